@@ -1,0 +1,40 @@
+# Every target sets up .venv by itself; a second run reinstalls nothing.
+PYTHON ?= python3
+RUN = @$(PYTHON) bootstrap.py
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test doctor exercises notebooks lint lock benchmark clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+
+lab:  ## open the course in JupyterLab
+	$(RUN) lab
+
+test:  ## run every test: unit tests, notebooks under nbval, exercises, browser
+	$(RUN) test
+
+doctor:  ## look at this machine and say what is missing
+	$(RUN) course doctor
+
+exercises:  ## generate exercises/ from solutions/
+	$(RUN) course release
+
+notebooks:  ## execute notebooks/ and solutions/ again and save them clean
+	$(RUN) course execute
+
+lint:  ## format and lint the code
+	$(RUN) dev ruff format .
+	$(RUN) dev ruff check --fix .
+
+lock:  ## resolve pyproject.toml again into the lock files
+	$(RUN) dev python -m uv pip compile pyproject.toml --quiet --upgrade --universal \
+		--python-version 3.11 --no-annotate --no-header -o requirements.lock
+	$(RUN) dev python -m uv pip compile pyproject.toml --quiet --upgrade --universal --extra dev \
+		-c requirements.lock --python-version 3.11 --no-annotate --no-header -o requirements-dev.lock
+
+benchmark:  ## print the side-by-side measurements in benchmarks/
+	$(RUN) dev python -m benchmarks
+
+clean:  ## remove .venv and caches
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,1 @@
+"""What is asked: one module a unit, one short function an exercise."""

@@ -1,0 +1,286 @@
+"""Unit 02: momentum is a running average."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..answers import Formula, Function, FunctionAnswer, close, show, show_at
+from ..exercise import Misconception, Verdict, exercise, right, wrong
+from ..optimizers import averaging_step, momentum_step, moves, running_average
+
+GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
+BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))
+BETA_T = Formula(beta=(0, 1), t=range(1, 9))
+BETA = Formula(beta=(0, 1))
+
+
+@exercise(
+    "2.1",
+    points=3,
+    hints=[
+        "Write both rules without v: express v_{t−1} by the move Δθ_{t−1} that it caused.",
+        "In rule A the velocity is v_{t−1} = −Δθ_{t−1}/δ. In rule M it is v_{t−1} = −Δθ_{t−1}.",
+        "Both are now Δθ_t = (something) · Δθ_{t−1} − (something) · g_t. Compare the two factors.",
+    ],
+    misconceptions=[
+        Misconception(
+            "Δθ_{t−1} put where v_{t−1} stood",
+            ("delta*beta", "delta*(1 - beta)"),
+            "In rule A the move is Δθ = −δ v, so v_{t−1} is −Δθ_{t−1}/δ. Without that division a "
+            "factor δ stays in α; the two rules then agree only at δ = 1.",
+        ),
+        Misconception(
+            "a sign lost in ε",
+            ("beta", "-delta*(1 - beta)"),
+            "Both rules move against the gradient: the minus sign is already in Δθ_t = −v_t, so ε "
+            "itself is positive.",
+        ),
+        Misconception(
+            "a sign lost in α",
+            ("-beta", "delta*(1 - beta)"),
+            "v_{t−1} = −Δθ_{t−1}/δ, and Δθ_t = −δ v_t brings a second minus sign: they cancel.",
+        ),
+        Misconception(
+            "ε = δ",
+            ("beta", "delta"),
+            "Rule A weighs a new gradient with 1 − β before it takes the step δ.",
+        ),
+        Misconception(
+            "the step size δ lost",
+            ("beta", "1 - beta"),
+            "1 − β is how much of a new gradient enters v; the move is δ times that.",
+        ),
+        Misconception(
+            "α and ε in the wrong places",
+            ("delta*(1 - beta)", "beta"),
+            "α multiplies the old velocity, ε the new gradient; the check takes α first.",
+        ),
+    ],
+)
+def equivalent_rules(alpha: BETA_DELTA, epsilon: BETA_DELTA) -> Verdict:
+    """Find α and ε in β and δ so that rule M and rule A make the same moves."""
+    for point in BETA_DELTA.points():
+        a, e = alpha(**point), epsilon(**point)
+        rule_m = moves(momentum_step, GRADIENTS, alpha=a, epsilon=e)
+        rule_a = moves(averaging_step, GRADIENTS, **point)
+        if not close(rule_m, rule_a):
+            t = next(t for t in range(len(GRADIENTS)) if not close(rule_m[t], rule_a[t]))
+            return wrong(
+                f"At {show_at(point)} your α is {show(a)} and ε is {show(e)}. On the gradients "
+                f"{show(GRADIENTS[: t + 1])} rule A ends with the move {show(rule_a[t])}, "
+                f"rule M with {show(rule_m[t])}."
+            )
+    return right("Both rules ran on the same gradients at 12 pairs (β, δ) and moved alike.")
+
+
+def _reversed(beta, t):
+    return [(1 - beta) * beta ** (i - 1) for i in range(1, t + 1)]
+
+
+def _unscaled(beta, t):
+    return [beta ** (t - i) for i in range(1, t + 1)]
+
+
+def _late_by_one(beta, t):
+    return [(1 - beta) * beta ** (t - i + 1) for i in range(1, t + 1)]
+
+
+def _normalized(beta, t):
+    return [(1 - beta) * beta ** (t - i) / (1 - beta**t) for i in range(1, t + 1)]
+
+
+@exercise(
+    "2.2",
+    points=2,
+    hints=[
+        "Write out v_1, v_2 and v_3 from v_0 = 0, and collect the factor in front of each g_i.",
+        "Every step after i multiplies the share of g_i by β once more. How many such steps are "
+        "there until t?",
+    ],
+    misconceptions=[
+        Misconception(
+            "weights reversed in time",
+            (_reversed,),
+            "The newest gradient has been multiplied by β not once, the oldest t − 1 times: the "
+            "largest weight belongs to g_t, the last entry.",
+        ),
+        Misconception(
+            "1 − β missing",
+            (_unscaled,),
+            "Each gradient enters v with the factor 1 − β; the powers of β come on top.",
+        ),
+        Misconception(
+            "exponent off by one",
+            (_late_by_one,),
+            "g_t itself has not been multiplied by β yet: its exponent is 0.",
+        ),
+        Misconception(
+            "weights normalized to sum 1",
+            (_normalized,),
+            "That is the bias-corrected average of exercise 2.4. The raw v_t starts from "
+            "v_0 = 0, and its weights sum to less than 1.",
+        ),
+    ],
+)
+def weights(
+    weights: Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)]),
+) -> Verdict:
+    """Write a function of β and t that returns the weights of g_1 … g_t in v_t."""
+    for beta, t in [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]:
+        answer = weights.array(beta, t, shape=(t,))
+        for i in range(t):
+            seen = running_average(np.eye(t)[i], beta)[-1]
+            if not close(answer[i], seen):
+                return wrong(
+                    f"At β = {beta}, t = {t}, with g_{i + 1} = 1 and every other gradient 0, "
+                    f"rule A gives v_{t} = {show(seen)}; your weight of g_{i + 1} is "
+                    f"{show(answer[i])}."
+                )
+    return right("Rule A ran on unit impulses for 4 pairs (β, t); every weight is as it answered.")
+
+
+@exercise(
+    "2.3",
+    points=2,
+    hints=[
+        "If every gradient has the same mean, E[v_t] is that mean times the sum of the weights.",
+        "1 + β + … + β^{t−1} is a geometric series.",
+    ],
+    misconceptions=[
+        Misconception(
+            "βᵗ is what is missing, not what is there",
+            ("beta**t",),
+            "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
+        ),
+        Misconception(
+            "the correction in place of the bias",
+            ("1/(1 - beta**t)",),
+            "That is what v_t has to be multiplied with to be unbiased. Asked is the factor that "
+            "v_t itself carries.",
+        ),
+        Misconception(
+            "one step only",
+            ("1 - beta",),
+            "1 − β is right at t = 1. Later gradients add their weights.",
+        ),
+        Misconception(
+            "one term too few",
+            ("1 - beta**(t - 1)",),
+            "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
+        ),
+        Misconception(
+            "one term too many",
+            ("1 - beta**(t + 1)",),
+            "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
+        ),
+        Misconception(
+            "1 − β missing",
+            ("(1 - beta**t)/(1 - beta)",),
+            "That is the sum of the powers of β alone; each weight has the factor 1 − β too.",
+        ),
+        Misconception(
+            "no bias seen",
+            ("1",),
+            "The weights of v_t sum to 1 only in the limit: v_0 = 0 drags the first averages down.",
+        ),
+    ],
+)
+def bias(factor: BETA_T) -> Verdict:
+    """Find the factor E[v_t] / E[g] in β and t, for gradients with a constant mean."""
+    for point in BETA_T.points():
+        seen = running_average(np.ones(point["t"]), point["beta"])[-1]
+        if not close(factor(**point), seen):
+            return wrong(
+                f"At {show_at(point)}, with every gradient equal to 1, rule A gives "
+                f"v_t = {show(seen)}; your factor is {show(factor(**point))}."
+            )
+    return right("Rule A ran on a constant gradient at 12 pairs (β, t) and gave your factor.")
+
+
+def _uncorrected(g, beta):
+    return running_average(g, beta)
+
+
+def _fed_back(g, beta):
+    v, result = 0.0, []
+    for t, g_t in enumerate(g, start=1):
+        v = (beta * v + (1 - beta) * g_t) / (1 - beta**t)
+        result.append(v)
+    return result
+
+
+def _divided_by_beta_t(g, beta):
+    return running_average(g, beta) / beta ** np.arange(1, len(g) + 1)
+
+
+def _counted_from_zero(g, beta):
+    with np.errstate(all="ignore"):
+        return running_average(g, beta) / (1 - beta ** np.arange(len(g)))
+
+
+def _divided_once(g, beta):
+    return running_average(g, beta) / (1 - beta ** len(g))
+
+
+def _first_is_not_finite(corrected: FunctionAnswer) -> bool:
+    return not np.isfinite(corrected.array(np.ones(3), 0.5, shape=(3,), finite=False)[0])
+
+
+@exercise(
+    "2.4",
+    points=2,
+    hints=[
+        "Run the plain recursion for v_t, and divide a copy of it by the factor of exercise 2.3.",
+        "Keep two variables: the raw v, which goes into the next step, and the corrected one, "
+        "which goes into the result.",
+    ],
+    misconceptions=[
+        Misconception(
+            "no correction",
+            (_uncorrected,),
+            "This is the raw v_t: after one step it is only (1 − β) g_1.",
+        ),
+        Misconception(
+            "the corrected value fed back",
+            (_fed_back,),
+            "The correction is applied to a copy; the recursion goes on with the raw v_t. Fed "
+            "back, every later average is scaled up again.",
+        ),
+        Misconception(
+            "divided by βᵗ",
+            (_divided_by_beta_t,),
+            "βᵗ is the weight left on v_0 = 0; what the gradients carry is the rest.",
+        ),
+        Misconception(
+            "t counted from 0",
+            (_counted_from_zero,),
+            "The first average is v_1: at t = 1 the divisor is 1 − β. With t = 0 it is 0.",
+            when=_first_is_not_finite,
+        ),
+        Misconception(
+            "one divisor for all steps",
+            (_divided_once,),
+            "Each v_t has its own divisor, which grows with t.",
+        ),
+    ],
+)
+def corrected_average(
+    corrected_average: Function(
+        samples=[(np.array([2.0, -1.0, 3.0, 4.0]), 0.8), (np.ones(3), 0.5)]
+    ),
+) -> Verdict:
+    """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
+    for beta in (0.5, 0.9):
+        raw_ones = running_average(np.ones(6), beta)
+        for g in (np.full(6, 2.0), np.array(GRADIENTS)):
+            raw = running_average(g, beta)
+            expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
+            answer = corrected_average.array(g, beta, shape=(6,), finite=False)
+            if not close(answer, expected):
+                t = next(t for t in range(6) if not close(answer[t], expected[t]))
+                return wrong(
+                    f"At β = {beta} and gradients {show(g[: t + 1])} the raw recursion has "
+                    f"v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1. "
+                    f"So the unbiased average is {show(expected[t])}; yours is {show(answer[t])}."
+                )
+    return right("A constant gradient is returned at once, and others match the raw recursion.")

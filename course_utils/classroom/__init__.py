@@ -1,0 +1,1 @@
+"""For instructors: executing and releasing notebooks. Nothing a student imports reaches this."""

@@ -1,0 +1,287 @@
+"""What an exercise is: an answer goes in, one of four outcomes comes out, never an exception.
+
+A check is a short function that runs the definition with the answer and returns `right`, `wrong`
+or `partly`. Its parameters are annotated with the kind of answer they take. The wrong answers it
+knows are data beside it:
+
+    @exercise("2.1", points=3, hints=[...], misconceptions=[Misconception(...), ...])
+    def equivalent_rules(alpha: Formula(beta=(0, 1)), epsilon: Formula(beta=(0, 1))): ...
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from .answers import NotAttempted, Unreadable, has_blank
+
+
+class Outcome(StrEnum):
+    """The four ways a check can end."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NOT_ATTEMPTED = "not attempted"
+    UNCHECKED = "could not be checked"
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A well-known mistake: an example of it as answers, and what to say to those who make it.
+
+    An answer is recognized when it is equivalent to the example or, where the mistake has many
+    faces, when the predicate `when` (called with the read answers) says so.
+    """
+
+    name: str
+    example: tuple[Any, ...]
+    explanation: str
+    when: Callable[..., bool] | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check function returns; `earned` is None for all points or none of them."""
+
+    outcome: Outcome
+    says: str
+    earned: int | None = None
+
+
+def right(says: str) -> Verdict:
+    """The answer passes; `says` tells what was seen."""
+    return Verdict(Outcome.RIGHT, says)
+
+
+def wrong(says: str) -> Verdict:
+    """The answer fails; `says` is the counterexample."""
+    return Verdict(Outcome.WRONG, says)
+
+
+def partly(earned: int, says: str) -> Verdict:
+    """The answer earns some of the points; `says` tells what is missing."""
+    return Verdict(Outcome.WRONG, says, earned)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""
+
+    number: str
+    name: str
+    outcome: Outcome
+    earned: int
+    points: int
+    says: str
+    misconception: str | None = None
+    explanation: str | None = None
+
+    @property
+    def headline(self) -> str:
+        """The outcome in words; part marks have their own."""
+        return "partly right" if 0 < self.earned < self.points else str(self.outcome)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {**asdict(self), "outcome": str(self.outcome)}
+
+    def __repr__(self) -> str:
+        return " ".join([f"{self.number} {self.name}: {self._summary()}", *self._sentences()])
+
+    def _repr_html_(self) -> str:
+        mark, color = _LOOKS[self.headline]
+        return _card(f"{mark} {self.headline.capitalize()}", f"{self.number} {self.name} · "
+                     f"{_counted(self.earned, self.points)}", self._sentences(), color)  # fmt: skip
+
+    def _summary(self) -> str:
+        return f"{self.headline}, {_counted(self.earned, self.points)}."
+
+    def _sentences(self) -> list[str]:
+        known = [f"Known mistake: {self.misconception}. {self.explanation}"]
+        return [self.says, *(known if self.misconception else [])]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One nudge of several."""
+
+    place: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+    def _repr_html_(self) -> str:
+        return _card(self.place, "", [self.text], _GRAY)
+
+
+class Exercise:
+    """A check that can be called with an answer; made by the decorator `exercise`."""
+
+    def __init__(
+        self,
+        check: Callable[..., Verdict],
+        number: str,
+        points: int,
+        hints: Sequence[str],
+        misconceptions: Sequence[Misconception],
+    ) -> None:
+        self.check, self.number, self.points = check, number, points
+        self.hints, self.misconceptions = tuple(hints), tuple(misconceptions)
+        self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
+        signature = inspect.signature(check, eval_str=True)
+        self.kinds = {name: p.annotation for name, p in signature.parameters.items()}
+        self.last: Feedback | None = None
+        self._hints_given = 0
+        EXERCISES.append(self)
+
+    def __call__(self, *answers: Any) -> Feedback:
+        """Check the answers; whatever they are, the student gets a sentence."""
+        self.last = self._judge(answers)
+        return self.last
+
+    def hint(self) -> Hint:
+        """The next hint; the last one stays."""
+        if not self.hints:
+            return Hint("Hint", "There is none for this exercise.")
+        number = self._hints_given = min(self._hints_given + 1, len(self.hints))
+        return Hint(f"Hint {number} of {len(self.hints)}", self.hints[number - 1])
+
+    def __repr__(self) -> str:
+        call = f"check.{self.name}({', '.join(self.kinds)})"
+        return f"Exercise {self.number}, {_counted(self.points)}: {self.__doc__} Call {call}."
+
+    def _judge(self, answers: tuple[Any, ...]) -> Feedback:
+        try:
+            if len(answers) != len(self.kinds):
+                expected = " and ".join(f"`{name}`" for name in self.kinds)
+                raise Unreadable(f"This check takes {expected}.")
+            if has_blank(answers):
+                raise NotAttempted
+            return self._run(self._read(answers))
+        except NotAttempted:
+            return self._feedback(
+                Verdict(Outcome.NOT_ATTEMPTED, "Replace `____` with your answer and run the cell.")
+            )
+        except Unreadable as why:
+            return self._feedback(Verdict(Outcome.UNCHECKED, str(why)))
+        except Exception as error:  # the check's own fault must not hit the student either
+            says = f"The check itself failed ({type(error).__name__}: {error}). Please report this."
+            return self._feedback(Verdict(Outcome.UNCHECKED, says))
+
+    def _read(self, answers: tuple[Any, ...]) -> list[Any]:
+        return [
+            kind.read(answer, name)
+            for (name, kind), answer in zip(self.kinds.items(), answers, strict=True)
+        ]
+
+    def _run(self, answers: list[Any]) -> Feedback:
+        verdict = self.check(*answers)
+        feedback = self._feedback(verdict)
+        known = self._recognize(answers) if verdict.outcome is Outcome.WRONG else None
+        if known is None:
+            return feedback
+        return replace(feedback, misconception=known.name, explanation=known.explanation)
+
+    def _recognize(self, answers: list[Any]) -> Misconception | None:
+        return next((m for m in self.misconceptions if self._matches(m, answers)), None)
+
+    def _matches(self, misconception: Misconception, answers: list[Any]) -> bool:
+        try:
+            if misconception.when is not None:
+                return bool(misconception.when(*answers))
+            example = self._read(misconception.example)
+            kinds = self.kinds.values()
+            return all(k.same(a, b) for k, a, b in zip(kinds, answers, example, strict=True))
+        except Exception:  # an answer that cannot even be compared is not this mistake
+            return False
+
+    def _feedback(self, verdict: Verdict) -> Feedback:
+        full = self.points if verdict.outcome is Outcome.RIGHT else 0
+        earned = full if verdict.earned is None else verdict.earned
+        return Feedback(self.number, self.name, verdict.outcome, earned, self.points, verdict.says)
+
+
+EXERCISES: list[Exercise] = []
+
+
+def exercise(
+    number: str,
+    *,
+    points: int,
+    hints: Sequence[str] = (),
+    misconceptions: Sequence[Misconception] = (),
+) -> Callable[[Callable[..., Verdict]], Exercise]:
+    """Turn a check function into an Exercise."""
+    return lambda check: Exercise(check, number, points, hints, misconceptions)
+
+
+class Scoreboard:
+    """The points of this notebook so far, a row an exercise."""
+
+    def __init__(self, exercises: Sequence[Exercise]) -> None:
+        self.rows = [(e.number, e.name, *_state(e), e.points) for e in exercises]
+        self.earned = sum(row[3] for row in self.rows)
+        self.points = sum(row[4] for row in self.rows)
+
+    def __repr__(self) -> str:
+        width = max((len(name) for _, name, *_ in self.rows), default=0)
+        lines = [
+            f"{number:<5} {name:<{width}}  {earned} of {points}  {state}"
+            for number, name, state, earned, points in self.rows
+        ]
+        return "\n".join([*lines, f"Total: {_counted(self.earned, self.points)}"])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f'<tr><td>{number}</td><td style="text-align:left">{name}</td>'
+            f'<td>{earned} of {points}</td><td style="text-align:left">{state}</td></tr>'
+            for number, name, state, earned, points in self.rows
+        )
+        head = "".join(f'<th scope="col">{h}</th>' for h in ("", "Exercise", "Points", "State"))
+        total = f"<p><strong>Total: {_counted(self.earned, self.points)}</strong></p>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{total}"
+
+
+def scoreboard() -> Scoreboard:
+    """The points so far, over the units whose checks this notebook has called (else imported)."""
+    called = {e.unit for e in EXERCISES if e.last} or {e.unit for e in EXERCISES}
+    return Scoreboard([e for e in EXERCISES if e.unit in called])
+
+
+def _state(exercise: Exercise) -> tuple[str, int]:
+    return (exercise.last.headline, exercise.last.earned) if exercise.last else ("not run yet", 0)
+
+
+# -- looks: colors come with a mark and a word, and follow JupyterLab's theme where they can -----
+
+_GREEN, _RED, _AMBER, _GRAY = "#2e7d32", "#c62828", "#b26a00", "#757575"
+_LOOKS = {
+    "right": ("✓", _GREEN),
+    "partly right": ("◐", _AMBER),
+    "wrong": ("✗", _RED),
+    "not attempted": ("○", _GRAY),
+    "could not be checked": ("?", _AMBER),
+}
+
+
+def _counted(*numbers: int) -> str:
+    return " of ".join(map(str, numbers)) + (" point" if numbers[-1] == 1 else " points")
+
+
+def _card(title: str, aside: str, sentences: Sequence[str], color: str) -> str:
+    body = "".join(f'<div style="margin-top:4px">{_inline(s)}</div>' for s in sentences)
+    return (
+        f'<div style="border:1px solid {color};border-left-width:6px;border-radius:4px;'
+        'padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
+        f'<strong>{title}</strong> <span style="opacity:.8">{html.escape(aside)}</span>{body}</div>'
+    )
+
+
+def _inline(sentence: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence))
