@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..answers import Formula, Function, FunctionAnswer, close, show, show_at
-from ..exercise import Misconception, Verdict, exercise, right, wrong
+from ..answers import Formula, Function, FunctionAnswer, Lines, Number, close, show, show_at
+from ..derivation import Derivation, integers, interval, positive, real
+from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
@@ -284,3 +287,203 @@ def corrected_average(
                     f"So the unbiased average is {show(expected[t])}; yours is {show(answer[t])}."
                 )
     return right("A constant gradient is returned at once, and others match the raw recursion.")
+
+
+EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
+BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
+
+
+def _ends_with(ending: str) -> Callable[..., bool]:
+    """A predicate: the last line of a derivation is equivalent to this formula."""
+
+    def matches(lines: list) -> bool:
+        last = BETA_T_MU.read(str(lines[-1]), "the last line")
+        return BETA_T_MU.same(last, BETA_T_MU.read(ending, "the ending"))
+
+    return matches
+
+
+@exercise(
+    "2.5",
+    points=3,
+    hints=[
+        "μ is the same in every term: take it out of the sum.",
+        "The sum runs over β^{t−1}, …, β, 1. Which geometric series is that?",
+        "1 + β + … + β^{t−1} = (1 − βᵗ)/(1 − β). Put it in, and see what cancels.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the series taken as infinite",
+            (["(1 - beta)*mu*Sum(beta**(t - i), (i, 1, t))", "(1 - beta)*mu/(1 - beta)", "mu"],),
+            "1/(1 − β) is the sum of infinitely many powers. Here there are t of them, and the "
+            "missing tail is the bias.",
+            when=_ends_with("mu"),
+        ),
+        Misconception(
+            "one term too many",
+            (["(1 - beta)*mu*(1 - beta**(t + 1))/(1 - beta)", "(1 - beta**(t + 1))*mu"],),
+            "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t + 1.",
+            when=_ends_with("(1 - beta**(t + 1))*mu"),
+        ),
+        Misconception(
+            "one term too few",
+            (["(1 - beta)*mu*(1 - beta**(t - 1))/(1 - beta)", "(1 - beta**(t - 1))*mu"],),
+            "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t − 1.",
+            when=_ends_with("(1 - beta**(t - 1))*mu"),
+        ),
+        Misconception(
+            "1 − β lost",
+            (["mu*Sum(beta**(t - i), (i, 1, t))", "mu*(1 - beta**t)/(1 - beta)"],),
+            "The factor 1 − β in front of the sum stays until it cancels against the series.",
+            when=_ends_with("mu*(1 - beta**t)/(1 - beta)"),
+        ),
+        Misconception(
+            "βᵗ is what is missing, not what is there",
+            (["beta**t*mu"],),
+            "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
+            when=_ends_with("beta**t*mu"),
+        ),
+    ],
+)
+def expectation(lines: Lines(["beta", "t", "mu"])) -> Verdict:
+    """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
+    report = Derivation(
+        EXPECTED_VELOCITY,
+        [("=", str(line), "") for line in lines],
+        where={"beta": interval(0, 1), "t": integers(1, 8), "mu": real},
+    ).check()
+    if not report.holds:
+        return wrong(report.sentence)
+    if "Sum" in str(lines[-1]):
+        return wrong("Every line is true, but the last one still contains a sum.")
+    return right(f"{report.sentence} The last line has no sum left.")
+
+
+RULE_A = {
+    "where": {"beta": interval(0, 1), "delta": positive, "v_prev g": real},
+    "given": {
+        "v": ("beta*v_prev + (1 - beta)*g", "rule A"),
+        "step": ("-delta*v_prev", "rule A, one step earlier"),
+    },
+}
+HOMEWORK = [
+    "-delta*v",
+    "-delta*(beta*v_prev + (1 - beta)*g)",
+    "-delta*(beta*step + (1 - beta)*g)",
+    "-delta*beta*step - delta*(1 - beta)*g",
+]
+MOVE = Formula(beta=(0, 1), delta=(0, 5), step=(-3, 3), g=(-3, 3))
+
+
+@exercise(
+    "2.6",
+    points=2,
+    hints=[
+        "Put numbers in: β = 1/2, δ = 2, v_{t−1} = 1, g_t = 0. What is Δθ_{t−1}, and what is each "
+        "line?",
+        "Which line uses something that is not the definition of v_t? What is v_{t−1} in terms of "
+        "the last move?",
+    ],
+    misconceptions=[
+        Misconception(
+            "the last line blamed",
+            (4, "-delta*beta*step - delta*(1 - beta)*g"),
+            "Line (4) multiplies out line (3) correctly. It is not equal to Δθ_t, but neither is "
+            "the line before it.",
+            when=lambda line, correction: line == 4,
+        ),
+        Misconception(
+            "the definition blamed",
+            (2, "-delta*(beta*step + (1 - beta)*g)"),
+            "Line (2) is rule A itself, put in for v_t. It holds.",
+            when=lambda line, correction: line == 2,
+        ),
+        Misconception(
+            "the line left as it is",
+            (3, "-delta*(beta*step + (1 - beta)*g)"),
+            "The line was found; now mend it. In rule A the velocity is not the move: "
+            "v_{t−1} = −Δθ_{t−1}/δ.",
+        ),
+        Misconception(
+            "divided by δ, but the sign lost",
+            (3, "-beta*step - delta*(1 - beta)*g"),
+            "The move goes against the velocity: v_{t−1} = −Δθ_{t−1}/δ, with a minus sign.",
+        ),
+    ],
+)
+def first_false_line(line: Number(), correction: MOVE) -> Verdict:
+    """Find the first false line of the derivation shown, and write it as it should be."""
+    start, *rest = HOMEWORK
+    report = Derivation(start, [("=", text, "") for text in rest], **RULE_A).check()
+    found = line == report.first_false + 2  # the start is line (1)
+    says = [
+        f"Line ({line:g}) is the first that is false."
+        if found
+        else f"Line ({line:g}) is not the first false line."
+    ]
+    mended = True
+    for point in MOVE.points():
+        v_prev = -point["step"] / point["delta"]
+        _, move = averaging_step(v_prev, point["g"], point["beta"], point["delta"])
+        if not close(correction(**point), move):
+            mended = False
+            says.append(
+                f"At {show_at(point)} rule A moves by {show(move)}; your formula gives "
+                f"{show(correction(**point))}."
+            )
+            break
+    if found and mended:
+        return right("The line is found, and rule A makes the moves of your formula.")
+    if mended:
+        says.append("Your formula is right: rule A makes its moves.")
+    return partly(int(found) + int(mended), " ".join(says))
+
+
+@exercise(
+    "2.7",
+    points=1,
+    hints=[
+        "A gradient that was seen h steps ago weighs βʰ times what it weighed when it was new.",
+        "Solve βʰ = 1/2 for h by taking logarithms.",
+    ],
+    misconceptions=[
+        Misconception(
+            "1/(1 − β)",
+            ("1/(1 - beta)",),
+            "That is the rule of thumb for the length of the memory. After so many steps about a "
+            "third of a weight is left, not half.",
+        ),
+        Misconception(
+            "the mean age",
+            ("beta/(1 - beta)",),
+            "β/(1 − β) is the mean age of what is in the average; the half-life is the age at "
+            "which one gradient's weight has halved.",
+        ),
+        Misconception(
+            "a sign lost",
+            ("log(2)/log(beta)",),
+            "ln β is negative for β < 1, so this is a negative number of steps. ln ½ = −ln 2.",
+        ),
+        Misconception(
+            "upside down",
+            ("log(beta)/log(1/2)",),
+            "From h · ln β = ln ½ follows h = ln ½ / ln β, not its reciprocal.",
+        ),
+        Misconception(
+            "1/e in place of 1/2",
+            ("-1/log(beta)",),
+            "After so many steps the weight is 1/e ≈ 0.37 of what it was.",
+        ),
+    ],
+)
+def half_life(half_life: BETA) -> Verdict:
+    """Find the number of steps after which a gradient weighs half of what it did, in β."""
+    for point in BETA.points():
+        steps = half_life(**point)
+        left = point["beta"] ** steps
+        if not close(left, 0.5):
+            return wrong(
+                f"At {show_at(point)} your answer is {show(steps)} steps; by then a weight has "
+                f"become {show(left)} times what it was."
+            )
+    return right("At 12 values of β a weight has halved after exactly so many steps.")
