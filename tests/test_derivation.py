@@ -1,0 +1,661 @@
+"""The instrument that checks algebra line by line: what it finds, what it passes, what it shows."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_utils.derivation import (
+    Derivation,
+    activation,
+    diagonal,
+    inner,
+    integers,
+    interval,
+    invertible,
+    matrix,
+    nonnegative,
+    norm,
+    orthogonal,
+    positive,
+    real,
+    sequence,
+    shown,
+    singular,
+    symmetric,
+    vector,
+)
+
+
+def verdicts(d):
+    return [line.verdict for line in d.check().lines]
+
+
+def one_step(start, relation, line, *more, **domains):
+    return Derivation(start, [(relation, line, "", *more)], where=domains).check()
+
+
+class Blank:
+    is_blank = True
+
+
+# -- the homework's own slips ----------------------------------------------------------------------
+
+
+MOMENTUM = {
+    "where": {"beta": interval(0, 1), "delta": positive, "v_prev g": real},
+    "given": {
+        "v": ("beta*v_prev + (1-beta)*g", "by definition"),
+        "theta": ("-delta*v", "by definition"),
+        "theta_prev": ("-delta*v_prev", "because that is how the step before was made"),
+    },
+    "tex": {
+        "v_prev": "v_{t-1}",
+        "v": "v_t",
+        "g": "g_t",
+        "theta": r"\Delta\theta_t",
+        "theta_prev": r"\Delta\theta_{t-1}",
+    },
+}
+
+
+def flawed_momentum(**more):
+    return Derivation(
+        "theta",
+        [
+            ("=", "-delta*v", "the update"),
+            ("=", "-delta*(beta*v_prev + (1-beta)*g)", "definition of $v_t$"),
+            ("=", "-delta*(beta*theta_prev + (1-beta)*g)", "put in the last step"),
+            ("=", "-delta*beta*theta_prev - delta*(1-beta)*g", "expand"),
+        ],
+        **MOMENTUM,
+        **more,
+    )
+
+
+def test_the_first_false_line_of_the_momentum_derivation_is_found():
+    report = flawed_momentum().check()
+    assert report.first_false == 2
+    assert [line.verdict for line in report.lines] == ["right", "right", "wrong", "right"]
+    found = report.counterexample
+    assert found["theta_prev"] == -found["delta"] * found["v_prev"]
+    before, after = report.lines[2].values
+    beta, delta, v, g = (found[n] for n in ("beta", "delta", "v_prev", "g"))
+    assert before == -delta * (beta * v + (1 - beta) * g)
+    assert after == -delta * (beta * -delta * v + (1 - beta) * g)
+
+
+def test_the_corrected_momentum_derivation_holds():
+    d = Derivation(
+        "theta",
+        [
+            ("=", "-delta*(beta*v_prev + (1-beta)*g)", "definition of v"),
+            ("=", "-delta*(beta*(-theta_prev/delta) + (1-beta)*g)", "divide by −δ"),
+            ("=", "beta*theta_prev - delta*(1-beta)*g", "expand"),
+        ],
+        **MOMENTUM,
+    )
+    assert d.check().holds
+    assert {line.how for line in d.check().lines} == {"proved by SymPy"}
+
+
+RECURRENCE = {
+    "where": {"W U": matrix("n", "n"), "h_prev x b": vector("n"), "sigma": activation()},
+    "given": {"h": (lambda W, U, h_prev, x, b, sigma: W @ sigma(h_prev) + U @ x + b, "")},
+}
+
+
+def test_dividing_by_w_dies_at_a_singular_w_and_only_there():
+    divided = shown(
+        lambda W, U, h, x, b, sigma: sigma(W @ np.linalg.solve(W, h - U @ x - b) + U @ x + b),
+        r"\sigma(W\,W^{-1}(h_t - U x_t - b) + U x_t + b)",
+    )
+    lines = [
+        ("=", divided, "divide by W"),
+        ("=", lambda U, h, x, b, sigma: sigma((h - U @ x - b) + U @ x + b), "cancel W"),
+        ("=", lambda h, sigma: sigma(h), "cancel the rest"),
+    ]
+
+    def start(W, U, h_prev, x, b, sigma):
+        return sigma(W @ sigma(h_prev) + U @ x + b)
+
+    flawed = Derivation(start, lines, **RECURRENCE).check()
+    assert [line.verdict for line in flawed.lines] == ["wrong", "right", "right"]
+    assert np.linalg.matrix_rank(flawed.counterexample["W"]) < len(flawed.counterexample["W"])
+    assert "this line is not defined" in flawed.sentence
+    where = {**RECURRENCE["where"], "W": invertible("n")}
+    safe = Derivation(start, lines, where=where, given=RECURRENCE["given"])
+    assert safe.check().holds
+    assert Derivation(start, lines[2:], **RECURRENCE).check().holds
+
+
+def softmax(scores):
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
+
+
+ATTENTION = {"Q K": matrix("n", "d"), "V": matrix("n", "d")}
+
+
+def test_a_as_an_n_by_d_matrix_is_told_both_shapes():
+    report = Derivation(
+        lambda Q, K: np.exp(Q @ K.T),
+        [("=", lambda Q, K: np.exp(Q * K), "entry by entry")],
+        where=ATTENTION,
+    ).check()
+    assert report.first_false == 0
+    n, d = report.counterexample["n"], report.counterexample["d"]
+    assert f"a {n}×{n} matrix" in report.sentence
+    assert f"a {n}×{d} matrix" in report.sentence
+
+
+def test_softmax_attention_as_d_inverse_a_v_holds():
+    def with_a(Q, K, V):
+        A = np.exp(Q @ K.T)
+        return np.diag(1 / A.sum(axis=1)) @ A @ V
+
+    d = Derivation(
+        lambda Q, K, V: softmax(Q @ K.T) @ V, [("=", with_a, "D = diag(A 1)")], where=ATTENTION
+    )
+    assert d.check().holds
+    assert d.check().lines[0].how == "held in 60 random instances"
+
+
+def expected_product(x, y, m, scale):
+    """E[f(x)·f(y)] in closed form for f = scale · exp(−‖x‖²/2) (exp(w₁ᵀx), …, exp(w_mᵀx))."""
+    mean = np.exp(((x + y) @ (x + y)) / 2)
+    return scale**2 * m * np.exp(-(x @ x) / 2 - (y @ y) / 2) * mean
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [("root", "right"), ("whole", "wrong")])
+def test_random_features_need_one_over_the_root_of_m(scale, verdict):
+    power = {"root": -0.5, "whole": -1}[scale]
+    d = Derivation(
+        lambda x, y: np.exp(x @ y),
+        [("=", lambda x, y, m: expected_product(x, y, m, m**power), "average the features")],
+        where={"x y": vector("d"), "m": integers(1, 6)},
+    )
+    assert verdicts(d) == [verdict]
+    if verdict == "wrong":
+        assert d.check().counterexample["m"] == 2
+
+
+def test_the_square_lost_in_the_cost_of_attention_is_found():
+    start = "3*N*D**2 + 2*N**2*D + N*D**2"
+    sizes = {"N": integers(1, 64), "D": integers(1, 64)}
+    wrong = one_step(start, "=", "4*N*D**2 + 2*N*D**2", **sizes)
+    assert wrong.first_false == 0
+    assert wrong.counterexample["N"] != wrong.counterexample["D"]
+    assert one_step(start, "=", "4*N*D**2 + 2*N**2*D", **sizes).holds
+
+
+# -- whole derivations of the course ---------------------------------------------------------------
+
+
+def test_the_running_average_unrolls_into_a_weighted_sum():
+    beta, t, i = sp.Symbol("beta"), sp.Symbol("t", integer=True), sp.Symbol("i", integer=True)
+    g, m = sp.Function("g"), sp.Symbol("m")
+
+    def recursion(beta, t, g):
+        v = 0.0
+        for k in range(1, t + 1):
+            v = beta * v + (1 - beta) * g(k)
+        return v
+
+    domains = {beta: interval(0, 1), t: integers(1, 8), g: sequence(), m: real}
+    weights = (1 - beta) * sp.Sum(beta ** (t - i) * g(i), (i, 1, t))
+    unrolled = Derivation(recursion, [("=", weights, "unroll")], where=domains)
+    assert unrolled.check().holds
+    late = (1 - beta) * sp.Sum(beta ** (t - i + 1) * g(i), (i, 1, t))
+    assert Derivation(recursion, [("=", late, "")], where=domains).check().first_false == 0
+
+    expectation = Derivation(
+        sp.Sum((1 - beta) * beta ** (t - i) * m, (i, 1, t)),
+        [
+            ("=", (1 - beta) * m * sp.Sum(beta ** (t - i), (i, 1, t)), "linearity"),
+            ("=", "(1 - beta)*m*(1 - beta**t)/(1 - beta)", "geometric series"),
+            ("=", "(1 - beta**t)*m", "cancel"),
+            ("≈", "m", "in the long run", ("t", sp.oo)),
+        ],
+        where=domains,
+    )
+    assert expectation.check().holds
+    assert expectation.check().lines[-1].how == "closing in as t → ∞ in 8 random instances"
+
+
+def jacobian_product(W, hs, sigma):
+    product = np.eye(len(W))
+    for h in hs:
+        product = W @ np.diag(sigma.prime(h)) @ product
+    return np.linalg.norm(product, 2)
+
+
+def gradient_bound(last):
+    return Derivation(
+        shown(jacobian_product, r"\left\|\partial h_T/\partial h_0\right\|"),
+        [
+            ("≤", lambda W, T, gamma: (np.linalg.norm(W, 2) * gamma) ** T, "norms multiply"),
+            ("≤", last, "because ‖W‖ ≤ δ/γ"),
+        ],
+        where={
+            "M": matrix("n", "n"),
+            "hs": matrix("T", "n"),
+            "delta": interval(0, 1),
+            "sigma": activation(),
+        },
+        given={
+            "gamma": (lambda sigma: sigma.slope, "the largest slope of σ"),
+            "W": (lambda M, delta, gamma: delta / gamma * M / max(np.linalg.norm(M, 2), 1e-9), ""),
+        },
+    )
+
+
+def test_the_gradient_of_a_recurrent_network_is_bounded_by_delta_to_the_t():
+    assert gradient_bound(lambda delta, T: delta**T).check().holds
+    too_good = gradient_bound(lambda delta, T: delta ** (T + 1)).check()
+    assert [line.verdict for line in too_good.lines] == ["right", "wrong"]
+    assert "which is not ≤" in too_good.sentence
+
+
+def test_the_square_is_completed_with_vectors():
+    d = sp.Symbol("d")
+    x, y = sp.MatrixSymbol("x", d, 1), sp.MatrixSymbol("y", d, 1)
+    lines = [
+        ("=", -(norm(x) ** 2 - norm(x + y) ** 2 + norm(y) ** 2) / 2, "expand ‖x + y‖²"),
+        ("=", lambda x, y: -(x @ x - (x + y) @ (x + y) + y @ y) / 2, "‖z‖² = zᵀz"),
+    ]
+    domains = {x: vector("d"), y: vector("d")}
+    assert Derivation(inner(x, y), lines, where=domains).check().holds
+    wrong = ("=", -(norm(x) ** 2 - norm(x - y) ** 2 + norm(y) ** 2) / 2, "a sign lost")
+    assert Derivation(inner(x, y), [wrong], where=domains).check().first_false == 0
+
+
+# -- matrices --------------------------------------------------------------------------------------
+
+N, D = sp.symbols("n d")
+A, B = sp.MatrixSymbol("A", N, D), sp.MatrixSymbol("B", D, N)
+S, R = sp.MatrixSymbol("S", N, N), sp.MatrixSymbol("R", N, N)
+
+
+@pytest.mark.parametrize(
+    ("start", "line", "domains"),
+    [
+        (sp.Trace(A * B), sp.Trace(B * A), {A: matrix("n", "d"), B: matrix("d", "n")}),
+        (S * R, (R.T * S.T).T, {S: matrix("n", "n"), R: matrix("n", "n")}),
+        (S * R, (R * S).T, {S: symmetric("n"), R: symmetric("n")}),
+        (S * R, R * S, {S: diagonal("n"), R: diagonal("n")}),
+        (S.T * S, sp.Identity(N), {S: orthogonal("n")}),
+        (sp.Determinant(S), sp.S(0), {S: singular("n")}),
+        (norm(S * A), norm(A), {S: orthogonal("n"), A: matrix("n", "d")}),
+        (sp.MatMul(S, sp.Inverse(S), A), A, {S: invertible("n"), A: matrix("n", "d")}),
+        (sp.Trace(S), sp.Sum(S[sp.Symbol("i"), sp.Symbol("i")], (sp.Symbol("i"), 0, N - 1)),
+         {S: matrix("n", "n")}),
+    ],
+)  # fmt: skip
+def test_true_matrix_identities_hold(start, line, domains):
+    report = Derivation(start, [("=", line, "")], where=domains).check()
+    assert report.holds, report.sentence
+
+
+@pytest.mark.parametrize(
+    ("start", "line", "domains"),
+    [
+        (S * R, R * S, {S: matrix("n", "n"), R: matrix("n", "n")}),
+        (S * R, R * S, {S: symmetric("n"), R: symmetric("n")}),
+        (S * A, S.T * A, {S: matrix("n", "n"), A: matrix("n", "d")}),
+        (A * B, A * A.T, {A: matrix("n", "d"), B: matrix("d", "n")}),
+        (A * B, A, {A: matrix("n", "d"), B: matrix("d", "n")}),
+        (A, sp.MatMul(S, sp.Inverse(S), A), {S: matrix("n", "n"), A: matrix("n", "d")}),
+        (S.T * S, sp.Identity(N), {S: invertible("n")}),
+        (norm(S), sp.Trace(S), {S: symmetric("n")}),
+    ],
+)
+def test_false_matrix_identities_are_found(start, line, domains):
+    assert Derivation(start, [("=", line, "")], where=domains).check().first_false == 0
+
+
+def test_a_plain_symbol_may_be_a_vector_but_a_matrix_needs_a_matrix_symbol():
+    domains = {"a": real, "x y": vector("n"), "W": matrix("n", "n")}
+    assert Derivation("a*(x + y)", [("=", "a*x + a*y", "")], where=domains).check().holds
+    report = Derivation("a*W", [("=", "W*a", "")], where=domains).check()
+    assert report.lines[0].verdict == "could not be checked"
+    assert "W is a matrix" in report.sentence
+
+
+# -- relations -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("start", "relation", "line", "domain", "holds"),
+    [
+        ("x", "<=", "x**2", integers(0, 9), True),
+        ("x", "≤", "x**2", real, False),
+        ("x", "≤", "x**2", interval(0, 1), False),
+        ("x**2", "≤", "x", interval(0, 1), True),
+        ("x + 1/x", "≥", "2", positive, True),
+        ("x + 1/x", ">=", "2.1", positive, False),
+        ("x", "≤", "99", real, False),
+        ("x", "≥", "0.01", interval(0, 1), False),
+        ("x", "≥", "0.01", interval(0.01, 1, closed=True), True),
+        ("x", "≥", "0", nonnegative, True),
+        ("Max(x, 0)", "≤", "Abs(x)", real, True),
+    ],
+)
+def test_inequalities_are_probed_at_the_corners_too(start, relation, line, domain, holds):
+    assert one_step(start, relation, line, x=domain).holds is holds
+
+
+def test_an_approximation_needs_a_limit_or_a_tolerance():
+    with pytest.raises(ValueError, match="fourth part"):
+        Derivation("x", [("≈", "x", "")], where={"x": real})
+    assert one_step("x + 0.001", "≈", "x", 0.01, x=real).holds
+    assert not one_step("x + 0.1", "≈", "x", 0.01, x=real).holds
+    assert one_step("x*1.001", "≈", "x", "Abs(x)/100", x=real).holds
+
+
+@pytest.mark.parametrize(
+    ("start", "line", "limit", "holds"),
+    [
+        ("1 + 1/t", "1", ("t", sp.oo), True),
+        ("1 + 1/t", "2", ("t", sp.oo), False),
+        ("1 - b**t", "1", ("t", np.inf), True),
+        ("1 - b**t", "1 + b", ("t", np.inf), False),
+        ("(exp(b) - 1)/b", "1", ("b", 0), True),
+        ("(exp(b) - 1)/b", "0", ("b", 0), False),
+    ],
+)
+def test_limits_are_approached_step_by_step(start, line, limit, holds):
+    report = one_step(start, "≈", line, limit, t=integers(1, 8), b=interval(0, 1))
+    assert report.holds is holds
+
+
+def test_a_cancelled_division_is_caught_where_it_divides_by_zero():
+    assert one_step("x", "=", "w*x/w", x=real, w=positive).holds
+    report = one_step("x", "=", "w*x/w", x=real, w=real)
+    assert report.first_false == 0
+    assert report.counterexample["w"] == 0
+
+
+def test_a_line_is_not_blamed_for_a_hole_in_the_line_before():
+    assert one_step("(x**2 - 1)/(x - 1)", "=", "x + 1", x=real).holds
+
+
+def test_the_reason_is_not_judged_only_the_claim():
+    assert Derivation("2*x", [("=", "x + x", "by magic")], where={"x": real}).check().holds
+
+
+# -- blanks and lines that cannot be checked -------------------------------------------------------
+
+
+@pytest.mark.parametrize("blank", [Blank(), "____"])
+def test_a_blank_line_is_not_attempted_and_the_next_is_judged_against_the_last_written_one(blank):
+    lines = [("=", blank, ""), ("=", "2*x", "right"), ("=", blank, ""), ("=", "3*x", "wrong")]
+    d = Derivation("x + x", lines, where={"x": real})
+    assert verdicts(d) == ["not attempted", "right", "not attempted", "wrong"]
+    assert not d.check().holds
+    only = Derivation("x + x", lines[:2], where={"x": real})
+    assert only.check().sentence == "Line 1 is still to be written."
+    assert only.check().first_false is None
+
+
+def test_an_inequality_left_blank_counts_for_the_line_after_it():
+    blank = ("≤", "____", "")
+    d = Derivation("x", [blank, ("=", "x + 1", "")], where={"x": real})
+    assert verdicts(d) == ["not attempted", "right"]
+    d = Derivation("x", [blank, ("≥", "x + 1", "")], where={"x": real})
+    assert verdicts(d) == ["not attempted", "could not be checked"]
+
+
+def test_a_blank_start_leaves_the_first_line_unchecked_and_the_second_judged():
+    d = Derivation("____", [("=", "x", ""), ("=", "2*x/2", "")], where={"x": real})
+    assert verdicts(d) == ["could not be checked", "right"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("x +", "is not a formula"),
+        ("x*z", "uses z"),
+        (sp.Symbol("z"), "uses z"),
+        (lambda x, z: x + z, "uses z"),
+        (lambda x: x + undefined_name, "NameError"),  # noqa: F821
+        (lambda x: "two", "no number but of the kind str"),
+        (lambda x: x + float("nan"), "not finite"),
+        (sp.Integral(sp.Symbol("x"), sp.Symbol("x")), "unknown here"),
+        ("__import__('os')", "__import__"),
+    ],
+)
+def test_a_line_that_cannot_be_read_or_computed_is_said_to_be_so(line, words):
+    lines = [("=", line, ""), ("=", "1*x", "")]
+    report = Derivation("x", lines, where={"x": real}).check()
+    assert [r.verdict for r in report.lines] == ["could not be checked", "right"]
+    assert report.sentence.startswith("Line 1 could not be checked: ")
+    assert words in report.sentence
+
+
+def test_a_start_that_cannot_be_computed_leaves_only_the_first_line_unchecked():
+    d = Derivation(lambda x: x.missing, [("=", "x", ""), ("=", "1*x", "")], where={"x": real})
+    assert verdicts(d) == ["could not be checked", "right"]
+    assert "AttributeError" in d.check().sentence
+
+
+def test_a_whole_line_or_a_part_of_it_may_be_left_blank():
+    d = Derivation("x", [Blank(), ("=", "2*____", ""), ("=", "x", "")], where={"x": real})
+    assert verdicts(d) == ["not attempted", "not attempted", "right"]
+
+
+def test_no_lines_prove_nothing():
+    report = Derivation("x", [], where={"x": real}).check()
+    assert not report.holds
+    assert report.sentence == "There are no lines yet."
+
+
+def test_a_malformed_line_is_refused_with_a_sentence():
+    with pytest.raises(ValueError, match="Line 1: write"):
+        Derivation("x", ["x + 0"], where={"x": real})
+    with pytest.raises(ValueError, match="the relation is one of"):
+        Derivation("x", [("<", "x", "")], where={"x": real})
+    with pytest.raises(ValueError, match="both in `where`"):
+        Derivation("x", [], where={"x": real}, given={"x": "1"})
+
+
+def test_a_function_may_have_parameters_of_its_own_with_defaults():
+    assert one_step("3*x", "=", lambda x, k=3: k * x, x=real).holds
+
+
+def test_a_function_gets_sequences_of_plain_floats():
+    def total(g, t):
+        return sum(np.exp(g(k)) for k in range(1, t + 1))
+
+    summed = "Sum(exp(g(i)), (i, 1, t))"
+    assert one_step(total, "=", summed, g=sequence(), t=integers(1, 5)).holds
+    late = one_step(total, "=", "Sum(exp(g(i)), (i, 0, t))", g=sequence(), t=integers(1, 5))
+    assert late.counterexample == {"g": {0: 0, 1: 0}, "t": 1}
+
+
+def test_a_function_may_overwrite_its_arguments_without_harm():
+    def doubled(x):
+        x *= 2
+        return x
+
+    d = Derivation(
+        doubled, [("=", lambda x: 2 * x, ""), ("=", "x + x", "")], where={"x": vector("n")}
+    )
+    assert d.check().holds
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+def test_it_shows_as_text():
+    assert repr(flawed_momentum(name="Momentum")).splitlines() == [
+        "Momentum",
+        "  Δθ_t",
+        "= -δ*v_t                       ✓  the update",
+        "= -δ*(β*v_{t-1} + (1-β)*g_t)   ✓  definition of $v_t$",
+        "= -δ*(β*Δθ_{t-1} + (1-β)*g_t)  ✗  put in the last step",
+        "= -δ*β*Δθ_{t-1} - δ*(1-β)*g_t  ✓  expand",
+        "Line 3 is false: at β = 1/2, δ = 1, v_{t-1} = 1, g_t = 0, so Δθ_{t-1} = -1, "
+        "the line before is -1/2, but this line is 1/2.",
+    ]
+
+
+def test_it_shows_as_aligned_latex_in_markdown():
+    shown_as = flawed_momentum(name="Momentum")._repr_markdown_()
+    assert shown_as.startswith("**Momentum**\n\n$$\\begin{aligned}\n\\Delta\\theta_t &= ")
+    assert (
+        r"\left(1 - \beta\right) g_t\right) && \checkmark && \text{definition of }v_t \\"
+        in shown_as
+    )
+    assert r"&& \text{✗} && \text{put in the last step} \\" in shown_as
+    assert "\\end{aligned}$$\n\nLine 3 is false: at β = 1/2, δ = 1, $v_{t-1}$ = 1, " in shown_as
+    assert r"so $\Delta\theta_{t-1}$ = -1, the line before" in shown_as
+
+
+def test_text_is_printed_as_it_was_typed():
+    lines = [("=", "w*(h-u)/w + u", ""), ("=", "3*h*u**2 + 2*u + h", "")]
+    latex = Derivation("h", lines, where={"h u w": real})._repr_latex_()
+    assert r"\frac{w \left(h - u\right)}{w} + u" in latex
+    assert r"3 h u^{2} + 2 u + h" in latex
+
+
+def test_every_kind_of_line_can_be_shown():
+    lines = [
+        ("=", "____", "open"),
+        ("=", "x +", "not a formula"),
+        ("=", lambda x: x, ""),
+        ("=", sp.Symbol("x") + sp.Function("g")(1) ** 2, "50 % of {it} & $x_1$"),
+    ]
+    latex = Derivation("x", lines, where={"x": real, "g": sequence()})._repr_latex_()
+    assert r"\_\_\_\_ && \ldots" in latex
+    assert r"\text{x +} && \text{?}" in latex
+    assert r"\text{f(x)} && \checkmark" in latex
+    assert r"g_{1}^{2}" in latex
+    assert latex.count("$") == 4
+    assert latex.count("{") == latex.count("}")
+    assert r"\text{50 }\%\text{ of }\{\text{it}\}\text{ }\&\text{ }x_1" in latex
+
+
+def test_the_same_seed_gives_the_same_words():
+    assert repr(flawed_momentum()) == repr(flawed_momentum())
+    assert flawed_momentum(seed=1).check().first_false == 2
+
+
+def test_a_sequence_shows_the_values_that_were_used():
+    i, t = sp.Symbol("i"), sp.Symbol("t")
+    g = sp.Function("g")
+    total = sp.Sum(g(i), (i, 1, t))
+    report = Derivation(
+        total, [("=", sp.Sum(g(i), (i, 0, t)), "")], where={g: sequence(), t: integers(1, 5)}
+    ).check()
+    assert report.counterexample["t"] == 1
+    assert set(report.counterexample["g"]) == {0, 1}
+    assert "g(0) = " in report.sentence
+
+
+def test_importing_the_module_does_not_import_sympy():
+    code = "import sys, course_utils.derivation; sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# -- properties ------------------------------------------------------------------------------------
+
+a, b, c = sp.symbols("a b c", real=True)
+LEAVES = st.sampled_from([a, b, c, sp.S(2), sp.S(-1), sp.Rational(1, 2)])
+TERMS = st.recursive(
+    LEAVES,
+    lambda inside: st.one_of(
+        st.tuples(inside, inside).map(lambda p: p[0] + p[1]),
+        st.tuples(inside, inside).map(lambda p: p[0] * p[1]),
+        inside.map(lambda e: e**2),
+        inside.map(lambda e: 1 / (1 + e**2)),
+        inside.map(sp.tanh),
+    ),
+    max_leaves=6,
+)
+REARRANGED = st.sampled_from(
+    [sp.expand, sp.factor, sp.together, lambda e: sp.Add(e, a, -a, evaluate=False), sp.simplify]
+)
+QUICK = settings(derandomize=True, max_examples=25, deadline=None)
+SCALARS = {"a": real, "b": positive, "c": interval(0, 1)}
+
+
+@QUICK
+@given(TERMS, REARRANGED, REARRANGED)
+def test_a_true_identity_rearranged_at_random_is_never_called_false(e, first, second):
+    lines = [("=", first(e), ""), ("=", second(first(e)), ""), ("=", str(e), "as text")]
+    d = Derivation(e, lines, where=SCALARS)
+    assert d.check().holds, d.check().sentence
+
+
+@QUICK
+@given(TERMS.filter(lambda e: e.free_symbols), REARRANGED)
+def test_a_given_may_be_put_in_for_its_definition(e, rearrange):
+    named = sp.Symbol("s") * a + rearrange(e)
+    full = sp.expand((e + b) * a) + e
+    d = Derivation(named, [("=", full, "")], where=SCALARS, given={"s": (e + b, "")})
+    assert d.check().holds, d.check().sentence
+
+
+def spoiled(e, how):
+    """The expression with one error planted where it shows."""
+    if how == "sign":
+        return a - e
+    if how == "exponent":
+        return a + e * b
+    return a + 2 * e if how == "factor" else a
+
+
+@QUICK
+@given(TERMS, st.sampled_from(["sign", "exponent", "factor", "term"]), REARRANGED)
+def test_a_planted_error_is_always_found(e, how, rearrange):
+    wrong = spoiled(e, how)
+    if sp.simplify(wrong - a - e) == 0:
+        return
+    report = Derivation(a + e, [("=", rearrange(wrong), "")], where=SCALARS).check()
+    assert report.first_false == 0
+    assert all(abs(v) <= 4 for v in report.counterexample.values())
+
+
+SQUARE = st.recursive(
+    st.sampled_from([S, R]),
+    lambda inside: st.one_of(
+        st.tuples(inside, inside).map(lambda p: p[0] * p[1]),
+        st.tuples(inside, inside).map(lambda p: p[0] + p[1]),
+        inside.map(lambda e: e.T),
+    ),
+    max_leaves=5,
+)
+MATRICES = {S: matrix("n", "n"), R: matrix("n", "n")}
+
+
+@QUICK
+@given(SQUARE)
+def test_a_matrix_expression_rearranged_is_never_called_false_and_transposed_always(e):
+    start = e + S * R
+    lines = [("=", sp.expand(start), ""), ("=", ((S * R).T + e.T).T, ""), ("=", start.T, "")]
+    report = Derivation(start, lines, where=MATRICES).check()
+    assert [line.verdict for line in report.lines[:2]] == ["right", "right"]
+    stays = one_step(sp.Trace(start * S), "=", sp.Trace(S * start), n=integers(1, 3), **{
+        "S": matrix("n", "n"), "R": matrix("n", "n")
+    })  # fmt: skip
+    assert stays.holds
+    one, two = np.array([[0, 1], [0, 0]]), np.array([[1, 2], [3, 5]])
+    numbers = {S: sp.Matrix(one), R: sp.Matrix(two), N: 2}
+    if start.subs(numbers).doit() != start.T.subs(numbers).doit():
+        assert report.lines[2].verdict == "wrong"
+
+
+@QUICK
+@given(st.integers(0, 10**6))
+def test_no_seed_changes_a_verdict(seed):
+    assert flawed_momentum(seed=seed).check().first_false == 2
+    for start, line, holds in [("x + 1/x", "2", True), ("x + 1/x", "2.01", False)]:
+        d = Derivation(start, [("≥", line, "")], where={"x": positive}, seed=seed)
+        assert d.check().holds is holds
+    far = Derivation("x", [("≤", "99", "")], where={"x": real}, seed=seed)
+    assert far.check().counterexample == {"x": 100}
