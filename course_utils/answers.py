@@ -7,7 +7,10 @@ equivalent (that is how a known wrong answer is recognized, however it is writte
 
 from __future__ import annotations
 
+import ast
 import copy
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from .formula import Formula as ReadFormula
-from .formula import FormulaError, pretty, read_formula
+from .formula import FormulaError, pretty, read_formula, sympy_kind
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
+FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
 
 
 class Unreadable(Exception):
@@ -27,24 +31,43 @@ class Unreadable(Exception):
 class NotAttempted(Exception):
     """A blank is still in the answer."""
 
+    def __str__(self) -> str:
+        return "there is still a blank `____` here. Replace it with your answer and run the cell."
+
+    def _render_traceback_(self) -> list[str]:
+        """In a notebook: the sentence alone, for the way here through our code helps nobody."""
+        return [f"Not attempted: {self}"]
+
 
 class Blank:
     """The placeholder `____`. Whatever is computed with it stays blank, so nothing crashes."""
 
     is_blank = True
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return "____"
 
+    def __format__(self, _: str) -> str:
+        return "____"
+
+    def _sympy_(self) -> Any:
+        import sympy
+
+        return sympy.Symbol("____")
+
     def _stay_blank(self, *args: Any, **kwargs: Any) -> Blank:
         return self
 
-    __call__ = __getitem__ = __array_ufunc__ = __array_function__ = _stay_blank
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = (
-        _stay_blank
-    )
-    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = _stay_blank
-    __lt__ = __le__ = __gt__ = __ge__ = _stay_blank
+    __call__ = __getitem__ = __array_ufunc__ = __array_function__ = __round__ = _stay_blank
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = _stay_blank
+    __rmatmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _stay_blank
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = __invert__ = _stay_blank
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _stay_blank
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _stay_blank  # type: ignore[assignment]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        pass
 
     def __getattr__(self, name: str) -> Blank:
         if name.startswith("_"):
@@ -54,49 +77,115 @@ class Blank:
     def _refuse(self, *args: Any) -> Any:
         raise NotAttempted
 
-    __iter__ = __bool__ = __float__ = __int__ = __index__ = __len__ = _refuse
+    __iter__ = __next__ = __bool__ = __len__ = __enter__ = _refuse
+    __float__ = __int__ = __index__ = __complex__ = _refuse
 
 
 ____ = Blank()
+_BLANK_TEXT = re.compile(r"(?<!\w)____(?!\w)")
+_INSIDE = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, dict: dict.values}
 
 
 def has_blank(answer: Any) -> bool:
-    """Is there a `____` in this answer, also inside lists, tuples, dictionaries and arrays?"""
-    if isinstance(answer, Blank) or (isinstance(answer, str) and answer.strip() == "____"):
-        return True
-    if isinstance(answer, Mapping):
-        return any(has_blank(value) for value in answer.values())
-    if isinstance(answer, list | tuple):
-        return any(has_blank(value) for value in answer)
-    return (
-        isinstance(answer, np.ndarray) and answer.dtype == object and has_blank(list(answer.flat))
-    )
+    """Is there a `____` in this answer, also inside lists, dictionaries, arrays and formulas?"""
+    seen, waiting = set(), [answer]
+    while waiting:
+        part = waiting.pop()
+        kind = type(part)  # not isinstance, which asks the object itself
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if issubclass(kind, Blank) or (issubclass(kind, str) and _BLANK_TEXT.search(part)):
+            return True
+        if sympy_kind(part) and any(str(s) == "____" for s in part.free_symbols):
+            return True
+        if issubclass(kind, np.ndarray) and part.dtype == object:
+            waiting += np.ndarray.flatten(part).tolist()
+        for container, values in _INSIDE.items():
+            if issubclass(kind, container):
+                waiting += values(part)
+    return False
+
+
+def real_array(value: Any) -> np.ndarray | None:
+    """A float array of its own, or None for what is not made of real numbers."""
+    try:
+        array = np.array(value)
+        if array.dtype.kind == "c" and not array.imag.any():
+            array = array.real
+        if array.dtype.kind not in "biufO":
+            return None
+        if array.dtype == object and any(v is None for v in array.flat):
+            return None
+        return np.array(array, dtype=float)
+    except (NotAttempted, KeyboardInterrupt):
+        raise
+    except BaseException:  # ragged lists, symbols, integers beyond floating point, hostile objects
+        return None
 
 
 def close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
-    """Equal up to rounding, relative to the larger of the two; other shapes are not close."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
+    """Equal up to rounding, relative to the largest entry of the two; never if not finite."""
+    a, b = real_array(a), real_array(b)
+    if a is None or b is None or a.shape != b.shape:
+        return False
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return False
     scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-    return bool((np.abs(a - b) <= tolerance * scale + 1e-12).all())
+    with np.errstate(over="ignore"):
+        return bool((np.abs(a - b) <= tolerance * scale + FLOOR).all())
 
 
-def show(value: Any) -> str:
+def alike(a: Any, b: Any) -> bool:
+    """`close`, part by part where a result is a tuple, list or dictionary of several arrays."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list) and real_array(a) is None:
+        return len(a) == len(b) and all(map(alike, a, b))
+    return close(a, b)
+
+
+def show(value: Any, digits: int = 4, depth: int = 3) -> str:
     """A value in a sentence: few digits, no dtype, arrays on one line."""
-    if isinstance(value, bool | np.bool_ | str):
-        return repr(value)
-    if isinstance(value, int | np.integer):
-        return str(int(value))
-    if isinstance(value, float | np.floating):
-        return f"{float(value):.4g}".replace("-", "−")
-    if isinstance(value, np.ndarray | list | tuple) and np.size(value) <= 24:
-        return (
-            "[" + ", ".join(show(v) for v in value) + "]" if np.ndim(value) else show(value.item())
-        )
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    return "a function" if callable(value) else type(value).__name__
+    kind = type(value)
+    if issubclass(kind, np.ndarray) and value.ndim == 0:
+        return show(value.item(), digits)
+    if issubclass(kind, bool | np.bool_ | complex) or value is None:
+        return str(value)
+    if issubclass(kind, str):
+        return repr(value if len(value) <= 60 else f"{value[:57]}…")
+    if issubclass(kind, int | np.integer) and abs(value) < 10**15:
+        return str(int(value)).replace("-", "−")
+    if issubclass(kind, float | np.floating | int):
+        return _show_float(value, digits)
+    if issubclass(kind, np.ndarray | list | tuple):
+        return _show_many(value, digits, depth)
+    if sympy_kind(value) and len(str(value)) <= 60:
+        return str(value)
+    return name_of(value, "a function") if callable(value) else kind.__name__
+
+
+def _show_float(value: Any, digits: int) -> str:
+    try:
+        value = float(value) + 0.0  # no −0
+    except OverflowError:
+        return "a huge number"
+    whole = math.isfinite(value) and value == int(value) and abs(value) < 1e6
+    return (str(int(value)) if whole else f"{value:.{digits}g}").replace("-", "−")
+
+
+def _show_many(values: Any, digits: int, depth: int, most: int = 24) -> str:
+    if isinstance(values, np.ndarray) and values.size > most:
+        return f"an array of shape {values.shape}"
+    if len(values) > most or not depth:
+        return f"a {type(values).__name__} of {len(values)}"
+    return "[" + ", ".join(show(value, digits, depth - 1) for value in values) + "]"
+
+
+def show_apart(a: Any, b: Any) -> tuple[str, str]:
+    """Both values with as many digits as it takes to tell them apart: 0.3333 and 0.33333333."""
+    shown = [(show(a, digits), show(b, digits)) for digits in (4, 6, 9, 17)]
+    return next((pair for pair in shown if pair[0] != pair[1]), shown[0])
 
 
 def show_at(point: Mapping[str, Any]) -> str:
@@ -104,19 +193,36 @@ def show_at(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{pretty(name)} = {show(value)}" for name, value in point.items())
 
 
+def name_of(function: Any, otherwise: str) -> str:
+    """A function's own name; a lambda and whatever has no plain name are called otherwise."""
+    try:
+        name = function.__name__
+        return name if type(name) is str and name.isidentifier() else otherwise
+    except Exception:
+        return otherwise
+
+
+def in_words(error: BaseException) -> str:
+    """`ZeroDivisionError: division by zero`, on one line and not too long."""
+    try:
+        says = " ".join(str(error).split())
+    except Exception:
+        says = ""
+    says = says if len(says) <= 200 else f"{says[:199]}…"
+    return f"{type(error).__name__}: {says}".removesuffix(": ")
+
+
 @dataclass(frozen=True)
 class Number:
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
 
     def read(self, answer: Any, name: str) -> float:
-        if isinstance(answer, np.ndarray) and answer.ndim == 0:
-            answer = answer.item()
         try:
             value = read_formula(answer, ()).at()
         except FormulaError as error:
-            raise Unreadable(f"{name} should be a number. {error}") from None
+            raise Unreadable(f"{pretty(name)} should be a number. {error}") from None
         if not np.isfinite(value):
-            raise Unreadable(f"{name} is not a finite number.")
+            raise Unreadable(f"{pretty(name)} is not a finite number.")
         return value
 
     def same(self, a: float, b: float) -> bool:
@@ -138,12 +244,11 @@ class Array:
 
 def as_array(answer: Any, shape: tuple[int, ...], name: str, finite: bool = True) -> np.ndarray:
     """A float array of this shape, copied; anything else is Unreadable with a sentence."""
-    try:
-        array = np.array(answer, dtype=float)
-    except (TypeError, ValueError):
-        raise Unreadable(f"{name} should be an array of numbers, not {_kind_of(answer)}.") from None
-    if array.shape != shape:
-        raise Unreadable(f"{name} has shape {array.shape}; shape {shape} was expected.")
+    array = real_array(answer)
+    if array is None:
+        raise Unreadable(f"{name} should be an array of real numbers, not {_kind_of(answer)}.")
+    if array.shape != tuple(shape):
+        raise Unreadable(f"{name} has shape {array.shape}; shape {tuple(shape)} was expected.")
     if finite and not np.isfinite(array).all():
         raise Unreadable(f"{name} contains {show(array[~np.isfinite(array)][0])}.")
     return array
@@ -152,7 +257,12 @@ def as_array(answer: Any, shape: tuple[int, ...], name: str, finite: bool = True
 def _kind_of(answer: Any) -> str:
     if answer is None:
         return "None (is a return missing?)"
-    return f"a {type(answer).__name__}"
+    kind = type(answer)
+    if issubclass(kind, Iterator):
+        return f"a {kind.__name__} (write `list(...)` around it)"
+    if issubclass(kind, list | tuple | np.ndarray):
+        return f"a {kind.__name__} with other things in it or with rows of unequal length"
+    return f"an object of type {kind.__name__}"
 
 
 class FormulaAnswer:
@@ -162,9 +272,14 @@ class FormulaAnswer:
         self.formula, self.name = formula, name
 
     def __call__(self, **point: float) -> float:
-        value = self.formula.at(**point)
+        try:
+            value = self.formula.at(**point)
+        except FormulaError as error:
+            raise Unreadable(
+                f"{pretty(self.name)} has no value at {show_at(point)}. {error}"
+            ) from None
         if not np.isfinite(value):
-            raise Unreadable(f"{self.name} is not a finite number at {show_at(point)}.")
+            raise Unreadable(f"{pretty(self.name)} is not a finite number at {show_at(point)}.")
         return value
 
     def __str__(self) -> str:
@@ -178,26 +293,33 @@ class Formula:
         self.domain = domain
 
     def points(self, count: int = 12) -> Iterator[dict[str, float]]:
-        """Always the same points of the domain, with two digits so that sentences stay readable."""
+        """Always the same points of the domain, with few digits so that sentences stay readable."""
         rng = np.random.default_rng(0)
-        for _ in range(count):
-            yield {name: _draw(rng, domain) for name, domain in self.domain.items()}
+        columns = {name: _draw(rng, domain, count) for name, domain in self.domain.items()}
+        for k in range(count):
+            yield {name: values[k] for name, values in columns.items()}
 
     def read(self, answer: Any, name: str) -> FormulaAnswer:
         try:
             return FormulaAnswer(read_formula(answer, self.domain), name)
         except FormulaError as error:
-            raise Unreadable(str(error)) from None
+            raise Unreadable(f"{pretty(name)} cannot be read. {error}") from None
 
     def same(self, a: FormulaAnswer, b: FormulaAnswer) -> bool:
         return all(close(a(**point), b(**point)) for point in self.points())
 
 
-def _draw(rng: np.random.Generator, domain: tuple[float, float] | range) -> float:
-    if isinstance(domain, range):
-        return int(rng.choice(domain))
+def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: int) -> list[float]:
+    if isinstance(domain, range):  # the ends, and every number between them if there are few
+        last = len(domain) - 1
+        if last < count:
+            picks = np.resize(rng.permutation(last + 1), count)
+        else:
+            picks = [0, last, *rng.integers(last, size=count - 2)]
+        return [domain[int(k)] for k in picks]
     low, high = domain
-    return round(low + (high - low) * float(rng.uniform(0.1, 0.9)), 2)
+    digits = max(2, 1 - math.floor(math.log10(high - low)))
+    return [round(low + (high - low) * float(u), digits) for u in rng.uniform(0.1, 0.9, count)]
 
 
 class FunctionAnswer:
@@ -208,17 +330,19 @@ class FunctionAnswer:
 
     def __call__(self, *args: Any) -> Any:
         try:
-            result = self.function(*copy.deepcopy(args))
-        except NotAttempted:
+            with np.errstate(all="ignore"):  # verdicts come from values, never from warnings
+                result = self.function(*map(_copied, args))
+        except (NotAttempted, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise Unreadable(f"{self.call(*args)} raised {reason}") from None
+        except BaseException as error:  # SystemExit too
+            reason = re.sub(r"[\w.]+\.<locals>\.", "", in_words(error))
+            reason = reason.replace("<lambda>", self.name).rstrip(".")
+            raise Unreadable(f"{self.call(*args)} raised {reason}.") from None
         if has_blank(result):
             raise NotAttempted
         if result is None:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
-        return copy.deepcopy(result)
+        return _copied(result)
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
@@ -227,6 +351,13 @@ class FunctionAnswer:
     def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
         """The result as an array of this shape."""
         return as_array(self(*args), shape, self.call(*args), finite)
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # a generator, a module: there is no copy to protect
+        return value
 
 
 @dataclass(frozen=True)
@@ -240,23 +371,26 @@ class Function:
             raise Unreadable(
                 f"{name} should be a function, not {_kind_of(answer)}; give its name without ()."
             )
-        return FunctionAnswer(answer, getattr(answer, "__name__", name))
+        return FunctionAnswer(answer, name_of(answer, name))
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return all(close(a(*args), b(*args)) for args in self.samples)
+        return bool(self.samples) and all(alike(a(*args), b(*args)) for args in self.samples)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words."""
+    """One of a few words; True and False stand for the words true and false."""
 
     options: tuple[str, ...]
 
     def read(self, answer: Any, name: str) -> str:
-        word = answer.strip().lower() if isinstance(answer, str) else answer
-        if word not in self.options:
-            raise Unreadable(f"{name} should be one of {', '.join(map(repr, self.options))}.")
-        return word
+        said = str(answer) if issubclass(type(answer), str | bool | np.bool_) else ""
+        words = {option.lower(): option for option in self.options}
+        word = " ".join(said.lower().split())
+        if word not in words:
+            options = ", ".join(map(repr, self.options))
+            raise Unreadable(f"{pretty(name)} should be one of {options}.")
+        return words[word]
 
     def same(self, a: str, b: str) -> bool:
         return a == b
@@ -269,8 +403,10 @@ class Lines:
         self.symbols, self.functions = symbols, functions
 
     def read(self, answer: Any, name: str) -> list[ReadFormula]:
-        if not isinstance(answer, list | tuple) or not answer:
+        if not issubclass(type(answer), list | tuple):
             raise Unreadable(f"{name} should be a list of lines, not {_kind_of(answer)}.")
+        if not answer:
+            raise Unreadable(f"{name} is an empty list; it should have a line for every step.")
         lines = []
         for number, line in enumerate(answer, start=1):
             try:
@@ -280,4 +416,4 @@ class Lines:
         return lines
 
     def same(self, a: list[ReadFormula], b: list[ReadFormula]) -> bool:
-        return [str(line) for line in a] == [str(line) for line in b]
+        return [ast.dump(line.tree) for line in a] == [ast.dump(line.tree) for line in b]

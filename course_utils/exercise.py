@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from .answers import NotAttempted, Unreadable, has_blank
+from .answers import NotAttempted, Unreadable, has_blank, in_words
 
 
 class Outcome(StrEnum):
@@ -94,9 +94,9 @@ class Feedback:
         return " ".join([f"{self.number} {self.name}: {self._summary()}", *self._sentences()])
 
     def _repr_html_(self) -> str:
-        mark, color = _LOOKS[self.headline]
-        return _card(f"{mark} {self.headline.capitalize()}", f"{self.number} {self.name} · "
-                     f"{_counted(self.earned, self.points)}", self._sentences(), color)  # fmt: skip
+        aside = f"{self.number} {self.name} · {_counted(self.earned, self.points)}"
+        title = _marked(self.headline, self.headline.capitalize())
+        return _card(title, aside, self._sentences(), _LOOKS[self.headline][1])
 
     def _summary(self) -> str:
         return f"{self.headline}, {_counted(self.earned, self.points)}."
@@ -134,15 +134,20 @@ class Exercise:
         self.check, self.number, self.points = check, number, points
         self.hints, self.misconceptions = tuple(hints), tuple(misconceptions)
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
-        signature = inspect.signature(check, eval_str=True)
-        self.kinds = {name: p.annotation for name, p in signature.parameters.items()}
+        self._signature = inspect.signature(check, eval_str=True)
+        self.kinds = {name: p.annotation for name, p in self._signature.parameters.items()}
+        for name, kind in self.kinds.items():
+            if isinstance(kind, type) or not hasattr(kind, "read"):
+                raise TypeError(f"{self.name}: annotate {name} with a kind such as Number().")
         self.last: Feedback | None = None
         self._hints_given = 0
+        # a module that is loaded again replaces its exercises
+        EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
 
-    def __call__(self, *answers: Any) -> Feedback:
+    def __call__(self, *answers: Any, **named_answers: Any) -> Feedback:
         """Check the answers; whatever they are, the student gets a sentence."""
-        self.last = self._judge(answers)
+        self.last = self._judge(answers, named_answers)
         return self.last
 
     def hint(self) -> Hint:
@@ -156,11 +161,9 @@ class Exercise:
         call = f"check.{self.name}({', '.join(self.kinds)})"
         return f"Exercise {self.number}, {_counted(self.points)}: {self.__doc__} Call {call}."
 
-    def _judge(self, answers: tuple[Any, ...]) -> Feedback:
+    def _judge(self, answers: tuple[Any, ...], named_answers: dict[str, Any]) -> Feedback:
         try:
-            if len(answers) != len(self.kinds):
-                expected = " and ".join(f"`{name}`" for name in self.kinds)
-                raise Unreadable(f"This check takes {expected}.")
+            answers = self._in_order(answers, named_answers)
             if has_blank(answers):
                 raise NotAttempted
             return self._run(self._read(answers))
@@ -170,9 +173,19 @@ class Exercise:
             )
         except Unreadable as why:
             return self._feedback(Verdict(Outcome.UNCHECKED, str(why)))
-        except Exception as error:  # the check's own fault must not hit the student either
-            says = f"The check itself failed ({type(error).__name__}: {error}). Please report this."
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # the check's own fault must not hit the student either
+            says = f"The check itself failed ({in_words(error)}). Please report this."
             return self._feedback(Verdict(Outcome.UNCHECKED, says))
+
+    def _in_order(self, answers: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        try:
+            return self._signature.bind(*answers, **named).args
+        except TypeError:
+            expected = " and ".join(", ".join(f"`{name}`" for name in self.kinds).rsplit(", ", 1))
+            got = _counted(len(answers) + len(named), thing="answer")
+            raise Unreadable(f"This check takes {expected}; it got {got}.") from None
 
     def _read(self, answers: tuple[Any, ...]) -> list[Any]:
         return [
@@ -182,6 +195,8 @@ class Exercise:
 
     def _run(self, answers: list[Any]) -> Feedback:
         verdict = self.check(*answers)
+        if verdict.earned is not None and not 0 <= verdict.earned < self.points:
+            raise ValueError(f"{verdict.earned} is not a part of {_counted(self.points)}")
         feedback = self._feedback(verdict)
         known = self._recognize(answers) if verdict.outcome is Outcome.WRONG else None
         if known is None:
@@ -189,22 +204,28 @@ class Exercise:
         return replace(feedback, misconception=known.name, explanation=known.explanation)
 
     def _recognize(self, answers: list[Any]) -> Misconception | None:
-        return next((m for m in self.misconceptions if self._matches(m, answers)), None)
+        """The mistake whose example this is, else the first whose predicate holds."""
+        alike = (m for m in self.misconceptions if _holds(self._same, m, answers))
+        akin = (m for m in self.misconceptions if m.when and _holds(m.when, *answers))
+        return next(alike, None) or next(akin, None)
 
-    def _matches(self, misconception: Misconception, answers: list[Any]) -> bool:
-        try:
-            if misconception.when is not None:
-                return bool(misconception.when(*answers))
-            example = self._read(misconception.example)
-            kinds = self.kinds.values()
-            return all(k.same(a, b) for k, a, b in zip(kinds, answers, example, strict=True))
-        except Exception:  # an answer that cannot even be compared is not this mistake
-            return False
+    def _same(self, misconception: Misconception, answers: list[Any]) -> bool:
+        example = self._read(misconception.example)
+        kinds = self.kinds.values()
+        return all(k.same(a, b) for k, a, b in zip(kinds, answers, example, strict=True))
 
     def _feedback(self, verdict: Verdict) -> Feedback:
         full = self.points if verdict.outcome is Outcome.RIGHT else 0
-        earned = full if verdict.earned is None else verdict.earned
-        return Feedback(self.number, self.name, verdict.outcome, earned, self.points, verdict.says)
+        earned = full if verdict.earned is None else int(verdict.earned)
+        says = _one_line(verdict.says)
+        return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
+
+
+def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:
+    try:
+        return bool(predicate(*arguments))
+    except Exception:  # an answer that cannot even be compared is not this mistake
+        return False
 
 
 EXERCISES: list[Exercise] = []
@@ -238,14 +259,21 @@ class Scoreboard:
         return "\n".join([*lines, f"Total: {_counted(self.earned, self.points)}"])
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f'<tr><td>{number}</td><td style="text-align:left">{name}</td>'
-            f'<td>{earned} of {points}</td><td style="text-align:left">{state}</td></tr>'
+        rows = "".join(
+            f'<tr><td>{number}</td><th scope="row" style="{_LEFT};font-weight:normal">{name}</th>'
+            f'<td>{earned} of {points}</td><td style="{_LEFT}">{_marked(state)}</td></tr>'
             for number, name, state, earned, points in self.rows
         )
-        head = "".join(f'<th scope="col">{h}</th>' for h in ("", "Exercise", "Points", "State"))
-        total = f"<p><strong>Total: {_counted(self.earned, self.points)}</strong></p>"
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{total}"
+        total = f'<td></td><th scope="row" style="{_LEFT}">Total</th>'
+        total += f"<td><strong>{self.earned} of {self.points}</strong></td><td></td>"
+        head = "".join(
+            f'<th scope="col" style="{_LEFT}">{h}</th>'
+            for h in ("No.", "Exercise", "Points", "State")
+        )
+        return (
+            '<table aria-label="Points so far">'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}<tr>{total}</tr></tbody></table>"
+        )
 
 
 def scoreboard() -> Scoreboard:
@@ -258,20 +286,34 @@ def _state(exercise: Exercise) -> tuple[str, int]:
     return (exercise.last.headline, exercise.last.earned) if exercise.last else ("not run yet", 0)
 
 
-# -- looks: colors come with a mark and a word, and follow JupyterLab's theme where they can -----
+# -- looks: colors come with a mark and a word, and follow JupyterLab's theme where there is one --
 
-_GREEN, _RED, _AMBER, _GRAY = "#2e7d32", "#c62828", "#b26a00", "#757575"
+_GREEN = "var(--jp-success-color0, #2e7d32)"
+_RED = "var(--jp-error-color0, #c62828)"
+_AMBER = "var(--jp-warn-color0, #b26a00)"
+_GRAY = "var(--jp-layout-color4, #757575)"
+_LEFT = "text-align:left"
 _LOOKS = {
     "right": ("✓", _GREEN),
     "partly right": ("◐", _AMBER),
     "wrong": ("✗", _RED),
     "not attempted": ("○", _GRAY),
     "could not be checked": ("?", _AMBER),
+    "not run yet": ("·", _GRAY),
 }
 
 
-def _counted(*numbers: int) -> str:
-    return " of ".join(map(str, numbers)) + (" point" if numbers[-1] == 1 else " points")
+def _marked(state: str, word: str | None = None) -> str:
+    return f'<span aria-hidden="true">{_LOOKS[state][0]}</span> {word or state}'
+
+
+def _counted(*numbers: int, thing: str = "point") -> str:
+    return " of ".join(map(str, numbers)) + f" {thing}" + ("" if numbers[-1] == 1 else "s")
+
+
+def _one_line(text: str) -> str:
+    """Printable and on one line, whatever a student's error message contained."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
 def _card(title: str, aside: str, sentences: Sequence[str], color: str) -> str:
@@ -284,4 +326,15 @@ def _card(title: str, aside: str, sentences: Sequence[str], color: str) -> str:
 
 
 def _inline(sentence: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence))
+    """`code` set as code; elsewhere v_{t−1} and g_1 with a true index, β^{t} with an exponent."""
+    words, *rest = re.split("(`[^`]+`)", sentence)
+    parts = [_indexed(words)]
+    for code, words in zip(rest[::2], rest[1::2], strict=True):
+        parts += [f"<code>{html.escape(code[1:-1])}</code>", _indexed(words)]
+    return "".join(parts)
+
+
+def _indexed(words: str) -> str:
+    words = re.sub(r"_\{([^}]+)\}", r"<sub>\1</sub>", html.escape(words))
+    words = re.sub(r"\^\{([^}]+)\}", r"<sup>\1</sup>", words)
+    return re.sub(r"(?<!\w)([^\W\d_])_(\d+|[a-zA-Z])(?!\w)", r"\1<sub>\2</sub>", words)

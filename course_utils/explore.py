@@ -1,0 +1,379 @@
+"""Explorers: controls beside one picture that is updated, never rebuilt.
+
+An explorer needs two functions and its controls:
+
+    def setup(fig):  # draw once; return the artists that will change
+        ax = fig.subplots()
+        ax.set(xlim=(0, 50), ylim=(0, 1), xlabel="age", ylabel="weight", title="The old fade")
+        return {"curve": ax.plot([], [])[0]}
+
+    def update(artists, beta):  # move them; say in one sentence what is to be seen now
+        age = np.arange(51)
+        artists["curve"].set_data(age, (1 - beta) * beta**age)
+        return f"With β = {beta:.2f} the newest gradient weighs {1 - beta:.2f}."
+
+    Explorer(
+        setup,
+        update,
+        controls={"beta": slider(0.5, 0.99, value=0.9, label="β")},
+        alt="Weight of a gradient against its age.",
+        goal="let a gradient keep half its weight for 20 steps",
+        reached=lambda beta: beta**20 >= 0.5,
+    )
+"""
+
+import base64
+import html
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import ipywidgets as widgets
+import matplotlib
+import numpy as np
+import traitlets
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from course_utils import style
+
+
+def slider(
+    low: float, high: float, *, value: float, step: float = 0.01, label: str = ""
+) -> widgets.FloatSlider:
+    """A slider over real numbers; its readout shows as many digits as the step has."""
+    digits = max(0, math.ceil(-math.log10(step) - 1e-9))
+    return widgets.FloatSlider(
+        value=value, min=low, max=high, step=step, description=label, readout_format=f".{digits}f"
+    )
+
+
+def int_slider(
+    low: int, high: int, *, value: int, step: int = 1, label: str = ""
+) -> widgets.IntSlider:
+    """A slider over whole numbers."""
+    return widgets.IntSlider(value=value, min=low, max=high, step=step, description=label)
+
+
+def choice(
+    options: Iterable | Mapping, *, value: object = None, label: str = ""
+) -> widgets.RadioButtons:
+    """Radio buttons, the first chosen; a mapping shows its keys and hands over its values.
+
+    No menu: JupyterLab takes the arrow keys for itself. Here Tab and Space always work.
+    """
+    pairs = options.items() if isinstance(options, Mapping) else ((str(o), o) for o in options)
+    pairs = list(pairs)
+    chosen = pairs[0][1] if value is None else value
+    buttons = widgets.RadioButtons(
+        options=pairs, value=chosen, description=label, orientation="horizontal"
+    )
+    return buttons.add_class("widget-inline-hbox")  # label on the left, as sliders have it
+
+
+def checkbox(*, value: bool = False, label: str = "") -> widgets.Checkbox:
+    """A box to tick."""
+    return widgets.Checkbox(value=value, description=label, indent=True)
+
+
+class Explorer(widgets.VBox):
+    """Controls, a picture and a sentence that follow each other; optionally a goal to reach.
+
+    `setup(fig)` draws once and returns the artists that change; `update(artists, **params)` moves
+    them and returns the sentence shown under the picture. `reached(**params)` tells whether the
+    goal is met. `frames`, such as `{"beta": [0.5, 0.9]}`, are for slides without a kernel.
+    """
+
+    def __init__(
+        self,
+        setup: Callable[[Figure], Mapping],
+        update: Callable[..., str],
+        *,
+        controls: Mapping[str, widgets.ValueWidget],
+        alt: str,
+        goal: str | None = None,
+        reached: Callable[..., bool] | None = None,
+        frames: Mapping[str, Iterable] | None = None,
+        size: tuple[float, float] = (style.WIDTH, style.HEIGHT),
+        blit: bool = True,
+    ) -> None:
+        if (goal is None) != (reached is None):
+            raise ValueError("A goal needs a test and a test needs a goal: give goal and reached.")
+        self._alt = style.one_line(alt, "alt text")
+        self._goal = None if goal is None else style.one_line(goal, "goal").rstrip(".")
+        self._reached, self.was_reached = reached, False
+        self._controls = _dress(controls)
+        self._drawing = _Drawing(setup, update, size, blit)
+        # JupyterLab runs callbacks in a thread of their own, beside the cell that is running.
+        self._lock = threading.RLock()
+        self._several = False
+        self.frames = dict(frames or {})
+        self._require_known(self.frames)
+
+        width, height = (round(inches * style.DPI) for inches in size)
+        self.picture = _Picture(format="png", width=width, height=height)
+        self.picture.layout = {"max_width": "100%", "height": "auto", "object_fit": "contain"}
+        self.caption, self.goal_line = widgets.HTML(), widgets.HTML()
+        self.refresh()
+        top = [self.goal_line] if goal else []
+        super().__init__([*top, *self._controls.values(), self.picture, self.caption])
+        for control in self._controls.values():
+            control.observe(self._on_change, "value")
+
+    # What is set
+
+    @property
+    def params(self) -> dict:
+        """The present value of every control."""
+        return {name: control.value for name, control in self._controls.items()}
+
+    def set(self, **values) -> "Explorer":
+        """Move controls as a hand would, and redraw once."""
+        self._require_known(values)
+        with self._lock:
+            self._several = True
+            try:
+                for name, value in values.items():
+                    _put(name, self._controls[name], value)
+            finally:
+                self._several = False
+            self._on_change()
+        return self
+
+    # What is seen
+
+    def rgb(self, **params) -> np.ndarray:
+        """The picture for these values, (h, w, 3) uint8; controls and display stay as they are."""
+        return self._draw(params)[0]
+
+    def describe(self, **params) -> str:
+        """The sentence for these values; controls and display stay as they are."""
+        return self._draw(params)[1]
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the goal is met with the present values."""
+        return self._reached is not None and bool(self._reached(**self.params))
+
+    def refresh(self) -> None:
+        """Bring picture, alt text, caption and goal line up to the present values."""
+        with self._lock:
+            rgb, text = self._draw({})
+            with self.picture.hold_sync():  # picture and description arrive together
+                self.picture.value = style.png_bytes(rgb)
+                self.picture.tooltip = f"{self._alt} {text}"
+            self.caption.value = _status(text)
+            if self._goal is not None:
+                self.goal_line.value = _status(*self._goal_text())
+
+    def _draw(self, params: Mapping) -> tuple[np.ndarray, str]:
+        self._require_known(params)
+        with self._lock:
+            return self._drawing(self.params | dict(params))
+
+    def _goal_text(self) -> tuple[str, str]:
+        """What the goal line says, and the words that open it."""
+        if self.is_reached:
+            self.was_reached = True
+            return f"{self._goal}.", "✓ Goal reached:"
+        before = " (Reached before, but not with these values.)" if self.was_reached else ""
+        return f"{self._goal}.{before}", "Goal:"
+
+    def _on_change(self, _change: object = None) -> None:
+        with self._lock:
+            if self._several:
+                return
+            try:
+                self.refresh()
+            except Exception as error:
+                # From the browser nobody else would see it: the old picture stays, this says why.
+                self.caption.value = _status(f"{type(error).__name__}: {error}", "Not drawn:")
+                raise
+
+    def _require_known(self, values: Iterable[str]) -> None:
+        for name in values:
+            if name not in self._controls:
+                known = ", ".join(self._controls)
+                raise ValueError(f"There is no control {name!r}; this explorer has {known}.")
+
+    # Where no kernel runs
+
+    def __repr__(self) -> str:
+        return f"Explorer({', '.join(f'{name}={value!r}' for name, value in self.params.items())})"
+
+    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+        """The widget for a live notebook; a still picture, its alt text and a line for others."""
+        data = super()._repr_mimebundle_(**kwargs) or {}
+        rgb, text = self._draw({})
+        data["image/png"] = base64.b64encode(style.small_png(rgb)).decode()
+        data["text/plain"] = repr(self)
+        height, width = (pixels // style.SCALE for pixels in rgb.shape[:2])
+        about = {"alt": f"{self._alt} {text}", "width": width, "height": height}
+        return data, {"image/png": about}
+
+    def frames_html(self, **grid: Iterable) -> str:
+        """A picture for each value of one control behind a range input: offline, no kernel."""
+        grid = grid or self.frames
+        self._require_known(grid)
+        if len(grid) != 1 or not (values := list(*grid.values())):
+            raise ValueError("Frames run over one control: frames_html(beta=[0.5, 0.9, 0.99]).")
+        (name,) = grid
+        now = self.params[name]
+        start = values.index(now) if now in values else 0
+        frames = [self._frame(value, *self._draw({name: value})) for value in values]
+        frames[start] = frames[start].replace(" hidden", "", 1)
+        return _FRAMES.format(
+            label=html.escape(self._controls[name].description),
+            last=len(values) - 1,
+            start=start,
+            value=_short(values[start]),
+            figures="".join(frames),
+        )
+
+    def _frame(self, value: object, rgb: np.ndarray, text: str) -> str:
+        png = base64.b64encode(style.small_png(rgb)).decode()
+        width = rgb.shape[1] // style.SCALE
+        return (
+            f'<figure hidden data-value="{_short(value)}"><img width="{width}" '
+            f'alt="{html.escape(self._alt)}" src="data:image/png;base64,{png}">'
+            f"<figcaption>{html.escape(text)}</figcaption></figure>"
+        )
+
+
+_FRAMES = """\
+<div class="course-frames"><label>{label}
+<input type="range" min="0" max="{last}" value="{start}" aria-valuetext="{value}" \
+onkeydown="event.stopPropagation()" oninput="\
+const box = this.closest('.course-frames'), figures = box.querySelectorAll('figure');\
+figures.forEach((figure, i) => figure.hidden = i != this.value);\
+box.querySelector('output').value = figures[this.value].dataset.value;\
+this.setAttribute('aria-valuetext', figures[this.value].dataset.value)">
+<output>{value}</output></label>
+<div aria-live="polite">{figures}</div></div>"""
+
+
+class _Drawing:
+    """One figure without pyplot: what stands still is kept, what moves is drawn over it."""
+
+    def __init__(self, setup: Callable, update: Callable, size: tuple, blit: bool) -> None:
+        self._update, self._blit = update, blit
+        with matplotlib.rc_context(style.RC):
+            self._fig = Figure(figsize=size, dpi=style.DPI * style.SCALE)
+            self._canvas = FigureCanvasAgg(self._fig)
+            self._artists = setup(self._fig)
+            if not isinstance(self._artists, Mapping):
+                raise ValueError(
+                    "setup must return a dict of the artists that change, such as "
+                    f"{{'curve': line}}; it returned {self._artists!r}."
+                )
+            self._front: list[Artist] = []
+            self._background, self._legends = None, []
+            style.complain_if_unlabeled(self._fig)  # this draws, so ticks are made in our style
+
+    def __call__(self, params: Mapping) -> tuple[np.ndarray, str]:
+        text = self._update(self._artists, **params)
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(
+                "update must return one sentence that says what is to be seen now; "
+                f"it returned {text!r}."
+            )
+        for ax in self._fig.axes:
+            ax.get_xlim()  # a pending autoscale happens here, and marks the figure as stale
+        if self._background is None or self._fig.stale:
+            self._draw_all()
+        else:
+            self._canvas.restore_region(self._background)
+        for artist in self._front:
+            self._fig.draw_artist(artist)
+        for legend in self._legends:
+            self._canvas.restore_region(legend)  # over the lines; drawing it anew costs most
+        return np.array(self._canvas.buffer_rgba())[..., :3], " ".join(text.split())
+
+    def _draw_all(self) -> None:
+        """Draw what stands still: animated artists are left out, and never make a figure stale."""
+        for artist in self._front:
+            artist.set_animated(False)
+        panels = [ax for ax in self._fig.axes if ax.get_visible()]
+        moving = set(_flat(self._artists)) if self._blit else set()
+        self._front = [artist for ax in panels for artist in _from_first(moving, ax)]
+        for artist in self._front:
+            artist.set_animated(True)
+        self._canvas.draw()
+        self._background = self._canvas.copy_from_bbox(self._fig.bbox)
+        legends = [ax.get_legend() for ax in panels if ax.get_legend()]
+        self._legends = [self._canvas.copy_from_bbox(box.get_window_extent()) for box in legends]
+
+
+def _from_first(moving: set[Artist], ax: Axes) -> list[Artist]:
+    """The lowest moving artist of the axes and all that is drawn over it, in drawing order."""
+    ours = {*ax.lines, *ax.patches, *ax.collections, *ax.images, *ax.texts, *ax.artists}
+    if ax.axison and ax.get_frame_on():
+        ours |= set(ax.spines.values())
+    order = [child for child in ax.get_children() if child in ours]
+    order.sort(key=lambda artist: artist.get_zorder())
+    first = next((i for i, artist in enumerate(order) if artist in moving), len(order))
+    return order[first:]
+
+
+def _flat(artists: object) -> Iterator[Artist]:
+    """Every artist in nested dicts, lists and matplotlib's containers of bars or stems."""
+    if isinstance(artists, Artist):
+        yield artists
+    elif isinstance(artists, Mapping):
+        yield from _flat(list(artists.values()))
+    elif isinstance(artists, list | tuple):
+        for artist in artists:
+            yield from _flat(artist)
+
+
+class _Picture(widgets.Image):
+    """An image whose tooltip is its accessible name; without `description` the browser throws."""
+
+    description = traitlets.Unicode("").tag(sync=True)
+
+
+def _dress(controls: Mapping[str, widgets.ValueWidget]) -> dict[str, widgets.ValueWidget]:
+    """Give every control a label that is not cut, and labels of one width."""
+    if not controls:
+        raise ValueError("An explorer needs a control: controls={'beta': slider(0, 1, value=0.9)}.")
+    for name, control in controls.items():
+        if not isinstance(control, widgets.ValueWidget):
+            raise ValueError(
+                f"The control {name!r} is {control!r}; make it with slider, int_slider, choice or "
+                "checkbox."
+            )
+        control.description = control.description or name
+    beside = (c for c in controls.values() if not isinstance(c, widgets.Checkbox))
+    longest = max((len(control.description) for control in beside), default=0)
+    for control in controls.values():
+        control.style.description_width = f"{0.9 * longest + 1:.1f}ch"
+        control.layout.width = "auto"
+        control.layout.max_width = f"{style.WIDTH * style.DPI:.0f}px"
+        if hasattr(control, "continuous_update"):
+            control.continuous_update = True
+    return dict(controls)
+
+
+def _put(name: str, control: widgets.ValueWidget, value: object) -> None:
+    """Set the value; one that the widget would refuse or shift in silence gets a sentence."""
+    low, high = getattr(control, "min", None), getattr(control, "max", None)
+    if low is not None and not low <= value <= high:
+        raise ValueError(f"{name} runs from {low} to {high}; {value} lies outside.")
+    try:
+        control.value = value
+    except traitlets.TraitError:
+        choices = getattr(control, "options", None)
+        known = f"; it is one of {choices}" if choices else ""
+        raise ValueError(f"{name} cannot be {value!r}{known}.") from None
+
+
+def _short(value: object) -> str:
+    return html.escape(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def _status(text: str, lead: str = "") -> str:
+    """A line that a screen reader speaks when it changes; the lead stands out by weight."""
+    strong = f"<b>{html.escape(lead)}</b> " if lead else ""
+    return f'<div role="status" class="course-status">{strong}{html.escape(text)}</div>'

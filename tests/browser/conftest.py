@@ -1,0 +1,49 @@
+"""Fixtures for tests in a real JupyterLab: `lab`, a server for the module, and `page` on it.
+
+A test module names the notebooks it needs in `NOTEBOOKS`, a list of paths relative to the
+repository; copies of them lie under the same names in the folder that the server shows. One module
+has one server, so that parallel runs (`--dist loadfile`) do not disturb each other.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser import lab as harness
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium. Without one: skipped on a laptop, failed in continuous integration."""
+    try:
+        harness.chromium()
+    except harness.ChromiumMissing as missing:
+        if os.environ.get("CI"):
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+    with harness.browser() as chrome:
+        yield chrome
+
+
+@pytest.fixture(scope="module")
+def lab(request: pytest.FixtureRequest, browser, tmp_path_factory) -> Iterator[harness.Lab]:
+    """A JupyterLab on a temporary copy of the module's NOTEBOOKS."""
+    root, home = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("home")
+    for name in getattr(request.module, "NOTEBOOKS", []):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(harness.REPOSITORY / name, root / name)
+    with harness.lab_server(root, home) as url:
+        yield harness.Lab(url, root)
+
+
+@pytest.fixture
+def page(lab: harness.Lab, browser: Browser) -> Iterator[harness.LabPage]:
+    """A fresh page; errors of page or console and outside requests fail the test at its end."""
+    context = browser.new_context(viewport={"width": 1000, "height": 900})
+    view = harness.LabPage(context.new_page(), lab)
+    yield view
+    context.close()
+    assert not view.problems, "\n".join(view.problems)

@@ -1,0 +1,317 @@
+"""A private JupyterLab and a browser to look at it with.
+
+The server listens on 127.0.0.1 only, knows nothing of the user's own settings and dies with the
+test. The browser is the system's Chromium; it can reach nothing but that server.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
+
+REPOSITORY = Path(__file__).parents[2]
+START_SECONDS = 60
+RUN_SECONDS = 300
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+]
+SETTINGS = {
+    "@jupyterlab/apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+    # Every cell is in the page, also when it is scrolled out of sight.
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+}
+LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
+
+# Errors that the browser reports and that are not ours, each with the reason why it is harmless.
+HARMLESS: dict[str, str] = {}
+
+
+class ChromiumMissing(Exception):
+    """No Chromium on this machine."""
+
+
+def chromium() -> str:
+    """Path of the system's Chromium; the variable CHROMIUM has the first word."""
+    named = os.environ.get("CHROMIUM")
+    names = [named] if named else ["chromium", "chromium-browser", "google-chrome"]
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None:
+        raise ChromiumMissing(
+            "The browser tests need Chromium or Chrome. Install it (Debian, Ubuntu: apt install "
+            "chromium; macOS: brew install --cask google-chrome) or set CHROMIUM to its path."
+        )
+    return found
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, headless, cut off from every host but this one."""
+    path = chromium()
+    with sync_playwright() as playwright:
+        chrome = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield chrome
+        finally:
+            chrome.close()
+
+
+# The server
+
+
+@contextlib.contextmanager
+def lab_server(root: Path, home: Path) -> Iterator[str]:
+    """The address of a JupyterLab that serves `root` and keeps its own files in `home`."""
+    _write_settings(home / "settings")
+    for attempt in range(3):  # another program may take the free port before the server does
+        port = _free_port()
+        log = home / f"lab-{attempt}.log"
+        server = _start(root, home, port, log)
+        url = f"http://127.0.0.1:{port}"
+        if _answers(url, server):
+            break
+        _stop(server)
+    else:
+        raise RuntimeError(f"JupyterLab did not start. Its last words:\n{log.read_text()[-3000:]}")
+    try:
+        yield url
+    finally:
+        _stop(server)
+
+
+def _write_settings(folder: Path) -> None:
+    for plugin, values in SETTINGS.items():
+        file = folder / f"{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values), encoding="utf-8")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _start(root: Path, home: Path, port: int, log: Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"]
+    command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]
+    command += ["--IdentityProvider.token=", "--ServerApp.password="]
+    command += ["--ServerApp.disable_check_xsrf=True", "--LabApp.news_url="]
+    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    command += ["--LabApp.extension_manager=readonly"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    with log.open("wb") as words:
+        return subprocess.Popen(
+            command,
+            stdout=words,
+            stderr=subprocess.STDOUT,
+            cwd=root,
+            env=_environment(home),
+            start_new_session=True,
+        )
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """The variables of this process, with every Jupyter folder moved into `home`."""
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+    }
+    private = {name: str(home / folder) for name, folder in folders.items()}
+    python_path = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
+    return os.environ | private | {"PYTHONPATH": python_path}
+
+
+def _answers(url: str, server: subprocess.Popen) -> bool:
+    """Wait until the server speaks; False when it has died or stays silent."""
+    deadline = time.monotonic() + START_SECONDS
+    while server.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=1):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _stop(server: subprocess.Popen) -> None:
+    """End this server; it ends its kernels."""
+    server.send_signal(signal.SIGTERM)
+    try:
+        server.wait(15)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+# What the page does
+
+
+@dataclass
+class Lab:
+    """A running JupyterLab and the folder it serves."""
+
+    url: str
+    root: Path
+
+    def write(self, name: str, cells: Iterable[str]) -> str:
+        """Save a notebook of these code cells in the folder; its name is returned."""
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+        nbformat.write(notebook, self.root / name)
+        return name
+
+
+@dataclass
+class Cell:
+    """A code cell as the page shows it after a run."""
+
+    source: str
+    execution_count: int | None
+    errors: list[str]
+    text: str  # all of its text output, joined
+
+
+_OUTPUTS = """() => {
+  const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
+  const join = text => Array.isArray(text) ? text.join('') : text ?? '';
+  return cells.filter(cell => cell.type === 'code').map(cell => {
+    const {source, execution_count, outputs} = cell.toJSON();
+    const errors = outputs.filter(o => o.output_type === 'error');
+    return {
+      source: join(source), execution_count,
+      errors: errors.map(o => `${o.ename}: ${o.evalue}`),
+      text: outputs.map(o => join(o.text ?? o.data?.['text/plain'])).join('\\n'),
+    };
+  });
+}"""
+_KERNEL_IS_IDLE = """() =>
+  window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"""
+_RUN_ALL = """() => {
+  window.courseDone = false;
+  window.jupyterapp.commands.execute('notebook:run-all-cells')
+    .finally(() => { window.courseDone = true; });
+}"""
+_PIXELS = """async image => {
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
+  const context = canvas.getContext('2d');
+  context.drawImage(image, 0, 0);
+  const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
+  let hash = 0;
+  for (const value of data) hash = (hash * 31 + value) | 0;
+  return hash;
+}"""
+
+
+@dataclass
+class LabPage:
+    """One browser page on a JupyterLab; `problems` collects what must not happen on it."""
+
+    page: Page
+    lab: Lab
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("console", self._hear)
+        self.page.on("request", self._watch)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        harmless = any(known in message.text for known in HARMLESS)
+        if message.type == "error" and not harmless:
+            self.problems.append(f"console error: {message.text[:300]}")
+
+    def _watch(self, request: Request) -> None:
+        if not request.url.startswith((self.lab.url, "data:", "blob:")):
+            self.problems.append(f"outside request: {request.url[:300]}")
+
+    def open(self, notebook: str) -> None:
+        """Open a notebook of the lab's folder alone on the page and wait for its kernel."""
+        self.page.goto(f"{self.lab.url}/doc/tree/{notebook}?reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
+        self.page.wait_for_function(_KERNEL_IS_IDLE, timeout=START_SECONDS * 1000)
+
+    def run_all(self) -> list[Cell]:
+        """Run every cell; fail on an error, on a cell left out, on a widget that does not show."""
+        self.page.evaluate(_RUN_ALL)
+        self.page.wait_for_function("() => window.courseDone", timeout=RUN_SECONDS * 1000)
+        cells = self.cells()
+        for cell in cells:
+            assert not cell.errors, f"{cell.errors} in the cell:\n{cell.source}"
+            assert cell.execution_count or not cell.source, f"Not run:\n{cell.source}"
+        broken = self.page.locator(".jupyter-widgets-error-widget").count()
+        assert not broken, f"{broken} widgets did not show in the browser."
+        return cells
+
+    def cells(self) -> list[Cell]:
+        """The code cells with their outputs, from the notebook's model."""
+        return [Cell(**cell) for cell in self.page.evaluate(_OUTPUTS)]
+
+    def cell(self, number: int) -> Locator:
+        """The code cell of that number, from 0, on the page."""
+        return self.page.locator(".jp-CodeCell").nth(number)
+
+    def pixels(self, image: Locator) -> int:
+        """A number that changes when the picture does."""
+        return image.evaluate(_PIXELS)
+
+    def press(self, key: str, on: Locator, changes: Locator) -> None:
+        """Press a key on an element and wait until the picture `changes` is another one."""
+        source = changes.get_attribute("src")
+        before = self.pixels(changes)
+        on.focus()
+        self.page.keyboard.press(key)
+        self.page.wait_for_function(
+            "([image, source]) => image.src !== source", arg=[changes.element_handle(), source]
+        )
+        assert self.pixels(changes) != before, f"{key} brought the same picture again."
+
+    def theme(self, name: str) -> None:
+        """Switch JupyterLab to that theme, LIGHT or DARK."""
+        change = (
+            "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
+        )
+        self.page.evaluate(change, name)
+        self.page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+    def screenshot(self, name: str) -> None:
+        """Save the whole notebook as a picture, if COURSE_SCREENSHOTS names a folder for it."""
+        folder = os.environ.get("COURSE_SCREENSHOTS")
+        if not folder:
+            return
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        view = self.page.viewport_size
+        self.page.locator(".jp-Cell").first.scroll_into_view_if_needed()
+        last = self.page.locator(".jp-Cell").last.bounding_box()
+        height = round(last["y"] + last["height"]) + 60
+        self.page.set_viewport_size({"width": view["width"], "height": height})
+        self.page.screenshot(path=Path(folder) / f"{name}.png")
+        self.page.set_viewport_size(view)

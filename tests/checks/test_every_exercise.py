@@ -1,0 +1,216 @@
+"""What every exercise of every unit promises, whoever writes it."""
+
+import importlib
+import inspect
+import json
+import pkgutil
+
+import pytest
+
+from course_utils import checks
+from course_utils.answers import Function, ____
+from course_utils.exercise import Exercise, Outcome
+
+MODULES = [
+    importlib.import_module(f"{checks.__name__}.{found.name}")
+    for found in pkgutil.iter_modules(checks.__path__)
+]
+BY_UNIT = {
+    module.__name__.rsplit(".", 1)[-1]: [
+        e for e in vars(module).values() if isinstance(e, Exercise) and e.unit == module.__name__
+    ]
+    for module in MODULES
+}
+EXERCISES = [e for unit in BY_UNIT.values() for e in unit]
+
+
+def name_of(exercise):
+    return f"{exercise.number}-{exercise.name}"
+
+
+each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=name_of)
+each_misconception = pytest.mark.parametrize(
+    ("exercise", "misconception"),
+    [pytest.param(e, m, id=f"{name_of(e)}-{m.name}") for e in EXERCISES for m in e.misconceptions],
+)
+each_argument = pytest.mark.parametrize(
+    ("exercise", "place"),
+    [
+        pytest.param(e, k, id=f"{name_of(e)}-{name}")
+        for e in EXERCISES
+        for k, name in enumerate(e.kinds)
+    ],
+)
+each_function = pytest.mark.parametrize(
+    ("exercise", "place"),
+    [
+        pytest.param(e, k, id=f"{name_of(e)}-{name}")
+        for e in EXERCISES
+        for k, (name, kind) in enumerate(e.kinds.items())
+        if isinstance(kind, Function)
+    ],
+)
+
+
+def example_with(exercise, place, answer):
+    """The first known mistake with one of its answers replaced."""
+    answers = list(exercise.misconceptions[0].example)
+    answers[place] = answer
+    return answers
+
+
+def raises(*args):
+    raise RuntimeError("on purpose")
+
+
+def takes_seven(a, b, c, d, e, f, g):
+    return a
+
+
+NONSENSE = {
+    "None": None,
+    "a word": "nonsense",
+    "an object": object(),
+    "an empty list": [],
+    "an empty dictionary": {},
+    "nan": float("nan"),
+    "infinity": float("inf"),
+    "a truth value": True,
+    "a huge number": 10**400,
+    "a complex number": 1 + 2j,
+    "a function that raises": raises,
+    "a function with other parameters": takes_seven,
+    "a function that returns nothing": lambda *args: None,
+    "a function that returns a word": lambda *args: "nonsense",
+    "a function that returns nan": lambda *args: float("nan"),
+    "a function that returns its inputs": lambda *args: args,
+    "a class": dict,
+}
+
+
+# -- known mistakes --------------------------------------------------------------------------------
+
+
+@each_exercise
+def test_it_knows_at_least_one_mistake_and_their_names_are_unique(exercise):
+    names = [m.name for m in exercise.misconceptions]
+    assert names
+    assert len(set(names)) == len(names)
+
+
+@each_misconception
+def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(exercise, misconception):
+    feedback = exercise(*misconception.example)
+    assert feedback.outcome is Outcome.WRONG, feedback
+    assert feedback.misconception == misconception.name
+    assert feedback.explanation == misconception.explanation
+    assert feedback.earned < exercise.points
+
+
+@each_misconception
+def test_an_explanation_is_whole_sentences_on_one_line(exercise, misconception):
+    assert misconception.explanation.isprintable()
+    assert misconception.explanation.endswith((".", "?"))
+    assert not misconception.name.endswith(".")
+
+
+# -- answers that are none -------------------------------------------------------------------------
+
+
+@each_argument
+def test_a_blank_in_any_place_is_not_attempted(exercise, place):
+    feedback = exercise(*example_with(exercise, place, ____))
+    assert (feedback.outcome, feedback.earned) == (Outcome.NOT_ATTEMPTED, 0)
+
+
+@each_exercise
+def test_all_blank_is_not_attempted(exercise):
+    assert exercise(*[____] * len(exercise.kinds)).outcome is Outcome.NOT_ATTEMPTED
+
+
+@each_function
+def test_a_function_with_a_blank_inside_is_not_attempted(exercise, place):
+    feedback = exercise(*example_with(exercise, place, lambda *args: ____ + 1))
+    assert feedback.outcome is Outcome.NOT_ATTEMPTED
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE)
+@each_argument
+def test_nonsense_in_any_place_is_never_right_and_never_an_error(exercise, place, nonsense):
+    feedback = exercise(*example_with(exercise, place, NONSENSE[nonsense]))
+    assert feedback.outcome is not Outcome.RIGHT, feedback
+    assert feedback.earned < exercise.points
+    assert "The check itself failed" not in feedback.says
+    assert feedback.says
+
+
+@each_function
+def test_a_function_that_raises_is_told_with_its_call(exercise, place):
+    feedback = exercise(*example_with(exercise, place, raises))
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.says.startswith("raises(")
+    assert feedback.says.endswith(") raised RuntimeError: on purpose.")
+
+
+@each_exercise
+def test_the_wrong_number_of_answers_could_not_be_checked(exercise):
+    for count in {0, len(exercise.kinds) - 1, len(exercise.kinds) + 1}:
+        feedback = exercise(*[1] * count)
+        assert feedback.outcome is Outcome.UNCHECKED
+        assert feedback.says.startswith("This check takes `")
+
+
+# -- form ------------------------------------------------------------------------------------------
+
+
+@each_exercise
+def test_hints_progress_and_the_last_one_stays(exercise):
+    assert len(exercise.hints) >= 2
+    assert len(set(exercise.hints)) == len(exercise.hints)
+    exercise._hints_given = 0
+    given = [exercise.hint().text for _ in range(len(exercise.hints) + 1)]
+    exercise._hints_given = 0
+    assert given == [*exercise.hints, exercise.hints[-1]]
+    assert all(hint.isprintable() for hint in exercise.hints)
+
+
+@each_exercise
+def test_the_docstring_is_one_sentence(exercise):
+    assert exercise.__doc__
+    assert exercise.__doc__.isprintable()
+    assert exercise.__doc__.endswith(".")
+    assert ". " not in exercise.__doc__.replace("e.g. ", "").replace("i.e. ", "")
+
+
+@each_exercise
+def test_points_are_positive_whole_numbers(exercise):
+    assert type(exercise.points) is int
+    assert exercise.points > 0
+
+
+@pytest.mark.parametrize("unit", BY_UNIT)
+def test_numbers_count_up_from_one_and_names_are_unique(unit):
+    exercises = BY_UNIT[unit]
+    chapter = exercises[0].number.split(".")[0]
+    assert [e.number for e in exercises] == [f"{chapter}.{k + 1}" for k in range(len(exercises))]
+    assert len({e.name for e in exercises}) == len(exercises)
+
+
+def test_no_two_units_share_a_chapter():
+    chapters = [unit[0].number.split(".")[0] for unit in BY_UNIT.values()]
+    assert len(set(chapters)) == len(chapters)
+
+
+@each_exercise
+def test_feedback_is_one_line_of_text_a_card_and_data_and_the_same_every_time(exercise):
+    answers = exercise.misconceptions[0].example
+    feedback, again = exercise(*answers), exercise(*answers)
+    assert repr(feedback) == repr(again)
+    assert repr(feedback).isprintable()
+    assert feedback._repr_html_() == again._repr_html_()
+    assert json.loads(json.dumps(feedback.as_dict())) == again.as_dict()
+
+
+@each_exercise
+def test_the_check_is_a_short_function(exercise):
+    assert len(inspect.getsource(exercise.check).split('"""')[-1].splitlines()) <= 60

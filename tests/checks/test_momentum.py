@@ -1,0 +1,147 @@
+"""Unit 02: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils.checks import momentum as check
+from course_utils.exercise import Outcome
+
+beta, delta, mu, step, g = sympy.symbols("beta delta mu step g")
+t = sympy.symbols("t", positive=True, integer=True)
+i = sympy.symbols("i", integer=True)
+
+
+def averages(g, beta):
+    """The bias-corrected average, by its closed form: a weighted mean at every step."""
+    result = []
+    for T in range(1, len(g) + 1):
+        w = beta ** np.arange(T)[::-1]
+        result.append(w @ g[:T] / w.sum())
+    return result
+
+
+def recursive_weights(beta, t):
+    return [*(beta * np.array(recursive_weights(beta, t - 1))), 1 - beta] if t else []
+
+
+RIGHT = {
+    "equivalent_rules": [
+        (beta, delta * (1 - beta)),
+        ("β", "δ − δ·β"),
+        (sympy.Symbol("beta", positive=True), "delta - beta*delta"),
+        ("beta**2/beta", "(1 - beta^2)*delta/(1 + beta)"),
+    ],
+    "weights": [
+        (lambda beta, t: (1 - beta) * beta ** np.arange(t)[::-1],),
+        (lambda beta, t: [(1 - beta) * beta ** (t - i) for i in range(1, t + 1)],),
+        (recursive_weights,),
+    ],
+    "bias": [(1 - beta**t,), ("(1 - β)·Sum(β^(t − i), (i, 1, t))",), ("1 - exp(t*log(beta))",)],
+    "corrected_average": [
+        (averages,),
+        (lambda g, beta: [averages(g[: T + 1], beta)[-1] for T in range(len(g))],),
+    ],
+    "expectation": [
+        (["mu*(1 - beta**t)"],),
+        ([(1 - beta) * mu * sympy.Sum(beta ** (t - i), (i, 1, t)).doit()],),
+        ((mu * sympy.Sum((1 - beta) * beta**i, (i, 0, t - 1)), "mu - mu*beta**t"),),
+    ],
+    "first_false_line": [
+        (3, beta * step - delta * (1 - beta) * g),
+        (np.int64(3), "-δ*(β*(-step/δ) + (1 - β)*g)"),
+        ("3", "beta*(step + delta*g) - delta*g"),
+    ],
+    "half_life": [
+        (sympy.log(2) / -sympy.log(beta),),
+        ("log(1/2)/log(beta)",),
+        ("log(1/2, beta)",),
+        ("-1/log2(beta)",),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_15_points():
+    assert list(RIGHT) == [
+        "equivalent_rules", "weights", "bias", "corrected_average", "expectation",
+        "first_false_line", "half_life",
+    ]  # fmt: skip
+    assert sum(getattr(check, name).points for name in RIGHT) == 15
+
+
+def test_a_wrong_pair_is_refuted_with_numbers():
+    feedback = check.equivalent_rules("beta", "2*delta")
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.misconception is None
+    assert "rule A ends with the move" in feedback.says
+
+
+def test_a_pair_that_is_right_only_at_delta_1_is_wrong():
+    assert check.equivalent_rules("beta**delta", "(1 - beta)*delta").outcome is Outcome.WRONG
+    assert check.equivalent_rules("beta", "(1 - beta)*delta**2").outcome is Outcome.WRONG
+
+
+def test_a_wrong_weight_names_the_gradient_that_shows_it():
+    feedback = check.weights(lambda beta, t: np.full(t, 1 / t))
+    assert "with g_1 = 1 and every other gradient 0" in feedback.says
+
+
+def test_weights_of_another_length_cannot_be_checked():
+    feedback = check.weights(lambda beta, t: np.ones(t + 1))
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "shape (4,)" in feedback.says
+
+
+def test_a_function_that_overwrites_its_input_fools_nobody():
+    def cheat(g, beta):
+        g[:] = 0.0
+        return np.zeros(len(g))
+
+    assert check.corrected_average(cheat).outcome is Outcome.WRONG
+
+
+def test_a_corrected_average_that_only_knows_constants_is_wrong():
+    assert check.corrected_average(lambda g, beta: g).outcome is Outcome.WRONG
+
+
+def test_an_average_with_equal_weights_is_wrong():
+    plain_mean = check.corrected_average(lambda g, beta: np.cumsum(g) / np.arange(1, len(g) + 1))
+    assert plain_mean.outcome is Outcome.WRONG
+
+
+def test_a_derivation_with_one_false_line_is_told_which():
+    feedback = check.expectation(["(1 - beta)*mu*(1 - beta**t)", "(1 - beta**t)*mu"])
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.says.startswith("Line 1 is false")
+
+
+def test_a_derivation_that_ends_with_the_sum_is_not_finished():
+    feedback = check.expectation(["mu*(1 - beta)*Sum(beta**(t - i), (i, 1, t))"])
+    assert feedback.outcome is Outcome.WRONG
+    assert "still contains a sum" in feedback.says
+
+
+def test_each_half_of_exercise_6_earns_one_point():
+    found = check.first_false_line(3, "step")
+    mended = check.first_false_line(1, "beta*step - delta*(1 - beta)*g")
+    assert (found.earned, mended.earned) == (1, 1)
+    assert found.headline == mended.headline == "partly right"
+    assert check.first_false_line(2.5, "step").earned == 0
+
+
+def test_the_half_life_of_another_base_is_refuted_with_what_is_left():
+    assert "become 0.3679 times" in check.half_life("-1/log(beta)").says

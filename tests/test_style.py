@@ -1,0 +1,163 @@
+"""What every figure of the course can rely on."""
+
+import base64
+import io
+
+import matplotlib.image
+import numpy as np
+import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_utils import style
+
+ALT = "A straight line from 0 to 1."
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The outputs that a cell would have, as a list of display messages."""
+    publisher = CapturingDisplayPublisher()
+    monkeypatch.setattr(InteractiveShell.instance(), "display_pub", publisher)
+    return publisher.outputs
+
+
+def labeled_figure():
+    fig, ax = style.figure()
+    ax.plot([0, 1], [0, 1])
+    ax.set(xlabel="step", ylabel="weight", title="It grows")
+    return fig
+
+
+def test_show_gives_a_picture_with_alt_text_and_a_sentence_and_returns_nothing(shown):
+    assert style.show(labeled_figure(), ALT) is None
+    picture, caption = shown
+    assert picture["metadata"]["image/png"] == {"alt": ALT, "width": 700, "height": 320}
+    assert picture["data"]["text/plain"] == f"Figure: {ALT}"
+    assert base64.b64decode(picture["data"]["image/png"]).startswith(b"\x89PNG")
+    assert caption["data"]["text/plain"] == ALT
+    assert f">{ALT}</p>" in caption["data"]["text/html"]
+
+
+def test_a_caption_of_its_own_leaves_the_alt_text_to_be_heard(shown):
+    style.show(labeled_figure(), ALT, caption="Growth & decay.")
+    html = shown[1]["data"]["text/html"]
+    assert ">Growth &amp; decay.<span" in html
+    assert f"Picture: {ALT}" in html
+
+
+def test_the_saved_outputs_are_the_same_every_time(shown):
+    style.show(labeled_figure(), ALT)
+    style.show(labeled_figure(), ALT)
+    assert shown[:2] == shown[2:]
+
+
+@pytest.mark.parametrize("alt", ["", "  \n", None])
+def test_a_figure_without_alt_text_is_refused(alt):
+    with pytest.raises(ValueError, match=r"alt text is empty.*who cannot see it"):
+        style.show(labeled_figure(), alt)
+
+
+@pytest.mark.parametrize(
+    ("missing", "sentence"),
+    [
+        ("xlabel", "Panel 1 of the figure has no x label"),
+        ("ylabel", "Panel 1 of the figure has no y label"),
+        ("title", "no title.*the finding"),
+    ],
+)
+def test_a_figure_that_does_not_say_what_it_shows_is_refused(missing, sentence):
+    fig = labeled_figure()
+    fig.axes[0].set(**{missing: ""})
+    with pytest.raises(ValueError, match=sentence):
+        style.show(fig, ALT)
+
+
+def test_a_drawing_without_axes_needs_no_labels(shown):
+    fig, ax = style.figure()
+    ax.axis("off")
+    style.show(fig, ALT)
+    assert len(shown) == 2
+
+
+def test_panels_may_share_labels_and_one_title(shown):
+    fig, axes = style.figure(1, 2, sharex=True, sharey=True)
+    axes[0].set(xlabel="step", ylabel="weight")
+    fig.suptitle("Both grow")
+    style.show(fig, ALT)
+    assert len(shown) == 2
+
+
+def test_an_axis_without_ticks_needs_no_label_but_a_color_bar_does(shown):
+    fig, ax = style.figure()
+    image = ax.imshow(np.eye(3))
+    ax.set(xticks=[], yticks=[], title="The identity")
+    bar = fig.colorbar(image)
+    with pytest.raises(ValueError, match="color bar has no label"):
+        style.show(fig, ALT)
+    bar.set_label("weight")
+    style.show(fig, ALT)
+    assert len(shown) == 2
+
+
+def test_words_that_do_not_fit_are_refused():
+    fig, axes = style.figure(1, 2)
+    for ax in axes:
+        ax.set(xlabel="step", ylabel="weight", title="A finding that is far too long for its panel")
+    with pytest.raises(ValueError, match=r"no room for 'A finding.*two lines"):
+        style.show(fig, ALT)
+
+
+@pytest.mark.parametrize(
+    ("points", "height"), [(2, 640), (60, 640), (300, 320)], ids=["light", "heavy", "very heavy"]
+)
+def test_a_heavy_picture_is_made_lighter_until_it_fits(points, height):
+    fig = labeled_figure()
+    fig.axes[0].plot(np.linspace(0, 1, points), noise(points, 2))
+    png = style.png_of(fig)
+    assert len(png) <= 100_000
+    assert matplotlib.image.imread(io.BytesIO(png)).shape[0] == height
+
+
+def test_a_picture_above_the_limit_is_refused():
+    fig = labeled_figure()
+    fig.axes[0].imshow(noise(300, 700), extent=(0, 1, 0, 1), aspect="auto")
+    with pytest.raises(ValueError, match=r"takes \d+ kB; the limit is 100 kB"):
+        style.png_of(fig)
+
+
+def test_the_png_is_small_and_holds_exactly_the_pixels():
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
+    for level in (1, 9):
+        png = style.png_bytes(pixels, level)
+        assert np.array_equal(read(png), pixels)
+        assert b"Software" not in png
+        assert b"tIME" not in png
+
+
+def test_colors_have_dashes_and_markers_of_their_own():
+    assert len(set(map(str, style.DASHES.values()))) == len(style.COLORS)
+    assert len(set(style.MARKERS.values())) == len(style.COLORS)
+
+
+def test_lines_without_a_name_differ_in_more_than_color():
+    _, ax = style.figure()
+    lines = [ax.plot([0, 1], [i, i])[0] for i in range(len(style.COLORS))]
+    assert len({line.get_color() for line in lines}) == len(style.COLORS)
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(style.COLORS)
+
+
+def test_a_named_line_has_its_color_and_markers_on_demand():
+    assert style.line("blue")["color"] == style.COLORS["blue"]
+    assert "marker" not in style.line("blue")
+    assert style.line("orange", markers=5)["marker"] == "s"
+    with pytest.raises(ValueError, match="no color 'red' in the palette; choose one of blue"):
+        style.line("red")
+
+
+def noise(rows: int, cols: int) -> np.ndarray:
+    return np.random.default_rng(0).random((rows, cols))
+
+
+def read(png: bytes) -> np.ndarray:
+    return np.round(matplotlib.image.imread(io.BytesIO(png)) * 255).astype(np.uint8)
