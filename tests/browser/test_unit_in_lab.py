@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import DARK, LabPage
+from tests.browser.lab import DARK, LIGHT, LabPage
 
 NOTEBOOKS = [
     "notebooks/00_start_here.ipynb",
@@ -22,7 +22,7 @@ _FILL = """([id, source]) => {
 def assert_maths_is_set(page: LabPage) -> None:
     """Formulas are there as formulas: none in raw TeX, none with an error."""
     assert page.page.locator("mjx-container").count() > 0
-    assert page.page.locator("mjx-merror").count() == 0
+    assert page.page.locator("mjx-merror, [data-mjx-error]").count() == 0
     for text in page.page.locator(".jp-RenderedMarkdown").all_inner_texts():
         assert not re.search(r"\$|\\(frac|begin|Delta)", text), f"Raw TeX: {text[:200]}"
 
@@ -32,6 +32,7 @@ def test_a_lecture_runs_from_top_to_bottom_with_its_maths_set(page, name):
     page.open(f"notebooks/{name}.ipynb")
     page.run_all()
     assert_maths_is_set(page)
+    page.theme(LIGHT)
     page.screenshot(f"{name}-light")
     page.theme(DARK)
     page.screenshot(f"{name}-dark")
@@ -42,7 +43,7 @@ def test_the_goal_of_each_explorer_can_be_reached_by_keyboard(page):
     page.run_all()
     goals = page.page.get_by_role("status").filter(has_text="Goal")
     valley, memory = goals.all()
-    ways = {valley: ("β", -20), memory: ("β", +30)}
+    ways = {valley: ("β", -20), memory: ("β", +44)}
     for goal, (label, steps) in ways.items():
         box = goal.locator("xpath=ancestor::*[contains(@class, 'widget-vbox')][1]")
         control = box.locator(".widget-hslider", has_text=label)
@@ -72,6 +73,7 @@ def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(p
     assert "Total: 2 of 15 points" in said["scoreboard"]
     cards = page.page.locator(".jp-RenderedHTMLCommon").filter(has_text="points")
     expect(cards.filter(has_text="✗ Wrong").first).to_be_visible()
+    page.theme(LIGHT)
     page.screenshot("exercise-light")
     page.theme(DARK)
     page.screenshot("exercise-dark")
