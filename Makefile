@@ -1,9 +1,9 @@
 # Every target sets up .venv by itself; a second run reinstalls nothing.
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test doctor exercises notebooks lint lock benchmark clean
+.PHONY: help lab test doctor exercises notebooks pictures lint lock benchmark clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -23,15 +23,18 @@ exercises:  ## generate exercises/ from solutions/
 notebooks:  ## execute notebooks/ and solutions/ again and save them clean
 	$(RUN) course execute
 
+pictures:  ## take the README's pictures anew, in a real JupyterLab
+	$(RUN) dev python docs/pictures.py
+
 lint:  ## format and lint the code
 	$(RUN) dev ruff format .
 	$(RUN) dev ruff check --fix .
 
+COMPILE = -m uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+	--no-annotate --no-header
 lock:  ## resolve pyproject.toml again into the lock files
-	$(RUN) dev python -m uv pip compile pyproject.toml --quiet --upgrade --universal \
-		--python-version 3.11 --no-annotate --no-header -o requirements.lock
-	$(RUN) dev python -m uv pip compile pyproject.toml --quiet --upgrade --universal --extra dev \
-		-c requirements.lock --python-version 3.11 --no-annotate --no-header -o requirements-dev.lock
+	$(RUN) dev python $(COMPILE) -o requirements.lock
+	$(RUN) dev python $(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock
 
 benchmark:  ## print the side-by-side measurements in benchmarks/
 	$(RUN) dev python -m benchmarks

@@ -16,7 +16,7 @@ import sys
 if sys.version_info < (3, 11):
     sys.exit(
         "This course needs Python 3.11 or newer, and this is Python %d.%d (%s).\n"
-        "Install a newer one, or name one you have: make lab PYTHON=python3.12"
+        "Install a newer one, or name one that you have: make lab PYTHON=python3.12"
         % (sys.version_info[0], sys.version_info[1], sys.executable)
     )
 
@@ -34,39 +34,47 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
 LOG = VENV / "setup.log"
 CORE, DEV = "requirements.lock", "requirements-dev.lock"
-OFFLINE = ("resolve", "network", "connect", "timed out", "unreachable", "dns error", "retries")
+# What pip and uv say without a network, on Linux, macOS and Windows.
+OFFLINE = (
+    "name resolution", "name or service not known", "nodename nor servname", "getaddrinfo failed",
+    "dns error", "connection error", "failed to establish a new connection", "connection refused",
+    "error sending request", "unreachable", "timed out",
+)  # fmt: skip
 
 
 def main(arguments):
     """Run one of the commands in the docstring; the exit code is the command's own."""
     command, rest = (arguments or ["help"])[0], arguments[1:]
     if command == "lab":
-        set_up([CORE])
-        return run([BIN / "jupyter-lab"] + lab_options() + rest + ["notebooks/00_start_here.ipynb"])
-    if command == "test":
-        set_up([CORE, DEV])
-        return run([PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile"] + rest)
+        return main(["course", "lab"] + rest)
     if command == "course":
         set_up([CORE])
         return run([PYTHON, "-m", "course_utils.cli"] + rest)
+    if command == "test":
+        set_up([CORE, DEV])
+        return run([PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile"] + rest)
     if command == "dev":
         set_up([CORE, DEV])
         return run([BIN / rest[0]] + rest[1:]) if rest else 0
     print(__doc__)
-    return 0 if command == "help" else 2
+    return 0 if command in ("help", "-h", "--help") else 2
 
 
-def lab_options():
-    """JupyterLab on this folder, without its news prompt; root must be allowed by name."""
-    options = ["--ServerApp.root_dir=" + str(ROOT), "--LabApp.news_url=None"]
-    return options + (["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else [])
+def environment():
+    """The variables a program of .venv should see: its own folder first, no other Python's."""
+    variables = dict(os.environ, PATH=os.pathsep.join([str(BIN), os.environ.get("PATH", "")]))
+    for other in ("PYTHONPATH", "PYTHONHOME"):
+        variables.pop(other, None)
+    return variables
 
 
 def run(command):
-    """Run a program of the environment from the course folder; Ctrl-C goes to it alone."""
-    path = os.pathsep.join([str(BIN), os.environ.get("PATH", "")])
+    """Run a program of .venv from the course folder; Ctrl-C is for it to answer."""
     command = [str(word) for word in command]
-    process = subprocess.Popen(command, cwd=str(ROOT), env=dict(os.environ, PATH=path))
+    try:
+        process = subprocess.Popen(command, cwd=str(ROOT), env=environment())
+    except OSError as error:
+        sys.exit("%s could not be started: %s" % (command[0], error.strerror))
     while True:
         try:
             return process.wait()
@@ -76,15 +84,23 @@ def run(command):
 
 def set_up(locks):
     """Make .venv and install what the lock files list, unless exactly that is there already."""
-    wanted = {name: fingerprint(name) for name in locks + ["pyproject.toml"]}
-    works = PYTHON.exists() and quietly([str(PYTHON), "-c", ""]) == 0
-    installed = read_stamp() if works else {}
-    if all(installed.get(name) == mark for name, mark in wanted.items()):
-        return
-    if not works:
-        create_environment()
-    install(locks[-1])
-    STAMP.write_text(json.dumps(dict(installed, **wanted), indent=1))
+    try:
+        wanted = {name: fingerprint(name) for name in locks + ["pyproject.toml"]}
+        wanted["folder"] = str(ROOT)  # scripts in .venv hold its path: a moved one is made anew
+        installed = read_stamp()
+        if dict(installed, **wanted) == installed and works("-c", ""):
+            return
+        if installed.get("folder", str(ROOT)) != str(ROOT) or not works("-m", "pip", "--version"):
+            installed = {}
+            create_environment()
+        install(locks[-1])
+        STAMP.write_text(json.dumps(dict(installed, **wanted), indent=1), encoding="utf-8")
+    except OSError as error:
+        sys.exit(
+            "The course could not be set up in %s: %s (%s).\n"
+            "If the folder is not yours to write to, copy the course to one that is."
+            % (ROOT, error.strerror, error.filename)
+        )
 
 
 def fingerprint(name):
@@ -95,9 +111,25 @@ def fingerprint(name):
 def read_stamp():
     """What was installed last; nothing if the record is missing or broken."""
     try:
-        return json.loads(STAMP.read_text())
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def works(*arguments):
+    """Does the Python of .venv run with these arguments?"""
+    try:
+        return quietly([str(PYTHON)] + list(arguments)).returncode == 0
+    except OSError:
+        return False
+
+
+def quietly(command):
+    """Run a command to its end and keep what it says."""
+    return subprocess.run(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
 
 
 def create_environment():
@@ -111,39 +143,39 @@ def create_environment():
             "Then run the same command again."
         )
     VENV.mkdir(exist_ok=True)
-    make = [sys.executable, "-m", "venv", "--clear", str(VENV)]
-    result = subprocess.run(make, capture_output=True, text=True)
+    result = quietly([sys.executable, "-m", "venv", "--clear", str(VENV)])
     if result.returncode:
-        last = (result.stderr or result.stdout).strip().splitlines()[-1:]
+        last = result.stdout.decode("utf-8", "replace").strip().splitlines()[-1:]
         sys.exit("The environment .venv could not be made: " + "".join(last))
 
 
 def install(lock):
     """Install a lock file and the course itself: by uv, which is quick, else by pip."""
-    packages = sum("==" in line for line in (ROOT / lock).read_text().splitlines())
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
+    pip += ["--timeout", "10", "--retries", "2"]
     uv = [str(PYTHON), "-m", "uv", "pip", "install", "--python", str(PYTHON)]
-    LOG.write_text("")
-    progress = Progress("Installing %d packages into .venv" % packages)
+    LOG.write_bytes(b"")
+    progress = Progress("Installing the packages of the course into .venv")
     have_uv = progress.wait(pip + ["uv"]) == 0
-    for tool in ([uv] if have_uv else []) + [pip]:
+    tools = [uv, pip] if have_uv else [] if offline() else [pip]
+    for tool in tools:
         steps = [tool + ["-r", lock], tool + ["--no-deps", "--editable", "."]]
         if all(progress.wait(step) == 0 for step in steps):
             progress.done()
             return
-    print()
-    text = LOG.read_text().lower()
-    why = "Is there a network? " if any(word in text for word in OFFLINE) else ""
-    sys.exit("The packages could not be installed. %sDetails are in %s" % (why, LOG))
+        if offline():
+            break
+    why = "There seems to be no network" if offline() else "Something went wrong"
+    sys.exit(
+        "\nThe packages could not be installed. %s; details are in %s\n"
+        "Run the same command again to go on." % (why, LOG)
+    )
 
 
-def quietly(command):
-    """Run a command with its output kept in the log."""
-    try:
-        with open(str(LOG), "a") as log:
-            return subprocess.call(command, cwd=str(ROOT), stdout=log, stderr=log)
-    except OSError:
-        return 1
+def offline():
+    """Does the log complain about the network?"""
+    text = LOG.read_bytes().decode("utf-8", "replace").lower()
+    return any(sign in text for sign in OFFLINE)
 
 
 class Progress:
@@ -151,26 +183,33 @@ class Progress:
 
     def __init__(self, what):
         self.what, self.start, self.live = what, time.time(), sys.stdout.isatty()
-        print(what + " ...", end="\r" if self.live else "\n", flush=True)
+        print(what + " ...", end="" if self.live else "\n", flush=True)
 
     def wait(self, command):
         """Run a command into the log and keep the line moving meanwhile."""
-        with open(str(LOG), "a") as log:
-            process = subprocess.Popen(command, cwd=str(ROOT), stdout=log, stderr=log)
-            while True:
-                try:
-                    return process.wait(0.5)
-                except subprocess.TimeoutExpired:
-                    if self.live:
-                        print("%s ... %d s" % (self.what, self.seconds()), end="\r", flush=True)
+        with open(str(LOG), "ab") as log:
+            process = subprocess.Popen(
+                command, cwd=str(ROOT), env=environment(), stdout=log, stderr=log
+            )
+            try:
+                while True:
+                    try:
+                        return process.wait(0.5)
+                    except subprocess.TimeoutExpired:
+                        self.tick()
+            except BaseException:
+                process.kill()
+                raise
 
-    def seconds(self):
-        """Whole seconds since the start."""
-        return time.time() - self.start
+    def tick(self):
+        """Show the seconds so far, where somebody is looking."""
+        if self.live:
+            print("\r%s ... %d s" % (self.what, time.time() - self.start), end="", flush=True)
 
     def done(self):
         """Close the line."""
-        print("%s: done in %d s" % (self.what, self.seconds()))
+        start = "\r" if self.live else ""
+        print("%s%s: done in %d s" % (start, self.what, time.time() - self.start))
 
 
 if __name__ == "__main__":

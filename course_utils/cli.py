@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -10,25 +11,42 @@ from pathlib import Path
 
 from .files import CourseError, course_root, write_whole
 
+START_PAGE = "notebooks/00_start_here.ipynb"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; a known problem is told in a sentence, with exit code 1."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if options.run is None:
+        parser.print_help()
+        return 0
+    if rest and options.run is not _lab:
+        parser.error(f"{rest[0]} is not known here; `course --help` lists what is.")
+    options.rest = rest
     try:
         return options.run(options)
     except CourseError as problem:
         print(f"course: {problem}", file=sys.stderr)
-        return 1
+    except OSError as problem:
+        print(f"course: {problem.strerror}: {problem.filename}", file=sys.stderr)
     except KeyboardInterrupt:
         print("\ncourse: stopped; what was finished is kept.", file=sys.stderr)
         return 130
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="course", description="Tools around the course notebooks."
+        prog="course", description="Tools around the course notebooks.", allow_abbrev=False
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    lab = commands.add_parser(
+        "lab", help="open JupyterLab on the start page; its own options may follow"
+    )
+    lab.set_defaults(run=_lab)
 
     doctor = commands.add_parser("doctor", help="look at this machine and say what is missing")
     doctor.set_defaults(run=_doctor)
@@ -45,6 +63,47 @@ def _parser() -> argparse.ArgumentParser:
     )
     execute.set_defaults(run=_execute)
     return parser
+
+
+def _lab(options: argparse.Namespace) -> int:
+    """JupyterLab with one line for the student instead of its log; Ctrl-C stops it at once."""
+    from jupyterlab.labapp import LabApp
+
+    server = LabApp.initialize_server(argv=[*_lab_options(course_root()), *options.rest])
+    line = f"JupyterLab is running at {server.public_url}\nPress Ctrl-C to stop it."
+    server.identity_provider.token_generated = False  # else it prints its own five lines
+    server.io_loop.add_callback(print, line, flush=True)  # once it really runs
+    server.start()
+    return 0
+
+
+def _lab_options(root: Path) -> list[str]:
+    options = [
+        f"--ServerApp.root_dir={root}",
+        f"--LabApp.default_url=/lab/tree/{START_PAGE}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--ServerApp.answer_yes=True",
+        "--KernelManager.transport_encryption=auto",  # else every kernel warns in the terminal
+        "--Application.log_level=WARN",
+    ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")
+    return options if _has_browser() else [*options, "--no-browser"]
+
+
+def _has_browser() -> bool:
+    """Is there a browser with a screen? A text browser in the terminal is none."""
+    import webbrowser
+
+    screen = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform.startswith("linux") and not any(map(os.environ.get, screen)):
+        return False
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -80,8 +139,10 @@ def _execute(options: argparse.Namespace) -> int:
     for number, path in enumerate(paths, start=1):
         start = time.perf_counter()
         print(f"[{number}/{len(paths)}] {path}", end=" ", flush=True)
-        write_whole(path, as_text(execute(path)))
-        print(f"{time.perf_counter() - start:.1f} s")
+        try:
+            write_whole(path, as_text(execute(path)))
+        finally:
+            print(f"{time.perf_counter() - start:.1f} s", flush=True)
     return 0
 
 

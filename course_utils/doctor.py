@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
 PORTS = range(8888, 8938)  # the ports JupyterLab tries by itself
+AGAIN = "Run `make lab` once more: it installs what is missing."
+ANEW = "Run `make clean`, then `make lab`: they set everything up anew."
 
 
 @dataclass(frozen=True)
@@ -29,42 +34,51 @@ class Finding:
 def examine(root: Path) -> Iterator[Finding]:
     """All findings, one after the other; a probe that breaks is a finding too."""
     probes: list[Callable[[], Finding]] = [
-        python_version, *(lambda name=name: package(name) for name in packages()),
-        widgets_extension, kernel, lambda: write_permission(root), free_port,
-    ]  # fmt: skip
+        python_version,
+        *(partial(package, requirement) for requirement in requirements()),
+        widgets_extension,
+        kernel,
+        partial(write_permission, root),
+        free_port,
+    ]
     for probe in probes:
         try:
             yield probe()
         except Exception as error:
-            yield Finding(
-                False, f"{type(error).__name__}: {error}", "Run `make clean`, then retry."
-            )
+            name = getattr(probe, "func", probe).__name__.replace("_", " ")
+            yield Finding(False, f"{name}: {type(error).__name__}: {error}", ANEW)
 
 
 def python_version() -> Finding:
     """Python 3.11 or newer."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding(
-        sys.version_info >= (3, 11), f"Python {version}", "Install Python 3.11 or newer."
-    )
+    remedy = "Install Python 3.11 or newer, then `make clean`."
+    return Finding(sys.version_info >= (3, 11), f"Python {version}", remedy)
 
 
-def packages() -> list[str]:
-    """The requirements of the course itself, extras left out."""
-    return [r for r in metadata.requires("course-utils") or [] if "extra ==" not in r]
+def requirements() -> list[str]:
+    """What the course itself requires, extras left out; its own name if it is not installed."""
+    try:
+        wanted = metadata.requires("course-utils") or []
+    except metadata.PackageNotFoundError:
+        return ["course-utils"]
+    return [requirement for requirement in wanted if "extra ==" not in requirement]
 
 
 def package(requirement: str) -> Finding:
     """One package is installed in a version the course accepts."""
+    try:
+        version = metadata.version(re.split(r"[^\w.-]", requirement)[0])
+    except metadata.PackageNotFoundError:
+        return Finding(False, f"{requirement} is not installed", AGAIN)
     from packaging.requirements import Requirement
 
     wanted = Requirement(requirement)
-    remedy = "Run `make lab` once more: it installs what is missing."
-    try:
-        version = metadata.version(wanted.name)
-    except metadata.PackageNotFoundError:
-        return Finding(False, f"{wanted.name} is not installed", remedy)
-    return Finding(version in wanted.specifier, f"{wanted.name} {version} ({wanted})", remedy)
+    return Finding(
+        wanted.specifier.contains(version, prereleases=True),
+        f"{wanted.name} {version} ({requirement})",
+        AGAIN,
+    )
 
 
 def widgets_extension() -> Finding:
@@ -75,30 +89,32 @@ def widgets_extension() -> Finding:
         Path(p) / "@jupyter-widgets/jupyterlab-manager" for p in jupyter_path("labextensions")
     ]
     found = any((place / "package.json").exists() for place in places)
-    return Finding(
-        found,
-        "widgets extension of JupyterLab",
-        "Run `pip install --force-reinstall jupyterlab_widgets`.",
-    )
+    return Finding(found, "widgets extension of JupyterLab", ANEW)
 
 
 def kernel() -> Finding:
-    """A kernel starts, and it is one that can import the course."""
+    """The kernel that JupyterLab starts is this very Python, and it can import the course."""
     from jupyter_client.manager import start_new_kernel
 
     manager, client = start_new_kernel(kernel_name="python3", stderr=subprocess.DEVNULL)
     try:
         reply = client.execute_interactive(
-            "import course_utils", timeout=60, output_hook=lambda message: None
-        )
+            "import sys, course_utils",
+            user_expressions={"prefix": "sys.prefix"},
+            timeout=60,
+            output_hook=lambda message: None,
+        )["content"]
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
-    return Finding(
-        reply["content"]["status"] == "ok",
-        "kernel python3 starts and imports course_utils",
-        "Another Python answers as python3: start JupyterLab with `make lab`.",
-    )
+    if reply["status"] != "ok":
+        why = f"the kernel cannot import course_utils ({reply.get('ename')})"
+        return Finding(False, why, AGAIN)
+    prefix = ast.literal_eval(reply["user_expressions"]["prefix"]["data"]["text/plain"])
+    if not Path(prefix).samefile(sys.prefix):
+        remedy = "Remove the kernel named python3 there, or start JupyterLab with `make lab`."
+        return Finding(False, f"another Python answers as kernel python3: {prefix}", remedy)
+    return Finding(True, "kernel python3 starts and imports course_utils")
 
 
 def write_permission(root: Path) -> Finding:
@@ -107,9 +123,8 @@ def write_permission(root: Path) -> Finding:
         with tempfile.TemporaryFile(dir=root):
             pass
     except OSError as error:
-        return Finding(
-            False, f"cannot write to {root} ({error.strerror})", "Copy the course elsewhere."
-        )
+        what = f"cannot write to {root} ({error.strerror})"
+        return Finding(False, what, "Copy the course to a folder of your own.")
     return Finding(True, f"can write to {root}")
 
 
@@ -122,4 +137,5 @@ def free_port() -> Finding:
             except OSError:
                 continue
             return Finding(True, f"port {port} is free")
-    return Finding(False, f"ports {PORTS[0]} to {PORTS[-1]} are taken", "Close other JupyterLabs.")
+    what = f"ports {PORTS[0]} to {PORTS[-1]} are taken"
+    return Finding(False, what, "Close other JupyterLabs and try again.")

@@ -13,7 +13,7 @@ class CourseError(Exception):
 def course_root() -> Path:
     """The course folder: the one we are in, else the one this package lies in."""
     for folder in [Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[1]]:
-        if (folder / "pyproject.toml").exists() and (folder / "course_utils").is_dir():
+        if (folder / "bootstrap.py").exists() and (folder / "course_utils").is_dir():
             return folder
     raise CourseError("This is not inside the course folder; change to it first.")
 
@@ -23,7 +23,10 @@ def write_whole(path: Path, data: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(data.encode() if isinstance(data, str) else data)
+        with partial.open("wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

@@ -1,0 +1,209 @@
+"""The notebooks as they are committed: sound, complete, and checked by an nbval that can fail."""
+
+import copy
+import importlib
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from nbformat import from_dict
+
+from course_utils.classroom.notebooks import (
+    VOLATILE,
+    as_text,
+    code_cells,
+    coverage,
+    problems,
+    read,
+    strip_outputs,
+)
+from course_utils.classroom.release import exercise_from, solution_lines
+from course_utils.exercise import EXERCISES
+
+ROOT = Path(__file__).parents[1]
+LECTURES, SOLUTIONS, TASKS = (
+    sorted((ROOT / folder).glob("*.ipynb")) for folder in ("notebooks", "solutions", "exercises")
+)
+HEADING = re.compile(r"^## Exercise (\d+\.\d+) \((\d+) points?, \d+ minutes?\)$", re.MULTILINE)
+
+
+def each(paths):
+    return pytest.mark.parametrize(
+        "path", paths, ids=lambda path: f"{path.parent.name}/{path.stem}"
+    )
+
+
+def unit(path):
+    """`momentum` of 02_momentum.ipynb."""
+    return path.stem.split("_", maxsplit=1)[1]
+
+
+def exercises_of(path):
+    """The exercises that the check module of this unit defines, in their order."""
+    module = importlib.import_module(f"course_utils.checks.{unit(path)}")
+    return [exercise for exercise in EXERCISES if exercise.unit == module.__name__]
+
+
+def cell_id(kind, exercise):
+    return f"{kind}-{exercise.name.replace('_', '-')}"
+
+
+# -- every notebook -------------------------------------------------------------------------------
+
+
+@each(LECTURES + SOLUTIONS)
+def test_it_was_saved_executed_in_order_and_without_problems(path):
+    assert problems(read(path)) == []
+
+
+@each(LECTURES + SOLUTIONS + TASKS)
+def test_it_is_small(path):
+    assert path.stat().st_size <= 1_000_000
+
+
+@each(LECTURES + SOLUTIONS + TASKS)
+def test_it_is_saved_as_we_save_notebooks_and_without_what_changes_from_run_to_run(path):
+    notebook = read(path)
+    assert as_text(notebook) == path.read_text(encoding="utf-8")
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert notebook.metadata.language_info == {"name": "python"}
+    assert not any(set(cell.metadata) & set(VOLATILE) for cell in notebook.cells)
+
+
+@each(LECTURES + SOLUTIONS + TASKS)
+def test_its_cells_have_readable_names(path):
+    names = [cell.id for cell in read(path).cells]
+    assert [name for name in names if not re.fullmatch(r"[a-z]+[a-z0-9]*(-[a-z0-9]+)*", name)] == []
+    assert [name for name in names if re.fullmatch(r"[0-9a-f]{8}", name)] == []
+    assert len(set(names)) == len(names)
+
+
+# -- one stem everywhere --------------------------------------------------------------------------
+
+
+def test_lectures_solutions_and_exercises_have_the_same_names():
+    lectures = [path.name for path in LECTURES if not path.name.startswith("00_")]
+    solutions = [path.name for path in SOLUTIONS]
+    assert lectures == solutions == [path.name for path in TASKS]
+    assert all(re.fullmatch(r"\d\d_[a-z_]+\.ipynb", name) for name in solutions)
+
+
+@each(SOLUTIONS)
+def test_it_has_a_check_module_and_a_test_of_the_same_name(path):
+    assert (ROOT / "course_utils" / "checks" / f"{unit(path)}.py").exists()
+    assert (ROOT / "tests" / "checks" / f"test_{unit(path)}.py").exists()
+
+
+@each(SOLUTIONS)
+def test_its_headings_give_the_numbers_and_points_of_the_checks(path):
+    text = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    headings = [(number, int(points)) for number, points in HEADING.findall(text)]
+    assert headings == [(e.number, e.points) for e in exercises_of(path)]
+    assert len(re.findall(r"^#+ Exercise", text, re.MULTILINE)) == len(headings)
+
+
+@each(SOLUTIONS)
+def test_each_answer_is_followed_by_its_check(path):
+    names = [cell.id for cell in code_cells(read(path))]
+    pairs = [
+        (name, names[i + 1 : i + 2]) for i, name in enumerate(names) if name.startswith("answer-")
+    ]
+    assert pairs == [
+        (cell_id("answer", exercise), [cell_id("check", exercise)])
+        for exercise in exercises_of(path)
+    ]
+
+
+# -- exercises ------------------------------------------------------------------------------------
+
+
+@each(SOLUTIONS)
+def test_its_exercise_is_what_would_be_generated_now(path):
+    expected = as_text(exercise_from(read(path), path.name))
+    assert (ROOT / "exercises" / path.name).read_bytes() == expected.encode()
+
+
+@each(SOLUTIONS)
+def test_no_line_of_the_solution_is_in_the_exercise_file(path):
+    exercise = read(ROOT / "exercises" / path.name)
+    shown = {line.strip() for cell in exercise.cells for line in cell.source.splitlines()}
+    secrets = solution_lines(read(path))
+    assert secrets
+    assert shown.isdisjoint(secrets)
+
+
+@each(TASKS)
+def test_the_exercise_has_no_outputs(path):
+    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in cells)
+
+
+# -- nbval can fail -------------------------------------------------------------------------------
+
+
+def red_cells(folder):
+    """Run nbval over a folder: the numbers of the cells that failed by notebook, and the table."""
+    report = folder / "report.xml"
+    outer = ("PYTEST_", "COV_")  # nothing of a pytest around this one may leak in
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
+    result = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", f"--rootdir={folder}", f"--junitxml={report}",
+            "-c", os.devnull, "-p", "no:cacheprovider", "-p", "conftest", "-q", "--tb=no",
+            "-n", "2", "--dist", "loadfile",
+            "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", str(folder),
+        ],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT)},  # for the conftest with the table
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert result.returncode in (0, 1), result.stdout + result.stderr
+    red: dict[str, list[int]] = {path.stem: [] for path in folder.glob("*.ipynb")}
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("failure") is not None:
+            stem = case.get("classname").removesuffix(".ipynb").split(".")[-1]
+            red[stem].append(int(case.get("name").removeprefix("Cell ")))
+    table = {row[0]: row[1:] for row in map(str.split, result.stdout.splitlines()) if row}
+    return red, table
+
+
+def with_each_answer_taken_out_in_turn(solution):
+    """Before each answer and its check: the same two cells with a blank, as if nobody had answered.
+
+    One kernel runs them all. Every answer is back in its place before the next one is taken out, so
+    a red cell elsewhere than at a blank's check means that something depends on it by mistake.
+    """
+    blanks = {cell.id: cell.source for cell in exercise_from(solution, "solution").cells}
+    cells = []
+    for cell, following in zip(solution.cells, [*solution.cells[1:], None], strict=True):
+        if cell.id.startswith("answer-"):
+            answer, check = copy.deepcopy(cell), copy.deepcopy(following)
+            answer.id, check.id = f"blank-{cell.id}", f"blank-{following.id}"
+            answer.source = blanks[cell.id]
+            cells += [answer, check]
+        cells.append(cell)
+    return from_dict({**solution, "cells": cells})
+
+
+@each(SOLUTIONS)
+def test_nbval_turns_red_at_the_check_of_each_answer_that_is_taken_out(path, tmp_path):
+    broken = with_each_answer_taken_out_in_turn(read(path))
+    never_run = strip_outputs(copy.deepcopy(broken))
+    for name, notebook in {"broken": broken, "never_run": never_run}.items():
+        (tmp_path / f"{name}.ipynb").write_text(as_text(notebook), encoding="utf-8")
+    names = [cell.id for cell in broken.cells if cell.cell_type == "code"]
+    red, table = red_cells(tmp_path)
+    assert [names[number] for number in red["broken"]] == [
+        f"blank-{cell_id('check', exercise)}" for exercise in exercises_of(path)
+    ]
+    # Nothing to compare with: nbval alone lets every blank pass, which is why `problems` must not.
+    assert red["never_run"] == []
+    assert any("without having been run" in problem for problem in problems(never_run))
+    count = str(len(names))
+    assert table["broken.ipynb"] == [count, count, str(coverage(broken).compared)]
+    assert table["never_run.ipynb"] == [count, count, "0"]
