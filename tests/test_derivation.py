@@ -227,6 +227,47 @@ def test_the_running_average_unrolls_into_a_weighted_sum():
     assert expectation.check().lines[-1].how == "closing in as t → ∞ in 8 random instances"
 
 
+GEOMETRIC = {"beta": interval(0, 1), "t": integers(1, 8)}
+
+
+def test_a_sum_that_sympy_writes_as_cases_is_evaluated():
+    beta, t, i = sp.symbols("beta t i")
+    series = sp.Sum(beta ** (t - i), (i, 1, t))
+    cases = series.doit()
+    assert isinstance(cases, sp.Piecewise)
+    for line in (cases, str(cases)):
+        d = Derivation(series, [("=", line, ""), ("=", "(1-beta**t)/(1-beta)", "")],
+                       where=GEOMETRIC)  # fmt: skip
+        assert d.check().holds, d.check().sentence
+    late = Derivation(series, [("=", beta * cases, "")], where=GEOMETRIC)
+    assert late.check().first_false == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "holds"),
+    [
+        ("Piecewise((x, x >= 0), (-x, True))", True),
+        ("Piecewise((x, x > 0), (-x, x < 0), (0, Eq(x, 0)))", True),
+        ("Piecewise((-x, (x < 0) & Ne(x, 0)), (x, (x > 5) | (x <= 5)))", True),
+        ("Piecewise((-x, ~(x >= 0)), (x, True))", True),
+        ("Piecewise((x**2/x, Ne(x, 0)), (0, True)) * Piecewise((1, x > 0), (-1, True))", True),
+        ("Piecewise((x, x >= 1), (-x, True))", False),
+        ("Piecewise((x, x > 0), (-x, x < 0))", False),  # nothing is said about 0
+    ],
+)
+def test_cases_are_chosen_by_their_conditions_and_only_the_chosen_one_is_computed(line, holds):
+    assert one_step("Abs(x)", "=", line, x=real).holds is holds
+    as_sympy = sp.sympify(line, {"x": sp.Symbol("x")}) if "**" not in line else line
+    assert one_step("Abs(x)", "=", as_sympy, x=real).holds is holds
+
+
+def test_cases_are_shown_as_cases():
+    lines = [("=", "Piecewise((x, x >= 0), (-x, True))", "")]
+    d = Derivation("Abs(x)", lines, where={"x": real})
+    assert r"\begin{cases} x & \text{for}\: x \geq 0" in d._repr_latex_()
+    assert "= Piecewise((x, x >= 0), (-x, True))" in repr(d)
+
+
 def jacobian_product(W, hs, sigma):
     product = np.eye(len(W))
     for h in hs:
@@ -426,6 +467,7 @@ def test_a_blank_start_leaves_the_first_line_unchecked_and_the_second_judged():
         (lambda x: "two", "no number but of the kind str"),
         (lambda x: x + float("nan"), "not finite"),
         (sp.Integral(sp.Symbol("x"), sp.Symbol("x")), "unknown here"),
+        (sp.Eq(sp.Symbol("x"), 1), "Equality is unknown here"),
         ("__import__('os')", "__import__"),
     ],
 )
@@ -496,12 +538,18 @@ def test_it_shows_as_text():
         "Momentum",
         "  Δθ_t",
         "= -δ*v_t                       ✓  the update",
-        "= -δ*(β*v_{t-1} + (1-β)*g_t)   ✓  definition of $v_t$",
+        "= -δ*(β*v_{t-1} + (1-β)*g_t)   ✓  definition of v_t",
         "= -δ*(β*Δθ_{t-1} + (1-β)*g_t)  ✗  put in the last step",
         "= -δ*β*Δθ_{t-1} - δ*(1-β)*g_t  ✓  expand",
         "Line 3 is false: at β = 1/2, δ = 1, v_{t-1} = 1, g_t = 0, so Δθ_{t-1} = -1, "
         "the line before is -1/2, but this line is 1/2.",
     ]
+
+
+def test_formulas_within_a_reason_are_readable_in_a_terminal():
+    lines = [("=", "1*x", r"as $-\delta v_{t-1} \le \varepsilon\,\|W^\top\|$, \ln x_1")]
+    row = repr(Derivation("x", lines, where={"x": real})).splitlines()[1]
+    assert row == "= 1*x  ✓  as -δ v_{t-1} ≤ ε‖W^T‖, \\ln x_1"
 
 
 def test_it_shows_as_aligned_latex_in_markdown():
@@ -580,11 +628,16 @@ TERMS = st.recursive(
 REARRANGED = st.sampled_from(
     [sp.expand, sp.factor, sp.together, lambda e: sp.Add(e, a, -a, evaluate=False), sp.simplify]
 )
-QUICK = settings(derandomize=True, max_examples=25, deadline=None)
+
+
+def examples(count):
+    return settings(derandomize=True, max_examples=count, deadline=None)
+
+
 SCALARS = {"a": real, "b": positive, "c": interval(0, 1)}
 
 
-@QUICK
+@examples(20)
 @given(TERMS, REARRANGED, REARRANGED)
 def test_a_true_identity_rearranged_at_random_is_never_called_false(e, first, second):
     lines = [("=", first(e), ""), ("=", second(first(e)), ""), ("=", str(e), "as text")]
@@ -592,7 +645,7 @@ def test_a_true_identity_rearranged_at_random_is_never_called_false(e, first, se
     assert d.check().holds, d.check().sentence
 
 
-@QUICK
+@examples(12)
 @given(TERMS.filter(lambda e: e.free_symbols), REARRANGED)
 def test_a_given_may_be_put_in_for_its_definition(e, rearrange):
     named = sp.Symbol("s") * a + rearrange(e)
@@ -610,7 +663,7 @@ def spoiled(e, how):
     return a + 2 * e if how == "factor" else a
 
 
-@QUICK
+@examples(20)
 @given(TERMS, st.sampled_from(["sign", "exponent", "factor", "term"]), REARRANGED)
 def test_a_planted_error_is_always_found(e, how, rearrange):
     wrong = spoiled(e, how)
@@ -633,7 +686,7 @@ SQUARE = st.recursive(
 MATRICES = {S: matrix("n", "n"), R: matrix("n", "n")}
 
 
-@QUICK
+@examples(12)
 @given(SQUARE)
 def test_a_matrix_expression_rearranged_is_never_called_false_and_transposed_always(e):
     start = e + S * R
@@ -650,7 +703,7 @@ def test_a_matrix_expression_rearranged_is_never_called_false_and_transposed_alw
         assert report.lines[2].verdict == "wrong"
 
 
-@QUICK
+@examples(8)
 @given(st.integers(0, 10**6))
 def test_no_seed_changes_a_verdict(seed):
     assert flawed_momentum(seed=seed).check().first_false == 2

@@ -1,0 +1,211 @@
+"""Expressions: text, SymPy and functions, all read as "a value from values" with looks."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..formula import Formula, FormulaError, pretty, read_formula
+from .domains import Domain, Values
+from .evaluation import Evaluator, evaluator, name_of
+
+SIGNS = {
+    "|": "‖", "top": "T", "cdot": "·", "times": "×", "le": "≤", "ge": "≥", "approx": "≈",
+    "ne": "≠", "to": "→", "infty": "∞", "ldots": "…", "left": "", "right": "", ",": "", ";": "",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class shown:
+    """An expression and the LaTeX that stands for it on the page."""
+
+    expr: Any
+    tex: str
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """What was read: its value from a full set of values, the names it uses, its looks."""
+
+    value: Evaluator
+    names: frozenset[str]
+    text: str
+    tex: str
+    sympy: Any = None  # an ordinary SymPy scalar, if it is one: only that can be proved
+
+
+def bare(source: Any) -> Any:
+    """The expression itself, without the LaTeX that `shown` puts beside it."""
+    return source.expr if isinstance(source, shown) else source
+
+
+def is_blank(source: Any) -> bool:
+    """Whether this is still to be written: `____`, or text with `____` in it."""
+    source = bare(source)
+    return getattr(source, "is_blank", False) is True or (
+        isinstance(source, str) and "____" in source
+    )
+
+
+def is_function(source: Any) -> bool:
+    """Whether this is a Python function rather than text or SymPy."""
+    return callable(source) and not hasattr(source, "free_symbols")
+
+
+class Reader:
+    """Reads the expressions of one derivation; knows its names and how they are printed."""
+
+    def __init__(self, names: Mapping[str, Domain | None], tex: Mapping[str, str], exact: bool):
+        import sympy
+
+        self.names, self.tex, self.exact = names, tex, exact
+        first = {n: d.simple(*[1] * len(d.sizes))[0] for n, d in names.items() if d}
+        self.functions = {n for n, value in first.items() if callable(value)}
+        self.sequences = {n for n, value in first.items() if isinstance(value, Values)}
+        self.symbols = {
+            n: sympy.Symbol(n, **(d.assumptions if d else {"real": True})) for n, d in names.items()
+        } | {n: sympy.Function(n) for n in self.functions}
+
+    def read(self, source: Any) -> Expression:
+        """The expression; a FormulaError says why there is none."""
+        tex = source.tex if isinstance(source, shown) else ""
+        source = bare(source)
+        if hasattr(source, "free_symbols"):
+            return self._sympy(source, tex)
+        if callable(source):
+            return self._function(source, tex)
+        formula = read_formula(source, self.names, self.functions)
+        formula.to_sympy(**self.symbols)  # refuses what cannot be meant
+        return self._sympy(_as_typed(formula, formula.tree, self.symbols), tex, formula.text)
+
+    def word(self, name: str) -> str:
+        """A name as a sentence shows it."""
+        return without_tex(self.tex[name]) if name in self.tex else pretty(name)
+
+    def _function(self, f: Callable, tex: str) -> Expression:
+        wanted = inspect.signature(f).parameters.items()
+        parameters = {p: name_of(p) for p, about in wanted if about.default is about.empty}
+        self._refuse_undeclared(parameters.values())
+
+        def value(values: Mapping[str, Any]) -> Any:
+            mine = {p: values[n] for p, n in parameters.items()}
+            copied = {p: v.copy() for p, v in mine.items() if isinstance(v, np.ndarray)}
+            return f(**{**mine, **copied})  # arrays are theirs to overwrite
+
+        called = getattr(f, "__name__", "f").replace("<lambda>", "f")
+        text = without_tex(tex) or f"{called}({', '.join(parameters)})"
+        return Expression(value, frozenset(parameters.values()), text, tex or tex_text(text))
+
+    def _sympy(self, e: Any, tex: str, typed: str = "") -> Expression:
+        import sympy
+
+        if not isinstance(e, sympy.Expr | sympy.MatrixBase):
+            raise FormulaError(f"{type(e).__name__} is unknown here: give the line as a function.")
+        names = {name_of(s) for s in e.free_symbols}
+        names |= {name_of(f.func) for f in e.atoms(sympy.core.function.AppliedUndef)}
+        self._refuse_undeclared(names)
+        own = {s: self.symbols[name_of(s)] for s in e.free_symbols if isinstance(s, sympy.Symbol)}
+        self._refuse_matrices(name_of(s) for s in own)
+        text = re.sub(r"[^\W\d_]\w*", lambda m: self.word(name_of(m[0])), typed or str(e))
+        looks = tex or latex(e, self.tex, self.sequences, as_typed=bool(typed))
+        scalar = isinstance(e, sympy.Expr) and not e.atoms(sympy.MatrixExpr)
+        e_own = e.xreplace(own) if scalar else None
+        return Expression(evaluator(e, self.exact), frozenset(names), text, looks, e_own)
+
+    def _refuse_undeclared(self, names: Iterable[str]) -> None:
+        unknown = sorted(set(names) - self.names.keys())
+        if unknown:
+            raise FormulaError(f"it uses {', '.join(map(pretty, unknown))}, not declared here.")
+
+    def _refuse_matrices(self, names: Iterable[str]) -> None:
+        """A plain symbol commutes, a matrix does not."""
+        for n in sorted(names):
+            if self.names[n] and len(self.names[n].sizes) == 2 and n not in self.functions:
+                raise FormulaError(
+                    f"{n} is a matrix: write it as sympy.MatrixSymbol, or the line as a function."
+                )
+
+
+def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """SymPy without tidying up, so that w·x/w keeps its division and prints as it was written."""
+    import sympy
+
+    def operation(kind: Any, *args: Any) -> Any:
+        flat = [b for a in args for b in (a.args if a.func is kind else [a])]
+        return kind(*flat, evaluate=False)
+
+    def minus(x: Any) -> Any:
+        return -x if x.is_Number else operation(sympy.Mul, sympy.S(-1), x)
+
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return minus(_as_typed(formula, node.operand, names))
+    if not isinstance(node, ast.BinOp):
+        return Formula(formula.text, node).to_sympy(**names)
+    x, y = (_as_typed(formula, n, names) for n in (node.left, node.right))
+    match node.op:
+        case ast.Add():
+            return operation(sympy.Add, x, y)
+        case ast.Sub():
+            return operation(sympy.Add, x, minus(y))
+        case ast.Mult():
+            return operation(sympy.Mul, x, y)
+        case ast.Div():
+            return operation(sympy.Mul, x, sympy.Pow(y, -1, evaluate=False))
+    return sympy.Pow(x, y, evaluate=False)
+
+
+# -- looks
+
+
+def latex(e: Any, tex: Mapping[str, str], sequences: set[str], as_typed: bool) -> str:
+    """SymPy's LaTeX with the names as `tex` has them and g(i) as g_i."""
+    from sympy.core.function import AppliedUndef
+    from sympy.printing.latex import LatexPrinter
+
+    class Printer(LatexPrinter):
+        def _print_Symbol(self, s: Any, *args: Any, **kw: Any) -> str:
+            return tex.get(name_of(s)) or super()._print_Symbol(s, *args, **kw)
+
+        def _print_MatrixSymbol(self, s: Any, *args: Any, **kw: Any) -> str:
+            return tex.get(name_of(s)) or super()._print_MatrixSymbol(s, *args, **kw)
+
+        def _print_Function(self, f: Any, exp: str | None = None) -> str:
+            if not isinstance(f, AppliedUndef) or name_of(f.func) not in sequences:
+                return super()._print_Function(f, exp)
+            head = tex.get(name_of(f.func)) or self._deal_with_super_sub(f.func.__name__)
+            power = f"^{{{exp}}}" if exp is not None else ""
+            return f"{head}_{{{', '.join(map(self._print, f.args))}}}{power}"
+
+    return Printer({"order": "none" if as_typed else None}).doprint(e)
+
+
+def without_tex(tex: str) -> str:
+    """LaTeX as a terminal can show it: Greek letters and signs; the rest stays as it is."""
+
+    def plain(m: re.Match) -> str:
+        command, space, follower = m.groups()
+        if command in SIGNS:
+            return SIGNS[command] + space
+        name = command.removeprefix("var").lower()
+        letter = pretty(name)
+        if letter == name:
+            return command + " "
+        apart = " " if space and follower else ""
+        return (letter.upper() if command[0].isupper() else letter) + apart
+
+    return re.sub(r"\\([A-Za-z]+|[|,;])(\s*)(?=(\w?))", plain, tex)
+
+
+def tex_text(words: str) -> str:
+    """Words within a formula; signs that TeX would read as commands stand outside of \\text."""
+    odd = {"\\": r"\backslash ", "^": r"{\wedge}"}
+    parts = re.split(r"([\\^_{}$%&#])", words)
+    return "".join(
+        (odd.get(p) or rf"\{p}") if k % 2 else rf"\text{{{p}}}" for k, p in enumerate(parts) if p
+    )

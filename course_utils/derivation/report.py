@@ -1,0 +1,94 @@
+"""Lines as they were written, and what was found out about them, as data and as sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .expressions import is_blank
+
+RELATIONS = {"=": "=", "≤": "≤", "<=": "≤", "≥": "≥", ">=": "≥", "≈": "≈"}
+RIGHT, WRONG, BLANK, UNCHECKED = "right", "wrong", "not attempted", "could not be checked"
+
+
+class Line(NamedTuple):
+    """One line as it was written."""
+
+    relation: str
+    expr: Any
+    reason: str = ""
+    allowed: Any = None  # for ≈: (symbol, limit) or the largest difference
+
+
+def read_line(k: int, parts: Any) -> Line:
+    """Line k from (relation, expression, reason); a ValueError says what is amiss."""
+    if is_blank(parts):
+        return Line("=", parts)
+    if not isinstance(parts, tuple | list) or not 2 <= len(parts) <= 4:
+        raise ValueError(f"Line {k}: write (relation, expression, reason).")
+    line = Line(*parts)
+    if line.relation not in RELATIONS:
+        raise ValueError(f"Line {k}: the relation is one of =, ≤, ≥, ≈, not {line.relation!r}.")
+    line = line._replace(relation=RELATIONS[line.relation])
+    if (line.relation == "≈") != (line.allowed is not None):
+        raise ValueError(
+            f"Line {k}: ≈, and only ≈, has a fourth part: "
+            'a limit such as ("t", oo) or the largest difference allowed.'
+        )
+    return line
+
+
+@dataclass(frozen=True)
+class LineReport:
+    """What was found out about one line."""
+
+    verdict: str
+    how: str = ""  # "proved by SymPy", "held in 60 random instances"
+    sentence: str = ""
+    counterexample: dict[str, Any] | None = None
+    values: tuple[Any, Any] | None = None  # of the line before and of this line, there
+
+
+def unchecked(why: str) -> LineReport:
+    """The report on a line about which nothing could be found out."""
+    return LineReport(UNCHECKED, sentence=f"could not be checked{why}")
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdicts as data; `lines[0]` is the first line after the start."""
+
+    lines: tuple[LineReport, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are lines and every one is right."""
+        return bool(self.lines) and all(line.verdict == RIGHT for line in self.lines)
+
+    @property
+    def first_false(self) -> int | None:
+        """The place of the first false line in `lines`."""
+        return next((k for k, line in enumerate(self.lines) if line.verdict == WRONG), None)
+
+    @property
+    def counterexample(self) -> dict[str, Any] | None:
+        """Values at which the first false line fails."""
+        return None if self.first_false is None else self.lines[self.first_false].counterexample
+
+    @property
+    def sentence(self) -> str:
+        """For a feedback card: the first false line, or what is open, or that all is well."""
+        for verdict in (WRONG, UNCHECKED, BLANK):
+            for line in self.lines:
+                if line.verdict == verdict:
+                    return line.sentence
+        ways = [line.how for line in self.lines]
+        counts = [f"{ways.count(way)} {way}" for way in dict.fromkeys(ways)]
+        found = ", ".join(counts) if len(counts) > 1 else "".join(ways[:1])
+        return f"Every line holds: {found}." if ways else "There are no lines yet."
+
+    @property
+    def sentences(self) -> list[str]:
+        """All that a reader has to know: of every line in trouble, else the one sentence."""
+        troubled = [r.sentence for r in self.lines if r.verdict in (WRONG, UNCHECKED)]
+        return troubled or [self.sentence]

@@ -1,0 +1,75 @@
+"""Arithmetic that counts itself: NumPy code runs unchanged and says what it cost.
+
+    m = measure(attention, Q, K, V)      # or: with meter() as m: Q = m.array(...); ...
+    m.flops, m.flops_by_kind, m.macs, m.peak, m.largest, m.result
+
+FLOPs. One scalar addition, subtraction, multiplication, division, comparison, exp, log, root, power
+or tanh is one FLOP, on whole numbers too; broadcasting counts the numbers that come out.
+* A sum or a max of k numbers costs k−1, a mean one division more, a cumsum of k numbers k−1.
+* An (a×b)·(b×c) product costs a·c·(2b−1) FLOPs, kind "matmul", and a·b·c MACs. MACs are counted in
+  products only (@, dot, inner, tensordot, einsum), not in `(x * y).sum()`.
+* einsum without `optimize` is NumPy's single loop over all letters, so k operands cost k−1
+  multiplications at every step of it; with `optimize` the path that NumPy chooses is followed.
+* `x ** 2` is a multiplication, `x ** 0.5` a root, any other power one "power"; |x| is a comparison,
+  clip one for each bound; a sign flip (−x) and logic on truth values are free.
+* Indexing, reshaping, copying, choosing (np.where) and creating arrays cost no FLOPs.
+* Arithmetic on Python numbers, such as `np.sqrt(d)` of a size d, is not counted.
+
+Memory. An array's numbers are live from its creation until Python frees it; a view owns none, a
+single number taken by indexing is a copy of one. The arguments are live throughout: they count in
+`peak`, not in `allocated` and `peak_beyond_inputs`. Workspace inside one NumPy call is not seen.
+
+Nothing leaves in silence. What the tables below do not list raises `NotCounted`. Inside the block
+np.zeros, np.array, np.asarray and the other `CREATORS` give metered arrays: `np` is exchanged in
+the globals of the code that is measured, of the notebook and of this package; NumPy itself stays as
+it is, for libraries and other threads. A plain array from elsewhere counts as allocated when it
+first meets a metered one. `float(x)` works, and `read_out` says how many numbers left that way.
+What cannot be closed: arithmetic among plain arrays alone (from np.random, say), which cannot
+depend on the inputs without `read_out` showing it, and code that reaches into private attributes.
+An n×n array kept as n rows is seen by `peak`, not by `largest`. After the block a metered array is
+ordinary data again.
+"""
+
+# ruff: noqa: F401 (the public names)
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..growth import NotPolynomial, difference, polynomial
+from .arrays import MeteredArray, nested
+from .counting import Largest, Meter, NotCounted
+from .functions import HANDLERS
+from .stand_ins import globals_of
+
+
+def meter() -> Meter:
+    """A fresh meter: `with meter() as m:`, arrays by `m.array(...)`."""
+    return Meter()
+
+
+def measure(function: Callable, *args: Any, **kwargs: Any) -> Meter:
+    """Run the function on metered copies of its arrays; `.result` keeps what it returns, plain."""
+    m = meter()
+    m._start([sys._getframe(1).f_globals, *globals_of(function, *args, *kwargs.values())])
+    copies: dict[int, MeteredArray] = {}  # an array handed over twice is one array
+
+    def metered(x: Any) -> Any:
+        if isinstance(x, np.ndarray) and id(x) not in copies:
+            copies[id(x)] = m.array(x)
+        return copies.get(id(x), x)
+
+    try:
+        result = function(*nested(args, metered), **nested(kwargs, metered))
+        if isinstance(result, Iterator):
+            raise m._refuse("An iterator that has not run yet", "Return arrays.")
+        if m.refusals:  # also those that the function caught and kept to itself
+            raise m.refusals[0]
+    finally:
+        m.__exit__()
+    m.result = m.plain(result)
+    return m

@@ -1,0 +1,85 @@
+"""`np` as the measured code sees it: exchanged in its globals; NumPy itself stays as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import MeteredArray
+from .tables import CREATORS
+
+if TYPE_CHECKING:
+    from .counting import Meter
+
+
+def stand_ins(m: Meter) -> dict[int, Any]:
+    """What replaces NumPy and its creators, by the id of the original."""
+    thread = threading.get_ident()
+
+    def metered(creator: Callable) -> Callable:
+        @functools.wraps(creator)
+        def create(*args: Any, **kwargs: Any) -> Any:
+            if not m._open or threading.get_ident() != thread:
+                return creator(*args, **kwargs)
+            return m._wrap(creator(*m._raw(args), **m._raw(kwargs)))
+
+        return create
+
+    creators = {name: metered(creator) for name, creator in CREATORS.items()}
+    stand_in = _MeteredNumPy("numpy")
+    vars(stand_in).update(creators)
+    return {id(np): stand_in, **{id(CREATORS[name]): new for name, new in creators.items()}}
+
+
+class _MeteredNumPy(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        return _AnyArray if name == "ndarray" else getattr(np, name)
+
+
+class _EitherArray(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, np.ndarray) or type(x) is MeteredArray
+
+
+class _AnyArray(metaclass=_EitherArray):
+    """np.ndarray for measured code that asks isinstance(x, np.ndarray)."""
+
+
+def globals_of(*values: Any) -> list[dict]:
+    """The globals of functions, and of those they wrap or close over."""
+    found = []
+    for value in values:
+        inner = [getattr(value, name, None) for name in ("func", "__wrapped__")]
+        for cell in getattr(value, "__closure__", None) or ():
+            with contextlib.suppress(ValueError):  # an empty cell
+                inner.append(cell.cell_contents)
+        for f in [value, *inner, vars(type(value)).get("__call__")]:
+            f = getattr(f, "__func__", f)
+            if isinstance(f, types.FunctionType):  # compiled code must never see metered arrays
+                found.append(f.__globals__)
+    return found
+
+
+def exchange(stand_ins: dict[int, Any], namespaces: list[dict]) -> list[tuple]:
+    """Put the stand-ins into these globals, the notebook's and this package's; say where."""
+    package, family = __package__, __package__.partition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if name == "__main__" or name.partition(".")[0] == family:
+            namespaces.append(vars(module))
+    exchanged = []
+    for namespace in namespaces:
+        owner = namespace.get("__name__", "")
+        if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(f"{package}."):
+            continue
+        for name, value in list(namespace.items()):
+            if (stand_in := stand_ins.get(id(value))) is not None:
+                namespace[name] = stand_in
+                exchanged.append((namespace, name, value, stand_in))
+    return exchanged
