@@ -33,12 +33,12 @@ LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",
     "theta": "θ", "iota": "ι", "kappa": "κ", "lamda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ",
     "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω",
+    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Phi": "Φ", "Omega": "Ω",
 }  # fmt: skip
 GREEK = {letter: name for name, letter in LETTERS.items()}
 SIGNS = {
     "−": "-", "–": "-", "·": "*", "⋅": "*", "∙": "*", "×": "*", "∗": "*", "÷": "/", "⁄": "/",
-    "∕": "/", "^": "**", "≤": "<=", "≥": ">=", "\\": " ",
+    "∕": "/", "^": "**", "≤": "<=", "≥": ">=", "\\": " ", "∆": "Δ",
 }  # fmt: skip
 
 OPERATORS = {

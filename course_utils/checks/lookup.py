@@ -1,0 +1,606 @@
+"""Unit 07: attention as lookup, with weights set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..answers import (
+    Array,
+    Formula,
+    Function,
+    FunctionAnswer,
+    Unreadable,
+    as_array,
+    close,
+    real_array,
+    show,
+    show_apart,
+)
+from ..attention import attention, attention_weights, softmax
+from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+
+
+def squared_distances(Y: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """‖y_i − x_j‖² for all rows: (n, d), (l, d) to (n, l)."""
+    return ((Y[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1)
+
+
+def gaussian_weights(Y: np.ndarray, X: np.ndarray, M: float) -> np.ndarray:
+    """The definition: row i holds weights proportional to exp(−M²‖y_i − x_j‖²)."""
+    return softmax(-(M**2) * squared_distances(Y, X))
+
+
+# -- 7.1: keys and queries -------------------------------------------------------------------------
+
+# Keys, query points, M: first one to follow by hand, then keys of very different lengths.
+FIELDS = [
+    (np.array([[1.0], [2.0], [4.0]]), np.array([[1.4]]), 1.0),
+    (np.array([[0.2, 0.1], [3.0, 0.0], [0.0, -6.0], [1.0, 1.0]]), np.array([[0.5, 0.5]]), 0.5),
+    *[
+        (
+            rng.normal(size=(n, d)) * rng.uniform(0.1, 4.0, size=(n, 1)),
+            rng.normal(size=(queries, d)),
+            M,
+        )
+        for rng in [np.random.default_rng(7)]
+        for n, queries, d, M in [(5, 3, 3, 0.3), (4, 6, 1, 2.0), (7, 2, 5, 0.7), (1, 2, 2, 1.0)]
+    ],
+]
+
+
+def _rows(function: FunctionAnswer, points: np.ndarray, M: float) -> np.ndarray:
+    """What the function returns for these points: a matrix with a row for each, of any width."""
+    call, result = function.call(points, M), function(points, M)
+    array = real_array(result)
+    if array is not None and (array.ndim != 2 or len(array) != len(points) or not array.size):
+        raise Unreadable(
+            f"{call} has shape {array.shape}; a matrix with {len(points)} rows was expected, one "
+            "for each point."
+        )
+    return as_array(result, (len(points), 0) if array is None else array.shape, call)
+
+
+def _weights(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> tuple[np.ndarray, int]:
+    """The course's attention weights with these keys and queries, and their width."""
+    X, Y, M = field
+    K, Q = _rows(keys, X, M), _rows(queries, Y, M)
+    if K.shape[1] != Q.shape[1]:
+        raise Unreadable(
+            f"For points with {X.shape[1]} coordinates your keys have {K.shape[1]} numbers and your"
+            f" queries {Q.shape[1]}; a score is a product of the two, so both need equally many."
+        )
+    with np.errstate(all="ignore"):
+        return attention_weights(Q, K), K.shape[1]
+
+
+Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
+
+
+def _scores(Y: np.ndarray, X: np.ndarray, M: float, dot: float = 2, norm: float = -1) -> np.ndarray:
+    """dot · M²⟨y, x⟩ + norm · M²‖x‖², right for the default factors."""
+    return M**2 * (dot * Y @ X.T + norm * (X**2).sum(axis=1))
+
+
+# What attention's scores come to, by mistake: from query points, keys, M and the width of a key.
+MISTAKEN: dict[str, Score] = {
+    "no norm": lambda Y, X, M, p: _scores(Y, X, M, norm=0),
+    "no norm and no root": lambda Y, X, M, p: _scores(Y, X, M, norm=0) / np.sqrt(p),
+    "norm added": lambda Y, X, M, p: _scores(Y, X, M, norm=1),
+    "no two": lambda Y, X, M, p: _scores(Y, X, M, dot=1),
+    "norm without M": lambda Y, X, M, p: _scores(Y, X, M, norm=0) - (X**2).sum(axis=1),
+    "no root": lambda Y, X, M, p: _scores(Y, X, M) / np.sqrt(p),
+    "root twice": lambda Y, X, M, p: _scores(Y, X, M) * np.sqrt(p),
+    "root of another width": lambda Y, X, M, p: _scores(Y, X, M) * np.sqrt((p - 1) / p),
+    "M not squared": lambda Y, X, M, p: _scores(Y, X, M) / M,
+    "half": lambda Y, X, M, p: _scores(Y, X, M) / 2,
+}
+
+
+def _weighs_like(*mistakes: str) -> Callable[..., bool]:
+    """A predicate: on every field the weights are those of one of these mistakes."""
+
+    def alike(keys: FunctionAnswer, queries: FunctionAnswer, mistake: str) -> bool:
+        for field in FIELDS:
+            X, Y, M = field
+            seen, p = _weights(keys, queries, field)
+            if not close(seen, softmax(MISTAKEN[mistake](Y, X, M, p))):
+                return False
+        return True
+
+    return lambda keys, queries: any(alike(keys, queries, mistake) for mistake in mistakes)
+
+
+def _keys(norm: float = -1, power: int = 2) -> Callable[..., np.ndarray]:
+    """keys(X, M) with norm · M^power · ‖x‖² as the last number."""
+    return lambda X, M: np.c_[X, norm * M**power * (X**2).sum(axis=1)]
+
+
+def _queries(dot: float = 2, scale: Callable[[int], float] = np.sqrt) -> Callable[..., np.ndarray]:
+    """queries(Y, M) that go with these keys, times scale(number of numbers in a query)."""
+    return lambda Y, M: (
+        np.c_[dot * M**2 * Y, np.ones(len(Y))] * scale(len(Y[0]) + 1)  # one more than coordinates
+    )
+
+
+@exercise(
+    "7.1",
+    points=3,
+    hints=[
+        "Multiply out −M²‖q − k‖². Which of the three terms is the same for every key, so that "
+        "softmax does not see it?",
+        "Two terms are left: 2M²⟨q, k⟩ − M²‖k‖². Give the key one more number that holds the "
+        "second term, and the query a 1 at the same place.",
+        "The course's attention divides every score by √d_{att}, where d_{att} is how many numbers "
+        "a query has, the extra one included. Multiply the queries by the same root.",
+    ],
+    misconceptions=[
+        Misconception(
+            "no norm term",
+            (lambda X, M: X, lambda Y, M: 2 * M**2 * Y * np.sqrt(len(Y[0]))),
+            "2M²⟨q, k⟩ alone grows with the length of the key, so a long key beats the nearest "
+            "one. The term −M²‖k‖² takes that advantage away. A term with ‖q‖² cannot: it is the "
+            "same for every key.",
+            when=_weighs_like("no norm", "no norm and no root"),
+        ),
+        Misconception(
+            "norm term with a plus sign",
+            (_keys(norm=1), _queries()),
+            "−M²‖q − k‖² = −M²‖q‖² + 2M²⟨q, k⟩ − M²‖k‖²: the key's own term is negative. With a "
+            "plus sign long keys win twice over.",
+            when=_weighs_like("norm added"),
+        ),
+        Misconception(
+            "the 2 lost",
+            (_keys(), _queries(dot=1)),
+            "The mixed term of the square is 2⟨q, k⟩. Without the 2 the lookup finds the key that "
+            "is nearest to q/2.",
+            when=_weighs_like("no two"),
+        ),
+        Misconception(
+            "M² missing in the norm term",
+            (_keys(power=0), _queries()),
+            "Both terms come from M²‖q − k‖², so both carry M². With −‖k‖² alone the ranking is "
+            "right only at M = 1.",
+            when=_weighs_like("norm without M"),
+        ),
+        Misconception(
+            "1/√d_{att} not folded in",
+            (_keys(), _queries(scale=lambda m: 1)),
+            "The course's attention divides every score by √d_{att}. The ranking survives that, "
+            "the sharpness does not: your weights belong to a smaller M. Multiply the queries by "
+            "√d_{att}.",
+            when=_weighs_like("no root"),
+        ),
+        Misconception(
+            "√d_{att} folded in twice",
+            (lambda X, M: _keys()(X, M) * np.sqrt(len(X[0]) + 1), _queries()),
+            "The score is a product of query and key, so √d_{att} in one of the two is enough.",
+            when=_weighs_like("root twice"),
+        ),
+        Misconception(
+            "√d_{att} without the extra number",
+            (_keys(), _queries(scale=lambda m: np.sqrt(m - 1))),
+            "d_{att} counts all the numbers in a query, the extra one as well.",
+            when=_weighs_like("root of another width"),
+        ),
+        Misconception(
+            "M in place of M²",
+            (
+                lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
+                lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(len(Y[0]) + 1),
+            ),
+            "The weights asked for fall off with M²‖q − k‖², not with M‖q − k‖².",
+            when=_weighs_like("M not squared"),
+        ),
+        Misconception(
+            "half of the exponent",
+            (lambda X, M: _keys()(X, M) / 2, _queries()),
+            "exp(−M²‖q − k‖²/2) is how statistics often writes a Gaussian. Here there is no ½.",
+            when=_weighs_like("half"),
+        ),
+    ],
+)
+def lookup(
+    keys: Function(samples=[(X, M) for X, _, M in FIELDS]),
+    queries: Function(samples=[(Y, M) for _, Y, M in FIELDS]),
+) -> Verdict:
+    """Write `keys(X, M)` and `queries(Y, M)` so that attention weighs keys by their distance."""
+    says, ranked = "", True
+    for field in FIELDS:
+        X, Y, M = field
+        seen, _ = _weights(keys, queries, field)
+        wanted = gaussian_weights(Y, X, M)
+        nearest = squared_distances(Y, X).argmin(axis=1)
+        ranked &= len(X) == 1 or bool((seen.argmax(axis=1) == nearest).all() and np.ptp(seen) > 0)
+        if says or close(seen, wanted):
+            continue
+        i = next(i for i in range(len(Y)) if not close(seen[i], wanted[i]))
+        yours, true = show_apart(seen[i], wanted[i])
+        says = (
+            f"With the keys {show(X)}, the query {show(Y[i])} and M = {M:g}, exp(−M²‖q − k‖²) "
+            f"gives the weights {true}; attention with yours gives {yours}."
+        )
+    if not says:
+        return right("On 6 fields of keys, long ones and short ones, the weights are as asked.")
+    if ranked:
+        return partly(1, f"{says} The nearest key has the largest weight on every field.")
+    return wrong(says)
+
+
+# -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
+
+
+L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5))
+L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2))
+
+
+def off_target(M: float, squared: np.ndarray) -> float:
+    """The weight on all keys but the nearest, from the squared distances of the keys."""
+    others = np.exp(-(M**2) * np.delete(squared - squared.min(), squared.argmin()))
+    return float(others.sum() / (1 + others.sum()))  # adding up what leaks keeps small leaks exact
+
+
+def equidistant(count: int, Delta: float) -> np.ndarray:
+    """Squared distances of the keys: one at 0.5, all others farther by exactly Δ."""
+    return np.array([0.5, *[0.5 + Delta] * (count - 1)])
+
+
+def random_fields(count: int = 12) -> Iterator[tuple[int, float, np.ndarray]]:
+    """How many keys, Δ and the squared distances to a query, for keys at random."""
+    rng = np.random.default_rng(3)
+    for keys in rng.integers(2, 10, size=count).tolist():
+        squared = np.sort((rng.normal(size=(keys, 2)) ** 2).sum(axis=1))
+        yield keys, float(squared[1] - squared[0]), squared
+
+
+@exercise(
+    "7.2",
+    points=2,
+    hints=[
+        "Divide all weights by that of the nearest key. How large can each of the others be then, "
+        "if its key is farther by at least Δ in squared distance?",
+        "Each other key weighs at most exp(−M²Δ) times what the nearest weighs, and the nearest "
+        "weighs at most 1. How many others are there?",
+    ],
+    misconceptions=[
+        Misconception(
+            "l − 1 forgotten",
+            ("exp(-M**2*Delta)",),
+            "exp(−M²Δ) bounds what one key can take. There are l − 1 keys off target, and what "
+            "they take adds up.",
+        ),
+        Misconception(
+            "the target counted among the others",
+            ("l*exp(-M**2*Delta)",),
+            "This is a true bound, but not the smallest: of l keys only l − 1 are off target.",
+        ),
+        Misconception(
+            "M not squared",
+            ("(l - 1)*exp(-M*Delta)",),
+            "The weights fall off with M² times the squared distance.",
+        ),
+        Misconception(
+            "Δ squared once more",
+            ("(l - 1)*exp(-M**2*Delta**2)",),
+            "Δ is a difference of squared distances already; it is not squared again.",
+        ),
+        Misconception(
+            "the 2 of the query kept",
+            ("(l - 1)*exp(-2*M**2*Delta)",),
+            "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
+            "carries M² alone.",
+        ),
+        Misconception(
+            "what stays, not what leaks",
+            ("1 - (l - 1)*exp(-M**2*Delta)",),
+            "That is a bound from below on the weight of the nearest key. Asked is what the "
+            "others take.",
+        ),
+        Misconception(
+            "a bound that says nothing",
+            ("1",),
+            "No weight exceeds 1, whatever M is. The bound should show how a larger M helps.",
+        ),
+    ],
+)
+def leak(bound: L_M_DELTA) -> Verdict:
+    """Bound the weight off target in l, M and Δ, tightly if all other keys are equally far."""
+    fields = [
+        (point["M"], point["l"], point["Delta"], equidistant(point["l"], point["Delta"]))
+        for point in L_M_DELTA.points()
+    ]
+    fields += [(M, *field) for M in (0.4, 1.0, 2.5) for field in random_fields()]
+    for M, count, Delta, squared in fields:
+        seen, answer = off_target(M, squared), bound(l=count, M=M, Delta=Delta)
+        if answer < seen * (1 - 1e-9):
+            bounded, leaked = show_apart(answer, seen)
+            return wrong(
+                f"Take M = {show(M)} and {count} keys at the squared distances {show(squared)} "
+                f"from the query: Δ = {show(Delta)}, and {leaked} of the weight is off target. "
+                f"Your bound is {bounded}."
+            )
+    if bound(l=3, M=20.0, Delta=1.0) > 0.05:
+        says = f"At M = 20, l = 3, Δ = 1 it still is {show(bound(l=3, M=20.0, Delta=1.0))}."
+        return wrong(f"No field broke your bound, but it does not fall to 0 as M grows. {says}")
+    for count in (2, 5, 9):
+        for M, Delta in [(3.0, 2.0), (5.0, 0.8)]:  # M²Δ about 20: almost nothing leaks
+            seen, answer = (
+                off_target(M, equidistant(count, Delta)),
+                bound(l=count, M=M, Delta=Delta),
+            )
+            if answer > seen * (1 + 1e-6):
+                return partly(
+                    1,
+                    f"No field broke your bound, but it is loose. With {count} keys, all but the "
+                    f"nearest equally far, M = {M:g} and Δ = {Delta:g}, {show(seen)} of the weight "
+                    f"is off target; your bound is {show(answer)}.",
+                )
+    return right("No field broke your bound; with equidistant keys and a large M nothing is lost.")
+
+
+@exercise(
+    "7.3",
+    points=2,
+    hints=[
+        "Set the bound of exercise 7.2 equal to ε and solve for M.",
+        "Divide by l − 1, take logarithms, and mind the sign: ln(ε/(l − 1)) is negative.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the root forgotten",
+            ("log((l - 1)/epsilon)/Delta",),
+            "That is M². Asked is M.",
+        ),
+        Misconception(
+            "l − 1 forgotten",
+            ("sqrt(log(1/epsilon)/Delta)",),
+            "With this M each single key off target takes at most about ε. There are l − 1 of "
+            "them, and together they take more.",
+        ),
+        Misconception(
+            "the target counted among the others",
+            ("sqrt(log(l/epsilon)/Delta)",),
+            "This M reaches the error, but it is larger than needed: only l − 1 keys are off "
+            "target.",
+        ),
+        Misconception(
+            "Δ taken for a distance",
+            ("sqrt(log((l - 1)/epsilon))/Delta",),
+            "Δ is a difference of squared distances, so M²Δ is what counts, and Δ goes under the "
+            "root with the rest.",
+        ),
+        Misconception(
+            "a sign lost",
+            ("sqrt(log(epsilon/(l - 1))/Delta)",),
+            "ε/(l − 1) is below 1 and its logarithm negative, so there is no root of it. What is "
+            "needed is −ln(ε/(l − 1)) = ln((l − 1)/ε).",
+            when=lambda M: all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points()),
+        ),
+        Misconception(
+            "the 2 of the query kept",
+            ("sqrt(log((l - 1)/epsilon)/(2*Delta))",),
+            "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
+            "carries M² alone.",
+        ),
+    ],
+)
+def sharpness(M: L_DELTA_EPSILON) -> Verdict:
+    """Find the M that keeps the weight off target below ε, in l, Δ and ε."""
+    points = [*L_DELTA_EPSILON.points(), {"l": 6, "Delta": 0.5, "epsilon": 1e-6}]
+    loose = ""
+    for point in points:
+        count, Delta, epsilon = point.values()
+        setting = f"With {count} keys, Δ = {show(Delta)} and ε = {show(epsilon)} your M is"
+        if np.isnan(M.formula.at(**point)):
+            return wrong(f"{setting} not a real number.")
+        squared, answer = equidistant(count, Delta), M(**point)
+        seen, where = off_target(answer, squared), f"{setting} {show(answer)}"
+        if answer < 0:
+            return wrong(f"{where}, but M is a positive number.")
+        if seen > epsilon * (1 + 1e-6):
+            return wrong(
+                f"{where}. If all keys but the nearest are equally far, {show(seen)} of the "
+                "weight is off target then."
+            )
+        if off_target(answer / np.sqrt(2), squared) <= epsilon:
+            return wrong(f"{where}. Half of that M² would have been enough.")
+        if seen < epsilon / (1 + epsilon) * (1 - 1e-6):  # what the bound of 7.2 gives away, no more
+            loose = loose or f"{where}, and only {show(seen)} of the weight is off target."
+    if loose:
+        return partly(1, f"The error is reached everywhere, but M is larger than needed. {loose}")
+    return right("At 13 settings the worst field, all other keys equally far, just meets ε.")
+
+
+# -- 7.4: the value matrix -------------------------------------------------------------------------
+
+
+def _unit(*places: int) -> list[list[float]]:
+    """A 5×1 matrix with 1 at these places, counted from 1."""
+    return [[float(place in places)] for place in range(1, 6)]
+
+
+def shop_tokens(count: int, rng: np.random.Generator) -> np.ndarray:
+    """(count, 5): rows (1, p_1, p_2, ‖p‖², payload), with whole numbers small enough to follow."""
+    places = np.stack([rng.permutation(9)[:count] - 4, rng.permutation(9)[:count] - 4], axis=1)
+    payload = rng.permutation(np.arange(7, 24))[:count]
+    return np.c_[np.ones(count), places, (places**2).sum(axis=1), payload]
+
+
+@exercise(
+    "7.4",
+    points=1,
+    hints=[
+        "A value is x W_v, a row times a matrix: a weighted sum of the five numbers of x. Which "
+        "weights leave one of them as it is and drop the others?",
+        "The shape is (5, 1): five rows, one for each number of the token.",
+    ],
+    misconceptions=[
+        Misconception(
+            "counted from the wrong end",
+            (_unit(1),),
+            "This copies the first number, the constant 1, whatever the lookup finds.",
+        ),
+        Misconception(
+            "off by one",
+            (_unit(4),),
+            "This copies ‖p‖², the fourth number. The payload is the fifth; in Python its index "
+            "is 4.",
+        ),
+        Misconception(
+            "everything summed",
+            (_unit(1, 2, 3, 4, 5),),
+            "A column of ones adds up all five numbers. One 1 and four zeros copy a single one.",
+        ),
+        Misconception(
+            "the position copied along",
+            (_unit(2, 3, 5),),
+            "The position belongs in queries and keys, to find the token. The value holds only "
+            "what should come out.",
+        ),
+    ],
+)
+def value_matrix(W_v: Array((5, 1))) -> Verdict:
+    """Find the W_v with which the lookup returns the last number of the nearest token."""
+    rng = np.random.default_rng(4)
+    for count in (3, 5, 8):
+        X = shop_tokens(count, rng)
+        for x in X:  # at a token's own place the next one is at least √2 away: nothing leaks
+            weights = gaussian_weights(x[None, 1:3], X[:, 1:3], M=4.0)
+            out = (weights @ (X @ W_v)).item()
+            if not close(out, x[4]):
+                return wrong(
+                    f"The query at {show(x[1:3])} finds the token {show(x)}. Its last number is "
+                    f"{show(x[4])}; with your W_v attention returns {show(out)}."
+                )
+    return right("At 16 places the lookup returned the last number of the nearest token.")
+
+
+# -- 7.5: kernel regression ------------------------------------------------------------------------
+
+DATA = [  # x_new, x, y, M
+    (np.array([1.5]), np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 4.0]), 1.0),
+    (np.array([0.3, -2.0, 5.0, 0.0]), np.array([3.0, -1.0]), np.array([2.0, -1.0]), 0.4),
+    (np.array([0.1, 0.9]), np.linspace(-1, 1, 6), np.sin(3 * np.linspace(-1, 1, 6)), 3.0),
+    (np.array([2.0, 4.0, 2.0]), np.array([1.0]), np.array([7.0]), 2.0),
+]
+
+
+def kernel_estimates(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) -> np.ndarray:
+    """The definition (Nadaraya–Watson): means of y, weighted by exp(−M²(x_new − x_j)²)."""
+    return gaussian_weights(x_new[:, None], x[:, None], M) @ y
+
+
+def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
+    """attention(Q, K, V) with what the function returns, and the width of a key."""
+    x_new, x, _, _ = data
+    call, parts = inputs.call(*data), inputs(*data)
+    if not isinstance(parts, tuple | list) or len(parts) != 3:
+        raise Unreadable(f"{call} should return three arrays: `return Q, K, V`.")
+    arrays = [real_array(part) for part in parts]
+    for name, array, rows in zip("QKV", arrays, (len(x_new), len(x), len(x)), strict=True):
+        if array is None or not np.isfinite(array).all():
+            raise Unreadable(f"{call}: {name} should be an array of finite real numbers.")
+        if name == "V" and array.shape == (rows,):
+            continue
+        if array.ndim != 2 or len(array) != rows or (name == "V" and array.shape[1] != 1):
+            width = "1" if name == "V" else "m"
+            raise Unreadable(f"{call}: {name} has shape {array.shape}, not ({rows}, {width}).")
+    Q, K, V = arrays
+    if Q.shape[1] != K.shape[1] or not K.shape[1]:
+        raise Unreadable(f"{call}: Q is {Q.shape} and K is {K.shape}; the widths must agree.")
+    with np.errstate(all="ignore"):
+        return attention(Q, K, V.reshape(-1, 1))[:, 0], K.shape[1]
+
+
+def _estimates_like(*mistakes: str) -> Callable[..., bool]:
+    """A predicate: on all data the estimates are those of one of these mistakes."""
+
+    def alike(inputs: FunctionAnswer, mistake: str) -> bool:
+        for x_new, x, y, M in DATA:
+            seen, p = _regress(inputs, x_new, x, y, M)
+            scores = MISTAKEN[mistake](x_new[:, None], x[:, None], M, p)
+            if not close(seen, softmax(scores) @ y):
+                return False
+        return True
+
+    return lambda inputs: any(alike(inputs, mistake) for mistake in mistakes)
+
+
+def _inputs(
+    keys: Callable[..., np.ndarray], queries: Callable[..., np.ndarray], values: Any = None
+) -> Callable[..., tuple]:
+    """A wrong answer to 7.5 from one to 7.1."""
+
+    def inputs(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) -> tuple:
+        V = x if values == "x" else y
+        return queries(x_new[:, None], M), keys(x[:, None], M), V[:, None]
+
+    return inputs
+
+
+@exercise(
+    "7.5",
+    points=2,
+    hints=[
+        "Which part of the data plays the key, which the value, and which the query?",
+        "Turn the vectors into columns, `x[:, None]`, and use what you built in exercise 7.1.",
+    ],
+    misconceptions=[
+        Misconception(
+            "no norm term",
+            (_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y),),
+            "Without −M²x_j² the largest x_j wins wherever x is positive, not the nearest. Keys "
+            "need the extra number in one dimension too.",
+            when=_estimates_like("no norm", "no norm and no root"),
+        ),
+        Misconception(
+            "1/√d_{att} not folded in",
+            (_inputs(_keys(), _queries(scale=lambda m: 1)),),
+            "attention divides every score by √d_{att}, so your curve is the one of a smaller M, "
+            "smoother than asked. Multiply Q by √d_{att}.",
+            when=_estimates_like("no root"),
+        ),
+        Misconception(
+            "half of the exponent",
+            (_inputs(lambda X, M: _keys()(X, M) / 2, _queries()),),
+            "exp(−M²(x − x_j)²/2) is how statistics often writes a Gaussian. Here there is no ½.",
+            when=_estimates_like("half"),
+        ),
+        Misconception(
+            "M in place of M²",
+            (
+                _inputs(
+                    lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
+                    lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
+                ),
+            ),
+            "The kernel falls off with M²(x − x_j)², not with M(x − x_j)².",
+            when=_estimates_like("M not squared"),
+        ),
+        Misconception(
+            "x_j averaged in place of y_j",
+            (_inputs(_keys(), _queries(), values="x"),),
+            "x_j decides how much a data point counts; what is averaged is its y_j.",
+            when=lambda inputs: all(
+                close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
+                for x_new, x, y, M in DATA
+            ),
+        ),
+    ],
+)
+def regression(inputs: Function(samples=DATA)) -> Verdict:
+    """Write a function that returns Q, K, V with which attention is kernel regression."""
+    for x_new, x, y, M in DATA:
+        seen, _ = _regress(inputs, x_new, x, y, M)
+        wanted = kernel_estimates(x_new, x, y, M)
+        if not close(seen, wanted):
+            i = next(i for i in range(len(x_new)) if not close(seen[i], wanted[i]))
+            yours, true = show_apart(seen[i], wanted[i])
+            return wrong(
+                f"With x = {show(x)}, y = {show(y)} and M = {M:g}, the weighted mean at "
+                f"{show(x_new[i])} is {true}; attention with your Q, K, V gives {yours}."
+            )
+    return right("On 4 sets of data one call of attention gave the weighted means.")

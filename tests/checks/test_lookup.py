@@ -1,0 +1,272 @@
+"""Unit 07: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils.checks import lookup as check
+from course_utils.exercise import Outcome
+
+ell, M, Delta, epsilon = sympy.symbols("l M Delta epsilon", positive=True)
+
+
+def keys(X, M):
+    return np.column_stack([X, -(M**2) * (X**2).sum(axis=1)])
+
+
+def queries(Y, M):
+    Q = np.column_stack([2 * M**2 * Y, np.ones(len(Y))])
+    return Q * np.sqrt(Q.shape[1])
+
+
+def keys_with_loops(X, M):
+    return [[-M * sum(c * c for c in x), *(M * c for c in x)] for x in X]
+
+
+def queries_with_loops(Y, M):
+    return [[(len(y) + 1) ** 0.5 * c for c in (M, *(2 * M * c for c in y))] for y in Y]
+
+
+def wide_keys(X, M):
+    """The whole square, with the term that softmax does not see, and a useless zero."""
+    return np.c_[X, (X**2).sum(1), np.ones(len(X)), np.zeros(len(X))]
+
+
+def wide_queries(Y, M):
+    Q = M**2 * np.c_[2 * Y, -np.ones(len(Y)), -(Y**2).sum(1), np.ones(len(Y))]
+    return np.sqrt(Y.shape[1] + 3) * Q
+
+
+def scaled_keys(X, M):
+    """The root in the keys, and all keys shifted by one vector, which softmax does not see."""
+    return keys(X, M) * np.sqrt(X.shape[1] + 1) + 5
+
+
+def unscaled_queries(Y, M):
+    return queries(Y, M) / np.sqrt(Y.shape[1] + 1)
+
+
+def inputs(x_new, x, y, M):
+    return queries(x_new[:, None], M), keys(x[:, None], M), y[:, None]
+
+
+def inputs_as_lists(x_new, x, y, M):
+    Q = [[2**0.5 * 2 * M * M * q, 2**0.5] for q in x_new]
+    return [Q, [[k, -M * M * k * k] for k in x], list(y)]
+
+
+RIGHT = {
+    "lookup": [
+        (keys, queries),
+        (keys_with_loops, queries_with_loops),
+        (wide_keys, wide_queries),
+        (scaled_keys, unscaled_queries),
+    ],
+    "leak": [
+        ((ell - 1) * sympy.exp(-(M**2) * Delta),),
+        ("(l − 1)·exp(−M²·Δ)",),
+        ("Min(1, (l - 1)/exp(M^2*Delta))",),
+        ("(l - 1)/(l - 1 + exp(M**2*Delta))",),
+        ("Sum(exp(-M**2*Delta), (j, 2, l))",),
+    ],
+    "sharpness": [
+        (sympy.sqrt(sympy.log((ell - 1) / epsilon) / Delta),),
+        ("sqrt(-ln(ε/(l − 1))/Δ)",),
+        ("(log(l - 1) - log(epsilon))**0.5/sqrt(Delta)",),
+        ("sqrt(log((l - 1)*(1 - epsilon)/epsilon)/Delta)",),
+    ],
+    "value_matrix": [
+        ([[0], [0], [0], [0], [1]],),
+        (np.eye(5)[:, 4:],),
+        (np.eye(5, dtype=int)[:, [-1]],),
+    ],
+    "regression": [
+        (inputs,),
+        (inputs_as_lists,),
+        (lambda x_new, x, y, M: (wide_queries(x_new[:, None], M), wide_keys(x[:, None], M), y),),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_10_points():
+    assert list(RIGHT) == ["lookup", "leak", "sharpness", "value_matrix", "regression"]
+    assert sum(getattr(check, name).points for name in RIGHT) == 10
+
+
+# -- 7.1 -------------------------------------------------------------------------------------------
+
+
+def test_weights_of_another_sharpness_that_rank_rightly_earn_one_point():
+    feedback = check.lookup(keys, lambda Y, M: 3 * queries(Y, M))
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
+    assert feedback.headline == "partly right"
+    assert "The nearest key has the largest weight" in feedback.says
+
+
+def test_a_construction_that_is_right_at_one_m_only_is_wrong():
+    at_one = check.lookup(lambda X, M: keys(X, 1), lambda Y, M: queries(Y, 1))
+    assert at_one.outcome is Outcome.WRONG
+    assert at_one.misconception is None
+
+
+def test_a_construction_that_is_right_in_one_dimension_only_is_wrong():
+    first = check.lookup(lambda X, M: keys(X[:, :1], M), lambda Y, M: queries(Y[:, :1], M))
+    root_of_two = check.lookup(keys, lambda Y, M: queries(Y, M) * np.sqrt(2 / (len(Y[0]) + 1)))
+    assert (first.outcome, first.earned) == (Outcome.WRONG, 0)
+    assert root_of_two.outcome is Outcome.WRONG
+
+
+def test_the_norm_of_the_query_does_not_replace_that_of_the_key():
+    swapped = check.lookup(queries, keys)
+    assert (swapped.earned, swapped.misconception) == (0, "no norm term")
+
+
+def test_normalized_keys_do_not_help():
+    def unit(X, M):
+        return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+    assert check.lookup(unit, queries).outcome is Outcome.UNCHECKED
+    assert check.lookup(unit, lambda Y, M: 2 * M**2 * Y).earned == 0
+
+
+def test_equal_weights_for_all_keys_earn_nothing():
+    feedback = check.lookup(lambda X, M: 0 * X, lambda Y, M: 0 * Y)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+def test_the_counterexample_can_be_followed_by_hand():
+    says = check.lookup(lambda X, M: X, lambda Y, M: 2 * M**2 * Y).says
+    assert "With the keys [[1], [2], [4]], the query [1.4] and M = 1" in says
+
+
+def test_keys_and_queries_of_unequal_width_cannot_be_checked():
+    feedback = check.lookup(keys, lambda Y, M: Y)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "your keys have 2 numbers and your queries 1" in feedback.says
+
+
+@pytest.mark.parametrize("result", [np.ones(3), np.ones((1, 2)), np.ones((3, 0)), 1.0])
+def test_something_else_than_a_row_for_each_point_cannot_be_checked(result):
+    feedback = check.lookup(lambda X, M: result, queries)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "a matrix with 3 rows was expected" in feedback.says
+
+
+def test_a_function_that_overwrites_its_input_fools_nobody():
+    def erase(X, M):
+        X[:] = 0.0
+        return keys(X, M)
+
+    assert check.lookup(erase, queries).outcome is Outcome.WRONG
+
+
+# -- 7.2 and 7.3 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "bound",
+    ["l*exp(-M**2*Delta)", "(l - 1)*exp(-M**2*Delta/2)", "1.001*(l - 1)*exp(-M^2*Δ)",
+     "(l - 1)**2*exp(-M**2*Delta)", "(l - 1)/(1 + M**2*Delta)"],
+)  # fmt: skip
+def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
+    feedback = check.leak(bound)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1), feedback
+    assert "it is loose" in feedback.says
+
+
+@pytest.mark.parametrize(
+    "bound",
+    ["exp(-M**2*Delta)", "(l - 1)*exp(-M**2*Delta)/2", "(l - 1)*exp(-M**2*Delta) - 10**-9",
+     "0.999*(l - 1)*exp(-M**2*Delta)/(1 + (l - 1)*exp(-M**2*Delta))", "0",
+     "sqrt(l - 1)*exp(-M**2*Delta)"],
+)  # fmt: skip
+def test_a_bound_that_some_field_breaks_earns_nothing(bound):
+    feedback = check.leak(bound)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0), feedback
+    assert "of the weight is off target" in feedback.says
+
+
+@pytest.mark.parametrize("bound", ["1", "l", "1 + exp(-M)"])
+def test_a_bound_that_never_falls_earns_nothing(bound):
+    feedback = check.leak(bound)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "does not fall to 0" in feedback.says
+
+
+def test_the_definition_of_what_leaks_is_one_minus_the_largest_weight():
+    for count, gap, squared in check.random_fields():
+        weights = check.softmax(-4 * squared)
+        assert np.isclose(check.off_target(2.0, squared), 1 - weights.max(), atol=1e-12)
+        assert (len(squared), np.diff(squared)[0]) == (count, gap)
+
+
+def test_an_m_that_is_a_little_too_large_earns_one_point_and_far_too_large_none():
+    little = check.sharpness("sqrt(log(l/epsilon)/Delta)")
+    assert (little.earned, little.headline) == (1, "partly right")
+    assert check.sharpness("1.05*sqrt(log((l - 1)/epsilon)/Delta)").earned == 1
+    assert check.sharpness("1000").earned == 0
+    assert check.sharpness("2*sqrt(log((l - 1)/epsilon)/Delta)").earned == 0
+
+
+@pytest.mark.parametrize(
+    "M",
+    ["0.99*sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log(1/epsilon)/Delta)", "1", "0",
+     "-sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log2((l - 1)/epsilon)/Delta)/2"],
+)  # fmt: skip
+def test_an_m_that_does_not_reach_the_error_earns_nothing(M):
+    feedback = check.sharpness(M)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0), feedback
+
+
+# -- 7.4 and 7.5 -----------------------------------------------------------------------------------
+
+
+def test_near_misses_of_the_value_matrix_are_wrong():
+    for W_v in [np.eye(5)[:, [3]], 2 * np.eye(5)[:, 4:], np.ones((5, 1)) / 5, -np.eye(5)[:, 4:]]:
+        assert check.value_matrix(W_v).outcome is Outcome.WRONG
+
+
+def test_a_value_matrix_on_its_side_is_told_its_shape():
+    feedback = check.value_matrix([[0, 0, 0, 0, 1]])
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "has shape (1, 5); shape (5, 1) was expected" in feedback.says
+
+
+def test_a_plain_mean_or_the_nearest_value_is_no_kernel_regression():
+    def mean(x_new, x, y, M):
+        return 0 * x_new[:, None], 0 * x[:, None], y
+
+    def nearest(x_new, x, y, M):
+        return inputs(x_new, x, y, 100.0)
+
+    assert check.regression(mean).outcome is Outcome.WRONG
+    assert check.regression(nearest).outcome is Outcome.WRONG
+
+
+def test_the_estimates_themselves_are_not_what_is_asked():
+    feedback = check.regression(check.kernel_estimates)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "should return three arrays" in feedback.says
+
+
+def test_shapes_that_do_not_fit_are_named():
+    flat = check.regression(lambda x_new, x, y, M: (x_new, x, y))
+    assert "Q has shape (1,), not (1, m)" in flat.says
+    wide = check.regression(lambda x_new, x, y, M: (x_new[:, None], keys(x[:, None], M), y))
+    assert "the widths must agree" in wide.says
+    rows = check.regression(lambda x_new, x, y, M: (*inputs(x_new, x, y, M)[:2], y[:, None].T))
+    assert "V has shape (1, 3), not (3, 1)" in rows.says
