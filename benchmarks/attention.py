@@ -1,12 +1,18 @@
 """Attention against PyTorch's, and standard attention against the linear forms as n grows.
 
 PyTorch is a referee, never a dependency: without it the first part says so and the second runs.
-Times are ratios within one run. Run: python benchmarks/attention.py
+Times are processor time on one thread, so that other programs disturb little, and shown as ratios.
+Run: python benchmarks/attention.py
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is imported
+os.environ["MKL_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 
@@ -106,14 +112,17 @@ FORMS = {
 }
 
 
-def seconds(run: Callable[[], object], repeats: int = 9) -> float:
-    """The best of a few runs: what the machine can do when nobody disturbs it."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def seconds(run: Callable[[], object], at_least: float = 0.2) -> float:
+    """Processor time of one run: the best of five rounds, each as long as can be measured well."""
+    run()
+    rounds = []
+    for _ in range(5):
+        start, runs = time.process_time(), 0
+        while time.process_time() - start < at_least / 5:
+            run()
+            runs += 1
+        rounds.append((time.process_time() - start) / runs)
+    return min(rounds)
 
 
 def compare_forms(d: int = 32) -> None:

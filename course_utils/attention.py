@@ -27,7 +27,10 @@ def causal_mask(n: int) -> np.ndarray:
 
 
 def attention_weights(Q: np.ndarray, K: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
-    """softmax(Q Kᵀ / √m), (…, n, k); where the mask is False the score is −∞, the weight 0."""
+    """softmax(Q Kᵀ / √m), (…, n, k). Where the mask is False the score is −∞, so the weight is 0.
+
+    The mask is (n, k) or broadcasts to it; every query has to see at least one key.
+    """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
@@ -37,7 +40,7 @@ def attention_weights(Q: np.ndarray, K: np.ndarray, mask: np.ndarray | None = No
 def attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Each query's weighted mean of the values: (…, n, m), (…, k, m), (…, k, l) → (…, n, l)."""
+    """Each query's weighted mean of the values: (…, n, m), (…, k, m), (…, k, l) to (…, n, l)."""
     return attention_weights(Q, K, mask) @ V
 
 
@@ -49,7 +52,10 @@ def causal_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 def cross_attention(
     Y: np.ndarray, Z: np.ndarray, Wq: np.ndarray, Wk: np.ndarray, Wv: np.ndarray
 ) -> np.ndarray:
-    """Queries from the decoder's Y (…, n, d), keys and values from the encoder's Z (…, k, d)."""
+    """Queries from the decoder's Y (…, n, d), keys and values from the encoder's Z (…, k, d).
+
+    Wq and Wk are (d, m), Wv is (d, l); the result is (…, n, l), a row for each row of Y.
+    """
     return attention(Y @ Wq, Z @ Wk, Z @ Wv)
 
 
@@ -59,7 +65,7 @@ def multi_head(
     Wo: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Heads (Wq, Wk, Wv) side by side, mixed by Wo: (…, n, d) → (…, n, columns of Wo)."""
+    """T heads (Wq, Wk, Wv) side by side, (…, n, T·l), then mixed by Wo (T·l, d): (…, n, d)."""
     outputs = [attention(X @ Wq, X @ Wk, X @ Wv, mask) for Wq, Wk, Wv in heads]
     return np.concatenate(outputs, axis=-1) @ Wo
 
@@ -73,8 +79,11 @@ def separable_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarr
 
 
 def elu_plus_one(x: np.ndarray) -> np.ndarray:
-    """A positive feature map φ: x + 1 above zero, exp(x) below."""
-    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+    """A positive feature map φ: x + 1 above zero, exp(x) below.
+
+    Below −300 it stays at exp(−300), so that a product of two features never underflows to 0.
+    """
+    return np.where(x > 0, x + 1, np.exp(np.clip(x, -300, 0)))
 
 
 def linear_attention(
@@ -128,7 +137,7 @@ def causal_linear_attention(
     phi: Callable[[np.ndarray], np.ndarray] = elu_plus_one,
     chunk: int = 64,
 ) -> np.ndarray:
-    """Linear attention in which token i sees j ≤ i, chunk by chunk: memory grows as n·chunk."""
+    """Linear attention in which token i sees j ≤ i, in chunks: the largest mask is chunk×chunk."""
     Q, K = phi(Q), phi(K)
     s, z, outputs = 0.0, 0.0, []
     for start in range(0, Q.shape[-2], chunk):
@@ -144,7 +153,10 @@ def causal_linear_attention(
 
 @dataclass(frozen=True)
 class LinearAttentionState:
-    """All that causal linear attention remembers of the past: s (m, l) and z (m,), whatever n."""
+    """All that causal linear attention remembers of the past: s (m, l) and z (m,), whatever n.
+
+    One sequence, token by token: q, k and v are vectors here.
+    """
 
     s: np.ndarray
     z: np.ndarray

@@ -1,0 +1,368 @@
+"""Unit 04: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils import attention as package
+from course_utils.checks import attention as check
+from course_utils.exercise import Outcome
+
+T, d, m, l, n, s = sympy.symbols("T d m l n s", positive=True)  # noqa: E741
+
+# -- the same functions in many forms -------------------------------------------------------------
+
+
+def with_loops(Q, K, V):
+    """Attention as a beginner writes it: lists and loops, no matrix product."""
+    result = []
+    for q in Q:
+        scores = [sum(a * b for a, b in zip(q, k, strict=True)) / len(q) ** 0.5 for k in K]
+        largest = max(scores)
+        e = [np.exp(score - largest) for score in scores]
+        result.append(
+            [sum(e[j] * V[j][c] for j in range(len(K))) / sum(e) for c in range(len(V[0]))]
+        )
+    return result
+
+
+def with_einsum(Q, K, V):
+    scores = np.einsum("im,jm->ij", Q, K) / np.sqrt(Q.shape[1])
+    e = np.exp(scores - scores.max(axis=1)[:, None])
+    return np.einsum("ij,jl->il", e / np.einsum("ij->i", e)[:, None], V)
+
+
+def with_logarithms(Q, K, V):
+    scores = Q @ K.T * K.shape[1] ** -0.5
+    return np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)) @ V
+
+
+def divided_last(Q, K, V):
+    scores = Q @ K.T / np.sqrt(Q.shape[-1])
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e @ V / e.sum(-1, keepdims=True)
+
+
+def causal_with_loops(Q, K, V):
+    return [with_loops([q], K[: i + 1], V[: i + 1])[0] for i, q in enumerate(Q)]
+
+
+def causal_with_added_mask(Q, K, V):
+    scores = Q @ K.T / np.sqrt(Q.shape[1]) + np.triu(np.full((len(Q), len(Q)), -np.inf), 1)
+    return package.softmax(scores) @ V
+
+
+def causal_with_a_very_large_number(Q, K, V):
+    scores = np.where(package.causal_mask(len(Q)), Q @ K.T / np.sqrt(Q.shape[1]), -1e30)
+    return package.softmax(scores) @ V
+
+
+def causal_in_place(Q, K, V):
+    scores = Q @ K.T / np.sqrt(Q.shape[1])
+    scores[np.triu_indices(len(Q), 1)] = -np.inf
+    scores -= scores.max(axis=1, keepdims=True)
+    return np.exp(scores) @ V / np.exp(scores).sum(axis=1, keepdims=True)
+
+
+def heads_as_a_sum(X, heads, Wo):
+    width = heads[0][2].shape[1]
+    return sum(
+        with_einsum(X @ Wq, X @ Wk, X @ Wv) @ Wo[i * width : (i + 1) * width]
+        for i, (Wq, Wk, Wv) in enumerate(heads)
+    )
+
+
+def heads_as_a_batch(X, heads, Wo):
+    Q, K, V = (np.stack([X @ head[role] for head in heads]) for role in range(3))
+    Y = package.attention(Q, K, V)
+    return Y.transpose(1, 0, 2).reshape(len(X), -1) @ Wo
+
+
+SHAPES = [(7, 3), (5, 3), (5, 5), (7, 4), (5, 4), (5, 8), (8, 7), (5, 7)]
+
+RIGHT = {
+    "shapes": [
+        SHAPES,
+        [list(shape) for shape in SHAPES],
+        [np.zeros(shape).shape for shape in SHAPES],
+    ],
+    "attention": [(package.attention,), (with_loops,), (with_einsum,), (with_logarithms,),
+                  (divided_last,)],
+    "causal_attention": [(package.causal_attention,), (causal_with_loops,),
+                         (causal_with_added_mask,), (causal_with_a_very_large_number,),
+                         (causal_in_place,)],
+    "cross_attention": [
+        (package.cross_attention,),
+        (lambda Y, Z, Wq, Wk, Wv: with_loops(Y @ Wq, Z @ Wk, Z @ Wv),),
+        (lambda Y, Z, Wq, Wk, Wv: package.attention(Y @ Wq @ Wk.T * (Z.shape[1] / Wq.shape[1])
+                                                    ** 0.5, Z, Z) @ Wv,),
+    ],
+    "multi_head": [(package.multi_head,), (heads_as_a_sum,), (heads_as_a_batch,)],
+    "parameters": [
+        (T * d * (2 * m + l) + T * l * d,),
+        ("2*T*d*(m + l)",),
+        ("Sum(2*d*m + d*l, (i, 1, T)) + T·l·d",),
+        (2 * T * d * (m + l) + n - n,),
+    ],
+    "score_variance": [(m * s**4,), ("m·s⁴",), ("Sum(s^2*s^2, (i, 1, m))",)],
+    "order_blindness": [
+        ([[1, 0], [0, 1]], [[0, 1], [1, 0]], "rows swapped"),
+        (np.array([[2.5, -1], [2.5, 3]]), np.array([[2.5, 3], [2.5, -1]]), "Rows  swapped"),
+        ([[0, 0], [1e4, 0]], [[1e4, 0], [0, 0]], "rows swapped"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_18_points():
+    assert list(RIGHT) == [
+        "shapes", "attention", "causal_attention", "cross_attention", "multi_head", "parameters",
+        "score_variance", "order_blindness",
+    ]  # fmt: skip
+    assert sum(getattr(check, name).points for name in RIGHT) == 18
+
+
+def outcome_of(name, *answers):
+    return getattr(check, name)(*answers).outcome
+
+
+# -- 4.1 ------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_shape_is_shown_beside_the_real_one_and_the_others_are_counted():
+    feedback = check.shapes(*SHAPES[:5], (4, 4), (4, 4), (4, 4))
+    assert feedback.says.endswith("joined is [5, 8], not [4, 4]. There are 2 more to mend.")
+    assert feedback.earned == 0
+
+
+def test_up_to_two_wrong_shapes_still_earn_a_point():
+    assert check.shapes(*SHAPES[:6], (9, 9), (9, 9)).earned == 1
+    assert check.shapes(*SHAPES[:7], (9, 9)).says.endswith("Y is [5, 7], not [9, 9].")
+
+
+def test_a_shape_of_three_sizes_cannot_be_checked():
+    assert outcome_of("shapes", *SHAPES[:7], (5, 7, 1)) is Outcome.UNCHECKED
+
+
+# -- 4.2 ------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_row_is_told_with_its_scores_weights_and_output():
+    feedback = check.attention(lambda Q, K, V: np.zeros((len(Q), V.shape[1])))
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.misconception is None
+    assert "query 1 has the scores" in feedback.says
+    assert feedback.says.endswith("your row 1 is [0, 0].")
+
+
+@pytest.mark.parametrize(
+    "almost",
+    [
+        lambda Q, K, V: package.attention(Q, K, V) if Q.shape[1] > 1 else package.attention(V, K, K)
+        if V.shape[1] == 1 else np.ones((len(Q), V.shape[1])),
+        lambda Q, K, V: package.attention(Q, K, V) if len(Q) > 1 else V[:1],
+        lambda Q, K, V: np.tile(V.mean(axis=0), (len(Q), 1)),
+        lambda Q, K, V: V[(Q @ K.T).argmax(axis=1)],
+        lambda Q, K, V: package.attention(Q, K / np.linalg.norm(K + 1e-9, axis=1)[:, None], V),
+        lambda Q, K, V: package.softmax(Q @ K.T / 2) @ V,
+        lambda Q, K, V: package.softmax(Q @ K.T / np.sqrt(len(K))) @ V,
+    ],
+    ids=["not for m = 1", "not for one query", "the mean", "the best key", "cosine", "m = 4 only",
+         "√n"],
+)  # fmt: skip
+def test_attention_that_is_right_only_sometimes_is_wrong(almost):
+    assert outcome_of("attention", almost) is Outcome.WRONG
+
+
+def test_attention_for_square_inputs_alone_cannot_pass():
+    def square_only(Q, K, V):
+        assert Q.shape == K.shape
+        return package.attention(Q, K, V)
+
+    feedback = check.attention(square_only)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "raised AssertionError" in feedback.says
+
+
+def test_softmax_that_overflows_earns_two_points_of_three():
+    feedback = check.attention(check._overflows)
+    assert feedback.earned == 2
+    assert "your row 1 is [nan, nan]" in feedback.says
+
+
+def test_clipping_large_scores_is_no_way_to_stay_finite():
+    def clipped(Q, K, V):
+        scores = np.clip(Q @ K.T / np.sqrt(Q.shape[1]), -500, 500)
+        return package.softmax(scores) @ V
+
+    assert check.attention(clipped).earned == 2
+
+
+def test_an_answer_of_another_shape_is_told_its_shape():
+    feedback = check.attention(lambda Q, K, V: package.attention(Q, K, V)[:, :1])
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "has shape (2, 1); shape (2, 2) was expected" in feedback.says
+
+
+def test_mutating_the_inputs_changes_nothing():
+    def in_place(Q, K, V):
+        Q /= np.sqrt(Q.shape[1])
+        return package.softmax(Q @ K.T) @ V
+
+    assert outcome_of("attention", in_place) is Outcome.RIGHT
+
+
+def test_a_known_mistake_is_recognized_in_another_form():
+    def column_loops(Q, K, V):
+        e = np.exp(np.einsum("im,jm->ij", Q, K) / np.sqrt(Q.shape[1]))
+        return (e / e.sum(axis=0)) @ V
+
+    assert check.attention(column_loops).misconception == "softmax over the wrong axis"
+
+
+# -- 4.3 ------------------------------------------------------------------------------------------
+
+
+def test_a_first_row_that_is_not_the_first_value_is_shown():
+    feedback = check.causal_attention(lambda Q, K, V: np.zeros_like(V))
+    assert "query 1 sees keys 1 to 1, has" in feedback.says
+
+
+def test_a_mask_that_a_large_score_can_climb_over_is_not_right():
+    for hidden in (-1e3, -1e2, -30):
+        feedback = check.causal_attention(
+            lambda Q, K, V, hidden=hidden: check._mask(package.causal_mask(len(Q)), Q, K, V, hidden)
+        )
+        assert feedback.earned == 2
+        assert feedback.misconception == "a mask that is not −∞"
+        assert "the past depends on the future" in feedback.says
+
+
+def test_a_softmax_that_overflows_is_not_punished_twice():
+    def naive(Q, K, V):
+        e = np.where(package.causal_mask(len(Q)), np.exp(Q @ K.T / np.sqrt(Q.shape[1])), 0)
+        return e / e.sum(axis=1, keepdims=True) @ V
+
+    assert outcome_of("causal_attention", naive) is Outcome.RIGHT
+
+
+def test_the_largest_score_taken_before_masking_is_recognized():
+    def row_max_too_early(Q, K, V):
+        scores = Q @ K.T / np.sqrt(Q.shape[1])
+        e = np.exp(scores - scores.max(axis=1, keepdims=True)) * package.causal_mask(len(Q))
+        return e / e.sum(axis=1, keepdims=True) @ V
+
+    feedback = check.causal_attention(row_max_too_early)
+    assert (feedback.earned, feedback.misconception) == (2, "the future takes part in the softmax")
+
+
+def test_hiding_the_token_itself_is_recognized_also_where_the_first_row_was_patched():
+    def patched(Q, K, V):
+        with np.errstate(invalid="ignore"):
+            Y = check._without_itself(Q, K, V)
+        Y[0] = 0
+        return Y
+
+    assert check.causal_attention(patched).misconception == "the token itself hidden"
+
+
+def test_causal_attention_for_three_tokens_alone_is_not_right():
+    fixed = np.tril(np.ones((3, 3), dtype=bool))
+    feedback = check.causal_attention(lambda Q, K, V: package.attention(Q, K, V, fixed))
+    assert feedback.outcome is Outcome.UNCHECKED
+
+
+# -- 4.4 and 4.5 ----------------------------------------------------------------------------------
+
+
+def test_cross_attention_for_equal_lengths_alone_is_not_right():
+    def equal_lengths(Y, Z, Wq, Wk, Wv):
+        return check._mask(np.ones((len(Y), len(Y)), dtype=bool), Y @ Wq, Z @ Wk, Z @ Wv)
+
+    assert outcome_of("cross_attention", equal_lengths) is Outcome.UNCHECKED
+
+
+def test_wk_and_wq_exchanged_is_wrong():
+    exchanged = check.cross_attention(
+        lambda Y, Z, Wq, Wk, Wv: package.cross_attention(Y, Z, Wk, Wq, Wv)
+    )
+    assert exchanged.outcome is Outcome.WRONG
+    assert exchanged.says.startswith("With queries from Y")
+
+
+def test_only_the_first_head_or_the_mean_of_heads_is_wrong():
+    def first_only(X, heads, Wo):
+        return package.multi_head(X, heads[:1] * len(heads), Wo)
+
+    def mean(X, heads, Wo):
+        return package.multi_head(X, heads, Wo) / len(heads)
+
+    assert outcome_of("multi_head", first_only) is Outcome.WRONG
+    assert outcome_of("multi_head", mean) is Outcome.WRONG
+
+
+def test_multi_head_that_knows_two_heads_only_is_not_right():
+    def two(X, heads, Wo):
+        first, second = heads
+        return package.multi_head(X, [first, second], Wo)
+
+    assert outcome_of("multi_head", two) is Outcome.UNCHECKED
+
+
+# -- formulas and the object ----------------------------------------------------------------------
+
+
+def test_any_count_with_n_in_it_is_recognized():
+    for wrong in ("n*d*(2*m + l)*T", n * d + 2 * T * d * (m + l), "n**2"):
+        assert check.parameters(wrong).misconception == "the number of tokens counted"
+
+
+def test_a_count_that_is_right_only_at_special_sizes_is_wrong():
+    for wrong in ("4*T*d*m", "4*d**2", "2*d*(m + l)", "2*T*d*(m + l) + d - l"):
+        assert outcome_of("parameters", wrong) is Outcome.WRONG
+
+
+def test_a_wrong_count_is_told_the_number_of_real_entries():
+    assert "arrays hold" in check.parameters("2*T*d*m").says
+
+
+def test_a_variance_that_is_right_at_one_value_only_is_wrong():
+    for wrong in ("m*s", "m*s**3", "m*s**4/m", "m*(2*s**2 - 1)", "m*s**4 + (m - 1)*(s - 1)"):
+        assert outcome_of("score_variance", wrong) is Outcome.WRONG
+
+
+def test_the_variance_over_all_signs_agrees_with_a_simulation():
+    rng = np.random.default_rng(0)
+    q, k = 1.5 * rng.normal(size=(2, 200_000, 4))
+    assert (q * k).sum(axis=1).var() == pytest.approx(
+        check._variance_over_all_signs(4, 1.5), rel=0.02
+    )
+
+
+def test_other_tokens_are_no_other_order():
+    feedback = check.order_blindness([[1, 0], [0, 1]], [[0, 1], [1, 1]], "rows swapped")
+    assert feedback.outcome is Outcome.WRONG
+    assert "B should hold [0, 1] and then [1, 0]" in feedback.says
+
+
+def test_tokens_that_are_almost_equal_prove_nothing():
+    near = [[1, 1], [1, 1.001]]
+    assert outcome_of("order_blindness", near, near[::-1], "rows swapped") is Outcome.WRONG
+
+
+def test_unrelated_outputs_are_refuted_by_running_attention():
+    feedback = check.order_blindness([[1, 0], [0, 1]], [[0, 1], [1, 0]], "unrelated")
+    assert feedback.says.endswith("rows swapped, not unrelated.")
