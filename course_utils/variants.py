@@ -1,0 +1,307 @@
+"""A student id → that student's numbers: the same for ever, on every platform and version.
+
+    numbers = two_heads("ada@example.org")
+    numbers.X, numbers.heads, numbers.Wo
+
+An id is a whole number from 0 up, or text: a student number, an e-mail address, a name. Capital and
+small letters are alike, and so are one blank and many; blanks at the ends do not count. Thus 7, "7"
+and " 7 " are one student, while "007" is another. Id 0 is the homework itself.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from .attention import attention, attention_weights
+
+# -- the core: ids and their numbers --------------------------------------------------------------
+
+LONGEST_ID = 100
+
+
+def student_id(student: Any) -> str:
+    """The id in its one spelling; what cannot be an id gets a sentence as ValueError."""
+    if isinstance(student, bool | np.bool_) or not isinstance(student, int | np.integer | str):
+        kind = type(student).__name__
+        raise ValueError(f"A student id is a whole number or a text in quotes, not a {kind}.")
+    if not isinstance(student, str) and not 0 <= student < 10**LONGEST_ID:
+        raise ValueError("A student id that is a number is neither negative nor that large.")
+    spelled = unicodedata.normalize("NFKC", str(student)).casefold()
+    spelled = " ".join(unicodedata.normalize("NFKC", spelled).split())
+    if not spelled:
+        raise ValueError("The student id is empty; write your student number or your e-mail.")
+    if len(spelled) > LONGEST_ID or not spelled.isprintable():
+        raise ValueError(f"A student id is one line of at most {LONGEST_ID} characters.")
+    return spelled
+
+
+class Draws:
+    """Whole numbers from SHA-256, for neither NumPy nor Python promises a stream for ever."""
+
+    def __init__(self, key: str) -> None:
+        self._key, self._count = key, 0
+
+    def below(self, n: int) -> int:
+        """One of 0 … n−1, each equally likely."""
+        while True:
+            block = sha256(f"{self._key}:{self._count}".encode()).digest()
+            self._count += 1
+            word = int.from_bytes(block[:8], "big")
+            if word < 2**64 - 2**64 % n:  # beyond the last full round of n, draw again
+                return word % n
+
+    def integer(self, low: int, high: int) -> int:
+        """One of low … high, both included."""
+        return low + self.below(high - low + 1)
+
+    def matrix(self, low: int, high: int, rows: int, columns: int) -> np.ndarray:
+        """A matrix of such numbers."""
+        drawn = [self.integer(low, high) for _ in range(rows * columns)]
+        return np.array(drawn, dtype=np.int64).reshape(rows, columns)
+
+
+def rng_for(student: Any, unit: str) -> Draws:
+    """This student's source of numbers in this unit, from its beginning."""
+    return Draws(f"{unit}:{student_id(student)}")
+
+
+# -- unit 05: two heads by hand -------------------------------------------------------------------
+
+Head = tuple[np.ndarray, np.ndarray, np.ndarray]
+LOW, HIGH = -1, 4  # where the entries of a hidden W^O lie
+DECIMALS = 3  # as many as are printed
+HALF_UNIT = 0.5 * 10**-DECIMALS  # what rounding may take away
+
+
+@dataclass(frozen=True)
+class Worksheet:
+    """A calculation by hand, as printed: weights of both heads, their outputs, the result."""
+
+    weights: tuple[np.ndarray, np.ndarray]
+    concat: np.ndarray
+    output: np.ndarray
+
+    def __repr__(self) -> str:
+        first, second = self.weights
+        return "\n\n".join(
+            [
+                _side_by_side({"weights, head 1": first, "weights, head 2": second}),
+                _side_by_side({"concat, the heads side by side": self.concat}),
+                _side_by_side({"output": self.output}),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class TwoHeads:
+    """One student's numbers: X (2×6), two heads (W^Q, W^K, W^V: 6×3), W^O (6×6), and two riddles.
+
+    `printed` is an output of the same heads, to three decimals, through *another* W^O that is not
+    shown; its entries are integers from −1 to 4. `worksheet` is a calculation with X, heads and Wo
+    that carries rounded numbers along and has two slips in it.
+    """
+
+    student: str
+    X: np.ndarray
+    heads: tuple[Head, Head]
+    Wo: np.ndarray
+    printed: np.ndarray
+    worksheet: Worksheet
+
+    def __repr__(self) -> str:
+        parts = [f"Numbers of student {self.student}", _side_by_side({"X": self.X})]
+        for number, head in enumerate(self.heads, start=1):
+            names = [f"W{kind} of head {number}" for kind in "qkv"]
+            parts.append(_side_by_side(dict(zip(names, head, strict=True))))
+        parts.append(_side_by_side({"Wo": self.Wo}))
+        return "\n\n".join(parts)
+
+
+@lru_cache(maxsize=256)
+def _two_heads(student: str) -> TwoHeads:
+    draws = rng_for(student, "05_two_heads")
+    if student == "0":
+        X, heads, Wo, worksheet = HOMEWORK_X, HOMEWORK_HEADS, HOMEWORK_WO, HOMEWORK_SHEET
+        printed = _printed(draws, concat_of(X, heads))
+        assert printed is not None
+        return TwoHeads(student, *map(_frozen, (X, heads, Wo, printed, worksheet)))
+    while True:  # most candidates have a blemish; the next one is the student's
+        X = _draw_input(draws)
+        heads = _draw_head(draws, X), _draw_head(draws, X)
+        if None in heads:
+            continue
+        Wo = draws.matrix(0, 2, 6, 6)
+        worksheet = _draw_worksheet(draws, X, heads, Wo)
+        printed = _printed(draws, concat_of(X, heads))
+        if printed is not None:
+            return TwoHeads(student, *map(_frozen, (X, heads, Wo, printed, worksheet)))
+
+
+def two_heads(student: Any) -> TwoHeads:
+    """The numbers of this student for unit 05; id 0 is the homework."""
+    return _two_heads(student_id(student))
+
+
+def concat_of(X: np.ndarray, heads: tuple[Head, ...]) -> np.ndarray:
+    """The outputs of the heads side by side, not yet mixed by W^O."""
+    return np.concatenate([attention(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads], axis=-1)
+
+
+@lru_cache(maxsize=1)
+def possible_columns() -> np.ndarray:
+    """All 46,656 columns that a hidden W^O may have, one a row."""
+    steps = np.indices([HIGH - LOW + 1] * 6, dtype=np.int64)
+    return LOW + steps.reshape(6, -1).T
+
+
+def columns_behind(printed: np.ndarray, concat: np.ndarray, within: float) -> Iterator[np.ndarray]:
+    """For each printed column, every possible column of W^O that gives it within the tolerance."""
+    first, second = concat @ possible_columns().T
+    for a, b in printed.T:
+        fits = np.flatnonzero(np.abs(first - a) <= within)
+        yield possible_columns()[fits[np.abs(second[fits] - b) <= within]]
+
+
+def _printed(draws: Draws, concat: np.ndarray) -> np.ndarray | None:
+    """An output through a hidden W^O that can be told from it; None if that is hard to find."""
+    outputs = concat @ draws.matrix(LOW, HIGH, 6, 20)
+    columns = np.round(outputs, DECIMALS)
+    # three times the rounding: no other column comes even close
+    alike = columns_behind(columns, concat, within=3 * HALF_UNIT)
+    sound = [
+        column
+        for column, output, others in zip(columns.T, outputs.T, alike, strict=True)
+        if len(others) == 1 and not _near_a_tie(output)
+    ]
+    return np.array(sound[:6]).T if len(sound) >= 6 else None
+
+
+def _near_a_tie(values: np.ndarray) -> bool:
+    """Whether another platform's last bit could round one of them the other way."""
+    units = values * 10**DECIMALS
+    return bool((np.abs(units - np.floor(units) - 0.5) < 1e-3).any())
+
+
+def _draw_input(draws: Draws) -> np.ndarray:
+    """Two tokens that share their last two numbers and differ in at least two others."""
+    while True:
+        X = draws.matrix(0, 2, 2, 6)
+        X[:, 4:] = 1
+        if (X[0] != X[1]).sum() >= 2 and X.any(axis=0).all():
+            return X
+
+
+def _draw_head(draws: Draws, X: np.ndarray) -> Head | None:
+    """Matrices whose weights are neither even nor all on one token, and tell mistakes apart."""
+    for _ in range(100):
+        Wq, Wk, Wv = (draws.matrix(0, high, 6, 3) for high in (2, 2, 4))
+        Q, K, V = X @ Wq, X @ Wk, X @ Wv
+        scores = Q @ K.T
+        rows, columns = scores[:, 0] - scores[:, 1], scores[0] - scores[1]
+        in_range = all(2 <= abs(d) <= 7 for d in rows.tolist())
+        told_apart = abs(rows[0]) != abs(rows[1]) and abs(rows[0]) != abs(columns[0])
+        if in_range and told_apart and (V[0] != V[1]).all():
+            return None if _near_a_tie(attention_weights(Q, K)) else (Wq, Wk, Wv)
+    return None
+
+
+def _draw_worksheet(
+    draws: Draws, X: np.ndarray, heads: tuple[Head, Head], Wo: np.ndarray
+) -> Worksheet:
+    """Every line from the rounded line before it, with a digit changed in each of the last two."""
+    weights = tuple(np.round(attention_weights(X @ Wq, X @ Wk), DECIMALS) for Wq, Wk, _ in heads)
+    values = [X @ Wv for *_, Wv in heads]
+    concat = np.hstack([A @ V for A, V in zip(weights, values, strict=True)])
+    exact = concat_of(X, heads)
+    concat = _with_slip(draws, np.round(concat, DECIMALS), exact)
+    output = _with_slip(draws, np.round(concat @ Wo, DECIMALS), exact @ Wo)
+    return Worksheet(weights, concat, output)
+
+
+def _with_slip(draws: Draws, line: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """The line with one entry wrong by 2 to 9 hundredths, and not right by luck."""
+    while True:
+        at = draws.below(line.shape[0]), draws.below(line.shape[1])
+        units = draws.integer(2, 9) * (1 if draws.below(2) else -1)
+        slipped = line.copy()
+        slipped[at] += 0.01 * units
+        if abs(slipped[at] - exact[at]) > 0.005:
+            return np.round(slipped, DECIMALS)
+
+
+def _frozen(part: Any) -> Any:
+    """The same numbers, protected: every later call hands out these very arrays."""
+    if isinstance(part, tuple):
+        return tuple(map(_frozen, part))
+    if isinstance(part, Worksheet):
+        return Worksheet(*map(_frozen, (part.weights, part.concat, part.output)))
+    part.setflags(write=False)
+    return part
+
+
+def _side_by_side(matrices: dict[str, np.ndarray]) -> str:
+    """Matrices with their names above them, as text."""
+    blocks = []
+    for name, A in matrices.items():
+        digits = DECIMALS if A.dtype.kind == "f" else 0
+        wide = max(len(f"{entry:.{digits}f}") for entry in A.flat)
+        rows = ["[" + " ".join(f"{entry:{wide}.{digits}f}" for entry in row) + "]" for row in A]
+        width = max(map(len, [name, *rows]))
+        blocks.append([f"{line:<{width}}" for line in [name, *rows]])
+    return "\n".join("   ".join(lines).rstrip() for lines in zip(*blocks, strict=True))
+
+
+# The homework's own numbers. In its scan one entry of the first W^K reads 0 or 3; the printed K
+# needs the 3. Its W^O is not on the page: the lecture of unit 05 recovers it.
+HOMEWORK_X = np.array([[1, 0, 1, 2, 1, 1], [1, 2, 0, 1, 1, 1]], dtype=np.int64)
+HOMEWORK_HEADS = tuple(
+    tuple(np.array(W, dtype=np.int64) for W in head)
+    for head in [
+        (
+            [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]],
+            [[1, 1, 0], [0, 1, 1], [1, 1, 1], [0, 1, 2], [2, 1, 0], [3, 3, 1]],
+            [[3, 2, 1], [1, 2, 3], [1, 2, 1], [2, 1, 2], [1, 1, 1], [3, 1, 3]],
+        ),
+        (
+            [[0, 1, 2], [2, 1, 2], [1, 2, 1], [1, 1, 0], [0, 0, 1], [0, 1, 0]],
+            [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 3, 1]],
+            [[3, 2, 4], [4, 2, 3], [0, 0, 1], [1, 1, 0], [1, 1, 1], [3, 1, 3]],
+        ),
+    ]
+)
+HOMEWORK_WO = np.array(
+    [
+        [1, 0, 0, 1, 0, 0],
+        [0, 1, 0, 0, 2, 0],
+        [1, 1, 1, 1, 1, 2],
+        [2, 2, 2, 1, 1, 0],
+        [2, 1, 0, 1, 2, 0],
+        [0, 0, 0, 0, 1, 0],
+    ],
+    dtype=np.int64,
+)
+HOMEWORK_SHEET = Worksheet(
+    weights=(
+        np.array([[0.983, 0.017], [0.947, 0.053]]),
+        np.array([[0.909, 0.091], [0.983, 0.017]]),
+    ),
+    concat=np.array(
+        [
+            [11.983, 8.017, 10.051, 9.637, 6.273, 9.455],
+            [11.947, 8.053, 10.159, 9.119, 6.051, 9.095],
+        ]
+    ),
+    output=np.array(
+        [
+            [53.854, 43.615, 29.325, 37.944, 57.723, 20.102],
+            [52.446, 42.501, 28.397, 37.276, 56.571, 20.318],
+        ]
+    ),
+)

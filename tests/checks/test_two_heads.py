@@ -1,0 +1,296 @@
+"""Unit 05: right answers pass with every student's numbers, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py; here the same mistakes are made with other students' numbers.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from course_utils.attention import softmax
+from course_utils.checks import two_heads as check
+from course_utils.exercise import Outcome
+from course_utils.variants import columns_behind, two_heads
+
+STUDENTS = [0, 1, 2, 3, 11, "ada@example.org", "S0123456"]
+each_student = pytest.mark.parametrize("student", STUDENTS)
+EXERCISES = {
+    "projections": 2, "scores_and_weights": 2, "head_outputs": 2, "final_output": 2,
+    "other_keys": 2, "hidden_matrix": 4, "slips": 2,
+}  # fmt: skip
+
+
+def by_loops(X, Wq, Wk, Wv, scale=3**0.5):
+    """One head, number by number: Q, K, V, scores, weights and output as nested lists."""
+
+    def times(A, B):
+        return [[sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*B, strict=True)]
+                for row in A]  # fmt: skip
+
+    Q, K, V = (times(X.tolist(), W.tolist()) for W in (Wq, Wk, Wv))
+    scores = times(Q, [list(column) for column in zip(*K, strict=True)])
+    weights = []
+    for row in scores:
+        powers = [np.exp((s - row[0]) / scale) for s in row]
+        weights.append([p / sum(powers) for p in powers])
+    return Q, K, V, scores, weights, times(weights, V)
+
+
+def both(student):
+    numbers = two_heads(student)
+    return numbers, *(by_loops(numbers.X, *head) for head in numbers.heads)
+
+
+def assert_right(feedback):
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == feedback.points
+
+
+def recovered(student):
+    numbers, first, second = both(student)
+    concat = np.hstack([first[-1], second[-1]])
+    return np.vstack([*columns_behind(numbers.printed, concat, within=5e-4)]).T
+
+
+def slips_by_hand(numbers):
+    sheet = numbers.worksheet
+    values = [numbers.X @ Wv for *_, Wv in numbers.heads]
+    mixed = np.hstack([A @ V for A, V in zip(sheet.weights, values, strict=True)])
+    return [
+        np.abs(line - before) > 0.002
+        for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]
+    ]
+
+
+def test_the_unit_has_seven_exercises_and_16_points():
+    assert {name: getattr(check, name).points for name in EXERCISES} == EXERCISES
+    assert sum(EXERCISES.values()) == 16
+
+
+# -- right answers ---------------------------------------------------------------------------------
+
+
+@each_student
+def test_right_answers_pass_as_lists_and_as_arrays(student):
+    numbers, first, second = both(student)
+    Q, K, V, scores, weights, output_1 = first
+    output_2 = second[-1]
+    concat = np.hstack([output_1, output_2])
+    assert_right(check.projections(student, Q, K, V))
+    assert_right(check.projections(student, *map(np.array, (Q, K, V))))
+    assert_right(check.scores_and_weights(student, scores, weights))
+    assert_right(check.scores_and_weights(student, scores, np.round(weights, 4).tolist()))
+    assert_right(check.head_outputs(student, output_1, output_2))
+    assert_right(check.head_outputs(student, np.round(output_1, 4), np.round(output_2, 4)))
+    assert_right(check.final_output(student, concat, concat @ numbers.Wo))
+    assert_right(check.final_output(student, concat.tolist(), np.round(concat @ numbers.Wo, 4)))
+
+
+@each_student
+def test_any_k_with_the_same_weights_is_right(student):
+    _, (Q, K, *_), _ = both(student)
+    Q, K = np.array(Q, dtype=float), np.array(K, dtype=float)
+    assert_right(check.other_keys(student, np.add(K, [1, 0, 0])))
+    assert_right(check.other_keys(student, np.add(K, [-3, 0.25, 100]).tolist()))
+    orthogonal_to_both_queries = np.cross(*Q)
+    assert_right(check.other_keys(student, K + [[0.1], [-0.2]] * orthogonal_to_both_queries))
+
+
+def test_the_disputed_entry_of_the_homework_gives_a_right_k():
+    numbers = two_heads(0)
+    Wk = numbers.heads[0][1].copy()
+    Wk[5, 1] = 0
+    feedback = check.other_keys(0, numbers.X @ Wk)
+    assert_right(feedback)
+    assert "the scores became [[66, 59], [58, 53]]" in feedback.says
+
+
+@each_student
+def test_the_hidden_matrix_is_found_by_search(student):
+    Wo = recovered(student)
+    assert_right(check.hidden_matrix(student, Wo))
+    assert_right(check.hidden_matrix(student, Wo.tolist()))
+
+
+@each_student
+def test_slips_are_accepted_as_pairs_masks_and_what_numpy_returns(student):
+    in_concat, in_output = slips_by_hand(two_heads(student))
+    pairs = [[tuple(p) for p in np.argwhere(mask).tolist()] for mask in (in_concat, in_output)]
+    assert_right(check.slips(student, *pairs))
+    assert_right(check.slips(student, set(pairs[0]), pairs[1][0]))
+    assert_right(check.slips(student, in_concat, np.argwhere(in_output)))
+    assert_right(check.slips(student, np.nonzero(in_concat), np.where(in_output)))
+
+
+def test_spellings_of_an_id_are_one_student():
+    numbers, (Q, K, V, *_), _ = both("ada@example.org")
+    assert numbers.student == "ada@example.org"
+    assert_right(check.projections(" ADA@example.org", Q, K, V))
+
+
+def test_another_student_s_answers_are_wrong():
+    for one, other in product([0, 1, 2], repeat=2):
+        if one != other:
+            _, (Q, K, V, *_), _ = both(one)
+            assert check.projections(other, Q, K, V).outcome is Outcome.WRONG
+            assert check.hidden_matrix(other, recovered(one)).earned < 2
+
+
+def test_a_bad_id_could_not_be_checked():
+    feedback = check.other_keys(1.5, np.ones((2, 3)))
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.says.startswith("A student id is a whole number")
+
+
+# -- known mistakes, made by every student ---------------------------------------------------------
+
+
+WEIGHT_MISTAKES = {
+    "softmax down the columns": lambda S: softmax(S / 3**0.5, axis=0),
+    "no division by √3": softmax,
+    "divided by 3 in place of √3": lambda S: softmax(S / 3),
+}
+
+
+@each_student
+@pytest.mark.parametrize("name", WEIGHT_MISTAKES)
+def test_wrong_weights_are_named_with_every_student_s_numbers(student, name):
+    _, first, second = both(student)
+    mistake = WEIGHT_MISTAKES[name]
+    wrong = [np.round(mistake(np.array(head[3])), 4) for head in (first, second)]
+    feedback = check.scores_and_weights(student, first[3], wrong[0])
+    assert (feedback.misconception, feedback.earned) == (name, 1)
+    outputs = [mistake(np.array(h[3])) @ np.array(h[2]) for h in (first, second)]
+    feedback = check.head_outputs(student, *outputs)
+    assert (feedback.misconception, feedback.earned) == (name, 0)
+
+
+@each_student
+@pytest.mark.parametrize("decimals", [2, 3])
+def test_rounding_before_the_end_is_named_and_the_digits_that_survive_are_counted(
+    student, decimals
+):
+    numbers, first, second = both(student)
+    rounded = [np.round(h[4], decimals) @ np.array(h[2]) for h in (first, second)]
+    feedback = check.head_outputs(student, *rounded)
+    assert feedback.misconception == "rounding before the end"
+    assert "can be trusted" in feedback.says
+    concat = np.hstack(rounded)
+    feedback = check.final_output(student, concat, concat @ numbers.Wo)
+    assert feedback.misconception == "rounding before the end"
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [(0.7, "0.7"), (0.04, "1 decimal of"), (0.0046, "2 decimals of"), (0.0005, "3 decimals of")],
+)
+def test_decimals_survive_while_half_a_unit_of_them_is_larger_than_the_error(difference, words):
+    assert words in check._off(difference)
+    assert ("can be trusted" in check._off(difference)) == (difference < 0.05)
+
+
+@each_student
+def test_heads_put_together_in_other_ways_are_named(student):
+    numbers, first, second = both(student)
+    one, two = np.array(first[-1]), np.array(second[-1])
+    rows, Wo = np.vstack([one, two]), numbers.Wo
+    for concat, output, name in [
+        (rows, rows, "heads stacked as rows"),
+        (one + two, (one + two) @ Wo[:3], "heads added"),
+        (rows.reshape(2, 6), rows.reshape(2, 6) @ Wo, "heads stacked as rows, then reshaped"),
+        (np.hstack([two, one]), np.hstack([two, one]) @ Wo, "the heads in the other order"),
+    ]:  # fmt: skip
+        feedback = check.final_output(student, concat, output)
+        assert (feedback.misconception, feedback.earned) == (name, 0)
+
+
+@each_student
+def test_keys_that_change_the_weights_are_refuted_with_the_difference_of_two_scores(student):
+    _, (_, K, *_), _ = both(student)
+    K = np.array(K, dtype=float)
+    for wrong, name in [
+        (K, "nothing changed"),
+        (K + 1e-5, "nothing changed"),
+        (-K, "K multiplied by a number"),
+        (1.5 * K, "K multiplied by a number"),
+        (np.add(K, [[0, 0, 0], [0, 2, 0]]), "one key changed"),
+        (np.add(K, [[1, 0, 0], [2, 0, 0]]), None),
+    ]:
+        feedback = check.other_keys(student, wrong)
+        assert feedback.outcome is Outcome.WRONG
+        assert feedback.misconception == name
+    assert "the two scores differed by" in feedback.says
+
+
+# -- near misses -----------------------------------------------------------------------------------
+
+
+def test_one_wrong_entry_is_pointed_at_with_its_sum():
+    feedback = check.projections(0, [[4, 4, 3], [3, 0, 2]], [[7, 8, 6], [6, 8, 5]], np.ones((2, 3)))
+    assert "Q and V differ. Entry [1, 1] of Q: row 1 of X" in feedback.says
+    assert "1·0 + 2·1 + 0·0 + 1·1 + 1·1 + 1·1 = 5; yours is 0." in feedback.says
+    assert feedback.earned == 0
+    one_off = check.projections(
+        0, [[4, 4, 3], [3, 0, 2]], [[7, 8, 6], [6, 8, 5]], [[12, 8, 10], [11, 9, 13]]
+    )
+    assert one_off.earned == 1
+
+
+def test_each_part_of_an_answer_earns_its_point():
+    numbers, first, second = both(2)
+    assert check.scores_and_weights(2, np.zeros((2, 2)), first[4]).earned == 1
+    assert check.head_outputs(2, np.zeros((2, 3)), second[5]).earned == 1
+    concat = np.hstack([first[5], second[5]])
+    assert check.final_output(2, concat, np.zeros((2, 6))).earned == 1
+    in_concat, in_output = slips_by_hand(numbers)
+    assert check.slips(2, in_concat, []).earned == 1
+    assert check.slips(2, [], in_output).earned == 1
+
+
+@pytest.mark.parametrize(("columns", "points"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_every_other_column_of_the_hidden_matrix_earns_points(columns, points):
+    Wo = recovered(1).astype(float)
+    Wo[0, columns:] += 1
+    feedback = check.hidden_matrix(1, Wo)
+    assert (feedback.earned, feedback.outcome) == (points, Outcome.WRONG)
+    assert f"{columns} of 6 columns are found" in feedback.says
+
+
+def test_a_matrix_that_gives_the_output_with_other_numbers_is_not_the_hidden_one():
+    _, first, second = both(1)
+    concat = np.hstack([first[5], second[5]])
+    Wo = recovered(1) + np.linalg.svd(concat)[2][-1][:, None]  # plus what concat does not see
+    feedback = check.hidden_matrix(1, Wo)
+    assert feedback.earned == 0
+    assert "gives what is printed, but" in feedback.says
+
+
+def test_the_transpose_of_the_hidden_matrix_is_wrong():
+    assert check.hidden_matrix(1, recovered(1).T).earned < 4
+
+
+def test_a_position_outside_the_matrix_is_told_so():
+    feedback = check.slips(0, [(2, 6)], [(1, 4)])
+    assert "concat has no entry (2, 6): rows are 0 and 1" in feedback.says
+
+
+def test_naming_a_sound_entry_is_refuted_with_the_line_above_it():
+    feedback = check.slips(0, [(0, 3), (1, 5)], [(1, 4)])
+    assert feedback.earned == 1
+    assert (
+        "9.637 is printed, the line above it gives 9.637, exact numbers give 9.632" in feedback.says
+    )
+
+
+def test_naming_every_entry_earns_nothing():
+    every = np.ones((2, 6), dtype=bool)
+    assert check.slips(1, every, every).earned == 0
+
+
+@pytest.mark.parametrize("bad", [[(0.5, 1)], [(1, 2, 3)], "(1, 5)", 5, {1, 2, 3}])
+def test_positions_of_another_form_are_told_how(bad):
+    feedback = check.slips(0, bad, [(1, 4)])
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "pairs (row, column)" in feedback.says

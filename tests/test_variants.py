@@ -1,0 +1,202 @@
+"""A student id gives the same numbers for ever, and every student's numbers are fair."""
+
+import numpy as np
+import pytest
+
+from course_utils import variants
+from course_utils.attention import attention_weights, multi_head
+from course_utils.variants import (
+    Draws,
+    columns_behind,
+    concat_of,
+    possible_columns,
+    rng_for,
+    student_id,
+    two_heads,
+)
+
+MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
+
+
+# -- ids -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (7, "7"),
+        (7, " 7\n"),
+        (7, np.int32(7)),
+        ("Ada@Example.org", "ada@example.ORG "),
+        ("Ada  Lovelace", "ada lovelace"),
+        ("Jose\u0301", "José"),  # an accent of its own, as some keyboards type it
+        ("STRASSE", "straße"),
+    ],
+)
+def test_spellings_of_one_id_are_one_student(one, other):
+    assert student_id(one) == student_id(other)
+    assert two_heads(one) is two_heads(other)
+
+
+def test_leading_zeros_of_a_student_number_count():
+    assert student_id("007") != student_id(7)
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (None, "not a NoneType"),
+        (1.0, "not a float"),
+        (True, "not a bool"),
+        (["ada"], "not a list"),
+        (-1, "neither negative"),
+        (10**100, "nor that large"),
+        ("", "is empty"),
+        (" \t", "is empty"),
+        ("x" * 101, "at most 100 characters"),
+        ("a\x00b", "one line"),
+    ],
+)
+def test_what_cannot_be_an_id_gets_a_sentence(bad, words):
+    with pytest.raises(ValueError, match=words):
+        two_heads(bad)
+
+
+def test_an_integer_too_long_to_print_gets_a_sentence_too():
+    with pytest.raises(ValueError, match="nor that large"):
+        student_id(10**5000)
+
+
+# -- numbers that stay -----------------------------------------------------------------------------
+
+
+def test_the_stream_of_a_student_is_pinned_for_ever():
+    draws = rng_for("ada@example.org", "05_two_heads")
+    assert [draws.below(1000) for _ in range(6)] == [392, 993, 789, 488, 540, 831]
+    assert rng_for(7, "05_two_heads").matrix(-1, 4, 2, 3).tolist() == [[-1, 2, 0], [-1, 1, 0]]
+
+
+def test_units_and_students_have_streams_of_their_own():
+    firsts = [rng_for(s, u).below(10**9) for s in (1, 2, "12") for u in ("05", "11", "1")]
+    assert len(set(firsts)) == len(firsts)
+
+
+def test_every_number_is_drawn_about_equally_often():
+    draws = Draws("a fair die")
+    counts = np.bincount([draws.integer(1, 6) for _ in range(6000)], minlength=7)
+    assert counts[0] == 0
+    assert counts[1:].min() > 900
+    assert counts[1:].max() < 1100
+
+
+def test_the_numbers_of_two_students_are_pinned_for_ever():
+    one, ada = two_heads(1), two_heads("ada@example.org")
+    assert one.X.tolist() == [[0, 2, 1, 1, 1, 1], [2, 2, 0, 0, 1, 1]]
+    assert one.heads[0][1].tolist() == [
+        [1, 1, 2], [0, 2, 0], [1, 2, 1], [1, 2, 2], [1, 2, 0], [1, 0, 0],
+    ]  # fmt: skip
+    assert one.printed.tolist() == [
+        [29.505, 86.989, 124.158, 83.494, 31.921, 61.824],
+        [8.697, 72.6, 122.777, 100.531, 43.212, 70.769],
+    ]
+    assert ada.X.tolist() == [[1, 2, 1, 1, 1, 1], [0, 1, 2, 2, 1, 1]]
+    assert ada.worksheet.output.tolist() == [
+        [129.236, 98.336, 118.236, 56.444, 122.168, 70.618],
+        [129.86, 98.32, 118.86, 58.09, 122.26, 70.93],
+    ]
+
+
+def test_numbers_made_anew_are_the_same():
+    before = repr(two_heads(3)), two_heads(3).printed.tolist()
+    variants._two_heads.cache_clear()
+    assert (repr(two_heads(3)), two_heads(3).printed.tolist()) == before
+
+
+def test_nobody_can_overwrite_the_numbers():
+    numbers = two_heads(5)
+    for array in (numbers.X, *numbers.heads[1], numbers.Wo, numbers.worksheet.concat):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 9
+
+
+def test_the_numbers_print_as_matrices_with_their_names():
+    text = repr(two_heads(0))
+    assert text.startswith(
+        "Numbers of student 0\n\nX\n[1 0 1 2 1 1]\n[1 2 0 1 1 1]\n\nWq of head 1"
+    )
+    assert "[11.947  8.053 10.159  9.119  6.051  9.095]" in repr(two_heads(0).worksheet)
+
+
+# -- id 0 is the homework --------------------------------------------------------------------------
+
+
+def test_id_0_is_the_homework_with_its_known_result():
+    numbers = two_heads(0)
+    (Q, K, V), (Q2, K2, V2) = ([numbers.X @ W for W in head] for head in numbers.heads)
+    assert (Q.tolist(), K.tolist()) == ([[4, 4, 3], [3, 5, 2]], [[7, 8, 6], [6, 8, 5]])
+    assert V.tolist() == [[12, 8, 10], [11, 9, 13]]
+    assert (Q2.tolist(), K2.tolist()) == ([[3, 6, 4], [5, 5, 7]], [[2, 3, 3], [2, 3, 2]])
+    assert V2.tolist() == [[9, 6, 9], [16, 9, 14]]
+    exact = [
+        [53.841484, 43.604979, 29.316668, 37.938011, 57.712595, 20.103611],
+        [52.450995, 42.504814, 28.400196, 37.278310, 56.574895, 20.316874],
+    ]
+    np.testing.assert_allclose(multi_head(numbers.X, numbers.heads, numbers.Wo), exact, atol=5e-7)
+
+
+def test_the_homework_s_own_matrix_is_not_unique_with_exact_numbers_so_another_one_is_hidden():
+    numbers = two_heads(0)
+    concat = concat_of(numbers.X, numbers.heads)
+    alike = columns_behind(np.round(concat @ numbers.Wo, 3), concat, within=5e-4)
+    assert [len(columns) for columns in alike] == [3, 2, 2, 2, 1, 2]
+
+
+# -- every student's numbers are fair --------------------------------------------------------------
+
+
+def test_all_columns_are_listed_once():
+    columns = possible_columns()
+    assert columns.shape == (6**6, 6)
+    assert (columns.min(), columns.max()) == (-1, 4)
+    assert len(np.unique(columns @ 6 ** np.arange(6))) == 6**6
+
+
+@pytest.mark.parametrize("student", [0, *MANY])
+def test_the_hidden_matrix_is_unique_even_if_the_last_printed_digit_were_off_by_one(student):
+    numbers = two_heads(student)
+    concat = concat_of(numbers.X, numbers.heads)
+    within_rounding = [*columns_behind(numbers.printed, concat, within=5e-4)]
+    assert [len(columns) for columns in within_rounding] == [1] * 6
+    assert [len(c) for c in columns_behind(numbers.printed, concat, within=1.5e-3)] == [1] * 6
+    hidden = np.vstack(within_rounding).T
+    assert not np.array_equal(hidden, numbers.Wo)
+    assert np.array_equal(np.round(concat @ hidden, 3), numbers.printed)
+
+
+@pytest.mark.parametrize("student", MANY)
+def test_the_numbers_have_the_homework_s_structure_and_well_conditioned_weights(student):
+    numbers = two_heads(student)
+    assert numbers.X.shape == (2, 6)
+    assert (numbers.X[:, 4:] == 1).all()
+    assert numbers.Wo.shape == numbers.Wo.T.shape == (6, 6)
+    for Wq, Wk, Wv in numbers.heads:
+        assert all(W.shape == (6, 3) and W.dtype == np.int64 for W in (Wq, Wk, Wv))
+        assert all(W.min() >= 0 and W.max() <= 4 for W in (Wq, Wk, Wv))
+        weights = attention_weights(numbers.X @ Wq, numbers.X @ Wk)
+        assert weights.min() > 0.017
+        assert abs(weights - 0.5).min() > 0.2
+
+
+def test_students_have_different_numbers():
+    assert len({repr(two_heads(student)) for student in MANY}) == len(MANY)
+
+
+@pytest.mark.parametrize("student", MANY)
+def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
+    numbers = two_heads(student)
+    sheet = numbers.worksheet
+    values = [numbers.X @ Wv for *_, Wv in numbers.heads]
+    mixed = np.hstack([A @ V for A, V in zip(sheet.weights, values, strict=True)])
+    for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
+        assert (np.abs(line - before) > 1e-9).sum() == 1
+        assert np.abs(line - before).max() > 0.015
