@@ -68,6 +68,15 @@ def partly(earned: int, says: str) -> Verdict:
     return Verdict(Outcome.WRONG, says, earned)
 
 
+def refuted(report: Any) -> Verdict | None:
+    """The first false line of a checked derivation as a verdict; None if every line holds."""
+    if report.holds:
+        return None
+    if report.first_false is None:
+        raise Unreadable(report.sentence)
+    return wrong(report.sentence)
+
+
 @dataclass(frozen=True)
 class Feedback:
     """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..answers import Formula, Function, FunctionAnswer, Lines, Number, close, show, show_at
 from ..derivation import Derivation, integers, interval, positive, real
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Misconception, Verdict, exercise, partly, refuted, right, wrong
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
@@ -353,7 +353,7 @@ def expectation(lines: Lines(["beta", "t", "mu"])) -> Verdict:
         where={"beta": interval(0, 1), "t": integers(1, 8), "mu": real},
     ).check()
     if not report.holds:
-        return wrong(report.sentence)
+        return refuted(report)
     if "Sum" in str(lines[-1]):
         return wrong("Every line is true, but the last one still contains a sum.")
     return right(f"{report.sentence} The last line has no sum left.")

@@ -156,7 +156,8 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
         case ast.Mult():
             return operation(sympy.Mul, x, y)
         case ast.Div():
-            return operation(sympy.Mul, x, sympy.Pow(y, -1, evaluate=False))
+            inverse = sympy.Pow(y, -1, evaluate=False)
+            return inverse if x == 1 else operation(sympy.Mul, x, inverse)
     return sympy.Pow(x, y, evaluate=False)
 
 
