@@ -1,0 +1,231 @@
+"""Unit 03: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import math
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils.checks import weight_decay as check
+from course_utils.exercise import Outcome
+
+lamda, eta = sympy.symbols("lamda eta", positive=True)
+s_1, s_2 = sympy.symbols("s_1 s_2", positive=True)
+
+
+def adam_l2(state, g, theta, eta, gamma, beta1, beta2, epsilon):
+    m, v, t = state
+    g = g + 2 * gamma * theta
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g**2
+    t = t + 1
+    m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)
+    return (m, v, t), -eta * m_hat / (np.sqrt(v_hat) + epsilon)
+
+
+def adam_l2_entry_by_entry(state, g, theta, eta, gamma, beta1, beta2, epsilon):
+    """The same with lists and a loop, the step size corrected in place of the averages."""
+    m, v, t = state
+    t, move = t + 1, []
+    for k in range(len(theta)):
+        whole = g[k] + 2 * gamma * theta[k]
+        m[k] += (1 - beta1) * (whole - m[k])
+        v[k] += (1 - beta2) * (whole * whole - v[k])
+        size = eta / (1 - beta1**t)
+        move.append(-size * m[k] / (math.sqrt(v[k] / (1 - beta2**t)) + epsilon))
+    return [m, v, t], move
+
+
+def adamw(state, g, theta, eta, lamda, beta1, beta2, epsilon):
+    state, move = adam_l2(state, g, theta, eta, 0, beta1, beta2, epsilon)
+    return state, move - lamda * theta
+
+
+def adamw_by_difference(state, g, theta, eta, lamda, beta1, beta2, epsilon):
+    """Written with the new parameters, and the move taken as their difference."""
+    state, move = adam_l2_entry_by_entry(state, g, theta, eta, 0.0, beta1, beta2, epsilon)
+    new = (1 - lamda) * theta + np.array(move)
+    return {"any": "state"} | {"kept": state}, list(new - theta)
+
+
+def adamw_with_state_in_a_dict(state, g, theta, *rest):
+    inner = state["kept"] if isinstance(state, dict) else state
+    return adamw_by_difference(inner, g, theta, *rest)
+
+
+RIGHT = {
+    "equivalent_penalty": [
+        (lamda / (2 * eta),),
+        ("λ/(2·η)",),
+        ("0.5*lamda/eta",),
+        (sympy.Rational(1, 2) * lamda * eta**-1,),
+    ],
+    "adam_l2_step": [(adam_l2,), (adam_l2_entry_by_entry,)],
+    "adamw_step": [(adamw,), (adamw_with_state_in_a_dict,)],
+    "shrink_ratio": [(s_2 / s_1, 1), ("s_2/s_1", "1"), (1 / (s_1 / s_2), s_1 / s_1)],
+    "statements": [(True, False, False, True), ("true", "False", np.False_, "TRUE")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_13_points():
+    exercises = [getattr(check, name) for name in RIGHT]
+    assert [e.number for e in exercises] == ["3.1", "3.2", "3.3", "3.4", "3.5"]
+    assert sum(e.points for e in exercises) == 13
+
+
+@pytest.mark.parametrize(
+    ("exercise", "known"),
+    [
+        pytest.param(e, m, id=f"{e.number} {m.name}")
+        for e in (getattr(check, name) for name in RIGHT)
+        for m in e.misconceptions
+    ],
+)
+def test_a_known_mistake_is_wrong_and_named(exercise, known):
+    feedback = exercise(*known.example)
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.misconception == known.name
+
+
+def test_a_penalty_that_is_right_only_at_one_step_size_is_wrong():
+    for gamma in ("lamda/2 + 0*eta", "lamda/(2*eta**2)", "lamda/(1 + eta)", "0.25"):
+        assert check.equivalent_penalty(gamma).outcome is Outcome.WRONG
+
+
+def test_a_wrong_penalty_is_refuted_with_two_places():
+    feedback = check.equivalent_penalty("lamda/(3*eta)")
+    assert feedback.misconception is None
+    assert "weight decay goes to" in feedback.says
+
+
+def test_a_step_that_forgets_its_state_is_wrong():
+    def forgetful(state, *rest):
+        return adam_l2((0.0, 0.0, 0), *rest)
+
+    assert check.adam_l2_step(forgetful).outcome is Outcome.WRONG
+    assert "in step 2" in check.adam_l2_step(forgetful).says
+
+
+def test_a_step_that_feeds_the_corrected_averages_back_is_wrong():
+    def fed_back(state, g, theta, eta, gamma, beta1, beta2, epsilon):
+        (m, v, t), move = adam_l2(state, g, theta, eta, gamma, beta1, beta2, epsilon)
+        return (m / (1 - beta1**t), v / (1 - beta2**t), t), move
+
+    assert check.adam_l2_step(fed_back).outcome is Outcome.WRONG
+
+
+def test_averages_with_exchanged_factors_are_wrong():
+    def exchanged(state, g, theta, eta, gamma, beta1, beta2, epsilon):
+        return adam_l2(state, g, theta, eta, gamma, beta2, beta1, epsilon)
+
+    assert check.adam_l2_step(exchanged).outcome is Outcome.WRONG
+
+
+def test_constants_written_into_the_step_are_wrong():
+    def fixed(state, g, theta, eta, gamma, beta1, beta2, epsilon):
+        return adam_l2(state, g, theta, eta, gamma, 0.9, 0.999, 1e-8)
+
+    assert check.adam_l2_step(fixed).outcome is Outcome.WRONG
+
+
+def test_the_two_adams_are_not_taken_for_each_other():
+    assert check.adam_l2_step(adamw).misconception == "decoupled decay where L2 was asked"
+    assert check.adamw_step(adam_l2).misconception == "L2 where decay was asked"
+
+
+def test_the_library_rules_pass_once_their_constants_are_handed_over():
+    from course_utils import optimizers
+
+    def l2(state, g, theta, eta, gamma, b1, b2, e):
+        return optimizers.adam_l2_step(state, g, theta, eta, gamma, beta1=b1, beta2=b2, epsilon=e)
+
+    assert check.adam_l2_step(l2).outcome is Outcome.RIGHT
+
+
+def test_a_step_that_returns_the_move_alone_cannot_be_checked():
+    feedback = check.adamw_step(lambda *args: adamw(*args)[1])
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "`return (m, v, t), move`" in feedback.says
+
+
+def test_a_step_of_four_results_or_of_another_shape_cannot_be_checked():
+    flat = check.adam_l2_step(lambda *args: (*adam_l2(*args)[0], adam_l2(*args)[1]))
+    summed = check.adam_l2_step(lambda *args: (args[0], adam_l2(*args)[1].sum()))
+    assert flat.outcome is summed.outcome is Outcome.UNCHECKED
+    assert "two things" in flat.says
+    assert "shape ()" in summed.says
+
+
+def test_a_step_that_never_moves_is_refuted():
+    for exercise in (check.adam_l2_step, check.adamw_step):
+        assert exercise(lambda state, g, *rest: (state, 0 * g)).outcome is Outcome.WRONG
+
+
+def test_a_decay_that_looks_at_the_gradients_is_refuted_by_its_size():
+    def halved_by_history(state, g, theta, eta, lamda, *rest):
+        seen_before = state[2] > 0
+        (m, v, t), move = adamw(state, g, theta, eta, 0, *rest)
+        return (m, v, t), move - (lamda / 2 if seen_before else lamda) * theta
+
+    feedback = check.adamw_step(halved_by_history)
+    assert feedback.outcome is Outcome.WRONG
+    assert "whatever the gradients were" in feedback.says
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308, math.inf, math.nan])
+def test_a_step_that_runs_off_to_infinity_is_wrong_and_breaks_nothing(size):
+    for exercise in (check.adam_l2_step, check.adamw_step):
+        feedback = exercise(lambda state, g, theta, *rest: (state, size * theta))
+        assert feedback.outcome is Outcome.WRONG
+    assert check.equivalent_penalty("1e308").outcome is Outcome.WRONG
+
+
+def test_each_ratio_earns_its_own_points():
+    assert check.shrink_ratio("s_2/s_1", "s_2").earned == 2
+    assert check.shrink_ratio("s_2 - s_1", "1").earned == 1
+    assert check.shrink_ratio("s_2", "s_1").earned == 0
+
+
+def test_a_ratio_that_is_right_at_equal_scales_only_is_wrong():
+    assert check.shrink_ratio("s_2**2/(s_1*s_2) * s_1/s_2", "1").earned == 1
+
+
+def test_the_measured_shrink_rates_are_those_of_the_theory():
+    from course_utils.optimizers import adam_l2_step, adamw_step
+
+    scales = np.array([0.5, 1.0, 5.0])
+    l2 = check._shrink_rates(adam_l2_step, scales, gamma=1e-6)
+    np.testing.assert_allclose(l2 * scales, l2[1], rtol=1e-4)
+    decay = check._shrink_rates(adamw_step, scales, lamda=1e-6)
+    np.testing.assert_allclose(decay, decay[1], rtol=1e-9)
+
+
+def test_three_statements_of_four_earn_one_point_and_two_earn_none():
+    assert check.statements(True, True, False, True).earned == 1
+    assert check.statements(True, True, True, True).earned == 0
+    assert check.statements(False, True, True, False).earned == 0
+
+
+def test_a_missed_statement_is_answered_with_what_the_run_showed():
+    feedback = check.statements(True, True, False, True)
+    assert "Statement (b): of two parameters of sizes 1 and 5, the larger one lost 1.000 times" in (
+        feedback.says
+    )
+
+
+def test_a_statement_is_true_or_false_and_nothing_else():
+    assert check.statements("maybe", True, True, True).outcome is Outcome.UNCHECKED
