@@ -1,0 +1,342 @@
+"""Unit 01: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import math
+from functools import reduce
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils import rnn
+from course_utils.answers import ____
+from course_utils.checks import rnn_gradients as check
+from course_utils.exercise import Outcome
+
+
+def by_assumption(W, h_prev, z, sigma):
+    return sigma(W @ sigma(h_prev) + z)
+
+
+def claim(h, sigma):
+    return sigma(h)
+
+
+def entry_by_entry(W, h, dsigma):
+    n = len(h)
+    return [[W[i, j] * dsigma(h[j]) for j in range(n)] for i in range(n)]
+
+
+def backward(W, hs, dsigma):
+    """Row by row from the left, as backpropagation does it, with transposes."""
+    rows = np.eye(len(W))
+    for h in hs[-2::-1]:
+        rows = ((W * dsigma(h)).T @ rows.T).T
+    return rows
+
+
+def by_singular_values(W, gamma, T):
+    return math.prod([gamma * np.linalg.svd(W, compute_uv=False)[0]] * T)
+
+
+RIGHT = {
+    "induction_step": [
+        ([by_assumption, claim],),
+        ((lambda z, W, h_prev, sigma: sigma(z + W.dot(sigma(h_prev))), lambda sigma, h: sigma(h)),),
+        (
+            [
+                lambda W, z, g_prev, h_prev, h, sigma: sigma(W @ g_prev + z),
+                lambda W, z, g_prev, h_prev, h, sigma: sigma(W @ sigma(h_prev) + z),
+                lambda W, z, g_prev, h_prev, h, sigma: sigma((h - z) + z),
+                lambda W, z, g_prev, h_prev, h, sigma: sigma(h),
+            ],
+        ),
+        (  # a pseudo-inverse is a long way round, but it is true for every W
+            [
+                by_assumption,
+                lambda W, h, z, sigma: sigma(W @ np.linalg.pinv(W) @ (h - z) + z),
+                claim,
+            ],
+        ),
+    ],
+    "jacobian": [
+        (lambda W, h, dsigma: W * dsigma(h),),
+        (lambda W, h, dsigma: np.einsum("ij,j->ij", W, dsigma(h)),),
+        (entry_by_entry,),
+        (rnn.step_jacobian,),
+    ],
+    "jacobian_product": [
+        (rnn.jacobian_product,),
+        (backward,),
+        (lambda W, hs, dsigma: reduce(lambda P, h: W * dsigma(h) @ P, hs[:-1], np.eye(len(W))),),
+        (
+            lambda W, hs, dsigma: (
+                W @ np.diag(dsigma(hs[0]))
+                if len(hs) == 2
+                else np.linalg.multi_dot([W * dsigma(h) for h in hs[-2::-1]])
+            ),
+        ),
+    ],
+    "slope_bounds": [
+        (0.25, 1, 1, 1, 1.0998),
+        ("1/4", 1.0, sympy.Integer(1), 1, 1.1),
+        (sympy.Rational(1, 4), np.float64(1), 1, 1, rnn.ACTIVATIONS["SiLU"].gamma),
+    ],
+    "gradient_bound": [
+        (lambda W, gamma, T: (gamma * np.linalg.norm(W, 2)) ** T,),
+        (lambda W, gamma, T: (gamma**2 * np.linalg.eigvalsh(W.T @ W).max()) ** (T / 2),),
+        (by_singular_values,),
+    ],
+    "forgetful": [
+        ([[0, 10], [0, 0]],),
+        (np.array([[0.5, 0.0], [1e4, -0.9]]),),
+        (np.diag([20.0, 20.0], k=1),),
+        ([[10, 10], [-10, -10]],),
+        ([[0.9999, 100], [0, 0.9999]],),
+    ],
+    "explosion": [
+        ("necessary", "identity", [[0, 100], [0, 0]]),
+        ("Necessary", "tanh", 3),
+        ("necessary", "sigmoid", [[4.5]]),
+        ("necessary", "relu", np.array([[-2.0]])),
+        ("necessary", "identity", [[0, 10], [0.1, 0]]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_16_points():
+    assert list(RIGHT) == [
+        "induction_step", "jacobian", "jacobian_product", "slope_bounds", "gradient_bound",
+        "forgetful", "explosion",
+    ]  # fmt: skip
+    assert sum(getattr(check, name).points for name in RIGHT) == 16
+
+
+# -- 1.1 ------------------------------------------------------------------------------------------
+
+
+def test_a_division_by_w_dies_at_a_singular_w():
+    feedback = check.induction_step(
+        [by_assumption, lambda W, h, z, sigma: sigma(W @ np.linalg.solve(W, h - z) + z), claim]
+    )
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.says.startswith("Line 2 is false: at W = ")
+    assert "is not defined" in feedback.says
+    assert feedback.misconception == "divided by the matrix W"
+
+
+def test_an_entrywise_division_by_w_is_refuted_by_its_shape_or_value():
+    divided = [by_assumption, lambda W, h, z, sigma: sigma(W @ ((h - z) / W) + z), claim]
+    assert check.induction_step(divided).outcome is Outcome.WRONG
+
+
+def test_a_derivation_that_stops_before_the_claim_is_not_finished():
+    feedback = check.induction_step([by_assumption])
+    assert feedback.outcome is Outcome.WRONG
+    assert "not yet σ(h_t)" in feedback.says
+    assert feedback.misconception is None
+
+
+def test_the_start_repeated_is_no_use_of_the_assumption():
+    repeated = check.induction_step([lambda W, g_prev, z, sigma: sigma(W @ g_prev + z), claim])
+    assert repeated.outcome is Outcome.WRONG
+    assert "none uses the assumption" in repeated.says
+
+
+def test_a_line_that_only_mentions_h_prev_is_no_use_of_the_assumption():
+    padded = check.induction_step([lambda h, h_prev, sigma: sigma(h) + 0 * h_prev, claim])
+    assert padded.outcome is Outcome.WRONG
+
+
+def test_a_name_that_is_not_there_is_told_with_those_that_are():
+    feedback = check.induction_step([lambda V: V])
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "Line 1 has the parameter V; a line may use W, z, g_prev" in feedback.says
+
+
+def test_a_line_that_is_no_function_is_told_what_a_line_looks_like():
+    for line in ("sigma(h)", 3, np.tanh):
+        feedback = check.induction_step([line])
+        assert feedback.outcome is Outcome.UNCHECKED
+        assert "a function such as `lambda W" in feedback.says
+
+
+def test_a_line_with_a_blank_inside_is_not_attempted():
+    blank = check.induction_step([by_assumption, lambda h, sigma: ____])
+    assert blank.outcome is Outcome.NOT_ATTEMPTED
+
+
+def test_a_line_that_raises_is_told_why():
+    feedback = check.induction_step([lambda W, h: W @ undefined_name])  # noqa: F821
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "NameError" in feedback.says
+
+
+def test_a_line_that_overwrites_its_inputs_fools_nobody():
+    def cheat(W, z, g_prev, sigma):
+        value = sigma(W @ g_prev + z)
+        W[:] = 0.0
+        return value
+
+    before = {name: np.copy(check.STEP[name]) for name in ("W", "z", "h")}
+    assert check.induction_step([cheat, by_assumption, claim]).outcome is Outcome.RIGHT
+    assert all(np.array_equal(before[name], check.STEP[name]) for name in before)
+
+
+# -- 1.2 and 1.3 ----------------------------------------------------------------------------------
+
+
+def test_a_wrong_entry_is_told_with_the_nudge_that_shows_it():
+    feedback = check.jacobian(lambda W, h, dsigma: W * dsigma(0 * h))
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.misconception is None or feedback.misconception == "the slope forgotten"
+    assert "nudging entry 1 of h_{t−1} moves entry 1 of h_t" in feedback.says
+
+
+def test_a_jacobian_right_only_for_symmetric_w_or_for_two_units_is_wrong():
+    halves = check.jacobian(lambda W, h, dsigma: (W + W.T) / 2 * dsigma(h))
+    only_two = check.jacobian(
+        lambda W, h, dsigma: W * dsigma(h) if len(h) == 2 else np.zeros_like(W)
+    )
+    assert halves.outcome is only_two.outcome is Outcome.WRONG
+
+
+def test_a_vector_in_place_of_the_jacobian_is_told_its_shape():
+    feedback = check.jacobian(lambda W, h, dsigma: W @ dsigma(h))
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "shape (2,); shape (2, 2) was expected" in feedback.says
+
+
+def test_a_product_that_takes_every_slope_at_the_start_is_wrong():
+    feedback = check.jacobian_product(
+        lambda W, hs, dsigma: np.linalg.matrix_power(W * dsigma(hs[0]), len(hs) - 1)
+    )
+    assert feedback.outcome is Outcome.WRONG
+    assert "T = 2" in feedback.says
+
+
+def test_dropping_the_latest_factor_is_one_factor_short_too():
+    feedback = check.jacobian_product(lambda W, hs, dsigma: check._product(W, hs[:-2], dsigma))
+    assert feedback.misconception == "one factor short"
+
+
+# -- 1.4 and 1.5 ----------------------------------------------------------------------------------
+
+
+def test_one_wrong_slope_bound_costs_one_point_and_two_cost_both():
+    assert check.slope_bounds(0.25, 1, 1, 1, 1).earned == 1
+    assert check.slope_bounds(1, 1, 1, 1, 1).earned == 0
+
+
+def test_a_slope_bound_may_be_rounded_but_not_by_much():
+    assert check.slope_bounds(0.25, 1, 1, 1, 1.0998).outcome is Outcome.RIGHT
+    assert check.slope_bounds(0.25, 1, 1, 1, 1.099).outcome is Outcome.WRONG
+    assert check.slope_bounds(0.25, 1, 1, 1, 1.11).outcome is Outcome.WRONG
+
+
+LOOSE = {
+    "Frobenius": lambda W, gamma, T: (gamma * np.linalg.norm(W)) ** T,
+    "nuclear": lambda W, gamma, T: (gamma * np.linalg.norm(W, "nuc")) ** T,
+    "the largest entry times n": lambda W, gamma, T: (gamma * len(W) * np.abs(W).max()) ** T,
+    "geometric mean of two norms": lambda W, gamma, T: (
+        (gamma**2 * np.linalg.norm(W, 1) * np.linalg.norm(W, np.inf)) ** (T / 2)
+    ),
+    "twice the best": lambda W, gamma, T: 2 * (gamma * np.linalg.norm(W, 2)) ** T,
+    "Frobenius after the first step": lambda W, gamma, T: (
+        gamma**T * np.linalg.norm(W, 2) * np.linalg.norm(W) ** (T - 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_a_valid_but_loose_bound_earns_2_of_3_points(name):
+    feedback = check.gradient_bound(LOOSE[name])
+    assert (feedback.headline, feedback.earned) == ("partly right", 2)
+    assert "never too small, but it could be smaller" in feedback.says
+
+
+NO_BOUND = {
+    "column sums": lambda W, gamma, T: (gamma * np.linalg.norm(W, 1)) ** T,
+    "row sums": lambda W, gamma, T: (gamma * np.linalg.norm(W, np.inf)) ** T,
+    "the largest entry": lambda W, gamma, T: (gamma * np.abs(W).max()) ** T,
+    "norm of the power": lambda W, gamma, T: (
+        gamma**T * np.linalg.norm(np.linalg.matrix_power(W, T), 2)
+    ),
+    "determinant": lambda W, gamma, T: (gamma * abs(np.linalg.det(W))) ** T,
+    "zero": lambda W, gamma, T: 0.0,
+    "one": lambda W, gamma, T: 1.0,
+    "the smallest singular value": lambda W, gamma, T: (gamma * np.linalg.norm(W, -2)) ** T,
+}
+
+
+@pytest.mark.parametrize("name", NO_BOUND)
+def test_what_is_no_bound_is_refuted_by_a_run(name):
+    feedback = check.gradient_bound(NO_BOUND[name])
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "a run has ‖∂h_T/∂h_0‖ = " in feedback.says
+
+
+def test_a_bound_that_never_vanishes_earns_nothing():
+    feedback = check.gradient_bound(lambda W, gamma, T: 1e9)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "does not vanish" in feedback.says
+
+
+# -- 1.6 and 1.7 ----------------------------------------------------------------------------------
+
+
+def test_a_matrix_that_forgets_is_told_after_how_many_steps():
+    assert "after 2 steps no trace" in check.forgetful([[0, 10], [0, 0]]).says
+    assert "after 4 steps no trace" in check.forgetful(np.diag([20.0, 20.0], k=1)).says
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3), (0, 0), (1, 2, 2), (21, 21)])
+def test_what_is_no_square_matrix_of_moderate_size_cannot_be_checked(shape):
+    feedback = check.forgetful(np.ones(shape))
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "a square matrix of at most 20 rows" in feedback.says
+
+
+def test_huge_entries_and_ragged_rows_get_a_sentence():
+    assert "between −10⁶ and 10⁶" in check.forgetful([[0, 1e9], [0, 0]]).says
+    assert check.forgetful([[0, 1], [0]]).outcome is Outcome.UNCHECKED
+
+
+def test_the_largest_nilpotent_matrix_that_is_accepted_does_not_overflow():
+    assert check.forgetful(np.diag([1e6] * 19, k=1)).outcome is Outcome.RIGHT
+    assert check.forgetful(np.full((20, 20), 1e6)).outcome is Outcome.WRONG
+
+
+def test_a_network_that_grows_slowly_does_explode():
+    feedback = check.explosion("necessary", "identity", [[1.01]])
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
+    assert feedback.misconception == "a W that does explode"
+
+
+def test_each_half_of_exercise_7_earns_one_point():
+    named = check.explosion("necessary", "tanh", [[0.5]])
+    shown = check.explosion("both", "tanh", [[3]])
+    assert (named.earned, shown.earned) == (1, 1)
+    assert "not above 1/γ = 1" in named.says
+    assert check.explosion("neither", "tanh", [[0.5]]).earned == 0
+
+
+def test_the_kind_of_condition_is_found_by_running_networks():
+    assert check.kind_of_condition() == "necessary"
+
+
+def test_a_rotation_whose_norm_is_1_up_to_rounding_is_not_above_1():
+    assert check.explosion("necessary", "identity", [[0.6, -0.8], [0.8, 0.6]]).earned == 1
