@@ -1,0 +1,732 @@
+"""Unit 06: counting cost. The meter runs the real code and is the judge of every formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .. import block
+from ..answers import (
+    Formula,
+    FormulaAnswer,
+    Function,
+    FunctionAnswer,
+    Unreadable,
+    close,
+    in_words,
+    show,
+    show_at,
+)
+from ..attention import multi_head as attend
+from ..exercise import Misconception, Outcome, Verdict, exercise, partly, right, wrong
+from ..formula import names_in
+from ..meter import Meter, NotCounted, difference, measure, polynomial
+
+SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
+DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
+TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2))
+WIDTH = Formula(D=range(2, 41, 2))
+WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
+HEADS = 2
+HUGE = 1e9  # far above any count at the sizes tried; no missing term would explain it
+
+# -- what is counted: each polynomial is fitted to metered runs, once, when it is first asked for --
+
+
+@cache
+def flops_of(*stages: str) -> Any:
+    """FLOPs of these stages of the block, as a polynomial in its sizes."""
+
+    def count(**sizes: int) -> int:
+        inputs = block.stage_inputs(**sizes)
+        return sum(measure(getattr(block, stage), *inputs[stage]).flops for stage in stages)
+
+    return polynomial(count, **DEGREES)
+
+
+@cache
+def size_of(*names: str) -> Any:
+    """How many numbers these arrays hold, as a polynomial: parameters, mixed or weights."""
+
+    def count(**sizes: int) -> int:
+        X, y, parameters = block.draw(**sizes)
+        _, (_, _, _, A, mixed, _, _) = block.forward(X, y, parameters)
+        arrays = {"parameters": parameters, "mixed": (mixed,), "weights": (A,)}
+        return sum(array.size for name in names for array in arrays[name])
+
+    return polynomial(count, **DEGREES)
+
+
+def _multi_head_macs(batches: int, tokens: int, width: int) -> int:
+    """MACs of two heads of half the width on this many sequences, all at once."""
+    heads = [tuple(np.ones((width, width // HEADS)) for _ in range(3)) for _ in range(HEADS)]
+    return measure(attend, np.ones((batches, tokens, width)), heads, np.ones((width, width))).macs
+
+
+@cache
+def multi_head_macs() -> Any:
+    """MACs of multi-head self-attention, as a polynomial in N and D."""
+    return polynomial(lambda N, D: _multi_head_macs(1, N, D), N=(1, 2, 3, 5), D=(2, 4, 6, 8))
+
+
+@cache
+def windowed_macs() -> Any:
+    """MACs of attention inside windows of M×M tokens, as a polynomial in N, D and M."""
+    import sympy
+
+    N, M, windows = sympy.symbols("N M windows")
+    macs = polynomial(
+        lambda windows, M, D: _multi_head_macs(windows, M * M, D),
+        windows=(1, 2, 3),
+        M=(1, 2, 3, 4, 5, 6),
+        D=(2, 4, 6, 8),
+    )
+    return sympy.expand(macs.subs(windows, N / M**2))
+
+
+# -- how a formula is judged -----------------------------------------------------------------------
+
+
+def _counted(measured: Any, point: dict[str, int]) -> int:
+    return int(measured.subs(point))
+
+
+def _first_miss(answer: FormulaAnswer, measured: Any, points: Iterable[dict]) -> dict | None:
+    """The smallest sizes at which the formula is not the count, which is a whole number."""
+    points = sorted(points, key=lambda point: sum(point.values()))
+    misses = (p for p in points if abs(answer(**p) - _counted(measured, p)) > 1e-6)
+    return next(misses, None)
+
+
+def _gap(answer: FormulaAnswer, measured: Any, kind: Formula) -> Any:
+    """What the formula lacks and has too much; symbols are sizes, so whole and positive."""
+    import sympy
+
+    symbols = {name: sympy.Symbol(name, integer=True, positive=True) for name in kind.domain}
+    return difference(measured, answer.formula.to_sympy(**symbols))
+
+
+def _is_lower_order(gap: Any, measured: Any) -> bool:
+    """Are only terms of lower degree missing, so that the leading terms are right?"""
+    import sympy
+
+    sizes = sorted(measured.free_symbols, key=str)
+    rest = gap.missing - gap.extra
+    if not rest.is_polynomial() or rest.free_symbols - measured.free_symbols:
+        return False
+    return sympy.Poly(rest, *sizes).total_degree() < sympy.Poly(measured, *sizes).total_degree()
+
+
+def _judge(
+    answer: FormulaAnswer,
+    measured: Any,
+    what: str,
+    kind: Formula = SIZES,
+    *,
+    points: Iterable[dict] | None = None,
+    lower: int = 0,
+) -> Verdict:
+    """Exact or wrong; `lower` points if the leading terms are right and only lower ones are not."""
+    large = {name: 100 + k for k, name in enumerate(kind.domain)}
+    point = _first_miss(answer, measured, [*(points or kind.points()), large])
+    if point is None:
+        gap = _gap(answer, measured, kind)
+        if gap and (gap.missing - gap.extra).is_polynomial():
+            return wrong(str(gap))
+        return right(f"The counted {what} follow your formula exactly.")
+    counted, given = _counted(measured, point), answer(**point)
+    matters = {size.name for size in measured.free_symbols} | names_in(answer.formula.tree)
+    at = show_at({name: size for name, size in point.items() if name in matters})
+    says = f"At {at} there are {counted} {what}; your formula gives {show(given, 9)}."
+    if abs(given) > HUGE:
+        return wrong(says)
+    gap = _gap(answer, measured, kind)
+    if lower and _is_lower_order(gap, measured):
+        return partly(lower, f"The leading terms are right; an exact count has all. {says} {gap}")
+    return wrong(f"{says} {gap}")
+
+
+# -- the block, stage by stage ---------------------------------------------------------------------
+
+
+@exercise(
+    "6.1",
+    points=2,
+    hints=[
+        "Write the shape of each of the five parameter arrays beside its name.",
+        "W_q and W_k have one shape, W_v and W_1 each another; w_2 has one number for each of the "
+        "two hidden units.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the length taken for a width",
+            ("l**2 + 2*l*(1 + d_att) + 2",),
+            "This comes from deciding that d_in = d_out = l. The parameters act on one token at a "
+            "time, so their number cannot depend on how many tokens there are.",
+        ),
+        Misconception(
+            "d_out = l",
+            ("2*d_att*d_in + l*d_in + 2*l + 2",),
+            "d_out is how many numbers a value has, l how many values there are. Nothing ties them "
+            "together.",
+        ),
+        Misconception(
+            "a set of parameters for every token",
+            ("l*(2*d_att*d_in + d_out*d_in + 2*d_out + 2)",),
+            "All l tokens go through the same matrices. That is why a trained block can read a "
+            "longer text.",
+        ),
+        Misconception(
+            "W_q and W_k counted once",
+            ("d_att*d_in + d_out*d_in + 2*d_out + 2",),
+            "Queries and keys have the same size, but each has a matrix of its own.",
+        ),
+        Misconception(
+            "the feed-forward block forgotten",
+            ("2*d_att*d_in + d_out*d_in",),
+            "After the attention come W_1 with two rows of d_out numbers, and w_2.",
+        ),
+        Misconception(
+            "w_2 forgotten",
+            ("2*d_att*d_in + d_out*d_in + 2*d_out",),
+            "The last layer has parameters too: one for each of the two hidden numbers.",
+        ),
+        Misconception(
+            "biases counted",
+            ("2*d_att*d_in + d_out*d_in + 2*d_out + 2 + 2*d_att + d_out + 3",),
+            "Many layers have biases; the formulas of this model have none.",
+        ),
+    ],
+)
+def parameters(count: SIZES) -> Verdict:
+    """Find the number of parameters of the block in l, d_in, d_att and d_out."""
+    return _judge(count, size_of("parameters"), "parameters")
+
+
+@exercise(
+    "6.2",
+    points=3,
+    hints=[
+        "One number of a query is the dot product of a row of W_q with a token: how many "
+        "multiplications, and how many additions?",
+        "d_in multiplications and d_in − 1 additions. How many such numbers are there in all "
+        "queries, keys and values together?",
+    ],
+    misconceptions=[
+        Misconception(
+            "one addition too many in every sum",
+            ("2*l*d_in*(2*d_att + d_out)",),
+            "A sum of d_in products takes d_in − 1 additions, so a number costs 2·d_in − 1 FLOPs. "
+            "Yours is the usual leading term, and a little more than the exact count.",
+        ),
+        Misconception(
+            "multiplications alone",
+            ("l*d_in*(2*d_att + d_out)",),
+            "That is the number of MACs: a multiplication and an addition together. In FLOPs each "
+            "of the two counts.",
+        ),
+        Misconception(
+            "one token only",
+            ("(2*d_in - 1)*(2*d_att + d_out)",),
+            "This is the cost of one token's query, key and value; there are l tokens.",
+        ),
+        Misconception(
+            "queries and keys counted once",
+            ("l*(2*d_in - 1)*(d_att + d_out)",),
+            "Queries and keys have the same size and are computed by two products.",
+        ),
+        Misconception(
+            "d_out = l",
+            ("l*(2*d_in - 1)*(2*d_att + l)",),
+            "A value has d_out numbers, whatever the number of tokens is.",
+        ),
+    ],
+)
+def projections(flops: SIZES) -> Verdict:
+    """Find the FLOPs of all queries, keys and values, exactly."""
+    return _judge(flops, flops_of("project"), "FLOPs", lower=2)
+
+
+_SCORES, _SOFTMAX, _MIX = "2*l**2*d_att", "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
+
+
+@exercise(
+    "6.3",
+    points=3,
+    hints=[
+        "Count four things one by one: the product QKᵀ, its division by √d_att, the softmax, and "
+        "the product of the weights with V.",
+        "The softmax of one row of l numbers: a maximum (l − 1 comparisons), l subtractions, l "
+        "exponentials, a sum, l divisions. There are l rows.",
+        "In the mix every number is a sum of l products, and there are l·d_out numbers.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the scores of one query only",
+            ("2*d_att*(1 + l) + 2*l**2",),
+            "2·d_att·l pays for one query against all keys; there are l queries, so l² scores. And "
+            "the mix has d_out numbers for every token, each a sum over l of them.",
+        ),
+        Misconception(
+            "only the leading terms",
+            ("2*l**2*(d_att + d_out)",),
+            "For long sequences these two terms rule. An exact count also has the softmax and the "
+            "additions that a sum of l numbers saves.",
+        ),
+        Misconception(
+            "the softmax without its safety step",
+            (f"{_SCORES} + 3*l**2 - l + {_MIX}",),
+            "The code finds the largest score of each row and subtracts it, so that no exponential "
+            "overflows: l − 1 comparisons and l subtractions a row.",
+        ),
+        Misconception(
+            "the division by √d_att forgotten",
+            (f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",),
+            "Each of the l² scores is divided once.",
+        ),
+        Misconception(
+            "a sum of k numbers taken as k additions",
+            (f"{_SCORES} + l**2 + 5*l**2 + 2*l**2*d_out",),
+            "A sum or a maximum of k numbers takes k − 1 steps, everywhere: in the products and in "
+            "the softmax.",
+        ),
+        Misconception(
+            "the softmax forgotten",
+            (f"{_SCORES} + {_MIX}",),
+            "These are the two products and the division; between them stands the softmax, with "
+            "several FLOPs for each of the l² scores.",
+        ),
+        Misconception(
+            "one row only",
+            (f"({_SCORES} + {_SOFTMAX} + {_MIX})/l",),
+            "This is the cost for one query; there are l of them.",
+        ),
+    ],
+)
+def attention(flops: SIZES) -> Verdict:
+    """Find the FLOPs from Q, K and V to the mixed values: scores, softmax and mix, exactly."""
+    return _judge(flops, flops_of("weigh", "mix"), "FLOPs", lower=2)
+
+
+@exercise(
+    "6.4",
+    points=2,
+    hints=[
+        "For one token: two dot products of length d_out, two comparisons, one dot product of "
+        "length 2.",
+        "A dot product of length b costs 2b − 1 FLOPs; max(x, 0) costs one comparison.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the mixed value taken for an l×l matrix",
+            ("4*l*(1 + l)",),
+            "ṽ[i] is one vector of d_out numbers. As an l×l matrix it would make W_1ṽ[i] a 2×l "
+            "matrix, and the block would return l numbers for a token in place of one.",
+        ),
+        Misconception(
+            "only the leading term",
+            ("4*l*d_out",),
+            "The rest is small but there: the additions that a sum saves, the ReLU, and the dot "
+            "product with w_2.",
+        ),
+        Misconception(
+            "the ReLU taken as free",
+            ("4*l*d_out + l",),
+            "max(x, 0) compares, and a comparison is one FLOP: two for each token.",
+        ),
+        Misconception(
+            "one token only",
+            ("4*d_out + 3",),
+            "This is one token's share; the block runs for all l.",
+        ),
+        Misconception(
+            "a sum of k numbers taken as k additions",
+            ("4*l*d_out + 6*l",),
+            "A dot product of length b has b − 1 additions: 2b − 1 FLOPs in all.",
+        ),
+    ],
+)
+def feed_forward(flops: SIZES) -> Verdict:
+    """Find the FLOPs of the feed-forward block for all l tokens, exactly."""
+    return _judge(flops, flops_of("feed_forward"), "FLOPs", lower=1)
+
+
+@exercise(
+    "6.5",
+    points=1,
+    hints=[
+        "ŷ is given: nothing in front of the loss is computed again.",
+        "l subtractions, l squares, and one sum of l numbers.",
+    ],
+    misconceptions=[
+        Misconception(
+            "a forward pass charged for every square",
+            ("12*l*(l + 1)",),
+            "The square was expanded into three terms, and each charged with the cost of the whole "
+            "feed-forward block. But ŷ is computed once and is a number by now.",
+        ),
+        Misconception(
+            "a sum of l numbers taken as l additions",
+            ("3*l",),
+            "l numbers are added with l − 1 additions.",
+        ),
+        Misconception(
+            "the square expanded",
+            ("7*l - 1",),
+            "y² − 2yŷ + ŷ² has the same value and costs more. The code subtracts first and squares "
+            "once.",
+        ),
+        Misconception(
+            "the sum forgotten",
+            ("2*l",),
+            "l differences and l squares; then the squares are added up.",
+        ),
+        Misconception(
+            "the squares forgotten",
+            ("2*l - 1",),
+            "Each of the l differences is multiplied with itself, which is one FLOP.",
+        ),
+    ],
+)
+def loss(flops: SIZES) -> Verdict:
+    """Find the FLOPs of the loss when ŷ is given, exactly."""
+    return _judge(flops, flops_of("squared_error"), "FLOPs")
+
+
+@exercise(
+    "6.6",
+    points=2,
+    hints=[
+        "ṽ[i] is one vector for each token i. How long is it?",
+        "α[i, j] is one number for each pair of tokens.",
+    ],
+    misconceptions=[
+        Misconception(
+            "each ṽ[i] taken for an l×l matrix",
+            ("l**3", "l**2"),
+            "ṽ[i] is a weighted mean of values, so it has the size of one value: d_out numbers. "
+            "All l of them together are l·d_out.",
+            when=lambda mixed, weights: SIZES.same(mixed, SIZES.read("l**3", "mixed")),
+        ),
+        Misconception(
+            "one token only",
+            ("d_out", "l"),
+            "This is what one token needs. For the backward pass those of all l tokens are kept.",
+        ),
+        Misconception(
+            "d_out = l",
+            ("l**2", "l**2"),
+            "A value has d_out numbers, whatever the number of tokens is.",
+        ),
+        Misconception(
+            "the weights of one query only",
+            ("l*d_out", "l"),
+            "Each of the l queries has a weight for each of the l keys.",
+        ),
+        Misconception(
+            "the two in the wrong places",
+            ("l**2", "l*d_out"),
+            "The check takes ṽ first, then α.",
+        ),
+    ],
+)
+def kept(mixed: SIZES, weights: SIZES) -> Verdict:
+    """Find how many numbers ṽ and α have, which the forward pass keeps for the backward pass."""
+    verdicts = [
+        _judge(mixed, size_of("mixed"), "numbers in ṽ"),
+        _judge(weights, size_of("weights"), "numbers in α"),
+    ]
+    holds = [verdict.outcome is Outcome.RIGHT for verdict in verdicts]
+    says = " ".join(verdict.says for verdict in verdicts)
+    return right(says) if all(holds) else partly(sum(holds), says)
+
+
+# -- multi-head attention --------------------------------------------------------------------------
+
+
+@exercise(
+    "6.7",
+    points=3,
+    hints=[
+        "Count the products: how many are of an N×D array with a D×D matrix, all heads together?",
+        "T heads of width D/T do T times an N×(D/T) by (D/T)×N product. What is that in N and D?",
+        "The scores are one such product, the mix of the values another.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the square on the wrong letter",
+            ("4*N*D**2 + 2*N*D**2",),
+            "Scores and mix cost 2N²D: every token meets every token, so N is squared. With 2ND² "
+            "attention would look linear in N.",
+        ),
+        Misconception(
+            "scores or mix counted once",
+            ("4*N*D**2 + N**2*D",),
+            "There are two products with an N×N array: QKᵀ, and the weights times V.",
+        ),
+        Misconception(
+            "the output projection forgotten",
+            ("3*N*D**2 + 2*N**2*D",),
+            "After the heads have been put side by side, they are multiplied with W^O, once more "
+            "ND² MACs.",
+        ),
+        Misconception(
+            "FLOPs in place of MACs",
+            ("8*N*D**2 + 4*N**2*D",),
+            "A MAC is a multiplication and its addition together; papers that write 4ND² count "
+            "those.",
+        ),
+        Misconception(
+            "the output projection of one token only",
+            ("3*N*D**2 + 2*N**2*D + D**2",),
+            "W^O is applied to each of the N tokens, so it costs ND².",
+        ),
+        Misconception(
+            "no attention at all",
+            ("4*N*D**2",),
+            "These are the four projections. Between them stand the scores and the mix.",
+        ),
+    ],
+)
+def multi_head(macs: TOKENS_WIDTH) -> Verdict:
+    """Find the MACs of multi-head self-attention of N tokens of width D."""
+    measured = multi_head_macs()
+    verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH)
+    if verdict.outcome is Outcome.WRONG and abs(macs(N=8, D=16)) < HUGE:
+        gap = _gap(macs, measured, TOKENS_WIDTH)
+        off = (gap.missing - gap.extra).as_coefficients_dict().keys()
+        if len(off) == 1 and off <= measured.as_coefficients_dict().keys():
+            return partly(1, f"One of the two terms is right. {verdict.says}")
+    return verdict
+
+
+@exercise(
+    "6.8",
+    points=1,
+    hints=[
+        "Set the part of the count that is quadratic in N equal to the part that is linear in N.",
+        "Both parts have a common factor ND. Divide it out.",
+    ],
+    misconceptions=[
+        Misconception(
+            "scores or mix counted once",
+            ("4*D",),
+            "With N²D in place of 2N²D the quadratic part seems to come later than it does.",
+        ),
+        Misconception(
+            "the output projection forgotten",
+            ("3*D/2",),
+            "There are four projections of ND² MACs: queries, keys, values and the output.",
+        ),
+        Misconception(
+            "upside down",
+            ("D/2",),
+            "4ND² = 2N²D; dividing by 2ND leaves N on one side and 2D on the other.",
+        ),
+        Misconception(
+            "only the powers compared",
+            ("D",),
+            "N²D and ND² are equal at N = D, but they come with different factors.",
+        ),
+    ],
+)
+def crossover(tokens: WIDTH) -> Verdict:
+    """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
+    import sympy
+
+    by_power = sympy.Poly(multi_head_macs(), sympy.Symbol("N")).as_dict()
+    for point in WIDTH.points():
+        N = tokens(**point)
+        linear, quadratic = (float(by_power[(k,)].subs(point)) * N**k for k in (1, 2))
+        if not N > 0 or not close(linear, quadratic):
+            return wrong(
+                f"At {show_at(point)} your N is {show(N)}. There the part with N² takes "
+                f"{show(quadratic, 9)} MACs and the part with N takes {show(linear, 9)}."
+            )
+    return right("At 12 widths both parts of the metered count are equal at your N.")
+
+
+# -- backward --------------------------------------------------------------------------------------
+
+SQUARE = (
+    np.array([[0.5, 0.5], [0.25, 0.75]]),
+    np.array([[1.0, 2.0], [3.0, -1.0]]),
+    np.array([[1.0, 0.0], [2.0, 1.0]]),
+)
+
+
+def _mix_sizes(n: int, k: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random A (n×k), V (k×m) and dY (n×m)."""
+    rng = np.random.default_rng(n + 10 * k + 100 * m)
+    return tuple(rng.integers(-4, 5, size).astype(float) for size in ((n, k), (k, m), (n, m)))
+
+
+def _by_differences(A: np.ndarray, V: np.ndarray, dY: np.ndarray) -> list[np.ndarray]:
+    """Gradients of Σ dY∘(AV): nudge each number of A and V. A product is linear in each factor."""
+    A, V = np.array(A), np.array(V)
+    gradients = []
+    for array in (A, V):
+        gradient = np.zeros(array.shape)
+        for index in np.ndindex(array.shape):
+            before = (dY * (A @ V)).sum()
+            array[index] += 1.0
+            gradient[index] = (dY * (A @ V)).sum() - before
+            array[index] -= 1.0
+        gradients.append(gradient)
+    return gradients
+
+
+def _pair(backward: FunctionAnswer, arrays: tuple, shapes: list[tuple]) -> list[np.ndarray]:
+    """What the function returned, as two arrays of any shape."""
+    result = backward(*arrays)
+    call = f"{backward.name}(A, V, dY) with A {_by(shapes[0])}, V {_by(shapes[1])}"
+    try:
+        parts = [np.array(part, dtype=float) for part in result]
+    except (TypeError, ValueError):
+        parts = []
+    if len(parts) != 2:
+        raise Unreadable(f"{call} should return two arrays, `return dA, dV`.")
+    return parts
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))
+
+
+def _metered(backward: FunctionAnswer, arrays: tuple) -> Meter:
+    try:
+        return measure(backward.function, *arrays)
+    except NotCounted as refusal:
+        raise Unreadable(f"The gradients are right. {refusal}") from None
+    except Exception as error:
+        raise Unreadable(f"On metered arrays {backward.name} raised {in_words(error)}.") from None
+
+
+def _swapped(backward: FunctionAnswer) -> bool:
+    first, second = backward(*_mix_sizes(2, 3, 4))
+    return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
+
+
+@exercise(
+    "6.9",
+    points=2,
+    hints=[
+        "Write one entry of the product: Y[i, c] = Σ_j A[i, j] V[j, c]. In which entries of Y does "
+        "A[i, j] occur?",
+        "∂L/∂A[i, j] = Σ_c dY[i, c] V[j, c]. Which matrix product is that? Let the shapes guide "
+        "you, then do the same for V.",
+    ],
+    misconceptions=[
+        Misconception(
+            "V not transposed",
+            (lambda A, V, dY: (dY @ V, A.T @ dY),),
+            "dA[i, j] = Σ_c dY[i, c] V[j, c] sums over the columns of V, so V enters transposed. "
+            "With a V that is not square the shapes would not fit.",
+        ),
+        Misconception(
+            "A not transposed",
+            (lambda A, V, dY: (dY @ V.T, A @ dY),),
+            "dV[j, c] = Σ_i A[i, j] dY[i, c] sums over the rows of A, so A enters transposed.",
+        ),
+        Misconception(
+            "dY left out",
+            (lambda A, V, dY: (np.ones_like(dY) @ V.T, A.T @ np.ones_like(dY)),),
+            "This is the gradient of the sum of all entries of Y. The loss weighs them by dY, "
+            "which comes from the stages behind.",
+        ),
+        Misconception(
+            "dV and dA in the wrong places",
+            (lambda A, V, dY: (A.T @ dY, dY @ V.T),),
+            "The function returns dA first, with the shape of A, then dV, with the shape of V.",
+            when=_swapped,
+        ),
+        Misconception(
+            "right, but at many times the price",
+            (_by_differences,),
+            "Two matrix products are enough. Nudging one number after the other costs a forward "
+            "pass for each, and a full Jacobian is mostly zeros.",
+        ),
+    ],
+)
+def mix_backward(
+    mix_backward: Function(samples=[SQUARE]),
+) -> Verdict:
+    """Write a function of A, V and dY that returns dA and dV at twice the cost of Y = AV."""
+    for arrays in (SQUARE, _mix_sizes(2, 3, 4), _mix_sizes(4, 4, 1), _mix_sizes(1, 5, 2)):
+        shapes = [array.shape for array in arrays]
+        answer = _pair(mix_backward, arrays, shapes)
+        true = _by_differences(*arrays)
+        for name, mine, seen in zip(("dA", "dV"), answer, true, strict=True):
+            if mine.shape != seen.shape:
+                return wrong(
+                    f"With A {_by(shapes[0])} and V {_by(shapes[1])} your {name} is "
+                    f"{_by(mine.shape) or 'a number'}; it should be {_by(seen.shape)}."
+                )
+            if not close(mine, seen):
+                at = next(i for i in np.ndindex(seen.shape) if not close(mine[i], seen[i]))
+                return wrong(
+                    f"With A = {show(arrays[0])}, V = {show(arrays[1])}, dY = {show(arrays[2])}: "
+                    f"nudging {name[1]}[{', '.join(map(str, at))}] changes the loss at the rate "
+                    f"{show(seen[at])}; your {name} says {show(mine[at])}."
+                )
+    n, k, m = 5, 6, 7
+    forward = measure(block.mix, *_mix_sizes(n, k, m)[:2])
+    cost, limit = _metered(mix_backward, _mix_sizes(n, k, m)), 4 * forward.macs
+    if cost.read_out:
+        return partly(1, "The gradients are right. To be counted, keep the numbers in arrays.")
+    says = (
+        f"With A {n}×{k} and V {k}×{m} the forward product takes {forward.macs} MACs, or "
+        f"{2 * forward.macs} FLOPs at two a MAC. Twice that is {limit}, and yours takes "
+        f"{cost.flops}."
+    )
+    if cost.flops > limit:
+        return partly(1, f"The gradients are right. {says}")
+    return right(f"Finite differences agree. {says}")
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+@exercise(
+    "6.10",
+    points=1,
+    hints=[
+        "A window holds M² tokens. What does exercise 6.7 say for N = M²?",
+        "There are N/M² windows.",
+    ],
+    misconceptions=[
+        Misconception(
+            "M taken for the tokens of a window",
+            ("4*N*D**2 + 2*M*N*D",),
+            "A window is M tokens wide and M tokens high: M² tokens.",
+        ),
+        Misconception(
+            "one window only",
+            ("4*M**2*D**2 + 2*M**4*D",),
+            "That is one window with its M² tokens; there are N/M² of them.",
+        ),
+        Misconception(
+            "the windows ignored",
+            ("4*N*D**2 + 2*N**2*D",),
+            "Within a window a token meets M² tokens, not all N.",
+        ),
+        Misconception(
+            "scores or mix counted once",
+            ("4*N*D**2 + M**2*N*D",),
+            "There are two products with the array of weights: one makes the scores, one mixes the "
+            "values.",
+        ),
+        Misconception(
+            "the projections forgotten",
+            ("2*M**2*N*D",),
+            "The four projections cost the same as before: they act on each token by itself.",
+        ),
+    ],
+)
+def windowed(macs: WINDOWS) -> Verdict:
+    """Find the MACs when N tokens attend within windows of M×M tokens only."""
+    whole_windows = [{**point, "N": point["N"] * point["M"] ** 2} for point in WINDOWS.points()]
+    return _judge(macs, windowed_macs(), "MACs", WINDOWS, points=whole_windows)

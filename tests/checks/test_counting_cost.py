@@ -1,0 +1,242 @@
+"""Unit 06: right formulas pass in every form, wrong ones are told the term that they miss."""
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils.checks import counting_cost as check
+from course_utils.exercise import Outcome
+
+SYMBOLS = sympy.symbols("l d_in d_att d_out N D M", positive=True, integer=True)
+l, d_in, d_att, d_out, N, D, M = SYMBOLS  # noqa: E741
+i = sympy.symbols("i", integer=True)
+
+
+def by_loops(A, V, dY):
+    """Both products entry by entry, as a student might write them."""
+    dA, dV = np.zeros(A.shape), np.zeros(V.shape)
+    for r in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            for c in range(V.shape[1]):
+                dA[r, j] += dY[r, c] * V[j, c]
+                dV[j, c] += A[r, j] * dY[r, c]
+    return dA, dV
+
+
+def by_einsum(A, V, dY):
+    return [np.einsum("ic,jc->ij", dY, V), np.einsum("ij,ic->jc", A, dY)]
+
+
+def by_jacobian(A, V, dY):
+    """Right, by way of the whole Jacobian of Y by A."""
+    jacobian = np.kron(np.eye(len(A)), V.T)
+    return (dY.reshape(-1) @ jacobian).reshape(A.shape), A.T @ dY
+
+
+RIGHT = {
+    "parameters": [
+        (2 * d_att * d_in + d_out * d_in + 2 * d_out + 2,),
+        ("d_in·(2·d_att + d_out) + 2·(d_out + 1)",),
+        ("2*(d_att*d_in + 1) + d_out*(d_in + 2)",),
+    ],
+    "projections": [
+        (l * (2 * d_in - 1) * (2 * d_att + d_out),),
+        ("2·l·d_att·(2·d_in − 1) + l·d_out·(2·d_in − 1)",),
+        (sympy.expand(l * (2 * d_in - 1) * (2 * d_att + d_out)),),
+        ("Sum((2*d_in - 1)*(2*d_att + d_out), (i, 1, l))",),
+    ],
+    "attention": [
+        (2 * l**2 * d_att + 5 * l**2 - 2 * l + l * d_out * (2 * l - 1),),
+        ("l²·(2·d_att − 1) + l² + l·(2·(l − 1) + 3·l) + l·d_out·(2·l − 1)",),
+        ("sqrt(l**4)*(2*d_att + 5) - 2*l + 2*l**2*d_out - l*d_out",),
+    ],
+    "feed_forward": [
+        (l * (4 * d_out + 3),),
+        ("2*l*(2*d_out - 1) + 2*l + 3*l",),
+        ("4.0*l*d_out + 3.0*l",),
+    ],
+    "loss": [(3 * l - 1,), ("l + l + (l - 1)",), ("(6*l - 2)/2",), ("l*(3 - 1/l)",)],
+    "kept": [(l * d_out, l**2), ("d_out*l", "l*l"), ("l*d_out", sympy.Sum(l, (i, 1, l)))],
+    "multi_head": [
+        (4 * N * D**2 + 2 * N**2 * D,),
+        ("2*N*D*(2*D + N)",),
+        ("3*N*D^2 + N*D^2 + 2*N^2*D",),
+    ],
+    "crossover": [(2 * D,), ("2·D",), ("4*D/2",)],
+    "mix_backward": [
+        (lambda A, V, dY: (dY @ V.T, A.T @ dY),),
+        (by_loops,),
+        (by_einsum,),
+        (lambda A, V, dY: ((V @ dY.T).T, np.dot(dY.T, A).T),),
+    ],
+    "windowed": [
+        (4 * N * D**2 + 2 * M**2 * N * D,),
+        ("N/M**2*(4*M**2*D**2 + 2*M**4*D)",),
+        ("2*N*D*(2*D + M²)",),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_20_points():
+    assert len(RIGHT) == 10
+    assert [getattr(check, name).number for name in RIGHT] == [f"6.{k}" for k in range(1, 11)]
+    assert sum(getattr(check, name).points for name in RIGHT) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "term"),
+    [
+        ("parameters", "2*d_att*d_in + d_out*d_in + 2*d_out + 3", "exactly 1 too much"),
+        ("projections", "l*2*d_in*(2*d_att + d_out)", "exactly 2·d_att·l and d_out·l too much"),
+        ("attention", "2*l**2*d_att + 5*l**2 - 2*l", "lacks 2·d_out·l²"),
+        ("loss", "3*l", "exactly 1 too much"),
+        ("multi_head", "4*N*D**2 + N**2*D", "lacks exactly D·N²"),
+        ("windowed", "4*N*D**2 + M**2*N*D", "lacks exactly D·M²·N"),
+    ],
+)
+def test_a_wrong_formula_is_told_the_term_it_is_off_by(name, answer, term):
+    feedback = getattr(check, name)(answer)
+    assert feedback.outcome is Outcome.WRONG
+    assert term in feedback.says
+
+
+def test_a_wrong_formula_is_shown_sizes_at_which_it_fails():
+    feedback = check.loss("3*l")
+    assert feedback.says.startswith("At l = 2 there are 5 FLOPs; your formula gives 6.")
+
+
+@pytest.mark.parametrize(
+    ("name", "leading", "earned"),
+    [
+        ("projections", "2*l*d_in*(2*d_att + d_out)", 2),
+        ("attention", "2*l**2*(d_att + d_out)", 2),
+        ("attention", "2*l**2*(d_att + d_out) + 5*l**2", 2),
+        ("feed_forward", "4*l*d_out", 1),
+        ("projections", "2*l*d_in*(d_att + d_out)", 0),
+        ("attention", "2*l**2*d_att", 0),
+        ("attention", "2*l**2*(d_att + d_out) + d_in*l", 0),
+        ("attention", "2*l**2*(d_att + d_out) + l**3", 0),
+        ("feed_forward", "4*l**2", 0),
+        ("loss", "3*l", 0),
+        ("parameters", "2*d_att*d_in + d_out*d_in", 0),
+    ],
+)
+def test_leading_terms_alone_earn_one_point_less(name, leading, earned):
+    feedback = getattr(check, name)(leading)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, earned)
+
+
+def test_counts_are_compared_exactly_not_up_to_a_tolerance():
+    nearly = "l*(2*d_in - 1)*(2*d_att + d_out) + l/1000000"
+    assert check.projections(nearly).outcome is Outcome.WRONG
+    assert check.loss("3*l - 1 + 1/10000").outcome is Outcome.WRONG
+
+
+def test_a_formula_that_fits_at_the_sizes_tried_is_still_caught():
+    """A term that vanishes for every l from 2 to 8 is found by the algebra."""
+    vanishing = "*".join(f"(l - {k})" for k in range(2, 9))
+    feedback = check.loss(f"3*l - 1 + {vanishing}")
+    assert feedback.outcome is Outcome.WRONG
+
+
+def test_a_formula_that_changes_its_mind_at_larger_sizes_is_wrong():
+    assert check.loss("Piecewise((3*l - 1, l < 50), (0, True))").outcome is Outcome.WRONG
+    assert check.loss("3*l - 1 + Max(l - 20, 0)").outcome is Outcome.WRONG
+
+
+def test_a_huge_formula_is_refused_without_multiplying_it_out():
+    feedback = check.projections("(l + d_in + d_att + d_out)**60")
+    assert feedback.outcome is Outcome.WRONG
+    assert check.multi_head("(N + D)**60").outcome is Outcome.WRONG
+
+
+def test_each_half_of_exercise_6_earns_one_point():
+    assert check.kept("l*d_out", "l").earned == 1
+    assert check.kept("d_out", "l**2").earned == 1
+    assert check.kept("l**3", "l**2").misconception == "each ṽ[i] taken for an l×l matrix"
+
+
+def test_each_term_of_multi_head_earns_a_point_only_if_the_other_is_of_the_right_kind():
+    assert check.multi_head("3*N*D**2 + 2*N**2*D").earned == 1
+    assert check.multi_head("4*N*D**2").earned == 1
+    assert check.multi_head("6*N*D**2").earned == 0
+    assert check.multi_head("4*N*D**2 + 2*N**2*D + N").earned == 0
+
+
+def test_a_crossover_that_is_right_at_one_width_only_is_wrong():
+    assert check.crossover("D**2/2").outcome is Outcome.WRONG
+    assert check.crossover("8").outcome is Outcome.WRONG
+    assert check.crossover("0").outcome is Outcome.WRONG
+
+
+def test_gradients_right_for_square_shapes_only_are_caught():
+    def square_only(A, V, dY):
+        if len({*A.shape, *V.shape}) == 1:
+            return dY @ V.T, A.T @ dY
+        return np.zeros(A.shape), np.zeros(V.shape)
+
+    assert check.mix_backward(square_only).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize("expensive", [by_jacobian, check._by_differences])
+def test_right_gradients_at_a_higher_price_earn_one_of_two_points(expensive):
+    feedback = check.mix_backward(expensive)
+    assert feedback.earned == 1
+    assert "Twice that is 840, and yours takes" in feedback.says
+
+
+def test_arithmetic_on_numbers_taken_out_of_the_arrays_does_not_count_as_cheap():
+    def in_lists(A, V, dY):
+        n, k, m = *A.shape, V.shape[1]
+        a, v, g = ([[float(x) for x in row] for row in array] for array in (A, V, dY))
+        dA = [[sum(g[r][c] * v[j][c] for c in range(m)) for j in range(k)] for r in range(n)]
+        dV = [[sum(a[r][j] * g[r][c] for r in range(n)) for c in range(m)] for j in range(k)]
+        return np.array(dA), np.array(dV)
+
+    feedback = check.mix_backward(in_lists)
+    assert feedback.earned == 1
+    assert "keep the numbers in arrays" in feedback.says
+
+
+def test_a_function_that_the_meter_cannot_count_is_told_so():
+    def with_pinv(A, V, dY):
+        np.linalg.svd(A)
+        return dY @ V.T, A.T @ dY
+
+    feedback = check.mix_backward(with_pinv)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "not counted by the meter" in feedback.says
+
+
+def test_one_array_in_place_of_two_cannot_be_checked():
+    feedback = check.mix_backward(lambda A, V, dY: dY @ V.T @ np.ones((A.shape[1], 3)))
+    assert feedback.outcome is not Outcome.RIGHT
+    assert check.mix_backward(lambda A, V, dY: 1.0).outcome is Outcome.UNCHECKED
+
+
+def test_a_function_that_overwrites_its_inputs_fools_nobody():
+    def cheat(A, V, dY):
+        dY[:] = 0.0
+        return np.zeros(A.shape), np.zeros(V.shape)
+
+    assert check.mix_backward(cheat).outcome is Outcome.WRONG
+
+
+def test_the_number_of_heads_does_not_change_the_count():
+    one = [tuple(np.ones((4, 4)) for _ in range(3))]
+    four = [tuple(np.ones((4, 1)) for _ in range(3)) for _ in range(4)]
+    macs = [
+        check.measure(check.attend, np.ones((3, 4)), heads, np.ones((4, 4))).macs
+        for heads in (one, four)
+    ]
+    assert macs[0] == macs[1] == check.multi_head_macs().subs({"N": 3, "D": 4})
