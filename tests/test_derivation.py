@@ -289,7 +289,7 @@ def gradient_bound(last):
             "sigma": activation(),
         },
         given={
-            "gamma": (lambda sigma: sigma.slope, "the largest slope of σ"),
+            "gamma": (lambda sigma: sigma.gamma, "the largest slope of σ"),
             "W": (lambda M, delta, gamma: delta / gamma * M / max(np.linalg.norm(M, 2), 1e-9), ""),
         },
     )

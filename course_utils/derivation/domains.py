@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..rnn import ACTIVATIONS, Activation
+
 EVERY_CORNER = 12  # instances in which each domain walks through its corners, one after the other
 HALF, TINY, LARGE = Fraction(1, 2), Fraction(1, 1000), 100
+SINE = Activation("sine", np.sin, np.cos, 1.0)  # unlike the usual ones it is not monotone
 
 
 @dataclass(frozen=True)
@@ -179,33 +182,7 @@ def sequence(of: Domain = real) -> Domain:
     return Domain(draw, simple, simple, of.sizes, scatter=scatter)
 
 
-class Activation(NamedTuple):
-    """An elementwise function with its derivative and the largest slope |σ′| it has anywhere."""
-
-    name: str
-    f: Callable[[Any], Any]
-    prime: Callable[[Any], Any]
-    slope: float
-
-    def __call__(self, x: Any) -> Any:
-        return self.f(x)
-
-
-def _sigmoid(x: Any) -> Any:
-    return (1 + np.tanh(x / 2)) / 2
-
-
-ACTIVATIONS = [
-    Activation("identity", lambda x: 1 * x, lambda x: 1 + 0 * x, 1),
-    Activation("relu", lambda x: np.maximum(x, 0), lambda x: np.where(x > 0, 1.0, 0.0), 1),
-    Activation("tanh", np.tanh, lambda x: 1 - np.tanh(x) ** 2, 1),
-    Activation("sigmoid", _sigmoid, lambda x: _sigmoid(x) * (1 - _sigmoid(x)), 0.25),
-    Activation("softplus", lambda x: np.logaddexp(x, 0), _sigmoid, 1),
-    Activation("sine", np.sin, np.cos, 1),
-]
-
-
 def activation(slope: float = 1) -> Domain:
-    """Activation functions σ with |σ′| ≤ slope; functions may use σ.prime and σ.slope too."""
-    known = [a for a in ACTIVATIONS if a.slope <= slope]
+    """Activation functions σ with |σ′| ≤ slope; functions may use σ.prime and σ.gamma too."""
+    known = [a for a in [*ACTIVATIONS.values(), SINE] if a.gamma <= slope]
     return Domain(lambda rng: rng.choice(known), lambda: known, lambda: known)
