@@ -22,7 +22,6 @@ from ..answers import (
     show,
 )
 from ..derivation import (
-    UNCHECKED,
     Derivation,
     Domain,
     Report,
@@ -31,7 +30,7 @@ from ..derivation import (
     matrix,
     vector,
 )
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Misconception, Verdict, exercise, partly, refuted, right, wrong
 from ..rnn import (
     ACTIVATIONS,
     Activation,
@@ -212,10 +211,8 @@ def _split(W, h_prev, z, sigma):
 def induction_step(lines: Steps()) -> Verdict:
     """Derive g_t = σ(h_t) line by line from g_{t−1} = σ(h_{t−1})."""
     report = induction(lines)
-    if any(line.verdict == UNCHECKED for line in report.lines) and report.first_false is None:
-        raise Unreadable(report.sentence)
     if not report.holds:
-        return wrong(report.sentence)
+        return refuted(report)
     if uses(lines[-1], "W", "z", "g_prev", "h_prev"):
         return wrong("Every line is true, but the last one is not yet σ(h_t), with h and σ alone.")
     if not uses_the_assumption(lines):
