@@ -13,16 +13,12 @@ sys.path.insert(0, str(ROOT))
 from tests.browser.lab import Lab, LabPage, browser, lab_server  # noqa: E402
 
 MISTAKE = "alpha, epsilon = delta * beta, delta * (1 - beta)"
-FILL = """([id, source]) => {
-  const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
-  cells.find(cell => cell.id === id).sharedModel.setSource(source);
-}"""
 
 
 def exercise(page: LabPage, target: Path) -> None:
     """A well-known wrong answer to exercise 2.1, refuted and explained."""
     page.open("exercises/02_momentum.ipynb")
-    page.page.evaluate(FILL, ["answer-equivalent-rules", MISTAKE])
+    page.fill("answer-equivalent-rules", MISTAKE)
     page.run_all()
     heading = page.page.locator("h2", has_text="Exercise 2.1")
     card = page.page.get_by_text("Known mistake").first

@@ -7,6 +7,7 @@ test. The browser is the system's Chromium; it can reach nothing but that server
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -213,6 +214,18 @@ _OUTPUTS = """() => {
 }"""
 _KERNEL_IS_IDLE = """() =>
   window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"""
+_FILL = """([id, source]) => {
+  const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
+  cells.find(cell => cell.id === id).sharedModel.setSource(source);
+}"""
+_IS_RUNNING = """source => {
+  const {content, sessionContext} = window.jupyterapp.shell.currentWidget;
+  const cells = [...content.model.cells];
+  const here = cells.findIndex(cell => cell.sharedModel.source === source);
+  const before = cells.slice(0, here).filter(cell => cell.type === 'code');
+  return here >= 0 && before.every(cell => cell.executionCount)
+    && sessionContext.session.kernel.status === 'busy';
+}"""
 _RUN_ALL = """() => {
   window.courseDone = false;
   window.jupyterapp.commands.execute('notebook:run-all-cells')
@@ -258,10 +271,31 @@ class LabPage:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
         self.page.wait_for_function(_KERNEL_IS_IDLE, timeout=START_SECONDS * 1000)
 
+    def fill(self, cell_id: str, source: str) -> None:
+        """Replace the source of the cell with that id."""
+        self.page.evaluate(_FILL, [cell_id, source])
+
+    def start_all(self) -> None:
+        """Begin to run every cell, and do not wait."""
+        self.page.evaluate(_RUN_ALL)
+
+    def wait_until_done(self) -> None:
+        """Wait for what `start_all` began."""
+        self.page.wait_for_function("() => window.courseDone", timeout=RUN_SECONDS * 1000)
+
+    def wait_until_running(self, source: str) -> None:
+        """Wait until the kernel is at work on the cell with this source."""
+        self.page.wait_for_function(_IS_RUNNING, arg=source, timeout=RUN_SECONDS * 1000)
+
+    def interrupt(self) -> None:
+        """Press JupyterLab's stop button, and wait until the run has ended."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
+        self.wait_until_done()
+
     def run_all(self) -> list[Cell]:
         """Run every cell; fail on an error, on a cell left out, on a widget that does not show."""
-        self.page.evaluate(_RUN_ALL)
-        self.page.wait_for_function("() => window.courseDone", timeout=RUN_SECONDS * 1000)
+        self.start_all()
+        self.wait_until_done()
         cells = self.cells()
         for cell in cells:
             assert not cell.errors, f"{cell.errors} in the cell:\n{cell.source}"
@@ -269,6 +303,13 @@ class LabPage:
         broken = self.page.locator(".jupyter-widgets-error-widget").count()
         assert not broken, f"{broken} widgets did not show in the browser."
         return cells
+
+    def assert_maths_is_set(self) -> None:
+        """Formulas are there as formulas: none in raw TeX, none with an error."""
+        assert self.page.locator("mjx-container").count() > 0
+        assert self.page.locator("mjx-merror, [data-mjx-error]").count() == 0
+        for text in self.page.locator(".jp-RenderedMarkdown").all_inner_texts():
+            assert not re.search(r"\$|\\(frac|begin|Delta)", text), f"Raw TeX: {text[:200]}"
 
     def cells(self) -> list[Cell]:
         """The code cells with their outputs, from the notebook's model."""

@@ -1,0 +1,58 @@
+"""Every lecture as a student meets it: run from top to bottom, its goals reached by keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab import REPOSITORY, LabPage
+
+LECTURES = sorted(path.stem for path in (REPOSITORY / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
+
+# For each explorer of a lecture: which control, which key, how often, until the goal is reached.
+LEFT, RIGHT = "ArrowLeft", "ArrowRight"
+WAYS = {
+    "00_start_here": [],
+    "01_rnn_gradients": [[("norm ‖W‖₂", RIGHT, 3), ("non-normality", RIGHT, 8)]],
+    "02_momentum": [[("β", LEFT, 20)], [("β", RIGHT, 44)]],
+    "03_weight_decay": [
+        [("s", RIGHT, 40), ("log₁₀ λ", RIGHT, 6)],
+        [("log₁₀ η", LEFT, 10), ("log₁₀ γ", RIGHT, 10)],
+    ],
+    "04_attention": [
+        [("score 1", LEFT, 14), ("score 2", RIGHT, 5)],
+        [("token that asks", RIGHT, 3), ("causal mask", "Space", 1)],
+    ],
+    "05_two_heads": [
+        [("row of Wk", RIGHT, 1), ("new value", RIGHT, 8)],
+        [("decimals, head 1", RIGHT, 1), ("decimals, head 2", RIGHT, 2)],
+    ],
+    "06_counting_cost": [[("tokens n", RIGHT, 29)]],
+    "07_lookup": [[("M", RIGHT, 10), ("query, north", LEFT, 36)], [("M", LEFT, 30)]],
+}
+
+
+@pytest.mark.parametrize("lecture", LECTURES)
+def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPage, lecture: str):
+    page.open(f"notebooks/{lecture}.ipynb")
+    page.run_all()
+    page.assert_maths_is_set()
+    goals = page.page.get_by_role("status").filter(has_text="Goal").all()
+    assert len(goals) == len(WAYS[lecture])
+    for goal, way in zip(goals, WAYS[lecture], strict=True):
+        expect(goal).to_have_text(re.compile("^Goal: "))
+        box = goal.locator("xpath=ancestor::*[contains(@class, 'widget-vbox')][1]")
+        for label, key, times in way:
+            _control(box, label).focus()
+            for _ in range(times):
+                page.page.keyboard.press(key)
+        expect(goal).to_have_text(re.compile("^✓ Goal reached"))
+    page.screenshot(lecture)
+
+
+def _control(box: Locator, label: str) -> Locator:
+    """The slider handle or check box with exactly this label."""
+    name = box.locator("label, .widget-label", has_text=re.compile(f"^{re.escape(label)}$")).first
+    row = name.locator("xpath=ancestor-or-self::*[contains(@class, 'widget-inline-hbox')][1]")
+    return row.locator("[role=slider], input[type=checkbox]").first
