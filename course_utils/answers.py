@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -417,3 +418,39 @@ class Lines:
 
     def same(self, a: list[ReadFormula], b: list[ReadFormula]) -> bool:
         return [ast.dump(line.tree) for line in a] == [ast.dump(line.tree) for line in b]
+
+
+class Steps:
+    """The lines of a derivation as functions; parameter names say which quantities a line uses."""
+
+    def __init__(self, quantities: Mapping[str, Any], example: str) -> None:
+        self.quantities, self.example = quantities, example
+
+    def read(self, answer: Any, name: str) -> list[Callable[..., Any]]:
+        if not issubclass(type(answer), list | tuple) or not answer:
+            raise Unreadable(f"{name} should be a list with a function for every line.")
+        for number, line in enumerate(answer, start=1):
+            self._try(line, f"Line {number}")
+        return list(answer)
+
+    def _try(self, line: Any, name: str) -> None:
+        if not inspect.isfunction(line):
+            raise Unreadable(f"{name} should be a function such as `{self.example}`.")
+        for parameter in inspect.signature(line).parameters:
+            if parameter not in self.quantities:
+                raise Unreadable(
+                    f"{name} has the parameter {parameter[:40]}; a line may use "
+                    f"{', '.join(self.quantities)}, as in `{self.example}`."
+                )
+        value = FunctionAnswer(lambda: line_at(line, self.quantities), name)()
+        if real_array(value) is None:
+            raise Unreadable(f"{name} does not come to an array of numbers.")
+
+    def same(self, a: list[Callable[..., Any]], b: list[Callable[..., Any]]) -> bool:
+        """All true lines have one value, so mistakes are told apart by predicates instead."""
+        return False
+
+
+def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
+    """The value of a line of `Steps`, which names the quantities that it uses."""
+    return line(*(_copied(quantities[name]) for name in inspect.signature(line).parameters))

@@ -24,9 +24,9 @@ An explorer needs two functions and its controls:
 
 import base64
 import html
-import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 
 import ipywidgets as widgets
 import matplotlib
@@ -44,7 +44,7 @@ def slider(
     low: float, high: float, *, value: float, step: float = 0.01, label: str = ""
 ) -> widgets.FloatSlider:
     """A slider over real numbers; its readout shows as many digits as the step has."""
-    digits = max(0, math.ceil(-math.log10(step) - 1e-9))
+    digits = max(0, -Decimal(str(step)).normalize().as_tuple().exponent)
     return widgets.FloatSlider(
         value=value, min=low, max=high, step=step, description=label, readout_format=f".{digits}f"
     )

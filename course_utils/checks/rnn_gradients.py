@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from copy import copy
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,9 +13,11 @@ from ..answers import (
     Function,
     FunctionAnswer,
     Number,
+    Steps,
     Unreadable,
     as_array,
     close,
+    line_at,
     real_array,
     show,
 )
@@ -75,43 +75,14 @@ STEP = one_step([[2, 1], [1, 3]], [1, -1], [-1, 2], TANH)
 OTHER = one_step([[1, -1], [2, 1]], [-2, 1], [3, 1], TANH)
 
 
-def at(line: Line, values: dict[str, Any]) -> Any:
-    """The value of a line, which names the quantities that it uses."""
-    return line(*(copy(values[name]) for name in inspect.signature(line).parameters))
-
-
 def uses(line: Line, *names: str) -> bool:
     """Does the line change when these quantities alone are given other values?"""
-    return not close(at(line, STEP), at(line, STEP | {name: OTHER[name] for name in names}))
+    return not close(
+        line_at(line, STEP), line_at(line, STEP | {name: OTHER[name] for name in names})
+    )
 
 
-class Steps:
-    """The lines of a derivation as functions, each of the quantities that it uses."""
-
-    def read(self, answer: Any, name: str) -> list[Line]:
-        if not issubclass(type(answer), list | tuple) or not answer:
-            raise Unreadable(f"{name} should be a list with a function for every line.")
-        for k, line in enumerate(answer, start=1):
-            self._try(line, f"line {k}")
-        return list(answer)
-
-    def _try(self, line: Any, name: str) -> None:
-        example = "`lambda W, g_prev, z, sigma: sigma(W @ g_prev + z)`"
-        if not inspect.isfunction(line):
-            raise Unreadable(f"{name.capitalize()} should be a function such as {example}.")
-        for parameter in inspect.signature(line).parameters:
-            if parameter not in STEP:
-                raise Unreadable(
-                    f"{name.capitalize()} has the parameter {parameter}; a line may use "
-                    f"{', '.join(STEP)}, as in {example}."
-                )
-        trial = FunctionAnswer(lambda: at(line, STEP), name)
-        if real_array(trial()) is None:  # blanks and errors get their own sentence
-            raise Unreadable(f"{name.capitalize()} does not come to an array of numbers.")
-
-    def same(self, a: list[Line], b: list[Line]) -> bool:
-        """All true lines have one value, so mistakes are told apart by predicates instead."""
-        return False
+LINES = Steps(STEP, "lambda W, g_prev, z, sigma: sigma(W @ g_prev + z)")
 
 
 def induction(lines: list[Line], W: Domain = ANY_W) -> Report:
@@ -135,7 +106,8 @@ def uses_the_assumption(lines: list[Line]) -> bool:
 def has_line(form: Line) -> Callable[[list[Line]], bool]:
     """A predicate: one of the lines has the value of this one, at two steps."""
     return lambda lines: any(
-        all(close(at(line, step), at(form, step)) for step in (STEP, OTHER)) for line in lines
+        all(close(line_at(line, step), line_at(form, step)) for step in (STEP, OTHER))
+        for line in lines
     )
 
 
@@ -208,7 +180,7 @@ def _split(W, h_prev, z, sigma):
         ),
     ],
 )
-def induction_step(lines: Steps()) -> Verdict:
+def induction_step(lines: LINES) -> Verdict:
     """Derive g_t = σ(h_t) line by line from g_{t−1} = σ(h_{t−1})."""
     report = induction(lines)
     if not report.holds:

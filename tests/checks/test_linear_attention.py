@@ -1,0 +1,247 @@
+"""Unit 08: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils import attention
+from course_utils.checks import linear_attention as check
+from course_utils.exercise import Outcome
+
+n, m, d = sympy.symbols("n m d")
+circle = 2 * np.pi * np.arange(8) / 8
+POINTS = 3 * np.stack([np.cos(circle), np.sin(circle)], axis=1)
+
+
+def separable_by_loops(Q, K, V):
+    """Key by key: a d×l matrix grows, and nothing else is kept."""
+    Q, K = np.exp(Q), np.exp(K)
+    state = np.zeros((K.shape[1], V.shape[1]))
+    for k, v in zip(K, V, strict=True):
+        state = state + np.outer(k, v)
+    return (Q / Q.sum(axis=1)[:, None]) @ (state / K.sum(axis=0)[:, None])
+
+
+def separable_by_einsum(Q, K, V):
+    S = np.exp(Q) / np.einsum("ic->i", np.exp(Q))[:, None]
+    T = np.exp(K) / np.einsum("jc->c", np.exp(K))
+    return np.einsum("ic,ce->ie", S, np.einsum("jc,je->ce", T, V))
+
+
+def linear_by_loops(Q, K, V, phi):
+    s, z = 0.0, 0.0
+    for k, v in zip(K, V, strict=True):
+        s, z = s + np.outer(phi(k), v), z + phi(k)
+    return [phi(q) @ s / (phi(q) @ z) for q in Q]
+
+
+def linear_with_a_column_of_ones(Q, K, V, phi):
+    """Numerator and denominator in one product: the values get a column of ones."""
+    both = phi(Q) @ (phi(K).T @ np.hstack([V, np.ones((len(V), 1))]))
+    return both[:, :-1] / both[:, -1:]
+
+
+def softmax_with_matrices(Q, K, V):
+    A = np.exp(Q @ K.T)
+    return np.linalg.inv(np.diag(A @ np.ones(len(K)))) @ A @ V
+
+
+RIGHT = {
+    "rows_sum_to_one": [
+        ([lambda S, T, one_n: S @ (T.T @ one_n), lambda S, one_d: S @ one_d, lambda one_n: one_n],),
+        ((lambda S, one_d: S @ one_d, lambda one_n: one_n),),
+        ([lambda S, T: S @ T.sum(axis=0), lambda S: S.sum(axis=1), lambda S: np.ones(len(S))],),
+        ([lambda T, S: np.einsum("ic,jc->i", S, T), lambda S: S.sum(axis=1), lambda one_n: one_n],),
+    ],
+    "separable": [
+        (attention.separable_attention,),
+        (separable_by_loops,),
+        (separable_by_einsum,),
+        (lambda Q, K, V: np.einsum("ic,jc,je->ie", attention.softmax(Q),
+                                   attention.softmax(K, axis=0), V, optimize=True),),
+    ],
+    "full_rank": [
+        ([[1], [2], [3]], [[1], [2], [3]]),
+        (np.array([[1.0], [-1.0]]), np.array([[1.0], [-1.0]])),
+        (POINTS, POINTS),
+        ([[0], [5]], [[1], [-1]]),
+    ],
+    "normalized": [
+        (softmax_with_matrices,),
+        (lambda Q, K, V: attention.softmax(Q @ K.T) @ V,),
+        (lambda Q, K, V: [sum(np.exp(q @ k) * v for k, v in zip(K, V, strict=True))
+                          / sum(np.exp(q @ k) for k in K) for q in Q],),
+    ],
+    "shape_of_scores": [(n, n), ("n", "n"), ("n*d/d", sympy.Symbol("n", positive=True))],
+    "negative": [(4, -0.1), ("-1/3", "5/2"), (sympy.Rational(1, 10), -3), (-100, 0.005)],
+    "linear": [
+        (attention.linear_attention,),
+        (linear_by_loops,),
+        (linear_with_a_column_of_ones,),
+        (lambda Q, K, V, phi: (phi(Q) @ (phi(K).T @ V)) / (phi(Q) @ phi(K).sum(axis=0))[:, None],),
+    ],
+    "cost": [(4 * n * m * d,), ("2·n·m·d + 2·n·m·d",), ("4*n*m*d + 3*n*m - m*d - n - m",)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_16_points():
+    assert list(RIGHT) == [
+        "rows_sum_to_one", "separable", "full_rank", "normalized", "shape_of_scores", "negative",
+        "linear", "cost",
+    ]  # fmt: skip
+    assert [getattr(check, name).number for name in RIGHT] == [f"8.{k}" for k in range(1, 9)]
+    assert sum(getattr(check, name).points for name in RIGHT) == 16
+
+
+# -- 8.1 -------------------------------------------------------------------------------------------
+
+
+def test_a_derivation_without_an_end_is_not_finished():
+    feedback = check.rows_sum_to_one([lambda S, T, one_n: S @ (T.T @ one_n)])
+    assert feedback.outcome is Outcome.WRONG
+    assert "not yet n ones" in feedback.says
+
+
+def test_a_false_line_of_the_derivation_is_told_with_numbers():
+    feedback = check.rows_sum_to_one([lambda S, T: 2 * S @ T.sum(axis=0), lambda one_n: one_n])
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.says.startswith("Line 1 is false: at ")
+
+
+def test_a_line_that_uses_both_facts_at_once_is_too_large_a_step():
+    lines = [lambda S, T, one_n: S @ (T.T @ one_n), lambda one_n: one_n]
+    feedback = check.rows_sum_to_one(lines)
+    assert feedback.outcome is Outcome.WRONG
+    assert "line 2 uses at once" in feedback.says
+
+
+def test_lines_that_are_not_functions_of_the_named_matrices_could_not_be_checked():
+    for lines in (["S @ one_d"], [lambda A: A], [lambda S: "S"], [lambda S: S @ S], lambda S: S):
+        assert check.rows_sum_to_one(lines).outcome is Outcome.UNCHECKED
+
+
+# -- 8.2 and 8.7 -----------------------------------------------------------------------------------
+
+
+def rows_kept_in_a_list(Q, K, V):
+    T = attention.softmax(K, axis=0).T
+    weights = [q @ T for q in attention.softmax(Q)]
+    return np.stack([w @ V for w in weights])
+
+
+def phi_rows_kept_in_a_list(Q, K, V, phi):
+    weights = [phi(K) @ q for q in phi(Q)]
+    return np.stack([w @ V / w.sum() for w in weights])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "function"),
+    [(check.separable, rows_kept_in_a_list), (check.linear, phi_rows_kept_in_a_list)],
+)
+def test_weights_that_hide_in_a_list_of_rows_are_seen(exercise, function):
+    feedback = exercise(function)
+    assert feedback.misconception == "the n×n weights built after all"
+    assert "numbers in memory" in feedback.says
+    assert feedback.earned == 1
+
+
+def test_one_einsum_without_a_path_is_a_loop_over_all_pairs():
+    def all_at_once(Q, K, V):
+        S, T = attention.softmax(Q), attention.softmax(K, axis=0)
+        return np.einsum("ic,jc,je->ie", S, T, V)
+
+    feedback = check.separable(all_at_once)
+    assert feedback.misconception == "one query at a time"
+    assert feedback.earned == 1
+
+
+def test_an_array_of_n_by_n_truth_values_is_seen_too():
+    def wasteful(Q, K, V):
+        np.ones((len(Q), len(K)), dtype=bool)
+        return attention.separable_attention(Q, K, V)
+
+    assert "an array of 64×64" in check.separable(wasteful).says
+
+
+def test_numbers_that_leave_their_arrays_cannot_be_counted():
+    def secretive(Q, K, V):
+        Q = np.array([[float(x) for x in row] for row in Q])
+        return attention.separable_attention(Q, K, V)
+
+    feedback = check.separable(secretive)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "left their arrays" in feedback.says
+
+
+def test_a_function_that_is_right_for_square_shapes_only_is_not_right():
+    def square_only(Q, K, V):
+        assert Q.shape == V.shape
+        return attention.separable_attention(Q, K, V)
+
+    assert check.separable(square_only).outcome is Outcome.UNCHECKED
+
+
+def test_linear_attention_with_a_feature_map_of_its_own_is_wrong():
+    def stubborn(Q, K, V, phi):
+        return attention.linear_attention(Q, K, V)
+
+    feedback = check.linear(stubborn)
+    assert feedback.outcome is Outcome.WRONG
+    assert "and φ(x) = (1, exp(x), exp(−x)), row 1" in feedback.says
+
+
+def test_a_function_that_overwrites_its_input_fools_nobody():
+    def cheat(Q, K, V):
+        Q[:], K[:] = 0.0, 0.0
+        return attention.separable_attention(Q, K, V)
+
+    assert check.separable(cheat).outcome is Outcome.WRONG
+
+
+# -- the others ------------------------------------------------------------------------------------
+
+
+def test_weights_of_rank_d_are_not_above_d():
+    feedback = check.full_rank([[1, 0], [1, 0], [0, 1]], [[2, 0], [0, 2], [0, 2]])
+    assert feedback.outcome is Outcome.WRONG
+    assert "have rank 2, and d = 2" in feedback.says
+
+
+def test_queries_and_keys_of_different_shapes_could_not_be_checked():
+    assert check.full_rank([[1], [2]], [[1, 2], [3, 4]]).outcome is Outcome.UNCHECKED
+    assert check.full_rank([1, 2], [1, 2]).outcome is Outcome.UNCHECKED
+    assert check.full_rank([[1e9], [2]], [[1], [2]]).outcome is Outcome.UNCHECKED
+
+
+def test_a_shape_that_is_right_only_where_n_is_d_is_wrong():
+    assert check.shape_of_scores("sqrt(n*d)", "sqrt(n*d)").outcome is Outcome.WRONG
+
+
+def test_a_similarity_that_is_negative_by_rounding_alone_is_not_negative():
+    assert check.negative(3, -1e-12).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize("formula", ["4*n*m*d + n**2", "4*n*m*d + d**2*m", "n + m + d", "-4*n*m*d"])
+def test_a_cost_with_another_growth_earns_nothing(formula):
+    feedback = check.cost(formula)
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.earned == 0
+
+
+def test_the_right_growth_with_another_constant_earns_half():
+    for formula in ("n*m*d", "2*n*m*d", "8*n*m*d + n"):
+        assert check.cost(formula).earned == 1
