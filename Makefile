@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test doctor exercises notebooks pictures lint lock benchmark clean
+.PHONY: help lab test doctor progress exercises notebooks links pictures lint lock benchmark clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -17,11 +17,18 @@ test:  ## run every test: unit tests, notebooks under nbval, exercises, browser
 doctor:  ## look at this machine and say what is missing
 	$(RUN) course doctor
 
+progress:  ## your points so far, as saved in exercises/
+	$(RUN) course progress
+
 exercises:  ## generate exercises/ from solutions/
 	$(RUN) course release
 
 notebooks:  ## execute notebooks/ and solutions/ again and save them clean
 	$(RUN) course execute
+
+links:  ## write the links between the notebooks anew, exercises/ included
+	$(RUN) course links
+	$(RUN) course release
 
 pictures:  ## take the README's pictures anew, in a real JupyterLab
 	$(RUN) dev python docs/pictures.py

@@ -62,6 +62,16 @@ def _parser() -> argparse.ArgumentParser:
         "notebook", nargs="*", type=Path, help="all lectures and solutions if none"
     )
     execute.set_defaults(run=_execute)
+
+    links = commands.add_parser(
+        "links", help="write the links to the previous and next unit into lectures and solutions"
+    )
+    links.set_defaults(run=_links)
+
+    progress = commands.add_parser(
+        "progress", help="your points so far, as saved in exercises/; nothing is run"
+    )
+    progress.set_defaults(run=_progress)
     return parser
 
 
@@ -123,8 +133,7 @@ def _release(options: argparse.Namespace) -> int:
     if options.to is None:
         if options.zip or options.unit:
             raise CourseError("--zip and --unit belong to --to DIR, the students' bundle.")
-        changed = release.release(root)
-        print("\n".join(f"wrote {path.relative_to(root)}" for path in changed) or "nothing changed")
+        _tell_changes(release.release(root), root)
     else:
         print(f"wrote {release.bundle(root, options.to, options.unit, options.zip)}")
     return 0
@@ -144,6 +153,26 @@ def _execute(options: argparse.Namespace) -> int:
         finally:
             print(f"{time.perf_counter() - start:.1f} s", flush=True)
     return 0
+
+
+def _links(options: argparse.Namespace) -> int:
+    from .classroom import navigation
+
+    root = course_root()
+    _tell_changes(navigation.link(root), root)
+    return 0
+
+
+def _tell_changes(paths: Sequence[Path], root: Path) -> None:
+    print("\n".join(f"wrote {path.relative_to(root)}" for path in paths) or "nothing changed")
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from .progress import collect
+
+    found = collect()
+    print(found)
+    return 1 if found.problems else 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from course_utils import cli, doctor
-from course_utils.classroom import notebooks, release
+from course_utils.classroom import navigation, notebooks, release
 from course_utils.doctor import Finding
 from course_utils.files import CourseError
 
@@ -31,7 +31,8 @@ def course(tmp_path, monkeypatch):
 def test_without_a_command_the_commands_are_listed(capsys):
     assert cli.main([]) == 0
     out = capsys.readouterr().out
-    assert all(command in out for command in ("lab", "doctor", "release", "execute"))
+    commands = ("lab", "doctor", "release", "execute", "links", "progress")
+    assert all(command in out for command in commands)
 
 
 @pytest.mark.parametrize("arguments", [["doktor"], ["doctor", "--fast"], ["release", "--zp"]])
@@ -144,6 +145,42 @@ def test_a_notebook_that_fails_keeps_its_old_file(course, monkeypatch, capsys):
     assert cli.main(["execute", "solutions/02_unit.ipynb"]) == 1
     assert "cell b" in capsys.readouterr().err
     assert (course / "solutions" / "02_unit.ipynb").read_text() == "old"
+
+
+# -- links and progress ---------------------------------------------------------------------------
+
+
+def test_links_names_the_notebooks_that_changed(course, monkeypatch, capsys):
+    monkeypatch.setattr(navigation, "link", lambda root: [root / "notebooks" / "02_unit.ipynb"])
+    assert cli.main(["links"]) == 0
+    assert capsys.readouterr().out == f"wrote {Path('notebooks/02_unit.ipynb')}\n"
+
+
+def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
+    monkeypatch.setattr(navigation, "link", lambda root: [])
+    assert cli.main(["links"]) == 0
+    assert capsys.readouterr().out == "nothing changed\n"
+
+
+def test_progress_prints_the_points_so_far(course, capsys):
+    (course / "exercises").mkdir()
+    (course / "exercises" / "02_momentum.ipynb").write_text('{"cells": []}')
+    assert cli.main(["progress"]) == 0
+    out = capsys.readouterr().out
+    assert "02_momentum  0 of 15  not started\n" in out
+    assert out.endswith("total        0 of 15\n")
+
+
+def test_progress_that_could_not_read_everything_ends_with_exit_code_one(course, capsys):
+    (course / "exercises").mkdir()
+    (course / "exercises" / "02_momentum.ipynb").write_text("half a note")
+    assert cli.main(["progress"]) == 1
+    assert "02_momentum.ipynb cannot be read" in capsys.readouterr().out
+
+
+def test_without_exercises_there_is_no_progress(course, capsys):
+    assert cli.main(["progress"]) == 1
+    assert "There are no exercise notebooks in" in capsys.readouterr().err
 
 
 # -- lab ------------------------------------------------------------------------------------------

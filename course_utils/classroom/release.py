@@ -30,6 +30,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from ..files import CourseError, write_whole
+from . import navigation
 from .notebooks import VOLATILE, as_text, read, strip_outputs
 
 BEGIN, STUB, END = MARKS = ("### BEGIN SOLUTION", "### STUB", "### END SOLUTION")
@@ -150,6 +151,7 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
                     f"{lecture} has {INSTRUCTOR_ONLY} cells, but lectures go out whole."
                 )
             write_whole(folder / "notebooks" / lecture.name, lecture.read_bytes())
+    navigation.close(folder)
 
 
 def _zip(folder: Path) -> bytes:

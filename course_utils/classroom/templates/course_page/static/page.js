@@ -1,0 +1,34 @@
+// MathJax as the notebooks expect it; no menu, since that would fetch its parts from the web.
+window.MathJax = {
+  tex: {
+    inlineMath: [["$", "$"], ["\\(", "\\)"]],
+    displayMath: [["$$", "$$"], ["\\[", "\\]"]],
+    processEscapes: true,
+    tags: "ams",
+  },
+  svg: {fontCache: "global", scale: 0.95, displayAlign: "left", displayIndent: "1em"},
+  options: {enableMenu: false},
+  startup: {
+    pageReady: () => MathJax.startup.defaultPageReady().then(() => {
+      fit();
+      const later = () => requestAnimationFrame(fit);
+      new ResizeObserver(later).observe(document.querySelector("main"));
+      window.pageIsReady = true;
+    }),
+  },
+};
+
+// What is too wide for the screen scrolls by itself: then, and only then, the keyboard gets there.
+function fit() {
+  const formulas = [...document.querySelectorAll("mjx-container:not([display])")];
+  formulas.forEach(formula => formula.classList.remove("long"));
+  const room = formula => formula.closest("p, li, td, th, dd, h1, h2, h3, div").clientWidth;
+  const long = formulas.filter(formula => formula.offsetWidth > room(formula));
+  long.forEach(formula => formula.classList.add("long"));
+
+  for (const box of document.querySelectorAll("pre, .wide, mjx-container")) {
+    const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto";
+    if (scrolls) box.setAttribute("tabindex", "0");
+    else box.removeAttribute("tabindex");
+  }
+}
