@@ -5,6 +5,7 @@ import pytest
 
 from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
+from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
     columns_behind,
@@ -12,6 +13,7 @@ from course_utils.variants import (
     possible_columns,
     rng_for,
     student_id,
+    transport,
     two_heads,
 )
 
@@ -200,3 +202,72 @@ def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
     for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
         assert (np.abs(line - before) > 1e-9).sum() == 1
         assert np.abs(line - before).max() > 0.015
+
+
+# -- unit 11: masses ------------------------------------------------------------------------------
+
+
+def test_the_masses_of_three_students_are_pinned_for_ever():
+    def as_lists(n):
+        return [part.tolist() for part in (n.x, n.p, n.y, n.q, n.plan)]
+
+    assert as_lists(transport(0)) == [[1, 2], [1, 1], [4, 6], [1, 1], [[1, 0], [0, 1]]]
+    assert as_lists(transport(1)) == [
+        [3, 5, 11], [4, 3, 3], [2, 9, 10], [3, 3, 4], [[0, 0, 4], [3, 0, 0], [0, 3, 0]],
+    ]  # fmt: skip
+    assert as_lists(transport("ada@example.org")) == [
+        [3, 6, 12], [2, 4, 1], [0, 1, 10], [4, 1, 2], [[0, 0, 2], [3, 1, 0], [1, 0, 0]],
+    ]  # fmt: skip
+
+
+def test_masses_made_anew_are_the_same_and_spellings_are_one_student():
+    before = repr(transport(3))
+    assert transport(" 3") is transport(3)
+    variants._transport.cache_clear()
+    assert repr(transport(3)) == before
+
+
+def test_nobody_can_overwrite_the_masses():
+    numbers = transport(5)
+    for array in (numbers.x, numbers.p, numbers.y, numbers.q, numbers.plan):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9
+
+
+@pytest.mark.parametrize("student", MANY)
+def test_masses_are_small_whole_numbers_at_different_places_in_order(student):
+    n = transport(student)
+    assert all(part.dtype == np.int64 for part in (n.x, n.p, n.y, n.q, n.plan))
+    assert len(n.places) == 6
+    assert (np.diff(n.places) > 0).all()
+    assert (np.diff(n.x) > 0).all()
+    assert (np.diff(n.y) > 0).all()
+    assert n.places.min() >= 0
+    assert n.places.max() <= 12
+    assert 1 <= min(n.p.min(), n.q.min()) <= max(n.p.max(), n.q.max()) <= 4
+    assert n.p.sum() == n.q.sum()
+
+
+@pytest.mark.parametrize("student", MANY)
+def test_every_student_has_two_best_plans_one_for_squares_and_a_printed_one_that_is_dearer(student):
+    n = transport(student)
+    C = cost_table(n.x, n.y)
+    lowest = cost(optimal_plan(C, n.p, n.q).plan, C)
+    assert another_optimal_plan(C, n.p, n.q) is not None
+    assert another_optimal_plan(C**2, n.p, n.q) is None
+    assert is_plan(n.plan, n.p, n.q)
+    assert cost(n.plan, C) > lowest
+    assert lowest > abs(n.y @ n.q - n.x @ n.p)  # mass has to move both ways
+    assert n.p.tolist() != n.q.tolist()
+
+
+def test_students_have_different_masses():
+    assert len({repr(transport(student)).split("\n", 1)[1] for student in MANY}) == len(MANY)
+
+
+def test_the_masses_print_with_their_names():
+    assert repr(transport(0)) == (
+        "Numbers of student 0\n\nx, where it lies   p, how much\n[1 2]              [1 1]\n\n"
+        "y, where it goes   q, how much\n[4 6]              [1 1]\n\n"
+        "plan, a row for each x and a column for each y\n[1 0]\n[0 1]"
+    )
