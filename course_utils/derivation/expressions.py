@@ -17,7 +17,7 @@ from .evaluation import Evaluator, evaluator, name_of
 
 SIGNS = {
     "|": "‖", "top": "T", "cdot": "·", "times": "×", "le": "≤", "ge": "≥", "approx": "≈",
-    "ne": "≠", "to": "→", "infty": "∞", "ldots": "…", "left": "", "right": "", ",": "", ";": "",
+    "ne": "≠", "to": "→", "infty": "∞", "ldots": "…", "sum": "Σ", "langle": "⟨", "rangle": "⟩", ",": "", ";": "",
 }  # fmt: skip
 
 
@@ -186,6 +186,16 @@ def latex(e: Any, tex: Mapping[str, str], sequences: set[str], as_typed: bool) -
     return Printer({"order": "none" if as_typed else None}).doprint(e)
 
 
+BRACED = r"\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
+LAYOUT = [  # what has no place in a terminal: sizes of brackets, fonts, fractions above each other
+    (r"\\(left|right|[bB]igg?[lr]?)(?![A-Za-z])\s*", ""),
+    (r"\\!", ""),
+    (r"\\(?:mathrm|operatorname|mathbb|text)\s*(?:\{([^{}]*)\}|(\w))", r"\1\2"),
+    (rf"\\[dt]?frac{BRACED}{BRACED}", r"(\1)/(\2)"),
+    (rf"\\sqrt{BRACED}", r"√(\1)"),
+]
+
+
 def without_tex(tex: str) -> str:
     """LaTeX as a terminal can show it: Greek letters and signs; the rest stays as it is."""
 
@@ -196,10 +206,12 @@ def without_tex(tex: str) -> str:
         name = command.removeprefix("var").lower()
         letter = pretty(name)
         if letter == name:
-            return command + " "
+            return command + (" " if follower.isalnum() else "")
         apart = " " if space and follower else ""
         return (letter.upper() if command[0].isupper() else letter) + apart
 
+    for pattern, instead in LAYOUT:
+        tex = re.sub(pattern, instead, tex)
     return re.sub(r"\\([A-Za-z]+|[|,;])(\s*)(?=(\w?))", plain, tex)
 
 

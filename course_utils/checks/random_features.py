@@ -1,0 +1,686 @@
+"""Unit 09: random features. Means over directions are integrals here, so no verdict is luck."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..answers import (
+    Formula,
+    Function,
+    FunctionAnswer,
+    Lines,
+    Unreadable,
+    close,
+    in_words,
+    real_array,
+    show,
+    show_at,
+)
+from ..attention import linear_attention, positive_features, softmax, trigonometric_features
+from ..derivation import Derivation, positive, real
+from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..meter import Meter, NotCounted, measure
+
+# -- 9.1 -------------------------------------------------------------------------------------------
+
+
+class Square(NamedTuple):
+    """A square to complete: a start with a cross term, and a name for the completed square."""
+
+    start: str
+    square: str  # the name, such as s for ‖x+y‖²
+    written_out: str
+    cross: str  # the dot product that should go
+    formula: Formula  # the free symbols
+
+    def check(self, lines: list) -> str | None:
+        """What is wrong with these lines, in a sentence; None if nothing is."""
+        report = Derivation(
+            self.start,
+            [("=", str(line), "") for line in lines],
+            where={n: real if n == self.cross else positive for n in self.formula.domain},
+            given={self.square: (self.written_out, "written out")},
+            instances=30,
+        ).check()
+        if not report.holds:
+            if report.first_false is None:
+                raise Unreadable(report.sentence)
+            return report.sentence
+        if self.cross in names_in(lines[-1]):
+            return f"Every line is true, but the last one still contains {self.cross}."
+        if not self.is_shown_by(lines):
+            parts = ", ".join(self.formula.domain)
+            return (
+                f"Every line is true, but none shows how the square comes about: put one with "
+                f"{parts} before {self.square} appears."
+            )
+        return None
+
+    def is_shown_by(self, lines: list) -> bool:
+        """Whether a line has all the parts of the square written out."""
+        return any(names_in(line) >= self.formula.domain.keys() for line in lines)
+
+    def has_line(self, lines: list, value: str) -> bool:
+        """Whether a line has this value, which no true line has."""
+        points = list(self.formula.points(4))
+        for point in points:
+            point[self.square] = Formula(**self.formula.domain).read(self.written_out, "")(**point)
+        wanted = Formula(**self.formula.domain, **{self.square: (0, 1)}).read(value, "")
+        return any(close([x.at(**p) for p in points], [wanted(**p) for p in points]) for x in lines)
+
+
+def names_in(line: Any) -> set[str]:
+    """The symbols of a line that was read."""
+    return {node.id for node in ast.walk(line.tree) if isinstance(node, ast.Name)}
+
+
+SPLIT = Square(
+    "exp(xy)", "s", "xx + 2*xy + yy", "xy", Formula(xx=(0, 2), xy=(-1, 1), yy=(0, 2))
+)  # fmt: skip
+SHIFT = Square(
+    "exp(wu)*exp(-ww/2)", "r", "ww - 2*wu + s", "wu", Formula(ww=(0, 2), wu=(-1, 1), s=(0, 2))
+)
+GOOD_SPLIT = ["exp(-xx/2)*exp((xx + 2*xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"]
+GOOD_SHIFT = ["exp(s/2)*exp(-(ww - 2*wu + s)/2)", "exp(s/2)*exp(-r/2)"]
+
+
+def _in_split(value: str) -> Callable[[list, list], bool]:
+    return lambda split, shift: SPLIT.has_line(split, value)
+
+
+def _in_shift(value: str) -> Callable[[list, list], bool]:
+    return lambda split, shift: SHIFT.has_line(shift, value)
+
+
+@exercise(
+    "9.1",
+    points=3,
+    hints=[
+        "Part one: ‖x+y‖² = xx + 2·xy + yy. What has to be added to xy, and taken away again, to "
+        "make half of that?",
+        "exp(a + b) = exp(a)·exp(b): what was taken away becomes factors of their own.",
+        "Part two: ‖w−u‖² = ww − 2·wu + s. The exponent wu − ww/2 is −½ times the first two terms. "
+        "Which third term is missing?",
+    ],
+    misconceptions=[
+        Misconception(
+            "the cross term counted once",
+            (["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", GOOD_SPLIT[1]], GOOD_SHIFT),
+            "‖x+y‖² contains xᵀy and yᵀx, so xy appears twice. Halved, one of them is left.",
+            when=_in_split("exp(xy/2)"),
+        ),
+        Misconception(
+            "the half forgotten",
+            (["exp(-xx)*exp(xx + 2*xy + yy)*exp(-yy)", "exp(-xx)*exp(s)*exp(-yy)"], GOOD_SHIFT),
+            "The whole square contains 2·xy. To get xy, all three exponents need the factor ½.",
+            when=_in_split("exp(2*xy)"),
+        ),
+        Misconception(
+            "a sign lost",
+            (["exp(xx/2)*exp((xx + 2*xy + yy)/2)*exp(yy/2)", "exp(xx/2)*exp(s/2)*exp(yy/2)"],
+             GOOD_SHIFT),
+            "The square brings xx/2 and yy/2 with it. The two outer factors have to take them away "
+            "again, so their exponents are negative.",
+            when=_in_split("exp(s - xy)"),
+        ),
+        Misconception(
+            "the outer factors forgotten",
+            (["exp((xx + 2*xy + yy)/2)", "exp(s/2)"], GOOD_SHIFT),
+            "exp(‖x+y‖²/2) is larger than exp(xᵀy) by exp(‖x‖²/2)·exp(‖y‖²/2). These factors have "
+            "to be divided out.",
+            when=_in_split("exp(s/2)"),
+        ),
+        Misconception(
+            "a square added and not paid for",
+            (GOOD_SPLIT, ["exp(-(ww - 2*wu + s)/2)", "exp(-r/2)"]),
+            "Completing the square adds −s/2 to the exponent. A factor exp(s/2) in front gives it "
+            "back, and this factor is the whole result.",
+            when=_in_shift("exp(-r/2)"),
+        ),
+        Misconception(
+            "the square paid for with the wrong sign",
+            (GOOD_SPLIT, ["exp(-s/2)*exp(-(ww - 2*wu + s)/2)", "exp(-s/2)*exp(-r/2)"]),
+            "The completed square has −s/2 in its exponent, so the factor in front needs +s/2.",
+            when=_in_shift("exp(-s/2 - r/2)"),
+        ),
+        Misconception(
+            "s in place of s/2",
+            (GOOD_SPLIT, ["exp(s)*exp(-(ww - 2*wu + s)/2)", "exp(s)*exp(-r/2)"]),
+            "The square stands in the exponent with the factor ½, and s is one of its three terms.",
+            when=_in_shift("exp(s - r/2)"),
+        ),
+        Misconception(
+            "the claim as its own proof",
+            (GOOD_SPLIT[1:], GOOD_SHIFT[1:]),
+            "These lines are true, but they state what is to be shown. Write the square out in its "
+            "three terms first; its name comes in the line after.",
+            when=lambda split, shift: not SPLIT.is_shown_by(split) or not SHIFT.is_shown_by(shift),
+        ),
+    ],
+)  # fmt: skip
+def completed_square(
+    split: Lines(["xx", "xy", "yy", "s"]), shift: Lines(["ww", "wu", "s", "r"])
+) -> Verdict:
+    """Complete two squares: split exp(xᵀy) by ‖x+y‖², and shift the bell curve by u = x + y."""
+    first, second = SPLIT.check(split), SHIFT.check(shift)
+    if first and second:
+        return wrong(f"Part one: {first} Part two: {second}")
+    if first:
+        return partly(2, f"Part two is right. Part one: {first}")
+    if second:
+        return partly(1, f"Part one is right. Part two: {second}")
+    return right(
+        "Every line holds, in both parts. The bell curve exp(−r/2) only moved, so E[exp(wᵀu)] is "
+        "the factor in front of it, exp(s/2)."
+    )
+
+
+# -- 9.2 -------------------------------------------------------------------------------------------
+
+
+@cache
+def gauss_grid(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points w in d dimensions and weights with which a sum is the mean over w ∼ N(0, 1)."""
+    points, weights = np.polynomial.hermite_e.hermegauss({1: 28, 2: 20}.get(d, 14))
+    grid = np.stack(np.meshgrid(*[points] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    all_weights = np.ones(1)
+    for _ in range(d):
+        all_weights = np.multiply.outer(all_weights, weights / weights.sum()).ravel()
+    return grid, all_weights
+
+
+def draw(seed: int, *shape: int) -> np.ndarray:
+    """Numbers between −1 and 1 with one digit."""
+    return np.random.default_rng(seed).uniform(-1, 1, shape).round(1)
+
+
+X_SEEN, W_SEEN = draw(0, 3, 2), draw(1, 4, 2)
+
+
+def _scaled(power: float, norm: float = 0.5) -> Callable:
+    """exp(Wx − norm·‖x‖²)/m^power: right for power = norm = ½."""
+    return lambda X, W: np.exp(X @ W.T - norm * (X**2).sum(1)[:, None]) / len(W) ** power
+
+
+def _own_directions(X, W):
+    return positive_features(X, np.random.default_rng().normal(size=W.shape))
+
+
+def _mean_inside(X, W):
+    return np.ones((len(X), len(W))) / np.sqrt(len(W))
+
+
+def _one_norm(X, W):
+    return np.exp(X @ W.T - (X**2).sum() / 2) / np.sqrt(len(W))
+
+
+def _all_columns_equal(f: FunctionAnswer) -> bool:
+    F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
+    return close(F, np.repeat(F[:, :1], 4, axis=1))
+
+
+@exercise(
+    "9.2",
+    points=4,
+    hints=[
+        "Exercise 9.1: exp(xᵀy) is the mean of exp(wᵀx)·exp(wᵀy), times exp(−‖x‖²/2)·exp(−‖y‖²/2). "
+        "Give to f(x) what belongs to x.",
+        "f(x)ᵀf(y) is a sum over m directions, and a mean is wanted. Which factor in f(x), times "
+        "the same one in f(y), makes 1/m?",
+        "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖²: sum over axis 1.",
+    ],
+    misconceptions=[
+        Misconception(
+            "1/m in place of 1/√m",
+            (_scaled(1),),
+            "The factor stands in f(x) and in f(y), so 1/m becomes 1/m² for a sum of m terms: the "
+            "estimate is too small by a factor of m. In attention, after the division, that "
+            "cancels.",
+        ),
+        Misconception(
+            "no 1/√m",
+            (_scaled(0),),
+            "f(x)ᵀf(y) sums over m directions. Without a factor it estimates m·exp(xᵀy).",
+        ),
+        Misconception(
+            "exp(−‖x‖²/2) forgotten",
+            (_scaled(0.5, 0),),
+            "The mean of exp(wᵀx)·exp(wᵀy) is exp(‖x+y‖²/2). The factors exp(−‖x‖²/2) and "
+            "exp(−‖y‖²/2) bring it down to exp(xᵀy).",
+        ),
+        Misconception(
+            "exp(−‖x‖²) for exp(−‖x‖²/2)",
+            (_scaled(0.5, 1),),
+            "‖x‖² enters the exponent of the split with a half.",
+        ),
+        Misconception(
+            "a sign lost in exp(−‖x‖²/2)",
+            (_scaled(0.5, -0.5),),
+            "exp(+‖x‖²/2) belongs to sines and cosines. Here the mean exp(‖x+y‖²/2) is too large "
+            "and has to be reduced.",
+        ),
+        Misconception(
+            "directions of its own",
+            (_own_directions,),
+            "The function is called once for the queries and once for the keys. If it draws new "
+            "directions each time, f(x) and f(y) know nothing of each other. Use the rows of W.",
+            when=lambda f: not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN)),
+        ),
+        Misconception(
+            "the expectation taken inside f",
+            (_mean_inside,),
+            "The mean of exp(wᵀx) is exp(‖x‖²/2), so all that is left of f(x) is a constant, and "
+            "every pair looks equally alike. The mean must be taken of the product.",
+            when=_all_columns_equal,
+        ),
+        Misconception(
+            "one norm for all rows",
+            (_one_norm,),
+            "`(X**2).sum()` adds up all rows. Every x needs its own ‖x‖²: sum over axis 1.",
+        ),
+        Misconception(
+            "sines and cosines",
+            (trigonometric_features,),
+            "These are unbiased too, with two features for every direction. But they can be "
+            "negative, and here m positive ones are asked for.",
+        ),
+    ],
+)
+def features(
+    features: Function(samples=[(X_SEEN, W_SEEN), (draw(2, 2, 3), draw(3, 5, 3))]),
+) -> Verdict:
+    """Write positive features f with E[f(x)ᵀf(y)] = exp(xᵀy) for directions w ∼ N(0, I)."""
+    if np.shape(real_array(features(X_SEEN, W_SEEN))) == (3, 8):
+        return wrong("With 4 directions the result has 8 columns, not one for each.")
+    F = features.array(X_SEEN, W_SEEN, shape=(3, 4))
+    if not close(F, features.array(X_SEEN, W_SEEN, shape=(3, 4))):
+        return wrong("Two calls with the same X and the same W gave different features.")
+    if close(F, features.array(X_SEEN, W_SEEN[::-1] + 0.3, shape=(3, 4))):
+        return wrong("The features stay the same when W changes.")
+    for d in (1, 2, 3):
+        if found := biased_at(features, draw(d, 3, d), d):
+            return found
+    for r in range(4):
+        alone = features.array(X_SEEN, W_SEEN[[r]], shape=(3, 1))
+        if not close(F[:, [r]], alone / 2):  # 2 is the root of 4 directions
+            return wrong(
+                f"Feature {r + 1} of 4 should be made from row {r + 1} of W alone, and be half of "
+                f"what it is when W has only that row. For x = {show(X_SEEN[0])} it is "
+                f"{show(F[0, r])}; alone it is {show(alone[0, 0])}."
+            )
+    return right(
+        "The mean of f(x)ᵀf(y) over all directions, computed as an integral in 1, 2 and 3 "
+        f"dimensions, is exp(xᵀy), and all features are positive. {sampled(features)}"
+    )
+
+
+def biased_at(features: FunctionAnswer, X: np.ndarray, d: int) -> Verdict | None:
+    """The verdict if a feature is not positive or the mean over w ∼ N(0, I) is not exp(xᵀy)."""
+    W, weights = gauss_grid(d)
+    F = features.array(X, W, shape=(len(X), len(W)))
+    if F.min() <= 0:
+        i, r = np.argwhere(F <= 0)[0]
+        return wrong(f"At x = {show(X[i])}, w = {show(W[r])} the feature is {show(F[i, r])}.")
+    means = (F * weights * len(W)) @ F.T  # F has 1/√m from each side; the weights sum to 1
+    for i, x in enumerate(X):
+        for y, mean in zip(X, means[i], strict=True):
+            if not close(mean, np.exp(x @ y)):
+                return wrong(
+                    f"With x = {show(x)}, y = {show(y)} and {len(W)} directions, the mean of "
+                    f"f(x)ᵀf(y) over w ∼ N(0, I) is {show(mean)}, and exp(xᵀy) is "
+                    f"{show(np.exp(x @ y))}."
+                )
+    return None
+
+
+def sampled(features: FunctionAnswer) -> str:
+    """What a simulation sees: a number for the student, not a part of the verdict."""
+    x, y, W = np.array([0.5, 0.2]), np.array([0.3, -0.1]), np.random.default_rng(0)
+    F = features.array(np.array([x, y]), W.normal(size=(4000, 2)), shape=(2, 4000))
+    products = 4000 * F[0] * F[1]
+    error = products.std() / np.sqrt(4000)
+    return (
+        f"At x = {show(x)}, y = {show(y)}, where exp(xᵀy) = {np.exp(x @ y):.3f}, 4000 random "
+        f"directions gave {products.mean():.3f} with a standard error of {error:.3f}."
+    )
+
+
+# -- 9.3 and 9.4: exact moments in one dimension, where every xᵀy and ‖x+y‖² can be had ------------
+
+VARIANCE = Formula(xy=(-1, 1), s=(0, 2), m=range(1, 9))
+SIZE = Formula(s=(0, 2), r=(0, 1))
+
+
+def moments(x: float, y: float, m: int) -> tuple[float, float]:
+    """Mean and variance of f(x)ᵀf(y) over m independent directions, by integration over all."""
+    w, weights = gauss_grid(1)
+    products = np.prod(positive_features(np.array([[x], [y]]), w), axis=0) * len(w)
+    total, chance = np.zeros(1), np.ones(1)
+    for _ in range(m):
+        total = np.add.outer(total, products).ravel()
+        chance = np.multiply.outer(chance, weights).ravel()
+    mean = chance @ total / m
+    return mean, chance @ (total / m - mean) ** 2
+
+
+@exercise(
+    "9.3",
+    points=3,
+    hints=[
+        "One direction first: p = exp(wᵀ(x+y))·exp(−(‖x‖²+‖y‖²)/2), with variance E[p²] − (E[p])².",
+        "p² contains exp(wᵀ2(x+y)). E[exp(wᵀu)] = exp(‖u‖²/2) holds for u = 2(x+y) too.",
+        "‖x‖² + ‖y‖² = s − 2·xy. The mean of m independent terms has 1/m of the variance of one.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the relative variance",
+            ("(exp(s) - 1)/m",),
+            "That is the variance divided by the square of the mean exp(xᵀy). It is often the more "
+            "useful number, but here the variance itself is asked for.",
+        ),
+        Misconception(
+            "the second moment",
+            ("exp(2*xy)*exp(s)/m",),
+            "E[p²] is exp(2xᵀy)·exp(s). The square of the mean, exp(2xᵀy), has to be subtracted.",
+        ),
+        Misconception(
+            "the standard deviation",
+            ("exp(xy)*sqrt((exp(s) - 1)/m)",),
+            "This is the square root of the variance.",
+        ),
+        Misconception(
+            "m squared",
+            ("exp(2*xy)*(exp(s) - 1)/m**2",),
+            "1/m² comes from the factor in front of the sum, but the sum has m terms, all with one "
+            "variance: one m cancels.",
+        ),
+        Misconception(
+            "m forgotten",
+            ("exp(2*xy)*(exp(s) - 1)",),
+            "That is the variance with one direction. A mean over m independent ones has less.",
+        ),
+        Misconception(
+            "exp(xᵀy) for exp(2xᵀy)",
+            ("exp(xy)*(exp(s) - 1)/m",),
+            "A variance is a square: where the mean has a factor exp(xᵀy), the variance has it "
+            "squared.",
+        ),
+        Misconception(
+            "the outer factors forgotten",
+            ("(exp(2*s) - exp(s))/m",),
+            "That is the variance of exp(wᵀ(x+y)) alone. The factor exp(−(‖x‖²+‖y‖²)/2) multiplies "
+            "the variance by its square.",
+        ),
+        Misconception(
+            "‖2u‖² taken as 2‖u‖²",
+            ("0",),
+            "E[exp(2wᵀu)] is exp(‖2u‖²/2) = exp(2‖u‖²). With exp(‖u‖²) the second moment would be "
+            "the square of the mean, and nothing would vary.",
+        ),
+        Misconception(
+            "s/2 in place of s",
+            ("exp(2*xy)*(exp(s/2) - 1)/m",),
+            "E[p²] = exp(2s)·exp(−(s − 2·xy)), and 2s − s is s.",
+        ),
+    ],
+)
+def variance(variance: VARIANCE) -> Verdict:
+    """Find the variance of f(x)ᵀf(y) in xy = xᵀy, s = ‖x+y‖² and m."""
+    for x, y in [(1.0, 0.0), (0.5, 0.5), (-1.0, 0.4), (0.3, -0.3), (0.2, 0.7), (-0.9, -0.1)]:
+        for m in (1, 2, 3):
+            _, seen = moments(x, y, m)
+            point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
+            if not close(variance(**point), seen):
+                return wrong(
+                    f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)}, the "
+                    f"variance of f(x)ᵀf(y), integrated over all directions, is {show(seen)}; "
+                    f"your formula gives {show(variance(**point))}."
+                )
+    return right("The variance was integrated for 6 pairs (x, y) and m = 1, 2, 3; it is yours.")
+
+
+@exercise(
+    "9.4",
+    points=1,
+    hints=[
+        "The relative error is the standard deviation divided by the mean, exp(xᵀy).",
+        "Set the square of it, your variance of 9.3 over exp(2xᵀy), equal to r², and solve for m.",
+    ],
+    misconceptions=[
+        Misconception(
+            "r not squared",
+            ("(exp(s) - 1)/r",),
+            "The variance goes with 1/m, the error with 1/√m. Half the error takes four times as "
+            "many features.",
+        ),
+        Misconception(
+            "a root too many",
+            ("sqrt(exp(s) - 1)/r",),
+            "This is √m. Square it.",
+        ),
+        Misconception(
+            "upside down",
+            ("r**2/(exp(s) - 1)",),
+            "A smaller error needs more features, so r² belongs below the line.",
+        ),
+        Misconception(
+            "1 not subtracted",
+            ("exp(s)/r**2",),
+            "That is the second moment in place of the variance. At s = 0 nothing varies, and no "
+            "features are needed.",
+        ),
+        Misconception(
+            "the law without its constant",
+            ("1/r**2",),
+            "The error goes with 1/√m, but how large it is depends on s, and strongly.",
+        ),
+    ],
+)
+def needed_features(m: SIZE) -> Verdict:
+    """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
+    for point in SIZE.points():
+        mean, one = moments(np.sqrt(point["s"]), 0.0, 1)  # ‖x+y‖² = s
+        count = m(**point)
+        if count <= 0:
+            return wrong(f"At {show_at(point)} your m is {show(count)}, which is not positive.")
+        error = np.sqrt(one / count) / mean
+        if not close(error, point["r"]):
+            return wrong(
+                f"At {show_at(point)} your m is {show(count)}. One direction has a relative "
+                f"variance of {show(one / mean**2)}, so with m of them the relative error is "
+                f"{show(error)}, not {show(point['r'])}."
+            )
+    return right("At 12 pairs (s, r) this many features give the relative error r.")
+
+
+# -- 9.5 -------------------------------------------------------------------------------------------
+
+
+def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """Q, K (n×d), V (n×width), W (m×d); with each w comes −w, so exp(−wᵀx) is as good."""
+    Q, K, half = draw(seed, n, d), draw(seed + 1, n, d), draw(seed + 2, m // 2, d)
+    return Q, K, draw(seed + 3, n, width), 2 * np.concatenate([half, -half])
+
+
+def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """y_i = Σ_j f(q_i)ᵀf(k_j) v_j / Σ_j f(q_i)ᵀf(k_j), pair by pair."""
+    similar = np.exp((Q[:, None] + K) @ W.T).sum(axis=2) * np.exp(-(K**2).sum(axis=1) / 2)
+    return np.array([sum(a * v for a, v in zip(row, V, strict=True)) / sum(row) for row in similar])
+
+
+SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much
+
+
+def metered(answer: FunctionAnswer, n: int) -> Meter:
+    """The cost with n tokens of width 3, values of width 2 and 4 directions."""
+    try:
+        m = measure(answer.function, *tokens(n, 3, 2, 4))
+    except NotCounted as refusal:
+        raise Unreadable(f"The numbers are right. {refusal}") from None
+    except Exception as error:
+        raise Unreadable(f"On metered arrays {answer.name} raised {in_words(error)}.") from None
+    if m.read_out:
+        raise Unreadable(
+            f"The numbers are right, but {m.read_out} of them left their arrays on the way, so the "
+            "cost cannot be counted. Compute with arrays throughout, without `float`."
+        )
+    return m
+
+
+def growth(answer: FunctionAnswer) -> tuple[str, str]:
+    """What grows faster than n, "memory" or "time" (else "nothing"), and a sentence about it."""
+    small, large = metered(answer, SMALL), metered(answer, LARGE)
+    shape = "×".join(map(str, large.largest.shape))
+    if large.largest.size >= LARGE**2:
+        return "memory", f"At n = {LARGE} the meter saw an array of {shape}."
+    if large.peak > 2.2 * small.peak:
+        cost, what = (small.peak, large.peak), "numbers in memory"
+    else:
+        cost, what = (small.flops, large.flops), "FLOPs"
+    kind = "nothing" if cost[1] < 2.2 * cost[0] else "memory" if "memory" in what else "time"
+    says = f"From n = {SMALL} to n = {LARGE} it goes from {cost[0]} {what} to {cost[1]}"
+    return kind, f"{says}; the largest array is {shape}."
+
+
+class MeteredFunction(Function):
+    """A function; two are the same if they give the same numbers and their costs grow alike."""
+
+    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
+        return super().same(a, b) and growth(a)[0] == growth(b)[0]
+
+
+def _exactly(Q, K, V, W):
+    return softmax(Q @ K.T) @ V
+
+
+def _all_pairs(Q, K, V, W):
+    A = positive_features(Q, W) @ positive_features(K, W).T
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _query_by_query(Q, K, V, W):
+    G = positive_features(K, W)
+    return np.stack([(G @ f) @ V / (G @ f).sum() for f in positive_features(Q, W)])
+
+
+def _not_normalized(Q, K, V, W):
+    return positive_features(Q, W) @ (positive_features(K, W).T @ V)
+
+
+def _without_norms(Q, K, V, W):
+    return linear_attention(Q, K, V, lambda X: np.exp(X @ W.T))
+
+
+def _resampled(Q, K, V, W):
+    F, G = (
+        positive_features(Q, W),
+        positive_features(K, np.random.default_rng().normal(size=W.shape)),
+    )
+    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+
+def _plain_mean(Q, K, V, W):
+    return np.tile(V.mean(axis=0), (len(Q), 1))
+
+
+def _draws_anew(f: FunctionAnswer) -> bool:
+    arrays = tokens(4, 3, 2, 4)
+    return not close(f(*arrays), f(*arrays))
+
+
+def _right_numbers(f: FunctionAnswer) -> bool:
+    arrays = tokens(4, 3, 2, 4)
+    return close(f(*arrays), by_definition(*arrays))
+
+
+@exercise(
+    "9.5",
+    points=2,
+    hints=[
+        "Unit 08 has the order: f(Q)·(f(K)ᵀV) above, f(Q)·(the sum of the f(k_j)) below.",
+        "Queries and keys go through the same f with the same W. The denominator has one number "
+        "for each query: give it the shape n×1 before you divide.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the n×n weights built after all",
+            (_all_pairs,),
+            "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to multiply f(K)ᵀV first.",
+            when=lambda f: _right_numbers(f) and growth(f)[0] == "memory",
+        ),
+        Misconception(
+            "one query at a time",
+            (_query_by_query,),
+            "No array is large now, but each of n queries still visits n keys. f(K)ᵀV and the sum "
+            "of the f(k_j) are the same for all queries, so form them once.",
+            when=lambda f: _right_numbers(f) and growth(f)[0] == "time",
+        ),
+        Misconception(
+            "softmax attention itself",
+            (_exactly,),
+            "These are the exact weights, with the exact cost: n×n numbers. Use the features of W.",
+        ),
+        Misconception(
+            "the normalization forgotten",
+            (_not_normalized,),
+            "This is the numerator AV. The weights of a query do not sum to 1: divide by D, which "
+            "comes from the same features.",
+        ),
+        Misconception(
+            "exp(−‖k‖²/2) forgotten",
+            (_without_norms,),
+            "The query's own factor cancels in the division, since it is the same above and below. "
+            "A key's factor does not: without it, long keys get far too much weight.",
+        ),
+        Misconception(
+            "new directions for the keys",
+            (_resampled,),
+            "With independent directions the mean of f(q)ᵀf(k) is the same for all pairs, and in "
+            "the limit every key weighs alike. Queries and keys have to share one W.",
+            when=_draws_anew,
+        ),
+        Misconception(
+            "the expectation taken inside f",
+            (_plain_mean,),
+            "Averaged before it is multiplied, f is a constant. All weights are then equal, and "
+            "the output is the plain mean of the values.",
+        ),
+    ],
+)  # fmt: skip
+def approximate_attention(
+    approximate_attention: MeteredFunction(samples=[tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)]),
+) -> Verdict:
+    """Write attention with the features of W in place of exp(qᵀk), at a cost linear in n."""
+    sizes = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
+    for seed, (n, d, width, m) in enumerate(sizes):
+        arrays = tokens(n, d, width, m, seed)
+        expected = by_definition(*arrays)
+        answer = approximate_attention.array(*arrays, shape=(n, width), finite=False)
+        if not close(answer, expected):
+            return counterexample(dict(zip("QKVW", arrays, strict=True)), expected, answer)
+    kind, says = growth(approximate_attention)
+    if kind != "nothing":
+        return partly(1, f"The numbers are right, but the cost is not linear in n. {says}")
+    return right(f"{limit(approximate_attention)} The cost is linear in n. {says}")
+
+
+def counterexample(inputs: Mapping, expected: np.ndarray, answer: np.ndarray) -> Verdict:
+    i = next(i for i in range(len(expected)) if not close(answer[i], expected[i]))
+    where = ", ".join(f"{name} = {show(array)}" for name, array in inputs.items())
+    return wrong(
+        f"With {where} row {i + 1} of the result should be {show(expected[i])}; yours is "
+        f"{show(answer[i])}."
+    )
+
+
+def limit(answer: FunctionAnswer) -> str:
+    """How near the answer is to softmax attention with many directions."""
+    Q, K, V, _ = tokens(5, 2, 2, 2)
+    W = np.random.default_rng(0).normal(size=(5000, 2))
+    far = np.abs(answer.array(Q, K, V, W, shape=(5, 2)) - softmax(Q @ K.T) @ V).max()
+    return f"With 5000 directions the outputs are within {far:.3f} of softmax attention."

@@ -1,0 +1,273 @@
+"""Unit 09: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils.attention import linear_attention, positive_features
+from course_utils.checks import random_features as check
+from course_utils.exercise import Outcome
+
+xx, xy, yy, s, ww, wu, r, m = sympy.symbols("xx xy yy s ww wu r m")
+SPLIT = ["exp(-xx/2) * exp((xx + 2*xy + yy)/2) * exp(-yy/2)", "exp(-xx/2) * exp(s/2) * exp(-yy/2)"]
+SHIFT = ["exp(s/2) * exp(-(ww - 2*wu + s)/2)", "exp(s/2) * exp(-r/2)"]
+
+
+def features_by_loops(X, W):
+    root = len(W) ** 0.5
+    return [[np.exp(sum(w * x) - sum(x * x) / 2) / root for w in W] for x in X]
+
+
+def features_by_completed_square(X, W):
+    """exp(−‖w−x‖²/2) exp(‖w‖²/2)/√m: the same numbers, another thought."""
+    far = ((X[:, None] - W) ** 2).sum(axis=2)
+    return np.exp(((W**2).sum(axis=1) - far) / 2) / np.sqrt(W.shape[0])
+
+
+def mirrored_features(X, W):
+    """w and −w are equally likely, so this is as unbiased as the usual form."""
+    return positive_features(X, -W)
+
+
+def tempered_features(X, W, a=-0.05):
+    """D exp(a‖w‖² + b wᵀx − ‖x‖²/2): unbiased for every a < 1/4 with b² = 1 − 4a."""
+    b, scale = np.sqrt(1 - 4 * a), (1 - 4 * a) ** (X.shape[1] / 4)
+    exponents = a * (W**2).sum(axis=1) + b * X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2
+    return scale * np.exp(exponents) / np.sqrt(len(W))
+
+
+def attention_by_loops(Q, K, V, W):
+    F, G = np.exp(Q @ W.T), np.exp(K @ W.T - (K**2).sum(axis=1, keepdims=True) / 2)
+    state, total = 0.0, 0.0
+    for g, v in zip(G, V, strict=True):
+        state, total = state + np.outer(g, v), total + g
+    return (F @ state) / (F @ total)[:, None]
+
+
+def attention_with_homework_constant(Q, K, V, W):
+    """1/m in place of 1/√m: wrong in f, harmless here."""
+    return linear_attention(Q, K, V, lambda X: positive_features(X, W) / np.sqrt(len(W)))
+
+
+def attention_by_einsum(Q, K, V, W):
+    F, G = positive_features(Q, W), positive_features(K, W)
+    numerator = np.einsum("ir,rl->il", F, np.einsum("jr,jl->rl", G, V))
+    return numerator / np.einsum("ir,r->i", F, G.sum(axis=0))[:, None]
+
+
+RIGHT = {
+    "completed_square": [
+        (SPLIT, SHIFT),
+        (
+            ["exp((xx + 2*xy + yy)/2 - xx/2 - yy/2)", sympy.exp((s - xx - yy) / 2)],
+            [sympy.exp(s / 2) * sympy.exp(-(ww - 2 * wu + s) / 2), sympy.exp((s - r) / 2)],
+        ),
+        (
+            ("exp(xy + xx/2 + yy/2 - xx/2 - yy/2)", *SPLIT),
+            ("exp(wu - ww/2)", "exp(wu - ww/2 - s/2 + s/2)", *SHIFT),
+        ),
+    ],
+    "features": [
+        (positive_features,),
+        (features_by_loops,),
+        (features_by_completed_square,),
+        (mirrored_features,),
+        (tempered_features,),
+    ],
+    "variance": [
+        (sympy.exp(2 * xy) * (sympy.exp(s) - 1) / m,),
+        ("(exp(2·xy + s) − exp(2·xy))/m",),
+        ("exp(xy)**2 * 2*exp(s/2)*sinh(s/2) / m",),
+    ],
+    "needed_features": [
+        ((sympy.exp(s) - 1) / r**2,),
+        ("(sqrt(exp(s) - 1)/r)**2",),
+        ("exp(s)*r^(-2) − r^(-2)",),
+    ],
+    "approximate_attention": [
+        (lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: positive_features(X, W)),),
+        (attention_by_loops,),
+        (attention_with_homework_constant,),
+        (attention_by_einsum,),
+        (lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: mirrored_features(X, W)),),
+    ],
+}  # fmt: skip
+
+
+def off_by_a_little(X, W):
+    return positive_features(X, W) * np.exp(1e-4 * (X**2).sum(axis=1))[:, None]
+
+
+def right_in_one_dimension_only(X, W):
+    return np.exp(X @ W.T - X[:, :1] ** 2 / 2) / np.sqrt(len(W))
+
+
+def right_for_as_many_directions_as_tokens(X, W):
+    return np.exp(X @ W.T - (X**2).sum(axis=1)[:, None] / 2) / np.sqrt(len(X))
+
+
+def scaled_by_the_dimension(X, W):
+    return np.exp(X @ W.T - (X**2).sum(axis=1)[:, None] / 2) / np.sqrt(W.shape[1])
+
+
+def directions_fixed_inside(X, W):
+    return positive_features(X, np.random.default_rng(0).normal(size=W.shape))
+
+
+def mean_over_the_sample_inside(X, W):
+    each = np.exp(X @ W.T - (X**2).sum(axis=1)[:, None] / 2).mean(axis=1, keepdims=True)
+    return np.repeat(each, len(W), axis=1) / np.sqrt(len(W))
+
+
+def divided_by_the_largest(X, W):
+    """Often done against overflow; harmless in attention, but no longer unbiased."""
+    F = positive_features(X, W)
+    return F / F.max()
+
+
+def shuffled_by_token(X, W):
+    F = positive_features(X, W)
+    F[1:] = F[1:, ::-1]
+    return F
+
+
+def seeded_keys(Q, K, V, W):
+    other = np.random.default_rng(3).normal(size=W.shape)
+    F, G = positive_features(Q, W), positive_features(K, other)
+    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+
+def opposite_keys(Q, K, V, W):
+    F, G = positive_features(Q, W), positive_features(K, -W)
+    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+
+NEAR_MISSES = {
+    "completed_square": [
+        (SPLIT[:1], SHIFT),
+        (SPLIT, SHIFT[:1]),
+        ([SPLIT[0], "exp(-xx/2) * exp(s) * exp(-yy/2)"], SHIFT),
+        (SPLIT, ["exp(s/2) * exp(-(ww + 2*wu + s)/2)", SHIFT[1]]),
+        (["exp(xy)"], ["exp(wu - ww/2)"]),
+    ],
+    "features": [
+        (off_by_a_little,),
+        (right_in_one_dimension_only,),
+        (right_for_as_many_directions_as_tokens,),
+        (scaled_by_the_dimension,),
+        (directions_fixed_inside,),
+        (mean_over_the_sample_inside,),
+        (divided_by_the_largest,),
+        (shuffled_by_token,),
+        (lambda X, W: -positive_features(X, W),),
+        (lambda X, W: np.ones((len(X), len(W))),),
+        (lambda X, W: np.exp(X @ X.T)[:, : len(W)],),
+    ],
+    "variance": [
+        ("exp(2*xy)*(exp(s) - 1)/(m + 1)",),
+        ("exp(s - 1)*exp(2*xy)/m",),
+        ("2*xy*s/m",),
+        ("s/m",),
+    ],
+    "needed_features": [("s/r**2",), ("(exp(s) - 1)/r**2 + 1",), ("(exp(s/2) - 1)/r**2",), ("-1",)],
+    "approximate_attention": [
+        (seeded_keys,),
+        (opposite_keys,),
+        (lambda Q, K, V, W: linear_attention(Q, K, V),),
+        (lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: positive_features(X, W[:1])),),
+        (lambda Q, K, V, W: V,),
+    ],
+}
+
+every = pytest.mark.parametrize
+
+
+@every(("name", "answers"), [(n, a) for n, forms in RIGHT.items() for a in forms])
+def test_right_answers_pass_in_every_form(name, answers):
+    feedback = getattr(check, name)(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == feedback.points
+
+
+@every(("name", "answers"), [(n, a) for n, forms in NEAR_MISSES.items() for a in forms])
+def test_near_misses_fail(name, answers):
+    feedback = getattr(check, name)(*answers)
+    assert feedback.outcome is not Outcome.RIGHT, feedback
+    assert feedback.earned < feedback.points
+
+
+def test_the_unit_is_worth_thirteen_points():
+    assert sum(getattr(check, name).points for name in RIGHT) == 13
+
+
+def test_each_part_of_the_completed_square_earns_its_points():
+    first, second = check.completed_square(SPLIT, SHIFT[:1]), check.completed_square(["xy"], SHIFT)
+    assert (first.earned, second.earned) == (1, 2)
+    assert "still contains xy" in check.completed_square(SPLIT[:1], SHIFT).says
+    assert check.completed_square(["xy"], ["s"]).earned == 0
+
+
+def test_a_false_line_is_refuted_with_numbers():
+    says = check.completed_square(["exp(xx + xy)", *SPLIT], SHIFT).says
+    assert "Line 1 is false: at xx = 1, xy = 0, the line before is 1" in says
+
+
+def test_a_jump_to_the_end_is_asked_for_the_line_between():
+    feedback = check.completed_square(SPLIT[1:], SHIFT)
+    assert "none shows how the square comes about" in feedback.says
+    assert feedback.misconception == "the claim as its own proof"
+
+
+def test_bias_is_shown_as_two_numbers_that_differ():
+    says = check.features(lambda X, W: np.exp(X @ W.T) / np.sqrt(len(W))).says
+    assert "the mean of f(x)ᵀf(y) over w ∼ N(0, I) is" in says
+    assert "and exp(xᵀy) is" in says
+
+
+def test_a_negative_feature_is_shown_where_it_occurs():
+    assert "the feature is −" in check.features(lambda X, W: -positive_features(X, W)).says
+
+
+def test_a_sample_mean_inside_f_is_recognized_as_an_expectation_inside_f():
+    feedback = check.features(mean_over_the_sample_inside)
+    assert feedback.misconception == "the expectation taken inside f"
+
+
+def test_the_integral_over_directions_is_exact_in_the_first_moments():
+    for d in (1, 2, 3):
+        W, weights = check.gauss_grid(d)
+        assert weights @ W == pytest.approx(np.zeros(d))
+        assert (W.T * weights) @ W == pytest.approx(np.eye(d))
+        assert weights @ np.exp(W.sum(axis=1)) == pytest.approx(np.exp(d / 2))
+
+
+def test_the_integrated_variance_agrees_with_a_simulation():
+    mean, variance = check.moments(0.3, 0.4, 3)
+    W = np.random.default_rng(0).normal(size=(20_000, 3, 1))
+    draws = np.exp(0.7 * W - 0.125).mean(axis=(1, 2))
+    assert draws.mean() == pytest.approx(mean, rel=0.01)
+    assert draws.var() == pytest.approx(variance, rel=0.05)
+
+
+def test_attention_with_the_right_numbers_and_the_wrong_cost_earns_one_point():
+    def all_pairs(Q, K, V, W):
+        A = np.exp(Q @ W.T) @ positive_features(K, W).T
+        return A @ V / A.sum(axis=1, keepdims=True)
+
+    feedback = check.approximate_attention(all_pairs)
+    assert feedback.earned == 1
+    assert "64×64" in feedback.says
+    assert feedback.misconception == "the n×n weights built after all"
+
+
+def test_numbers_that_leave_their_arrays_cannot_be_counted():
+    def by_lists(Q, K, V, W):
+        return linear_attention(np.array(Q.tolist()), K, V, lambda X: positive_features(X, W))
+
+    feedback = check.approximate_attention(by_lists)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.says.startswith("The numbers are right")

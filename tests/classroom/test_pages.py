@@ -1,0 +1,288 @@
+"""pages.py: a notebook as one page that needs no network and can be read by everyone."""
+
+import functools
+import importlib.metadata
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat.v4 as v4
+import pytest
+from bs4 import BeautifulSoup
+
+from course_utils.classroom import pages
+from course_utils.classroom.notebooks import WIDGET_VIEW, as_text, read
+from course_utils.classroom.pages import export_page, write_page, write_pages
+from course_utils.files import CourseError
+
+ROOT = Path(__file__).parents[2]
+LECTURES, SHEETS = (sorted((ROOT / name).glob("*.ipynb")) for name in ("notebooks", "exercises"))
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def each(paths):
+    return pytest.mark.parametrize("path", paths, ids=lambda p: f"{p.parent.name}/{p.stem}")
+
+
+def parsed(html):
+    """The page without MathJax's two million letters."""
+    return BeautifulSoup(html.replace(pages._mathjax(), ""), "html.parser")
+
+
+@functools.cache
+def page_of(path):
+    return parsed(export_page(path, along=(*LECTURES, *SHEETS)))
+
+
+def markdown(text="# Title", name="text", **more):
+    return v4.new_markdown_cell(text, id=name, **more)
+
+
+def code(source="1 + 1", name="code", count=1, outputs=(), **metadata):
+    return v4.new_code_cell(
+        source, id=name, execution_count=count, outputs=list(outputs), metadata=metadata
+    )
+
+
+def shown(metadata=None, **data):
+    data = {kind.replace("_", "/"): value for kind, value in data.items()}
+    return v4.new_output("display_data", data=data, metadata=metadata or {})
+
+
+def save(path, *cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(as_text(v4.new_notebook(cells=list(cells))), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def export(tmp_path):
+    """A notebook of these cells under a title, as a page."""
+
+    def exported(*cells, title="# Title"):
+        return parsed(export_page(save(tmp_path / "a.ipynb", markdown(title, "title"), *cells)))
+
+    return exported
+
+
+# -- every page of the course ---------------------------------------------------------------------
+
+
+@each(LECTURES + SHEETS)
+def test_it_has_a_language_one_main_part_and_the_title_of_the_notebook(path):
+    page, title = page_of(path), read(path).cells[0].source.splitlines()[0]
+    assert page.html["lang"] == "en"
+    assert len(page.find_all("main")) == 1
+    assert [h1.get_text() for h1 in page.find_all("h1")] == [title.removeprefix("# ")]
+    assert page.title.get_text() == title.removeprefix("# ")
+
+
+@each(LECTURES + SHEETS)
+def test_no_heading_skips_a_level(path):
+    levels = [int(heading.name[1]) for heading in page_of(path).select("h1, h2, h3, h4, h5, h6")]
+    assert levels[0] == 1
+    assert all(low <= high + 1 for high, low in zip(levels, levels[1:], strict=False))
+
+
+@each(LECTURES)
+def test_every_figure_is_inside_with_its_alt_text(path):
+    outputs = [output for cell in read(path).cells for output in cell.get("outputs", [])]
+    pictures = [o for o in outputs if "image/png" in o.get("data", {})]
+    images = page_of(path).find_all("img")
+    assert [i["alt"] for i in images] == [o.metadata["image/png"]["alt"] for o in pictures]
+    assert all(image["src"].startswith("data:image/png;base64,") for image in images)
+    stills = [o for o in pictures if o.data["text/plain"].startswith("Explorer(")]
+    assert len(page_of(path).select("figcaption")) == len(stills)
+
+
+@each(LECTURES + SHEETS)
+def test_nothing_has_to_be_fetched(path):
+    page = page_of(path)
+    assert [e for e in page.select("script[src], iframe, object, embed, video, audio")] == []
+    assert [link["href"] for link in page.select("link")] == ["data:,"]
+    style = "".join(element.get_text() for element in page.select("style"))
+    assert not re.search(r"@import|url\(", style)
+    scripts = "".join(element.get_text() for element in page.select("script"))
+    assert not re.search(r"https?://|require|mermaid|widget", scripts)
+
+
+@each(LECTURES + SHEETS)
+def test_its_links_lead_to_pages_that_are_written_with_it(path):
+    written = {other.with_suffix(".html") for other in (*LECTURES, *SHEETS)}
+    for link in page_of(path).select("a[href]"):
+        url = urlsplit(link["href"])
+        if url.scheme:
+            assert url.scheme == "https"
+        elif url.path:
+            assert (path.parent / url.path).resolve() in written, link["href"]
+        else:
+            assert page_of(path).find(id=url.fragment), link["href"]
+
+
+@each(LECTURES + SHEETS)
+def test_its_tables_say_what_heads_what(path):
+    for table in page_of(path).select("table"):
+        assert table.select("th[scope=col]")
+        assert [th for th in table.select("th") if not th.get_text(strip=True)] == []
+        assert [th for th in table.select("th") if th.get("scope") not in ("row", "col")] == []
+
+
+@each(LECTURES)
+def test_code_that_is_hidden_in_the_notebook_is_folded_and_the_rest_is_not(path):
+    cells = [c for c in read(path).cells if c.cell_type == "code"]
+    folded = [bool(cell.find("details")) for cell in page_of(path).select(".jp-CodeCell")]
+    assert folded == ["hide-input" in c.metadata.get("tags", []) for c in cells]
+
+
+# -- what a page shows ----------------------------------------------------------------------------
+
+
+def test_signs_in_alt_text_stay_what_they_are(export):
+    alt = 'a < b & "c" > d'
+    cell = code(outputs=[shown({"image/png": {"alt": alt, "width": 7}}, image_png=DOT)])
+    image = export(cell).img
+    assert (image["alt"], image["width"], image.get("height")) == (alt, "7", None)
+
+
+def test_a_formula_reaches_mathjax_as_it_was_written(export):
+    page = export(markdown("If $a<b$ and $x_1*x_2*x_3$, then\n\n$$a & b \\\\ c$$"))
+    assert "$a<b$" in page.main.get_text()
+    assert "$x_1*x_2*x_3$" in page.main.get_text()
+    assert "$$a & b \\\\ c$$" in page.main.get_text()
+
+
+def test_mathjax_is_inside_once_and_whole(tmp_path):
+    html = export_page(save(tmp_path / "a.ipynb", markdown()))
+    assert html.count(pages._mathjax()) == 1
+    assert "3.2.2" in pages._mathjax()
+
+
+def test_a_title_with_signs_is_read_as_text(export):
+    assert export(title="# *L2* & `decay` < 1").title.get_text() == "L2 & decay < 1"
+
+
+def test_headings_can_be_linked_to_and_have_no_sign_after_them(export):
+    page = export(markdown("## Two rules\n\nSee [there](#Two-rules)."))
+    assert page.h2.get_text() == "Two rules"
+    assert page.h2["id"] == "Two-rules"
+
+
+def test_an_empty_corner_of_a_table_makes_its_first_column_head_the_rows(export):
+    page = export(markdown("| | cost |\n| --- | --- |\n| full | n² |"))
+    assert [(cell.name, cell.get("scope")) for cell in page.select("td, th")] == [
+        ("td", None), ("th", "col"), ("th", "row"), ("td", None),
+    ]  # fmt: skip
+    page = export(markdown("| rule | cost |\n| --- | --- |\n| full | n² |"))
+    assert [cell.name for cell in page.select("td, th")] == ["th", "th", "td", "td"]
+
+
+def test_prompts_and_empty_cells_are_left_out(export):
+    page = export(code("x = 1"), code("", "empty", None))
+    assert not re.search(r"In\s*\[|Out\s*\[", page.get_text())
+    assert len(page.select(".highlight")) == 1
+
+
+def test_a_picture_beside_the_notebook_or_attached_to_a_cell_is_put_inside(tmp_path, export):
+    (tmp_path / "dot.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    attached = {"dot.png": {"image/png": DOT}}
+    page = export(
+        markdown("![a dot](dot.svg)"),
+        markdown("![another](attachment:dot.png)", "attached", attachments=attached),
+    )
+    assert [image["alt"] for image in page.find_all("img")] == ["a dot", "another"]
+    assert all(image["src"].startswith("data:image/") for image in page.find_all("img"))
+
+
+def test_the_same_notebook_gives_the_same_page(tmp_path):
+    path = save(tmp_path / "a.ipynb", markdown(), code(outputs=[shown(text_plain="2")]))
+    assert export_page(path) == export_page(path)
+
+
+@pytest.mark.parametrize(
+    ("link", "leads_to"),
+    [
+        ("b.ipynb", "b.html"),
+        ("b.ipynb#Two-rules", "b.html#Two-rules"),
+        ("../exercises/c%20d.ipynb", "../exercises/c%20d.html"),
+        ("other.ipynb", "other.ipynb"),
+        ("https://example.org/b.ipynb", "https://example.org/b.ipynb"),
+        ("#b.ipynb", "#b.ipynb"),
+        ("../data.csv", "../data.csv"),
+    ],
+)
+def test_a_link_leads_to_a_page_where_one_is_written_along(tmp_path, link, leads_to):
+    path = save(tmp_path / "notebooks" / "a.ipynb", markdown(f"# Title\n\n[there]({link})"))
+    along = [tmp_path / "notebooks" / "b.ipynb", tmp_path / "exercises" / "c d.ipynb"]
+    assert parsed(export_page(path, along)).a["href"] == leads_to
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+FAILED = v4.new_output("error", ename="KeyError", evalue="x", traceback=[])
+VIEW = v4.new_output("display_data", data={WIDGET_VIEW: {"model_id": "1"}})
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ([markdown(), code(count=None)], "saved without having been run: code"),
+        ([markdown(), code("x = ____"), code(name="b", count=None)], "without having been run: b"),
+        ([markdown(), code(outputs=[FAILED])], "cell code: saved with the error KeyError"),
+        ([markdown(), code(outputs=[VIEW])], "cell code: saved with a widget view"),
+        ([markdown(), code(outputs=[shown(image_png=DOT)])], "a picture without alt text"),
+        ([markdown("Text.")], "0 headings of the first level"),
+        ([markdown("# One\n\n# Two")], "2 headings of the first level"),
+        ([markdown("# A\n\n<img src='data:,'>")], "a picture without alt text"),
+        ([markdown("# A\n\n![x](none.png)")], r"shows none\.png, which a page cannot carry"),
+        ([markdown("# A\n\n![x](https://example.org/x.png)")], "shows https://example.org/x.png"),
+        ([markdown("# A\n\n<script src='x.js'></script>")], r"shows x\.js"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_a_sentence(tmp_path, cells, sentence):
+    path, target = save(tmp_path / "a.ipynb", *cells), tmp_path / "a.html"
+    target.write_text("the page of yesterday")
+    with pytest.raises(CourseError, match=rf"a\.ipynb .*{sentence}"):
+        write_page(path, target)
+    assert target.read_text() == "the page of yesterday"
+    assert {file.name for file in tmp_path.iterdir()} == {"a.ipynb", "a.html"}
+
+
+def test_a_sheet_that_is_still_blank_is_not_refused(export):
+    assert "x = ____" in export(code("x = ____", count=None)).get_text()
+
+
+def test_a_machine_without_mathjax_is_told_what_to_install(tmp_path, monkeypatch):
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "files", missing)
+    pages._mathjax.cache_clear()
+    with pytest.raises(CourseError, match="pip install sphinx-mathjax-offline"):
+        export_page(save(tmp_path / "a.ipynb", markdown()))
+
+
+# -- many at once ---------------------------------------------------------------------------------
+
+
+def test_pages_lie_as_their_notebooks_do_so_that_links_hold(tmp_path):
+    lecture = save(tmp_path / "notebooks" / "a.ipynb", markdown("# A\n\n[b](../exercises/a.ipynb)"))
+    sheet = save(tmp_path / "exercises" / "a.ipynb", markdown())
+    out = tmp_path / "out"
+    written = list(write_pages([lecture, sheet], tmp_path, out))
+    assert written == [out / "notebooks" / "a.html", out / "exercises" / "a.html"]
+    assert parsed(written[0].read_text(encoding="utf-8")).a["href"] == "../exercises/a.html"
+
+
+def test_when_one_is_refused_none_is_written(tmp_path):
+    good = save(tmp_path / "a.ipynb", markdown())
+    bad = save(tmp_path / "b.ipynb", markdown(), code(count=None))
+    with pytest.raises(CourseError, match=r"b\.ipynb cannot become a page"):
+        list(write_pages([good, bad], tmp_path, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_notebook_from_elsewhere_is_refused(tmp_path):
+    path = save(tmp_path / "a.ipynb", markdown())
+    with pytest.raises(CourseError, match="not in the course folder"):
+        list(write_pages([path], tmp_path / "course", tmp_path / "out"))
