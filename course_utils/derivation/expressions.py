@@ -17,7 +17,8 @@ from .evaluation import Evaluator, evaluator, name_of
 
 SIGNS = {
     "|": "‖", "top": "T", "cdot": "·", "times": "×", "le": "≤", "ge": "≥", "approx": "≈",
-    "ne": "≠", "to": "→", "infty": "∞", "ldots": "…", "sum": "Σ", "langle": "⟨", "rangle": "⟩", ",": "", ";": "",
+    "ne": "≠", "to": "→", "infty": "∞", "ldots": "…", "sum": "Σ", "langle": "⟨", "rangle": "⟩",
+    ",": "", ";": "",
 }  # fmt: skip
 
 

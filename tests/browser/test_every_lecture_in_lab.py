@@ -30,6 +30,9 @@ WAYS = {
     ],
     "06_counting_cost": [[("tokens n", RIGHT, 29)]],
     "07_lookup": [[("M", RIGHT, 10), ("query, north", LEFT, 36)], [("M", LEFT, 30)]],
+    "08_linear_attention": [[("c", RIGHT, 26)], [("d", LEFT, 4), ("n", RIGHT, 14)]],
+    "09_random_features": [[("features", LEFT, 1), ("m", RIGHT, 24)]],
+    "10_transformers_are_rnns": [[("n", RIGHT, 14), ("d", RIGHT, 2), ("heads", RIGHT, 3)]],
 }
 
 
@@ -52,7 +55,7 @@ def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPa
 
 
 def _control(box: Locator, label: str) -> Locator:
-    """The slider handle or check box with exactly this label."""
+    """The slider handle, check box or chosen radio button with exactly this label."""
     name = box.locator("label, .widget-label", has_text=re.compile(f"^{re.escape(label)}$")).first
     row = name.locator("xpath=ancestor-or-self::*[contains(@class, 'widget-inline-hbox')][1]")
-    return row.locator("[role=slider], input[type=checkbox]").first
+    return row.locator("[role=slider], input[type=checkbox], input[type=radio]:checked").first

@@ -1,0 +1,981 @@
+"""Unit 10: transformers are RNNs. Numbers are checked by the definition, work by the meter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..answers import (
+    Formula,
+    FormulaAnswer,
+    Function,
+    FunctionAnswer,
+    Number,
+    Unreadable,
+    as_array,
+    close,
+    show,
+    show_at,
+)
+from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
+from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..meter import measure, polynomial
+
+
+def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """Q and K (n×d) and V (n×width) with few digits."""
+    rng = np.random.default_rng(seed)
+    return tuple(rng.uniform(-2, 2, (n, k)).round(1) for k in (d, d, width))
+
+
+def weighted_means(weights: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """The definition of attention: y_i = Σ_j w_ij v_j / Σ_j w_ij, one query after the other."""
+    return np.array([sum(w * v for w, v in zip(row, V, strict=True)) / sum(row) for row in weights])
+
+
+def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Token i sees the tokens j ≤ i alone, with the similarity φ(q)ᵀφ(k) and φ = elu + 1."""
+    similarity = np.array([[sum(elu_plus_one(q) * elu_plus_one(k)) for k in K] for q in Q])
+    rows = [weighted_means(similarity[i : i + 1, : i + 1], V[: i + 1])[0] for i in range(len(Q))]
+    return np.array(rows)
+
+
+# -- 10.1: the parallel form -----------------------------------------------------------------------
+
+
+def _similarity(Q, K):
+    return elu_plus_one(Q) @ elu_plus_one(K).T
+
+
+def _masked(Q, K):
+    return np.tril(_similarity(Q, K))
+
+
+def _unmasked(Q, K, V):
+    A = _similarity(Q, K)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _z_sees_all(Q, K, V):
+    return _masked(Q, K) @ V / _similarity(Q, K).sum(axis=1, keepdims=True)
+
+
+def _s_sees_all(Q, K, V):
+    return _similarity(Q, K) @ V / _masked(Q, K).sum(axis=1, keepdims=True)
+
+
+def _strictly_before(Q, K, V):
+    A = np.tril(_similarity(Q, K), -1)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _upper(Q, K, V):
+    A = np.triu(_similarity(Q, K))
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _summed_over_queries(Q, K, V):
+    A = _masked(Q, K)
+    return A / A.sum(axis=0) @ V
+
+
+def _without_features(Q, K, V):
+    A = np.tril(Q @ K.T)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _like_but_first(example: Callable) -> Callable[[FunctionAnswer], bool]:
+    """A predicate: the example's numbers in every row but the first, which may be 0/0 there."""
+    arrays, example = draw(4, 2, 2), FunctionAnswer(example, "example")
+    return lambda f: close(f(*arrays)[1:], example(*arrays)[1:])
+
+
+@exercise(
+    "10.1",
+    points=2,
+    hints=[
+        "Build the n×n similarities φ(Q)φ(K)ᵀ and set to 0 what a token must not see: `np.tril` "
+        "keeps the entries j ≤ i.",
+        "Numerator and denominator are made from the same masked similarities: their product with "
+        "V, and the sums of their rows.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the future leaks through z",
+            (_z_sees_all,),
+            "The numerator is masked, but the denominator adds up all keys, later ones too. Each "
+            "row has to be divided by the sum of the weights that it uses.",
+        ),
+        Misconception(
+            "the future leaks through s",
+            (_s_sees_all,),
+            "The denominator is masked, but the numerator adds up all values, later ones too.",
+        ),
+        Misconception(
+            "no mask",
+            (_unmasked,),
+            "This is linear attention in which every token sees every other. A token that is "
+            "generated now cannot look at tokens that do not exist yet.",
+        ),
+        Misconception(
+            "a token does not see itself",
+            (_strictly_before,),
+            "The mask keeps j ≤ i, the token itself included. Without it the first token has "
+            "nothing to look at, and its output is 0/0.",
+            when=_like_but_first(_strictly_before),
+        ),
+        Misconception(
+            "the mask upside down",
+            (_upper,),
+            "Row i belongs to query i, and it keeps the columns j ≤ i: the lower triangle. This "
+            "one shows each token its future only.",
+        ),
+        Misconception(
+            "softmax attention",
+            (causal_attention,),
+            "This is causal attention with softmax. Here the similarity is φ(q)ᵀφ(k).",
+        ),
+        Misconception(
+            "summed over queries in place of keys",
+            (_summed_over_queries,),
+            "The denominator of y_i is a sum over the keys j: a sum along row i. A sum over i adds "
+            "up what different queries think of one key.",
+        ),
+        Misconception(
+            "not normalized",
+            (lambda Q, K, V: _masked(Q, K) @ V,),
+            "This is the numerator alone. Divide each row by the sum of its weights.",
+        ),
+        Misconception(
+            "divided by the number of keys",
+            (lambda Q, K, V: _masked(Q, K) @ V / np.arange(1, len(Q) + 1)[:, None],),
+            "The weights φ(q)ᵀφ(k_j) of a token do not sum to the number of keys that it sees. "
+            "Divide by their sum.",
+        ),
+        Misconception(
+            "φ forgotten",
+            (_without_features,),
+            "qᵀk can be negative or 0, and is no weight. Both go through φ first.",
+        ),
+    ],
+)
+def causal_linear(
+    causal_linear_attention: Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)]),
+) -> Verdict:
+    """Write causal linear attention with φ = elu + 1 for all n tokens at once."""
+    sizes = [(3, 2, 2), (2, 1, 1), (4, 3, 2), (3, 2, 5), (1, 2, 1), (70, 2, 3)]
+    for seed, (n, d, width) in enumerate(sizes):
+        Q, K, V = draw(n, d, width, seed)
+        answer = causal_linear_attention.array(Q, K, V, shape=(n, width), finite=False)
+        if leak := _leak(causal_linear_attention, (Q, K, V), answer):
+            return wrong(leak)
+        expected = causal_by_definition(Q, K, V)
+        if not close(answer, expected):
+            i = next(i for i in range(n) if not close(answer[i], expected[i]))
+            return wrong(
+                f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)} row {i + 1} should be "
+                f"{show(expected[i])}; yours is {show(answer[i])}."
+            )
+    return right(
+        f"At {len(sizes)} sizes every row is the weighted mean of the values up to it, and a "
+        "change of the last token moves the last row alone."
+    )
+
+
+def _leak(answer: FunctionAnswer, arrays: tuple, before: np.ndarray) -> str:
+    """A sentence if an earlier row moves when the last token changes, else nothing."""
+    changed = [array.copy() for array in arrays]
+    for array in changed:
+        array[-1] += 1.0
+    after = answer.array(*changed, shape=before.shape, finite=False)
+    for i in range(len(before) - 1):
+        if np.isfinite(before[i]).all() and not close(before[i], after[i]):
+            return (
+                f"Token {i + 1} sees the future. With 1 added to q, k and v of token "
+                f"{len(before)} alone, row {i + 1} moves from {show(before[i])} to "
+                f"{show(after[i])}."
+            )
+    return ""
+
+
+# -- 10.2: the recurrence --------------------------------------------------------------------------
+
+
+def state_size(state: Any, seen: tuple = ()) -> int:
+    """How many numbers a state holds, whatever it is made of."""
+    if state is None or any(state is outer for outer in seen):
+        return 0
+    kind = type(state)
+    if issubclass(kind, np.ndarray) and state.dtype != object:
+        return state.size
+    if issubclass(kind, int):
+        return 1 + state.bit_length() // 64
+    if issubclass(kind, float | complex | np.generic):
+        return 1
+    if issubclass(kind, str | bytes | bytearray):
+        return len(state)
+    inside = _parts(state)
+    if inside is None:
+        raise Unreadable(
+            f"The state contains {show(state)}, and what that remembers cannot be counted. Keep "
+            "the state in numbers, arrays, tuples, lists or dictionaries."
+        )
+    return sum(state_size(part, (*seen, state)) for part in inside)
+
+
+def _parts(state: Any) -> list | None:
+    """What a container or a plain object holds; None for what is neither, such as a function."""
+    if isinstance(state, np.ndarray):
+        return list(state.flat)
+    if isinstance(state, dict):
+        return [*state.keys(), *state.values()]
+    if isinstance(state, tuple | list | set | frozenset):
+        return list(state)
+    slots = [getattr(state, name, None) for name in getattr(type(state), "__slots__", ())]
+    if callable(state) or not (slots or hasattr(state, "__dict__")) or hasattr(state, "__next__"):
+        return None
+    return [*slots, *getattr(state, "__dict__", {}).values()]
+
+
+def one_step(step: FunctionAnswer, state: Any, token: tuple, width: int) -> tuple[Any, np.ndarray]:
+    """The new state and the output y, or a sentence about what came instead."""
+    result = step(state, *token)
+    call = f"{step.name}(state, {', '.join(map(show, token))})"
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise Unreadable(f"{call} should return two things: the new state and the output y.")
+    return result[0], as_array(result[1], (width,), f"The second result of {call}", finite=False)
+
+
+def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: tuple) -> tuple[np.ndarray, list]:
+    """All outputs, token by token, and the size of the state after each token."""
+    Q, K, V = arrays
+    width = V.shape[1]
+    state, outputs, sizes = initial(Q.shape[1], width), [], []
+    for token in zip(Q, K, V, strict=True):
+        state, y = one_step(step, state, token, width)
+        outputs.append(y)
+        sizes.append(state_size(state))
+    return np.array(outputs), sizes
+
+
+SHORT, LONG = 8, 48  # tokens
+
+
+def grows(initial: FunctionAnswer, step: FunctionAnswer) -> str:
+    """A sentence if the state grows with the tokens, or has room for all of them; else nothing."""
+    d, width = 2, 3
+    sizes = run(initial, step, draw(LONG, d, width))[1]
+    if sizes[-1] > sizes[SHORT - 1]:
+        return (
+            f"For d = {d} and l = {width} your state holds {sizes[SHORT - 1]} numbers after "
+            f"{SHORT} tokens, and {sizes[-1]} after {LONG}."
+        )
+    enough = d * width + d
+    if sizes[-1] > 4 * enough + 16:
+        return (
+            f"For d = {d} and l = {width} your state holds {sizes[-1]} numbers from the start; "
+            f"{enough} are enough."
+        )
+    return ""
+
+
+def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
+    """Does the same token give another output in the same state, with another text in between?"""
+    Q, K, V = draw(4, 2, 2)
+    state = initial(2, 2)
+    for token in zip(Q[:2], K[:2], V[:2], strict=True):
+        state, _ = one_step(step, state, token, 2)
+    _, once = one_step(step, state, (Q[2], K[2], V[2]), 2)
+    run(initial, step, draw(5, 2, 2, seed=1))
+    _, again = one_step(step, state, (Q[2], K[2], V[2]), 2)
+    return not close(once, again)
+
+
+def _zeros(d, width):
+    return np.zeros((d, width)), np.zeros(d)
+
+
+def _recurrence(update: Callable, output: Callable, late: bool = False) -> Callable:
+    """A step made of what it adds to (s, z) and what it reads from them; `late` reads first."""
+
+    def step(state, q, k, v):
+        new = update(*state, elu_plus_one(q), elu_plus_one(k), v)
+        return new, output(elu_plus_one(q), *(state if late else new))
+
+    return step
+
+
+def _added(s, z, q, k, v):
+    return s + np.outer(k, v), z + k
+
+
+def _mean(q, s, z):
+    return q @ s / (q @ z)
+
+
+def _cache(state, q, k, v):
+    keys, values = [*state[0], elu_plus_one(k)], [*state[1], v]
+    weights = np.array(keys) @ elu_plus_one(q)
+    return (keys, values), weights @ np.array(values) / weights.sum()
+
+
+def _raw_keys(state, q, k, v):
+    s, z = state[0] + np.outer(k, v), state[1] + k
+    return (s, z), q @ s / (q @ z)
+
+
+STEPS = {
+    "late": _recurrence(_added, _mean, late=True),
+    "no z": _recurrence(_added, lambda q, s, z: q @ s),
+    "last only": _recurrence(lambda s, z, q, k, v: (np.outer(k, v), k), _mean),
+    "z not summed": _recurrence(lambda s, z, q, k, v: (s + np.outer(k, v), k), _mean),
+    "z of queries": _recurrence(lambda s, z, q, k, v: (s + np.outer(k, v), z + q), _mean),
+    "transposed": _recurrence(lambda s, z, q, k, v: (s + np.outer(v, k), z + k), _mean),
+    "state normalized": _recurrence(_added, lambda q, s, z: q @ (s / z[:, None])),
+    "counted": _recurrence(
+        lambda s, z, q, k, v: (s + np.outer(k, v), z + 1), lambda q, s, z: q @ s / z[0]
+    ),
+}
+
+
+def _outputs_like(step: Callable, start: int = 0) -> Callable[..., bool]:
+    """A predicate: these outputs, whatever the state is made of (from row `start` on)."""
+    example = FunctionAnswer(_zeros, "zeros"), FunctionAnswer(step, "example")
+    arrays = draw(4, 2, 2)
+    return lambda initial_state, step: close(
+        run(initial_state, step, arrays)[0][start:], run(*example, arrays)[0][start:]
+    )
+
+
+@exercise(
+    "10.2",
+    points=4,
+    hints=[
+        "Two sums over the past are all that a later token needs: s, the sum of φ(k_j)v_jᵀ, and z, "
+        "the sum of φ(k_j). What are they before the first token?",
+        "A token first adds its own φ(k)vᵀ and φ(k), so that it sees itself; `np.outer(a, b)` is "
+        "a bᵀ.",
+        "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
+    ],
+    misconceptions=[
+        Misconception(
+            "a state that grows",
+            (lambda d, width: ([], []), _cache),
+            "The numbers are right, but all keys and values are kept: that is a key–value cache. "
+            "Linear attention needs only two sums over them, which stay as large as they are.",
+            when=lambda initial_state, step: bool(grows(initial_state, step)),
+        ),
+        Misconception(
+            "memory outside of the state",
+            (_zeros, lambda state, q, k, v: _cheat(state, q, k, v)),
+            "The same state and the same token gave two different outputs. Something is remembered "
+            "in a global variable or in a default argument; all of it belongs in the state.",
+            when=_remembers_elsewhere,
+        ),
+        Misconception(
+            "the output read before the update",
+            (_zeros, STEPS["late"]),
+            "A token sees itself: first add φ(k)vᵀ and φ(k), then read. Read too early, the first "
+            "output is 0/0.",
+            when=_outputs_like(STEPS["late"], start=1),
+        ),
+        Misconception(
+            "not normalized",
+            (_zeros, STEPS["no z"]),
+            "φ(q)ᵀs is the numerator. The weights do not sum to 1, so divide by φ(q)ᵀz.",
+            when=_outputs_like(STEPS["no z"]),
+        ),
+        Misconception(
+            "the past forgotten",
+            (_zeros, STEPS["last only"]),
+            "This state holds the last token alone, so that every output is that token's value. s "
+            "and z are sums: add to what is there.",
+            when=_outputs_like(STEPS["last only"]),
+        ),
+        Misconception(
+            "z holds the last key alone",
+            (_zeros, STEPS["z not summed"]),
+            "z is a sum over all keys so far, as s is.",
+            when=_outputs_like(STEPS["z not summed"]),
+        ),
+        Misconception(
+            "queries summed in place of keys",
+            (_zeros, STEPS["z of queries"]),
+            "The denominator is Σ_j φ(q_i)ᵀφ(k_j): one query, all keys. So z sums up the φ(k_j).",
+            when=_outputs_like(STEPS["z of queries"]),
+        ),
+        Misconception(
+            "the outer product transposed",
+            (_zeros, STEPS["transposed"]),
+            "φ(q)ᵀs must meet the features of the keys: s is φ(k)vᵀ, with a row for every feature "
+            "and a column for every number of a value.",
+            when=_outputs_like(STEPS["transposed"]),
+        ),
+        Misconception(
+            "the state normalized before the query comes",
+            (_zeros, STEPS["state normalized"]),
+            "Which weights are to sum to 1 depends on the query: divide φ(q)ᵀs by φ(q)ᵀz, one "
+            "number, and not s by z.",
+            when=_outputs_like(STEPS["state normalized"]),
+        ),
+        Misconception(
+            "divided by the number of tokens",
+            (_zeros, STEPS["counted"]),
+            "The weights φ(q)ᵀφ(k_j) do not sum to the number of tokens; φ(q)ᵀz is their sum.",
+            when=_outputs_like(STEPS["counted"]),
+        ),
+        Misconception(
+            "φ forgotten",
+            (_zeros, _raw_keys),
+            "Query and key both go through φ, which makes the weights positive.",
+            when=_outputs_like(_raw_keys),
+        ),
+    ],
+)
+def recurrence(initial_state: Function(), step: Function()) -> Verdict:
+    """Write causal linear attention as a step from token to token, with a state of fixed size."""
+    for seed, (n, d, width) in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3), (3, 3, 1), (2, 1, 4)]):
+        Q, K, V = draw(n, d, width, seed)
+        answer, _ = run(initial_state, step, (Q, K, V))
+        expected = causal_by_definition(Q, K, V)
+        if not close(answer, expected):
+            i = next(i for i in range(n) if not close(answer[i], expected[i]))
+            upto = slice(i + 1)
+            return wrong(
+                f"After the keys {show(K[upto])} with values {show(V[upto])} the query "
+                f"{show(Q[i])} should give {show(expected[i])}; yours gives {show(answer[i])}."
+            )
+    if _remembers_elsewhere(initial_state, step):
+        return wrong("Run again from the same state with the same token, step gave another output.")
+    if growth := grows(initial_state, step):
+        return partly(2, f"The numbers are right. {growth}")
+    return right(
+        "Token by token the outputs are those of the definition, and the state is as large after "
+        f"{LONG} tokens as after {SHORT}."
+    )
+
+
+_HIDDEN: list = []
+
+
+def _cheat(state, q, k, v):
+    """Right on the first text: keys and values in a list of the module, emptied at the start."""
+    if not state[1].any():
+        _HIDDEN.clear()
+    _HIDDEN.append((elu_plus_one(k), v))
+    weights = np.array([key @ elu_plus_one(q) for key, _ in _HIDDEN])
+    return (state[0], state[1] + 1), weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
+
+
+# -- 10.3: the four questions ----------------------------------------------------------------------
+
+LENGTH = Formula(n=range(2, 9), d=range(2, 9))
+
+
+def _rnn(X, W, U):
+    h = np.zeros(len(W))
+    for x in X:
+        h = np.tanh(W @ h + U @ x)
+    return h
+
+
+@cache
+def growth_in_n(name: str) -> int:
+    """The power of n with which the metered work of one layer grows."""
+
+    def count(n: int) -> int:
+        X = np.ones((n, 2))
+        if name == "rnn":
+            return measure(_rnn, X, np.eye(2), np.eye(2)).flops
+        layer = {"softmax": attention, "linear": causal_linear_attention}[name]
+        return measure(layer, X, X, X).flops
+
+    return round(math.log2(count(512) / count(256)))
+
+
+def power_of_n(formula: FormulaAnswer) -> float:
+    """The power of n with which a formula grows, for long texts."""
+    ratio = formula(n=10**8, d=64) / formula(n=10**6, d=64) if formula(n=10**6, d=64) else 0
+    return math.log(ratio, 100) if ratio > 0 else math.nan
+
+
+def exponential(q: np.ndarray, k: np.ndarray) -> float:
+    """exp(qᵀk)"""
+    return float(np.exp(q @ k))
+
+
+def one_sided(q: np.ndarray, k: np.ndarray) -> float:
+    """A similarity that is not symmetric: it asks more of the key than of the query."""
+    return float(1 / (1 + (q - 2 * k) @ (q - 2 * k)))
+
+
+def five_features(x: np.ndarray) -> np.ndarray:
+    """Positive features of a row or of all rows, of another number than x has."""
+    return np.concatenate([0 * x[..., :1] + 1, np.exp(x), np.exp(-x)], axis=-1)
+
+
+def _softmax_definition(Q, K, V):
+    return weighted_means(np.exp([[q @ k / math.sqrt(len(q)) for k in K] for q in Q]), V)
+
+
+def _sim_definition(Q, K, V, sim):
+    return weighted_means(np.array([[sim(q, k) for k in K] for q in Q]), V)
+
+
+def _phi_definition(Q, K, V, phi):
+    return weighted_means(np.array([[sum(phi(q) * phi(k)) for k in K] for q in Q]), V)
+
+
+def _over_queries(A, V):
+    """The sum over i where one over j is meant."""
+    return A / A.sum(axis=0) @ V
+
+
+QUESTIONS = {
+    "2": (_softmax_definition, [()]),
+    "3": (_sim_definition, [(exponential,), (one_sided,)]),
+    "4": (_phi_definition, [(elu_plus_one,), (five_features,)]),
+}
+ANSWERS = ("n**2", "n", "n", _softmax_definition, _sim_definition, _phi_definition)
+
+
+def _with(**changes: Any) -> tuple:
+    """Answers of which one part is wrong."""
+    names = ["softmax_growth", "rnn_growth", "linear_growth", "by_softmax", "by_sim", "by_phi"]
+    return tuple(changes.get(name, a) for name, a in zip(names, ANSWERS, strict=True))
+
+
+def _part(place: int, *examples: Callable) -> Callable[..., bool]:
+    """A predicate: this one of the six answers gives the numbers of an example."""
+    more = {3: (), 4: (one_sided,), 5: (five_features,)}[place]
+    arrays = (*draw(4, 2, 2), *more)
+    return lambda *answers: any(close(answers[place](*arrays), e(*arrays)) for e in examples)
+
+
+def _softmax_over_queries(Q, K, V):
+    return _over_queries(np.exp(Q @ K.T / math.sqrt(Q.shape[1])), V)
+
+
+def _sim_over_queries(Q, K, V, sim):
+    return _over_queries(np.array([[sim(q, k) for k in K] for q in Q]), V)
+
+
+def _phi_over_queries(Q, K, V, phi):
+    return _over_queries(phi(Q) @ phi(K).T, V)
+
+
+def _sim_reversed(Q, K, V, sim):
+    return _sim_definition(Q, K, V, lambda q, k: sim(k, q))
+
+
+def _softmax_of_sim(Q, K, V, sim):
+    return weighted_means(np.exp([[sim(q, k) for k in K] for q in Q]), V)
+
+
+def _unscaled(Q, K, V):
+    return weighted_means(np.exp(Q @ K.T), V)
+
+
+def _sim_unnormalized(Q, K, V, sim):
+    return np.array([[sim(q, k) for k in K] for q in Q]) @ V
+
+
+def _phi_unnormalized(Q, K, V, phi):
+    return phi(Q) @ (phi(K).T @ V)
+
+
+def _phi_of_pairs(Q, K, V, phi):
+    return _phi_unnormalized(Q, K, V, phi) / (phi(Q) * phi(K)).sum()
+
+
+@exercise(
+    "10.3",
+    points=4,
+    hints=[
+        "For the growth, ask how often a pair of tokens meets: every one with every one, or each "
+        "token with a summary of fixed size?",
+        "All three attentions are one weighted mean, Σ_j w_ij v_j / Σ_j w_ij. Only w_ij changes: "
+        "exp(q_iᵀk_j/√d), sim(q_i, k_j), φ(q_i)ᵀφ(k_j).",
+        "`sim` takes one query and one key, so fill the matrix of weights entry by entry. Its row "
+        "i is divided by the sum of row i, which runs over the keys j.",
+    ],
+    misconceptions=[
+        Misconception(
+            "summed over i where j is meant",
+            _with(by_sim=_sim_over_queries, by_softmax=_softmax_over_queries),
+            "In the output of query i the denominator is a sum over the keys j, along row i. "
+            "Summed over i, the weights of a query no longer sum to 1.",
+            when=lambda *answers: (
+                _part(3, _softmax_over_queries)(*answers)
+                or _part(4, _sim_over_queries)(*answers)
+                or _part(5, _phi_over_queries)(*answers)
+            ),
+        ),
+        Misconception(
+            "all three grow alike",
+            _with(softmax_growth="n"),
+            "In softmax attention each of n queries meets n keys.",
+            when=lambda *answers: close(power_of_n(answers[0]), 1),
+        ),
+        Misconception(
+            "the order of multiplication overlooked",
+            _with(linear_growth="n**2"),
+            "φ(K)ᵀV is formed once, or carried along as s. No query has to visit the keys again.",
+            when=lambda *answers: close(power_of_n(answers[2]), 2),
+        ),
+        Misconception(
+            "an RNN takes its steps one after the other, not more of them",
+            _with(rnn_growth="n**2"),
+            "An RNN cannot do its n steps at the same time, but each costs the same: the work "
+            "grows with n.",
+            when=lambda *answers: close(power_of_n(answers[1]), 2),
+        ),
+        Misconception(
+            "only the state considered",
+            _with(rnn_growth="1", linear_growth="1"),
+            "The state and the work for one token do not grow with n. For a text of n tokens there "
+            "are n such steps.",
+            when=lambda *answers: any(close(power_of_n(a), 0) for a in answers[:3]),
+        ),
+        Misconception(
+            "√d forgotten",
+            _with(by_softmax=_unscaled),
+            "The standard transformer divides qᵀk by √d, so that scores stay moderate however wide "
+            "the keys are. The slides leave it away.",
+            when=_part(3, _unscaled),
+        ),
+        Misconception(
+            "a softmax of the similarity",
+            _with(by_sim=_softmax_of_sim),
+            "sim already is the weight before it is normalized. With sim = exp(qᵀk) this would "
+            "take exp twice.",
+            when=_part(4, _softmax_of_sim),
+        ),
+        Misconception(
+            "key and query exchanged",
+            _with(by_sim=_sim_reversed),
+            "A similarity need not be symmetric: it is sim(q_i, k_j), the query first.",
+            when=_part(4, _sim_reversed),
+        ),
+        Misconception(
+            "not normalized",
+            _with(by_phi=_phi_unnormalized),
+            "These are the numerators. Divide each by the sum of its weights over the keys.",
+            when=lambda *answers: (
+                _part(4, _sim_unnormalized)(*answers) or _part(5, _phi_unnormalized)(*answers)
+            ),
+        ),
+        Misconception(
+            "each query met with its own key alone",
+            _with(by_phi=_phi_of_pairs),
+            "Σ_i φ(q_i)ᵀφ(k_i) is one number for all, made of matching pairs. Query i needs its "
+            "own sum, over all keys j.",
+            when=_part(5, _phi_of_pairs),
+        ),
+    ],
+)
+def four_questions(
+    softmax_growth: LENGTH,
+    rnn_growth: LENGTH,
+    linear_growth: LENGTH,
+    by_softmax: Function(samples=[draw(4, 2, 2)]),
+    by_sim: Function(samples=[(*draw(4, 2, 2), one_sided)]),
+    by_phi: Function(samples=[(*draw(4, 2, 2), five_features)]),
+) -> Verdict:
+    """Answer the four questions of the slides: growth in n, and attention by softmax, sim and φ."""
+    misses = [
+        _growth_miss(softmax_growth, rnn_growth, linear_growth),
+        *(_value_miss(f, n) for n, f in zip("234", (by_softmax, by_sim, by_phi), strict=True)),
+    ]
+    points = misses.count("")
+    if points == 4:
+        return right("The meter confirms the growth, and all three attentions the definition.")
+    says = " ".join(miss for miss in misses if miss)
+    return partly(points, says) if points else wrong(says)
+
+
+def _growth_miss(*formulas: FormulaAnswer) -> str:
+    """A sentence about the first wrong growth, or nothing."""
+    whose = {"softmax": "the softmax transformer", "rnn": "an RNN", "linear": "the paper's"}
+    for (name, words), formula in zip(whose.items(), formulas, strict=True):
+        seen, mine = growth_in_n(name), power_of_n(formula)
+        if not abs(seen - mine) < 0.01:
+            factor = "no steady factor" if math.isnan(mine) else f"a factor of {show(2**mine, 3)}"
+            return (
+                f"Question 1: when n doubles, the metered work of {words} grows by a factor of "
+                f"about {2**seen}, and your formula by {factor}."
+            )
+    return ""
+
+
+def _value_miss(function: FunctionAnswer, number: str) -> str:
+    """A sentence about the first wrong output, or nothing."""
+    definition, choices = QUESTIONS[number]
+    for seed, (n, keys, d, width) in enumerate([(2, 2, 2, 1), (3, 4, 2, 2), (4, 4, 3, 2)]):
+        (Q, *_), (_, K, V) = draw(n, d, width, seed), draw(keys, d, width, seed + 10)
+        for more in choices:
+            expected = definition(Q, K, V, *more)
+            answer = function.array(Q, K, V, *more, shape=expected.shape, finite=False)
+            if not close(answer, expected):
+                i = next(i for i in range(n) if not close(answer[i], expected[i]))
+                return (
+                    f"Question {number}: {function.call(Q, K, V, *more)} should have row {i + 1} "
+                    f"equal to {show(expected[i])}; yours is {show(answer[i])}."
+                )
+    return ""
+
+
+# -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
+
+TOKEN = Formula(i=range(2, 9), d=range(2, 9))
+WAYS = {
+    "without a cache": lambda i, d: (causal_attention, np.ones((3, i, d))),
+    "with a cache": lambda i, d: (attention, [np.ones((rows, d)) for rows in (1, i, i)]),
+    "by the recurrence": lambda i, d: (
+        _one_token,
+        [np.ones((d, d)), np.ones(d), *np.ones((3, d))],
+    ),
+}
+FAR = 10**6  # where lower terms no longer matter
+
+
+def _one_token(s, z, q, k, v):
+    """One step of the recurrence; the outer product is written as a product, so it counts."""
+    s, z = s + k[:, None] @ v[None, :], z + k
+    return q @ s / (q @ z)
+
+
+@cache
+def token_work(way: str) -> Any:
+    """Metered multiply–adds for token i in width d, as a polynomial; q, k and v are given."""
+
+    def count(i: int, d: int) -> int:
+        function, arrays = WAYS[way](i, d)
+        return measure(function, *arrays).macs
+
+    return polynomial(count, i=2, d=2)
+
+
+@cache
+def _first_tokens(way: str, d: int) -> list[int]:
+    """The work for tokens 1, 2 and 3, which determines that for all later ones."""
+    return [int(token_work(way).subs({"i": i, "d": d})) for i in (1, 2, 3)]
+
+
+def total_work(d: int = 64, lengths: tuple = (32, 64, 128, 256, 784)) -> dict[int, dict[str, int]]:
+    """Multiply–adds for a whole text of n tokens, for each way: the table of exercise 10.5."""
+    return {n: {way: _summed(*_first_tokens(way, d), n) for way in WAYS} for n in lengths}
+
+
+def _summed(a: int, b: int, c: int, n: int) -> int:
+    """The sum of the first n values of a quadratic sequence that starts with a, b, c."""
+    first, second = b - a, c - 2 * b + a
+    return n * a + first * math.comb(n, 2) + second * math.comb(n, 3)
+
+
+def degree(formula: FormulaAnswer, name: str) -> float:
+    """The power with which a formula grows in one size, the other being large too."""
+    here = dict.fromkeys(TOKEN.domain, 10**4)
+    ratio = formula(**here | {name: 10**4 * FAR}) / formula(**here)
+    return round(math.log(ratio) / math.log(FAR), 2) if ratio > 0 else math.nan
+
+
+def _leads(formula: FormulaAnswer, way: str) -> bool:
+    """Is this the leading term of the metered count?"""
+    for point in TOKEN.points():
+        far = {name: FAR * size for name, size in point.items()}
+        if not abs(formula(**far) / int(token_work(way).subs(far)) - 1) < 1e-3:
+            return False
+    return True
+
+
+@exercise(
+    "10.4",
+    points=2,
+    hints=[
+        "A product of an a×b with a b×c matrix takes a·b·c multiply–adds. Softmax attention has "
+        "two products: queries with keys, weights with values.",
+        "Without a cache there are i queries, with a cache there is one; both times there are i "
+        "keys.",
+        "The recurrence adds φ(k)vᵀ, d numbers times d numbers, to s, and multiplies φ(q) with s.",
+    ],
+    misconceptions=[
+        Misconception(
+            "FLOPs in place of multiply–adds",
+            ("4*i**2*d", "4*i*d", "4*d**2"),
+            "Each of these is twice the number of multiply–adds: an addition and a multiplication "
+            "count one together here.",
+        ),
+        Misconception(
+            "one product of two",
+            ("i**2*d", "i*d", "d**2"),
+            "Softmax attention multiplies twice: for the scores, and for the mix of the values. "
+            "The recurrence too: once to write into s, once to read.",
+        ),
+        Misconception(
+            "the projections counted too",
+            ("2*i**2*d + 3*i*d**2", "2*i*d + 3*d**2", "5*d**2"),
+            "As a count of the whole layer this is right. Here q, k and v are given.",
+        ),
+        Misconception(
+            "only the scores that the mask leaves",
+            ("i**2*d", "2*i*d", "2*d**2"),
+            "Half of the scores are hidden by the mask, but they are computed all the same: "
+            "`causal_attention` multiplies whole matrices and masks afterward.",
+        ),
+        Misconception(
+            "d for d²",
+            ("2*i**2*d", "2*i*d", "2*d"),
+            "It is often written so. But s is a d×d matrix: φ(k)vᵀ has d² numbers, and φ(q) has to "
+            "meet all of s.",
+            when=lambda a, b, c: degree(c, "d") == 1 and degree(c, "i") == 0,
+        ),
+        Misconception(
+            "a state that grows",
+            ("2*i**2*d", "2*i*d", "2*i*d**2"),
+            "s and z are as large at token 1000 as at token 1, and a step touches nothing else. "
+            "Asked is one token, not all i of them.",
+            when=lambda a, b, c: degree(c, "i") >= 1,
+        ),
+        Misconception(
+            "the cache taken for a summary",
+            ("2*i**2*d", "2*d**2", "2*d**2"),
+            "The cache saves computing old keys and values again. The new query still meets every "
+            "one of them.",
+            when=lambda a, b, c: degree(b, "i") == 0,
+        ),
+        Misconception(
+            "all tokens so far in place of one",
+            ("2*i**3*d/3", "i**2*d", "2*i*d**2"),
+            "This is the work for the whole text up to token i. Asked is token i alone.",
+            when=lambda a, b, c: degree(b, "i") == 2,
+        ),
+        Misconception(
+            "without a cache only the last row",
+            ("2*i*d", "2*i*d", "2*d**2"),
+            "Every row is needed: in a stack of layers, what the next layer sees of token j is "
+            "this layer's row j. Without a cache all of it is computed again.",
+            when=lambda a, b, c: degree(a, "i") == 1,
+        ),
+    ],
+)  # fmt: skip
+def token_cost(without_cache: TOKEN, with_cache: TOKEN, recurrence: TOKEN) -> Verdict:
+    """Find the multiply–adds for token i in width d, leading terms, for three ways to generate."""
+    answers = dict(zip(WAYS, (without_cache, with_cache, recurrence), strict=True))
+    missed = {way: formula for way, formula in answers.items() if not _leads(formula, way)}
+    if not missed:
+        return right("The meter counted all three ways, and your terms lead.")
+    point = {"i": 1000, "d": 50}
+    says = " ".join(
+        f"At {show_at(point)} the meter counts {int(token_work(way).subs(point))} multiply–adds "
+        f"{way}; your formula gives {show(formula(**point), 9)}."
+        for way, formula in missed.items()
+    )
+    return partly(1, f"Two of three are right. {says}") if len(missed) == 1 else wrong(says)
+
+
+@exercise(
+    "10.5",
+    points=2,
+    hints=[
+        "In which row do the last two columns agree? What happens one token later?",
+        "A factor is a quotient of two numbers of one row. The first step replaces recomputing by "
+        "a cache, the second the cache by the recurrence.",
+    ],
+    misconceptions=[
+        Misconception(
+            "the crossover of one token",
+            (65, 523, 6.085),
+            "From token 65 on, one token is cheaper by the recurrence. By then it is behind in the "
+            "total, and it takes as many tokens again to catch up.",
+            when=lambda crossover, by_cache, by_recurrence: crossover in (64, 65),
+        ),
+        Misconception(
+            "level is not less",
+            (128, 523, 6.085),
+            "At n = 128 both have done exactly the same work. The recurrence is ahead from the "
+            "next token on.",
+            when=lambda crossover, by_cache, by_recurrence: crossover == 128,
+        ),
+        Misconception(
+            "the next row of the table",
+            (256, 523, 6.085),
+            "256 is the first row in which the recurrence is ahead, but not the first such n: the "
+            "rows are far apart. Look at the row in which both are level.",
+            when=lambda crossover, by_cache, by_recurrence: crossover == 256,
+        ),
+        Misconception(
+            "the recurrence credited with the cache",
+            (129, 523, 3183.7),
+            "This is the whole way from the first column to the last. The part that a cache "
+            "gives to softmax attention, too, does not belong to the recurrence.",
+            when=lambda crossover, by_cache, by_recurrence: _near(by_recurrence, _factors()[2]),
+        ),
+        Misconception(
+            "the two factors exchanged",
+            (129, 6.085, 523),
+            "The cache comes first: from the first column to the second.",
+            when=lambda crossover, by_cache, by_recurrence: (
+                _near(by_cache, _factors()[1]) and _near(by_recurrence, _factors()[0])
+            ),
+        ),
+        Misconception(
+            "upside down",
+            (129, 1 / 523, 1 / 6.085),
+            "A factor of 523 says that there is 523 times less to do; divide the larger number by "
+            "the smaller.",
+            when=lambda crossover, by_cache, by_recurrence: (
+                _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
+            ),
+        ),
+    ],
+)
+def reading_the_table(crossover: Number(), by_cache: Number(), by_recurrence: Number()) -> Verdict:
+    """Read from the table where the recurrence overtakes the cache, and what either explains."""
+    first = next(n for n in range(1, 785) if _ahead(n))
+    found = crossover == first
+    cache_factor, recurrence_factor, _ = _factors()
+    explained = _near(by_cache, cache_factor) and _near(by_recurrence, recurrence_factor)
+    says = []
+    if not found:
+        n = int(min(max(crossover, 1), 10**6))
+        level = total_work(lengths=(n,))[n]
+        says.append(
+            f"For n = {n} the table would have {level['with a cache']} with a cache and "
+            f"{level['by the recurrence']} by the recurrence: this is not the first n at which "
+            "the recurrence has less."
+        )
+    if not explained:
+        row = total_work()[784]
+        says.append(
+            f"From {row['without a cache']} to {row['with a cache']} is not a factor of "
+            f"{show(by_cache)}, or from there to {row['by the recurrence']} not one of "
+            f"{show(by_recurrence)}."
+        )
+    if not says:
+        return right(
+            f"The recurrence is ahead from n = {first} on. At n = 784 the cache explains a "
+            f"factor of {show(cache_factor)}, and the recurrence {show(recurrence_factor)} beyond "
+            "it."
+        )
+    return partly(1, " ".join(says)) if found or explained else wrong(" ".join(says))
+
+
+def _ahead(n: int) -> bool:
+    row = total_work(lengths=(n,))[n]
+    return row["by the recurrence"] < row["with a cache"]
+
+
+def _factors() -> tuple[float, float, float]:
+    """What the cache, the recurrence after it, and both together explain at n = 784."""
+    without, cached, recurrent = total_work()[784].values()
+    return without / cached, cached / recurrent, without / recurrent
+
+
+def _near(given: float, counted: float) -> bool:
+    """Equal within one percent: enough for a number that is read from a table."""
+    return abs(given - counted) <= 0.01 * counted

@@ -1,0 +1,117 @@
+"""Exported pages in a browser without a network: complete, typeset, and accessible to everyone.
+
+axe-core is the judge of accessibility; what it cannot see (does the alt text say what is there?)
+is the task of people.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from course_utils.classroom.pages import write_page
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS_SHOWN = [
+    *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    ROOT / "exercises" / "02_momentum.ipynb",
+]
+DESKTOP, PHONE = {"width": 1200, "height": 900}, {"width": 400, "height": 800}
+RULES = {
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+    # It takes a heading that is a formula for an empty one. tests/classroom/test_pages.py looks.
+    "rules": {"empty-table-header": {"enabled": False}},
+}
+# axe-core takes 10 s for thousands of small parts of which it learns nothing: the outlines of
+# letters in formulas (a reader hears the MathML beside them), and words of code in a color that it
+# has seen on this page before.
+LEAVE_ONE_OF_EACH = """() => {
+  document.querySelectorAll("mjx-container > svg > *").forEach(outline => outline.remove());
+  const seen = new Set();
+  for (const word of document.querySelectorAll(".highlight span")) {
+    if (seen.has(word.className)) word.replaceWith(...word.childNodes);
+    else seen.add(word.className);
+  }
+}"""
+WIDER_THAN_THE_SCREEN = """() => {
+  const inScroller = e => e.parentElement.closest("pre, .wide, mjx-container");
+  const right = document.documentElement.clientWidth + 1;
+  return [...document.querySelectorAll("main *")]
+    .filter(e => e.getBoundingClientRect().right > right && !inScroller(e))
+    .map(e => e.outerHTML.slice(0, 200));
+}"""
+TEXT_OUTSIDE_CODE = """() => {
+  const main = document.querySelector("main").cloneNode(true);
+  main.querySelectorAll("pre, code, mjx-container").forEach(e => e.remove());
+  return main.textContent;
+}"""
+
+
+@pytest.fixture
+def view(browser):
+    """A page that has no network; what it asks for or complains about fails the test."""
+    context = browser.new_context(viewport=DESKTOP, offline=True)
+    page, problems = context.new_page(), []
+    page.on("pageerror", lambda error: problems.append(f"page error: {error}"))
+    page.on("console", lambda message: problems.append(f"console: {message.text[:300]}"))
+    page.on("requestfailed", lambda request: problems.append(f"failed: {request.url[:300]}"))
+    page.on("request", lambda request: problems.extend(outside(request.url)))
+    yield page
+    context.close()
+    assert problems == []
+
+
+def outside(url):
+    """The address, unless it is the page itself or lies inside it."""
+    inside = url.startswith("data:") or re.fullmatch(r"file:.*/page\.html", url)
+    return [] if inside else [f"request: {url[:300]}"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS_SHOWN, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_page_is_complete_offline_and_without_barriers(view, tmp_path, path):
+    write_page(path, tmp_path / "page.html")
+    view.goto((tmp_path / "page.html").as_uri())
+    view.wait_for_function("window.pageIsReady")
+    assert_maths_is_set(view)
+    assert_pictures_are_painted(view)
+    view.set_viewport_size(PHONE)
+    view.wait_for_function("() => new Promise(done => requestAnimationFrame(() => done(true)))")
+    assert view.evaluate(WIDER_THAN_THE_SCREEN) == []
+    view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    view.evaluate(LEAVE_ONE_OF_EACH)
+    assert violations(view) == []
+
+
+def assert_maths_is_set(view):
+    """Formulas are there as formulas, with MathML to be heard: none in raw TeX, none in error."""
+    formulas = view.locator("mjx-container").count()
+    assert formulas > 0
+    assert view.locator("mjx-assistive-mml math").count() == formulas
+    assert view.locator("mjx-merror, [data-mjx-error]").count() == 0
+    raw = re.search(r".*(\$|\\(frac|begin|Delta)).*", view.evaluate(TEXT_OUTSIDE_CODE))
+    assert raw is None, f"Raw TeX: {raw[0]}"
+
+
+def assert_pictures_are_painted(view):
+    sizes = view.locator("img").evaluate_all("all => all.map(i => [i.naturalWidth, i.width])")
+    assert all(natural > 100 and width > 100 for natural, width in sizes)
+
+
+def violations(view):
+    """What axe-core objects to, a line for each element."""
+    found = Axe().run(view, options=RULES).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:200]}\n{node['failureSummary']}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
+
+
+def test_axe_core_does_object_to_a_picture_without_words_and_to_pale_letters(view):
+    view.set_content(
+        "<html lang=en><title>t</title><main><h1>t</h1><img src='data:,'>"
+        "<p style='color:#bbb'>pale</p></main></html>"
+    )
+    assert {line.split(":")[0] for line in violations(view)} == {"image-alt", "color-contrast"}

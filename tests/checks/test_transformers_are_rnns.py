@@ -1,0 +1,347 @@
+"""Unit 10: right answers in several forms pass, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import sympy
+
+from course_utils import attention as course
+from course_utils.attention import LinearAttentionState, elu_plus_one, softmax
+from course_utils.checks import transformers_are_rnns as check
+from course_utils.exercise import Outcome
+
+n, i, d = sympy.symbols("n i d", positive=True)
+
+
+# -- causal linear attention in three forms --------------------------------------------------------
+
+
+def masked(Q, K, V):
+    A = np.tril(elu_plus_one(Q) @ elu_plus_one(K).T)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def by_cumulative_sums(Q, K, V):
+    F, G = elu_plus_one(Q), elu_plus_one(K)
+    s = np.cumsum(np.einsum("na,nb->nab", G, V), axis=0)
+    return np.einsum("na,nab->nb", F, s) / (F * np.cumsum(G, axis=0)).sum(axis=1)[:, None]
+
+
+def as_nested_lists(Q, K, V):
+    rows = []
+    for i, q in enumerate(Q):
+        w = [float(elu_plus_one(q) @ elu_plus_one(k)) for k in K[: i + 1]]
+        rows.append(
+            [sum(a * v[c] for a, v in zip(w, V, strict=False)) / sum(w) for c in range(V.shape[1])]
+        )
+    return rows  # fmt: skip
+
+
+# -- the recurrence with states of many kinds ------------------------------------------------------
+
+
+def tuple_step(state, q, k, v):
+    s, z = state
+    s, z = s + np.outer(elu_plus_one(k), v), z + elu_plus_one(k)
+    return (s, z), elu_plus_one(q) @ s / (elu_plus_one(q) @ z)
+
+
+def dict_step(state, q, k, v):
+    state["s"] += elu_plus_one(k)[:, None] * v  # in place
+    state["z"] += elu_plus_one(k)
+    return state, [float(x) for x in elu_plus_one(q) @ state["s"] / (elu_plus_one(q) @ state["z"])]
+
+
+def one_array_step(state, q, k, v):
+    """z as the last column of s: a value of 1 is averaged along."""
+    state = state + np.outer(elu_plus_one(k), [*v, 1.0])
+    y = elu_plus_one(q) @ state
+    return state, y[:-1] / y[-1]
+
+
+@dataclass
+class Memory:
+    s: np.ndarray
+    z: np.ndarray
+    tokens: int = 0
+
+
+def object_step(memory, q, k, v):
+    (s, z), y = tuple_step((memory.s, memory.z), q, k, v)
+    return Memory(s, z, memory.tokens + 1), y
+
+
+RECURRENCES = [
+    (lambda d, width: (np.zeros((d, width)), np.zeros(d)), tuple_step),
+    (lambda d, width: (0, 0), tuple_step),  # numbers that become arrays with the first token
+    (lambda d, width: {"s": np.zeros((d, width)), "z": np.zeros(d)}, dict_step),
+    (lambda d, width: np.zeros((d, width + 1)), one_array_step),
+    (lambda d, width: Memory(np.zeros((d, width)), np.zeros(d)), object_step),
+    (LinearAttentionState.empty, LinearAttentionState.step),
+]
+
+
+# -- the four questions ----------------------------------------------------------------------------
+
+
+def by_softmax(Q, K, V):
+    return softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V
+
+
+def by_sim(Q, K, V, sim):
+    A = np.array([[sim(q, k) for k in K] for q in Q])
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def by_sim_with_loops(Q, K, V, sim):
+    def mean(q):
+        return sum(sim(q, k) * v for k, v in zip(K, V, strict=True)) / sum(sim(q, k) for k in K)
+
+    return [mean(q) for q in Q]
+
+
+def by_phi(Q, K, V, phi):
+    return phi(Q) @ (phi(K).T @ V) / (phi(Q) @ phi(K).sum(axis=0))[:, None]
+
+
+def by_phi_as_sim(Q, K, V, phi):
+    return by_sim(Q, K, V, lambda q, k: phi(q) @ phi(k))
+
+
+RIGHT = {
+    "causal_linear": [
+        (masked,),
+        (by_cumulative_sums,),
+        (as_nested_lists,),
+        (course.causal_linear_attention,),
+        (lambda Q, K, V: course.causal_linear_attention(Q, K, V, chunk=1),),
+    ],
+    "recurrence": RECURRENCES,
+    "four_questions": [
+        (n**2, n, n, by_softmax, by_sim, by_phi),
+        ("5*n**2 + 100*n", "n*d**2", "2·n·d²", course.attention, by_sim_with_loops, by_phi_as_sim),
+    ],
+    "token_cost": [
+        (2 * i**2 * d, 2 * i * d, 2 * d**2),
+        ("2·i²·d + 5·i²", "i*d + d*i", "2*d^2 + d"),
+        ("i*(2*i*d)", "sqrt(4*i**2*d**2)", "d*(2*d + 1)"),
+    ],
+    "reading_the_table": [
+        (129, 523, 6.085),
+        ("2*64 + 1", "(2*784 + 1)/3", "785/129"),
+        (129, 520, 6.1),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
+)
+def test_a_right_answer_passes_in_every_form(name, answers):
+    exercise = getattr(check, name)
+    feedback = exercise(*answers)
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == exercise.points
+
+
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_14_points():
+    assert list(RIGHT) == [
+        "causal_linear", "recurrence", "four_questions", "token_cost", "reading_the_table",
+    ]  # fmt: skip
+    assert sum(getattr(check, name).points for name in RIGHT) == 14
+
+
+# -- 10.1 ------------------------------------------------------------------------------------------
+
+
+def test_a_leak_is_shown_with_the_row_that_moves():
+    def leaky(Q, K, V):
+        A = elu_plus_one(Q) @ elu_plus_one(K).T
+        return np.tril(A) @ V / A.sum(axis=1, keepdims=True)
+
+    feedback = check.causal_linear(leaky)
+    assert feedback.says.startswith(
+        "Token 1 sees the future. With 1 added to q, k and v of token 3"
+    )
+    assert feedback.misconception == "the future leaks through z"
+
+
+def test_a_leak_beyond_a_chunk_is_found():
+    def leaks_late(Q, K, V):
+        result = np.array(masked(Q, K, V))
+        if len(Q) > 64:
+            result[0] += V[-1]
+        return result
+
+    assert "sees the future" in check.causal_linear(leaks_late).says
+
+
+def test_forms_that_hold_only_for_square_values_cannot_pass():
+    def transposed(Q, K, V):
+        A = np.tril(elu_plus_one(Q) @ elu_plus_one(K).T)
+        return (A @ V.T.reshape(V.shape)) / A.sum(axis=1, keepdims=True)
+
+    assert check.causal_linear(transposed).outcome is Outcome.WRONG
+    assert check.causal_linear(lambda Q, K, V: V).outcome is Outcome.WRONG
+
+
+# -- 10.2 ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "size"),
+    [
+        (None, 0),
+        (3, 1),
+        (2**200, 4),
+        (np.zeros((2, 3)), 6),
+        ((np.zeros(2), [np.zeros(3), 1.0]), 6),
+        ({"s": np.zeros((2, 2)), "z": (1, 2)}, 4 + 2 + 2),
+        (Memory(np.zeros((2, 2)), np.zeros(2)), 7),
+        (np.array([np.zeros(3), None], dtype=object), 3),
+        ("abc", 3),
+    ],
+)
+def test_numbers_in_a_state_are_counted_whatever_holds_them(state, size):
+    assert check.state_size(state) == size
+
+
+def cached_step(state, q, k, v):
+    K, V = np.vstack([state["K"], elu_plus_one(k)]), np.vstack([state["V"], v])
+    w = K @ elu_plus_one(q)
+    return {"K": K, "V": V}, w @ V / w.sum()
+
+
+def test_a_cache_gives_the_right_numbers_and_half_of_the_points():
+    feedback = check.recurrence(
+        lambda d, width: {"K": np.zeros((0, d)), "V": np.zeros((0, width))}, cached_step
+    )
+    assert (feedback.earned, feedback.misconception) == (2, "a state that grows")
+    assert "after 8 tokens" in feedback.says
+
+
+def test_a_cache_with_room_reserved_is_a_cache_too():
+    def step(state, q, k, v):
+        K, V, filled = state
+        K[filled], V[filled] = elu_plus_one(k), v
+        w = K[: filled + 1] @ elu_plus_one(q)
+        return (K, V, filled + 1), w @ V[: filled + 1] / w.sum()
+
+    feedback = check.recurrence(lambda d, w: (np.zeros((99, d)), np.zeros((99, w)), 0), step)
+    assert (feedback.earned, feedback.misconception) == (2, "a state that grows")
+    assert "from the start" in feedback.says
+
+
+def test_a_state_that_hides_in_a_global_list_is_found():
+    kept = []
+
+    def initial(d, width):
+        kept.clear()
+        return 0
+
+    def step(state, q, k, v):
+        kept.append((elu_plus_one(k), v))
+        w = np.array([key @ elu_plus_one(q) for key, _ in kept])
+        return 0, w @ np.array([value for _, value in kept]) / w.sum()
+
+    feedback = check.recurrence(initial, step)
+    assert (feedback.earned, feedback.misconception) == (0, "memory outside of the state")
+
+
+def test_a_state_that_cannot_be_counted_is_refused_with_a_sentence():
+    feedback = check.recurrence(lambda d, width: (0, 0, len), lambda state, q, k, v: (state, v))
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "cannot be counted" in feedback.says
+
+
+def test_a_step_that_returns_the_output_alone_is_told_what_to_return():
+    feedback = check.recurrence(*[lambda d, width: 0, lambda state, q, k, v: 1.0])
+    assert "the new state and the output" in feedback.says
+
+
+def test_a_wrong_output_comes_with_keys_values_and_query():
+    feedback = check.recurrence(lambda d, width: 0, lambda state, q, k, v: (0, 0 * v))
+    assert feedback.says.startswith("After the keys [[")
+
+
+# -- 10.3 ------------------------------------------------------------------------------------------
+
+
+def answers(**changes):
+    right = dict(
+        softmax_growth="n**2", rnn_growth="n", linear_growth="n",
+        by_softmax=by_softmax, by_sim=by_sim, by_phi=by_phi,
+    )  # fmt: skip
+    return list((right | changes).values())
+
+
+def test_each_question_is_worth_one_point():
+    zero = lambda Q, K, V, *more: np.zeros((len(Q), V.shape[1]))  # noqa: E731
+    assert check.four_questions(*answers(rnn_growth="n**3")).earned == 3
+    assert check.four_questions(*answers(by_softmax=zero)).earned == 3
+    assert check.four_questions(*answers(by_softmax=zero, by_sim=zero)).earned == 2
+    assert (
+        check.four_questions(*answers(softmax_growth="n", by_softmax=zero, by_sim=zero)).earned == 1
+    )
+    nothing = check.four_questions("n", "n", "n", zero, zero, zero)
+    assert (nothing.earned, nothing.outcome) == (0, Outcome.WRONG)
+
+
+def test_a_logarithm_is_not_a_constant_factor():
+    feedback = check.four_questions(*answers(linear_growth="n*log(n)"))
+    assert feedback.earned == 3
+    assert "Question 1" in feedback.says
+
+
+def test_a_similarity_that_is_ignored_is_noticed():
+    feedback = check.four_questions(*answers(by_sim=lambda Q, K, V, sim: by_softmax(Q, K, V)))
+    assert feedback.earned == 3
+    assert "Question 3" in feedback.says
+
+
+def test_more_keys_than_queries_are_no_obstacle_and_are_tried():
+    def square_only(Q, K, V, phi):
+        return by_phi(Q, K[: len(Q)], V[: len(Q)], phi)
+
+    assert check.four_questions(*answers(by_phi=square_only)).earned == 3
+
+
+# -- 10.4 and 10.5 ---------------------------------------------------------------------------------
+
+
+def test_the_meter_finds_the_polynomials_of_the_curriculum():
+    i, d = sympy.symbols("i d")
+    counted = [sympy.expand(check.token_work(way)) for way in check.WAYS]
+    assert counted == [2 * d * i**2, 2 * d * i, 2 * d**2 + d]
+
+
+def test_two_formulas_of_three_earn_one_point_and_one_earns_none():
+    assert check.token_cost("2*i**2*d", "2*i*d", "7*d**2").earned == 1
+    assert check.token_cost("2*i**2*d", "3*i*d", "7*d**2").earned == 0
+
+
+def test_a_wrong_formula_is_refuted_with_the_count():
+    feedback = check.token_cost("2*i**2*d", "2*i*d", "3*d**2")
+    assert "the meter counts 5050 multiply–adds by the recurrence" in feedback.says
+
+
+def test_the_table_is_the_sum_over_all_tokens():
+    assert check.total_work(d=3, lengths=(4,)) == {
+        4: {
+            "without a cache": 2 * 3 * (1 + 4 + 9 + 16),
+            "with a cache": 2 * 3 * (1 + 2 + 3 + 4),
+            "by the recurrence": 4 * (2 * 9 + 3),
+        }
+    }
+
+
+def test_each_half_of_the_last_exercise_earns_one_point():
+    assert check.reading_the_table(129, 1, 1).earned == 1
+    assert check.reading_the_table(100, 523, 6.085).earned == 1
+    assert check.reading_the_table(100, 523, 7).earned == 0
+    assert "this is not the first n" in check.reading_the_table(-5, 523, 6.085).says
