@@ -394,7 +394,7 @@ def test_a_lecture_with_cells_for_instructors_is_not_given_out(course):
 
 
 def test_the_bundle_of_this_course_is_complete_and_its_exercises_tell_no_solution(tmp_path):
-    """Lectures and the helper package teach the subject, so a line of theirs may be a solution's."""
+    """Lectures and the package teach the subject, so a line of theirs may be a solution's."""
     out = bundle(ROOT, tmp_path / "out")
     names = files(out)
     assert names >= {"bootstrap.py", "requirements.lock", "course_utils/cli.py"}

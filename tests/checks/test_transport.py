@@ -1,0 +1,382 @@
+"""Unit 11: right answers pass with every student's masses, wrong ones fail with the right words.
+
+That every known mistake earns its own explanation is tested for all units at once, in
+test_every_exercise.py; here the same mistakes are made with other students' masses.
+"""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from course_utils.checks import transport as check
+from course_utils.exercise import Outcome
+from course_utils.variants import transport
+
+STUDENTS = [0, 1, 2, 3, 14, "ada@example.org", "S0123456"]
+OTHERS = STUDENTS[1:]
+each_student = pytest.mark.parametrize("student", STUDENTS)
+each_other = pytest.mark.parametrize("student", OTHERS)
+EXERCISES = {
+    "plan_cost": 1, "feasible_plan": 2, "two_optimal_plans": 2, "certificate": 3,
+    "wasserstein_1d": 3, "greedy_loses": 2, "squared_plan": 2, "sinkhorn": 2,
+}  # fmt: skip
+
+
+def assert_right(feedback):
+    assert feedback.outcome is Outcome.RIGHT, feedback
+    assert feedback.earned == feedback.points
+
+
+def assert_mistake(feedback, name):
+    assert feedback.outcome is Outcome.WRONG, feedback
+    assert feedback.misconception == name, feedback
+
+
+def in_order(n):
+    """The plan that keeps the order, unit by unit."""
+    P = np.zeros(n.plan.shape, dtype=int)
+    rows, columns = np.repeat(range(len(n.p)), n.p), np.repeat(range(len(n.q)), n.q)
+    for i, j in zip(rows, columns, strict=True):
+        P[i, j] += 1
+    return P
+
+
+def distances(n):
+    return [[abs(a - b) for b in n.y.tolist()] for a in n.x.tolist()]
+
+
+def crossed(n):
+    """Another plan of the same cost: a unit each of two shipments swap their targets."""
+    P, C = in_order(n), np.array(distances(n))
+    for (i, j), (k, m) in product(np.argwhere(P > 0).tolist(), repeat=2):
+        if i < k and j != m and C[i, j] + C[k, m] == C[i, m] + C[k, j]:
+            P[[i, k], [j, m]] -= 1
+            P[[i, k], [m, j]] += 1
+            return P
+    raise AssertionError("every student has two optimal plans")
+
+
+def prices(n):
+    """Steep as allowed: up where mass crosses to the right, down where to the left."""
+    f = [0.0]
+    for a, b in pairwise(n.places):
+        crossing = n.p[n.x <= a].sum() - n.q[n.y <= a].sum()
+        f.append(f[-1] + (b - a) * np.sign(crossing))
+    return f
+
+
+def test_the_unit_has_eight_exercises_and_17_points():
+    assert {name: getattr(check, name).points for name in EXERCISES} == EXERCISES
+    assert sum(EXERCISES.values()) == 17
+
+
+# -- 11.1 to 11.3: plans ---------------------------------------------------------------------------
+
+
+@each_student
+def test_the_cost_of_the_printed_plan(student):
+    n = transport(student)
+    by_loop = sum(m * d for ms, ds in zip(n.plan, distances(n), strict=True)
+                  for m, d in zip(ms, ds, strict=True))  # fmt: skip
+    assert_right(check.plan_cost(student, by_loop))
+    assert_right(check.plan_cost(student, f"{2 * by_loop}/2"))
+    assert check.plan_cost(student, by_loop + 1).outcome is Outcome.WRONG
+
+
+def test_the_homework_s_cost_is_7_not_71():
+    assert_right(check.plan_cost(0, 7))
+    assert_mistake(check.plan_cost(0, 3.5), "divided by the total mass")
+    assert "1 · 4 = 4" in check.plan_cost(0, 71).says
+
+
+@each_student
+def test_any_other_plan_is_right_whole_or_not(student):
+    n = transport(student)
+    assert_right(check.feasible_plan(student, np.outer(n.p, n.q) / n.p.sum()))
+    assert_right(check.feasible_plan(student, crossed(n).tolist()))
+
+
+@each_other
+def test_tables_that_are_no_plans(student):
+    n = transport(student)
+    assert_mistake(check.feasible_plan(student, in_order(n).T), "rows and columns swapped")
+    assert_mistake(check.feasible_plan(student, n.plan), "the printed plan again")
+    assert_mistake(check.feasible_plan(student, np.outer(n.p, n.q)), "products of the masses")
+    assert check.feasible_plan(student, np.diag(n.p)).earned == 1
+    assert check.feasible_plan(student, np.diag(n.q)).earned == 1
+    assert check.feasible_plan(student, np.zeros((3, 3))).earned == 0
+    assert check.feasible_plan(student, np.ones((2, 3))).outcome is Outcome.UNCHECKED
+    assert check.feasible_plan(student, [1, 2, 3]).outcome is Outcome.UNCHECKED
+
+
+def test_a_fault_is_told_with_its_place():
+    feedback = check.feasible_plan(1, [[4, 0, 0], [0, 3, 0], [0, 0, 3]])
+    assert feedback.earned == 1
+    assert "Column 0 sums to 4, but 3 are wanted at y = 2." in feedback.says
+    feedback = check.feasible_plan(1, [[5, 0, -1], [0, 3, 0], [-2, 0, 5]])
+    assert "Entry [2, 0] is −2; a plan cannot move less than nothing." in feedback.says
+    assert_mistake(feedback, "more than there is")
+
+
+@each_student
+def test_two_different_optimal_plans_in_any_order_and_mixtures_too(student):
+    n = transport(student)
+    one, other = in_order(n), crossed(n)
+    assert_right(check.two_optimal_plans(student, one, other))
+    assert_right(check.two_optimal_plans(student, other.tolist(), 0.75 * one + 0.25 * other))
+
+
+@each_student
+def test_two_plans_that_are_one_or_not_both_optimal_earn_at_most_one_point(student):
+    n = transport(student)
+    feedback = check.two_optimal_plans(student, in_order(n), in_order(n))
+    assert_mistake(feedback, "one plan twice")
+    assert feedback.earned == 1
+    if student:
+        feedback = check.two_optimal_plans(student, in_order(n), n.plan)
+        assert_mistake(feedback, "different, but dearer")
+        assert feedback.earned == 1
+        assert "with their targets swapped" in feedback.says
+        mixture = (in_order(n) + n.plan) / 2
+        assert check.two_optimal_plans(student, n.plan, mixture).earned == 0
+        assert_mistake(check.two_optimal_plans(student, crossed(n).T, in_order(n)),
+                       "rows and columns swapped")  # fmt: skip
+
+
+# -- 11.4: certificates ----------------------------------------------------------------------------
+
+
+@each_student
+def test_prices_as_values_shifted_or_as_a_function(student):
+    n = transport(student)
+    f = prices(n)
+    assert_right(check.certificate(student, f))
+    assert_right(check.certificate(student, np.array(f) - 17.5))
+    assert_right(check.certificate(student, lambda z: np.interp(z, n.places, f)))
+    assert_right(check.certificate(student, dict(zip(n.places.tolist(), f, strict=True)).get))
+
+
+def test_the_homework_is_proved_by_the_place_itself():
+    assert_right(check.certificate(0, lambda x: x))
+    assert_right(check.certificate(0, [1, 2, 4, 6]))
+
+
+@each_student
+def test_prices_that_prove_nothing(student):
+    n = transport(student)
+    f = np.array(prices(n))
+    assert_mistake(check.certificate(student, -f), "the prices turned around")
+    assert_mistake(check.certificate(student, 1.01 * f), "too steep")
+    loose = check.certificate(student, 0.9 * f)
+    assert (loose.earned, loose.misconception) == (1, None)
+    assert "it can earn more" in loose.says
+    assert check.certificate(student, 0 * f).earned == 0
+    assert check.certificate(student, f[:-1]).outcome is Outcome.UNCHECKED
+    assert check.certificate(student, lambda z: [z, z]).outcome is Outcome.UNCHECKED
+
+
+@each_other
+def test_one_slope_does_not_prove_a_plan_that_moves_both_ways(student):
+    assert_mistake(check.certificate(student, lambda x: x), "one slope everywhere")
+
+
+# -- 11.5: on a line -------------------------------------------------------------------------------
+
+
+def by_area(x, p, y, q):
+    z = np.sort(np.concatenate([x, y]))
+    area = 0.0
+    for a, b in pairwise(z):
+        area += (b - a) * abs(p[x <= a].sum() - q[y <= a].sum())
+    return area / p.sum()
+
+
+def by_walking(x, p, y, q):
+    here = sorted(zip(x, p, strict=True))
+    there = sorted(zip(y, q, strict=True))
+    total, spent, i, j = sum(p), 0.0, 0, 0
+    left, wanted = here[0][1], there[0][1]
+    while i < len(here) and j < len(there):
+        moved = min(left, wanted)
+        spent += moved * abs(here[i][0] - there[j][0])
+        left, wanted = left - moved, wanted - moved
+        if left <= wanted:
+            i += 1
+            left = here[i][1] if i < len(here) else 0
+        else:
+            j += 1
+            wanted = there[j][1] if j < len(there) else 0
+    return spent / total
+
+
+def by_quantiles(x, p, y, q):
+    i, j = np.argsort(x), np.argsort(y)
+    F, G = np.cumsum(p[i]) / p.sum(), np.cumsum(q[j]) / q.sum()
+    levels = np.union1d(F, G)
+    middle = (levels + np.append(0, levels[:-1])) / 2
+    at = [np.minimum(np.searchsorted(H, middle), len(H) - 1) for H in (F, G)]
+    return np.diff(np.append(0, levels)) @ np.abs(x[i][at[0]] - y[j][at[1]])
+
+
+@pytest.mark.parametrize("form", [by_area, by_walking, by_quantiles])
+def test_w1_in_every_form(form):
+    assert_right(check.wasserstein_1d(form))
+
+
+def test_functions_that_are_right_only_sometimes():
+    def equal_numbers(x, p, y, q):
+        return np.abs(np.sort(x) - np.sort(y)).mean()
+
+    def squared(x, p, y, q):
+        return by_area(x, p, y, q) ** 2
+
+    def signed(x, p, y, q):
+        return p @ x / p.sum() - q @ y / q.sum()
+
+    def spoils_its_input(x, p, y, q):
+        p /= p.sum()
+        q /= q.sum()
+        return by_area(x, p, y, q)
+
+    assert check.wasserstein_1d(equal_numbers).outcome is not Outcome.RIGHT
+    assert check.wasserstein_1d(squared).outcome is Outcome.WRONG
+    assert_mistake(check.wasserstein_1d(signed), "the difference of the means")
+    assert check.wasserstein_1d(lambda x, p, y, q: 3).outcome is Outcome.WRONG
+    assert_right(check.wasserstein_1d(spoils_its_input))
+
+
+def test_the_counterexample_is_the_smallest_that_shows_it():
+    feedback = check.wasserstein_1d(lambda x, p, y, q: p.sum() * by_area(x, p, y, q))
+    assert_mistake(feedback, "forgetting to normalize")
+    assert "Masses [1, 1] at [1, 2], wanted as [1, 1] at [4, 6]" in feedback.says
+    assert "W₁ = 3.5, your function 7." in feedback.says
+
+
+# -- 11.6: greed -----------------------------------------------------------------------------------
+
+
+@each_student
+def test_greed_loses_beside_the_last_place(student):
+    n = transport(student)
+    far, rest = float(n.x[-1]), float(n.p.sum() - n.p[-1])
+    assert_right(check.greedy_loses(student, [far - 0.25, far + 100], [rest, n.p[-1]]))
+    first = float(n.x[0])
+    assert_right(
+        check.greedy_loses(student, [first - 50, first + 0.25], [n.p[0], n.p.sum() - n.p[0]])
+    )
+    padded = [far - 0.25, far - 0.25, far + 100, 3]
+    assert_right(check.greedy_loses(student, padded, [rest / 2, rest / 2, n.p[-1], 0]))
+
+
+def test_greed_that_does_not_lose_for_sure():
+    assert_mistake(check.greedy_loses(0, [1.5, 100], [1, 1]), "greed loses only by bad luck")
+    assert_mistake(check.greedy_loses(0, [4, 6], [1, 1]), "all mass moves one way")
+    assert_mistake(check.greedy_loses(0, [1.75, 100], [1, 5]), "the totals differ")
+    assert_mistake(check.greedy_loses(0, [1.75, 1.75], [1, 1]), "only one target")
+    assert check.greedy_loses(0, [1, 2], [1, 1]).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize(
+    ("y", "q"), [([1, 2], [2]), ([1e9, 2], [1, 1]), ([3, 4], [3, -1]), (range(7), [1] * 7)]
+)
+def test_targets_that_cannot_be_used_get_a_sentence(y, q):
+    assert check.greedy_loses(0, y, q).outcome is Outcome.UNCHECKED
+
+
+# -- 11.7: squares ---------------------------------------------------------------------------------
+
+
+@each_student
+def test_the_one_plan_for_squares_keeps_the_order(student):
+    n = transport(student)
+    assert_right(check.squared_plan(student, in_order(n)))
+    assert_right(check.squared_plan(student, in_order(n).astype(float).tolist()))
+
+
+@each_student
+def test_no_other_plan_is_accepted_for_squares(student):
+    n = transport(student)
+    feedback = check.squared_plan(student, crossed(n))
+    assert feedback.misconception in ("optimal for the plain distance", "greedy nearest matching")
+    assert "with their targets swapped" in feedback.says
+    mixture = 0.99 * in_order(n) + 0.01 * crossed(n)
+    assert check.squared_plan(student, mixture).outcome is Outcome.WRONG
+    assert check.squared_plan(student, np.outer(n.p, n.q) / n.p.sum()).outcome is Outcome.WRONG
+    if student:
+        assert_mistake(check.squared_plan(student, in_order(n).T), "rows and columns swapped")
+
+
+# -- 11.8: Sinkhorn --------------------------------------------------------------------------------
+
+
+def in_logarithms(C, p, q, epsilon, rounds):
+    f, g = np.zeros(len(p)), np.zeros(len(q))
+    for _ in range(rounds):
+        f = np.log(p) - np.logaddexp.reduce(g - C / epsilon, axis=1)
+        g = np.log(q) - np.logaddexp.reduce(f[:, None] - C / epsilon, axis=0)
+    return np.exp(f[:, None] + g - C / epsilon)
+
+
+def in_loops(C, p, q, epsilon, rounds):
+    """With rows and columns of the cost made small first, plain numbers are enough."""
+    C = C - C.min(axis=1, keepdims=True)
+    P = [[np.exp(-c / epsilon) for c in row] for row in C]
+    for _ in range(rounds):
+        P = [[entry * p[i] / sum(row) for entry in row] for i, row in enumerate(P)]
+        sums = [sum(column) for column in zip(*P, strict=True)]
+        P = [[entry * q[j] / sums[j] for j, entry in enumerate(row)] for row in P]
+    return P
+
+
+@pytest.mark.parametrize("form", [in_logarithms, in_loops])
+def test_sinkhorn_in_every_stable_form(form):
+    assert_right(check.sinkhorn(form))
+
+
+def plain(C, p, q, epsilon, rounds):
+    P = np.exp(-C / epsilon)
+    for _ in range(rounds):
+        P = P * (p / P.sum(1))[:, None]
+        P = P * (q / P.sum(0))
+    return P
+
+
+def test_sinkhorn_without_logarithms_earns_one_point():
+    feedback = check.sinkhorn(plain)
+    assert_mistake(feedback, "exp(−C/ε) underflows")
+    assert feedback.earned == 1
+
+
+def test_plans_that_are_not_sinkhorn_s():
+    def too_smooth(C, p, q, epsilon, rounds):
+        return in_logarithms(C, p, q, 2 * epsilon, rounds)
+
+    def swapped(C, p, q, epsilon, rounds):
+        return in_logarithms(C.T, q, p, epsilon, rounds)
+
+    def one_round(C, p, q, epsilon, rounds):
+        return in_logarithms(C, p, q, epsilon, 1)
+
+    assert check.sinkhorn(too_smooth).outcome is Outcome.WRONG
+    assert check.sinkhorn(swapped).outcome is not Outcome.RIGHT
+    assert check.sinkhorn(one_round).outcome is Outcome.WRONG
+    assert "row sums" in check.sinkhorn(one_round).says
+
+
+# -- whose masses ----------------------------------------------------------------------------------
+
+
+def test_another_student_s_answers_are_wrong():
+    for one, other in product([1, 2, 3], repeat=2):
+        if one != other:
+            n = transport(one)
+            assert check.squared_plan(other, in_order(n)).outcome is Outcome.WRONG
+            assert check.two_optimal_plans(other, in_order(n), crossed(n)).earned == 0
+            assert check.certificate(other, prices(n)).outcome is not Outcome.RIGHT
+
+
+def test_a_bad_id_could_not_be_checked():
+    feedback = check.plan_cost(1.5, 7)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.says.startswith("A student id is a whole number")
