@@ -20,6 +20,7 @@ import numpy as np
 
 from .formula import Formula as ReadFormula
 from .formula import FormulaError, pretty, read_formula, sympy_kind
+from .variants import student_id
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
 FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
@@ -392,6 +393,19 @@ class Choice:
             options = ", ".join(map(repr, self.options))
             raise Unreadable(f"{pretty(name)} should be one of {options}.")
         return words[word]
+
+    def same(self, a: str, b: str) -> bool:
+        return a == b
+
+
+class Student:
+    """A student id, a whole number or text, by which a check knows that student's numbers."""
+
+    def read(self, answer: Any, name: str) -> str:
+        try:
+            return student_id(answer)
+        except ValueError as error:
+            raise Unreadable(str(error)) from None
 
     def same(self, a: str, b: str) -> bool:
         return a == b

@@ -63,6 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     execute.set_defaults(run=_execute)
 
+    page = commands.add_parser("page", help="write notebooks as HTML pages that work offline")
+    page.add_argument("notebook", nargs="*", type=Path, help="all lectures and exercises if none")
+    page.add_argument("--to", type=Path, metavar="DIR", help="the folder; build/pages if not given")
+    page.set_defaults(run=_page)
+
     links = commands.add_parser(
         "links", help="write the links to the previous and next unit into lectures and solutions"
     )
@@ -152,6 +157,18 @@ def _execute(options: argparse.Namespace) -> int:
             write_whole(path, as_text(execute(path)))
         finally:
             print(f"{time.perf_counter() - start:.1f} s", flush=True)
+    return 0
+
+
+def _page(options: argparse.Namespace) -> int:
+    from .classroom.pages import write_pages
+
+    root = course_root()
+    folders = (root / "notebooks", root / "exercises")
+    paths = options.notebook or [p for folder in folders for p in sorted(folder.glob("*.ipynb"))]
+    pages = write_pages(paths, root, options.to or root / "build" / "pages")
+    for number, page in enumerate(pages, start=1):
+        print(f"[{number}/{len(paths)}] wrote {page}", flush=True)
     return 0
 
 

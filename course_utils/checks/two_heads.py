@@ -7,29 +7,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..answers import Array, Unreadable, as_array, close, real_array, show, show_apart
+from ..answers import (
+    Array,
+    Student,
+    Unreadable,
+    as_array,
+    close,
+    real_array,
+    show,
+    show_apart,
+)
 from ..attention import softmax
 from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
-from ..variants import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, student_id, two_heads
+from ..variants import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads
 
 FOUR_DECIMALS = 6e-5  # half a unit of the fourth decimal, and a little for the tie
 UNIT = 10**-DECIMALS
 
 
 # -- kinds of answer that only this unit has ------------------------------------------------------
-
-
-class Student:
-    """A student id: a whole number or text."""
-
-    def read(self, answer: Any, name: str) -> str:
-        try:
-            return student_id(answer)
-        except ValueError as error:
-            raise Unreadable(str(error)) from None
-
-    def same(self, a: str, b: str) -> bool:
-        return a == b
 
 
 class Matrix:

@@ -60,6 +60,7 @@ def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
         notebook,
         km=kernel,
         timeout=timeout,
+        startup_timeout=180,
         resources={"metadata": {"path": str(path.resolve().parent)}},
         store_widget_state=False,
         coalesce_streams=True,

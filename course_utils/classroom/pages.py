@@ -50,7 +50,8 @@ def write_page(path: Path, target: Path, along: Collection[Path] = ()) -> None:
 def write_pages(paths: Sequence[Path], root: Path, folder: Path) -> Iterator[Path]:
     """Write a page for each notebook, in `folder` as they lie in `root`, so that links hold.
 
-    One notebook that has to be refused, and none is written. Yields each page once it is there.
+    All notebooks are read first: if one was not run or failed, no page is written. Yields each
+    page once it is there.
     """
     targets = [folder / _inside(path, root).with_suffix(".html") for path in paths]
     notebooks = [_sound(path) for path in paths]
@@ -84,12 +85,16 @@ def _is_blank_sheet(notebook: NotebookNode) -> bool:
 
 def _page(path: Path, notebook: NotebookNode, along: Collection[Path]) -> str:
     from bs4 import BeautifulSoup
+    from nbconvert.filters.markdown_mistune import InvalidNotebook
 
     about = {"metadata": {"name": path.stem, "path": str(path.resolve().parent)}}
-    html, _ = _exporter().from_notebook_node(notebook, resources=about)
+    try:
+        html, _ = _exporter().from_notebook_node(notebook, resources=about)
+    except (InvalidNotebook, OSError) as error:  # an attachment or a picture that is not there
+        raise CourseError(f"{path} cannot become a page: {error}.") from None
     soup = BeautifulSoup(html, "html.parser")
-    _set_title(soup, path)
     _drop_anchor_links(soup)
+    _set_title(soup, path)
     _lead_to_pages(soup, path, {other.resolve() for other in along})
     _name_rows_and_columns(soup)
     _let_wide_tables_scroll(soup)
@@ -132,8 +137,6 @@ def _set_title(soup: BeautifulSoup, path: Path) -> None:
         raise CourseError(
             f"{path} has {len(headings)} headings of the first level; a page needs one, its title."
         )
-    for link in headings[0].select("a.anchor-link"):
-        link.decompose()
     soup.title.string = " ".join(headings[0].get_text().split())
 
 
@@ -161,20 +164,23 @@ def _let_wide_tables_scroll(soup: BeautifulSoup) -> None:
 def _name_rows_and_columns(soup: BeautifulSoup) -> None:
     """Every table says what heads what; an empty corner means that the first column heads rows."""
     for table in soup.find_all("table"):
+        for heading in table.find_all("th", scope=False):
+            heading["scope"] = "col" if heading.find_parent("thead") else "row"
         corner = table.select_one("thead tr > :first-child")
-        for heading in table.select("thead th"):
-            heading["scope"] = heading.get("scope", "col")
         if corner is None or corner.get_text(strip=True):
             continue
-        corner.name = "td"
-        corner.attrs.pop("scope", None)
         for first in table.select("tbody tr > td:first-child"):
             first.name, first["scope"] = "th", "row"
+        if table.thead.get_text(strip=True):
+            corner.name = "td"
+            del corner["scope"]
+        else:
+            table.thead.decompose()  # Markdown asks for a head even where there is none
 
 
 def _refuse_what_is_not_inside(soup: BeautifulSoup, path: Path) -> None:
     for element in soup.select("[src], link[href], object[data]"):
-        source = element.get("src") or element.get("href") or element.get("data")
+        source = element.get("src") or element.get("href") or element.get("data", "")
         if not source.startswith("data:"):
             raise CourseError(
                 f"{path} shows {source}, which a page cannot carry; put the file beside the "

@@ -33,6 +33,7 @@ WAYS = {
     "08_linear_attention": [[("c", RIGHT, 26)], [("d", LEFT, 4), ("n", RIGHT, 14)]],
     "09_random_features": [[("features", LEFT, 1), ("m", RIGHT, 24)]],
     "10_transformers_are_rnns": [[("n", RIGHT, 14), ("d", RIGHT, 2), ("heads", RIGHT, 3)]],
+    "11_transport": [[("x₂", LEFT, 2), ("x₂", RIGHT, 1)]],
 }
 
 
