@@ -10,7 +10,7 @@ from tests.browser.lab import REPOSITORY, LabPage
 LECTURES = sorted(path.stem for path in (REPOSITORY / "notebooks").glob("*.ipynb"))
 NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
 
-# For each explorer of a lecture: which control, which key, how often, until the goal is reached.
+# For each explorer of a lecture: which control, which keys, how often, until the goal is reached.
 LEFT, RIGHT = "ArrowLeft", "ArrowRight"
 WAYS = {
     "00_start_here": [],
@@ -31,9 +31,11 @@ WAYS = {
     "06_counting_cost": [[("tokens n", RIGHT, 29)]],
     "07_lookup": [[("M", RIGHT, 10), ("query, north", LEFT, 36)], [("M", LEFT, 30)]],
     "08_linear_attention": [[("c", RIGHT, 26)], [("d", LEFT, 4), ("n", RIGHT, 14)]],
-    "09_random_features": [[("features", LEFT, 1), ("m", RIGHT, 24)]],
-    "10_transformers_are_rnns": [[("n", RIGHT, 14), ("d", RIGHT, 2), ("heads", RIGHT, 3)]],
-    "11_transport": [[("x₂", LEFT, 2), ("x₂", RIGHT, 1)]],
+    "09_random_features": [[("features", "Shift+Tab Space", 1), ("m", RIGHT, 24)]],
+    "10_transformers_are_rnns": [
+        [("n", RIGHT, 14), ("d", RIGHT, 2), ("heads", "Tab Tab Tab Space", 1)]
+    ],
+    "11_transport": [[("x₂", LEFT, 1), ("x₂", LEFT, 1), ("x₂", RIGHT, 1)]],
 }
 
 
@@ -47,10 +49,13 @@ def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPa
     for goal, way in zip(goals, WAYS[lecture], strict=True):
         expect(goal).to_have_text(re.compile("^Goal: "))
         box = goal.locator("xpath=ancestor::*[contains(@class, 'widget-vbox')][1]")
-        for label, key, times in way:
+        caption = box.get_by_role("status").last
+        for label, keys, times in way:
+            before = caption.inner_text()
             _control(box, label).focus()
-            for _ in range(times):
+            for key in keys.split() * times:
                 page.page.keyboard.press(key)
+            expect(caption).not_to_have_text(before)
         expect(goal).to_have_text(re.compile("^✓ Goal reached"))
     page.screenshot(lecture)
 

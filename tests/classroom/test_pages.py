@@ -71,11 +71,15 @@ def export(tmp_path):
 
 @each(LECTURES + SHEETS)
 def test_it_has_a_language_one_main_part_and_the_title_of_the_notebook(path):
-    page, title = page_of(path), read(path).cells[0].source.splitlines()[0]
+    page, (title, *_) = page_of(path), re.findall("^# .+", _prose(path), re.MULTILINE)
     assert page.html["lang"] == "en"
     assert len(page.find_all("main")) == 1
     assert [h1.get_text() for h1 in page.find_all("h1")] == [title.removeprefix("# ")]
     assert page.title.get_text() == title.removeprefix("# ")
+
+
+def _prose(path):
+    return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
 
 
 @each(LECTURES + SHEETS)
