@@ -1,4 +1,4 @@
-"""After a run with notebooks: a table of how many cells nbval ran and how many it compared.
+"""After a run with notebooks: a table of what nbval ran, what it compared, and for how long.
 
 That every cell was saved executed, in order and without errors is a test of its own, in
 tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing to compare with.
@@ -18,19 +18,22 @@ CELL = re.compile(r"(?P<notebook>.+\.ipynb)::Cell (?P<number>\d+)$")
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the table once, in the process that gathers the reports of all workers."""
     ran: dict[str, set[int]] = defaultdict(set)
+    seconds: dict[str, float] = defaultdict(float)
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         cell = CELL.match(report.nodeid)
         if cell:
             ran[cell["notebook"]].add(int(cell["number"]))
+            seconds[cell["notebook"]] += report.duration
     if not ran:
         return
     root = terminalreporter.config.rootpath
     rows = [(name, *_count(root / name, numbers)) for name, numbers in sorted(ran.items())]
     width = max(len(name) for name in ran)
     terminalreporter.section("notebooks under nbval")
-    terminalreporter.write_line(f"{'notebook':<{width}}  code cells  run  really compared")
+    terminalreporter.write_line(f"{'notebook':<{width}}  code cells  run  really compared  seconds")
     for name, cells, run, compared in rows:
-        terminalreporter.write_line(f"{name:<{width}}  {cells:>10}  {run:>3}  {compared:>15}")
+        counts = f"{cells:>10}  {run:>3}  {compared:>15}  {seconds[name]:>7.1f}"
+        terminalreporter.write_line(f"{name:<{width}}  {counts}")
 
 
 def _count(path: Path, numbers: set[int]) -> tuple[int, int, int]:
