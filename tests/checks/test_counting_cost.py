@@ -6,6 +6,7 @@ import sympy
 
 from course_utils.checks import counting_cost as check
 from course_utils.exercise import Outcome
+from tests.checks.forms import passes_in_every_form
 
 SYMBOLS = sympy.symbols("l d_in d_att d_out N D M", positive=True, integer=True)
 l, d_in, d_att, d_out, N, D, M = SYMBOLS  # noqa: E741
@@ -77,14 +78,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
-)
-def test_a_right_answer_passes_in_every_form(name, answers):
-    exercise = getattr(check, name)
-    feedback = exercise(*answers)
-    assert feedback.outcome is Outcome.RIGHT, feedback
-    assert feedback.earned == exercise.points
+test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
 def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_20_points():

@@ -5,11 +5,11 @@ test_every_exercise.py.
 """
 
 import numpy as np
-import pytest
 import sympy
 
 from course_utils.checks import momentum as check
 from course_utils.exercise import Outcome
+from tests.checks.forms import passes_in_every_form
 
 beta, delta, mu, step, g = sympy.symbols("beta delta mu step g")
 t = sympy.symbols("t", positive=True, integer=True)
@@ -65,14 +65,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
-)
-def test_a_right_answer_passes_in_every_form(name, answers):
-    exercise = getattr(check, name)
-    feedback = exercise(*answers)
-    assert feedback.outcome is Outcome.RIGHT, feedback
-    assert feedback.earned == exercise.points
+test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
 def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_15_points():

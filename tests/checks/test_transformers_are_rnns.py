@@ -14,6 +14,7 @@ from course_utils import attention as course
 from course_utils.attention import LinearAttentionState, elu_plus_one, softmax
 from course_utils.checks import transformers_are_rnns as check
 from course_utils.exercise import Outcome
+from tests.checks.forms import passes_in_every_form
 
 n, i, d = sympy.symbols("n i d", positive=True)
 
@@ -139,14 +140,7 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "answers"), [(name, answers) for name, forms in RIGHT.items() for answers in forms]
-)
-def test_a_right_answer_passes_in_every_form(name, answers):
-    exercise = getattr(check, name)
-    feedback = exercise(*answers)
-    assert feedback.outcome is Outcome.RIGHT, feedback
-    assert feedback.earned == exercise.points
+test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
 def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_14_points():
