@@ -205,5 +205,5 @@ def test_nbval_turns_red_at_the_check_of_each_answer_that_is_taken_out(path, tmp
     assert red["never_run"] == []
     assert any("without having been run" in problem for problem in problems(never_run))
     count = str(len(names))
-    assert table["broken.ipynb"] == [count, count, str(coverage(broken).compared)]
-    assert table["never_run.ipynb"] == [count, count, "0"]
+    assert table["broken.ipynb"][:3] == [count, count, str(coverage(broken).compared)]
+    assert table["never_run.ipynb"][:3] == [count, count, "0"]
