@@ -14,13 +14,16 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .formula import Formula as ReadFormula
 from .formula import FormulaError, pretty, read_formula, sympy_kind
 from .variants import student_id
+
+if TYPE_CHECKING:
+    from .meter import Meter
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
 FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
@@ -353,6 +356,23 @@ class FunctionAnswer:
     def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
         """The result as an array of this shape."""
         return as_array(self(*args), shape, self.call(*args), finite)
+
+    def metered(self, *args: Any) -> Meter:
+        """What one call costs, for a function whose numbers were found right before."""
+        from .meter import NotCounted, measure
+
+        try:
+            m = measure(self.function, *args)
+        except NotCounted as refusal:
+            raise Unreadable(f"The numbers are right. {refusal}") from None
+        except Exception as error:
+            raise Unreadable(f"On metered arrays {self.name} raised {in_words(error)}.") from None
+        if m.read_out:
+            raise Unreadable(
+                f"The numbers are right, but {m.read_out} of them left their arrays on the way, so "
+                "the cost cannot be counted. Compute with arrays throughout, without `float`."
+            )
+        return m
 
 
 def _copied(value: Any) -> Any:

@@ -18,7 +18,6 @@ from ..answers import (
     Unreadable,
     as_array,
     close,
-    in_words,
     line_at,
     real_array,
     show,
@@ -28,7 +27,7 @@ from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..derivation import Derivation, Report, matrix
 from ..exercise import Misconception, Verdict, exercise, partly, refuted, right, wrong
-from ..meter import Meter, NotCounted, measure, polynomial
+from ..meter import measure, polynomial
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 
@@ -161,25 +160,12 @@ def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
 SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much, far above d = 3
 
 
-def metered(answer: FunctionAnswer, n: int, more: tuple) -> Meter:
-    """The cost of the function with n tokens, d = 3 and values of width 2."""
-    try:
-        m = measure(answer.function, *draw(n, 3, 2), *more)
-    except NotCounted as refusal:
-        raise Unreadable(f"The numbers are right. {refusal}") from None
-    except Exception as error:
-        raise Unreadable(f"On metered arrays {answer.name} raised {in_words(error)}.") from None
-    if m.read_out:
-        raise Unreadable(
-            f"The numbers are right, but {m.read_out} of them left their arrays on the way, so the "
-            "cost cannot be counted. Compute with arrays throughout, without `float`."
-        )
-    return m
-
-
 def growth(answer: FunctionAnswer, more: tuple = ()) -> tuple[str, str]:
     """How the cost grows: "n×n array", "memory", "time" (both above linear) or "linear"; a line."""
-    small, large = metered(answer, SMALL, more), metered(answer, LARGE, more)
+    small, large = (
+        answer.metered(*draw(SMALL, 3, 2), *more),
+        answer.metered(*draw(LARGE, 3, 2), *more),
+    )
     shape = "×".join(map(str, large.largest.shape))
     if large.largest.size >= LARGE**2:
         return "n×n array", f"At n = {LARGE} the meter saw an array of {shape}."

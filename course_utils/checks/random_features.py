@@ -14,17 +14,14 @@ from ..answers import (
     Function,
     FunctionAnswer,
     Lines,
-    Unreadable,
     close,
-    in_words,
     real_array,
     show,
     show_at,
 )
 from ..attention import linear_attention, positive_features, softmax, trigonometric_features
 from ..derivation import Derivation, positive, real
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
-from ..meter import Meter, NotCounted, measure
+from ..exercise import Misconception, Verdict, exercise, partly, refuted, right, wrong
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 
@@ -48,9 +45,7 @@ class Square(NamedTuple):
             instances=30,
         ).check()
         if not report.holds:
-            if report.first_false is None:
-                raise Unreadable(report.sentence)
-            return report.sentence
+            return refuted(report).says
         if self.cross in names_in(lines[-1]):
             return f"Every line is true, but the last one still contains {self.cross}."
         if not self.is_shown_by(lines):
@@ -516,25 +511,9 @@ def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray) ->
 SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much
 
 
-def metered(answer: FunctionAnswer, n: int) -> Meter:
-    """The cost with n tokens of width 3, values of width 2 and 4 directions."""
-    try:
-        m = measure(answer.function, *tokens(n, 3, 2, 4))
-    except NotCounted as refusal:
-        raise Unreadable(f"The numbers are right. {refusal}") from None
-    except Exception as error:
-        raise Unreadable(f"On metered arrays {answer.name} raised {in_words(error)}.") from None
-    if m.read_out:
-        raise Unreadable(
-            f"The numbers are right, but {m.read_out} of them left their arrays on the way, so the "
-            "cost cannot be counted. Compute with arrays throughout, without `float`."
-        )
-    return m
-
-
 def growth(answer: FunctionAnswer) -> tuple[str, str]:
     """What grows faster than n, "memory" or "time" (else "nothing"), and a sentence about it."""
-    small, large = metered(answer, SMALL), metered(answer, LARGE)
+    small, large = answer.metered(*tokens(SMALL, 3, 2, 4)), answer.metered(*tokens(LARGE, 3, 2, 4))
     shape = "×".join(map(str, large.largest.shape))
     if large.largest.size >= LARGE**2:
         return "memory", f"At n = {LARGE} the meter saw an array of {shape}."
