@@ -357,22 +357,38 @@ class FunctionAnswer:
         """The result as an array of this shape."""
         return as_array(self(*args), shape, self.call(*args), finite)
 
-    def metered(self, *args: Any) -> Meter:
-        """What one call costs, for a function whose numbers were found right before."""
+    def metered(self, *args: Any, may_read_out: bool = False) -> Meter:
+        """What one call costs, for a function whose numbers were found right before.
+
+        The inputs are drawn anew around the given ones, and the function meets the metered ones
+        first: a result that was not computed from them cannot be right.
+        """
         from .meter import NotCounted, measure
 
+        args = tuple(map(_nudged, args))
         try:
             m = measure(self.function, *args)
         except NotCounted as refusal:
             raise Unreadable(f"The numbers are right. {refusal}") from None
         except Exception as error:
             raise Unreadable(f"On metered arrays {self.name} raised {in_words(error)}.") from None
-        if m.read_out:
+        if m.read_out and not may_read_out:
             raise Unreadable(
                 f"The numbers are right, but {m.read_out} of them left their arrays on the way, so "
                 "the cost cannot be counted. Compute with arrays throughout, without `float`."
             )
+        if not alike(m.result, self(*args)):
+            raise Unreadable(
+                f"On metered arrays {self.name} gives other numbers than on plain ones."
+            )
         return m
+
+
+def _nudged(value: Any) -> Any:
+    """An array of floats by up to a thousandth more or less; anything else as it is."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return value * (1 + 1e-3 * np.random.default_rng().uniform(-1, 1, value.shape))
 
 
 def _copied(value: Any) -> Any:

@@ -16,14 +16,13 @@ from ..answers import (
     FunctionAnswer,
     Unreadable,
     close,
-    in_words,
     show,
     show_at,
 )
 from ..attention import multi_head as attend
 from ..exercise import Misconception, Outcome, Verdict, exercise, partly, right, wrong
 from ..formula import names_in
-from ..meter import Meter, NotCounted, difference, measure, polynomial
+from ..meter import difference, measure, polynomial
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
@@ -596,15 +595,6 @@ def _by(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
-def _metered(backward: FunctionAnswer, arrays: tuple) -> Meter:
-    try:
-        return measure(backward.function, *arrays)
-    except NotCounted as refusal:
-        raise Unreadable(f"The gradients are right. {refusal}") from None
-    except Exception as error:
-        raise Unreadable(f"On metered arrays {backward.name} raised {in_words(error)}.") from None
-
-
 def _swapped(backward: FunctionAnswer) -> bool:
     first, second = backward(*_mix_sizes(2, 3, 4))
     return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
@@ -674,7 +664,8 @@ def mix_backward(
                 )
     n, k, m = 5, 6, 7
     forward = measure(block.mix, *_mix_sizes(n, k, m)[:2])
-    cost, limit = _metered(mix_backward, _mix_sizes(n, k, m)), 4 * forward.macs
+    cost = mix_backward.metered(*_mix_sizes(n, k, m), may_read_out=True)
+    limit = 4 * forward.macs
     if cost.read_out:
         return partly(1, "The gradients are right. To be counted, keep the numbers in arrays.")
     says = (

@@ -69,14 +69,15 @@ def globals_of(*values: Any) -> list[dict]:
 
 def exchange(stand_ins: dict[int, Any], namespaces: list[dict]) -> list[tuple]:
     """Put the stand-ins into these globals, the notebook's and this package's; say where."""
-    package, family = __package__, __package__.partition(".")[0]
+    family = __package__.partition(".")[0]
+    ours = (f"{__package__}.", f"{family}.classroom.")  # who handles metered arrays is not measured
     for name, module in list(sys.modules.items()):
         if name == "__main__" or name.partition(".")[0] == family:
             namespaces.append(vars(module))
     exchanged = []
     for namespace in namespaces:
         owner = namespace.get("__name__", "")
-        if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(f"{package}."):
+        if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(ours):
             continue
         for name, value in list(namespace.items()):
             if (stand_in := stand_ins.get(id(value))) is not None:

@@ -1,0 +1,338 @@
+"""Runs inside the sandbox: a warm process that forks one confined child a submission.
+
+`python -m course_utils.classroom.grading.inside FD MODULE…`: over the socket FD come orders, each
+with one end of the wire to the judge. The child serves that wire: it runs cells, tells values and
+calls functions. When it is gone, nothing of it is left here, or we say so and are replaced.
+Everything in this file is on the student's side of the wall; the judge believes none of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import contextlib
+import ctypes
+import gc
+import importlib
+import inspect
+import io
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+import types
+from pathlib import Path
+from typing import Any
+
+from .metering import Far
+from .wire import Gone, Peer, Stream, WireError, in_short
+
+NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
+WORK = Path("/tmp/work")
+LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
+
+
+# -- the child: one submission --------------------------------------------------------------------
+
+
+class TooSlow(BaseException):
+    """The cell or the call has used up its time."""
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__("it was stopped, since it took too long")
+
+
+class Printed(io.TextIOBase):
+    """What a cell prints, up to a limit; the rest is dropped."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.parts, self.length = most, [], 0
+
+    def write(self, text: str) -> int:
+        room = max(0, self.most - self.length)
+        self.parts.append(text[:room]) if room else None
+        self.length += len(text)
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self.parts) + (" …" if self.length > self.most else "")
+
+
+class Notebook:
+    """The namespace of a submission, and what the judge may ask of it."""
+
+    def __init__(self, limits: dict) -> None:
+        self.limits = limits
+        module = types.ModuleType("__main__")
+        module.__dict__.update(get_ipython=lambda: _Silent(), display=lambda *a, **k: None)
+        sys.modules["__main__"], self.names = module, module.__dict__
+        builtins.display = self.names["display"]
+        signal.signal(signal.SIGALRM, _time_is_up)
+
+    def serve(self, question: dict) -> Any:
+        """Run a cell, or tell the value of an expression of the instructor's."""
+        match question["ask"]:
+            case "run":
+                return self.run(question["source"])
+            case "value":
+                return eval(question["expression"], self.names)
+        raise WireError("nothing of that kind can be asked for")
+
+    def run(self, source: str) -> dict:
+        """Execute a cell: what it printed, and its error if there was one."""
+        printed, error = Printed(self.limits["text"]), None
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                self._execute(source)
+        except Gone:
+            raise
+        except BaseException as raised:
+            error = in_short(raised)
+        return {"printed": printed.text(), "error": error}
+
+    def _execute(self, source: str) -> None:
+        tree = compile(
+            as_python(source), "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        )
+        code = compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        result = eval(code, self.names)
+        if inspect.iscoroutine(result):
+            asyncio.run(result)
+
+
+class TimedPeer(Peer):
+    """Every question of the judge's has the time of one cell; the clock runs on in callbacks."""
+
+    seconds = 0.0
+
+    def answer(self, question: dict) -> None:
+        outermost = self._depth == 0
+        try:
+            if outermost:
+                signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            try:
+                reply = {"value": self.encode(self.serve(question))}
+            finally:
+                if outermost:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+        except Gone:
+            raise
+        except BaseException as error:
+            reply = {"error": in_short(error)}
+        self.stream.send(reply)
+
+
+def as_python(source: str) -> str:
+    """The cell as Python: magics and shell commands become calls that do nothing here."""
+    if not any(sign in source for sign in "%!?"):
+        return source
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(source)
+
+
+class _Silent:
+    """What get_ipython() gives here: every magic and shell command is accepted and ignored."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: None
+
+
+def _time_is_up(*_: Any) -> None:
+    raise TooSlow
+
+
+def serve_submission(wire: socket.socket, limits: dict) -> None:
+    """Answer the judge until it hangs up."""
+    far = Far()
+    notebook = Notebook(limits)
+    peer = TimedPeer(Stream(wire), notebook.serve, far)
+    peer.seconds, far.peer = limits["cell"], peer
+    while True:
+        peer.answer(peer.stream.receive())
+
+
+def confine(limits: dict) -> None:
+    """Give up what a submission does not need, before a line of it runs."""
+    for name, most in {
+        "AS": limits["memory"],
+        "CPU": int(limits["wall"]) + 1,
+        "FSIZE": limits["file"],
+        "NPROC": limits["processes"],
+        "NOFILE": 128,
+        "CORE": 0,
+    }.items():
+        which = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(which)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (most, most))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
+    _prctl(NO_NEW_PRIVILEGES, 1)
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def child(wire: socket.socket, limits: dict, work: Path) -> None:
+    """One submission, from its first cell to its end; never returns."""
+    try:
+        confine(limits)
+        work.mkdir()
+        os.chdir(work)
+        os.environ["HOME"] = str(work)
+        serve_submission(wire, limits)
+    except BaseException:  # the judge hung up, or the student's code broke our own
+        os._exit(1)
+
+
+# -- the warm process -----------------------------------------------------------------------------
+
+
+def warm_up(modules: list[str]) -> None:
+    """Load what submissions use, and use it once, so that no child has to."""
+    import matplotlib.pyplot as plt
+    import numpy as np
+    import sympy
+
+    for module in modules:
+        importlib.import_module(module)
+    x, t = sympy.symbols("x t", positive=True)
+    for expression in (sympy.log(x) / 2, sympy.Sum(x ** (t - 1), (t, 1, 3)), sympy.sqrt(x) + x**t):
+        str(expression.subs(x, 2))
+    np.linalg.inv(np.eye(2)) @ np.einsum("ij->j", np.ones((2, 2)))
+    plt.close(plt.figure())
+    with contextlib.suppress(ImportError):
+        importlib.import_module("IPython.core.inputtransformer2")
+    gc.collect()
+    gc.freeze()
+
+
+class Warm:
+    """Serves orders for children, one after the other."""
+
+    def __init__(self, orders: socket.socket, alone: bool, work: Path) -> None:
+        self.orders, self.alone, self.work = orders, alone, work
+
+    def serve(self) -> None:
+        """Fork a child for each order; tell how it ended and whether it left nothing behind."""
+        self.orders.send(b"ready")
+        while True:
+            message, fds, _, _ = socket.recv_fds(self.orders, 4096, 1)
+            if not message:
+                return
+            wire, limits = socket.socket(fileno=fds[0]), json.loads(message)
+            pid = os.fork()
+            if not pid:
+                self.orders.close()
+                child(wire, limits, self.work)
+            wire.close()
+            killed = self._wait(pid, limits["together"])
+            clean = self._sweep(pid)
+            self.orders.send(json.dumps({"killed": killed, "clean": clean}).encode())
+            if not clean:
+                return
+
+    def _wait(self, pid: int, memory: int) -> str:
+        """Until the judge is done with the child, which may have ended, or been ended, before."""
+        reason, watch = "", os.pidfd_open(pid)
+        waiting = [watch, self.orders]
+        while True:
+            ready = select.select(waiting, [], [], LOOK_EVERY if watch in waiting else None)[0]
+            if self.orders in ready:
+                if not self.orders.recv(64):
+                    os._exit(1)  # the grader is gone, and all in here with us
+                os.close(watch)
+                return reason
+            if watch in ready:
+                waiting.remove(watch)
+            elif self.alone and memory_used() > memory:
+                reason = "memory"
+                self._kill(pid)
+
+    def _kill(self, pid: int) -> None:
+        """All processes of this sandbox but ourselves; without a sandbox, the child's group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL) if self.alone else os.killpg(pid, signal.SIGKILL)
+
+    def _sweep(self, pid: int) -> bool:
+        """Leave no process and no file of a submission behind; False if something stays."""
+        for _ in range(1000):
+            self._kill(pid)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                break
+            time.sleep(0.001)
+        else:
+            return False
+        for folder in ("/tmp", "/dev/shm") if self.alone else (str(self.work),):
+            _empty(folder)
+            if self.alone and os.listdir(folder):
+                return False
+        return not self.alone or not _shared_memory_left()
+
+
+def memory_used() -> int:
+    """Bytes that all processes of this sandbox hold in memory, ourselves left out."""
+    page, used = resource.getpagesize(), 0
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            resident, shared = Path(f"/proc/{process}/statm").read_text().split()[1:3]
+            used += (int(resident) - int(shared)) * page if process != "1" else 0
+    return used
+
+
+def _empty(folder: str) -> None:
+    with contextlib.suppress(FileNotFoundError, PermissionError):
+        os.chmod(folder, 0o700)
+    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        if entry.is_dir(follow_symlinks=False):
+            _unlock(entry.path)
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
+    if folder == str(WORK) or folder not in ("/tmp", "/dev/shm"):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+
+
+def _unlock(folder: str) -> None:
+    """Folders whose owner took away their own rights can be emptied again."""
+    for path, _, _ in os.walk(folder):
+        with contextlib.suppress(OSError):
+            os.chmod(path, 0o700)
+
+
+def _shared_memory_left() -> bool:
+    tables = (Path("/proc/sysvipc") / kind for kind in ("shm", "msg", "sem"))
+    return any(len(table.read_text().splitlines()) > 1 for table in tables if table.exists())
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def main(fd: int, work: str, *modules: str) -> None:
+    """Warm up, seal this process off from its children, and serve."""
+    orders = socket.socket(fileno=fd)
+    warm_up(list(modules))
+    alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _prctl(NOT_DUMPABLE, 0)
+    if alone:
+        _empty("/tmp")
+    Warm(orders, alone, Path(work)).serve()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -1,0 +1,229 @@
+"""Metered arrays across the wire: the student's code computes, the judge counts.
+
+The numbers stay with the judge. The student's function gets far arrays that hold nothing but a
+handle and a shape; whatever is done with one is asked for over the wire, done there on a metered
+array, and counted there. So the counts cannot be forged, and the student's code stays ordinary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...meter import HANDLERS, Meter, MeteredArray
+from ...meter.stand_ins import exchange, globals_of
+from ...meter.tables import CREATORS, METHODS
+from .wire import NUMBERS, TAG, Peer, WireError
+
+DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item"}
+DONE_BY_SYNTAX = {"__getitem__", "__setitem__", "__array__", "__bool__", "__float__"} | {
+    "__int__",
+    "__index__",
+}
+TURNED = {"T", "mT", "real"}
+FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS}
+
+
+class Counter:
+    """The judge's side: does with metered arrays what the student's code asks for."""
+
+    def __init__(self) -> None:
+        self._meter: Meter | None = None
+        self._arrays: dict[int, MeteredArray] = {}
+        self._numbers = itertools.count(1)
+
+    def encode(self, value: Any) -> dict | None:
+        if type(value) is not MeteredArray:
+            return None
+        if self._meter is not Meter._running:  # another measurement: forget the one before
+            self._meter, self._arrays = Meter._running, {}
+        handle = next(self._numbers)
+        self._arrays[handle] = value
+        shape = list(value.shape)
+        return {TAG: "metered", "handle": handle, "shape": shape, "dtype": value.dtype.str}
+
+    def decode(self, tag: str, data: dict) -> Any:
+        if tag == "metered":
+            return self._arrays[int(data["handle"])]
+        if tag == "dtype":
+            dtype = np.dtype(str(data["v"]))
+            if dtype.char in NUMBERS:
+                return dtype
+        return None
+
+    def calling(self, function: Callable) -> contextlib.AbstractContextManager:
+        return contextlib.nullcontext()
+
+    def serve(self, peer: Peer, question: dict) -> Any:
+        """One operation on metered arrays."""
+        m = Meter._running
+        if question.get("ask") != "array" or m is None:
+            raise WireError("nothing of that kind can be asked for now")
+        for handle in question.get("dropped") or []:
+            self._arrays.pop(handle, None)
+        what, name = question.get("what"), str(question.get("name"))
+        args = [peer.decode(x) for x in question.get("args") or []]
+        named = {key: peer.decode(x) for key, x in (question.get("named") or {}).items()}
+        match what:
+            case "ufunc" if isinstance(getattr(np, name, None), np.ufunc):
+                return m._ufunc(getattr(np, name), str(question.get("method")), tuple(args), named)
+            case "function" if name in FUNCTIONS:
+                return FUNCTIONS[name](*args, **named)
+            case "create" if name in CREATORS:
+                return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
+            case "turn" if name in TURNED and type(args[0]) is MeteredArray:
+                return getattr(args[0], name)
+            case "do" if name in DONE_BY_NAME | DONE_BY_SYNTAX and type(args[0]) is MeteredArray:
+                return getattr(args[0], name)(*args[1:], **named)
+        raise m._refuse(name.replace("numpy", "np", 1))
+
+
+class FarArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """The student's side: an array whose numbers are with the judge."""
+
+    def __init__(self, far: Far, handle: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self._far, self._handle, self.shape, self.dtype = far, handle, shape, dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: int(np.prod(self.shape, dtype=np.int64)))
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self._far.ask("ufunc", ufunc.__name__, *inputs, method=method, named=kwargs)
+
+    def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
+        name = f"{function.__module__}.{function.__name__}"
+        return self._far.ask("function", name, *args, named=kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TURNED:
+            return self._far.ask("turn", name, self)
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"A metered array has no attribute {name!r}.")
+        return lambda *args, **kwargs: self._do(name, *args, **kwargs)
+
+    def _do(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return self._far.ask("do", name, self, *args, named=kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._do("__getitem__", index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._do("__setitem__", index, value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._do("__array__")
+
+    def __float__(self) -> float:
+        return self._do("__float__")
+
+    def __int__(self) -> int:
+        return self._do("__int__")
+
+    def __index__(self) -> int:
+        return self._do("__index__")
+
+    def __bool__(self) -> bool:
+        return self._do("__bool__")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self == value))
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        return f"a metered array of shape {self.shape}"
+
+    def __del__(self) -> None:
+        self._far.dropped.append(self._handle)
+
+
+class Far:
+    """Asks the judge for operations on far arrays; `np` makes far arrays too while one is here."""
+
+    def __init__(self) -> None:
+        self.peer: Peer | None = None
+        self.dropped: list[int] = []
+        self._metering = False
+
+    def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
+        dropped, self.dropped = self.dropped, []
+        return self.peer.ask(
+            ask="array",
+            what=what,
+            name=name,
+            method=method,
+            dropped=dropped,
+            args=[self.peer.encode(x) for x in args],
+            named={key: self.peer.encode(x) for key, x in dict(named).items()},
+        )
+
+    def encode(self, value: Any) -> dict | None:
+        if type(value) is FarArray:
+            return {TAG: "metered", "handle": value._handle}
+        if self._metering and (isinstance(value, np.dtype) or value in (float, int, bool)):
+            return {TAG: "dtype", "v": np.dtype(value).str}
+        if self._metering and isinstance(value, type) and issubclass(value, np.generic):
+            return {TAG: "dtype", "v": np.dtype(value).str}
+        return None
+
+    def decode(self, tag: str, data: dict) -> Any:
+        if tag != "metered":
+            return None
+        self._metering = True
+        return FarArray(self, data["handle"], tuple(data["shape"]), np.dtype(data["dtype"]))
+
+    @contextlib.contextmanager
+    def calling(self, function: Callable) -> Iterator[None]:
+        """Around a call with far arrays, `np.zeros` and its like are done by the judge as well."""
+        if not self._metering:
+            yield
+            return
+        exchanged = exchange(self._stand_ins(), globals_of(function))
+        try:
+            yield
+        finally:
+            self._metering = False
+            for namespace, name, original, _ in exchanged:
+                namespace[name] = original
+
+    def _stand_ins(self) -> dict[int, Any]:
+        def creator(name: str) -> Callable:
+            return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
+
+        creators = {name: creator(name) for name in CREATORS}
+        stand_in = _FarNumPy("numpy")
+        vars(stand_in).update(creators)
+        return {id(np): stand_in, **{id(CREATORS[name]): new for name, new in creators.items()}}
+
+
+class _FarNumPy(types.ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        return _AnyArray if name == "ndarray" else getattr(np, name)
+
+
+class _EitherArray(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, np.ndarray) or type(x) is FarArray
+
+
+class _AnyArray(metaclass=_EitherArray):
+    """np.ndarray for measured code that asks isinstance(x, np.ndarray)."""

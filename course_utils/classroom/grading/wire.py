@@ -1,0 +1,434 @@
+"""What crosses between the student's process and the judge: plain data, and calls.
+
+Values become JSON. Nothing is ever unpickled or evaluated: numbers, texts, lists and arrays arrive
+as such, a formula as text, and of everything else only the type's name is known. A function stays
+where it is: the other side gets a stand-in that sends the arguments over and waits for the result.
+Either side may call the other's functions, the judge a student's `weights`, and the student's code
+the σ that the judge handed to it.
+
+What arrives from a student's process is a claim about their own answers, nothing more. So there is
+nothing to forge: whatever they write on the wire is read as an answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import contextlib
+import copy
+import inspect
+import itertools
+import json
+import math
+import struct
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...answers import Blank, NotAttempted, ____
+from ...formula import FormulaError, read_formula, sympy_kind
+from ...rnn import Activation
+
+MOST_BYTES = 8 << 20  # in one message
+MOST_PARTS = 200_000  # in one value
+DEEPEST = 40  # lists in lists, and calls within calls
+MOST_BITS = 20_000  # of an integer
+NUMBERS = "?bhilqBHILQefdFD"  # kinds of numbers in arrays, in NumPy's letters
+TAG = "$"
+
+
+class WireError(Exception):
+    """The value cannot cross, or what came is not what was agreed upon."""
+
+
+class Gone(KeyboardInterrupt):
+    """The other process does not answer any more: no check may take this for an answer."""
+
+
+class Stream:
+    """Messages over a socket: a length of four bytes, then JSON."""
+
+    def __init__(self, sock: Any) -> None:
+        self.sock = sock
+
+    def send(self, message: dict) -> None:
+        """Send it whole; a message that is too long is not begun."""
+        data = json.dumps(message, separators=(",", ":")).encode()
+        if len(data) > MOST_BYTES:
+            raise WireError("it is too large to be handed over")
+        self.sock.sendall(struct.pack("!I", len(data)) + data)
+
+    def receive(self) -> dict:
+        """The next message; Gone if there will be none."""
+        (length,) = struct.unpack("!I", self._exactly(4))
+        if length > MOST_BYTES:
+            raise Gone("sent a message that is too long")
+        try:
+            message = json.loads(self._exactly(length))
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            raise Gone("sent something that is no message")
+        return message
+
+    def _exactly(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = self.sock.recv(min(count, 1 << 16))
+            if not part:
+                raise Gone("ended")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+
+class Peer:
+    """One end of the wire: asks the other end, and meanwhile serves what that asks.
+
+    `serve` answers questions other than calls. An `extension` may encode and decode further kinds
+    of value, and be around every call that is served: metered arrays travel that way.
+    """
+
+    def __init__(self, stream: Any, serve: Callable[[dict], Any], extension: Any = None) -> None:
+        self.stream, self._serve, self.extension = stream, serve, extension
+        self._kept: dict[int, Any] = {}
+        self._numbers = itertools.count(1)
+        self._depth = 0
+
+    # -- asking and serving
+
+    def ask(self, **question: Any) -> Any:
+        """The value of what is asked for; an error over there is raised here."""
+        if self._depth >= DEEPEST:
+            raise RecursionError("functions call each other without end")
+        self._depth += 1
+        try:
+            self.stream.send(question)
+            while "ask" in (reply := self.stream.receive()):
+                self.answer(reply)
+        finally:
+            self._depth -= 1
+        if "error" in reply:
+            raise as_error(reply["error"])
+        return self.decode(reply.get("value"))
+
+    def answer(self, question: dict) -> None:
+        """Do what the other side asks, and send back the value or the error."""
+        try:
+            reply = {"value": self.encode(self.serve(question))}
+        except Exception as error:
+            reply = {"error": in_short(error)}
+        self.stream.send(reply)
+
+    def serve(self, question: dict) -> Any:
+        """A call of a function kept here; anything else is for the owner of this end."""
+        if question["ask"] != "call":
+            return self._serve(question)
+        function, named = self._mine(question.get("function")), question.get("named") or {}
+        arguments = [self.decode(x) for x in question.get("args") or []]
+        with self.extension.calling(function) if self.extension else contextlib.nullcontext():
+            return function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+
+    def _mine(self, handle: Any) -> Any:
+        if type(handle) is not int or handle not in self._kept:
+            raise WireError("it is nothing that was handed over before")
+        return self._kept[handle]
+
+    # -- out
+
+    def encode(self, value: Any) -> Any:
+        """The value as JSON can carry it."""
+        return self._encode(value, DEEPEST, itertools.count())
+
+    def _encode(self, value: Any, depth: int, parts: Iterator[int]) -> Any:
+        if not depth or next(parts) > MOST_PARTS:
+            raise WireError("it is too large or too deeply nested to be handed over")
+
+        def inner(x: Any) -> Any:
+            return self._encode(x, depth - 1, parts)
+
+        kind = type(value)  # not isinstance, which asks the object itself
+        if value is None or kind in (bool, str):
+            return value
+        if issubclass(kind, int | float):
+            return _number(value)
+        if issubclass(kind, list | range):
+            return [inner(x) for x in value]
+        if issubclass(kind, tuple | set | frozenset) and kind is not Activation:
+            tag = "tuple" if issubclass(kind, tuple) else "set"
+            return {TAG: tag, "v": [inner(x) for x in value]}
+        if issubclass(kind, dict):
+            return {TAG: "dict", "v": [[inner(k), inner(x)] for k, x in value.items()]}
+        if issubclass(kind, np.ndarray | np.generic):
+            return _array(value, inner)
+        if self.extension and (special := self.extension.encode(value)) is not None:
+            return special
+        return self._rare(value, kind, inner)
+
+    def _rare(self, value: Any, kind: type, inner: Callable) -> Any:
+        if issubclass(kind, Blank):
+            return {TAG: "blank"}
+        if issubclass(kind, str):
+            return str.__str__(value)
+        if issubclass(kind, complex):
+            return {TAG: "complex", "v": [_number(value.real), _number(value.imag)]}
+        if issubclass(kind, Fraction):
+            return {TAG: "fraction", "v": [inner(value.numerator), inner(value.denominator)]}
+        if sympy_kind(value):
+            return _formula(value, inner)
+        if kind is Activation:
+            return {TAG: "activation", "v": [inner(x) for x in value]}
+        if kind is slice:
+            return {TAG: "slice", "v": [inner(x) for x in (value.start, value.stop, value.step)]}
+        if value is ...:
+            return {TAG: "ellipsis"}
+        return self._kept_here(value, kind, inner)
+
+    def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
+        """A function by its number, a plain object by its parts too; of others the type's name."""
+        if (home := getattr(value, "home_of_stand_in", None)) and home[0] is self:
+            return {TAG: "yours", "handle": home[1]}
+        about: dict = {"type": kind.__name__, "handle": next(self._numbers)}
+        parts = getattr(value, "__dict__", None)
+        if callable(value):
+            about |= {TAG: "function"} | _signature(value)
+        elif type(parts) is dict and not hasattr(kind, "__next__"):
+            about |= {TAG: "instance", "v": inner(parts)}
+        else:
+            return about | {TAG: "object", "iterates": hasattr(kind, "__next__")}
+        self._kept[about["handle"]] = value
+        return about
+
+    # -- in
+
+    def decode(self, data: Any) -> Any:
+        """The value that was sent; WireError if it is not as agreed."""
+        try:
+            return self._decode(data, DEEPEST)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise WireError(f"it came in a form that cannot be read ({error})") from None
+
+    def _decode(self, data: Any, depth: int) -> Any:
+        if not depth:
+            raise WireError("it is too deeply nested")
+        if data is None or type(data) in (bool, int, float, str):
+            return data
+        if type(data) is list:
+            return [self._decode(x, depth - 1) for x in data]
+        tag = data[TAG]
+        if self.extension and (special := self.extension.decode(tag, data)) is not None:
+            return special
+        match tag:
+            case "array":
+                return _as_array(data)
+            case "int":
+                return int(_short(data["v"], MOST_BITS // 4), 16)
+            case "float":
+                return {"inf": math.inf, "-inf": -math.inf}.get(data["v"], math.nan)
+            case "blank":
+                return ____
+            case "ellipsis":
+                return ...
+            case "object":
+                return _unknown(data, data.get("iterates") is True)()
+            case "function":
+                return self._stand_in(data)
+            case "yours":
+                mine = self._mine(data["handle"])
+                return mine if callable(mine) else copy.deepcopy(mine)
+            case "instance":
+                return self._instance(data, self._decode(data["v"], depth - 1))
+            case _:
+                return _HOLDERS[tag]([self._decode(x, depth - 1) for x in data["v"]])
+
+    def _stand_in(self, data: dict) -> Callable:
+        """A function that calls the one on the other side, with that one's name and parameters."""
+        handle = int(data["handle"])
+
+        def stand_in(*args: Any, **named: Any) -> Any:
+            return self.ask(
+                ask="call",
+                function=handle,
+                args=[self.encode(x) for x in args],
+                named={name: self.encode(x) for name, x in named.items()},
+            )
+
+        stand_in.home_of_stand_in = (self, handle)
+        stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else _word(data["name"])
+        if data["parameters"] is not None:
+            stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))
+        return stand_in
+
+    def _instance(self, data: dict, parts: dict) -> Any:
+        """An object with the parts of the one on the other side, which travels back as that one."""
+        instance = _unknown(data, False)()
+        type(instance).home_of_stand_in = (self, int(data["handle"]))
+        instance.__dict__.update({_word(name): part for name, part in parts.items()})
+        return instance
+
+
+# -- numbers and formulas
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, float):
+        value = float.__float__(value)
+        return value if math.isfinite(value) else {TAG: "float", "v": repr(value)}
+    value = int.__int__(value)
+    if value.bit_length() <= 53:
+        return value
+    if value.bit_length() > MOST_BITS:
+        raise WireError(f"it contains an integer of {value.bit_length()} bits")
+    return {TAG: "int", "v": f"{value:x}"}
+
+
+def _array(value: Any, inner: Callable) -> Any:
+    array = np.asarray(value)
+    if array.dtype.char not in NUMBERS:
+        values = [inner(x) for x in array.astype(object).ravel().tolist()]
+        return {TAG: "objects", "v": [list(array.shape), values]}
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return {
+        TAG: "array",
+        "dtype": array.dtype.str,
+        "shape": list(array.shape),
+        "scalar": isinstance(value, np.generic),
+        "v": base64.b64encode(array.tobytes()).decode(),
+    }
+
+
+def _as_array(data: dict) -> Any:
+    dtype, shape = np.dtype(str(data["dtype"])), tuple(int(n) for n in data["shape"])
+    if dtype.char not in NUMBERS or not all(0 <= n <= MOST_BYTES for n in shape):
+        raise WireError("it is no array of numbers")
+    array = np.frombuffer(base64.b64decode(data["v"], validate=True), dtype)
+    array = array.reshape(shape).astype(dtype.newbyteorder("="))
+    return array[()] if data.get("scalar") is True and not shape else array
+
+
+def _as_objects(parts: list) -> np.ndarray:
+    shape, values = parts
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def _formula(value: Any, inner: Callable) -> Any:
+    """A SymPy number as a number, a matrix as its rows, anything else as text."""
+    if hasattr(value, "tolist"):
+        return inner(np.array(value.tolist(), dtype=object))
+    if getattr(value, "is_Rational", False):
+        return inner(Fraction(int(value.p), int(value.q)))
+    if getattr(value, "is_number", False) and not value.has(*_unevaluated()):
+        number = complex(value)
+        return inner(number if number.imag else number.real)
+    try:
+        return read_formula(value, [str(s) for s in value.free_symbols], _functions_in(value)).text
+    except FormulaError:
+        return {TAG: "object", "type": type(value).__name__, "handle": 0, "iterates": False}
+
+
+def _unevaluated() -> tuple:
+    import sympy
+
+    return sympy.Sum, sympy.core.function.AppliedUndef
+
+
+def _functions_in(value: Any) -> list[str]:
+    import sympy
+
+    return [str(f.func) for f in value.atoms(sympy.core.function.AppliedUndef)]
+
+
+# -- everything else
+
+_HOLDERS: dict[str, Callable[[list], Any]] = {
+    "tuple": tuple,
+    "set": set,
+    "dict": lambda items: {key: value for key, value in items},
+    "complex": lambda parts: complex(*parts),
+    "fraction": lambda parts: Fraction(*parts),
+    "objects": _as_objects,
+    "slice": lambda parts: slice(*parts),
+    "activation": lambda parts: Activation(*parts),
+}
+
+
+def _signature(function: Any) -> dict:
+    name = getattr(function, "__name__", "")
+    try:
+        parameters = [
+            [p.name, p.kind.name, p.default is not p.empty]
+            for p in inspect.signature(function).parameters.values()
+        ]
+    except (ValueError, TypeError):
+        parameters = None
+    return {"name": name if isinstance(name, str) else "", "parameters": parameters}
+
+
+def _parameter(about: list) -> inspect.Parameter:
+    name, kind, has_default = about
+    kinds = {k.name: k for k in type(inspect.Parameter.VAR_KEYWORD)}
+    default = None if has_default else inspect.Parameter.empty
+    return inspect.Parameter(_word(name), kinds[kind], default=default)
+
+
+def _unknown(data: dict, iterates: bool) -> type:
+    """A class of that name, about which nothing else is known."""
+    return type(_word(data["type"]), (Iterator,) if iterates else (), {"__next__": _end})
+
+
+def _end(self: Any) -> Any:
+    raise StopIteration
+
+
+def _word(name: Any) -> str:
+    if not isinstance(name, str) or not name.isidentifier() or len(name) > 80:
+        return "unnamed"
+    return name
+
+
+def _short(text: Any, most: int) -> str:
+    if not isinstance(text, str) or len(text) > most:
+        raise WireError("it contains a number that is too long")
+    return text
+
+
+# -- errors
+
+_KNOWN = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception)
+} | {"LinAlgError": np.linalg.LinAlgError, "NotAttempted": NotAttempted, "WireError": WireError}
+
+
+class Elsewhere(Exception):
+    """An error of a kind that only the other side knows."""
+
+
+def in_short(error: BaseException) -> dict:
+    """An error as data: its type's name, and what it says."""
+    try:
+        says = str(error)[:500]
+    except Exception:
+        says = ""
+    return {"type": type(error).__name__, "says": says}
+
+
+def as_error(data: Any) -> Exception:
+    """The error that was sent: of the same kind where it is a common one, else of the same name."""
+    if not isinstance(data, dict):
+        return WireError("something went wrong, and it was not said what")
+    name, says = _word(data.get("type")), data.get("says")
+    says = says[:500] if isinstance(says, str) else ""
+    if name == "NotCounted":
+        from ...meter import NotCounted
+
+        return NotCounted(says)
+    try:
+        return _KNOWN[name](says)
+    except (KeyError, TypeError):
+        return type(name, (Elsewhere,), {})(says)
