@@ -117,7 +117,7 @@ class _Assembling:
         self.checks = checks(solution)
         self.solution = [cell for cell in solution if cell.id not in NOT_RUN]
         self.by_exercise = {check.exercise: key for key, check in self.checks.items()}
-        self.sources = {cell.source.strip(): cell.id for cell in self.solution}
+        self.sources = {c.source.strip(): c.id for c in self.solution if c.source.strip()}
         self.mine: dict[str, str] = {}
         self.extras: dict[str, list[Step]] = {}
         self.seen: list[str] = []
