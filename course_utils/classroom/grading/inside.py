@@ -125,7 +125,7 @@ class TimedPeer(Peer):
             raise
         except BaseException as error:
             reply = {"error": in_short(error)}
-        self.stream.send(reply)
+        self._reply(reply)
 
 
 def as_python(source: str) -> str:

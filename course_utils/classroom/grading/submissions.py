@@ -132,12 +132,13 @@ def _in_zip(path: Path, place: PurePosixPath) -> Iterator[Found]:
         yield Found(place.with_suffix(".zip"), path.stat().st_size, 0.0, path.read_bytes)
         return
     for entry in sorted(entries, key=lambda entry: entry.filename):
-        inner = PurePosixPath(entry.filename.replace("\\", "/"))
+        parts = entry.filename.replace("\\", "/").split("/")
+        inner = PurePosixPath(*(part for part in parts if part not in ("", ".", "..")))
         if entry.is_dir() or any(HIDDEN.search(part) for part in inner.parts):
             continue
         stamp = float("".join(f"{n:02}" for n in entry.date_time))
         reading = _entry_reader(archive, entry)
-        yield Found(place / inner.relative_to(inner.anchor), entry.file_size, stamp, reading)
+        yield Found(place / inner, entry.file_size, stamp, reading)
 
 
 def _entry_reader(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], bytes]:

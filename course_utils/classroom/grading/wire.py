@@ -120,7 +120,13 @@ class Peer:
             reply = {"value": self.encode(self.serve(question))}
         except Exception as error:
             reply = {"error": in_short(error)}
-        self.stream.send(reply)
+        self._reply(reply)
+
+    def _reply(self, reply: dict) -> None:
+        try:
+            self.stream.send(reply)
+        except WireError as too_large:
+            self.stream.send({"error": in_short(too_large)})
 
     def serve(self, question: dict) -> Any:
         """A call of a function kept here; anything else is for the owner of this end."""
@@ -128,7 +134,8 @@ class Peer:
             return self._serve(question)
         function, named = self._mine(question.get("function")), question.get("named") or {}
         arguments = [self.decode(x) for x in question.get("args") or []]
-        with self.extension.calling(function) if self.extension else contextlib.nullcontext():
+        around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
+        with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
             return function(*arguments, **{name: self.decode(x) for name, x in named.items()})
 
     def _mine(self, handle: Any) -> Any:
@@ -152,6 +159,8 @@ class Peer:
         kind = type(value)  # not isinstance, which asks the object itself
         if value is None or kind in (bool, str):
             return value
+        if issubclass(kind, np.ndarray | np.generic):
+            return _array(value, inner)
         if issubclass(kind, int | float):
             return _number(value)
         if issubclass(kind, list | range):
@@ -161,8 +170,6 @@ class Peer:
             return {TAG: tag, "v": [inner(x) for x in value]}
         if issubclass(kind, dict):
             return {TAG: "dict", "v": [[inner(k), inner(x)] for k, x in value.items()]}
-        if issubclass(kind, np.ndarray | np.generic):
-            return _array(value, inner)
         if self.extension and (special := self.extension.encode(value)) is not None:
             return special
         return self._rare(value, kind, inner)
@@ -191,10 +198,9 @@ class Peer:
         if (home := getattr(value, "home_of_stand_in", None)) and home[0] is self:
             return {TAG: "yours", "handle": home[1]}
         about: dict = {"type": kind.__name__, "handle": next(self._numbers)}
-        parts = getattr(value, "__dict__", None)
         if callable(value):
             about |= {TAG: "function"} | _signature(value)
-        elif type(parts) is dict and not hasattr(kind, "__next__"):
+        elif (parts := _parts(value, kind)) is not None:
             about |= {TAG: "instance", "v": inner(parts)}
         else:
             return about | {TAG: "object", "iterates": hasattr(kind, "__next__")}
@@ -375,13 +381,23 @@ def _parameter(about: list) -> inspect.Parameter:
     return inspect.Parameter(_word(name), kinds[kind], default=default)
 
 
+def _parts(value: Any, kind: type) -> dict | None:
+    """What an object of a plain class holds; None for an iterator and what shows nothing."""
+    slots = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ())]
+    if hasattr(kind, "__next__") or not (slots or hasattr(value, "__dict__")):
+        return None
+    held = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return {**held, **getattr(value, "__dict__", {})}
+
+
 def _unknown(data: dict, iterates: bool) -> type:
     """A class of that name, about which nothing else is known."""
-    return type(_word(data["type"]), (Iterator,) if iterates else (), {"__next__": _end})
+    return type(_word(data["type"]), (_Iterates,) if iterates else (), {})
 
 
-def _end(self: Any) -> Any:
-    raise StopIteration
+class _Iterates(Iterator):
+    def __next__(self) -> Any:
+        raise StopIteration
 
 
 def _word(name: Any) -> str:

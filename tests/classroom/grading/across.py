@@ -1,0 +1,45 @@
+"""Values of another process, over the wire that grading uses, without a sandbox around it."""
+
+import contextlib
+import os
+import socket
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from course_utils.classroom.grading.inside import TimedPeer
+from course_utils.classroom.grading.metering import Far
+from course_utils.classroom.grading.sandbox import Limits, Submission
+from course_utils.classroom.grading.wire import Stream
+
+
+@contextlib.contextmanager
+def elsewhere(**names: Any) -> Iterator[Submission]:
+    """A process in which these names have these values; ask it for the value of an expression."""
+    ours, theirs = socket.socketpair()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # threads of the test runner
+        pid = os.fork()
+    if not pid:
+        ours.close()
+        _serve(theirs, names)
+    theirs.close()
+    with ours:
+        yield Submission(ours, Limits(cell=60, wall=600))
+    os.waitpid(pid, 0)
+
+
+def _serve(wire: socket.socket, names: dict[str, Any]) -> None:
+    try:
+        far = Far()
+        peer = TimedPeer(Stream(wire), lambda question: eval(question["expression"], names), far)
+        far.peer = peer
+        while True:
+            peer.answer(peer.stream.receive())
+    finally:
+        os._exit(0)
+
+
+def value(there: Submission, expression: str) -> Any:
+    """The value of an expression over there, as it arrives here."""
+    return there.ask(ask="value", expression=expression)
