@@ -326,7 +326,7 @@ def _one_line(text: str) -> str:
 
 
 def _card(title: str, aside: str, sentences: Sequence[str], color: str) -> str:
-    body = "".join(f'<div style="margin-top:4px">{_inline(s)}</div>' for s in sentences)
+    body = "".join(f'<div style="margin-top:4px">{in_html(s)}</div>' for s in sentences)
     return (
         f'<div style="border:1px solid {color};border-left-width:6px;border-radius:4px;'
         'padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
@@ -334,7 +334,7 @@ def _card(title: str, aside: str, sentences: Sequence[str], color: str) -> str:
     )
 
 
-def _inline(sentence: str) -> str:
+def in_html(sentence: str) -> str:
     """`code` set as code; elsewhere v_{t−1} and g_1 with a true index, β^{t} with an exponent."""
     words, *rest = re.split("(`[^`]+`)", sentence)
     parts = [_indexed(words)]

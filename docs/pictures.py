@@ -7,12 +7,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Locator
+from playwright.sync_api import BrowserContext, Locator
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from course_utils.classroom.grading.gradebook import NAME, Gradebook  # noqa: E402
+from course_utils.classroom.grading.outputs import write_outputs  # noqa: E402
+from course_utils.cli import main as course  # noqa: E402
 from tests.browser.lab import Lab, LabPage, browser, lab_server  # noqa: E402
+from tests.classroom.grading.classes import synthetic_class  # noqa: E402
 
 MISTAKE = "alpha, epsilon = delta * beta, delta * (1 - beta)"
 
@@ -54,6 +58,33 @@ def lecture(page: LabPage, target: Path) -> None:
     clip_between(page, heading, caption, target)
 
 
+def slide(context: BrowserContext, scratch: Path, target: Path) -> None:
+    """The slide with the explorer of lecture 02; its slider moves without a kernel."""
+    course(["slides", "02", "--to", str(scratch / "slides")])
+    page = context.new_page()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto((scratch / "slides" / "02_momentum.html").as_uri())
+    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    index = page.evaluate("Reveal.getSlides().findIndex(s => s.querySelector('input[type=range]'))")
+    page.evaluate(
+        "i => { const at = Reveal.getIndices(Reveal.getSlides()[i]); Reveal.slide(at.h, at.v); }",
+        index,
+    )
+    page.screenshot(path=target)
+
+
+def report(context: BrowserContext, scratch: Path, target: Path) -> None:
+    """The head of the report on a class whose answers are drawn from the known ones."""
+    with Gradebook(scratch / "grades" / NAME) as book:
+        for graded in synthetic_class("02_momentum", size=120, seed=1):
+            book.save(graded)
+    write_outputs(scratch / "grades")
+    page = context.new_page()
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.goto((scratch / "grades" / "report.html").as_uri())
+    page.screenshot(path=target)
+
+
 def main() -> None:
     """Start a private JupyterLab on a copy of the exercises and take every picture."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -68,6 +99,8 @@ def main() -> None:
             for take in (exercise, lecture):
                 page = LabPage(context.new_page(), Lab(url, root))
                 take(page, ROOT / "docs" / f"{take.__name__}.png")
+            for take in (slide, report):
+                take(context, Path(scratch), ROOT / "docs" / f"{take.__name__}.png")
 
 
 if __name__ == "__main__":

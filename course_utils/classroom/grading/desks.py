@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from ...files import CourseError
 from . import fingerprint
@@ -32,48 +32,80 @@ class Desk:
     def __init__(self, number: int, walled: bool) -> None:
         self._number, self._walled = number, walled
         self._process: subprocess.Popen | None = None
+        self._heard, self._closed, self._lock = b"", False, threading.Lock()
 
     def judged(self, job: Job) -> dict:
         """The judge's answer; CourseError if there is none."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        patience = START_SECONDS + 2 * Limits(**job.limits).wall + 60
+        while True:
+            at, answer = self._asked(job)
+            if "problem" in answer:
+                raise CourseError(answer["problem"])
+            if answer:
+                return answer
+            self._end()
+            if at is None or at in job.lost_at or self._closed:
+                raise LostJudge("the judge did not come to an end with this submission.")
+            job = replace(job, lost_at=(*job.lost_at, at))  # the rest is judged without that step
+
+    def _asked(self, job: Job) -> tuple[int | None, dict]:
+        """The last step that the judge began, and its answer; empty if it was lost on the way."""
+        self._start()
+        patience, at = START_SECONDS + 2 * Limits(**job.limits).wall + 60, None
         try:
             self._process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
             self._process.stdin.flush()
-            line = self._line(patience)
-        except BrokenPipeError:
-            line = b""
-        if not line:
-            self.close()
-            raise LostJudge("the judge did not come to an end with this submission.")
-        answer = json.loads(line)
-        if "problem" in answer:
-            raise CourseError(answer["problem"])
-        return answer
+            while line := self._line(patience):
+                answer = json.loads(line)
+                if "at" not in answer:
+                    return at, answer
+                at = answer["at"]
+        except (OSError, ValueError, AttributeError):
+            pass  # it died, or was ended by another thread
+        return at, {}
 
     def _line(self, seconds: float) -> bytes:
-        ready = select.select([self._process.stdout], [], [], seconds)[0]
-        return self._process.stdout.readline() if ready else b""
+        """The next line; empty if there is none in this time."""
+        answers = self._process.stdout
+        while b"\n" not in self._heard:
+            ready = select.select([answers], [], [], seconds)[0]
+            part = os.read(answers.fileno(), 1 << 16) if ready else b""
+            if not part:
+                return b""
+            self._heard += part
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
 
     def _start(self) -> None:
+        """Have a judge at work, unless this desk was closed meanwhile."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._end()
         word = "walled" if self._walled else "open"
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", JUDGE, str(self._number), word],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # Ctrl-C is for us alone; we end it
-        )
+        with self._lock:
+            if self._closed:
+                raise LostJudge("grading was stopped.")
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", JUDGE, str(self._number), word],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # Ctrl-C is for us alone; we end it
+            )
 
     def close(self) -> None:
-        """End the judge; its sandbox goes with it."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.stdin.close()
-            self._process.stdout.close()
-            self._process.wait()
-            self._process = None
+        """End the judge for good; its sandbox goes with it."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process, self._heard = self._process, None, b""
+        if process is not None:
+            process.kill()
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # what was not yet written cannot be any more
+            process.stdout.close()
+            process.wait()
 
 
 class LostJudge(CourseError):

@@ -1,17 +1,21 @@
 """The judge: a process of its own that drives a submission in the sandbox and calls the checks.
 
 `python -m course_utils.classroom.grading.judge NUMBER WALLED` reads jobs from its input, a line of
-JSON each, and answers each with a line. The checks run here, with values that came over the wire;
-a student's code never does.
+JSON each, and answers each with a line, after a line for every step that it begins: if an answer
+brings the judge itself down, the next one knows which, and goes on without it. The checks run here,
+with values that came over the wire; a student's code never does.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
+import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +31,7 @@ from .sandbox import Limits, Sandbox, Submission
 from .wire import Elsewhere, Gone, WireError
 
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
+MEMORY = 4 << 30  # bytes of address space for the judge itself
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
@@ -43,6 +48,7 @@ class Job:
     student_id: str | None = None  # the true one; None: as written in the notebook
     limits: dict[str, Any] = field(default_factory=dict)
     verbose: bool = False
+    lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
 
 
 @dataclass
@@ -67,8 +73,9 @@ class Ran:
 class Judging:
     """One submission from its first cell to the last exercise."""
 
-    def __init__(self, job: Job, sandbox: Sandbox) -> None:
+    def __init__(self, job: Job, sandbox: Sandbox, tell: Callable[[int], None]) -> None:
         self.job, self.sandbox, self.limits = job, sandbox, Limits(**job.limits)
+        self.tell = tell
         self.exercises = {e.name: e for e in declared(job.unit)}
         self.assembly: Assembly = assemble(
             [Cell(*c) for c in job.solution], [Cell(*c) for c in job.cells]
@@ -91,6 +98,7 @@ class Judging:
         """Run and judge everything; a child that dies costs the exercise it died in."""
         start = time.monotonic()
         end = start + self.limits.wall
+        self.ran |= {p: Ran(fatal="brought the judge down") for p in self.job.lost_at}
         while not self._pass(end) and time.monotonic() < end:
             pass
         for step in self.steps:
@@ -127,8 +135,10 @@ class Judging:
     def _run(self, there: Submission, place: int, step: Step) -> bool:
         if place in self.ran and self.ran[place].fatal:
             return True  # it killed the child before; the rest goes on without it
+        self.tell(place)
         try:
-            report = there.ask(ask="run", source=step.source)
+            with _Alarm(self.limits.cell + 5):
+                report = there.ask(ask="run", source=step.source)
         except Gone as gone:
             self.ran[place] = Ran(fatal=str(gone))
         except (WireError, Elsewhere, Exception) as error:
@@ -146,6 +156,10 @@ class Judging:
     def _judge(self, there: Submission, place: int, step: Step) -> bool:
         start = time.monotonic()
         exercise = self.exercises[step.check.exercise]
+        if place in self.job.lost_at:
+            self._settle(step, "The judge could not cope with this answer.", place)
+            return True
+        self.tell(place)
         try:
             with _Alarm(self.limits.cell * PATIENCE + 5):
                 feedback, shown = self._feedback(there, place, exercise, step.check.arguments)
@@ -236,17 +250,19 @@ class Judging:
 
 
 class _Alarm:
-    """Ends a check that does not come to an end by itself."""
+    """Ends a check that does not come to an end by itself; if even that fails, ends the judge."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
     def __enter__(self) -> None:
         signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds, 1.0)
+        faulthandler.dump_traceback_later(self.seconds + 5, exit=True, file=sys.__stderr__)
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
 
     @staticmethod
     def _ring(*_: object) -> None:
@@ -285,9 +301,9 @@ def modules() -> list[str]:
     return [f"{all_checks.__name__}.{name}" for name in names]
 
 
-def judge(job: Job, sandbox: Sandbox) -> dict:
+def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place: None) -> dict:
     """The grade as plain data, with the story if it was asked for."""
-    judging = Judging(job, sandbox)
+    judging = Judging(job, sandbox, tell)
     graded = judging.graded()
     return {"graded": graded.as_dict(), "story": judging.story}
 
@@ -297,13 +313,18 @@ def main(number: int, walled: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us decides when to stop
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # nothing else may get between the answers
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+    def say(message: dict) -> None:
+        print(json.dumps(message), file=answers, flush=True)
+
     with Sandbox(modules(), walled, number) as sandbox:
         for line in sys.stdin:
             try:
-                answer = judge(Job(**json.loads(line)), sandbox)
+                answer = judge(Job(**json.loads(line)), sandbox, lambda place: say({"at": place}))
             except CourseError as problem:
                 answer = {"problem": str(problem)}
-            print(json.dumps(answer), file=answers, flush=True)
+            say(answer)
 
 
 if __name__ == "__main__":

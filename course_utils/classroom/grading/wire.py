@@ -35,6 +35,7 @@ MOST_BYTES = 8 << 20  # in one message
 MOST_PARTS = 200_000  # in one value
 DEEPEST = 40  # lists in lists, and calls within calls
 MOST_BITS = 20_000  # of an integer
+MOST_KEYS = 1000  # of a set or dictionary: numbers can be chosen so that all their hashes are equal
 NUMBERS = "?bhilqBHILQefdFD"  # kinds of numbers in arrays, in NumPy's letters
 TAG = "$"
 
@@ -246,6 +247,8 @@ class Peer:
                 return mine if callable(mine) else copy.deepcopy(mine)
             case "instance":
                 return self._instance(data, self._decode(data["v"], depth - 1))
+            case "set" | "dict" if len(data["v"]) > MOST_KEYS:
+                raise WireError("it is a set or a dictionary with too many keys")
             case _:
                 return _HOLDERS[tag]([self._decode(x, depth - 1) for x in data["v"]])
 
@@ -271,7 +274,9 @@ class Peer:
         """An object with the parts of the one on the other side, which travels back as that one."""
         instance = _unknown(data, False)()
         type(instance).home_of_stand_in = (self, int(data["handle"]))
-        instance.__dict__.update({_word(name): part for name, part in parts.items()})
+        for name, part in parts.items():
+            if not _word(name).startswith("__"):  # NumPy would believe an __array_interface__
+                instance.__dict__[_word(name)] = part
         return instance
 
 

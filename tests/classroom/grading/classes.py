@@ -1,0 +1,142 @@
+"""Synthetic classes: what grading leaves behind, with feedback that the real checks gave.
+
+    students = synthetic_class("02_momentum", size=30, seed=1)
+
+Every kind of answer (right, each known mistake, wrong in an unknown way, nonsense, blank) goes
+through the unit's exercises once; a student is a draw of kinds by ability and difficulty.
+"""
+
+import inspect
+import json
+import random
+import textwrap
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from course_utils import ____
+from course_utils.classroom.grading.records import Graded, Result
+from course_utils.exercise import Exercise, Outcome
+from course_utils.progress import declared
+
+ROOT = Path(__file__).parents[3]
+FIRST = (
+    "Ada",
+    "Alan",
+    "Emmy",
+    "Carl",
+    "Sofja",
+    "Hedy",
+    "Grace",
+    "Kurt",
+    "Zoë",
+    "Jun",
+    "Ngô",
+    "Amal",
+)
+LAST = (
+    "Lovelace",
+    "Turing",
+    "Noether",
+    "Gauss",
+    "Euler",
+    "Lamarr",
+    "Hopper",
+    "Erdős",
+    "Mirzakhani",
+)
+
+
+def synthetic_class(unit: str, size: int, seed: int = 0) -> list[Graded]:
+    """A class in which some are good, many share mistakes, and a few files are odd."""
+    chance = random.Random(f"{unit} {seed}")
+    difficulty = {e.name: chance.gauss(-0.8, 0.7) for e in declared(unit)}
+    return [_student(unit, number, difficulty, chance) for number in range(size)]
+
+
+def _student(unit: str, number: int, difficulty: dict[str, float], chance: random.Random) -> Graded:
+    name = f"{chance.choice(FIRST)} {chance.choice(LAST)} {number}"
+    about = {"student": name, "unit": unit, "file": f"{name}/{unit}.ipynb", "digest": str(number)}
+    if chance.random() < 0.02:
+        return Graded(**about, problem="The file is cut off: it is no JSON from line 40 on.")
+    ability, results = chance.gauss(0, 1.2), []
+    for exercise in declared(unit):
+        p_right = 1 / (1 + 2.718 ** (difficulty[exercise.name] - ability))
+        result = result_of(unit, exercise.name, _kind(exercise, p_right, chance))
+        results.append(Result(**{**result.as_dict(), "seconds": chance.uniform(0.001, 0.02)}))
+    restored = ("check-bias was edited; the original was run.",) if chance.random() < 0.04 else ()
+    seconds = sum(r.seconds for r in results) + chance.expovariate(8)
+    return Graded(**about, results=tuple(results), notes=restored, seconds=seconds)
+
+
+def _kind(exercise: Exercise, p_right: float, chance: random.Random) -> str:
+    if chance.random() < p_right:
+        return "right"
+    mistakes = [m.name for m in exercise.misconceptions]
+    common_first = [4 / (1 + place) for place in range(len(mistakes))]
+    weights = [*common_first, 1.5, 0.4, 2]
+    return chance.choices([*mistakes, "wrong", "nonsense", "blank"], weights)[0]
+
+
+@cache
+def result_of(unit: str, name: str, kind: str) -> Result:
+    """What the exercise really says to this kind of answer, with a source that fits."""
+    (exercise,) = (e for e in declared(unit) if e.name == name)
+    if kind == "wrong":
+        return _unknown_mistake(exercise)
+    answers, source = _answer(unit, exercise, kind)
+    data = exercise(*answers).as_dict()
+    return Result(**data, answer=source)
+
+
+def _answer(unit: str, exercise: Exercise, kind: str) -> tuple[tuple, str]:
+    if kind == "right":
+        return _right_answers(unit)[exercise.name][0], _solution(unit, exercise.name)
+    if kind in ("blank", "nonsense"):
+        answer = ____ if kind == "blank" else object()
+        source = "____" if kind == "blank" else "object()"
+        return (answer,) * len(exercise.kinds), _assignment(exercise, [source])
+    (example,) = (m.example for m in exercise.misconceptions if m.name == kind)
+    if callable(example[0]) and inspect.isfunction(example[0]):
+        return example, textwrap.dedent(inspect.getsource(example[0]))
+    return example, _assignment(exercise, [repr(part) for part in example])
+
+
+def _assignment(exercise: Exercise, values: list[str]) -> str:
+    return f"{', '.join(exercise.kinds)} = {', '.join(values)}"
+
+
+def _unknown_mistake(exercise: Exercise) -> Result:
+    says = "At β = 1/2, t = 3 your value is 0.375; the definition gives 0.875."
+    return Result(
+        exercise.number,
+        exercise.name,
+        str(Outcome.WRONG),
+        exercise.points - 1 if exercise.points > 2 else 0,
+        exercise.points,
+        says,
+        answer=_assignment(exercise, ["beta**2"]),
+    )
+
+
+@cache
+def _right_answers(unit: str) -> dict[str, list[tuple]]:
+    return import_module(f"tests.checks.test_{unit.partition('_')[2]}").RIGHT
+
+
+@cache
+def _solution(unit: str, name: str) -> str:
+    """The solved answer cell as a student would have written it."""
+    notebook = json.loads((ROOT / "solutions" / f"{unit}.ipynb").read_text(encoding="utf-8"))
+    wanted = f"answer-{name.replace('_', '-')}"
+    sources = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+    lines, keep = [], True
+    for line in sources.get(wanted, "").splitlines():
+        mark = line.strip()
+        if mark == "### STUB":
+            keep = False
+        if keep and not mark.startswith("### "):
+            lines.append(line)
+        if mark == "### END SOLUTION":
+            keep = True
+    return "\n".join(lines)

@@ -1,0 +1,252 @@
+"""report.py and outputs.py: what an instructor gets, for a class of any size."""
+
+import statistics
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from bs4 import BeautifulSoup
+
+from course_utils import style
+from course_utils.classroom.grading import report
+from course_utils.classroom.grading.class_numbers import by_unit, correlation
+from course_utils.classroom.grading.gradebook import NAME, Gradebook
+from course_utils.classroom.grading.outputs import write_outputs
+from course_utils.classroom.grading.records import Graded, Override, Result, mark
+from course_utils.files import CourseError
+from tests.classroom.grading.classes import synthetic_class
+from tests.classroom.grading.hostile import NAMES, hostile
+
+UNIT = "02_momentum"
+
+
+@pytest.fixture(scope="module")
+def students():
+    return synthetic_class(UNIT, size=120, seed=1)
+
+
+@pytest.fixture(scope="module")
+def soup(students):
+    return BeautifulSoup(report.page([mark(g, ()) for g in students]), "html.parser")
+
+
+def numbers_of(students, overrides=()):
+    (unit,) = by_unit([mark(g, overrides) for g in students])
+    return unit
+
+
+def rows_under(soup, heading):
+    """The rows of the first table after this heading, as lists of texts."""
+    table = soup.find("h3", string=heading).find_next("table")
+    rows = table.select("tbody tr")
+    return [[" ".join(c.get_text(" ").split()) for c in row.find_all(["th", "td"])] for row in rows]
+
+
+def solved(pattern, student="s"):
+    """A submission with these points of 1 each."""
+    results = tuple(
+        Result(f"2.{n}", f"e{n}", "right" if p else "wrong", p, 1, "", seconds=0.1)
+        for n, p in enumerate(pattern, start=1)
+    )
+    return Graded(student, UNIT, "f", "d", results=results)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def test_totals_and_shares_are_those_of_the_graded_submissions(students):
+    unit = numbers_of(students)
+    graded = [g for g in students if not g.problem]
+    assert 0 < len(graded) < len(students)
+    assert unit.median == statistics.median(g.earned for g in graded)
+    assert unit.points == 15
+    first = unit.exercises[0]
+    earned = [g.results[0].earned for g in graded]
+    assert first.share == pytest.approx(sum(earned) / (3 * len(graded)))
+    assert sum(first.states.values()) == len(graded)
+
+
+def test_mistakes_are_counted_and_the_most_frequent_comes_first(students):
+    unit = numbers_of(students)
+    counts = [mistake.count for mistake in unit.mistakes]
+    assert counts == sorted(counts, reverse=True)
+    first = unit.mistakes[0]
+    made = [r for g in students for r in g.results if r.misconception == first.name]
+    assert first.count == sum(f"{r.number} {r.name}" == first.exercise for r in made)
+    assert first.share == first.count / len(unit.graded)
+    assert first.explanation == made[0].explanation
+
+
+def test_overrides_count():
+    given = Override("s", UNIT, "e2", 1, "why", "2026-01-01T00:00:00")
+    unit = numbers_of([solved([1, 0])], [given])
+    assert unit.totals == [2]
+    assert unit.exercises[1].share == 1
+
+
+def test_an_exercise_that_goes_with_the_rest_discriminates_well_and_one_against_it_inversely():
+    good, poor = solved([1, 1, 1, 0]), solved([0, 0, 0, 1])
+    unit = numbers_of([replace(g, student=str(n)) for n, g in enumerate([good, poor] * 6)])
+    assert unit.exercises[0].discrimination == pytest.approx(1)
+    assert unit.exercises[0].discrimination_in_words == "good"
+    assert unit.exercises[3].discrimination == pytest.approx(-1)
+    assert unit.exercises[3].discrimination_in_words.startswith("inverse")
+
+
+def test_where_nothing_varies_or_few_took_part_no_correlation_is_claimed():
+    assert correlation([1] * 20, range(20)) is None
+    assert correlation(range(20), [3] * 20) is None
+    assert correlation(range(5), range(5)) is None
+    unit = numbers_of([solved([1, 0])] * 20)
+    assert unit.exercises[0].discrimination_in_words == "cannot be told"
+
+
+def test_the_gravest_come_first_among_those_to_look_at():
+    odd = replace(solved([1], "a"), notes=("check-e1 was edited",))
+    asked = replace(solved([1], "b"), by_hand=("the process was killed",))
+    broken = Graded("c", UNIT, "f", "d", problem="no JSON")
+    unit = numbers_of([odd, asked, broken, solved([1], "d")])
+    assert [m.graded.student for m in unit.to_look_at] == ["c", "b", "a"]
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def test_the_findings_stand_at_the_top(soup, students):
+    findings = [li.get_text() for li in soup.select(".findings li")]
+    unit = numbers_of(students)
+    assert findings[0].startswith(f"Half of the class has {unit.median:g} of 15 points or more")
+    assert findings[1].startswith("The hardest exercise is ")
+    assert unit.mistakes[0].exercise in findings[2]
+    assert findings[-1] == f"{len(unit.to_look_at)} submissions to look at by hand."
+
+
+def test_every_picture_has_words_and_a_table_with_the_same_numbers(soup, students):
+    unit = numbers_of(students)
+    pictures = soup.select("img")
+    assert len(pictures) == 2
+    assert all(len(p["alt"]) > 60 and p["src"].startswith("data:image/png") for p in pictures)
+    spread = rows_under(soup, "How the points are spread")
+    assert sum(int(count) for _, count in spread) == len(unit.graded)
+    exercises = rows_under(soup, "Exercise by exercise")
+    assert [row[0] for row in exercises] == [f"{e.number} {e.name}" for e in unit.exercises]
+    assert [int(row[3]) for row in exercises] == [e.states["right"] for e in unit.exercises]
+    assert [int(row[-2]) for row in exercises] == [
+        e.states["not attempted"] for e in unit.exercises
+    ]
+
+
+def test_the_mistakes_are_listed_with_counts_and_explanations(soup, students):
+    first = numbers_of(students).mistakes[0]
+    row = rows_under(soup, "Which mistakes the class makes")[0]
+    assert row[1:3] == [first.exercise, f"{first.count} ({100 * first.share:.0f} %)"]
+
+
+def test_who_needs_a_look_is_named_with_the_reason_and_a_link_to_the_page(soup, students):
+    broken = next(g for g in students if g.problem)
+    rows = rows_under(soup, "Who needs a look by hand")
+    assert [broken.student, broken.problem] in rows
+    table = soup.find("h3", string="Who needs a look by hand").find_next("table")
+    assert table.a["href"].startswith("feedback/02_momentum/")
+
+
+@pytest.mark.parametrize("draw", [report._distribution, report._outcomes])
+@pytest.mark.parametrize("size", [1, 120])
+def test_pictures_are_labeled_and_nothing_in_them_is_cut(students, monkeypatch, draw, size):
+    drawn = []
+    monkeypatch.setattr(report, "_picture", lambda fig, alt: drawn.append(fig))
+    draw(numbers_of(students[:size]))
+    style.complain_if_unlabeled(*drawn)
+
+
+def test_headings_have_no_gap_and_the_page_needs_nothing(soup):
+    levels = [int(h.name[1]) for h in soup.select("h1, h2, h3, h4")]
+    assert levels[:3] == [1, 2, 3]
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    assert soup.html["lang"] == "en"
+    assert soup.select("script") == []
+
+
+def test_a_large_class_is_not_listed_by_name():
+    base = synthetic_class(UNIT, size=50, seed=2)
+    odd = [
+        replace(g, student=f"{g.student} {n}", notes=("edited",)) for n in range(20) for g in base
+    ]
+    text = report.page([mark(g, ()) for g in odd])
+    soup = BeautifulSoup(text, "html.parser")
+    assert "1000 submissions" in soup.h2.get_text()
+    assert len(rows_under(soup, "Who needs a look by hand")) == report.NAMES_SHOWN
+    assert "And 960 more: see the column “look by hand” of grades.csv." in soup.get_text()
+    assert "Everyone" not in [h.get_text() for h in soup.select("h3")]
+    assert len(text) < 500_000
+
+
+def test_a_class_of_none_of_one_and_of_broken_ones_has_a_report():
+    assert "No submission has been graded yet." in report.page([])
+    one = BeautifulSoup(report.page([mark(solved([1, 0], "ada"), ())]), "html.parser")
+    assert rows_under(one, "Everyone") == [["ada", "1 of 2"]]
+    assert "cannot be told" in one.get_text()
+    assert "Half of the class" not in one.get_text()
+    broken = report.page([mark(Graded("ada", UNIT, "f", "d", problem="no JSON"), ())])
+    assert "Nothing could be graded." in broken
+
+
+def test_whatever_a_student_wrote_is_text_in_the_report_too():
+    soup = BeautifulSoup(report.page([mark(hostile(), ())]), "html.parser")
+    assert soup.select("script, iframe, [onerror]") == []
+    assert all(p["src"].startswith("data:") for p in soup.select("img"))
+    assert "\u202e" not in soup.get_text()
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with Gradebook(tmp_path / NAME) as book:
+        for student in ("ada", "bob"):
+            book.save(solved([1, 0], student))
+        book.save(replace(solved([1]), student="ada", unit="04_attention"))
+    return tmp_path
+
+
+def test_everything_is_written_from_the_gradebook_alone(folder):
+    names = {str(path.relative_to(folder)) for path in write_outputs(folder)}
+    assert names == {
+        "grades.csv", "junit.xml", "report.html",
+        "canvas_02_momentum.csv", "moodle_02_momentum.csv",
+        "canvas_04_attention.csv", "moodle_04_attention.csv",
+        "feedback/02_momentum/ada.html", "feedback/02_momentum/bob.html",
+        "feedback/04_attention/ada.html",
+    }  # fmt: skip
+
+
+def test_only_what_changed_is_written_again(folder):
+    write_outputs(folder)
+    assert write_outputs(folder) == []
+    with Gradebook(folder / NAME) as book:
+        book.override("bob", UNIT, "e2", 1, "see our talk")
+    changed = {str(path.relative_to(folder)) for path in write_outputs(folder)}
+    assert "feedback/02_momentum/bob.html" in changed
+    assert "feedback/02_momentum/ada.html" not in changed
+    assert "canvas_04_attention.csv" not in changed
+
+
+def test_one_unit_alone_can_be_written_and_each_file_is_told(folder):
+    told = []
+    names = [path.name for path in write_outputs(folder, "2", tell=told.append)]
+    assert "canvas_04_attention.csv" not in names
+    assert [path.name for path in told] == names
+    with pytest.raises(CourseError, match="no grades of a unit '9'"):
+        write_outputs(folder, "9")
+
+
+def test_no_name_leads_out_of_the_folder(tmp_path):
+    folder = tmp_path / "a" / "grades"
+    with Gradebook(folder / NAME) as book:
+        for student in NAMES:
+            book.save(solved([1, 0], student))
+    pages = [path for path in write_outputs(folder) if path.parent.name == UNIT]
+    assert len(pages) == len(NAMES)
+    assert {path.resolve().parent for path in pages} == {folder / "feedback" / UNIT}
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -1,0 +1,116 @@
+"""feedback.py: a page a student that says all, runs nothing, and lies where it is safe."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from course_utils.classroom.grading.feedback import file_name, page, page_path
+from course_utils.classroom.grading.records import Graded, Override, mark
+from tests.classroom.grading.classes import result_of
+from tests.classroom.grading.hostile import NAMES, hostile
+
+UNIT = "02_momentum"
+KINDS = {
+    "equivalent_rules": "ε = δ",
+    "weights": "right",
+    "bias": "blank",
+    "half_life": "nonsense",
+}
+
+
+@pytest.fixture(scope="module")
+def graded():
+    results = tuple(result_of(UNIT, name, kind) for name, kind in KINDS.items())
+    notes = ("check-bias was missing; it was put back.",)
+    return Graded("Ada", UNIT, "Ada/02_momentum.ipynb", "d", results=results, notes=notes)
+
+
+def soup_of(graded, overrides=()):
+    return BeautifulSoup(page(mark(graded, overrides)), "html.parser")
+
+
+def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
+    soup = soup_of(graded)
+    text = " ".join(soup.main.get_text().split())
+    assert "Ada: 2 of 8 points" in text
+    assert "2.1 equivalent_rules: 0 of 3 points" in text
+    assert "✗ Wrong" in text
+    assert "Known mistake: ε = δ." in text
+    assert graded.results[0].explanation[:20] in text
+    assert "alpha, epsilon = 'beta', 'delta'" in text
+    assert "✓ Right" in text
+    assert "○ Not attempted" in text
+    assert "? Could not be checked" in text
+    assert "check-bias was missing; it was put back." in text
+    assert soup.select_one(".highlight .k").get_text() == "def"  # in color
+
+
+def test_an_override_stands_on_the_page_with_its_reason(graded):
+    given = Override("Ada", UNIT, "bias", 1, "You said it in class.", "2026-01-01T00:00:00")
+    text = " ".join(soup_of(graded, [given]).main.get_text().split())
+    assert "Ada: 3 of 8 points" in text
+    assert "2.3 bias: 1 of 2 points" in text
+    assert "Points given by hand: 1 of 2. You said it in class." in text
+
+
+def test_a_submission_that_could_not_be_graded_is_told_why_and_shows_points_given_by_hand(graded):
+    broken = replace(graded, problem="The file is empty.")
+    soup = soup_of(broken)
+    assert "could not be graded" in soup.h2.get_text()
+    assert "The file is empty." in soup.main.get_text()
+    assert "equivalent_rules" not in soup.main.get_text()
+    given = Override("Ada", UNIT, "bias", 1, "You said it in class.", "2026-01-01T00:00:00")
+    assert "2.3 bias: 1 of 2 points" in soup_of(broken, [given]).main.get_text()
+
+
+def test_a_page_has_a_language_a_title_and_headings_without_a_gap(graded):
+    soup = soup_of(graded)
+    assert soup.html["lang"] == "en"
+    assert soup.title.get_text() == "Feedback on 02_momentum for Ada"
+    assert [h.name for h in soup.select("h1, h2, h3")] == ["h1"] + ["h2"] * 5
+
+
+def test_whatever_a_student_wrote_is_text_and_nothing_else():
+    text = page(mark(hostile(), ()))
+    text.encode()
+    soup = BeautifulSoup(text, "html.parser")
+    assert soup.select("script, img, iframe, object, [onerror], [src]") == []
+    assert [link["href"] for link in soup.select("link")] == ["data:,"]
+    assert {link["href"][0] for link in soup.select("a")} == {"#"}
+    assert "default-src 'none'" in soup.select_one("meta[http-equiv]")["content"]
+    assert not re.search("[\u202a-\u202e\x00\x1b]", text)
+    assert "⟨U+202E⟩right" in soup.main.get_text()
+    assert "more characters)" in soup.main.get_text()  # 30,000 characters are not all shown
+
+
+def test_a_page_of_the_same_submission_is_the_same_page(graded):
+    assert page(mark(graded, ())) == page(mark(graded, ()))
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def test_a_plain_name_stays_and_another_stays_readable():
+    assert file_name("ada_lovelace-7") == "ada_lovelace-7"
+    assert re.fullmatch(r"Ada_Lovelace~[0-9a-f]{12}", file_name("Ada Lovelace"))
+    assert re.fullmatch(r"李明~[0-9a-f]{12}", file_name("李明"))
+
+
+def test_every_name_leads_to_a_file_of_its_own_in_the_folder_also_where_case_does_not_count():
+    names = [file_name(student) for student in NAMES]
+    assert len({name.casefold() for name in names}) == len(NAMES)
+    for name in names:
+        assert re.fullmatch(r"[\w~-]+", name)
+        assert len(name.encode()) < 200
+        assert not re.fullmatch(r"(?i)con|nul", name)
+
+
+def test_nobody_can_choose_a_name_that_leads_to_anothers_page():
+    theirs = file_name("Ada Lovelace")
+    assert file_name(theirs) != theirs
+
+
+def test_pages_lie_by_unit(graded):
+    assert str(page_path(mark(graded, ()))).startswith("feedback/02_momentum/Ada~")

@@ -1,0 +1,248 @@
+"""gradebook.py: what was saved is there, whole, whatever happens to the process that saves."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from course_utils.classroom.grading import gradebook
+from course_utils.classroom.grading.gradebook import Gradebook
+from course_utils.classroom.grading.records import Graded, Result, visible
+from course_utils.files import CourseError
+
+BIAS = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.", "one step only", "It grows.")
+RULES = Result("2.1", "equivalent_rules", "right", 3, 3, "Same steps.", answer="a = 1", seconds=0.5)
+
+
+def graded(student="ada", unit="02_momentum", results=(RULES, BIAS), digest="one", **more):
+    return Graded(student, unit, f"{student}/{unit}.ipynb", digest, results=results, **more)
+
+
+@pytest.fixture
+def book(tmp_path):
+    with Gradebook(tmp_path / "grades" / gradebook.NAME) as book:
+        yield book
+
+
+# -- records --------------------------------------------------------------------------------------
+
+
+def test_a_record_goes_through_json_unchanged():
+    full = graded(notes=("check-bias was restored",), by_hand=("odd",), student_id="7", seconds=2.5)
+    assert Graded.from_dict(json.loads(json.dumps(full.as_dict()))) == full
+    assert (full.earned, full.points) == (3, 5)
+
+
+def test_a_result_is_the_feedback_that_a_student_saw():
+    assert repr(BIAS.feedback).startswith("2.3 bias: wrong, 0 of 2 points. At t = 1 it is 0. Known")
+
+
+def test_what_a_student_hides_in_a_text_is_spelled_out_and_scripts_keep_their_joiners():
+    assert visible("a\u202eb\x00c\ud800\n\t") == "a⟨U+202E⟩b⟨U+0000⟩c⟨U+D800⟩\n\t"
+    assert visible("نمی\u200cخواهم") == "نمی\u200cخواهم"
+    assert visible("x" * 30, limit=10) == "x" * 10 + "\n… (20 more characters)"
+
+
+# -- grades ---------------------------------------------------------------------------------------
+
+
+def test_what_was_saved_is_found_again_in_order(book):
+    for student, unit in [
+        ("bob", "02_momentum"),
+        ("ada", "03_weight_decay"),
+        ("ada", "02_momentum"),
+    ]:
+        book.save(graded(student, unit))
+    assert [(g.unit, g.student) for g in book.all()] == [
+        ("02_momentum", "ada"), ("02_momentum", "bob"), ("03_weight_decay", "ada"),
+    ]  # fmt: skip
+    assert [g.student for g in book.all("02_momentum")] == ["ada", "bob"]
+    assert book.units() == ["02_momentum", "03_weight_decay"]
+    assert book.get("ada", "02_momentum") == graded()
+    assert book.get("eve", "02_momentum") is None
+
+
+def test_the_digest_says_whether_there_is_something_to_grade(book):
+    assert book.digest_of("ada", "02_momentum") is None
+    book.save(graded(digest="one"))
+    book.save(graded(digest="two"))
+    assert book.digest_of("ada", "02_momentum") == "two"
+    assert len(book.all()) == 1
+
+
+@pytest.mark.parametrize("word", ["2", "02", "momentum", "02_momentum", "02_momentum.ipynb"])
+def test_a_unit_may_be_named_in_short(book, word):
+    book.save(graded())
+    assert book.stem(word) == "02_momentum"
+    with pytest.raises(CourseError, match="'04'; there are of: 02_momentum"):
+        book.stem("04")
+
+
+def test_a_name_that_is_no_text_is_kept_like_any_other(book):
+    odd = graded("fran\udce7ois")  # a file name in another encoding
+    book.save(odd)
+    assert book.get(odd.student, odd.unit) == odd
+    assert book.digest_of(odd.student, odd.unit) == "one"
+
+
+def test_a_reader_sees_what_was_saved_so_far(book):
+    book.save(graded("ada"))
+    with Gradebook(book.path, create=False) as reader:
+        assert len(reader.all()) == 1
+        book.save(graded("bob"))
+        assert len(reader.all()) == 2
+
+
+# -- overrides ------------------------------------------------------------------------------------
+
+
+def test_an_override_counts_and_survives_regrading(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "2.3", 1, " right idea,\n wrong index ")
+    book.save(graded(digest="two"))
+    mark = book.mark("ada", "02_momentum")
+    assert (mark.earned, mark.points, mark.graded.earned) == (4, 5, 3)
+    assert mark.lines[1].override.reason == "right idea, wrong index"
+    assert mark.lines[1].override.made_at.endswith("+00:00")
+    assert book.marks() == [mark]
+
+
+def test_a_dropped_override_lets_the_check_count_again(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "bias", 2, "see our talk")
+    assert book.drop_override("ada", "02_momentum", "2.3").earned == 2
+    assert book.mark("ada", "02_momentum").earned == 3
+    with pytest.raises(CourseError, match=r"no override of bias for ada .*: none"):
+        book.drop_override("ada", "02_momentum", "bias")
+
+
+def test_an_override_never_gives_more_than_the_exercise_is_worth_now(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "bias", 2, "fine")
+    book.save(graded(results=(RULES, Result("2.3", "bias", "wrong", 0, 1, "No."))))
+    assert book.mark("ada", "02_momentum").earned == 4
+
+
+def test_an_override_of_an_exercise_that_is_gone_is_not_forgotten(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "bias", 2, "fine")
+    book.save(graded(results=(), problem="no JSON"))
+    mark = book.mark("ada", "02_momentum")
+    assert (mark.earned, [o.exercise for o in mark.stale]) == (0, ["bias"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("adda", "02_momentum", "bias", 1, "why"), "adda has no grade .* Did you mean ada"),
+        (("ada", "04_attention", "bias", 1, "why"), "ada has no grade in 04_attention"),
+        (("ada", "02_momentum", "bios", 1, "why"), "has: 2.1 equivalent_rules, 2.3 bias"),
+        (("ada", "02_momentum", "bias", 3, "why"), "worth 0 to 2 points"),
+        (("ada", "02_momentum", "bias", -1, "why"), "worth 0 to 2 points"),
+        (("ada", "02_momentum", "bias", 1, " \n"), "needs a reason"),
+    ],
+)
+def test_an_override_that_makes_no_sense_gets_a_sentence(book, arguments, sentence):
+    book.save(graded())
+    with pytest.raises(CourseError, match=sentence):
+        book.override(*arguments)
+    assert book.overrides() == []
+
+
+# -- the file -------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_no_gradebook_is_left_alone_with_a_sentence(tmp_path):
+    path = tmp_path / "grades.sqlite"
+    path.write_text("student,points\n" * 100)
+    with pytest.raises(CourseError, match="no gradebook"):
+        Gradebook(path)
+    assert path.read_text() == "student,points\n" * 100
+
+
+def test_the_database_of_another_program_is_left_alone_with_a_sentence(tmp_path):
+    path = tmp_path / "grades.sqlite"
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE bookmarks (address)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(CourseError, match="a database, but no gradebook"):
+        Gradebook(path)
+    assert path.read_bytes() == before
+
+
+def test_a_gradebook_of_a_newer_version_gets_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(gradebook, "VERSION", 99)
+    Gradebook(tmp_path / "grades.sqlite").close()
+    monkeypatch.undo()
+    with pytest.raises(CourseError, match=r"newer version .* Update the course"):
+        Gradebook(tmp_path / "grades.sqlite")
+
+
+def test_a_reader_does_not_make_a_gradebook(tmp_path):
+    with pytest.raises(CourseError, match="`course grade SUBMISSIONS --to"):
+        Gradebook(tmp_path / "grades.sqlite", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gradebook_that_somebody_else_keeps_locked_gets_a_sentence(book):
+    other = sqlite3.connect(book.path)
+    other.execute("BEGIN IMMEDIATE")
+    book._db.execute("PRAGMA busy_timeout = 0")
+    with pytest.raises(CourseError, match="Is another `course` writing"):
+        book.save(graded())
+    other.close()
+    book.save(graded())
+
+
+# -- kill -9 --------------------------------------------------------------------------------------
+
+WRITER = """
+import os, signal, sys
+from pathlib import Path
+from course_utils.classroom.grading.gradebook import Gradebook
+from course_utils.classroom.grading.records import Graded, Result
+
+def version(number):
+    answer = str(number) * 30_000  # many pages of the file
+    result = Result("2.1", "rules", "right", number, 9999, "", answer=answer)
+    return Graded("ada", "02_momentum", "f", str(number), results=(result,) * 4)
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+path, how = Path(sys.argv[1]), sys.argv[2]
+book = Gradebook(path)
+book.save(version(1))
+book.override("ada", "02_momentum", "rules", 5, "because")
+if how == "at the commit":
+    book._db.set_trace_callback(lambda statement: statement.startswith("COMMIT") and die())
+elif how.isdigit():
+    book._db.set_progress_handler(die, int(how))
+number = 1
+while True:
+    number += 1
+    book.save(version(number))
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["at the commit", "3", "from outside"])
+def test_kill_9_in_the_middle_of_a_save_leaves_the_old_or_the_new_grade(tmp_path, how):
+    path, announced = tmp_path / "grades.sqlite", 1
+    command = [sys.executable, "-c", WRITER, str(path), how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        if how == "from outside":
+            announced = [int(writer.stdout.readline()) for _ in range(20)][-1]
+            writer.kill()
+        assert writer.wait(timeout=60) == -9
+    with Gradebook(path) as book:
+        (kept,) = book.all()
+        number = int(kept.digest)
+        assert number >= announced
+        assert {r.answer for r in kept.results} == {str(number) * 30_000}
+        assert [o.reason for o in book.overrides()] == ["because"]
+        book.save(graded())
+        assert book.get("ada", "02_momentum") == graded()
