@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test doctor progress exercises notebooks links pictures lint lock benchmark clean
+.PHONY: help lab test doctor progress exercises notebooks check slides handouts links pictures lint lock benchmark clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -25,6 +25,15 @@ exercises:  ## generate exercises/ from solutions/
 
 notebooks:  ## execute notebooks/ and solutions/ again and save them clean
 	$(RUN) course execute
+
+check:  ## run lectures and solutions under nbval and print a table
+	$(RUN) course check
+
+slides:  ## write the lectures as slides that work offline, into build/slides
+	$(RUN) dev course slides
+
+handouts:  ## write lectures and blank exercises for print, into build/handouts
+	$(RUN) dev course handout
 
 links:  ## write the links between the notebooks anew, exercises/ included
 	$(RUN) course links

@@ -1,40 +1,31 @@
 """From solutions/ to exercises/ and to the bundle that students get.
 
-In a solution notebook, the lines between these marks are the solution, and the commented lines
-after the middle mark are what the student finds in their place:
-
-    ### BEGIN SOLUTION
-    alpha, epsilon = ...
-    ### STUB
-    # alpha, epsilon = ____, ____
-    ### END SOLUTION
-
-A cell tagged `instructor-only` is left out. Marks fail closed: anything that looks like a mark and
-is not exactly one, is out of place, or lets a solution through stops the release before anything
-is written. So does whatever this module does not know: a tag, a key of metadata, a raw cell.
+What stands between marks (see marks.py) is replaced, and a cell tagged `instructor-only` is left
+out. Answer and check cells carry what nbgrader has to know of them; JupyterLab shows nothing of it.
+Everything fails closed: a bad mark, a solution that shows through, and whatever this module does
+not know (a tag, a key of metadata, a raw cell) stop the release before anything is written.
 """
 
 from __future__ import annotations
 
 import copy
-import difflib
 import io
 import os
 import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
 from ..files import CourseError, write_whole
 from . import navigation
+from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
 
-BEGIN, STUB, END = MARKS = ("### BEGIN SOLUTION", "### STUB", "### END SOLUTION")
-INSTRUCTOR_ONLY = "instructor-only"
 KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
 KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
@@ -42,6 +33,7 @@ BUNDLE = (
     "README.md", "LICENSE", "Makefile", "bootstrap.py", "environment.yml", "pyproject.toml",
     "requirements.lock", "requirements-dev.lock", "course_utils",
 )  # fmt: skip
+HEADING = re.compile(r"^## Exercise \d+\.\d+ \((\d+) points?, \d+ minutes?\)$", re.MULTILINE)
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 
@@ -55,13 +47,43 @@ def exercise_from(solution: NotebookNode, name: str) -> NotebookNode:
     for cell in exercise.cells:
         _refuse_unknown(cell, name)
     exercise.cells = [cell for cell in exercise.cells if not _is_instructors(cell)]
+    points = _points(exercise.cells)
     for cell in exercise.cells:
-        cell.source = _without_solution(cell, name)
+        cell.source = without_solution(cell, name)
         cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA}
         if cell.id.startswith("check-"):
+            if cell.id not in points:
+                raise CourseError(
+                    f"{name}, cell {cell.id}: no heading like `## Exercise 2.1 (3 points, 10 "
+                    "minutes)` of its own stands before it, so its points are not known."
+                )
             cell.metadata.update(editable=False, deletable=False)
+            cell.metadata["nbgrader"] = _for_nbgrader(cell.id, points[cell.id])
+        elif cell.id.startswith("answer-"):
+            cell.metadata["nbgrader"] = _for_nbgrader(cell.id)
     _refuse_leaks(solution, exercise, name)
     return strip_outputs(exercise)
+
+
+def _points(cells: Iterable[NotebookNode]) -> dict[str, int]:
+    """The points of each check cell: those in the last heading before it, which it uses up."""
+    points: dict[str, int] = {}
+    announced = None
+    for cell in cells:
+        heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+        if heading:
+            announced = int(heading[1])
+        elif cell.id.startswith("check-") and announced is not None:
+            points[cell.id], announced = announced, None
+    return points
+
+
+def _for_nbgrader(cell_id: str, points: int | None = None) -> dict[str, Any]:
+    """What nbgrader has to know of a cell: a check, which has points, or an answer."""
+    is_check = points is not None
+    known = {"schema_version": 3, "grade_id": cell_id, "task": False}
+    known |= {"grade": is_check, "locked": is_check, "solution": not is_check}
+    return known | ({"points": points} if is_check else {})
 
 
 def solution_lines(solution: NotebookNode) -> list[str]:
@@ -71,7 +93,7 @@ def solution_lines(solution: NotebookNode) -> list[str]:
         if _is_instructors(cell):
             lines += cell.source.splitlines()
         else:
-            lines += [line for part, line in _parts(cell.source) if part == BEGIN]
+            lines += [line for part, line in parts(cell.source) if part == BEGIN]
     return [line.strip() for line in lines if _tells(line.strip())]
 
 
@@ -117,7 +139,7 @@ def bundle(root: Path, target: Path, units: Sequence[str] = (), zipped: bool = F
     if (root / "course_utils").resolve() in target.parents:
         raise CourseError(f"{target} lies in what is copied; name a place elsewhere.")
     exercises = generate(root / "solutions")
-    chosen = _choose(sorted(exercises), units)
+    chosen = choose(sorted(exercises), units)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".release-") as scratch:
         folder = Path(scratch) / "course"
@@ -166,7 +188,7 @@ def _zip(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _choose(names: list[str], units: Sequence[str]) -> list[str]:
+def choose(names: list[str], units: Sequence[str]) -> list[str]:
     """The notebooks of the named units: `02`, `02_momentum` or `momentum`."""
     stems = [name.removesuffix(".ipynb") for name in names]
     chosen = set()
@@ -179,7 +201,7 @@ def _choose(names: list[str], units: Sequence[str]) -> list[str]:
     return [f"{stem}.ipynb" for stem in stems if stem in chosen or not units]
 
 
-# -- marks ----------------------------------------------------------------------------------------
+# -- what is refused ------------------------------------------------------------------------------
 
 
 def _refuse_unknown(cell: NotebookNode, name: str) -> None:
@@ -203,84 +225,6 @@ def _refuse_unknown(cell: NotebookNode, name: str) -> None:
         )
     if cell.get("attachments"):
         raise CourseError(f"{where}: an attached file, which may show anything; remove it.")
-
-
-def _without_solution(cell: NotebookNode, name: str) -> str:
-    """The cell's source with every solution region replaced by its stub."""
-    _refuse_bad_marks(cell, name)
-    kept = []
-    for part, line in _parts(cell.source):
-        if part == STUB:
-            indent = line[: len(line) - len(line.lstrip())]
-            kept.append(indent + line.strip().removeprefix("#").removeprefix(" "))
-        elif part is None:
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def _parts(source: str) -> Iterator[tuple[str | None, str]]:
-    """Each line with the mark it stands under, or None outside of a region; marks left out."""
-    part: str | None = None
-    for line in source.splitlines():
-        mark = line.strip()
-        if mark in MARKS:
-            part = None if mark == END else mark
-        else:
-            yield part, line
-
-
-def _refuse_bad_marks(cell: NotebookNode, name: str) -> None:
-    """Regions are BEGIN, STUB, END in this order, in code cells; nothing else looks like one."""
-    where = f"{name}, cell {cell.id}"
-    resembles = _resembles_code_mark if cell.cell_type == "code" else _resembles_text_mark
-    seen = []
-    for number, line in enumerate(cell.source.splitlines(), start=1):
-        mark = line.strip()
-        if mark in MARKS and cell.cell_type == "code":
-            seen.append(mark)
-        elif resembles(mark):
-            raise CourseError(
-                f"{where}, line {number}: {mark!r} looks like a mark but is none. Marks are "
-                f"{', '.join(MARKS)}, in code; text for instructors is tagged {INSTRUCTOR_ONLY}."
-            )
-    if seen != list(MARKS) * (len(seen) // 3):
-        raise CourseError(
-            f"{where}: the marks are {', '.join(seen)}; each region needs {', '.join(MARKS)}."
-        )
-    for part, line in _parts(cell.source):
-        if part == STUB and line.strip() and not line.strip().startswith("#"):
-            raise CourseError(f"{where}: the stub line {line.strip()!r} is not commented out.")
-    if (seen or cell.id.startswith("answer-")) and not _has_blank(cell.source):
-        raise CourseError(f"{where}: nothing is left for the student; the stub needs a ____.")
-
-
-def _has_blank(source: str) -> bool:
-    return any("____" in line for part, line in _parts(source) if part != BEGIN)
-
-
-def _resembles_code_mark(line: str) -> bool:
-    """Three #, or a comment that speaks of solutions or stubs or is nearly a mark."""
-    code, _, comment = line.partition("#")
-    words = comment.strip("# ").lower()
-    return (
-        "###" in line
-        or bool(re.search(r"soluti|\bstub", words))
-        or (not code and _near_mark(words))
-        or bool(re.search(r"(begin|end)\W*solution", line.lower()))
-    )
-
-
-def _resembles_text_mark(line: str) -> bool:
-    """A heading or label that says solution, nearly a mark, or a comment hidden in the text."""
-    words = line.strip("#*_`<>!-=[](): \t").lower()
-    return "<!--" in line or bool(re.match(r"soluti|stub\b", words)) or _near_mark(words) or (
-        line.startswith("#") and "solution" in words
-    )  # fmt: skip
-
-
-def _near_mark(words: str) -> bool:
-    marks = ("begin solution", "end solution")
-    return any(difflib.SequenceMatcher(None, words, mark).ratio() > 0.75 for mark in marks)
 
 
 def _refuse_leaks(solution: NotebookNode, exercise: NotebookNode, name: str) -> None:

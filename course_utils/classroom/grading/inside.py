@@ -30,6 +30,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+from .forbidden import forbid
 from .metering import Far
 from .wire import Gone, Peer, Stream, WireError, in_short
 
@@ -73,7 +74,6 @@ class Notebook:
         module.__dict__.update(get_ipython=lambda: _Silent(), display=lambda *a, **k: None)
         sys.modules["__main__"], self.names = module, module.__dict__
         builtins.display = self.names["display"]
-        signal.signal(signal.SIGALRM, _time_is_up)
 
     def serve(self, question: dict) -> Any:
         """Run a cell, or tell the value of an expression of the instructor's."""
@@ -107,25 +107,52 @@ class Notebook:
 
 
 class TimedPeer(Peer):
-    """Every question of the judge's has the time of one cell; the clock runs on in callbacks."""
+    """Every question of the judge's has the time of one cell; the clock runs on in callbacks.
 
-    seconds = 0.0
+    While a message of ours is under way, time is up only after the reply: a message that is cut
+    off, or a reply that nobody reads, would make nonsense of all that follows.
+    """
+
+    def __init__(self, wire: socket.socket, serve: Any, far: Far, seconds: float) -> None:
+        super().__init__(Stream(wire), serve, far)
+        self.seconds, self._held, self._late = seconds, False, False
+        signal.signal(signal.SIGALRM, self._ring)
 
     def answer(self, question: dict) -> None:
         outermost = self._depth == 0
+        if outermost:
+            self._late = False
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
         try:
-            if outermost:
-                signal.setitimer(signal.ITIMER_REAL, self.seconds)
             try:
+                self._release()
                 reply = {"value": self.encode(self.serve(question))}
             finally:
-                if outermost:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
+                self._held = True
         except Gone:
             raise
         except BaseException as error:
             reply = {"error": in_short(error)}
+        if outermost:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         self._reply(reply)
+
+    def ask(self, **question: Any) -> Any:
+        self._held = True
+        try:
+            return super().ask(**question)
+        finally:
+            self._release()
+
+    def _ring(self, *_: Any) -> None:
+        if not self._held:
+            raise TooSlow
+        self._late = True
+
+    def _release(self) -> None:
+        self._held = False
+        if self._late:
+            raise TooSlow
 
 
 def as_python(source: str) -> str:
@@ -144,16 +171,11 @@ class _Silent:
         return lambda *args, **kwargs: None
 
 
-def _time_is_up(*_: Any) -> None:
-    raise TooSlow
-
-
 def serve_submission(wire: socket.socket, limits: dict) -> None:
     """Answer the judge until it hangs up."""
     far = Far()
     notebook = Notebook(limits)
-    peer = TimedPeer(Stream(wire), notebook.serve, far)
-    peer.seconds, far.peer = limits["cell"], peer
+    far.peer = peer = TimedPeer(wire, notebook.serve, far, limits["cell"])
     while True:
         peer.answer(peer.stream.receive())
 
@@ -175,6 +197,7 @@ def confine(limits: dict) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
     _prctl(NO_NEW_PRIVILEGES, 1)
+    forbid()
     os.setsid()
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -283,12 +306,13 @@ class Warm:
 
 
 def memory_used() -> int:
-    """Bytes that all processes of this sandbox hold in memory, ourselves left out."""
-    page, used = resource.getpagesize(), 0
+    """Bytes that all processes of this sandbox hold in memory, ourselves and files left out."""
+    used = 0
     for process in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            resident, shared = Path(f"/proc/{process}/statm").read_text().split()[1:3]
-            used += (int(resident) - int(shared)) * page if process != "1" else 0
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{process}/status").read_text().splitlines()
+            kept = [line.split()[1] for line in lines if line.startswith(("RssAnon", "RssShmem"))]
+            used += sum(map(int, kept)) * 1024 if process != "1" else 0
     return used
 
 

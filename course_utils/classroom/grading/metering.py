@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...meter import HANDLERS, Meter, MeteredArray
+from ...meter import HANDLERS, Meter, MeteredArray, NotCounted
 from ...meter.stand_ins import exchange, globals_of
 from ...meter.tables import CREATORS, METHODS
 from .wire import NUMBERS, TAG, Peer, WireError
@@ -26,6 +26,11 @@ DONE_BY_SYNTAX = {"__getitem__", "__setitem__", "__array__", "__bool__", "__floa
     "__index__",
 }
 TURNED = {"T", "mT", "real"}
+AS_THEY_ARE = {"array", "asarray", "asanyarray", "ascontiguousarray", "fromiter"}
+TELLING = {"__bool__", "nonzero", "repeat"} | {  # the result, or its shape, tells numbers
+    f"numpy.{name}" for name in ("nonzero", "repeat", "tile", "split", "array_split", "delete")
+}
+TOLD = 20  # times that numbers may decide what is done next; more can read them all out, bit by bit
 FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS}
 
 
@@ -36,12 +41,13 @@ class Counter:
         self._meter: Meter | None = None
         self._arrays: dict[int, MeteredArray] = {}
         self._numbers = itertools.count(1)
+        self._told = 0
 
     def encode(self, value: Any) -> dict | None:
         if type(value) is not MeteredArray:
             return None
         if self._meter is not Meter._running:  # another measurement: forget the one before
-            self._meter, self._arrays = Meter._running, {}
+            self._meter, self._arrays, self._told = Meter._running, {}, 0
         handle = next(self._numbers)
         self._arrays[handle] = value
         shape = list(value.shape)
@@ -69,6 +75,18 @@ class Counter:
         what, name = question.get("what"), str(question.get("name"))
         args = [peer.decode(x) for x in question.get("args") or []]
         named = {key: peer.decode(x) for key, x in (question.get("named") or {}).items()}
+        if _tells(what, name, args, named):
+            self._told += 1
+            m.read_out += self._told > TOLD or what == "create"
+        try:
+            return self._done(m, question, what, name, args, named)
+        except NotCounted:
+            raise
+        except Exception:  # "index 17 is out of bounds": this, too, reads a number out
+            m.read_out += 1
+            raise
+
+    def _done(self, m: Meter, question: dict, what: Any, name: str, args: list, named: dict) -> Any:
         match what:
             case "ufunc" if isinstance(getattr(np, name, None), np.ufunc):
                 return m._ufunc(getattr(np, name), str(question.get("method")), tuple(args), named)
@@ -81,6 +99,23 @@ class Counter:
             case "do" if name in DONE_BY_NAME | DONE_BY_SYNTAX and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)(*args[1:], **named)
         raise m._refuse(name.replace("numpy", "np", 1))
+
+
+def _tells(what: Any, name: str, args: list, named: dict) -> bool:
+    """Does it show outside of the metered world what the numbers are?"""
+    if what == "create":
+        sized = args[:1] if name == "full" else args
+        return name not in AS_THEY_ARE and _has_metered([sized, named])
+    if name == "__getitem__":
+        return _has_metered(args[1:], bool)
+    return name in TELLING or (name == "numpy.where" and len(args) == 1)
+
+
+def _has_metered(value: Any, dtype: Any = None) -> bool:
+    if type(value) is MeteredArray:
+        return dtype is None or value.dtype == dtype
+    parts = value.values() if type(value) is dict else value
+    return type(value) in (list, tuple, dict) and any(_has_metered(x, dtype) for x in parts)
 
 
 class FarArray(np.lib.mixins.NDArrayOperatorsMixin):

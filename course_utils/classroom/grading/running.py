@@ -10,6 +10,7 @@ import contextlib
 import csv
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
@@ -28,6 +29,7 @@ from .records import Graded, Result
 from .sandbox import Limits
 from .submissions import Submission, find
 
+SHARED = "is in the notebook of another student too."
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
@@ -90,7 +92,21 @@ def grade(
             book.save(graded)
             run.graded += 1
             tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
+        for unit in {submission.unit for submission, _ in todo}:
+            _note_shared_ids(book, unit)
     return run
+
+
+def _note_shared_ids(book: Gradebook, unit: str) -> None:
+    """Two students with one id have the same numbers: a person should ask why."""
+    everyone = [graded for graded in book.all(unit) if graded.student_id is not None]
+    counts = Counter(graded.student_id for graded in everyone)
+    for graded in everyone:
+        reasons = tuple(reason for reason in graded.by_hand if not reason.endswith(SHARED))
+        if counts[graded.student_id] > 1:
+            reasons += (f"The student id {graded.student_id} {SHARED}",)
+        if reasons != graded.by_hand:
+            book.save(replace(graded, by_hand=reasons))
 
 
 def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submission]:
