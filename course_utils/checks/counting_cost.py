@@ -156,7 +156,7 @@ def _judge(
     points=2,
     hints=[
         "Write the shape of each of the five parameter arrays beside its name.",
-        "W_q and W_k have one shape, W_v and W_1 each another; w_2 has one number for each of the "
+        "W^Q and W^K have one shape, W^V and W_1 each another; w_2 has one number for each of the "
         "two hidden units.",
     ],
     misconceptions=[
@@ -179,7 +179,7 @@ def _judge(
             "longer text.",
         ),
         Misconception(
-            "W_q and W_k counted once",
+            "W^Q and W^K counted once",
             ("d_att*d_in + d_out*d_in + 2*d_out + 2",),
             "Queries and keys have the same size, but each has a matrix of its own.",
         ),
@@ -209,7 +209,7 @@ def parameters(count: SIZES) -> Verdict:
     "6.2",
     points=3,
     hints=[
-        "One number of a query is the dot product of a row of W_q with a token: how many "
+        "One number of a query is the dot product of a row of W^Q with a token: how many "
         "multiplications, and how many additions?",
         "d_in multiplications and d_in − 1 additions. How many such numbers are there in all "
         "queries, keys and values together?",
@@ -664,7 +664,7 @@ def mix_backward(
                 )
     n, k, m = 5, 6, 7
     forward = measure(block.mix, *_mix_sizes(n, k, m)[:2])
-    cost = mix_backward.metered(*_mix_sizes(n, k, m), may_read_out=True)
+    cost = mix_backward.metered(*_mix_sizes(n, k, m), like=_by_differences, may_read_out=True)
     limit = 4 * forward.macs
     if cost.read_out:
         return partly(1, "The gradients are right. To be counted, keep the numbers in arrays.")
