@@ -3,7 +3,8 @@
 Every way grades all submissions with one command where it has one, on one core, its own start
 included. Ratios are of processor time, which neighbors on the machine disturb least. The floor is
 the same cells, answers and checks, run by `exec` in one warm process without sandbox or judge.
-otter-grader needs other packages than we do, so it lives in build/otter, made at the first run.
+`each further` is what one more submission costs us, once everything is warm. otter-grader lives in
+build/otter, an environment of its own that the first run makes.
 Run: python benchmarks/grading.py [--submissions 20] [--unit 02_momentum]
 """
 
@@ -37,6 +38,7 @@ from course_utils.progress import declared
 ROOT = Path(__file__).parents[1]
 OTTER = ROOT / "build" / "otter"
 OTTER_NEEDS = ["otter-grader==7.0.0", "ipykernel", "ipywidgets", "matplotlib", "numpy", "sympy"]
+BASES = ("ours", "each further", "floor")
 MORE = 5  # times as many submissions, to see what each further one costs
 ONE_CORE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 BIN = Path(sys.executable).parent
@@ -226,12 +228,12 @@ def each(way: Way, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
 def measurements(unit: str, count: int) -> Iterator[tuple[str, Cost]]:
     """All rows of the table, each as soon as it is known."""
     notebooks = submissions(unit, count)
-    yield "floor: exec, warm", each(floor, unit, notebooks)
+    yield "floor", each(floor, unit, notebooks)
     few = each(ours, unit, notebooks)
     yield "ours", few
     many = each(ours, unit, submissions(unit, MORE * count))
     further = [(MORE * b - a) / (MORE - 1) for a, b in [(few.wall, many.wall), (few.cpu, many.cpu)]]
-    yield "ours, each further one", Cost(*further)
+    yield "each further", Cost(*further)
     for way in (nbgrader, otter, nbval):
         try:
             yield way.__name__, each(way, unit, notebooks)
@@ -240,25 +242,23 @@ def measurements(unit: str, count: int) -> Iterator[tuple[str, Cost]]:
 
 
 def main() -> None:
-    """Print a row a way: seconds a submission, and how many times ours that is."""
+    """Print a row a way: seconds a submission, and how many times ours and the floor that is."""
     parser = argparse.ArgumentParser(description="Grading, four ways side by side.")
     parser.add_argument("--submissions", type=int, default=20)
     parser.add_argument("--unit", default="02_momentum")
     options = parser.parse_args()
     os.environ.update(ONE_CORE)
     print(f"{options.submissions} submissions of {options.unit}, one core\n")
-    head = f"{'way':<24}{'wall s each':>12}{'CPU s each':>12}{'× ours':>9}{'× floor':>9}  points"
-    print(head, flush=True)
+    print(
+        f"{'':<18}{'wall s each':>12}{'CPU s each':>12}" + "".join(f"{f'× {b}':>15}" for b in BASES)
+    )
     known: dict[str, Cost] = {}
     for name, cost in measurements(options.unit, options.submissions):
         known[name] = cost
-        base, bottom = known.get("ours"), known["floor: exec, warm"]
-        ratio = f"{cost.cpu / base.cpu:9.1f}" if base else f"{'':9}"
-        agreed = {None: "", True: "the same", False: "DIFFERENT"}[
-            None if cost.points is None else cost.points == bottom.points
-        ]
-        row = f"{name:<24}{cost.wall:12.3f}{cost.cpu:12.3f}{ratio}{cost.cpu / bottom.cpu:9.1f}"
-        print(f"{row}  {agreed}", flush=True)
+        ratios = (f"{cost.cpu / known[b].cpu:15.1f}" if b in known else f"{'':15}" for b in BASES)
+        agrees = cost.points is None or cost.points == known["floor"].points
+        remark = "" if agrees else "  other points than the floor"
+        print(f"{name:<18}{cost.wall:12.3f}{cost.cpu:12.3f}{''.join(ratios)}{remark}", flush=True)
 
 
 if __name__ == "__main__":

@@ -357,11 +357,11 @@ class FunctionAnswer:
         """The result as an array of this shape."""
         return as_array(self(*args), shape, self.call(*args), finite)
 
-    def metered(self, *args: Any, may_read_out: bool = False) -> Meter:
+    def metered(self, *args: Any, like: Callable[..., Any], may_read_out: bool = False) -> Meter:
         """What one call costs, for a function whose numbers were found right before.
 
-        The inputs are drawn anew around the given ones, and the function meets the metered ones
-        first: a result that was not computed from them cannot be right.
+        The inputs are drawn anew around the given ones, and on them the numbers have to be those
+        of the function `like`: a result that was not computed from the metered arrays cannot be.
         """
         from .meter import NotCounted, measure
 
@@ -377,7 +377,7 @@ class FunctionAnswer:
                 f"The numbers are right, but {m.read_out} of them left their arrays on the way, so "
                 "the cost cannot be counted. Compute with arrays throughout, without `float`."
             )
-        if not alike(m.result, self(*args)):
+        if not alike(m.result, like(*args)):
             raise Unreadable(
                 f"On metered arrays {self.name} gives other numbers than on plain ones."
             )

@@ -86,6 +86,8 @@ class Explorer(widgets.VBox):
     goal is met. `frames`, such as `{"beta": [0.5, 0.9]}`, are for slides without a kernel.
     """
 
+    baked = False  # True while slides are made: then the frames are shown as well
+
     def __init__(
         self,
         setup: Callable[[Figure], Mapping],
@@ -209,6 +211,8 @@ class Explorer(widgets.VBox):
         rgb, text = self._draw({})
         data["image/png"] = base64.b64encode(style.small_png(rgb)).decode()
         data["text/plain"] = repr(self)
+        if self.baked and self.frames:
+            data["text/html"] = self.frames_html()
         height, width = (pixels // style.SCALE for pixels in rgb.shape[:2])
         about = {"alt": f"{self._alt} {text}", "width": width, "height": height}
         return data, {"image/png": about}
@@ -245,7 +249,7 @@ class Explorer(widgets.VBox):
 _FRAMES = """\
 <div class="course-frames"><label>{label}
 <input type="range" min="0" max="{last}" value="{start}" aria-valuetext="{value}" \
-onkeydown="event.stopPropagation()" oninput="\
+onkeydown="if (event.key.startsWith('Page')) this.blur(); else event.stopPropagation()" oninput="\
 const box = this.closest('.course-frames'), figures = box.querySelectorAll('figure');\
 figures.forEach((figure, i) => figure.hidden = i != this.value);\
 box.querySelector('output').value = figures[this.value].dataset.value;\

@@ -272,9 +272,17 @@ def test_another_pythons_packages_do_not_reach_the_course(boot, monkeypatch):
     assert boot.run([sys.executable, "-c", code]) == 0
 
 
+def test_what_was_compiled_once_is_kept_even_where_python_is_told_not_to(boot, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert boot.run([sys.executable, "-c", "import sys; sys.exit(sys.dont_write_bytecode)"]) == 0
+
+
 def test_a_command_that_is_not_there_gets_a_sentence(boot):
     with pytest.raises(SystemExit, match=r"no_such_tool could not be started: No such file"):
         boot.run([boot.BIN / "no_such_tool"])
+
+
+PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +291,7 @@ def test_a_command_that_is_not_there_gets_a_sentence(boot):
         (["lab"], ["-m", "course_utils.cli", "lab"]),
         (["lab", "--no-browser"], ["-m", "course_utils.cli", "lab", "--no-browser"]),
         (["course", "doctor"], ["-m", "course_utils.cli", "doctor"]),
-        (["test", "-x"], ["-m", "pytest", "-n", "auto", "--dist", "loadfile", "-x"]),
+        (["test", "-x"], ["-m", "pytest", *PARALLEL, "-x"]),
     ],
 )
 def test_each_command_runs_its_program_in_the_environment(quick, monkeypatch, arguments, program):

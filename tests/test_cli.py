@@ -1,5 +1,6 @@
 """cli.py: every command, its exit code, and a sentence on stderr when something is wrong."""
 
+import contextlib
 import os
 import pty
 import signal
@@ -7,10 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat.v4 as v4
 import pytest
 
 from course_utils import cli, doctor
-from course_utils.classroom import navigation, notebooks, release
+from course_utils.classroom import checking, interchange, navigation, notebooks, release
+from course_utils.classroom.grading.gradebook import Gradebook
+from course_utils.classroom.grading.records import Graded, Result
 from course_utils.doctor import Finding
 from course_utils.files import CourseError
 
@@ -31,7 +35,7 @@ def course(tmp_path, monkeypatch):
 def test_without_a_command_the_commands_are_listed(capsys):
     assert cli.main([]) == 0
     out = capsys.readouterr().out
-    commands = ("lab", "doctor", "release", "execute", "links", "progress")
+    commands = ("lab", "doctor", "release", "execute", "check", "links", "progress")
     assert all(command in out for command in commands)
 
 
@@ -81,6 +85,17 @@ def test_the_bundle_gets_its_options(course, monkeypatch, capsys):
 def test_options_of_the_bundle_without_a_place_get_a_sentence(course, capsys, arguments):
     assert cli.main(["release", *arguments]) == 1
     assert "belong to --to DIR" in capsys.readouterr().err
+
+
+def test_the_source_for_nbgrader_gets_its_units(course, monkeypatch, capsys):
+    asked = []
+    export = lambda *arguments: asked.append(arguments) or ["out/source"]  # noqa: E731
+    monkeypatch.setattr(interchange, "export_to_nbgrader", export)
+    assert cli.main(["release", "--nbgrader", "out", "--unit", "02"]) == 0
+    assert asked == [(course, Path("out"), ["02"])]
+    assert capsys.readouterr().out == "wrote out/source\n"
+    assert cli.main(["release", "--nbgrader", "out", "--zip"]) == 1
+    assert "leave out --to and --zip" in capsys.readouterr().err
 
 
 def test_a_known_problem_is_told_on_stderr(course, monkeypatch, capsys):
@@ -147,6 +162,133 @@ def test_a_notebook_that_fails_keeps_its_old_file(course, monkeypatch, capsys):
     assert (course / "solutions" / "02_unit.ipynb").read_text() == "old"
 
 
+# -- slides and handouts --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def decks(course, monkeypatch):
+    """Two lectures, one of them with slide marks; building a deck takes no time."""
+    from course_utils.classroom import slides
+
+    marked = {"slideshow": {"slide_type": "slide"}}
+    for name, metadata in {"01_a": {}, "02_unit": marked}.items():
+        cell = v4.new_markdown_cell(f"# {name}", id="title", metadata=metadata)
+        text = notebooks.as_text(v4.new_notebook(cells=[cell]))
+        (course / "notebooks" / f"{name}.ipynb").write_text(text, encoding="utf-8")
+    asked = []
+
+    def write_decks(paths, folder, cache):
+        asked.append((paths, folder, cache))
+        return (slides.Deck(folder / f"{path.stem}.html", False, 0.0) for path in paths)
+
+    monkeypatch.setattr(slides, "write_decks", write_decks)
+    return asked
+
+
+def test_slides_takes_the_lectures_with_marks_and_shows_progress(course, decks, capsys):
+    assert cli.main(["slides"]) == 0
+    build = course / "build"
+    lecture = course / "notebooks" / "02_unit.ipynb"
+    assert decks == [([lecture], build / "slides", build / "frames")]
+    assert capsys.readouterr().out == f"[1/1] unchanged {build / 'slides' / '02_unit.html'}\n"
+
+
+def test_slides_takes_the_units_and_the_folder_that_are_named(course, decks):
+    assert cli.main(["slides", "2", "--to", "out"]) == 0
+    assert decks[0][:2] == ([course / "notebooks" / "02_unit.ipynb"], Path("out"))
+
+
+def test_an_outline_is_printed_and_nothing_is_built(course, decks, capsys):
+    assert cli.main(["slides", "--outline"]) == 0
+    out = capsys.readouterr().out
+    assert "  1  slide     02_unit  (no notes)" in out
+    assert "1 slide in 1 section, about 0 minutes" in out
+    assert decks == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "sentence"), [("7", "There is no unit '7'"), ("1", "has no slide marks")]
+)
+def test_slides_that_cannot_be_get_a_sentence(course, decks, capsys, unit, sentence):
+    assert cli.main(["slides", unit, "--outline"]) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_slides_opens_the_decks(course, decks, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert cli.main(["slides", "--open"]) == 0
+    assert opened == [(course / "build" / "slides" / "02_unit.html").as_uri()]
+
+
+@pytest.mark.parametrize(("found", "code"), [([], 0), (["02_unit, slide 3: too tall"], 1)])
+def test_the_exit_code_tells_whether_every_slide_fits(
+    course, decks, monkeypatch, capsys, found, code
+):
+    from course_utils.classroom import printing, screening
+
+    monkeypatch.setattr(printing, "browser", contextlib.nullcontext)
+    monkeypatch.setattr(screening, "misfits", lambda chrome, decks: iter(found))
+    assert cli.main(["slides", "--check"]) == code
+    assert (found or ["Every slide fits its frame."])[0] in capsys.readouterr().out
+
+
+def test_handout_names_what_it_writes(course, monkeypatch, capsys):
+    from course_utils.classroom import handouts
+
+    asked = []
+    monkeypatch.setattr(
+        handouts, "write_handouts", lambda *a, **more: asked.append((a, more)) or ["a.html"]
+    )
+    assert cli.main(["handout", "2", "--html"]) == 0
+    lecture = course / "notebooks" / "02_unit.ipynb"
+    assert asked == [(([lecture], course / "build" / "handouts"), {"pdf": False})]
+    assert capsys.readouterr().out == "wrote a.html\n"
+
+
+# -- check ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """Checking takes no time; what is named `red` is red."""
+    asked = []
+
+    def check_notebooks(paths, root, jobs):
+        asked.append(([path.name for path in paths], jobs))
+        return not any("red" in path.name for path in paths)
+
+    def check_submission(path, root):
+        asked.append(path.name)
+        return "red" not in path.name
+
+    monkeypatch.setattr(checking, "check_notebooks", check_notebooks)
+    monkeypatch.setattr(checking, "check_submission", check_submission)
+    return asked
+
+
+def test_check_takes_all_lectures_and_solutions(course, checked):
+    assert cli.main(["check"]) == 0
+    assert checked == [(["02_unit.ipynb"] * 2, None)]
+
+
+def test_check_takes_whatever_is_no_lecture_or_solution_for_a_submission(course, checked):
+    assert cli.main(["check", "ada.ipynb", "solutions/02_unit.ipynb", "--jobs", "3"]) == 0
+    assert checked == ["ada.ipynb", (["02_unit.ipynb"], 3)]
+
+
+@pytest.mark.parametrize("name", ["red.ipynb", "solutions/red.ipynb"])
+def test_one_red_notebook_gives_exit_code_one(course, checked, name):
+    assert cli.main(["check", name, "ada.ipynb", "notebooks/02_unit.ipynb"]) == 1
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "many"])
+def test_jobs_that_are_no_number_get_a_sentence(course, capsys, jobs):
+    with pytest.raises(SystemExit):
+        cli.main(["check", "--jobs", jobs])
+    assert "error: argument --jobs" in capsys.readouterr().err
+
+
 # -- links and progress ---------------------------------------------------------------------------
 
 
@@ -181,6 +323,62 @@ def test_progress_that_could_not_read_everything_ends_with_exit_code_one(course,
 def test_without_exercises_there_is_no_progress(course, capsys):
     assert cli.main(["progress"]) == 1
     assert "There are no exercise notebooks in" in capsys.readouterr().err
+
+
+# -- report and override --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def grades(tmp_path):
+    """A folder with the grade of one student: 0 of 2 points."""
+    result = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.")
+    with Gradebook(tmp_path / "grades" / "grades.sqlite") as book:
+        book.save(Graded("ada", "02_momentum", "ada.ipynb", "digest", results=(result,)))
+    return tmp_path / "grades"
+
+
+def test_report_writes_everything_anew_and_tells_what_changed(grades, capsys):
+    assert cli.main(["report", str(grades)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"wrote {grades / 'grades.csv'}" in lines
+    assert f"wrote {grades / 'report.html'}" in lines
+    assert lines[-1] == f"wrote 1 of the feedback pages in {grades / 'feedback'}"
+    assert cli.main(["report", str(grades), "--unit", "2"]) == 0
+    assert capsys.readouterr().out == "nothing changed\n"
+
+
+def test_an_override_counts_in_the_next_report_until_it_is_dropped(grades, capsys):
+    place = [str(grades), "ada", "momentum", "2.3"]
+    assert cli.main(["override", *place, "1", "--reason", "right idea"]) == 0
+    assert "bias: 1 instead of the check's points; 1 of 2 in all" in capsys.readouterr().out
+    cli.main(["report", str(grades)])
+    assert "right idea" in (grades / "feedback" / "02_momentum" / "ada.html").read_text()
+    assert cli.main(["override", *place, "--drop"]) == 0
+    assert "counts as it was checked" in capsys.readouterr().out
+    cli.main(["report", str(grades)])
+    assert "right idea" not in (grades / "feedback" / "02_momentum" / "ada.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ada", "2", "bias"], "either POINTS with --reason, or --drop"),
+        (["ada", "2", "bias", "1", "--drop"], "either POINTS with --reason, or --drop"),
+        (["ada", "2", "bias", "1"], "needs a reason"),
+        (["ada", "2", "bias", "3", "--reason", "why"], "worth 0 to 2 points"),
+        (["ada", "4", "bias", "1", "--reason", "why"], "no grades of a unit '4'"),
+        (["adda", "2", "bias", "1", "--reason", "why"], "Did you mean ada?"),
+        (["ada", "2", "bias", "--drop"], "no override of bias"),
+    ],
+)
+def test_an_override_that_makes_no_sense_is_told_in_a_sentence(grades, capsys, arguments, sentence):
+    assert cli.main(["override", str(grades), *arguments]) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_report_without_a_gradebook_is_told_in_a_sentence(tmp_path, capsys):
+    assert cli.main(["report", str(tmp_path)]) == 1
+    assert "There is no gradebook" in capsys.readouterr().err
 
 
 # -- lab ------------------------------------------------------------------------------------------

@@ -163,47 +163,66 @@ def red_cells(folder):
         text=True,
     )  # fmt: skip
     assert result.returncode in (0, 1), result.stdout + result.stderr
-    red: dict[str, list[int]] = {path.stem: [] for path in folder.glob("*.ipynb")}
+    red: dict[str, list[int]] = {path.name: [] for path in folder.glob("*.ipynb")}
     for case in ElementTree.parse(report).iter("testcase"):
         if case.find("failure") is not None:
             stem = case.get("classname").removesuffix(".ipynb").split(".")[-1]
-            red[stem].append(int(case.get("name").removeprefix("Cell ")))
+            red[f"{stem}.ipynb"].append(int(case.get("name").removeprefix("Cell ")))
     table = {row[0]: row[1:] for row in map(str.split, result.stdout.splitlines()) if row}
     return red, table
 
 
 def with_each_answer_taken_out_in_turn(solution):
-    """Before each answer and its check: the same two cells with a blank, as if nobody had answered.
+    """Each check stands behind a blank, as if nobody had answered; behind it stands the answer.
 
     One kernel runs them all. Every answer is back in its place before the next one is taken out, so
-    a red cell elsewhere than at a blank's check means that something depends on it by mistake.
+    a red cell elsewhere than at a check means that something depends on it by mistake. That the
+    checks are green behind their answers is what nbval shows in solutions/.
     """
     blanks = {cell.id: cell.source for cell in exercise_from(solution, "solution").cells}
-    cells = []
-    for cell, following in zip(solution.cells, [*solution.cells[1:], None], strict=True):
+    cells, answer = [], None
+    for cell in copy.deepcopy(solution.cells):
         if cell.id.startswith("answer-"):
-            answer, check = copy.deepcopy(cell), copy.deepcopy(following)
-            answer.id, check.id = f"blank-{cell.id}", f"blank-{following.id}"
-            answer.source = blanks[cell.id]
-            cells += [answer, check]
+            answer = copy.deepcopy(cell)
+            cell.id, cell.source = f"blank-{cell.id}", blanks[cell.id]
         cells.append(cell)
+        if answer and cell.id.startswith("check-"):
+            cells.append(answer)
+            answer = None
     return from_dict({**solution, "cells": cells})
 
 
+@pytest.fixture(scope="module")
+def broken():
+    """The solutions with each answer taken out in turn, and one of them as if never run."""
+    notebooks = {path.name: with_each_answer_taken_out_in_turn(read(path)) for path in SOLUTIONS}
+    never_run = strip_outputs(copy.deepcopy(notebooks[SOLUTIONS[0].name]))
+    return {**notebooks, "never_run.ipynb": never_run}
+
+
+@pytest.fixture(scope="module")
+def nbval(broken, tmp_path_factory):
+    """What one run of nbval says about all of them: the red cells by notebook, and the table."""
+    folder = tmp_path_factory.mktemp("broken")
+    for name, notebook in broken.items():
+        (folder / name).write_text(as_text(notebook), encoding="utf-8")
+    return red_cells(folder)
+
+
 @each(SOLUTIONS)
-def test_nbval_turns_red_at_the_check_of_each_answer_that_is_taken_out(path, tmp_path):
-    broken = with_each_answer_taken_out_in_turn(read(path))
-    never_run = strip_outputs(copy.deepcopy(broken))
-    for name, notebook in {"broken": broken, "never_run": never_run}.items():
-        (tmp_path / f"{name}.ipynb").write_text(as_text(notebook), encoding="utf-8")
-    names = [cell.id for cell in broken.cells if cell.cell_type == "code"]
-    red, table = red_cells(tmp_path)
-    assert [names[number] for number in red["broken"]] == [
-        f"blank-{cell_id('check', exercise)}" for exercise in exercises_of(path)
-    ]
-    # Nothing to compare with: nbval alone lets every blank pass, which is why `problems` must not.
-    assert red["never_run"] == []
-    assert any("without having been run" in problem for problem in problems(never_run))
+def test_nbval_turns_red_at_the_check_of_each_answer_that_is_taken_out(path, broken, nbval):
+    red, table = nbval
+    names = [cell.id for cell in broken[path.name].cells if cell.cell_type == "code"]
+    checks = [cell_id("check", exercise) for exercise in exercises_of(path)]
+    assert [names[number] for number in red[path.name]] == [*checks, "scoreboard"]
     count = str(len(names))
-    assert table["broken.ipynb"][:3] == [count, count, str(coverage(broken).compared)]
-    assert table["never_run.ipynb"][:3] == [count, count, "0"]
+    assert table[path.name][:3] == [count, count, str(coverage(broken[path.name]).compared)]
+
+
+def test_nbval_alone_lets_what_was_never_run_pass_but_we_do_not(broken, nbval):
+    red, table = nbval
+    assert red["never_run.ipynb"] == []
+    assert table["never_run.ipynb"][2] == "0"
+    assert any(
+        "without having been run" in problem for problem in problems(broken["never_run.ipynb"])
+    )

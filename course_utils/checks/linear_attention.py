@@ -160,11 +160,11 @@ def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
 SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much, far above d = 3
 
 
-def growth(answer: FunctionAnswer, more: tuple = ()) -> tuple[str, str]:
+def growth(answer: FunctionAnswer, like: Callable, more: tuple = ()) -> tuple[str, str]:
     """How the cost grows: "n×n array", "memory", "time" (both above linear) or "linear"; a line."""
     small, large = (
-        answer.metered(*draw(SMALL, 3, 2), *more),
-        answer.metered(*draw(LARGE, 3, 2), *more),
+        answer.metered(*draw(SMALL, 3, 2), *more, like=like),
+        answer.metered(*draw(LARGE, 3, 2), *more, like=like),
     )
     shape = "×".join(map(str, large.largest.shape))
     if large.largest.size >= LARGE**2:
@@ -180,7 +180,7 @@ def growth(answer: FunctionAnswer, more: tuple = ()) -> tuple[str, str]:
 def right_but(cost: str, example: Callable, *more: Any) -> Callable[[FunctionAnswer], bool]:
     """A predicate: the numbers are those of the example, and the cost grows in this way."""
     arrays = (*draw(4, 3, 2), *more)
-    return lambda f: close(f(*arrays), example(*arrays)) and growth(f, more)[0] == cost
+    return lambda f: close(f(*arrays), example(*arrays)) and growth(f, example, more)[0] == cost
 
 
 class MeteredFunction(Function):
@@ -188,12 +188,12 @@ class MeteredFunction(Function):
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
         more = self.samples[0][3:]
-        return super().same(a, b) and growth(a, more)[0] == growth(b, more)[0]
+        return super().same(a, b) and growth(a, b, more)[0] == growth(b, b, more)[0]
 
 
-def judge_cost(answer: FunctionAnswer, more: tuple = ()) -> Verdict:
+def judge_cost(answer: FunctionAnswer, like: Callable, more: tuple = ()) -> Verdict:
     """The verdict on a function that gives the right numbers."""
-    kind, says = growth(answer, more)
+    kind, says = growth(answer, like, more)
     if kind == "linear":
         return right(f"The numbers are right, and the cost is linear in n. {says}")
     return partly(1, f"The numbers are right, but the cost is not linear in n. {says}")
@@ -294,7 +294,7 @@ def separable(
         answer = separable_attention.array(Q, K, V, shape=(n, width))
         if not close(answer, expected):
             return counterexample((Q, K, V), expected, answer)
-    return judge_cost(separable_attention)
+    return judge_cost(separable_attention, _weights_first)
 
 
 # -- 8.3 -------------------------------------------------------------------------------------------
@@ -690,7 +690,7 @@ def linear(
             answer = linear_attention.array(Q, K, V, phi, shape=(n, width), finite=False)
             if not close(answer, expected):
                 return counterexample((Q, K, V), expected, answer, f" and φ(x) = {name}")
-    return judge_cost(linear_attention, PHI)
+    return judge_cost(linear_attention, _phi_weights_first, PHI)
 
 
 # -- 8.8 -------------------------------------------------------------------------------------------

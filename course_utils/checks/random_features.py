@@ -511,9 +511,23 @@ def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray) ->
 SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much
 
 
-def growth(answer: FunctionAnswer) -> tuple[str, str]:
+def definition_of(answer: FunctionAnswer) -> Callable:
+    """The definition with w or with −w in it, whichever this answer follows."""
+    Q, K, V, W = tokens(3, 2, 2, 4)
+    with_w, mirrored = by_definition(Q, K, V, W[:1]), by_definition(Q, K, V, -W[:1])
+    seen = answer(Q, K, V, W[:1])
+    if close(seen, mirrored) and not close(seen, with_w):
+        return lambda Q, K, V, W: by_definition(Q, K, V, -W)
+    return by_definition
+
+
+def growth(answer: FunctionAnswer, like: Callable | None = None) -> tuple[str, str]:
     """What grows faster than n, "memory" or "time" (else "nothing"), and a sentence about it."""
-    small, large = answer.metered(*tokens(SMALL, 3, 2, 4)), answer.metered(*tokens(LARGE, 3, 2, 4))
+    like = like or definition_of(answer)
+    small, large = (
+        answer.metered(*tokens(SMALL, 3, 2, 4), like=like),
+        answer.metered(*tokens(LARGE, 3, 2, 4), like=like),
+    )
     shape = "×".join(map(str, large.largest.shape))
     if large.largest.size >= LARGE**2:
         return "memory", f"At n = {LARGE} the meter saw an array of {shape}."
@@ -530,7 +544,7 @@ class MeteredFunction(Function):
     """A function; two are the same if they give the same numbers and their costs grow alike."""
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return super().same(a, b) and growth(a)[0] == growth(b)[0]
+        return super().same(a, b) and growth(a, b)[0] == growth(b, b)[0]
 
 
 def _exactly(Q, K, V, W):

@@ -1,1 +1,10 @@
-"""For instructors: executing and releasing notebooks. Nothing a student imports reaches this."""
+"""For instructors: executing, releasing, showing and grading notebooks.
+
+Nothing a student imports reaches this.
+"""
+
+import sys
+
+# nbformat checks notebooks with jsonschema, which would spend a second on building a grammar of web
+# addresses. No notebook is checked for those; without the package jsonschema leaves that check out.
+sys.modules.setdefault("rfc3987_syntax", None)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from .notebooks import is_compared, problems, read
+from .notebooks import is_blank_sheet, is_compared, problems, read
 
 CELL = re.compile(r"(?P<notebook>.+\.ipynb)::Cell (?P<number>\d+)$")
 CAME_OUT = ("passed", "failed", "error", "xfailed", "xpassed")
@@ -52,7 +52,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for name, numbers in sorted(ran.items()):
         notebook = read(terminalreporter.config.rootpath / Path(name))
         cells, run, compared = _count(notebook, numbers)
-        reasons = red[name] + problems(notebook)
+        reasons = red[name] + ([] if is_blank_sheet(notebook) else problems(notebook))
         counts = f"{cells:>10}  {run:>3}  {compared:>15}  {seconds[name]:>7.1f}"
         write(f"{name:<{width}}  {counts}  {'red' if reasons else 'green'}")
         for reason in reasons:

@@ -103,6 +103,12 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
 
 
+def is_blank_sheet(notebook: NotebookNode) -> bool:
+    """An exercise as it is handed out: nothing was run, and there are blanks to fill in."""
+    cells = code_cells(notebook)
+    return any("____" in c.source for c in cells) and all(c.execution_count is None for c in cells)
+
+
 @dataclass(frozen=True)
 class Coverage:
     """How much of a notebook was saved executed and how much of that nbval compares."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode
 
 from ..files import CourseError
-from .notebooks import code_cells, problems, read
+from .notebooks import is_blank_sheet, problems, read
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -37,17 +37,11 @@ NO_WORDS = "No description has been provided"  # what nbconvert gives a picture 
 def sound(path: Path, what: str) -> NotebookNode:
     """The notebook, if it can be shown: executed without problems, or a sheet still blank."""
     notebook = read(path)
-    found = [] if _is_blank_sheet(notebook) else problems(notebook)
+    found = [] if is_blank_sheet(notebook) else problems(notebook)
     if found:
         remedy = f"Run `course execute {path}` or mend the notebook, then try again."
         raise CourseError(f"{path} cannot become {what}: {'; '.join(found)}. {remedy}")
     return notebook
-
-
-def _is_blank_sheet(notebook: NotebookNode) -> bool:
-    """An exercise as it is handed out: nothing was run, and there are blanks to fill in."""
-    cells = code_cells(notebook)
-    return any("____" in c.source for c in cells) and all(c.execution_count is None for c in cells)
 
 
 @functools.cache

@@ -66,14 +66,18 @@ def write_decks(paths: Sequence[Path], folder: Path, cache: Path) -> Iterator[De
     """
     notebooks = [sound(path, "a deck") for path in paths]
     outlines = [outline(notebook, path) for path, notebook in zip(paths, notebooks, strict=True)]
-    for path, notebook, slides in zip(paths, notebooks, outlines, strict=True):
-        start, target = time.perf_counter(), folder / f"{path.stem}.html"
-        digest = _digest(notebook)
-        fresh = _digest_in(target) == digest
-        if not fresh:
-            html = _deck(path, _with_frames(path, notebook, cache), slides, digest)
-            write_whole(target, html)
-        yield Deck(target, not fresh, time.perf_counter() - start)
+    plans = zip(paths, notebooks, outlines, strict=True)
+    return (_written(*plan, folder, cache) for plan in plans)
+
+
+def _written(
+    path: Path, notebook: NotebookNode, slides: Sequence[Slide], folder: Path, cache: Path
+) -> Deck:
+    start, target, digest = time.perf_counter(), folder / f"{path.stem}.html", _digest(notebook)
+    fresh = _digest_in(target) == digest
+    if not fresh:
+        write_whole(target, _deck(path, _with_frames(path, notebook, cache), slides, digest))
+    return Deck(target, not fresh, time.perf_counter() - start)
 
 
 # -- what changed ---------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser import lab as harness
 
@@ -39,11 +39,18 @@ def lab(request: pytest.FixtureRequest, browser, tmp_path_factory) -> Iterator[h
         yield harness.Lab(url, root)
 
 
-@pytest.fixture
-def page(lab: harness.Lab, browser: Browser) -> Iterator[harness.LabPage]:
-    """A fresh page; errors of page or console and outside requests fail the test at its end."""
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """A window of the browser for all pages of the module: JupyterLab's scripts come only once."""
     context = browser.new_context(viewport={"width": 1000, "height": 900})
-    view = harness.LabPage(context.new_page(), lab)
-    yield view
+    yield context
     context.close()
+
+
+@pytest.fixture
+def page(lab: harness.Lab, window: BrowserContext) -> Iterator[harness.LabPage]:
+    """A fresh page; errors of page or console and outside requests fail the test at its end."""
+    view = harness.LabPage(window.new_page(), lab)
+    yield view
+    view.page.close()
     assert not view.problems, "\n".join(view.problems)

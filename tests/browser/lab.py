@@ -23,6 +23,8 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
+from course_utils.cli import LAB_CONFIG
+
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 60
 RUN_SECONDS = 300
@@ -147,6 +149,7 @@ def _environment(home: Path) -> dict[str, str]:
         "IPYTHONDIR": "ipython",
     }
     private = {name: str(home / folder) for name, folder in folders.items()}
+    private["JUPYTER_CONFIG_PATH"] = str(LAB_CONFIG)  # as with `course lab`
     python_path = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
     return os.environ | private | {"PYTHONPATH": python_path}
 

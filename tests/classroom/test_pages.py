@@ -11,7 +11,7 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils.classroom import pages
+from course_utils.classroom import offline
 from course_utils.classroom.notebooks import WIDGET_VIEW, as_text, read
 from course_utils.classroom.pages import export_page, write_page, write_pages
 from course_utils.files import CourseError
@@ -27,7 +27,7 @@ def each(paths):
 
 def parsed(html):
     """The page without MathJax's two million letters."""
-    return BeautifulSoup(html.replace(pages._mathjax(), ""), "html.parser")
+    return BeautifulSoup(html.replace(offline.mathjax(), ""), "html.parser")
 
 
 @functools.cache
@@ -159,8 +159,8 @@ def test_a_formula_reaches_mathjax_as_it_was_written(export):
 
 def test_mathjax_is_inside_once_and_whole(tmp_path):
     html = export_page(save(tmp_path / "a.ipynb", markdown()))
-    assert html.count(pages._mathjax()) == 1
-    assert "3.2.2" in pages._mathjax()
+    assert html.count(offline.mathjax()) == 1
+    assert "3.2.2" in offline.mathjax()
 
 
 def test_a_title_with_signs_is_read_as_text(export):
@@ -269,7 +269,7 @@ def test_a_machine_without_mathjax_is_told_what_to_install(tmp_path, monkeypatch
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "files", missing)
-    pages._mathjax.cache_clear()
+    offline.mathjax.cache_clear()
     with pytest.raises(CourseError, match="pip install sphinx-mathjax-offline"):
         export_page(save(tmp_path / "a.ipynb", markdown()))
 

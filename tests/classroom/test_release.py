@@ -20,6 +20,7 @@ alpha = 42 * beta
 ### STUB
 # alpha = ____
 ### END SOLUTION"""
+HEADING = "## Exercise 2.1 (3 points, 10 minutes)\n\nWhich alpha?"
 
 
 def code(source, name="answer-a", **metadata):
@@ -81,14 +82,38 @@ def test_a_cell_may_have_several_regions():
 
 
 def test_ids_and_the_other_cells_are_kept_in_order():
-    made = exercise(text("Why?"), code(ANSWER), code("check.a(alpha)", "check-a"))
+    made = exercise(text(HEADING), code(ANSWER), code("check.a(alpha)", "check-a"))
     assert [cell.id for cell in made.cells] == ["text-a", "answer-a", "check-a"]
     assert made.cells[2].source == "check.a(alpha)"
 
 
 def test_check_cells_are_protected_from_slips():
-    made = exercise(code("check.a(alpha)", "check-a"))
-    assert made.cells[0].metadata == {"editable": False, "deletable": False}
+    made = exercise(text(HEADING), code("check.a(alpha)", "check-a"))
+    assert made.cells[1].metadata.editable is False
+    assert made.cells[1].metadata.deletable is False
+
+
+def test_answers_and_checks_carry_what_nbgrader_has_to_know():
+    made = exercise(text(HEADING), code(ANSWER), code("check.a(alpha)", "check-a"))
+    for cell, points in zip(made.cells[1:], [None, 3], strict=True):
+        known = cell.metadata.nbgrader
+        assert (known.grade_id, known.schema_version) == (cell.id, 3)
+        assert (known.solution, known.grade, known.locked) == (not points, *[bool(points)] * 2)
+        assert known.get("points") == points
+    assert "nbgrader" not in made.cells[0].metadata
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [],
+        [text("## Exercise 2.1")],
+        [code("## Exercise 2.1 (3 points, 10 minutes)", "code-a")],
+        [text(HEADING), code("check.b(beta)", "check-b")],
+    ],
+)
+def test_a_check_without_a_heading_that_gives_its_points_is_refused(before):
+    assert "check-a: no heading" in refused(*before, code("check.a(alpha)", "check-a"))
 
 
 def test_cells_for_instructors_are_left_out():
@@ -104,7 +129,7 @@ def test_outputs_and_metadata_are_left_out_and_slides_are_kept():
     ]
     made = exercise(*cells)
     assert "42" not in as_text(made)
-    assert [cell.metadata for cell in made.cells[:2]] == [{}, {}]
+    assert [set(cell.metadata) for cell in made.cells[:2]] == [{"nbgrader"}, set()]
     assert made.cells[2].metadata.slideshow == {"slide_type": "slide"}
     assert set(made.metadata) == {"kernelspec", "language_info"}
 

@@ -11,11 +11,12 @@ import ast
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...files import CourseError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 OLDEST, NEWEST = 4, 4  # notebook formats
 STUDENT_CELL = "student"  # where students write their id, in units with numbers of their own

@@ -21,7 +21,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -35,7 +34,6 @@ from .metering import Far
 from .wire import Gone, Peer, Stream, WireError, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
-WORK = Path("/tmp/work")
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
 
 
@@ -113,8 +111,8 @@ class TimedPeer(Peer):
     off, or a reply that nobody reads, would make nonsense of all that follows.
     """
 
-    def __init__(self, wire: socket.socket, serve: Any, far: Far, seconds: float) -> None:
-        super().__init__(Stream(wire), serve, far)
+    def __init__(self, stream: Stream, serve: Any, far: Far, seconds: float = 0.0) -> None:
+        super().__init__(stream, serve, far)
         self.seconds, self._held, self._late = seconds, False, False
         signal.signal(signal.SIGALRM, self._ring)
 
@@ -157,9 +155,11 @@ class TimedPeer(Peer):
 
 def as_python(source: str) -> str:
     """The cell as Python: magics and shell commands become calls that do nothing here."""
-    if not any(sign in source for sign in "%!?"):
+    try:
+        ast.parse(source)
         return source
-    from IPython.core.inputtransformer2 import TransformerManager
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        from IPython.core.inputtransformer2 import TransformerManager
 
     return TransformerManager().transform_cell(source)
 
@@ -175,7 +175,7 @@ def serve_submission(wire: socket.socket, limits: dict) -> None:
     """Answer the judge until it hangs up."""
     far = Far()
     notebook = Notebook(limits)
-    far.peer = peer = TimedPeer(wire, notebook.serve, far, limits["cell"])
+    far.peer = peer = TimedPeer(Stream(wire), notebook.serve, far, limits["cell"])
     while True:
         peer.answer(peer.stream.receive())
 
@@ -209,7 +209,7 @@ def child(wire: socket.socket, limits: dict, work: Path) -> None:
     """One submission, from its first cell to its end; never returns."""
     try:
         confine(limits)
-        work.mkdir()
+        work.mkdir(exist_ok=True)
         os.chdir(work)
         os.environ["HOME"] = str(work)
         serve_submission(wire, limits)
@@ -221,22 +221,27 @@ def child(wire: socket.socket, limits: dict, work: Path) -> None:
 
 
 def warm_up(modules: list[str]) -> None:
-    """Load what submissions use, and use it once, so that no child has to."""
-    import matplotlib.pyplot as plt
+    """Load what every submission uses, and use it once, so that no child has to."""
     import numpy as np
     import sympy
 
-    for module in modules:
-        importlib.import_module(module)
-    x, t = sympy.symbols("x t", positive=True)
-    for expression in (sympy.log(x) / 2, sympy.Sum(x ** (t - 1), (t, 1, 3)), sympy.sqrt(x) + x**t):
-        str(expression.subs(x, 2))
-    np.linalg.inv(np.eye(2)) @ np.einsum("ij->j", np.ones((2, 2)))
-    plt.close(plt.figure())
-    with contextlib.suppress(ImportError):
-        importlib.import_module("IPython.core.inputtransformer2")
-    gc.collect()
-    gc.freeze()
+    load(modules)
+    x, t, i = sympy.symbols("x t i", positive=True)
+    formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
+    formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
+    arrays = [np.linalg.inv(np.eye(2)), np.einsum("ij->j", np.ones((2, 2))).tolist()]
+    Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
+
+
+def load(modules: list[str]) -> None:
+    """Import these modules, and let children share their memory."""
+    missing = [module for module in modules if module not in sys.modules]
+    for module in missing:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    if missing:
+        gc.collect()
+        gc.freeze()
 
 
 class Warm:
@@ -252,7 +257,9 @@ class Warm:
             message, fds, _, _ = socket.recv_fds(self.orders, 4096, 1)
             if not message:
                 return
-            wire, limits = socket.socket(fileno=fds[0]), json.loads(message)
+            wire, order = socket.socket(fileno=fds[0]), json.loads(message)
+            limits = order["limits"]
+            load(order["modules"])
             pid = os.fork()
             if not pid:
                 self.orders.close()
@@ -279,7 +286,16 @@ class Warm:
                 waiting.remove(watch)
             elif self.alone and memory_used() > memory:
                 reason = "memory"
-                self._kill(pid)
+                self._kill_others(pid) or self._kill(pid)
+
+    def _kill_others(self, pid: int) -> bool:
+        """What the child started goes first; perhaps that is enough, and it can go on."""
+        running = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        others = [process for process in running if process not in (1, pid)]
+        for process in others:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        return bool(others)
 
     def _kill(self, pid: int) -> None:
         """All processes of this sandbox but ourselves; without a sandbox, the child's group."""
@@ -300,8 +316,6 @@ class Warm:
             return False
         for folder in ("/tmp", "/dev/shm") if self.alone else (str(self.work),):
             _empty(folder)
-            if self.alone and os.listdir(folder):
-                return False
         return not self.alone or not _shared_memory_left()
 
 
@@ -317,24 +331,29 @@ def memory_used() -> int:
 
 
 def _empty(folder: str) -> None:
-    with contextlib.suppress(FileNotFoundError, PermissionError):
+    """Remove all that is in there, however deep and however locked; the folder itself stays."""
+    if os.path.islink(folder):
+        os.unlink(folder)  # somebody put it there to have another folder emptied
+    elif os.path.isdir(folder):
         os.chmod(folder, 0o700)
-    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        while paths := [entry.path for entry in os.scandir(folder)]:
+            for path in paths:
+                _remove(path, folder)
+
+
+def _remove(path: str, top: str) -> None:
+    """A file, or a folder, whose own folders go to the top first: so no depth is too deep."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        os.unlink(path)
+        return
+    os.chmod(path, 0o700)
+    for entry in list(os.scandir(path)):
         if entry.is_dir(follow_symlinks=False):
-            _unlock(entry.path)
-            shutil.rmtree(entry.path, ignore_errors=True)
+            os.chmod(entry.path, 0o700)
+            os.rename(entry.path, f"{top}/{os.urandom(8).hex()}")
         else:
             os.unlink(entry.path)
-    if folder == str(WORK) or folder not in ("/tmp", "/dev/shm"):
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)
-
-
-def _unlock(folder: str) -> None:
-    """Folders whose owner took away their own rights can be emptied again."""
-    for path, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):
-            os.chmod(path, 0o700)
+    os.rmdir(path)
 
 
 def _shared_memory_left() -> bool:

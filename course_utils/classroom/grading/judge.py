@@ -30,6 +30,7 @@ from .records import Graded, Result
 from .sandbox import Limits, Sandbox, Submission
 from .wire import Elsewhere, Gone, WireError
 
+LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
@@ -120,7 +121,7 @@ class Judging:
         """Go through the steps in a fresh child; False if it died on the way."""
         wall = max(1.0, end - time.monotonic())
         limits = Limits(**{**self.job.limits, "wall": wall})
-        with self.sandbox.submission(limits) as there:
+        with self.sandbox.submission(limits, self._used()) as there:
             for place, step in enumerate(self.steps):
                 if step.check is None:
                     alive = self._run(there, place, step)
@@ -131,6 +132,11 @@ class Judging:
                 if not alive:
                     return False
         return True
+
+    def _used(self) -> list[str]:
+        """Large modules that the submission mentions: loaded once, before the child is made."""
+        sources = "\n".join(step.source for step in self.steps)
+        return [module for module in LARGE if module.partition(".")[0] in sources]
 
     def _run(self, there: Submission, place: int, step: Step) -> bool:
         if place in self.ran and self.ran[place].fatal:

@@ -147,15 +147,16 @@ class Sandbox:
         self.close()
 
     @contextlib.contextmanager
-    def submission(self, limits: Limits) -> Iterator[Submission]:
-        """A fresh child; when the block ends it is gone, with all that it started."""
+    def submission(self, limits: Limits, modules: Sequence[str] = ()) -> Iterator[Submission]:
+        """A fresh child that finds these modules loaded; when the block ends it is gone, with all
+        that it started."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._start()
         ours, theirs = socket.socketpair()
         with ours:
-            order = json.dumps(asdict(limits)).encode()
-            socket.send_fds(self._orders, [order], [theirs.fileno()])
+            order = {"limits": asdict(limits), "modules": list(modules)}
+            socket.send_fds(self._orders, [json.dumps(order).encode()], [theirs.fileno()])
             theirs.close()
             try:
                 yield Submission(ours, limits)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ...files import CourseError
 from ..units import lectures
-from .outputs import write_outputs
 from .records import Graded
 from .running import Done, Options, Run, grade, read_ids
 from .sandbox import Limits
@@ -36,11 +35,17 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
     progress = Progress(options.verbose)
     run = grade(root, given.submissions, given.to, options, progress)
     progress.end()
-    write_outputs(given.to)
+    _write_pages(given.to)
     for line in run.unplaced:
         print(f"not placed: {line}")
     print(summary(run, given.to))
     return 0
+
+
+def _write_pages(folder: Path) -> None:
+    from .outputs import write_outputs  # draws and sets pages: not needed until here
+
+    write_outputs(folder)
 
 
 def summary(run: Run, folder: Path) -> str:

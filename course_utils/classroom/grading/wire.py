@@ -297,6 +297,8 @@ def _number(value: Any) -> Any:
 
 def _array(value: Any, inner: Callable) -> Any:
     array = np.asarray(value)
+    if array.nbytes > MOST_BYTES:
+        raise WireError("it is too large to be handed over")
     if array.dtype.char not in NUMBERS:
         values = [inner(x) for x in array.astype(object).ravel().tolist()]
         return {TAG: "objects", "v": [list(array.shape), values]}

@@ -1,0 +1,240 @@
+"""Decks in a browser without a network: complete, legible, moved by keys, printed, accessible.
+
+Every lecture with slide marks is built and measured. How a deck behaves is shown with one of them.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from course_utils.classroom import printing, screening, units
+from course_utils.classroom.handouts import write_handouts
+from course_utils.classroom.notebooks import as_text, read
+from course_utils.classroom.outline import has_marks, outline
+from course_utils.classroom.slides import DECK_LIMIT, write_decks
+
+ROOT = Path(__file__).parents[2]
+LECTURES = {p.stem: p for p in units.lectures(ROOT) if has_marks(read(p))}
+MOMENTUM = "02_momentum"
+RULES = {
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+    "rules": {"empty-table-header": {"enabled": False}},  # it takes a formula for nothing
+}
+# As for pages: what axe-core learns nothing from is taken away, since it takes its time for it.
+LEAVE_ONE_OF_EACH = """() => {
+  document.querySelectorAll("mjx-container > svg > *").forEach(outline => outline.remove());
+  document.querySelectorAll(".slide-number-pdf, aside.notes").forEach(e => e.remove());
+}"""
+RAW_TEX = """() => {
+  const slides = document.querySelector(".slides").cloneNode(true);
+  slides.querySelectorAll("pre, code, mjx-container").forEach(e => e.remove());
+  return slides.textContent.match(/.*(\\$|\\\\(frac|begin|Delta|text)).*/)?.[0];
+}"""
+PICTURES = """all => all.filter(i => !i.closest("[hidden]")).map(i => {
+  const box = i.getBoundingClientRect();
+  return [i.naturalWidth, box.width, box.height];
+})"""
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    """Every deck of the course; frames of explorers are taken from the last build if they hold."""
+    folder = tmp_path_factory.mktemp("slides")
+    made = list(write_decks(list(LECTURES.values()), folder, ROOT / "build" / "frames"))
+    return {deck.target.stem: deck.target for deck in made}
+
+
+@pytest.fixture
+def view(browser):
+    """A window without a network; what it asks for or complains about fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True)
+    problems = []
+    context.on("weberror", lambda error: problems.append(f"page error: {error.error}"))
+    context.on("console", lambda message: problems.append(f"console: {message.text[:300]}"))
+    context.on("requestfailed", lambda request: problems.append(f"failed: {request.url[:300]}"))
+    context.on("request", lambda request: problems.extend(outside(request.url)))
+    yield context.new_page()
+    context.close()
+    assert problems == []
+
+
+def outside(url):
+    return [] if re.match(r"file:|data:|about:|blob:", url) else [f"request: {url[:300]}"]
+
+
+def show(view, deck, query=""):
+    view.goto(deck.as_uri() + query)
+    view.wait_for_function("window.slidesAreReady")
+
+
+def place(view):
+    """The number of the slide on the screen."""
+    return view.evaluate("Reveal.getSlidePastCount() + 1")
+
+
+def go_to(view, selector):
+    """Show the first slide that holds this, with all its fragments."""
+    view.evaluate(
+        """selector => {
+          const {h, v} = Reveal.getIndices(document.querySelector(selector).closest("section"));
+          Reveal.slide(h, v, 99);
+        }""",
+        selector,
+    )
+
+
+# -- every deck -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stem", LECTURES)
+def test_a_deck_is_complete_offline_and_without_barriers(view, decks, stem):
+    """The printed form is looked at, in which all slides are seen at once."""
+    assert decks[stem].stat().st_size <= DECK_LIMIT
+    show(view, decks[stem], "?print-pdf")
+    slides = outline(read(LECTURES[stem]), LECTURES[stem])
+    assert view.locator(".pdf-page").count() == len(slides)
+    assert view.locator("mjx-container").count() > 0
+    assert view.locator("mjx-merror, [data-mjx-error]").count() == 0
+    assert view.evaluate(RAW_TEX) is None
+    pictures = view.locator("img").evaluate_all(PICTURES)
+    assert all(natural > 100 and min(size) > 100 for natural, *size in pictures)
+    for box in view.locator(".course-frames").all():
+        assert 5 <= box.locator("figure").count() <= 12
+        assert all(box.locator("img").evaluate_all("all => all.map(i => i.alt)"))
+    view.evaluate(LEAVE_ONE_OF_EACH)
+    found = Axe().run(view, options=RULES).response["violations"]
+    assert [f"{rule['id']}: {n['html'][:200]}" for rule in found for n in rule["nodes"]] == []
+
+
+@pytest.mark.parametrize("stem", LECTURES)
+def test_every_slide_fits_its_frame(browser, decks, stem):
+    found = [str(misfit) for misfit in screening.misfits(browser, [decks[stem]])]
+    assert found == []
+
+
+# -- one deck -------------------------------------------------------------------------------------
+
+
+def test_arrow_keys_walk_through_all_slides_and_fragments_and_back(view, decks):
+    show(view, decks[MOMENTUM])
+    slides = outline(read(LECTURES[MOMENTUM]), LECTURES[MOMENTUM])
+    assert view.evaluate("Reveal.getTotalSlides()") == len(slides)
+    seen = [place(view)]
+    for _ in range(sum(1 + slide.fragments for slide in slides) - 1):
+        view.keyboard.press("ArrowRight")
+        seen.append(place(view))
+    numbered = enumerate(slides, start=1)
+    assert seen == [n for n, slide in numbered for _ in range(1 + slide.fragments)]
+    view.keyboard.press("ArrowLeft")
+    assert place(view) == len(slides) - 1 + (slides[-1].fragments > 0)
+    view.keyboard.press("Home")
+    assert place(view) == 1
+
+
+def test_escape_gives_the_overview(view, decks):
+    show(view, decks[MOMENTUM])
+    view.keyboard.press("Escape")
+    assert view.evaluate("Reveal.isOverview()")
+    view.keyboard.press("Escape")
+    assert not view.evaluate("Reveal.isOverview()")
+
+
+def test_notes_open_in_the_speakers_window_and_follow_the_slides(view, decks):
+    show(view, decks[MOMENTUM])
+    with view.context.expect_page() as opened:
+        view.keyboard.press("s")
+    speaker = opened.value
+    notes = speaker.locator(".speaker-controls-notes .value")
+    view.bring_to_front()
+    go_to(view, "#eliminate-m, [id*='eliminate-m']")
+    notes.get_by_text("it is the last move that is put in").wait_for()
+    go_to(view, "aside.notes mjx-container")
+    notes.locator("mjx-container svg path").first.wait_for(state="attached")
+    assert "$" not in notes.inner_text()
+
+
+def test_the_slider_of_an_explorer_changes_the_picture_and_keeps_its_keys(view, decks):
+    show(view, decks[MOMENTUM])
+    go_to(view, ".course-frames")
+    here = place(view)
+    slider = view.locator("section.present .course-frames input:visible")
+    picture = view.locator("section.present .course-frames img:visible")
+    before, words = pixels(picture), view.locator("figcaption:visible").inner_text()
+    slider.focus()
+    view.keyboard.press("ArrowLeft")
+    assert place(view) == here
+    assert pixels(picture) != before
+    assert view.locator("figcaption:visible").inner_text() != words
+    view.keyboard.press("PageDown")  # what a presenter's remote sends
+    assert place(view) == here + 1
+
+
+def pixels(locator):
+    return hashlib.sha256(locator.screenshot(animations="disabled")).hexdigest()
+
+
+def test_letters_are_large_enough_to_be_read_from_the_last_row(view, decks):
+    show(view, decks[MOMENTUM])
+    sizes = view.locator(".slides :is(p, li, td, th, figcaption)").evaluate_all(
+        "all => all.filter(e => !e.closest('aside, pre'))"
+        ".map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(sizes) >= 26
+
+
+def test_a_printed_deck_has_one_page_a_slide(browser, decks, tmp_path):
+    printing.print_deck(browser, decks[MOMENTUM], tmp_path / "deck.pdf")
+    pdf = (tmp_path / "deck.pdf").read_bytes()
+    slides = outline(read(LECTURES[MOMENTUM]), LECTURES[MOMENTUM])
+    assert len(re.findall(rb"/Type /Page\b", pdf)) == len(slides)
+    assert b"/StructTreeRoot" in pdf
+    assert b"/Outlines" in pdf
+    assert b"file:" not in pdf
+
+
+# -- the measure itself ---------------------------------------------------------------------------
+
+
+def test_what_does_not_fit_is_named_with_the_number_and_title_of_the_slide(view, decks):
+    show(view, decks[MOMENTUM])
+    view.evaluate("""() => {
+      const [, goals, , rules] = Reveal.getSlides();
+      goals.insertAdjacentHTML("beforeend", "<p>deep</p>".repeat(20));
+      rules.insertAdjacentHTML("beforeend", `<pre>${"wide".repeat(50)}</pre>`);
+      document.querySelector(".slides mjx-container[display] svg").style.width = "3000px";
+    }""")
+    tall, wide, shrunk = view.evaluate(screening.MEASURE, screening.SMALLEST_FORMULA)
+    assert tall[:2] == [2, "02 · Momentum is a running average"]
+    assert re.fullmatch(r"\d+ px too tall, at: deep", tall[2])
+    assert wide[:2] == [4, "1 Two rules"]
+    assert re.fullmatch(r"\d+ px too wide, at: widewide.*", wide[2])
+    assert re.search(r"a formula is shrunk to \d\d %", shrunk[2])
+
+
+def test_contact_sheets_show_every_slide(browser, tmp_path):
+    cell = new_markdown_cell("# One", id="one", metadata={"slideshow": {"slide_type": "slide"}})
+    path = tmp_path / "07_small.ipynb"
+    path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
+    (deck,) = write_decks([path], tmp_path, tmp_path / "frames")
+    assert [sheet.name for sheet in screening.shoot(browser, deck.target, tmp_path)] == [
+        "07_small-01-01.png"
+    ]
+
+
+# -- handouts -------------------------------------------------------------------------------------
+
+
+def test_a_handout_prints_with_an_outline_and_without_this_machines_folders(browser, tmp_path):
+    lecture = LECTURES[MOMENTUM]
+    page, *_ = write_handouts([lecture], tmp_path, pdf=False)
+    printing.print_page(browser, page, tmp_path / "handout.pdf")
+    pdf = (tmp_path / "handout.pdf").read_bytes()
+    assert 5 <= len(re.findall(rb"/Type /Page\b", pdf)) <= 20
+    assert b"/StructTreeRoot" in pdf
+    assert b"/Outlines" in pdf
+    assert b"file:" not in pdf

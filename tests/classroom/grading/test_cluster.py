@@ -1,0 +1,89 @@
+"""Grading on a Dask cluster: the same grades as here, and a killed worker loses nothing."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from course_utils.classroom.grading.gradebook import NAME, Gradebook
+from course_utils.classroom.grading.running import Done, Options, grade
+from course_utils.files import CourseError
+from tests.classroom.grading.making import ROOT, UNIT, hand_in, solved
+
+distributed = pytest.importorskip("distributed")
+# What distributed itself has to say, about ports, its event loop and workers that are gone.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+SIZE = 12
+
+
+@pytest.fixture(scope="module")
+def cluster(bubblewrap) -> Iterator["distributed.LocalCluster"]:
+    """Two worker processes of one thread each."""
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=50,
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def a_class(tmp_path_factory) -> Path:
+    """A dozen submissions, each third one with a mistake, one that ends its process."""
+    folder = tmp_path_factory.mktemp("class")
+    for number in range(SIZE):
+        answers = {"leak": "bound = M"} if number % 3 == 0 else {}
+        answers = {"leak": "import os; os._exit(1)"} if number == 5 else answers
+        hand_in(folder, f"student{number:02}", solved(**answers))
+    return folder
+
+
+def points(folder: Path) -> dict[str, list[int]]:
+    """The points of everyone, exercise by exercise."""
+    with Gradebook(folder / NAME) as book:
+        return {g.student: [result.earned for result in g.results] for g in book.all()}
+
+
+@pytest.fixture(scope="module")
+def here(a_class, tmp_path_factory, bubblewrap) -> dict[str, list[int]]:
+    """The grades as this machine gives them."""
+    folder = tmp_path_factory.mktemp("here")
+    grade(ROOT, a_class, folder, Options(unit=UNIT, jobs=2), lambda done: None)
+    return points(folder)
+
+
+def test_a_cluster_gives_the_same_grades_also_if_a_worker_is_killed_on_the_way(
+    a_class, cluster, here, tmp_path
+):
+    killed = []
+
+    def kill_one(done: Done) -> None:
+        if done.number == 2:
+            worker = next(iter(cluster.workers.values()))
+            killed.append(worker.pid)
+            os.kill(worker.pid, signal.SIGKILL)
+
+    options = Options(unit=UNIT, scheduler=cluster.scheduler_address)
+    run = grade(ROOT, a_class, tmp_path, options, kill_one)
+    assert killed
+    assert run.graded == SIZE
+    assert len(here) == SIZE
+    assert points(tmp_path) == here
+
+
+def test_a_scheduler_that_is_not_there_gets_a_sentence(a_class, tmp_path, monkeypatch):
+    from distributed import Client
+
+    monkeypatch.setattr(Client, "__init__", _nobody)
+    options = Options(unit=UNIT, scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(CourseError, match="There is no Dask scheduler"):
+        grade(ROOT, a_class, tmp_path, options, lambda done: None)
+
+
+def _nobody(*args, **kwargs):
+    raise OSError("nobody answers")

@@ -1,0 +1,219 @@
+"""checking.py and its two plugins: real nbval, once over notebooks and once over submissions."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat.v4 as v4
+import pytest
+
+from course_utils.classroom import checking
+from course_utils.classroom.checking import check_submission, is_ours, under_our_checks
+from course_utils.classroom.grading.assembly import Cell, assemble, code_cells
+from course_utils.classroom.nbval_table import why_red
+from course_utils.classroom.notebooks import CELL_TIMEOUT, as_text, read
+from course_utils.files import CourseError
+
+ROOT = Path(__file__).parents[2]
+
+
+def course_check(*arguments, cwd=ROOT):
+    """The command as an instructor types it: its exit code and what it prints."""
+    command = [sys.executable, "-m", "course_utils.cli", "check", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_the_options_for_nbval_are_those_of_the_test_suite():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    suite = settings["tool"]["pytest"]["ini_options"]["addopts"].split()
+    assert {*checking.NBVAL, f"--nbval-cell-timeout={CELL_TIMEOUT}"} <= set(suite)
+
+
+# -- lectures and solutions -----------------------------------------------------------------------
+
+
+def saved(source, text, name="cell-a", count=1):
+    output = v4.new_output("execute_result", {"text/plain": text}, execution_count=count)
+    return v4.new_code_cell(source, id=name, execution_count=count, outputs=[output])
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A course with a sound lecture, one whose output is another now, and one that never ran."""
+    course = tmp_path_factory.mktemp("course")
+    (course / "course_utils").mkdir()
+    (course / "bootstrap.py").touch()
+    notebooks = {
+        "notebooks/01_sound": [saved("1 + 1", "2"), saved("2 + 2", "4", "cell-b", 2)],
+        "notebooks/02_changed": [saved("1 + 1", "3"), saved("1 / 0", "4", "cell-b", 2)],
+        "solutions/03_not_run": [v4.new_code_cell("1 + 1", id="cell-a")],
+    }
+    for name, cells in notebooks.items():
+        path = course / f"{name}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(as_text(v4.new_notebook(cells=cells)), encoding="utf-8")
+    code, out, err = course_check("--jobs", 2, cwd=course)
+    assert code == 1, err
+    return [line.strip() for line in out.splitlines()]
+
+
+def row(table, name):
+    (found,) = [line.split() for line in table if line.startswith(f"{name}.ipynb")]
+    return found
+
+
+def test_a_row_counts_cells_and_gives_the_verdict(table):
+    assert row(table, "notebooks/01_sound")[1:4] == ["2", "2", "2"]
+    assert row(table, "notebooks/01_sound")[-1] == "green"
+
+
+def test_a_red_row_names_the_cells_and_why(table):
+    assert row(table, "notebooks/02_changed")[-1] == "red"
+    assert "cell cell-a: shows now: 2" in table
+    assert "cell cell-b: ZeroDivisionError: division by zero" in table
+
+
+def test_a_notebook_that_nbval_passes_because_it_never_ran_is_red(table):
+    assert row(table, "solutions/03_not_run")[1:4] == ["1", "1", "0"]
+    assert row(table, "solutions/03_not_run")[-1] == "red"
+    assert "saved without having been run: cell-a" in table
+
+
+def test_time_that_is_up_is_told_rather_than_the_interrupt_it_caused():
+    stopped = v4.new_output("error", ename="KeyboardInterrupt", evalue="", traceback=[])
+    error = Exception("Timeout of 30 seconds exceeded executing cell")
+    assert why_red(error, [stopped]) == str(error)
+
+
+# -- a submission ---------------------------------------------------------------------------------
+
+
+def submission(folder, unit, answers, without=()):
+    """Our own solution handed in, with some of its cells changed or taken out."""
+    notebook = read(ROOT / "solutions" / f"{unit}.ipynb")
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in without]
+    for cell in notebook.cells:
+        cell.source = answers.get(cell.id, cell.source)
+    path = folder / "handed-in.ipynb"
+    path.write_text(as_text(notebook), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """One submission with every kind of answer, through the command: a line an exercise."""
+    answers = {
+        "answer-equivalent-rules": (
+            '# NBVAL_SKIP\nprint("hello")\nalpha, epsilon = "β", "δ - β·δ"'
+        ),
+        "answer-weights": (
+            "from IPython.display import display\n"
+            "def weights(beta, t):\n"
+            "    print(beta), display(t)\n"
+            "    return [(1 - beta) * beta ** (t - i) for i in range(1, t + 1)]\n"
+            "weights(0.5, 2) / 0"
+        ),
+        "answer-bias": "factor = beta**t",
+        "answer-corrected-average": "def corrected_average(",
+        "check-first-false-line": "print('2.6 first_false_line: right, 2 of 2 points.')",
+        "answer-first-false-line": "line, correction = 4, -delta * beta",
+    }
+    gone = ("answer-expectation", "check-half-life")
+    path = submission(tmp_path_factory.mktemp("odd"), "02_momentum", answers, gone)
+    code, out, err = course_check(path)
+    assert code == 1, err
+    return out
+
+
+def said(out, exercise):
+    (line,) = [line for line in out.splitlines() if line.startswith(f"{exercise} ")]
+    return " ".join(line.removeprefix(exercise).split())
+
+
+def test_it_is_said_that_there_is_no_sandbox(odd):
+    assert odd.index(checking.WARNING) < odd.index("2.1 equivalent_rules")
+
+
+def test_a_right_answer_in_another_form_is_green_whatever_it_prints(odd):
+    assert said(odd, "2.1 equivalent_rules").startswith("green right, 3 of 3 points.")
+
+
+def test_a_function_that_prints_and_a_later_error_cost_nothing_and_are_told(odd):
+    assert said(odd, "2.2 weights").startswith("green right, 2 of 2 points.")
+    assert "before it, answer-weights raised TypeError" in said(odd, "2.2 weights")
+
+
+def test_a_wrong_answer_is_red_with_the_words_of_the_check(odd):
+    assert said(odd, "2.3 bias").startswith("red wrong, 0 of 2 points. At β =")
+
+
+def test_an_answer_that_is_no_python_is_red_and_costs_nobody_else(odd):
+    assert said(odd, "2.4 corrected_average").startswith("red NameError: name 'corrected_average'")
+    assert "before it, answer-corrected-average raised SyntaxError" in odd
+    assert said(odd, "2.7 half_life").startswith("green right, 1 of 1 point.")
+
+
+def test_a_missing_answer_is_a_blank_one(odd):
+    assert said(odd, "2.5 expectation").startswith("red not attempted, 0 of 3 points.")
+
+
+def test_checks_are_ours_whatever_the_submission_did_to_them(odd):
+    assert said(odd, "2.6 first_false_line").startswith("red wrong, 0 of 2 points.")
+    assert "Note: The cell check-first-false-line was edited; it is restored." in odd
+    assert "Note: The cell check-half-life was deleted; it is restored." in odd
+
+
+def test_a_student_with_numbers_of_their_own_is_green_by_our_saved_verdicts(tmp_path):
+    path = submission(tmp_path, "05_two_heads", {"student": 'student = "ada@example.org"'})
+    code, out, err = course_check(path)
+    assert code == 0, out + err
+    assert said(out, "5.5 other_keys").startswith("green right, 2 of 2 points.")
+
+
+# -- which is which -------------------------------------------------------------------------------
+
+
+def test_lectures_and_solutions_are_ours_and_all_else_is_a_submission(tmp_path):
+    assert is_ours(ROOT / "notebooks" / "02_momentum.ipynb", ROOT)
+    assert is_ours(ROOT / "solutions" / "02_momentum.ipynb", ROOT)
+    assert not is_ours(ROOT / "exercises" / "02_momentum.ipynb", ROOT)
+    assert not is_ours(tmp_path / "02_momentum.ipynb", ROOT)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("x.ipynb", [Cell("answer-corrected-average", "")]),
+        ("x.ipynb", [Cell("", "check.equivalent_rules(1, 2)")]),
+        ("x.ipynb", [Cell("answer-bias", ""), Cell("check-half-life", "")]),
+        ("ada/02_momentum.ipynb", []),
+        ("ada_02_momentum_late.ipynb", [Cell("one", "1")]),
+        ("01_rnn_gradients.ipynb", [Cell("answer-corrected-average", "")]),
+    ],
+)
+def test_a_submission_is_known_by_its_checks_and_else_by_its_name(name, cells):
+    assert checking._solution_of(Path(name), cells, ROOT).stem == "02_momentum"
+
+
+def test_a_notebook_of_no_unit_gets_a_sentence():
+    with pytest.raises(CourseError, match=r"belongs to no unit: .* 02_momentum"):
+        checking._solution_of(Path("x.ipynb"), [Cell("one", "1")], ROOT)
+
+
+def test_a_file_that_is_no_notebook_gets_a_sentence_and_runs_nothing(tmp_path):
+    path = tmp_path / "02_momentum.ipynb"
+    path.write_text("half a note")
+    with pytest.raises(CourseError, match=r"02_momentum\.ipynb: the file is no notebook"):
+        check_submission(path, ROOT)
+
+
+def test_what_nbval_runs_has_our_checks_with_our_saved_outputs():
+    solution = read(ROOT / "solutions" / "02_momentum.ipynb")
+    made = under_our_checks(solution, assemble(code_cells(solution), [Cell("", "factor = 1")]))
+    ours = [cell for cell in solution.cells if cell.id.startswith("check-")]
+    assert [cell for cell in made.cells if cell.id.startswith("check-")] == ours
+    assert as_text(made)  # sound

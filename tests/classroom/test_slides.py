@@ -1,0 +1,304 @@
+"""Slides: marks make an outline, the outline makes a deck, and only what changed is built again."""
+
+import re
+from pathlib import Path
+
+import nbformat.v4 as v4
+import pytest
+from bs4 import BeautifulSoup
+
+from course_utils.classroom import offline, slides, units
+from course_utils.classroom.notebooks import as_text, read
+from course_utils.classroom.outline import has_marks, outline, table
+from course_utils.classroom.slides import write_decks
+from course_utils.files import CourseError
+
+ROOT = Path(__file__).parents[2]
+LECTURES = [path for path in units.lectures(ROOT) if has_marks(read(path))]
+DOT = "AAAA"
+
+
+def marked(cell, mark, *tags):
+    if mark != "-":
+        cell.metadata["slideshow"] = {"slide_type": mark}
+    if tags:
+        cell.metadata["tags"] = list(tags)
+    return cell
+
+
+def text(words, mark="-", name="text"):
+    return marked(v4.new_markdown_cell(words, id=name), mark)
+
+
+def code(source="1 + 1", mark="-", *tags, name="code", count=1, outputs=()):
+    cell = v4.new_code_cell(source, id=name, execution_count=count, outputs=list(outputs))
+    return marked(cell, mark, *tags)
+
+
+def printed(words):
+    return v4.new_output("stream", text=words)
+
+
+def picture(alt="A dot.", **data):
+    return v4.new_output(
+        "display_data", data={"image/png": DOT, **data}, metadata={"image/png": {"alt": alt}}
+    )
+
+
+def notebook(*cells):
+    return v4.new_notebook(cells=[text("# Title", "slide", "title"), *cells])
+
+
+def save(folder, *cells, name="01_a.ipynb"):
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / name).write_text(as_text(v4.new_notebook(cells=list(cells))), encoding="utf-8")
+    return folder / name
+
+
+@pytest.fixture
+def deck(tmp_path, monkeypatch):
+    """The deck of a notebook of these cells under a title, without its engines."""
+    monkeypatch.setattr(slides, "mathjax", lambda: "")
+    monkeypatch.setattr(slides, "packaged", lambda package, *names: [""] * len(names))
+
+    def built(*cells):
+        path = save(tmp_path, *notebook(*cells).cells)
+        (made,) = write_decks([path], tmp_path / "out", tmp_path / "frames")
+        return BeautifulSoup(made.target.read_text(encoding="utf-8"), "html.parser")
+
+    return built
+
+
+def leaves(deck):
+    """The slides themselves, not the stacks around them."""
+    return [section for section in deck.select("section") if not section.find("section")]
+
+
+# -- the outline ----------------------------------------------------------------------------------
+
+
+def test_each_slide_and_subslide_is_one_slide_with_what_follows_it():
+    found = outline(
+        notebook(
+            text("## One", "slide", "one"),
+            text("more", "-", "more"),
+            text("spoken", "notes", "spoken"),
+            text("then", "fragment", "then"),
+            text("The second idea.", "subslide", "second"),
+            text("left out", "skip", "left-out"),
+        ),
+        Path("a.ipynb"),
+    )
+    assert [(s.kind, s.title, s.fragments, len(s.notes)) for s in found] == [
+        ("slide", "Title", 0, 0),
+        ("slide", "One", 1, 1),
+        ("subslide", "The second idea.", 0, 0),
+    ]
+    assert [cell.id for cell in found[1].shown] == ["one", "more", "then"]
+
+
+def test_a_heading_in_a_listing_is_no_heading():
+    (slide,) = outline(
+        v4.new_notebook(cells=[text("```\n# comment\n```\n\n# Real", "slide")]), Path("a.ipynb")
+    )
+    assert slide.title == "Real"
+
+
+def test_the_table_tells_titles_notes_and_the_count():
+    found = outline(
+        notebook(text("**Bold** start", "subslide"), text("x", "notes", "n")), Path("a.ipynb")
+    )
+    first, second, total = table(found).splitlines()
+    assert first.split() == ["1", "slide", "Title", "(no", "notes)"]
+    assert second.split() == ["2", "subslide", "Bold", "start", "(notes)"]
+    assert total.startswith("2 slides in 1 section, about 0 minutes (110 words a minute")
+
+
+def test_minutes_grow_with_words_figures_and_questions():
+    def minutes(*cells):
+        return sum(slide.minutes for slide in outline(notebook(*cells), Path("a.ipynb")))
+
+    nothing = minutes()
+    assert minutes(text("word " * 110, "notes")) == pytest.approx(nothing + 1)
+    assert minutes(code(outputs=[picture()])) == pytest.approx(nothing + 0.75)
+    assert minutes(text("$$x$$")) == pytest.approx(nothing + 0.75)
+    asked = minutes(text("**Before you go on:** why?", "notes"))
+    assert asked == pytest.approx(nothing + 5 / 110 + 1.5)
+
+
+# -- which units ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["2", "02", "momentum", "02_momentum", "02_momentum.ipynb"])
+def test_a_unit_has_many_names(unit):
+    assert units.lectures(ROOT, [unit]) == [ROOT / "notebooks" / "02_momentum.ipynb"]
+
+
+def test_a_notebook_elsewhere_is_named_by_its_path_and_no_unit_comes_twice(tmp_path):
+    path = save(tmp_path, text("# A", "slide"))
+    assert units.lectures(ROOT, [str(path), str(path)]) == [path]
+
+
+def test_without_a_name_it_is_every_lecture_but_the_start_page():
+    assert [path.name[:2] for path in units.lectures(ROOT)] == [f"{n:02}" for n in range(1, 12)]
+
+
+def test_an_unknown_unit_gets_a_sentence_with_the_known_ones():
+    with pytest.raises(CourseError, match=r"no unit '42'; there are 01_rnn_gradients, 02_mom"):
+        units.lectures(ROOT, ["42"])
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+FAILED = v4.new_output("error", ename="KeyError", evalue="x", traceback=[])
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ([text("# A")], "has no slide marks"),
+        ([text("# A", "slide"), code(count=None)], "cannot become a deck: saved without"),
+        ([text("# A", "slide"), code(outputs=[FAILED])], "saved with the error KeyError"),
+        ([text("# A", "slide"), text("b", "slied", "b")], "cell b: there is no slide type 'slied'"),
+        ([text("a"), text("# A", "slide", "b")], "cell text: it stands before the first slide"),
+        ([text("# A", "slide"), code("1", "notes")], "cell code: only text can be speaker notes"),
+        ([text("Text", "slide")], "0 headings of the first level; a deck needs one"),
+        ([text("# A\n\n![x](none.png)", "slide")], r"shows none\.png, which a deck cannot carry"),
+    ],
+)
+def test_what_makes_no_deck_is_refused_and_nothing_is_written(tmp_path, cells, sentence):
+    bad, out = save(tmp_path, *cells), tmp_path / "out"
+    with pytest.raises(CourseError, match=sentence):
+        list(write_decks([bad], out, tmp_path / "frames"))
+    assert not out.exists()
+
+
+def test_when_one_of_many_was_not_run_none_is_written(tmp_path):
+    good = save(tmp_path, text("# A", "slide"))
+    bad = save(tmp_path, text("# B", "slide"), code(count=None), name="02_b.ipynb")
+    with pytest.raises(CourseError, match=r"02_b\.ipynb cannot become a deck"):
+        list(write_decks([good, bad], tmp_path / "out", tmp_path / "frames"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_machine_without_the_slide_engine_is_told_what_to_install():
+    with pytest.raises(CourseError, match="pip install no-such-package"):
+        offline.packaged("no-such-package", "/dist/reveal.js")
+
+
+def test_frames_that_would_make_the_deck_heavy_are_refused(deck, monkeypatch):
+    heavy = {"code": ["<p>" + "x" * 2_000_000]}
+    monkeypatch.setattr(slides, "_bake", lambda path, notebook: heavy)
+    with pytest.raises(CourseError, match=r"the frames of its explorers take 1\.5 MB"):
+        deck(code(outputs=[picture(**{"text/plain": "Explorer(a=1)"})]))
+
+
+# -- what a deck shows ----------------------------------------------------------------------------
+
+
+def test_code_is_shown_only_where_it_is_the_point(deck):
+    made = deck(
+        code("secret = 1", outputs=[printed("seen")]),
+        code("shown = 2", "-", "slide-code", name="b", count=2),
+        code("silent = 3", name="c", count=3),
+    )
+    words = made.select_one(".slides").get_text()
+    assert "seen" in words
+    assert "shown = 2" in words
+    assert "secret" not in words
+    assert "silent" not in words
+    assert len(made.select(".jp-CodeCell")) == 2
+
+
+def test_notes_are_asides_and_skipped_cells_are_not_there(deck):
+    made = deck(text("spoken", "notes", "a"), text("left out", "skip", "b"))
+    assert [aside.get_text(strip=True) for aside in made.select("aside.notes")] == ["spoken"]
+    assert "left out" not in made.get_text()
+
+
+def test_a_slide_without_a_heading_carries_the_last_one(deck):
+    made = deck(text("## Two *rules*", "slide", "a"), text("Idea.", "subslide", "b"))
+    assert [p.get_text() for p in made.select(".running")] == ["Two rules"]
+    assert made.select_one(".running").find_parent("section").get_text(strip=True).endswith("Idea.")
+
+
+def test_title_section_and_picture_slides_have_a_look_of_their_own(deck):
+    made = deck(
+        text("## Opening\n\nOne sentence.", "slide", "a"),
+        text("## Full\n\nOne.\n\nTwo.", "slide", "b"),
+        code(mark="subslide", outputs=[picture()]),
+    )
+    assert [leaf.get("class") for leaf in leaves(made)] == [
+        ["title"], ["opening"], None, ["picture"],
+    ]  # fmt: skip
+
+
+def test_words_of_links_to_other_notebooks_stay_without_the_link(deck):
+    made = deck(text("[there](03_c.ipynb) and [far](https://example.org)"))
+    assert [link["href"] for link in made.select(".slides a")] == ["https://example.org"]
+    assert "there and far" in made.get_text()
+
+
+def test_an_explorer_shows_its_frames_and_a_skipped_one_is_not_even_run(deck, monkeypatch):
+    baked = []
+    monkeypatch.setattr(
+        slides, "_bake", lambda path, _: baked.append(path) or {"code": ["<p>frames</p>"]}
+    )
+    explorer = picture(**{"text/plain": "Explorer(a=1)"})
+    assert "frames" in deck(code(outputs=[explorer])).get_text()
+    assert len(baked) == 1
+    deck(code(outputs=[explorer]), text("more"))  # the code is the same: nothing is run again
+    deck(code("other", "skip", outputs=[explorer]))
+    assert len(baked) == 1
+    deck(code("other", outputs=[explorer]))
+    assert len(baked) == 2
+
+
+# -- only what changed ----------------------------------------------------------------------------
+
+
+def test_a_deck_is_built_again_only_when_something_changed(tmp_path):
+    path, out = save(tmp_path, text("# A", "slide")), tmp_path / "out"
+
+    def build():
+        (made,) = write_decks([path], out, tmp_path / "frames")
+        return made
+
+    first, second = build(), build()
+    assert (first.written, second.written) == (True, False)
+    assert re.fullmatch(r"wrote .*01_a\.html 2\.\d MB \d+\.\d s", str(first))
+    assert str(second).startswith("unchanged ")
+    assert {file.name for file in out.iterdir()} == {"01_a.html"}
+    save(tmp_path, text("# B", "slide"))
+    assert build().written
+    (out / "01_a.html").write_text("something else")
+    assert build().written
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda monkeypatch: monkeypatch.setattr(slides, "_versions", lambda names: ["other"]),
+        lambda monkeypatch: monkeypatch.setattr(slides, "TEMPLATES", Path(__file__).parent),
+    ],
+)
+def test_a_new_version_or_template_means_a_new_deck(monkeypatch, change):
+    before = slides._digest(notebook())
+    assert slides._digest(notebook()) == before
+    change(monkeypatch)
+    assert slides._digest(notebook()) != before
+
+
+# -- every lecture --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_its_marks_make_a_lecture(path):
+    found = outline(read(path), path)
+    assert 15 <= len(found) <= 30
+    assert found[0].shown[0].source.startswith("# ")
+    assert len(found[0].shown) <= 2
+    with_notes = sum(bool(slide.notes) for slide in found)
+    assert with_notes >= len(found) / 2, "notes say what to say and what to ask"
+    assert 20 <= sum(slide.minutes for slide in found) <= 90
