@@ -58,6 +58,16 @@ def lecture(page: LabPage, target: Path) -> None:
     clip_between(page, heading, caption, target)
 
 
+def live(page: LabPage, target: Path) -> None:
+    """Presentation mode, with the slide marks in the property inspector."""
+    page.open("notebooks/02_momentum.ipynb")
+    page.run_all()
+    page.page.set_viewport_size({"width": 1200, "height": 675})
+    page.slide_type("Explore: two runs down the valley")
+    page.page.evaluate("window.jupyterapp.commands.execute('application:toggle-presentation-mode')")
+    page.page.screenshot(path=target)
+
+
 def slide(context: BrowserContext, scratch: Path, target: Path) -> None:
     """The slide with the explorer of lecture 02; its slider moves without a kernel."""
     course(["slides", "02", "--to", str(scratch / "slides")])
@@ -96,7 +106,7 @@ def main() -> None:
             context = chrome.new_context(
                 viewport={"width": 1000, "height": 900}, device_scale_factor=2
             )
-            for take in (exercise, lecture):
+            for take in (exercise, lecture, live):
                 page = LabPage(context.new_page(), Lab(url, root))
                 take(page, ROOT / "docs" / f"{take.__name__}.png")
             for take in (slide, report):

@@ -337,6 +337,15 @@ class LabPage:
         )
         assert self.pixels(changes) != before, f"{key} brought the same picture again."
 
+    def slide_type(self, heading: str) -> Locator:
+        """The slide type in the property inspector, of the cell with this heading."""
+        cell = self.page.locator(".jp-Cell", has=self.page.locator("h3", has_text=heading)).first
+        cell.click()
+        commands = "window.jupyterapp.commands"
+        self.page.evaluate(f"{commands}.execute('property-inspector:show-panel')")
+        self.page.get_by_text("Common Tools").first.click()
+        return self.page.locator(".jp-PropertyInspector select[id$='/slide_type']")
+
     def theme(self, name: str) -> None:
         """Switch JupyterLab to that theme, LIGHT or DARK."""
         change = (

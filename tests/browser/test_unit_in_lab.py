@@ -1,10 +1,11 @@
-"""An exercise as a student meets it: answered rightly, wrongly, in a well-known wrong way."""
+"""An exercise as a student meets it, and the slide marks of a lecture as a lecturer meets them."""
 
+import nbformat
 from playwright.sync_api import expect
 
 from tests.browser.lab import DARK, LIGHT
 
-NOTEBOOKS = ["exercises/02_momentum.ipynb"]
+NOTEBOOKS = ["exercises/02_momentum.ipynb", "notebooks/02_momentum.ipynb"]
 
 
 def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(page):
@@ -48,3 +49,15 @@ def test_an_endless_loop_is_stopped_by_the_stop_button(page):
     assert stopped.errors == ["KeyboardInterrupt: "]
     page.fill("answer-weights", "weights = ____")
     assert "not attempted" in next(c.text for c in page.run_all() if c.source == stopped.source)
+
+
+def test_slide_marks_are_seen_and_edited_in_the_property_inspector(page):
+    page.open("notebooks/02_momentum.ipynb")
+    mark = page.slide_type("Explore: two runs down the valley")
+    assert mark.locator("option:checked").inner_text() == "Sub-Slide"
+    mark.select_option(label="Skip")
+    page.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    expect(page.page.locator(".jp-Notebook")).to_be_visible()
+    path = page.lab.root / "notebooks/02_momentum.ipynb"
+    (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("### Explore: two")]
+    assert cell.metadata.slideshow.slide_type == "skip"
