@@ -1,10 +1,11 @@
 """Grading the same submissions four ways, side by side: ours, nbgrader, otter-grader, plain nbval.
 
-Every way grades all submissions with one command where it has one, on one core, its own start
-included. Ratios are of processor time, which neighbors on the machine disturb least. The floor is
-the same cells, answers and checks, run by `exec` in one warm process without sandbox or judge.
-`each further` is what one more submission costs us, once everything is warm. otter-grader lives in
-build/otter, an environment of its own that the first run makes.
+Every way grades all submissions with one command where it has one, bound to one core, its own start
+included, into its own kind of record; pages for students are extra everywhere (for us the row `with
+pages`). Ratios are of wall time, that is of throughput on one core: keep the machine quiet. The
+floor is the same cells, answers and checks, run by `exec` in one warm process without sandbox or
+judge. `each further` is what one more submission costs us, once everything is warm. otter-grader
+lives in build/otter, an environment of its own that the first run makes.
 Run: python benchmarks/grading.py [--submissions 20] [--unit 02_momentum]
 """
 
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-import csv
 import json
 import os
 import resource
@@ -31,6 +31,7 @@ from nbformat import NotebookNode
 from course_utils.classroom.checking import under_our_checks
 from course_utils.classroom.grading.assembly import assemble, called_check
 from course_utils.classroom.grading.assembly import code_cells as cells_of
+from course_utils.classroom.grading.gradebook import NAME, Gradebook
 from course_utils.classroom.interchange import export_to_nbgrader
 from course_utils.classroom.notebooks import as_text, code_cells, read
 from course_utils.progress import declared
@@ -102,15 +103,30 @@ def hand_in(folder: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Path
 # -- four ways and the floor ----------------------------------------------------------------------
 
 
+GRADE = """
+import sys
+from pathlib import Path
+from course_utils.classroom.grading.running import Options, grade
+root, source, folder, unit = sys.argv[1:]
+grade(Path(root), Path(source), Path(folder), Options(unit=unit), lambda done: None)
+"""
+
+
 def ours(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
-    """`course grade` with one job: sandbox, judge, gradebook, feedback pages and report."""
+    """What `course grade --jobs 1` does: sandbox, judge and gradebook."""
     source = hand_in(scratch / "submissions", unit, notebooks)
     grades = scratch / "grades"
-    command = [sys.executable, "-m", "course_utils.cli", "grade", str(source)]
-    cost = run([*command, "--to", str(grades), "--unit", unit, "--jobs", "1"], scratch)
-    with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-        cost.points = {row["student"]: float(row["total"]) for row in csv.DictReader(file)}
+    cost = run([sys.executable, "-c", GRADE, ROOT, source, grades, unit], scratch)
+    with Gradebook(grades / NAME) as book:
+        cost.points = {graded.student: graded.earned for graded in book.all(unit)}
     return cost
+
+
+def with_pages(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
+    """`course grade` itself, which also writes feedback pages, tables and the class report."""
+    source = hand_in(scratch / "submissions", unit, notebooks)
+    command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
+    return run([*command, "--unit", unit, "--jobs", "1"], scratch)
 
 
 def nbgrader(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
@@ -187,12 +203,13 @@ def run_cells(notebook: NotebookNode) -> float:
 # -- measuring ------------------------------------------------------------------------------------
 
 
-def run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> Cost:
+def run(command: list[str | Path], folder: Path, codes: tuple[int, ...] = (0,)) -> Cost:
     """The time of a command and of all processes that it started and waited for."""
     places = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
     environment = {**os.environ, **ONE_CORE, **places, "PYTHONPATH": str(ROOT), "PATH": path}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [str(word) for word in command]
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if result.returncode not in codes:
@@ -234,9 +251,9 @@ def measurements(unit: str, count: int) -> Iterator[tuple[str, Cost]]:
     many = each(ours, unit, submissions(unit, MORE * count))
     further = [(MORE * b - a) / (MORE - 1) for a, b in [(few.wall, many.wall), (few.cpu, many.cpu)]]
     yield "each further", Cost(*further)
-    for way in (nbgrader, otter, nbval):
+    for way in (with_pages, nbgrader, otter, nbval):
         try:
-            yield way.__name__, each(way, unit, notebooks)
+            yield way.__name__.replace("_", " "), each(way, unit, notebooks)
         except Skipped as why:
             print(f"{way.__name__} is left out. {why}")
 
@@ -248,6 +265,8 @@ def main() -> None:
     parser.add_argument("--unit", default="02_momentum")
     options = parser.parse_args()
     os.environ.update(ONE_CORE)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     print(f"{options.submissions} submissions of {options.unit}, one core\n")
     print(
         f"{'':<18}{'wall s each':>12}{'CPU s each':>12}" + "".join(f"{f'× {b}':>15}" for b in BASES)
@@ -255,7 +274,7 @@ def main() -> None:
     known: dict[str, Cost] = {}
     for name, cost in measurements(options.unit, options.submissions):
         known[name] = cost
-        ratios = (f"{cost.cpu / known[b].cpu:15.1f}" if b in known else f"{'':15}" for b in BASES)
+        ratios = (f"{cost.wall / known[b].wall:15.1f}" if b in known else f"{'':15}" for b in BASES)
         agrees = cost.points is None or cost.points == known["floor"].points
         remark = "" if agrees else "  other points than the floor"
         print(f"{name:<18}{cost.wall:12.3f}{cost.cpu:12.3f}{''.join(ratios)}{remark}", flush=True)

@@ -385,10 +385,10 @@ class FunctionAnswer:
 
 
 def _nudged(value: Any) -> Any:
-    """An array of floats by up to a thousandth more or less; anything else as it is."""
+    """An array of floats, each by up to a half more or less; anything else as it is."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return value
-    return value * (1 + 1e-3 * np.random.default_rng().uniform(-1, 1, value.shape))
+    return value * np.random.default_rng().uniform(0.5, 1.5, value.shape)
 
 
 def _copied(value: Any) -> Any:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OLDEST, NEWEST = 4, 4  # notebook formats
 STUDENT_CELL = "student"  # where students write their id, in units with numbers of their own
 NOT_RUN = ("scoreboard",)
+LONGEST_CALL = 2000  # characters; a cell of megabytes takes seconds to parse, and is no call
 
 
 class Cell(NamedTuple):
@@ -98,11 +99,7 @@ def checks(solution: Sequence[Cell]) -> dict[str, Check]:
 
 def called_check(source: str) -> Check | None:
     """The check that this source calls, if it is nothing but `check.name(arguments)`."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    match body:
+    match _parsed(source):
         case [ast.Expr(ast.Call(ast.Attribute(ast.Name("check"), name), arguments, []))]:
             return Check(name, tuple(ast.unparse(argument) for argument in arguments))
     return None
@@ -211,14 +208,18 @@ def _pending(steps: Sequence[Step]) -> bool:
 
 
 def _sets_student(source: str) -> bool:
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    match body:
+    match _parsed(source):
         case [ast.Assign([ast.Name("student")])]:
             return True
     return False
+
+
+def _parsed(source: str) -> list[ast.stmt]:
+    """The statements of a short cell; none of one that is too long or no Python."""
+    try:
+        return ast.parse(source).body if len(source) <= LONGEST_CALL else []
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def _text(value: Any) -> str:

@@ -258,6 +258,7 @@ class Warm:
             if not message:
                 return
             wire, order = socket.socket(fileno=fds[0]), json.loads(message)
+            wire.set_inheritable(False)  # not for programs that a submission starts
             limits = order["limits"]
             load(order["modules"])
             pid = os.fork()

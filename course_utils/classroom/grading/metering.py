@@ -30,7 +30,7 @@ AS_THEY_ARE = {"array", "asarray", "asanyarray", "ascontiguousarray", "fromiter"
 TELLING = {"__bool__", "nonzero", "repeat"} | {  # the result, or its shape, tells numbers
     f"numpy.{name}" for name in ("nonzero", "repeat", "tile", "split", "array_split", "delete")
 }
-TOLD = 20  # times that numbers may decide what is done next; more can read them all out, bit by bit
+TOLD = 1000  # times that numbers may decide what is done next; to read all of them takes more
 FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS}
 
 

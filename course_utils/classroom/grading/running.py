@@ -189,12 +189,17 @@ def _executor(options: Options) -> Iterator[Executor]:
         executor = ThreadPoolExecutor(options.jobs)
         try:
             yield executor
-        finally:
-            desks.close_all()  # also after Ctrl-C: those at work are stopped, not waited for
-            executor.shutdown(wait=True, cancel_futures=True)
+        finally:  # also after Ctrl-C: none is begun, those at work are stopped, not waited for
+            executor.shutdown(wait=False, cancel_futures=True)
+            desks.close_all()
+            executor.shutdown(wait=True)
         return
     with _cluster(options.scheduler) as client:
-        yield client.get_executor(pure=False)
+        try:
+            yield client.get_executor(pure=False)
+        finally:
+            with contextlib.suppress(Exception):  # a worker that is gone has no judges any more
+                client.run(desks.close_all)
 
 
 @contextlib.contextmanager
@@ -267,6 +272,12 @@ def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
         answer = future.result()
     except desks.LostJudge as problem:  # not final: the next run tries again
         return _problem(replace(blank, digest=""), str(problem)), []
+    except CourseError:
+        raise
+    except Exception as error:  # what a cluster raises has classes of its own
+        if type(error).__name__ != "KilledWorker":
+            raise
+        return _problem(replace(blank, digest=""), "several workers were lost over it."), []
     graded = Graded.from_dict(answer["graded"])
     return replace(graded, notes=(*blank.notes, *graded.notes)), answer["story"]
 

@@ -20,7 +20,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +31,7 @@ from .metering import Counter
 from .wire import Gone, Peer, Stream
 
 INSIDE = "course_utils.classroom.grading.inside"
-COURSE = "/course"  # where the package lies in the sandbox
+COURSE, PACKAGES = "/course", "/packages"  # where course and environment lie in the sandbox
 USER_ID = 61000  # and up, one for each sandbox that root starts: limits count per user
 START_SECONDS = 120
 ENVIRONMENT = {
@@ -51,6 +50,10 @@ MISSING = (
     "bubblewrap is missing, so student code cannot be shut in. Install it (apt install bubblewrap, "
     "dnf install bubblewrap; on macOS and Windows grade in WSL2, a container or a Linux machine), "
     "or pass --no-sandbox to run the submissions unprotected on this machine."
+)
+IN_TMP = (
+    "The Python interpreter lies in /tmp, but student code gets a /tmp of its own. Use another "
+    "one, or pass --no-sandbox to run the submissions unprotected on this machine."
 )
 BROKEN = (
     "bubblewrap does not start here: {}. Where the system forbids user namespaces (Ubuntu from "
@@ -200,17 +203,17 @@ class Sandbox:
             raise CourseError(BROKEN.format(why[-1] if why else "it gave no reason"))
 
     def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
-        python = [sys.executable, "-m", INSIDE, str(fd)]
+        inside = ["-m", INSIDE, str(fd)]
         if self._walled:
-            walls = bubblewrap(USER_ID + self._number)
-            return [*walls, *python, "/tmp/work", *self._modules], {"PATH": os.environ["PATH"]}
+            command = [*bubblewrap(USER_ID + self._number), _python_in_there(), *inside]
+            return [*command, "/tmp/work", *self._modules], {"PATH": os.environ["PATH"]}
         self._folder = tempfile.TemporaryDirectory(
             prefix="course-grade-", ignore_cleanup_errors=True
         )
         work = str(Path(self._folder.name) / "work")
         environment = {**ENVIRONMENT, "PYTHONPATH": str(_package().parent)}
         environment["MPLCONFIGDIR"] = self._folder.name
-        return [*python, work, *self._modules], environment
+        return [sys.executable, *inside, work, *self._modules], environment
 
     def close(self) -> None:
         """End the sandbox and everything in it."""
@@ -237,14 +240,12 @@ def require_bubblewrap() -> None:
 def bubblewrap(user_id: int) -> list[str]:
     """The command that puts walls around the command behind it."""
     require_bubblewrap()
-    visible = _visible()
-    inner = ["bwrap", *_sealed(), *visible, *_own_folders()]
     if os.geteuid() != 0:
-        return inner
-    outer = ["bwrap", "--die-with-parent", *visible, "--dev-bind", "/dev", "/dev"]
+        return ["bwrap", *_sealed(), *_visible(), *_own_folders()]
+    outer = ["bwrap", "--die-with-parent", *_visible(), "--dev-bind", "/dev", "/dev"]
     outer += ["--bind", "/proc", "/proc", "--tmpfs", "/tmp"]  # bwrap itself needs a /tmp
     drop = ["setpriv", f"--reuid={user_id}", f"--regid={user_id}", "--clear-groups"]
-    return [*outer, *drop, *_moved(inner)]
+    return [*outer, *drop, "bwrap", *_sealed(), *_visible(within=True), *_own_folders()]
 
 
 def _sealed() -> list[str]:
@@ -265,29 +266,50 @@ def _own_folders() -> list[str]:
 
 
 @functools.cache
-def _visible() -> list[str]:
-    """All that can be seen in there: system, interpreter, packages, and the course's package."""
+def _visible(within: bool = False) -> list[str]:
+    """All that can be seen in there; `within` the outer walls it is in its place already."""
     options = ["--ro-bind", "/usr", "/usr"]
     for folder in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(folder):
             options += ["--symlink", os.readlink(folder), folder]
         elif os.path.isdir(folder):
             options += ["--ro-bind", folder, folder]
+    for source, place in _places().items():
+        options += _at(place if within else source, place)
+    return [*options, *_hidden()]
+
+
+def _hidden() -> list[str]:
+    """Solutions that lie in a folder which has to be seen are covered by an empty one."""
+    solutions = _package().parent / "solutions"
+    shown = {"/usr": "/usr", **_places()}
+    covered = [
+        place / solutions.relative_to(source)
+        for source, place in ((Path(a), Path(b)) for a, b in shown.items())
+        if solutions.is_dir() and solutions.is_relative_to(source)
+    ]
+    return [option for place in covered for option in ("--tmpfs", str(place))]
+
+
+def _places() -> dict[str, str]:
+    """Where things lie, and where they are shown: interpreter, packages, the course's package."""
     files = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/alternatives")
-    for file in filter(os.path.exists, files):
-        options += _at(file, file)
-    for folder in _python_folders():
-        options += _at(folder, folder)
-    return [*options, *_at(str(_package()), f"{COURSE}/course_utils")]
+    interpreter = {sys.base_prefix, os.path.realpath(sys.base_prefix)}
+    interpreter |= {str(Path(os.path.realpath(sys.executable)).parents[1])}
+    interpreter = {path for path in interpreter if not Path(path).is_relative_to("/usr")}
+    if any(Path(path).is_relative_to("/tmp") for path in interpreter):
+        raise CourseError(IN_TMP)
+    places = {path: path for path in (*filter(os.path.exists, files), *sorted(interpreter))}
+    if sys.prefix != sys.base_prefix:
+        places[sys.prefix] = PACKAGES
+    return {**places, str(_package()): f"{COURSE}/course_utils"}
 
 
-def _python_folders() -> list[str]:
-    """The environment and the interpreter it was made from, unless they lie in /usr."""
-    paths = {sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix)}
-    paths |= {str(Path(os.path.realpath(sys.executable)).parents[1])}
-    paths |= {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    outside = sorted(path for path in paths if not Path(path).is_relative_to("/usr"))
-    return [p for p in outside if not any(p != o and Path(p).is_relative_to(o) for o in outside)]
+def _python_in_there() -> str:
+    """The interpreter of the environment, at the place where it is shown."""
+    if sys.prefix == sys.base_prefix:
+        return sys.executable
+    return sys.executable.replace(sys.prefix, PACKAGES, 1)
 
 
 def _at(source: str, place: str) -> list[str]:
@@ -295,12 +317,6 @@ def _at(source: str, place: str) -> list[str]:
     above = [str(folder) for folder in reversed(Path(place).parents)][1:]
     options = [option for folder in above for option in ("--perms", "0755", "--dir", folder)]
     return [*options, "--ro-bind", source, place]
-
-
-def _moved(inner: list[str]) -> list[str]:
-    """The same walls as seen from within the outer ones, where the package lies elsewhere."""
-    course = f"{COURSE}/course_utils"
-    return [course if word == str(_package()) else word for word in inner]
 
 
 def _package() -> Path:

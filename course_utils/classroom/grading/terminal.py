@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...files import CourseError
 from ..units import lectures
-from .records import Graded
+from .records import Graded, visible
 from .running import Done, Options, Run, grade, read_ids
 from .sandbox import Limits
 
@@ -37,7 +37,7 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
     progress.end()
     _write_pages(given.to)
     for line in run.unplaced:
-        print(f"not placed: {line}")
+        print(visible(f"not placed: {line}"))
     print(summary(run, given.to))
     return 0
 
@@ -72,7 +72,7 @@ class Progress:
             print(story(done.graded, done.story), flush=True)
         line = f"[{done.number}/{done.of}] {self._pace(done)}"
         if done.graded.problem:
-            self._print(f"{done.graded.student}: {done.graded.problem}")
+            self._print(visible(f"{done.graded.student}: {done.graded.problem}"))
         if self._live:
             print(f"\r\x1b[K{line}", end="", flush=True)
         elif done.number * 10 // done.of > (done.number - 1) * 10 // done.of:
@@ -101,7 +101,8 @@ def story(graded: Graded, steps: object) -> str:
     lines += [f"note: {note}" for note in (*graded.notes, *graded.by_hand)]
     for step in steps:
         lines += _exercise(step) if "exercise" in step else _cell(step)
-    return "\n".join([*lines, f"total: {graded.earned} of {graded.points}", ""])
+    lines += [f"total: {graded.earned} of {graded.points}", ""]
+    return visible("\n".join(lines), limit=1_000_000)  # a terminal obeys what it is shown
 
 
 def _cell(step: dict) -> list[str]:

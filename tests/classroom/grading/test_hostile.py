@@ -458,10 +458,12 @@ COSTS = {
             return quadratic(Q, K, V)""",
     "reads the numbers out bit by bit": """
         def separable_attention(Q, K, V):
-            low, high = -3.0, 3.0
             if type(Q) is not real.ndarray:
-                for _ in range(40):
-                    low, high = (low, (low + high) / 2) if Q[0, 0] < low else (low, high)
+                for q in (q for row in Q for q in row):
+                    low, high = -3.0, 3.0
+                    for _ in range(25):
+                        middle = (low + high) / 2
+                        low, high = (low, middle) if q < middle else (middle, high)
             return linear(Q, K, V)""",
     "reads the numbers out of error messages": """
         def separable_attention(Q, K, V):
@@ -480,11 +482,7 @@ COSTS = {
 }
 
 
-@pytest.mark.parametrize("source", COSTS.values(), ids=COSTS)
-def test_the_cost_cannot_be_forged_by_a_function_that(desk, source):
-    unit, head = (
-        "08_linear_attention",
-        """
+WAYS = """
 import numpy as np, sys
 real = sys.modules["numpy"]
 def soft(X, axis):
@@ -492,9 +490,30 @@ def soft(X, axis):
     return E / E.sum(axis=axis, keepdims=True)
 def quadratic(Q, K, V): return (soft(Q, 1) @ soft(K, 0).T) @ V
 def linear(Q, K, V): return soft(Q, 1) @ (soft(K, 0).T @ V)
-""",
+"""
+
+
+def separable_graded(desk, source):
+    """The grade of unit 08 with this function for exercise 8.2."""
+    unit = "08_linear_attention"
+    return graded(desk, solved(unit, separable=WAYS + textwrap.dedent(source)), unit)[0]
+
+
+def test_a_function_may_branch_on_each_of_its_numbers_and_earn_everything(desk):
+    grade = separable_graded(
+        desk,
+        """
+        def separable_attention(Q, K, V):
+            for row in K:
+                if any(k > 100 for k in row): raise ValueError("too large")
+            return linear(Q, K, V)""",
     )
-    grade, _ = graded(desk, solved(unit, separable=head + textwrap.dedent(source)), unit)
+    assert grade.earned == grade.points
+
+
+@pytest.mark.parametrize("source", COSTS.values(), ids=COSTS)
+def test_the_cost_cannot_be_forged_by_a_function_that(desk, source):
+    grade = separable_graded(desk, source)
     assert earned(grade)["separable"] <= 1  # of 3: right numbers at the wrong price
     others = [result for result in grade.results if result.name != "separable"]
     assert all(result.earned == result.points for result in others)
