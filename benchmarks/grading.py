@@ -29,8 +29,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from course_utils.classroom.checking import under_our_checks
-from course_utils.classroom.grading.assembly import assemble, called_check
-from course_utils.classroom.grading.assembly import code_cells as cells_of
+from course_utils.classroom.grading.assembly import assemble, called_check, submitted_cells
 from course_utils.classroom.grading.gradebook import NAME, Gradebook
 from course_utils.classroom.interchange import export_to_nbgrader
 from course_utils.classroom.notebooks import as_text, code_cells, read
@@ -173,7 +172,10 @@ def nbval(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     """`pytest --nbval` over the submissions under our checks; it compares, and gives no points."""
     solution = read(ROOT / "solutions" / f"{unit}.ipynb")
     for student, notebook in notebooks.items():
-        made = under_our_checks(solution, assemble(cells_of(solution), cells_of(notebook)))
+        made = under_our_checks(
+            solution,
+            assemble(*(submitted_cells(as_text(n).encode()) for n in (solution, notebook))),
+        )
         (scratch / f"{student}.ipynb").write_text(as_text(made), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"]
     command += ["--nbval", "--nbval-current-env", f"--rootdir={scratch}", str(scratch)]

@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from ..files import CourseError
-from .grading.assembly import Assembly, Cell, assemble, called_check, code_cells, submitted_cells
+from .grading.assembly import Assembly, Cell, assemble, called_check, submitted_cells
 from .notebooks import CELL_TIMEOUT, as_text, problems, read
 from .release import exercise_from
 
@@ -77,8 +77,9 @@ def check_submission(path: Path, root: Path) -> bool:
         submission = submitted_cells(path.read_bytes())
     except CourseError as problem:
         raise CourseError(f"{path}: {problem}") from None
-    solution = read(_solution_of(path, submission, root))
-    assembly = assemble(code_cells(solution), submission)
+    source = _solution_of(path, submission, root)
+    solution, cells = read(source), submitted_cells(source.read_bytes())
+    assembly = assemble(cells, submission)
     print(f"{path}\n{WARNING}")
     for note in assembly.notes:
         print(f"Note: {note}")
@@ -117,7 +118,7 @@ def _solution_of(path: Path, submission: Sequence[Cell], root: Path) -> Path:
     """The solution with the most checks and answers in common; else the one of the same name."""
     solutions = sorted((root / "solutions").glob("*.ipynb"))
     theirs = _landmarks(submission)
-    common = {p: len(theirs & _landmarks(code_cells(read(p)))) for p in solutions}
+    common = {p: len(theirs & _landmarks(submitted_cells(p.read_bytes()))) for p in solutions}
     best = max(common.values(), default=0)
     found = [p for p in solutions if common[p] == best] if best else solutions
     named = [p for p in found if p.stem in path.as_posix()]

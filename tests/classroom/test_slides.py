@@ -104,6 +104,18 @@ def test_a_heading_in_a_listing_is_no_heading():
     assert slide.title == "Real"
 
 
+def test_a_slide_with_a_picture_alone_is_named_by_what_the_picture_shows():
+    found = outline(
+        notebook(
+            text("## One", "slide", "a"),
+            code(mark="subslide", outputs=[picture("Two lines that cross.")]),
+            code(mark="subslide", outputs=[printed("42")], name="b"),
+        ),
+        Path("a.ipynb"),
+    )
+    assert [slide.title for slide in found[2:]] == ["Two lines that cross.", "One: output"]
+
+
 def test_the_table_tells_titles_notes_and_the_count():
     found = outline(
         notebook(text("**Bold** start", "subslide"), text("x", "notes", "n")), Path("a.ipynb")
@@ -232,6 +244,28 @@ def test_title_section_and_picture_slides_have_a_look_of_their_own(deck):
     assert [leaf.get("class") for leaf in leaves(made)] == [
         ["title"], ["opening"], None, ["picture"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cells", "smaller"),
+    [
+        ([code("x" * 90, "subslide", "slide-code")], 0),
+        ([code("x" * 91, "subslide", "slide-code")], 1),
+        ([code(mark="subslide", outputs=[printed("x" * 76)])], 0),
+        ([code(mark="subslide", outputs=[printed("x" * 77)])], 1),
+        ([code(mark="subslide", outputs=[printed("x\n" * 17)])], 0),
+        ([code(mark="subslide", outputs=[printed("x\n" * 18)])], 1),
+        ([text("Look:", "subslide"), code(outputs=[printed("x\n" * 13)])], 1),
+    ],
+)
+def test_letters_are_smaller_where_lines_are_long_or_many(deck, cells, smaller):
+    assert len(deck(*cells).select("pre.dense")) == smaller
+
+
+def test_the_shape_of_a_figure_is_told_to_the_style_sheet(deck):
+    figure = picture()
+    figure.metadata["image/png"].update(width=700, height=350)
+    assert deck(code(outputs=[figure])).select_one("img")["style"] == "--ratio: 2.0000"
 
 
 def test_words_of_links_to_other_notebooks_stay_without_the_link(deck):

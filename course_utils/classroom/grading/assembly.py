@@ -11,16 +11,14 @@ import ast
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...files import CourseError
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 OLDEST, NEWEST = 4, 4  # notebook formats
 STUDENT_CELL = "student"  # where students write their id, in units with numbers of their own
 NOT_RUN = ("scoreboard",)
+INSTRUCTORS = "instructor-only"  # a tag
 LONGEST_CALL = 2000  # characters; a cell of megabytes takes seconds to parse, and is no call
 
 
@@ -57,7 +55,10 @@ class Assembly:
 
 
 def submitted_cells(data: bytes) -> list[Cell]:
-    """The code cells of a notebook file that nobody vouches for; CourseError says what is wrong."""
+    """The code cells of a notebook file that nobody vouches for; CourseError says what is wrong.
+
+    What is for instructors only is left out.
+    """
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError):
@@ -71,19 +72,10 @@ def submitted_cells(data: bytes) -> list[Cell]:
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise CourseError("the notebook has no list of cells.")
-    code = [cell for cell in cells if cell.get("cell_type") == "code"]
+    code = [cell for cell in cells if cell.get("cell_type") == "code" and not _is_note(cell)]
     if not code:
         raise CourseError("the notebook has no code cells.")
     return [Cell(_text(cell.get("id", "")), _source(cell.get("source"))) for cell in code]
-
-
-def code_cells(notebook: NotebookNode) -> list[Cell]:
-    """The code cells of one of our own notebooks; what is for instructors only is left out."""
-    return [
-        Cell(cell.id, cell.source)
-        for cell in notebook.cells
-        if cell.cell_type == "code" and "instructor-only" not in cell.metadata.get("tags", [])
-    ]
 
 
 def checks(solution: Sequence[Cell]) -> dict[str, Check]:
@@ -220,6 +212,11 @@ def _parsed(source: str) -> list[ast.stmt]:
         return ast.parse(source).body if len(source) <= LONGEST_CALL else []
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+
+
+def _is_note(cell: dict) -> bool:
+    metadata = cell.get("metadata")
+    return isinstance(metadata, dict) and INSTRUCTORS in str(metadata.get("tags"))
 
 
 def _text(value: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import functools
+import re
 from hashlib import sha256
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2]
+IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 GRADER = ("assembly", "inside", "judge", "metering", "sandbox", "wire")
 
 
@@ -32,14 +33,13 @@ def _with_imports(start: Path) -> set[Path]:
         if file in found or not file.exists():
             continue
         found.add(file)
-        for node in ast.walk(ast.parse(file.read_bytes())):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                waiting += _targets(file.parents[node.level - 1], node)
+        for dots, module, names in IMPORT.findall(file.read_text(encoding="utf-8")):
+            waiting += _targets(file.parents[len(dots) - 1], module, re.findall(r"\w+", names))
     return found
 
 
-def _targets(folder: Path, node: ast.ImportFrom) -> list[Path]:
+def _targets(folder: Path, module: str, names: list[str]) -> list[Path]:
     """`from .a import b` may mean a.py, a/__init__.py or a/b.py."""
-    base = folder.joinpath(*(node.module or "").split("."))
-    names = [base / alias.name for alias in node.names]
-    return [p for name in (base, *names) for p in (name.with_suffix(".py"), name / "__init__.py")]
+    base = folder.joinpath(*module.split("."))
+    places = (base, *(base / name for name in names))
+    return [p for place in places for p in (place.with_suffix(".py"), place / "__init__.py")]

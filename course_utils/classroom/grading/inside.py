@@ -1,6 +1,6 @@
 """Runs inside the sandbox: a warm process that forks one confined child a submission.
 
-`python -m course_utils.classroom.grading.inside FD MODULE…`: over the socket FD come orders, each
+`python -m course_utils.classroom.grading.inside FD FOLDER`: over the socket FD come orders, each
 with one end of the wire to the judge. The child serves that wire: it runs cells, tells values and
 calls functions. When it is gone, nothing of it is left here, or we say so and are replaced.
 Everything in this file is on the student's side of the wall; the judge believes none of it.
@@ -9,10 +9,10 @@ Everything in this file is on the student's side of the wall; the judge believes
 from __future__ import annotations
 
 import ast
-import asyncio
 import builtins
 import contextlib
 import ctypes
+import functools
 import gc
 import importlib
 import inspect
@@ -101,6 +101,8 @@ class Notebook:
         code = compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         result = eval(code, self.names)
         if inspect.iscoroutine(result):
+            import asyncio  # for the few who wait for something
+
             asyncio.run(result)
 
 
@@ -220,12 +222,11 @@ def child(wire: socket.socket, limits: dict, work: Path) -> None:
 # -- the warm process -----------------------------------------------------------------------------
 
 
-def warm_up(modules: list[str]) -> None:
+def warm_up() -> None:
     """Load what every submission uses, and use it once, so that no child has to."""
     import numpy as np
     import sympy
 
-    load(modules)
     x, t, i = sympy.symbols("x t i", positive=True)
     formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
     formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
@@ -233,15 +234,16 @@ def warm_up(modules: list[str]) -> None:
     Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
 
 
-def load(modules: list[str]) -> None:
-    """Import these modules, and let children share their memory."""
-    missing = [module for module in modules if module not in sys.modules]
-    for module in missing:
+@functools.cache
+def prepare(modules: tuple[str, ...], source: str) -> None:
+    """Load modules and run the instructor's imports once, so that children find it done."""
+    for module in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
-    if missing:
-        gc.collect()
-        gc.freeze()
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        exec(source, {"__name__": "prepared"})
+    gc.collect()
+    gc.freeze()
 
 
 class Warm:
@@ -254,13 +256,13 @@ class Warm:
         """Fork a child for each order; tell how it ended and whether it left nothing behind."""
         self.orders.send(b"ready")
         while True:
-            message, fds, _, _ = socket.recv_fds(self.orders, 4096, 1)
+            message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
             if not message:
                 return
             wire, order = socket.socket(fileno=fds[0]), json.loads(message)
             wire.set_inheritable(False)  # not for programs that a submission starts
             limits = order["limits"]
-            load(order["modules"])
+            prepare(tuple(order["modules"]), order["source"])
             pid = os.fork()
             if not pid:
                 self.orders.close()
@@ -366,10 +368,10 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def main(fd: int, work: str, *modules: str) -> None:
+def main(fd: int, work: str) -> None:
     """Warm up, seal this process off from its children, and serve."""
     orders = socket.socket(fileno=fd)
-    warm_up(list(modules))
+    warm_up()
     alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _prctl(NOT_DUMPABLE, 0)
@@ -379,4 +381,4 @@ def main(fd: int, work: str, *modules: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]), sys.argv[2])

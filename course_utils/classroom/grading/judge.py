@@ -9,6 +9,7 @@ with values that came over the wire; a student's code never does.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import os
 import resource
@@ -27,7 +28,7 @@ from ...progress import declared
 from ...variants import student_id
 from .assembly import STUDENT_CELL, Assembly, Cell, Step, assemble
 from .records import Graded, Result
-from .sandbox import Limits, Sandbox, Submission
+from .sandbox import Limits, Needs, Sandbox, Submission
 from .wire import Elsewhere, Gone, WireError
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -121,7 +122,7 @@ class Judging:
         """Go through the steps in a fresh child; False if it died on the way."""
         wall = max(1.0, end - time.monotonic())
         limits = Limits(**{**self.job.limits, "wall": wall})
-        with self.sandbox.submission(limits, self._used()) as there:
+        with self.sandbox.submission(limits, self._needs()) as there:
             for place, step in enumerate(self.steps):
                 if step.check is None:
                     alive = self._run(there, place, step)
@@ -133,10 +134,13 @@ class Judging:
                     return False
         return True
 
-    def _used(self) -> list[str]:
-        """Large modules that the submission mentions: loaded once, before the child is made."""
+    def _needs(self) -> Needs:
+        """What the child should find loaded: the unit's checks, and what the cells mention."""
         sources = "\n".join(step.source for step in self.steps)
-        return [module for module in LARGE if module.partition(".")[0] in sources]
+        modules = [module for module in LARGE if module.partition(".")[0] in sources]
+        first = next((step.source for step in self.steps if not step.is_students), "")
+        unit = self.job.unit.partition("_")[2]
+        return Needs([f"{all_checks.__name__}.{unit}", *modules], first)
 
     def _run(self, there: Submission, place: int, step: Step) -> bool:
         if place in self.ran and self.ran[place].fatal:
@@ -299,14 +303,6 @@ def _shown(answer: Any) -> str:
 # -- the process ----------------------------------------------------------------------------------
 
 
-def modules() -> list[str]:
-    """What submissions import, to be loaded before the first one."""
-    import pkgutil
-
-    names = [module.name for module in pkgutil.iter_modules(all_checks.__path__)]
-    return [f"{all_checks.__name__}.{name}" for name in names]
-
-
 def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place: None) -> dict:
     """The grade as plain data, with the story if it was asked for."""
     judging = Judging(job, sandbox, tell)
@@ -324,13 +320,15 @@ def main(number: int, walled: bool) -> None:
     def say(message: dict) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
-    with Sandbox(modules(), walled, number) as sandbox:
+    with Sandbox(walled, number) as sandbox:
         for line in sys.stdin:
             try:
                 answer = judge(Job(**json.loads(line)), sandbox, lambda place: say({"at": place}))
             except CourseError as problem:
                 answer = {"problem": str(problem)}
             say(answer)
+            if not gc.get_freeze_count():
+                gc.freeze()  # what the first job loaded stays; no need to look through it again
 
 
 if __name__ == "__main__":

@@ -20,9 +20,8 @@ from pathlib import Path
 from ...exercise import Outcome
 from ...files import CourseError
 from ...progress import declared
-from ..notebooks import read
 from . import desks, fingerprint
-from .assembly import Cell, code_cells, submitted_cells
+from .assembly import Cell, submitted_cells
 from .gradebook import NAME, Gradebook
 from .judge import Job
 from .records import Graded, Result
@@ -135,7 +134,7 @@ class Solutions:
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
         if unit not in self._cells:
-            self._cells[unit] = code_cells(read(self._paths[unit]))
+            self._cells[unit] = submitted_cells(self._paths[unit].read_bytes())
         return self._cells[unit]
 
     def asked(self, unit: str) -> list[Cell]:

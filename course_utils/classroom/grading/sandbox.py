@@ -1,6 +1,6 @@
 """The judge's side of the wall: start a sandbox, and have a submission run in there.
 
-    with Sandbox(["course_utils.checks.momentum"]) as sandbox:
+    with Sandbox() as sandbox:
         with sandbox.submission(Limits()) as there:
             there.ask(ask="run", source="x = 1")
 
@@ -25,6 +25,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...files import CourseError
 from .metering import Counter
@@ -72,6 +73,13 @@ class Limits:
     file: int = 16 << 20  # bytes of one file
     processes: int = 32
     text: int = 4000  # characters that a cell prints
+
+
+class Needs(NamedTuple):
+    """What is loaded and run before a child is made, once for all: nothing of a student's."""
+
+    modules: Sequence[str] = ()
+    source: str = ""  # the instructor's imports and symbols
 
 
 class Submission:
@@ -138,8 +146,8 @@ def _gone(error: OSError) -> Gone:
 class Sandbox:
     """A warm process behind a wall; runs one submission at a time."""
 
-    def __init__(self, modules: Sequence[str], walled: bool = True, number: int = 0) -> None:
-        self._modules, self._walled, self._number = list(modules), walled, number
+    def __init__(self, walled: bool = True, number: int = 0) -> None:
+        self._walled, self._number = walled, number
         self._process: subprocess.Popen | None = None
         self._folder: tempfile.TemporaryDirectory | None = None
 
@@ -150,15 +158,14 @@ class Sandbox:
         self.close()
 
     @contextlib.contextmanager
-    def submission(self, limits: Limits, modules: Sequence[str] = ()) -> Iterator[Submission]:
-        """A fresh child that finds these modules loaded; when the block ends it is gone, with all
-        that it started."""
+    def submission(self, limits: Limits, needs: Needs = Needs()) -> Iterator[Submission]:  # noqa: B008
+        """A fresh child; when the block ends it is gone, with all that it started."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._start()
         ours, theirs = socket.socketpair()
         with ours:
-            order = {"limits": asdict(limits), "modules": list(modules)}
+            order = {"limits": asdict(limits), **needs._asdict()}
             socket.send_fds(self._orders, [json.dumps(order).encode()], [theirs.fileno()])
             theirs.close()
             try:
@@ -206,14 +213,14 @@ class Sandbox:
         inside = ["-m", INSIDE, str(fd)]
         if self._walled:
             command = [*bubblewrap(USER_ID + self._number), _python_in_there(), *inside]
-            return [*command, "/tmp/work", *self._modules], {"PATH": os.environ["PATH"]}
+            return [*command, "/tmp/work"], {"PATH": os.environ["PATH"]}
         self._folder = tempfile.TemporaryDirectory(
             prefix="course-grade-", ignore_cleanup_errors=True
         )
         work = str(Path(self._folder.name) / "work")
         environment = {**ENVIRONMENT, "PYTHONPATH": str(_package().parent)}
         environment["MPLCONFIGDIR"] = self._folder.name
-        return [sys.executable, *inside, work, *self._modules], environment
+        return [sys.executable, *inside, work], environment
 
     def close(self) -> None:
         """End the sandbox and everything in it."""
