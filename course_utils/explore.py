@@ -83,7 +83,8 @@ class Explorer(widgets.VBox):
 
     `setup(fig)` draws once and returns the artists that change; `update(artists, **params)` moves
     them and returns the sentence shown under the picture. `reached(**params)` tells whether the
-    goal is met. `frames`, such as `{"beta": [0.5, 0.9]}`, are for slides without a kernel.
+    goal is met. `frames`, such as `{"beta": [0.5, 0.9], "delta": 0.1}`, are for slides without a
+    kernel: one control moves over a list of values, the others named keep one.
     """
 
     baked = False  # True while slides are made: then the frames are shown as well
@@ -97,7 +98,7 @@ class Explorer(widgets.VBox):
         alt: str,
         goal: str | None = None,
         reached: Callable[..., bool] | None = None,
-        frames: Mapping[str, Iterable] | None = None,
+        frames: Mapping[str, object] | None = None,
         size: tuple[float, float] = (style.WIDTH, style.HEIGHT),
         blit: bool = True,
     ) -> None:
@@ -112,7 +113,8 @@ class Explorer(widgets.VBox):
         self._lock = threading.RLock()
         self._several = False
         self.frames = dict(frames or {})
-        self._require_known(self.frames)
+        if self.frames:
+            self._frames_plan(self.frames)
 
         width, height = (round(inches * style.DPI) for inches in size)
         self.picture = _Picture(format="png", width=width, height=height)
@@ -217,33 +219,71 @@ class Explorer(widgets.VBox):
         about = {"alt": f"{self._alt} {text}", "width": width, "height": height}
         return data, {"image/png": about}
 
-    def frames_html(self, **grid: Iterable) -> str:
+    def frames_html(self, **grid: object) -> str:
         """A picture for each value of one control behind a range input: offline, no kernel."""
-        grid = grid or self.frames
-        self._require_known(grid)
-        if len(grid) != 1 or not (values := list(*grid.values())):
-            raise ValueError("Frames run over one control: frames_html(beta=[0.5, 0.9, 0.99]).")
-        (name,) = grid
+        name, values, fixed = self._frames_plan(grid or self.frames)
         now = self.params[name]
         start = values.index(now) if now in values else 0
-        frames = [self._frame(value, *self._draw({name: value})) for value in values]
+        shown = [self._frame_value(name, value, fixed) for value in values]
+        held = ", ".join(self._held(*pair) for pair in fixed.items())
+        alt = self._alt + (f" With {held}." if held else "")
+        label = self._controls[name].description + (f" (with {held})" if held else "")
+        frames = [
+            self._frame(*self._draw({**fixed, name: value}), about, alt)
+            for value, about in zip(values, shown, strict=True)
+        ]
         frames[start] = frames[start].replace(" hidden", "", 1)
         return _FRAMES.format(
-            label=html.escape(self._controls[name].description),
+            label=html.escape(label),
             last=len(values) - 1,
             start=start,
-            value=_short(values[start]),
+            value=shown[start],
             figures="".join(frames),
         )
 
-    def _frame(self, value: object, rgb: np.ndarray, text: str) -> str:
+    def _frames_plan(self, grid: Mapping) -> tuple[str, list, dict]:
+        """The control that moves, its values, and what is held other than it stands now."""
+        self._require_known(grid)
+        several = {n: list(v) for n, v in grid.items() if np.iterable(v) and not isinstance(v, str)}
+        if len(several) != 1 or not all(several.values()):
+            raise ValueError(
+                "Frames run over one control, and the others keep one value: "
+                "frames={'beta': [0.5, 0.9, 0.99], 'delta': 0.1}."
+            )
+        ((name, values),) = several.items()
+        fixed = {n: v for n, v in grid.items() if n != name}
+        for each, value in [*fixed.items(), *((name, v) for v in values)]:
+            _require_possible(each, self._controls[each], value)
+        now = self.params
+        return name, values, {n: v for n, v in fixed.items() if v != now[n]}
+
+    def _frame(self, rgb: np.ndarray, text: str, value: str, alt: str) -> str:
         png = base64.b64encode(style.small_png(rgb)).decode()
         width = rgb.shape[1] // style.SCALE
         return (
-            f'<figure hidden data-value="{_short(value)}"><img width="{width}" '
-            f'alt="{html.escape(self._alt)}" src="data:image/png;base64,{png}">'
+            f'<figure hidden data-value="{value}"><img width="{width}" '
+            f'alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
             f"<figcaption>{html.escape(text)}</figcaption></figure>"
         )
+
+    def _frame_value(self, name: str, value: object, fixed: Mapping) -> str:
+        """What stands beside the range input: the value, and whether the goal is met."""
+        params = self.params | dict(fixed) | {name: value}
+        met = self._reached is not None and self._reached(**params)
+        return html.escape(self._told(name, value) + (" ✓ goal reached" if met else ""))
+
+    def _held(self, name: str, value: object) -> str:
+        label = self._controls[name].description
+        if isinstance(value, bool):
+            return label if value else f"no {label}"
+        return f"{label} = {self._told(name, value)}"
+
+    def _told(self, name: str, value: object) -> str:
+        """A value as the reader knows it: the words of a choice, not what they stand for."""
+        options = getattr(self._controls[name], "options", ())
+        words = (word for word, meant in options if meant == value)
+        number = f"{value:g}" if isinstance(value, float) else str(value)
+        return next(words, number.replace("-", "−"))
 
 
 _FRAMES = """\
@@ -362,19 +402,22 @@ def _dress(controls: Mapping[str, widgets.ValueWidget]) -> dict[str, widgets.Val
 
 def _put(name: str, control: widgets.ValueWidget, value: object) -> None:
     """Set the value; one that the widget would refuse or shift in silence gets a sentence."""
-    low, high = getattr(control, "min", None), getattr(control, "max", None)
-    if low is not None and not low <= value <= high:
-        raise ValueError(f"{name} runs from {low} to {high}; {value} lies outside.")
+    _require_possible(name, control, value)
     try:
         control.value = value
     except traitlets.TraitError:
-        choices = getattr(control, "options", None)
-        known = f"; it is one of {choices}" if choices else ""
-        raise ValueError(f"{name} cannot be {value!r}{known}.") from None
+        raise ValueError(f"{name} cannot be {value!r}.") from None
 
 
-def _short(value: object) -> str:
-    return html.escape(f"{value:g}" if isinstance(value, float) else str(value))
+def _require_possible(name: str, control: widgets.ValueWidget, value: object) -> None:
+    """A value that a hand could set: within the slider, or one of the choices."""
+    low, high = getattr(control, "min", None), getattr(control, "max", None)
+    if low is not None and not low <= value <= high:
+        raise ValueError(f"{name} runs from {low} to {high}; {value} lies outside.")
+    choices = getattr(control, "options", None)
+    if choices is not None and value not in [meant for _, meant in choices]:
+        known = ", ".join(repr(meant) for _, meant in choices)
+        raise ValueError(f"{name} cannot be {value!r}; it is one of {known}.")
 
 
 def _status(text: str, lead: str = "") -> str:

@@ -226,6 +226,34 @@ def test_frames_may_be_named_when_the_explorer_is_made():
     assert explorer.frames_html() == explorer.frames_html(slope=[1, 3])
 
 
+def test_frames_may_hold_other_controls_at_values_that_are_told():
+    explorer = make(frames={"slope": [1, 3], "flip": True})
+    page = explorer.frames_html()
+    assert "<label>s (with flip)\n<input" in page
+    assert page.count(f'alt="{ALT} With flip."') == 2
+    assert explorer.params == {"slope": 3, "flip": False}, "The controls stay as they are."
+    assert page != explorer.frames_html(slope=[1, 3])
+
+
+def test_frames_tell_values_as_the_controls_do():
+    controls = {"slope": slider(-9, 9, value=1), "flip": choice({"yes": True, "no": False})}
+    page = make(controls=controls).frames_html(flip=[True, False], slope=-2)
+    assert "<label>flip (with slope = −2)" in page
+    assert 'data-value="no"' in page
+
+
+def test_a_value_that_is_held_where_it_stands_needs_no_word():
+    assert make().frames_html(slope=[1, 3], flip=False) == make().frames_html(slope=[1, 3])
+
+
+def test_frames_that_reach_the_goal_say_so():
+    explorer = make(goal="be steep", reached=lambda slope, flip: flip and slope > 5)
+    page = explorer.frames_html(slope=[1, 9], flip=True)
+    assert '<figure data-value="1">' in page
+    assert '<figure hidden data-value="9 ✓ goal reached">' in page
+    assert "goal reached" not in explorer.frames_html(slope=[1, 9])
+
+
 # Controls
 
 
@@ -268,6 +296,10 @@ def test_a_choice_hands_over_what_its_names_stand_for():
         (lambda: make().rgb(speed=3), "no control 'speed'"),
         (lambda: make().frames_html(slope=[1], flip=[True]), "Frames run over one control"),
         (lambda: make().frames_html(), "Frames run over one control"),
+        (lambda: make(frames={"slope": 3, "flip": True}), "Frames run over one control, and the"),
+        (lambda: make(frames={"slope": []}), "Frames run over one control"),
+        (lambda: make(frames={"slope": [1, 21]}), "slope runs from 1 to 20; 21 lies outside"),
+        (lambda: make(frames={"slope": [1], "speed": 2}), "no control 'speed'"),
     ],
 )
 def test_a_mistake_gets_a_sentence(mistake, sentence):

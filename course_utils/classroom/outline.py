@@ -43,11 +43,12 @@ class Slide:
 
     @property
     def title(self) -> str:
-        """The heading; on a slide that has none, its first words."""
+        """The heading; on a slide that has none, its first words or those about its picture."""
         if self.heading:
             return _plain(self.heading)
         texts = (_plain(cell.source) for cell in self.shown if cell.cell_type == "markdown")
-        text = next(filter(None, texts), f"{_plain(self.section)}: picture or output")
+        seen = (_alt(output) for cell in self.shown for output in cell.get("outputs", []))
+        text = next(filter(None, [*texts, *seen]), f"{_plain(self.section)}: output")
         words = text.split()
         return " ".join(words[:8]) + (" …" if len(words) > 8 else "")
 
@@ -118,6 +119,11 @@ def _things_to_see(cell: NotebookNode) -> int:
         return len(FORMULA.findall(cell.source))
     data = [output.get("data", {}) for output in cell.get("outputs", [])]
     return sum("image/png" in one or "text/latex" in one for one in data)
+
+
+def _alt(output: NotebookNode) -> str:
+    """What is said about a picture to those who cannot see it."""
+    return output.get("metadata", {}).get("image/png", {}).get("alt", "")
 
 
 def _plain(text: str) -> str:

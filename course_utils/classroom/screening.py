@@ -33,7 +33,8 @@ MEASURE = """smallest => {
     const inside = node => {
       if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
       const left = node.matches('aside, mjx-assistive-mml, svg > *, [hidden]');
-      return left ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
+      const unseen = left || getComputedStyle(node).clipPath === 'inset(50%)'; // only to be heard
+      return unseen ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
     };
     const kinds = NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT;
     const walk = document.createTreeWalker(slide, kinds, inside);
@@ -52,6 +53,11 @@ MEASURE = """smallest => {
     const low = (bottom - frame.bottom) / scale + 16, wide = (right - frame.right) / scale + 24;
     if (low > 0.5) tell(`${Math.ceil(low)} px too tall, at: ${text(lowest) || lowest.tagName}`);
     if (wide > 0.5) tell(`${Math.ceil(wide)} px too wide, at: ${text(widest) || widest.tagName}`);
+    for (const pre of slide.querySelectorAll('pre')) {
+      const over = Math.ceil(pre.scrollWidth - pre.clientWidth);
+      if (over > 0 && wide <= 0.5)
+        tell(`a line is ${over} px wider than its box, in: ${text(pre)}`);
+    }
     for (const svg of slide.querySelectorAll('mjx-container[display] > svg')) {
       const fitted = svg.getBoundingClientRect().width;
       svg.style.maxWidth = 'none';

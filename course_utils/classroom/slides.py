@@ -40,6 +40,8 @@ DRAWING = ("matplotlib", "numpy")
 NOT_DRAWN = {"answers.py", "checks", "classroom", "cli.py", "doctor.py", "exercise.py", "jupyter"}
 NOT_DRAWN |= {"files.py", "progress.py"}
 BAKE = "from course_utils.explore import Explorer\n\nExplorer.baked = True"
+CODE_LETTERS, PRINTED_LETTERS = 90, 76  # that fit in a line of the usual size
+LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
 
 
@@ -199,6 +201,8 @@ def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: s
     for section, slide in zip(sections, slides, strict=True):
         _drop_empty_cells(section)
         _dress(soup, section, slide)
+        _set_long_text_smaller(section)
+        _tell_shapes(section)
     _unlink_what_is_elsewhere(soup)
     reveal = ("/dist/reveal.css", "/dist/reveal.js", "/plugin/notes/notes.js")
     css, engine, notes = packaged("sphinx-revealjs", *reveal)
@@ -230,6 +234,24 @@ def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:
         head = soup.new_tag("p", attrs={"class": "running"})
         head.string = slide.section.replace("*", "").replace("`", "")
         section.insert(0, head)
+
+
+def _set_long_text_smaller(section: Tag) -> None:
+    """Code and printed lines that would leave their box, or the slide, get smaller letters."""
+    text = [p for p in section.select("p:not(.running), li") if not p.find_parent("aside")]
+    most = LINES_BESIDE_TEXT if text else LINES_ALONE
+    for pre in section.select("pre"):
+        lines = pre.get_text().rstrip("\n").split("\n")
+        printed = pre.find_parent(class_="jp-RenderedText")
+        long = max(map(len, lines)) > (PRINTED_LETTERS if printed else CODE_LETTERS)
+        if long or (printed and len(lines) > most):
+            pre["class"] = [*pre.get("class", []), "dense"]
+
+
+def _tell_shapes(section: Tag) -> None:
+    """Width over height of each picture, from which the style sheet takes its size."""
+    for image in section.select("img[width][height]"):
+        image["style"] = f"--ratio: {int(image['width']) / int(image['height']):.4f}"
 
 
 def _is_picture(slide: Slide) -> bool:

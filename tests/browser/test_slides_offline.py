@@ -4,6 +4,7 @@ Every lecture with slide marks is built and measured. How a deck behaves is show
 """
 
 import hashlib
+import html
 import re
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from course_utils.classroom import printing, screening, units
+from course_utils import explore
+from course_utils.classroom import printing, screening, slides, units
 from course_utils.classroom.handouts import write_handouts
 from course_utils.classroom.notebooks import as_text, read
 from course_utils.classroom.outline import has_marks, outline
@@ -43,10 +45,35 @@ PICTURES = """all => all.filter(i => !i.closest("[hidden]")).map(i => {
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
-    """Every deck of the course; frames of explorers are taken from the last build if they hold."""
+    """Every deck of the course; one has the frames of its explorers, the others stand-ins."""
     folder = tmp_path_factory.mktemp("slides")
-    made = list(write_decks(list(LECTURES.values()), folder, ROOT / "build" / "frames"))
+    others = [path for stem, path in LECTURES.items() if stem != MOMENTUM]
+    made = list(write_decks([LECTURES[MOMENTUM]], folder, ROOT / "build" / "frames"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slides, "_bake", stand_ins)
+        made += write_decks(others, folder, folder / "frames")
     return {deck.target.stem: deck.target for deck in made}
+
+
+def stand_ins(path, notebook):
+    """In place of frames that a kernel would draw: the saved picture of each explorer, five times.
+
+    A caption of two lines stands for all captions; `course slides --check` measures the real ones.
+    """
+    found = {}
+    for cell in notebook.cells:
+        for output in filter(slides._is_explorer, cell.get("outputs", [])):
+            about, png = output.metadata["image/png"], output.data["image/png"].strip()
+            alt = html.escape(about["alt"])
+            figure = (
+                f'<figure data-value="3"><img width="{about["width"]}" alt="{alt}" '
+                f'src="data:image/png;base64,{png}">'
+                f"<figcaption>{'two lines ' * 15}</figcaption></figure>"
+            )
+            figures = figure + 4 * figure.replace("<figure", "<figure hidden")
+            look = {"label": "control", "last": 4, "start": 0, "value": 3, "figures": figures}
+            found.setdefault(cell.id, []).append(explore._FRAMES.format(**look))
+    return found
 
 
 @pytest.fixture
@@ -214,6 +241,36 @@ def test_what_does_not_fit_is_named_with_the_number_and_title_of_the_slide(view,
     assert wide[:2] == [4, "1 Two rules"]
     assert re.fullmatch(r"\d+ px too wide, at: widewide.*", wide[2])
     assert re.search(r"a formula is shrunk to \d\d %", shrunk[2])
+
+
+def test_code_that_leaves_its_box_is_named_and_what_is_only_heard_is_not_measured(view, decks):
+    show(view, decks[MOMENTUM])
+    view.evaluate("""() => {
+      const [, goals, , rules] = Reveal.getSlides();
+      rules.insertAdjacentHTML("beforeend", `<pre style="width: 80px">${"x".repeat(20)}</pre>`);
+      const hidden = "position: absolute; width: 1px; clip-path: inset(50%)";
+      goals.insertAdjacentHTML("beforeend", `<p style="${hidden}">${"heard ".repeat(99)}</p>`);
+    }""")
+    ((number, _, what),) = view.evaluate(screening.MEASURE, screening.SMALLEST_FORMULA)
+    assert number == 4
+    assert re.fullmatch(r"a line is \d+ px wider than its box, in: x+", what)
+
+
+def test_no_line_breaks_between_a_formula_and_its_punctuation(view, tmp_path):
+    words = "# One\n\nAs we know ($x$), but not $y$, or $z$ alone."
+    cell = new_markdown_cell(words, id="one", metadata={"slideshow": {"slide_type": "slide"}})
+    path = tmp_path / "07_small.ipynb"
+    path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
+    (deck,) = write_decks([path], tmp_path, tmp_path / "frames")
+    show(view, deck.target)
+    kept = view.locator(".together")
+    held = kept.evaluate_all(
+        "all => all.map(e => [...e.childNodes].map(n => n.data ?? '').join('·'))"
+    )
+    assert held == ["(··),", "·,"]
+    assert set(kept.evaluate_all("all => all.map(e => getComputedStyle(e).whiteSpace)")) == {
+        "nowrap"
+    }
 
 
 def test_contact_sheets_show_every_slide(browser, tmp_path):

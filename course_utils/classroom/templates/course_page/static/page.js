@@ -10,6 +10,7 @@ window.MathJax = {
   options: {enableMenu: false},
   startup: {
     pageReady: () => MathJax.startup.defaultPageReady().then(() => {
+      keepPunctuation();
       fit();
       const later = () => requestAnimationFrame(fit);
       new ResizeObserver(later).observe(document.querySelector("main"));

@@ -16,6 +16,7 @@ window.MathJax = {
 async function showSlides() {
   await MathJax.startup.promise;
   await MathJax.typesetPromise();
+  keepPunctuation();
   document.querySelectorAll("aside.notes mjx-assistive-mml").forEach(twin => twin.remove());
   const printing = /print-pdf|view=print/.test(location.search);
   const laidOut = printing && new Promise(done => Reveal.on("pdf-ready", done));
