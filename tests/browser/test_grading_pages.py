@@ -38,7 +38,7 @@ def test_a_page_runs_and_loads_nothing_fits_a_phone_and_has_no_barriers(
     path.write_text(pages[which](), encoding="utf-8")
     context = browser.new_context(viewport=DESKTOP, offline=True)
     view, events = context.new_page(), []
-    view.on("request", lambda request: events.append(request.url[:80]))
+    view.on("request", lambda request: events.append(request.url))
     view.on("dialog", lambda dialog: events.append("a dialog"))
     view.on("console", lambda message: events.append(message.text))
     view.goto(path.as_uri())
