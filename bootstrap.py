@@ -53,7 +53,9 @@ def main(arguments):
     if command == "test":
         set_up([CORE, DEV])
         # A notebook has one kernel, so a file has one worker; conftest.py puts long files first.
-        parallel = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
+        # Tests often wait for a browser or a kernel: one worker more than there are cores.
+        workers = str((os.cpu_count() or 1) + 1)
+        parallel = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
         return run([PYTHON, "-m", "pytest"] + parallel + rest)
     if command == "dev":
         set_up([CORE, DEV])

@@ -213,7 +213,9 @@ def test_a_file_that_is_no_notebook_gets_a_sentence_and_runs_nothing(tmp_path):
 
 def test_what_nbval_runs_has_our_checks_with_our_saved_outputs():
     solution = read(ROOT / "solutions" / "02_momentum.ipynb")
-    made = under_our_checks(solution, assemble(submitted_cells(as_text(solution).encode()), [Cell("", "factor = 1")]))
+    made = under_our_checks(
+        solution, assemble(submitted_cells(as_text(solution).encode()), [Cell("", "factor = 1")])
+    )
     ours = [cell for cell in solution.cells if cell.id.startswith("check-")]
     assert [cell for cell in made.cells if cell.id.startswith("check-")] == ours
     assert as_text(made)  # sound

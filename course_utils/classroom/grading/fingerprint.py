@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2]
 IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
-GRADER = ("assembly", "inside", "judge", "metering", "sandbox", "wire")
+GRADER = ("assembly", "forbidden", "inside", "judge", "metering", "sandbox", "values", "wire")
 
 
 @functools.cache

@@ -31,7 +31,8 @@ from typing import Any
 
 from .forbidden import forbid
 from .metering import Far
-from .wire import Gone, Peer, Stream, WireError, in_short
+from .values import WireError
+from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together

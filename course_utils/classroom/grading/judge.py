@@ -29,7 +29,8 @@ from ...variants import student_id
 from .assembly import STUDENT_CELL, Assembly, Cell, Step, assemble
 from .records import Graded, Result
 from .sandbox import Limits, Needs, Sandbox, Submission
-from .wire import Elsewhere, Gone, WireError
+from .values import WireError
+from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
@@ -151,7 +152,7 @@ class Judging:
                 report = there.ask(ask="run", source=step.source)
         except Gone as gone:
             self.ran[place] = Ran(fatal=str(gone))
-        except (WireError, Elsewhere, Exception) as error:
+        except Exception as error:
             self.ran[place] = Ran(error={"type": type(error).__name__, "says": str(error)})
         else:
             self.ran[place] = _as_ran(report)

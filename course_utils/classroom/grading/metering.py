@@ -18,7 +18,8 @@ import numpy as np
 from ...meter import HANDLERS, Meter, MeteredArray, NotCounted
 from ...meter.stand_ins import exchange, globals_of
 from ...meter.tables import CREATORS, METHODS
-from .wire import NUMBERS, TAG, Peer, WireError
+from .values import NUMBERS, TAG, WireError
+from .wire import Peer
 
 DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item"}
 DONE_BY_SYNTAX = {"__getitem__", "__setitem__", "__array__", "__bool__", "__float__"} | {

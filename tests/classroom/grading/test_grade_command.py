@@ -1,0 +1,97 @@
+"""`course grade` as an instructor types it."""
+
+import csv
+import shutil
+
+import pytest
+
+from course_utils.cli import main
+from tests.classroom.grading.making import ROOT, UNIT, hand_in, solved
+
+HEADS = "05_two_heads"
+
+
+def course_grade(source, grades, *options):
+    return main(["grade", str(source), "--to", str(grades), "--jobs", "1", *options])
+
+
+def written(folder, submissions, unit=UNIT):
+    """The folder of a class."""
+    for student, cells in submissions.items():
+        hand_in(folder, student, cells, unit)
+
+
+def rows(grades):
+    with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+@pytest.fixture
+def in_course(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def test_without_bubblewrap_nothing_runs_and_the_ways_out_are_told(
+    tmp_path, in_course, monkeypatch, capsys
+):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    written(tmp_path / "class", {"ada": solved()})
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 1
+    said = capsys.readouterr().err
+    assert "bubblewrap is missing" in said
+    assert "--no-sandbox" in said
+
+
+def test_without_a_sandbox_it_grades_alike_and_says_what_that_means(tmp_path, in_course, capsys):
+    written(tmp_path / "class", {"ada": solved(), "bob": solved(leak="bound = 1 / 0")})
+    assert course_grade(tmp_path / "class", tmp_path / "grades", "--no-sandbox") == 0
+    told = capsys.readouterr()
+    assert "Without a sandbox" in told.err
+    assert "2 graded." in told.out
+    points = {student: int(row["total"]) for student, row in rows(tmp_path / "grades").items()}
+    assert points == {"ada": 10, "bob": 8}
+    assert (tmp_path / "grades" / "report.html").exists()
+
+
+def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(
+    tmp_path, bubblewrap, in_course, capsys
+):
+    theirs = {name: {**solved(HEADS), "student": "student = 7"} for name in ("ada", "bob")}
+    written(tmp_path / "class", theirs, HEADS)
+    assert course_grade(tmp_path / "class", tmp_path / "as written") == 0
+    looks = [row["look by hand"] for row in rows(tmp_path / "as written").values()]
+    assert all("The student id 7 is in the notebook of another student too." in x for x in looks)
+
+    ids = tmp_path / "ids.csv"
+    ids.write_text("ada,a-1\nbob,b-2\n")
+    assert course_grade(tmp_path / "class", tmp_path / "true", "--ids", str(ids)) == 0
+    assert {row["look by hand"] for row in rows(tmp_path / "true").values()} == {""}
+    assert {row["total"] for row in rows(tmp_path / "true").values()} == {"16"}
+
+    ids.write_text("ada,a-1\n")
+    assert course_grade(tmp_path / "class", tmp_path / "true", "--ids", str(ids)) == 1
+    assert "The file of ids has none for bob." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--unit", "99"], "There is no unit '99'"),
+        (["--student", "eve"], "There is no submission of eve"),
+        (["--jobs", "0"], "--jobs is at least 1"),
+    ],
+)
+def test_a_mistake_in_the_command_gets_a_sentence(tmp_path, in_course, capsys, options, says):
+    written(tmp_path / "class", {"ada": solved()})
+    assert course_grade(tmp_path / "class", tmp_path / "grades", "--no-sandbox", *options) == 1
+    assert says in capsys.readouterr().err
+
+
+def test_one_student_can_be_looked_at_closely(tmp_path, bubblewrap, in_course, capsys):
+    written(tmp_path / "class", {"ada": solved(leak="print('so')\nbound = 0"), "bob": solved()})
+    options = ("--student", "ada", "--verbose")
+    assert course_grade(tmp_path / "class", tmp_path / "grades", *options) == 0
+    told = capsys.readouterr().out
+    for part in (f"== ada, {UNIT}", "| bound = 0", "it printed:", "seen: 0", "7.2 leak: wrong"):
+        assert part in told
+    assert "bob" not in told
