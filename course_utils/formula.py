@@ -187,7 +187,7 @@ def _as_text(answer: Any) -> str:
     elif issubclass(kind, bool | np.bool_):
         raise FormulaError(f"{answer} is a truth value, not a formula.")
     elif sympy_kind(answer):
-        text = _sympy_text(answer)
+        text = sympy_text(answer)
     elif issubclass(kind, Real | Decimal):
         text = _number_text(answer)
     else:
@@ -207,7 +207,8 @@ def sympy_kind(answer: Any) -> str | None:
     return type(answer).__name__ if issubclass(type(answer), kinds) else None
 
 
-def _sympy_text(answer: Any) -> str:
+def sympy_text(answer: Any) -> str:
+    """A SymPy expression as text that `read_formula` reads; FormulaError if it is no formula."""
     import sympy
 
     if isinstance(answer, sympy.Xor):

@@ -38,6 +38,9 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 SET_SECCOMP, FILTER = 22, 2  # for prctl
 
 
+LIBC = ctypes.CDLL(None)
+
+
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
@@ -49,7 +52,7 @@ def forbid() -> bool:
         return False
     program = _filter(machine)
     about = _Program(len(program) // 8, program)
-    return ctypes.CDLL(None).prctl(SET_SECCOMP, FILTER, ctypes.byref(about), 0, 0) == 0
+    return LIBC.prctl(SET_SECCOMP, FILTER, ctypes.byref(about), 0, 0) == 0
 
 
 def _filter(machine: str) -> bytes:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import ctypes
 import functools
 import gc
 import importlib
@@ -24,12 +23,11 @@ import select
 import signal
 import socket
 import sys
-import time
 import types
 from pathlib import Path
 from typing import Any
 
-from .forbidden import forbid
+from .forbidden import LIBC, forbid
 from .metering import Far
 from .values import WireError
 from .wire import Gone, Peer, Stream, in_short
@@ -308,14 +306,12 @@ class Warm:
 
     def _sweep(self, pid: int) -> bool:
         """Leave no process and no file of a submission behind; False if something stays."""
-        for _ in range(1000):
+        for _ in range(10_000):
             self._kill(pid)
             try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+                os.waitpid(-1, 0)
             except ChildProcessError:
                 break
-            time.sleep(0.001)
         else:
             return False
         for folder in ("/tmp", "/dev/shm") if self.alone else (str(self.work),):
@@ -366,7 +362,7 @@ def _shared_memory_left() -> bool:
 
 
 def _prctl(option: int, value: int) -> None:
-    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    LIBC.prctl(option, value, 0, 0, 0)
 
 
 def main(fd: int, work: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...answers import Blank, ____
-from ...formula import FormulaError, read_formula, sympy_kind
+from ...formula import FormulaError, sympy_kind, sympy_text
 from ...rnn import Activation
 
 MOST_BYTES = 8 << 20  # in one message
@@ -245,7 +245,7 @@ def _formula(value: Any, inner: Callable) -> Any:
         number = complex(value)
         return inner(number if number.imag else number.real)
     try:
-        return read_formula(value, [str(s) for s in value.free_symbols], _functions_in(value)).text
+        return sympy_text(value)
     except FormulaError:
         return {TAG: "object", "type": type(value).__name__, "handle": 0, "iterates": False}
 
@@ -254,12 +254,6 @@ def _unevaluated() -> tuple:
     import sympy
 
     return sympy.Sum, sympy.core.function.AppliedUndef
-
-
-def _functions_in(value: Any) -> list[str]:
-    import sympy
-
-    return [str(f.func) for f in value.atoms(sympy.core.function.AppliedUndef)]
 
 
 # -- everything else
