@@ -94,11 +94,7 @@ class Notebook:
         return {"printed": printed.text(), "error": error}
 
     def _execute(self, source: str) -> None:
-        tree = compile(
-            as_python(source), "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        )
-        code = compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        result = eval(code, self.names)
+        result = eval(compiled(source), self.names)
         if inspect.iscoroutine(result):
             import asyncio  # for the few who wait for something
 
@@ -154,15 +150,20 @@ class TimedPeer(Peer):
             raise TooSlow
 
 
-def as_python(source: str) -> str:
-    """The cell as Python: magics and shell commands become calls that do nothing here."""
+def compiled(source: str) -> types.CodeType:
+    """The cell as code; magics and shell commands become calls that do nothing here."""
+
+    def code(text: str) -> types.CodeType:
+        # A cell may wait at its top level, and has none of this file's own `__future__`.
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        return compile(text, "<cell>", "exec", flags, dont_inherit=True)
+
     try:
-        ast.parse(source)
-        return source
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code(source)
+    except SyntaxError:
         from IPython.core.inputtransformer2 import TransformerManager
 
-    return TransformerManager().transform_cell(source)
+        return code(TransformerManager().transform_cell(source))
 
 
 class _Silent:

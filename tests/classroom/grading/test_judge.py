@@ -58,6 +58,8 @@ NOTEBOOKISH = {
     "a check of one's own": "factor = 1 - beta**t\ncheck.bias(factor)\nscoreboard()",
     "a dataclass": "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\n"
     "factor = A(1).x - beta**t",
+    "annotations that are values": "def f(x: int): pass\n"
+    "factor = (1 if f.__annotations__['x'] is int else 0) - beta**t",
     "text": "factor = '1 - β^t'",
     "a warning": "import warnings\nwarnings.warn('x')\nfactor = 1 - beta**t",
 }
