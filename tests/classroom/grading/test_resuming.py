@@ -6,6 +6,7 @@ One story in several runs of the real command, in a copy of the course; each tes
 import ctypes
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -84,7 +85,9 @@ class Course:
             text=True,
         )
         orphans = set(_children()) - others
-        left_behind = [] if by is signal.SIGKILL else [_about(pid) for pid in orphans]
+        left_behind = (
+            [] if by is signal.SIGKILL else [_about(pid) for pid in orphans if _stays(pid)]
+        )
         _wait_for_orphans(others)
         return Run(done.returncode, done.stdout + done.stderr, self.marks(), left_behind)
 
@@ -92,6 +95,17 @@ class Course:
         """Digest and points by student and unit."""
         with Gradebook(self.grades / NAME) as book:
             return {(g.student, g.unit): (g.digest, g.earned) for g in book.all()}
+
+
+def _stays(pid: int) -> bool:
+    """Is it still there once the kernel has had time to end what was killed with its parent?"""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    ended = select.select([process], [], [], 5)[0]
+    os.close(process)
+    return not ended
 
 
 def _children() -> Iterator[int]:
