@@ -24,8 +24,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
 ]
+NO_HOST = "--host-resolver-rules=MAP * ~NOTFOUND"
 FOOTER = """<div style="width: 100%; padding: 0 16mm; font: 8px sans-serif; color: #57606a; display:
 flex; justify-content: space-between"><span class="title"></span>
 <span><span class="pageNumber"></span> / <span class="totalPages"></span></span></div>"""
@@ -54,15 +54,16 @@ def chromium() -> str:
 
 
 @contextlib.contextmanager
-def browser() -> Iterator[Browser]:
-    """A headless Chromium without a network."""
+def browser(but: str = "") -> Iterator[Browser]:
+    """A headless Chromium cut off from every host, `but` one where it is named."""
     path = chromium()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise CourseError("Printing needs Playwright: pip install playwright.") from None
     with sync_playwright() as playwright:
-        chrome = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        hosts = f"{NO_HOST} , EXCLUDE {but}" if but else NO_HOST
+        chrome = playwright.chromium.launch(executable_path=path, args=[*FLAGS, hosts])
         try:
             yield chrome
         finally:

@@ -24,7 +24,25 @@ def nested(value: Any, leaf: Callable) -> Any:
     return leaf(value)
 
 
-class MeteredArray(np.lib.mixins.NDArrayOperatorsMixin):
+class LikeAnArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """What an array does by indexing, comparing and copying, wherever its numbers are."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self == value))
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        return self.copy()
+
+
+class MeteredArray(LikeAnArray):
     """An array that reports what is done with it, and refuses what cannot be counted."""
 
     __slots__ = ("_data", "_meter")
@@ -90,18 +108,6 @@ class MeteredArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         return len(self._data)
-
-    def __iter__(self) -> Any:
-        return (self[i] for i in range(len(self)))
-
-    def __contains__(self, value: Any) -> bool:
-        return bool(np.any(self == value))
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict) -> Any:
-        return self.copy()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise self._meter._refuse("Pickling a metered array", "Take `m.result` or `m.plain(x)`.")

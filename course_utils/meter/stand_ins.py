@@ -33,23 +33,24 @@ def stand_ins(m: Meter) -> dict[int, Any]:
         return create
 
     creators = {name: metered(creator) for name, creator in CREATORS.items()}
-    stand_in = _MeteredNumPy("numpy")
-    vars(stand_in).update(creators)
+    return numpy_with(creators, MeteredArray)
+
+
+def numpy_with(creators: dict[str, Callable], array: type) -> dict[int, Any]:
+    """Replacements by the id of the original; NumPy's own takes this kind for an ndarray too."""
+
+    class EitherArray(type):
+        def __instancecheck__(cls, x: Any) -> bool:
+            return isinstance(x, np.ndarray) or type(x) is array
+
+    stand_in = _NumPy("numpy")
+    vars(stand_in).update(creators, ndarray=EitherArray("ndarray", (), {}))
     return {id(np): stand_in, **{id(CREATORS[name]): new for name, new in creators.items()}}
 
 
-class _MeteredNumPy(types.ModuleType):
+class _NumPy(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
-        return _AnyArray if name == "ndarray" else getattr(np, name)
-
-
-class _EitherArray(type):
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, np.ndarray) or type(x) is MeteredArray
-
-
-class _AnyArray(metaclass=_EitherArray):
-    """np.ndarray for measured code that asks isinstance(x, np.ndarray)."""
+        return getattr(np, name)
 
 
 def globals_of(*values: Any) -> list[dict]:

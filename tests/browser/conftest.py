@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from course_utils.classroom.printing import chromium
+from course_utils.files import CourseError
 from tests.browser import lab as harness
 
 
@@ -19,8 +21,8 @@ from tests.browser import lab as harness
 def browser() -> Iterator[Browser]:
     """The system's Chromium. Without one: skipped on a laptop, failed in continuous integration."""
     try:
-        harness.chromium()
-    except harness.ChromiumMissing as missing:
+        chromium()
+    except CourseError as missing:
         if os.environ.get("CI"):
             pytest.fail(str(missing))
         pytest.skip(str(missing))

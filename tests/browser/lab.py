@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,23 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
 
+from course_utils.classroom import printing
 from course_utils.cli import LAB_CONFIG
 
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 60
 RUN_SECONDS = 300
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-]
 SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {
         "fetchNews": "false",
@@ -52,33 +43,9 @@ LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 HARMLESS: dict[str, str] = {}
 
 
-class ChromiumMissing(Exception):
-    """No Chromium on this machine."""
-
-
-def chromium() -> str:
-    """Path of the system's Chromium; the variable CHROMIUM has the first word."""
-    named = os.environ.get("CHROMIUM")
-    names = [named] if named else ["chromium", "chromium-browser", "google-chrome"]
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None:
-        raise ChromiumMissing(
-            "The browser tests need Chromium or Chrome. Install it (Debian, Ubuntu: apt install "
-            "chromium; macOS: brew install --cask google-chrome) or set CHROMIUM to its path."
-        )
-    return found
-
-
-@contextlib.contextmanager
-def browser() -> Iterator[Browser]:
+def browser() -> contextlib.AbstractContextManager[Browser]:
     """The system's Chromium, headless, cut off from every host but this one."""
-    path = chromium()
-    with sync_playwright() as playwright:
-        chrome = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        try:
-            yield chrome
-        finally:
-            chrome.close()
+    return printing.browser(but="127.0.0.1")
 
 
 # The server

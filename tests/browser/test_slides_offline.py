@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course_utils import explore
@@ -18,15 +17,11 @@ from course_utils.classroom.handouts import write_handouts
 from course_utils.classroom.notebooks import as_text, read
 from course_utils.classroom.outline import has_marks, outline
 from course_utils.classroom.slides import DECK_LIMIT, write_decks
+from tests.browser.test_pages_accessible import violations
 
 ROOT = Path(__file__).parents[2]
 LECTURES = {p.stem: p for p in units.lectures(ROOT) if has_marks(read(p))}
 MOMENTUM = "02_momentum"
-RULES = {
-    "resultTypes": ["violations"],
-    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
-    "rules": {"empty-table-header": {"enabled": False}},  # it takes a formula for nothing
-}
 # As for pages: what axe-core learns nothing from is taken away, since it takes its time for it.
 LEAVE_ONE_OF_EACH = """() => {
   document.querySelectorAll("mjx-container > svg > *").forEach(outline => outline.remove());
@@ -134,8 +129,7 @@ def test_a_deck_is_complete_offline_and_without_barriers(view, decks, stem):
         assert 5 <= box.locator("figure").count() <= 12
         assert all(box.locator("img").evaluate_all("all => all.map(i => i.alt)"))
     view.evaluate(LEAVE_ONE_OF_EACH)
-    found = Axe().run(view, options=RULES).response["violations"]
-    assert [f"{rule['id']}: {n['html'][:200]}" for rule in found for n in rule["nodes"]] == []
+    assert violations(view) == []
 
 
 @pytest.mark.parametrize("stem", LECTURES)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ...meter import HANDLERS, Meter, MeteredArray, NotCounted
-from ...meter.stand_ins import exchange, globals_of
+from ...meter.arrays import LikeAnArray
+from ...meter.stand_ins import exchange, globals_of, numpy_with
 from ...meter.tables import CREATORS, METHODS
 from .values import NUMBERS, TAG, WireError
 from .wire import Peer
@@ -119,7 +119,7 @@ def _has_metered(value: Any, dtype: Any = None) -> bool:
     return type(value) in (list, tuple, dict) and any(_has_metered(x, dtype) for x in parts)
 
 
-class FarArray(np.lib.mixins.NDArrayOperatorsMixin):
+class FarArray(LikeAnArray):
     """The student's side: an array whose numbers are with the judge."""
 
     def __init__(self, far: Far, handle: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
@@ -172,18 +172,6 @@ class FarArray(np.lib.mixins.NDArrayOperatorsMixin):
         if not self.shape:
             raise TypeError("len() of unsized object")
         return self.shape[0]
-
-    def __iter__(self) -> Iterator:
-        return (self[i] for i in range(len(self)))
-
-    def __contains__(self, value: Any) -> bool:
-        return bool(np.any(self == value))
-
-    def __copy__(self) -> Any:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict) -> Any:
-        return self.copy()
 
     def __repr__(self) -> str:
         return f"a metered array of shape {self.shape}"
@@ -245,21 +233,4 @@ class Far:
         def creator(name: str) -> Callable:
             return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
 
-        creators = {name: creator(name) for name in CREATORS}
-        stand_in = _FarNumPy("numpy")
-        vars(stand_in).update(creators)
-        return {id(np): stand_in, **{id(CREATORS[name]): new for name, new in creators.items()}}
-
-
-class _FarNumPy(types.ModuleType):
-    def __getattr__(self, name: str) -> Any:
-        return _AnyArray if name == "ndarray" else getattr(np, name)
-
-
-class _EitherArray(type):
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, np.ndarray) or type(x) is FarArray
-
-
-class _AnyArray(metaclass=_EitherArray):
-    """np.ndarray for measured code that asks isinstance(x, np.ndarray)."""
+        return numpy_with({name: creator(name) for name in CREATORS}, FarArray)

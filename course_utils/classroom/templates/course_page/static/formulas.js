@@ -1,3 +1,11 @@
+// What MathJax takes for a formula, as in the notebooks.
+const TEX = {
+  inlineMath: [["$", "$"], ["\\(", "\\)"]],
+  displayMath: [["$$", "$$"], ["\\[", "\\]"]],
+  processEscapes: true,
+  tags: "ams",
+};
+
 // A formula within a line stays with the punctuation around it: no line begins with a comma.
 function keepPunctuation() {
   for (const formula of document.querySelectorAll("mjx-container:not([display])")) {

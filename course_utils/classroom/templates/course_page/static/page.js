@@ -1,11 +1,6 @@
 // MathJax as the notebooks expect it; no menu, since that would fetch its parts from the web.
 window.MathJax = {
-  tex: {
-    inlineMath: [["$", "$"], ["\\(", "\\)"]],
-    displayMath: [["$$", "$$"], ["\\[", "\\]"]],
-    processEscapes: true,
-    tags: "ams",
-  },
+  tex: TEX,
   svg: {fontCache: "global", scale: 0.95, displayAlign: "left", displayIndent: "1em"},
   options: {enableMenu: false},
   startup: {

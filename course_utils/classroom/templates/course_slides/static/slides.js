@@ -1,12 +1,7 @@
 // MathJax as the notebooks expect it. Letters are kept with each formula, since the speaker's
 // window has none to share; no menu, since that would fetch its parts from the web.
 window.MathJax = {
-  tex: {
-    inlineMath: [["$", "$"], ["\\(", "\\)"]],
-    displayMath: [["$$", "$$"], ["\\[", "\\]"]],
-    processEscapes: true,
-    tags: "ams",
-  },
+  tex: TEX,
   svg: {fontCache: "local", scale: 0.9, displayAlign: "left", displayIndent: "0"},
   options: {enableMenu: false},
   startup: {typeset: false},
