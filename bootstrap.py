@@ -29,6 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
+CLASSROOM = ROOT / "classroom"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
@@ -161,12 +162,15 @@ def install(lock):
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
     pip += ["--timeout", "10", "--retries", "2"]
     uv = [str(PYTHON), "-m", "uv", "pip", "install", "--python", str(PYTHON)]
+    editable = ["--editable", "."]
+    if CLASSROOM.is_dir():  # students have no such folder
+        editable += ["--editable", str(CLASSROOM)]
     LOG.write_bytes(b"")
     progress = Progress("Installing the packages of the course into .venv")
     have_uv = progress.wait(pip + ["uv"]) == 0
     tools = [uv, pip] if have_uv else [] if offline() else [pip]
     for tool in tools:
-        steps = [tool + ["-r", lock], tool + ["--no-deps", "--editable", "."]]
+        steps = [tool + ["-r", lock], tool + ["--no-deps"] + editable]
         if all(progress.wait(step) == 0 for step in steps):
             progress.done()
             return

@@ -6,7 +6,7 @@ tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing t
 
 import pytest
 
-pytest_plugins = ["course_utils.classroom.nbval_table"]
+pytest_plugins = ["classroom.nbval_table"]
 
 LONG = ["tests/browser/", "tests/test_committed_notebooks.py", "tests/classroom/"]
 LONG += ["notebooks/", "solutions/"]

@@ -28,11 +28,11 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course_utils.classroom.checking import under_our_checks
-from course_utils.classroom.grading.assembly import assemble, called_check, submitted_cells
-from course_utils.classroom.grading.gradebook import NAME, Gradebook
-from course_utils.classroom.interchange import export_to_nbgrader
-from course_utils.classroom.notebooks import as_text, code_cells, read
+from classroom.checking import under_our_checks
+from classroom.grading.assembly import assemble, called_check, submitted_cells
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.interchange import export_to_nbgrader
+from classroom.notebooks import as_text, code_cells, read
 from course_utils.progress import declared
 
 ROOT = Path(__file__).parents[1]
@@ -105,7 +105,7 @@ def hand_in(folder: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Path
 GRADE = """
 import sys
 from pathlib import Path
-from course_utils.classroom.grading.running import Options, grade
+from classroom.grading.running import Options, grade
 root, source, folder, unit = sys.argv[1:]
 grade(Path(root), Path(source), Path(folder), Options(unit=unit), lambda done: None)
 """

@@ -11,10 +11,10 @@ from pathlib import Path
 import nbformat.v4 as v4
 import pytest
 
+from classroom import checking, interchange, navigation, notebooks, release
+from classroom.grading.gradebook import Gradebook
+from classroom.grading.records import Graded, Result
 from course_utils import cli, doctor
-from course_utils.classroom import checking, interchange, navigation, notebooks, release
-from course_utils.classroom.grading.gradebook import Gradebook
-from course_utils.classroom.grading.records import Graded, Result
 from course_utils.doctor import Finding
 from course_utils.files import CourseError
 
@@ -168,7 +168,7 @@ def test_a_notebook_that_fails_keeps_its_old_file(course, monkeypatch, capsys):
 @pytest.fixture
 def decks(course, monkeypatch):
     """Two lectures, one of them with slide marks; building a deck takes no time."""
-    from course_utils.classroom import slides
+    from classroom import slides
 
     marked = {"slideshow": {"slide_type": "slide"}}
     for name, metadata in {"01_a": {}, "02_unit": marked}.items():
@@ -225,7 +225,7 @@ def test_slides_opens_the_decks(course, decks, monkeypatch):
 def test_the_exit_code_tells_whether_every_slide_fits(
     course, decks, monkeypatch, capsys, found, code
 ):
-    from course_utils.classroom import printing, screening
+    from classroom import printing, screening
 
     monkeypatch.setattr(printing, "browser", contextlib.nullcontext)
     monkeypatch.setattr(screening, "misfits", lambda chrome, decks: iter(found))
@@ -234,7 +234,7 @@ def test_the_exit_code_tells_whether_every_slide_fits(
 
 
 def test_handout_names_what_it_writes(course, monkeypatch, capsys):
-    from course_utils.classroom import handouts
+    from classroom import handouts
 
     asked = []
     monkeypatch.setattr(

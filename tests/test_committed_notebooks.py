@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat import from_dict
 
-from course_utils.classroom.notebooks import (
+from classroom.notebooks import (
     VOLATILE,
     as_text,
     code_cells,
@@ -21,7 +21,7 @@ from course_utils.classroom.notebooks import (
     read,
     strip_outputs,
 )
-from course_utils.classroom.release import exercise_from, solution_lines
+from classroom.release import exercise_from, solution_lines
 from course_utils.exercise import EXERCISES
 
 ROOT = Path(__file__).parents[1]

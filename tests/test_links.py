@@ -14,9 +14,9 @@ import nbformat.v4 as v4
 import pytest
 from markdown_it import MarkdownIt
 
-from course_utils.classroom.navigation import FOOT, HEAD, outdated
-from course_utils.classroom.notebooks import as_text, read
-from course_utils.classroom.release import bundle
+from classroom.navigation import FOOT, HEAD, outdated
+from classroom.notebooks import as_text, read
+from classroom.release import bundle
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("notebooks", "exercises", "solutions")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from course_utils.classroom.printing import chromium
+from classroom.printing import chromium
 from course_utils.files import CourseError
 from tests.browser import lab as harness
 

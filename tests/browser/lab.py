@@ -22,7 +22,7 @@ from pathlib import Path
 import nbformat
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
 
-from course_utils.classroom import printing
+from classroom import printing
 from course_utils.cli import LAB_CONFIG
 
 REPOSITORY = Path(__file__).parents[2]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from course_utils.classroom.grading import feedback, report
-from course_utils.classroom.grading.records import Override, mark
+from classroom.grading import feedback, report
+from classroom.grading.records import Override, mark
 from tests.browser.test_pages_accessible import (
     DESKTOP,
     LEAVE_ONE_OF_EACH,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from course_utils.classroom.pages import export_page, write_page
+from classroom.pages import export_page, write_page
 
 ROOT = Path(__file__).parents[2]
 LECTURES = sorted((ROOT / "notebooks").glob("*.ipynb"))

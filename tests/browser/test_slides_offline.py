@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from classroom import printing, screening, slides, units
+from classroom.handouts import write_handouts
+from classroom.notebooks import as_text, read
+from classroom.outline import has_marks, outline
+from classroom.slides import DECK_LIMIT, write_decks
 from course_utils import explore
-from course_utils.classroom import printing, screening, slides, units
-from course_utils.classroom.handouts import write_handouts
-from course_utils.classroom.notebooks import as_text, read
-from course_utils.classroom.outline import has_marks, outline
-from course_utils.classroom.slides import DECK_LIMIT, write_decks
 from tests.browser.test_pages_accessible import violations
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,11 @@ from pathlib import Path
 import nbformat.v4 as v4
 import pytest
 
-from course_utils.classroom import checking
-from course_utils.classroom.checking import check_submission, is_ours, under_our_checks
-from course_utils.classroom.grading.assembly import Cell, assemble, submitted_cells
-from course_utils.classroom.nbval_table import why_red
-from course_utils.classroom.notebooks import CELL_TIMEOUT, as_text, read
+from classroom import checking
+from classroom.checking import check_submission, is_ours, under_our_checks
+from classroom.grading.assembly import Cell, assemble, submitted_cells
+from classroom.nbval_table import why_red
+from classroom.notebooks import CELL_TIMEOUT, as_text, read
 from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils.classroom import handouts, offline, printing
-from course_utils.classroom.handouts import write_handouts
-from course_utils.classroom.notebooks import as_text
+from classroom import handouts, offline, printing
+from classroom.handouts import write_handouts
+from classroom.notebooks import as_text
 from course_utils.files import CourseError
 
 TITLE = "# A\n\n[sheet](../exercises/01_a.ipynb), [lecture](../notebooks/01_a.ipynb), "

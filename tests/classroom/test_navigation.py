@@ -3,7 +3,7 @@
 import nbformat.v4 as v4
 import pytest
 
-from course_utils.classroom.navigation import (
+from classroom.navigation import (
     FOOT,
     HEAD,
     close,
@@ -12,8 +12,8 @@ from course_utils.classroom.navigation import (
     relink,
     short_title,
 )
-from course_utils.classroom.notebooks import as_text, read
-from course_utils.classroom.release import exercise_from, generate
+from classroom.notebooks import as_text, read
+from classroom.release import exercise_from, generate
 from course_utils.files import CourseError
 
 TITLES = {

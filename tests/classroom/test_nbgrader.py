@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
-from course_utils.classroom.interchange import export_to_nbgrader, nbgrader_source
-from course_utils.classroom.notebooks import as_text, code_cells, read
+from classroom.interchange import export_to_nbgrader, nbgrader_source
+from classroom.notebooks import as_text, code_cells, read
 from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]

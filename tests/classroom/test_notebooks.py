@@ -6,7 +6,7 @@ import sys
 import nbformat.v4 as v4
 import pytest
 
-from course_utils.classroom.notebooks import (
+from classroom.notebooks import (
     WIDGET_VIEW,
     Coverage,
     as_text,

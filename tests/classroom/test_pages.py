@@ -11,9 +11,9 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils.classroom import offline
-from course_utils.classroom.notebooks import WIDGET_VIEW, as_text, read
-from course_utils.classroom.pages import export_page, write_page, write_pages
+from classroom import offline
+from classroom.notebooks import WIDGET_VIEW, as_text, read
+from classroom.pages import export_page, write_page, write_pages
 from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]

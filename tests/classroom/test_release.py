@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat.v4 as v4
 import pytest
 
-from course_utils.classroom import release
-from course_utils.classroom.notebooks import as_text, read
-from course_utils.classroom.release import bundle, exercise_from, generate, solution_lines
+from classroom import release
+from classroom.notebooks import as_text, read
+from classroom.release import bundle, exercise_from, generate, solution_lines
 from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,10 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils.classroom import offline, slides, units
-from course_utils.classroom.notebooks import as_text, read
-from course_utils.classroom.outline import has_marks, outline, table
-from course_utils.classroom.slides import write_decks
+from classroom import offline, slides, units
+from classroom.notebooks import as_text, read
+from classroom.outline import has_marks, outline, table
+from classroom.slides import write_decks
 from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]

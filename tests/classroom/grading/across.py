@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from course_utils.classroom.grading.inside import TimedPeer
-from course_utils.classroom.grading.metering import Far
-from course_utils.classroom.grading.sandbox import Limits, Submission
-from course_utils.classroom.grading.wire import Stream
+from classroom.grading.inside import TimedPeer
+from classroom.grading.metering import Far
+from classroom.grading.sandbox import Limits, Submission
+from classroom.grading.wire import Stream
 
 
 @contextlib.contextmanager

@@ -14,8 +14,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from classroom.grading.records import Graded, Result
 from course_utils import ____
-from course_utils.classroom.grading.records import Graded, Result
 from course_utils.exercise import Exercise, Outcome
 from course_utils.progress import declared
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from course_utils.classroom.grading.desks import Desk
+from classroom.grading.desks import Desk
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """A submission whose student tries everything that text can do."""
 
-from course_utils.classroom.grading.records import Graded, Result
+from classroom.grading.records import Graded, Result
 
 MARKUP = "</script></style></title><script>alert(1)</script><img src=http://outside.invalid/x.png>"
 UNSEEN = "\u202eright\u202c\x00\x1b[31m\ud800\ufffe"

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course_utils.classroom.grading.desks import Desk
-from course_utils.classroom.grading.judge import Job
-from course_utils.classroom.grading.records import Graded
-from course_utils.classroom.grading.running import Solutions
+from classroom.grading.desks import Desk
+from classroom.grading.judge import Job
+from classroom.grading.records import Graded
+from classroom.grading.running import Solutions
 from course_utils.progress import declared
 
 ROOT = Path(__file__).parents[3]

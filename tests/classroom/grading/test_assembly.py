@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from course_utils.classroom.grading.assembly import (
+from classroom.grading.assembly import (
     Cell,
     Check,
     assemble,

@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from bs4 import BeautifulSoup
 
+from classroom.grading import report
+from classroom.grading.class_numbers import by_unit, correlation
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.outputs import write_outputs
+from classroom.grading.records import Graded, Override, Result, mark
 from course_utils import style
-from course_utils.classroom.grading import report
-from course_utils.classroom.grading.class_numbers import by_unit, correlation
-from course_utils.classroom.grading.gradebook import NAME, Gradebook
-from course_utils.classroom.grading.outputs import write_outputs
-from course_utils.classroom.grading.records import Graded, Override, Result, mark
 from course_utils.files import CourseError
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import NAMES, hostile

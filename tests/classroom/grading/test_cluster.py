@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.classroom.grading.gradebook import NAME, Gradebook
-from course_utils.classroom.grading.running import Done, Options, grade
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.running import Done, Options, grade
 from course_utils.files import CourseError
 from tests.classroom.grading.making import ROOT, UNIT, hand_in, solved
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course_utils.classroom.grading.exports import canvas_csv, grades_csv, junit_xml, moodle_csv
-from course_utils.classroom.grading.records import Graded, Override, Result, mark
+from classroom.grading.exports import canvas_csv, grades_csv, junit_xml, moodle_csv
+from classroom.grading.records import Graded, Override, Result, mark
 from tests.classroom.grading.hostile import hostile
 
 RIGHT = Result("2.9", "rules", "right", 3, 3, "Same steps.", seconds=0.5)

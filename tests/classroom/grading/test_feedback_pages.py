@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils.classroom.grading.feedback import file_name, page, page_path
-from course_utils.classroom.grading.records import Graded, Override, mark
+from classroom.grading.feedback import file_name, page, page_path
+from classroom.grading.records import Graded, Override, mark
 from tests.classroom.grading.classes import result_of
 from tests.classroom.grading.hostile import NAMES, hostile
 

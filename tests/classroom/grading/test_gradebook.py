@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from course_utils.classroom.grading import gradebook
-from course_utils.classroom.grading.gradebook import Gradebook
-from course_utils.classroom.grading.records import Graded, Result, visible
+from classroom.grading import gradebook
+from classroom.grading.gradebook import Gradebook
+from classroom.grading.records import Graded, Result, visible
 from course_utils.files import CourseError
 
 BIAS = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.", "one step only", "It grows.")
@@ -202,8 +202,8 @@ def test_a_gradebook_that_somebody_else_keeps_locked_gets_a_sentence(book):
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from course_utils.classroom.grading.gradebook import Gradebook
-from course_utils.classroom.grading.records import Graded, Result
+from classroom.grading.gradebook import Gradebook
+from classroom.grading.records import Graded, Result
 
 def version(number):
     answer = str(number) * 30_000  # many pages of the file

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.classroom.grading import desks
-from course_utils.classroom.grading.desks import Desk
-from course_utils.classroom.grading.gradebook import NAME, Gradebook
-from course_utils.classroom.grading.judge import Job
-from course_utils.classroom.grading.outputs import write_outputs
-from course_utils.classroom.grading.running import Options, grade
+from classroom.grading import desks
+from classroom.grading.desks import Desk
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.judge import Job
+from classroom.grading.outputs import write_outputs
+from classroom.grading.running import Options, grade
 from tests.classroom.grading.making import (
     ALL,
     ROOT,
@@ -376,8 +376,8 @@ FORGERIES = {
             __hash__ = float.__hash__
         bound = Friend(1)""",
     "a grader's side that was patched": """
-        import course_utils.classroom.grading.inside as inside
-        import course_utils.classroom.grading.wire as wire
+        import classroom.grading.inside as inside
+        import classroom.grading.wire as wire
         import __main__, gc
         verdict = {"number": "7.2", "name": "leak", "outcome": "right", "earned": 2, "points": 2}
         inside.Notebook.run = lambda self, source: {"printed": "", "error": None, **verdict}

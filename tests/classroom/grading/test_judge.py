@@ -2,8 +2,8 @@
 
 import pytest
 
-from course_utils.classroom.grading.assembly import submitted_cells
-from course_utils.classroom.notebooks import read
+from classroom.grading.assembly import submitted_cells
+from classroom.notebooks import read
 from tests.classroom.grading.making import ROOT, earned, graded, solved
 
 UNITS = sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.classroom.grading.gradebook import NAME, Gradebook
-from course_utils.classroom.grading.running import read_ids
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.running import read_ids
 from course_utils.files import CourseError
 from tests.classroom.grading.making import ALL, ROOT, UNIT, earned, graded, hand_in, solved
 
@@ -27,7 +27,7 @@ STUDENTS = ("ada", "alan", "carl", "emmy", "grace", "hedy")
 CHILD_SUBREAPER = 36  # for prctl: who loses its parent becomes our child, so that we can see it
 STOP_AFTER = """
 import os, sys
-from course_utils.classroom.grading import terminal
+from classroom.grading import terminal
 count, number = int(sys.argv[1]), int(sys.argv[2])
 tell = terminal.Progress.__call__
 

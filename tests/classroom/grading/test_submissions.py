@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from course_utils.classroom.grading.submissions import LARGEST, find
+from classroom.grading.submissions import LARGEST, find
 from course_utils.files import CourseError
 
 UNITS = {"02_momentum": ["weights", "bias"], "05_two_heads": ["projections", "slips"]}

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import sympy
 
+from classroom.grading.values import WireError
+from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import checks
 from course_utils.answers import ____, has_blank
-from course_utils.classroom.grading.values import WireError
-from course_utils.classroom.grading.wire import Gone, Peer, Stream
 from course_utils.exercise import Exercise
 from tests.classroom.grading.across import elsewhere, value
 

@@ -1,0 +1,140 @@
+"""`course check`: nbval over lectures and solutions, and over one submission.
+
+Both are plain nbval with a plugin of ours: `nbval_table.py` counts what was really compared, and
+`nbval_exercises.py` makes each exercise of a submission one test.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course_utils.files import CourseError
+
+from .grading.assembly import Assembly, Cell, assemble, called_check, submitted_cells
+from .notebooks import CELL_TIMEOUT, as_text, problems, read
+from .release import exercise_from
+
+NBVAL = ("--nbval", "--nbval-current-env", "--nbval-kernel-startup-timeout=180")
+QUIET = ("-qq", "--tb=no", "-rN", "--color=no", "-p", "no:cacheprovider", "-c", os.devnull)
+SUBMISSION_TIMEOUT = 30  # seconds a cell
+WARNING = (
+    "This runs the submission's code on this machine, without a sandbox; `course grade` has one."
+)
+
+
+# -- lectures and solutions -----------------------------------------------------------------------
+
+
+def is_ours(path: Path, root: Path) -> bool:
+    """Is it a lecture or a solution of this course?"""
+    return path.resolve().parent in (root.resolve() / "notebooks", root.resolve() / "solutions")
+
+
+def check_notebooks(paths: Sequence[Path], root: Path, jobs: int | None = None) -> bool:
+    """Run nbval over our own notebooks and print the table; are all of them green?"""
+    sound = all([not problems(read(path)) for path in paths])  # every file is read first
+    jobs = min(jobs or os.cpu_count() or 1, len(paths))
+    spread = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 and _has("xdist") else []
+    arguments = [*spread, f"--nbval-cell-timeout={CELL_TIMEOUT}"]
+    return _is_green("nbval_table", root, [*arguments, *map(str, paths)]) and sound
+
+
+def _is_green(plugin: str, root: Path, arguments: Sequence[str]) -> bool:
+    """Run pytest with nbval and a plugin of ours in a process of its own."""
+    command = [sys.executable, "-m", "pytest", *QUIET, f"--rootdir={root}"]
+    command += ["-p", f"{__package__}.{plugin}", *NBVAL, *arguments]
+    outer = ("PYTEST_", "COV_")  # nothing of a pytest around this one may leak in
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
+    package = str(Path(__file__).resolve().parents[1])
+    paths = [package, environment.get("PYTHONPATH")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    sys.stdout.flush()
+    code = subprocess.run(command, cwd=root, env=environment).returncode
+    if code not in (0, 1):
+        raise CourseError(f"pytest could not do its work (exit code {code}).")
+    return code == 0
+
+
+def _has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+# -- a submission ---------------------------------------------------------------------------------
+
+
+def check_submission(path: Path, root: Path) -> bool:
+    """Run one submission under the instructor's checks and print the table; is all of it right?"""
+    try:
+        submission = submitted_cells(path.read_bytes())
+    except CourseError as problem:
+        raise CourseError(f"{path}: {problem}") from None
+    source = _solution_of(path, submission, root)
+    solution, cells = read(source), submitted_cells(source.read_bytes())
+    assembly = assemble(cells, submission)
+    print(f"{path}\n{WARNING}")
+    for note in assembly.notes:
+        print(f"Note: {note}")
+    with tempfile.TemporaryDirectory(prefix="course-check-") as folder:
+        notebook = Path(folder).resolve() / "submission.ipynb"
+        notebook.write_text(as_text(under_our_checks(solution, assembly)), encoding="utf-8")
+        timeout = f"--nbval-cell-timeout={SUBMISSION_TIMEOUT}"
+        return _is_green("nbval_exercises", notebook.parent, [timeout, str(notebook)])
+
+
+def under_our_checks(solution: NotebookNode, assembly: Assembly) -> NotebookNode:
+    """The notebook that nbval runs: the student's cells, our checks, and our saved outputs."""
+    ours = {cell.id: cell for cell in solution.cells}
+    cells = []
+    for number, (cell_id, source, is_check) in enumerate(_with_blanks(solution, assembly)):
+        if is_check:
+            cells.append(copy.deepcopy(ours[cell_id]))
+        else:
+            cells.append(new_code_cell(source, id=f"cell-{number}", metadata={"step": cell_id}))
+    return new_notebook(cells=cells, metadata=solution.metadata)
+
+
+def _with_blanks(solution: NotebookNode, assembly: Assembly) -> Iterator[tuple[str, str, bool]]:
+    """Id, source, is it a check; an answer that is missing altogether is left blank."""
+    blanks = {cell.id: cell.source for cell in exercise_from(solution, "solution").cells}
+    answered = False
+    for step in assembly.steps:
+        answer = step.id.replace("check-", "answer-", 1)
+        if step.check and not answered and answer in blanks:
+            yield answer, blanks[answer], False
+        yield step.id, step.source, step.check is not None
+        answered = not step.check and (answered or step.is_students)
+
+
+def _solution_of(path: Path, submission: Sequence[Cell], root: Path) -> Path:
+    """The solution with the most checks and answers in common; else the one of the same name."""
+    solutions = sorted((root / "solutions").glob("*.ipynb"))
+    theirs = _landmarks(submission)
+    common = {p: len(theirs & _landmarks(submitted_cells(p.read_bytes()))) for p in solutions}
+    best = max(common.values(), default=0)
+    found = [p for p in solutions if common[p] == best] if best else solutions
+    named = [p for p in found if p.stem in path.as_posix()]
+    if len(named or found) == 1:
+        return (named or found)[0]
+    if not solutions:
+        raise CourseError(f"There are no solution notebooks in {root / 'solutions'}.")
+    raise CourseError(
+        f"{path} belongs to no unit: it has none of the checks, and its name is none of "
+        f"{', '.join(p.stem for p in solutions)}."
+    )
+
+
+def _landmarks(cells: Sequence[Cell]) -> set[str]:
+    """Ids of answers and checks, and the exercises whose checks are called."""
+    ids = {cell.id for cell in cells if cell.id.startswith(("answer-", "check-"))}
+    calls = filter(None, (called_check(cell.source) for cell in cells))
+    return ids | {f"check.{check.exercise}" for check in calls}

@@ -1,0 +1,291 @@
+"""The instructors' half of the `course` command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from course_utils.files import CourseError, course_root, write_whole
+
+
+def add_commands(commands: Any) -> None:
+    """Add all commands for instructors to argparse's subparsers."""
+    release = commands.add_parser("release", help="generate exercises/ or the students' bundle")
+    release.add_argument("--to", type=Path, metavar="DIR", help="write the students' bundle to DIR")
+    release.add_argument("--zip", action="store_true", help="with --to: write DIR.zip instead")
+    release.add_argument(
+        "--nbgrader", type=Path, metavar="DIR", help="write an assignment source for nbgrader"
+    )
+    release.add_argument(
+        "--unit", action="append", default=[], help="with --to or --nbgrader: only this unit"
+    )
+    release.set_defaults(run=_release)
+
+    execute = commands.add_parser("execute", help="run notebooks anew and save them clean")
+    execute.add_argument(
+        "notebook", nargs="*", type=Path, help="all lectures and solutions if none"
+    )
+    execute.set_defaults(run=_execute)
+
+    check = commands.add_parser(
+        "check", help="run nbval over lectures and solutions, or over a submission"
+    )
+    check.add_argument("notebook", nargs="*", type=Path, help="all lectures and solutions if none")
+    check.add_argument("--jobs", type=_positive, metavar="N", help="as many as there are cores")
+    check.set_defaults(run=_check)
+
+    page = commands.add_parser("page", help="write notebooks as HTML pages that work offline")
+    page.add_argument("notebook", nargs="*", type=Path, help="all lectures and exercises if none")
+    page.add_argument("--to", type=Path, metavar="DIR", help="the folder; build/pages if not given")
+    page.set_defaults(run=_page)
+
+    slides = commands.add_parser("slides", help="write lectures as decks that work offline")
+    slides.add_argument("unit", nargs="*", help="2, 02_momentum or a path; all lectures if none")
+    slides.add_argument("--to", type=Path, metavar="DIR", help="build/slides if none")
+    slides.add_argument("--pdf", action="store_true", help="also print each deck")
+    slides.add_argument("--open", action="store_true", help="open the decks in the browser")
+    slides.add_argument("--outline", action="store_true", help="only list slides and minutes")
+    slides.add_argument("--check", action="store_true", help="also tell which slides do not fit")
+    slides.add_argument("--shots", type=Path, metavar="DIR", help="also take pictures of slides")
+    slides.set_defaults(run=_slides)
+
+    handout = commands.add_parser("handout", help="write lectures and blank exercises for print")
+    handout.add_argument("unit", nargs="*", help="2, 02_momentum or a path; all lectures if none")
+    handout.add_argument("--to", type=Path, metavar="DIR", help="build/handouts if none")
+    handout.add_argument("--html", action="store_true", help="only pages, no PDF")
+    handout.set_defaults(run=_handout)
+
+    links = commands.add_parser(
+        "links", help="write the links to the previous and next unit into lectures and solutions"
+    )
+    links.set_defaults(run=_links)
+
+    grade = commands.add_parser(
+        "grade", help="grade the submissions of a class; what is graded and unchanged is kept"
+    )
+    grade.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder or a zip")
+    grade.add_argument("--to", type=Path, metavar="GRADES", required=True, help="folder for grades")
+    grade.add_argument("--unit", help="only this unit, such as 02_momentum")
+    grade.add_argument("--student", help="only this student, also if nothing changed")
+    grade.add_argument("--verbose", action="store_true", help="show what was run and seen, and why")
+    grade.add_argument(
+        "--ids", type=Path, metavar="FILE", help="CSV: student, id in units 05 and 11"
+    )
+    grade.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at once")
+    grade.add_argument("--scheduler", metavar="ADDRESS", help="grade on this Dask cluster")
+    grade.add_argument("--cell-seconds", type=float, default=10.0, help="most for a cell or a call")
+    grade.add_argument(
+        "--no-sandbox", action="store_true", help="run student code unprotected on this machine"
+    )
+    grade.set_defaults(run=_grade)
+
+    report = commands.add_parser(
+        "report", help="write grades, feedback pages and report anew; nothing is run"
+    )
+    report.add_argument("grades", type=Path, metavar="GRADES", help="the folder of `course grade`")
+    report.add_argument("--unit", help="of this unit alone")
+    report.set_defaults(run=_report)
+
+    override = commands.add_parser(
+        "override", help="let points that you give count for an exercise, also after regrading"
+    )
+    override.add_argument("grades", type=Path, metavar="GRADES", help="as for `course report`")
+    for word in ("student", "unit", "exercise"):
+        override.add_argument(word, metavar=word.upper())
+    override.add_argument("points", type=int, nargs="?", metavar="POINTS")
+    override.add_argument("--reason", default="", help="why; the student will read it")
+    override.add_argument("--drop", action="store_true", help="let the check's points count again")
+    override.set_defaults(run=_override)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
+    return int(text)
+
+
+def _release(options: argparse.Namespace) -> int:
+    from . import release
+
+    root = course_root()
+    if options.nbgrader is not None:
+        from .interchange import export_to_nbgrader
+
+        if options.to or options.zip:
+            raise CourseError(
+                "--nbgrader DIR writes a folder of its own; leave out --to and --zip."
+            )
+        for path in export_to_nbgrader(root, options.nbgrader, options.unit):
+            print(f"wrote {path}")
+    elif options.to is None:
+        if options.zip or options.unit:
+            raise CourseError("--zip and --unit belong to --to DIR, the students' bundle.")
+        _tell_changes(release.release(root), root)
+    else:
+        print(f"wrote {release.bundle(root, options.to, options.unit, options.zip)}")
+    return 0
+
+
+def _execute(options: argparse.Namespace) -> int:
+    from .notebooks import as_text, execute
+
+    paths = options.notebook or _lectures_and_solutions(course_root())
+    for number, path in enumerate(paths, start=1):
+        start = time.perf_counter()
+        print(f"[{number}/{len(paths)}] {path}", end=" ", flush=True)
+        try:
+            write_whole(path, as_text(execute(path)))
+        finally:
+            print(f"{time.perf_counter() - start:.1f} s", flush=True)
+    return 0
+
+
+def _lectures_and_solutions(root: Path) -> list[Path]:
+    folders = (root / "notebooks", root / "solutions")
+    return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
+
+
+def _check(options: argparse.Namespace) -> int:
+    from .checking import check_notebooks, check_submission, is_ours
+
+    root = course_root()
+    named = options.notebook or _lectures_and_solutions(root)
+    ours = [path for path in named if is_ours(path, root)]
+    green = [check_submission(path, root) for path in named if path not in ours]
+    if ours:
+        green.append(check_notebooks(ours, root, options.jobs))
+    return 0 if all(green) else 1
+
+
+def _page(options: argparse.Namespace) -> int:
+    from .pages import write_pages
+
+    root = course_root()
+    folders = (root / "notebooks", root / "exercises")
+    paths = options.notebook or [p for folder in folders for p in sorted(folder.glob("*.ipynb"))]
+    pages = write_pages(paths, root, options.to or root / "build" / "pages")
+    for number, page in enumerate(pages, start=1):
+        print(f"[{number}/{len(paths)}] wrote {page}", flush=True)
+    return 0
+
+
+def _slides(options: argparse.Namespace) -> int:
+    from . import outline, slides, units
+    from .notebooks import read
+
+    root = course_root()
+    paths = units.lectures(root, options.unit)
+    if not options.unit:
+        paths = [path for path in paths if outline.has_marks(read(path))]
+    if options.outline:
+        for path in paths:
+            print(f"{path.stem}\n{outline.table(outline.outline(read(path), path))}\n")
+        return 0
+    folder, decks = options.to or root / "build" / "slides", []
+    coming = slides.write_decks(paths, folder, root / "build" / "frames")
+    for number in range(1, len(paths) + 1):
+        print(f"[{number}/{len(paths)}]", end=" ", flush=True)
+        deck = next(coming)
+        decks.append(deck.target)
+        print(deck, flush=True)
+    code = _look_at(decks, options) if options.pdf or options.check or options.shots else 0
+    if options.open:
+        import webbrowser
+
+        for deck in decks:
+            webbrowser.open(deck.resolve().as_uri())
+    return code
+
+
+def _look_at(decks: Sequence[Path], options: argparse.Namespace) -> int:
+    """What needs a browser: PDFs, pictures of all slides, and which slides do not fit."""
+    from . import printing, screening
+
+    found = []
+    with printing.browser() as chrome:
+        for deck in decks:
+            if options.pdf:
+                printing.print_deck(chrome, deck, deck.with_suffix(".pdf"))
+                print(f"wrote {deck.with_suffix('.pdf')}", flush=True)
+            if options.shots:
+                for sheet in screening.shoot(chrome, deck, options.shots):
+                    print(f"wrote {sheet}", flush=True)
+        if options.check:
+            for misfit in screening.misfits(chrome, decks):
+                found.append(misfit)
+                print(misfit, flush=True)
+            print(f"{len(found)} to mend." if found else "Every slide fits its frame.")
+    return 1 if found else 0
+
+
+def _handout(options: argparse.Namespace) -> int:
+    from . import handouts, units
+
+    root = course_root()
+    paths = units.lectures(root, options.unit)
+    folder = options.to or root / "build" / "handouts"
+    for file in handouts.write_handouts(paths, folder, pdf=not options.html):
+        print(f"wrote {file}", flush=True)
+    return 0
+
+
+def _links(options: argparse.Namespace) -> int:
+    from . import navigation
+
+    root = course_root()
+    _tell_changes(navigation.link(root), root)
+    return 0
+
+
+def _tell_changes(paths: Sequence[Path], root: Path) -> None:
+    print("\n".join(f"wrote {path.relative_to(root)}" for path in paths) or "nothing changed")
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from .grading.terminal import grade_class
+
+    return grade_class(options, course_root())
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .grading.outputs import write_outputs
+
+    changed = write_outputs(options.grades, options.unit, tell=_show_current)
+    beside = [path for path in changed if path.parent == options.grades]
+    lines = [f"wrote {path}" for path in beside]
+    if len(changed) > len(beside):
+        pages = options.grades / "feedback"
+        lines.append(f"wrote {len(changed) - len(beside)} of the feedback pages in {pages}")
+    print("\n".join(lines) or "nothing changed")
+    return 0
+
+
+def _show_current(path: Path) -> None:
+    """What is being written, on one line of the terminal that the next one replaces."""
+    if sys.stdout.isatty():
+        print(f"\r\x1b[K{path.name[:70]}\r", end="", flush=True)
+
+
+def _override(options: argparse.Namespace) -> int:
+    from .grading.gradebook import NAME, Gradebook
+
+    if options.drop == (options.points is not None):
+        raise CourseError("Give either POINTS with --reason, or --drop.")
+    with Gradebook(options.grades / NAME, create=False) as book:
+        unit = book.stem(options.unit)
+        who = (options.student, unit, options.exercise)
+        if options.drop:
+            dropped = book.drop_override(*who)
+            print(f"dropped: {dropped.exercise} of {options.student} counts as it was checked")
+        else:
+            given = book.override(*who, options.points, options.reason)
+            total = book.mark(options.student, unit)
+            print(f"{options.student}, {unit}, {given.exercise}: {given.earned}", end=" ")
+            print(f"instead of the check's points; {total.earned} of {total.points} in all")
+    print(f"`course report {options.grades}` writes the pages anew.")
+    return 0

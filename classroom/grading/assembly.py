@@ -1,0 +1,229 @@
+"""What is run for a submission: the instructor's cells in their order, the student's in between.
+
+Check cells are always the instructor's, so whatever a submission did to them is without effect.
+Answers are found by their cell id; in a notebook that has lost its ids (some editors drop them),
+the calls `check.weights(...)` are the landmarks, and what stands before one belongs to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from course_utils.files import CourseError
+
+OLDEST, NEWEST = 4, 4  # notebook formats
+STUDENT_CELL = "student"  # where students write their id, in units with numbers of their own
+NOT_RUN = ("scoreboard",)
+INSTRUCTORS = "instructor-only"  # a tag
+LONGEST_CALL = 2000  # characters; a cell of megabytes takes seconds to parse, and is no call
+
+
+class Cell(NamedTuple):
+    """A code cell; the id is empty where a notebook has none."""
+
+    id: str
+    source: str
+
+
+class Check(NamedTuple):
+    """A call of a check in the instructor's notebook: which exercise, on which expressions."""
+
+    exercise: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cell to run, or one exercise to judge where `check` is given."""
+
+    id: str
+    source: str
+    is_students: bool = False
+    check: Check | None = None
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """All steps in order, and in words what had to be put right."""
+
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...]
+
+
+def submitted_cells(data: bytes) -> list[Cell]:
+    """The code cells of a notebook file that nobody vouches for; CourseError says what is wrong.
+
+    What is for instructors only is left out.
+    """
+    try:
+        notebook = json.loads(data)
+    except (ValueError, RecursionError):
+        raise CourseError("the file is no notebook: it is not valid JSON.") from None
+    if not isinstance(notebook, dict):
+        raise CourseError("the file is no notebook: there is no object in it.")
+    version = notebook.get("nbformat")
+    if type(version) is not int or not OLDEST <= version <= NEWEST:
+        shown = version if type(version) is int and 0 <= version < 100 else "unknown"
+        raise CourseError(f"the notebook has format version {shown}; version 4 is expected.")
+    cells = notebook.get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise CourseError("the notebook has no list of cells.")
+    code = [cell for cell in cells if cell.get("cell_type") == "code" and not _is_note(cell)]
+    if not code:
+        raise CourseError("the notebook has no code cells.")
+    return [Cell(_text(cell.get("id", "")), _source(cell.get("source"))) for cell in code]
+
+
+def checks(solution: Sequence[Cell]) -> dict[str, Check]:
+    """The calls of checks in the instructor's notebook, by cell id."""
+    found = {cell.id: called_check(cell.source) for cell in solution if _is_check(cell)}
+    broken = [cell_id for cell_id, check in found.items() if check is None]
+    if broken:
+        raise CourseError(
+            f"the solution's cell {broken[0]} should hold one call such as check.weights(weights)."
+        )
+    return {cell_id: check for cell_id, check in found.items() if check}
+
+
+def called_check(source: str) -> Check | None:
+    """The check that this source calls, if it is nothing but `check.name(arguments)`."""
+    match _parsed(source):
+        case [ast.Expr(ast.Call(ast.Attribute(ast.Name("check"), name), arguments, []))]:
+            return Check(name, tuple(ast.unparse(argument) for argument in arguments))
+    return None
+
+
+def assemble(solution: Sequence[Cell], submission: Sequence[Cell]) -> Assembly:
+    """Put the student's cells between the instructor's."""
+    return _Assembling(solution, submission).result()
+
+
+class _Assembling:
+    def __init__(self, solution: Sequence[Cell], submission: Sequence[Cell]) -> None:
+        self.checks = checks(solution)
+        self.solution = [cell for cell in solution if cell.id not in NOT_RUN]
+        self.by_exercise = {check.exercise: key for key, check in self.checks.items()}
+        self.sources = {c.source.strip(): c.id for c in self.solution if c.source.strip()}
+        self.mine: dict[str, str] = {}
+        self.extras: dict[str, list[Step]] = {}
+        self.seen: list[str] = []
+        self.notes: list[str] = []
+        self._sort(submission)
+
+    def _sort(self, submission: Sequence[Cell]) -> None:
+        """The student's version of each cell that we know, and their own cells behind those."""
+        known, last = {cell.id for cell in self.solution}, ""
+        for number, cell in enumerate(submission, start=1):
+            if cell.id in NOT_RUN:
+                continue
+            place = self._place(cell, known)
+            if place in known and place not in self.mine:
+                self.mine[place] = cell.source
+                self.seen.append(place)
+                last = place
+            elif place in self.checks:
+                self.notes.append(f"The check of {place} stood there twice; it counts once.")
+            elif cell.source.strip():
+                own = Step(cell.id or f"cell {number}", cell.source, is_students=True)
+                self.extras.setdefault(last, []).append(own)
+
+    def _place(self, cell: Cell, known: set[str]) -> str:
+        if cell.id in known:
+            return cell.id
+        check = called_check(cell.source)
+        if check and check.exercise in self.by_exercise:
+            return self.by_exercise[check.exercise]
+        if _sets_student(cell.source):
+            return STUDENT_CELL
+        return self.sources.get(cell.source.strip(), "")
+
+    def result(self) -> Assembly:
+        steps: list[Step] = []
+        head = True  # cells of the student's before all that we know come after our own first ones
+        for cell in self.solution:
+            if head and (_is_answer(cell) or _is_check(cell)):
+                steps += self.extras.pop("", [])
+                head = False
+            if _is_answer(cell) and cell.id not in self.mine and not _pending(steps):
+                self.notes.append(f"The cell {cell.id} is missing.")
+            steps += self._steps_of(cell)
+            steps += self.extras.pop(cell.id, [])
+        self._note_order()
+        return Assembly(tuple(steps), tuple(self.notes))
+
+    def _steps_of(self, cell: Cell) -> Iterable[Step]:
+        theirs = self.mine.get(cell.id)
+        if _is_check(cell):
+            self._note_check(cell, theirs)
+            yield Step(cell.id, cell.source, check=self.checks[cell.id])
+        elif _is_answer(cell):
+            if theirs is not None:
+                yield Step(cell.id, theirs, is_students=True)
+        elif cell.id == STUDENT_CELL and theirs is not None:
+            yield Step(cell.id, theirs, is_students=True)
+        else:
+            yield Step(cell.id, cell.source)
+            if theirs is not None and theirs.strip() != cell.source.strip():
+                self.notes.append(f"The cell {cell.id} was edited; ours ran first, then theirs.")
+                yield Step(cell.id, theirs, is_students=True)
+
+    def _note_check(self, cell: Cell, theirs: str | None) -> None:
+        if theirs is None:
+            self.notes.append(f"The cell {cell.id} was deleted; it is restored.")
+        elif called_check(theirs) != self.checks[cell.id]:
+            self.notes.append(f"The cell {cell.id} was edited; it is restored.")
+
+    def _note_order(self) -> None:
+        order = [cell.id for cell in self.solution if cell.id in self.mine]
+        if self.seen != order:
+            self.notes.append("The cells were in another order; they ran in the instructor's.")
+
+
+def _is_check(cell: Cell) -> bool:
+    return cell.id.startswith("check-")
+
+
+def _is_answer(cell: Cell) -> bool:
+    return cell.id.startswith("answer-")
+
+
+def _pending(steps: Sequence[Step]) -> bool:
+    """Is there code of the student's since the last check?"""
+    since = []
+    for step in steps:
+        since = [] if step.check else [*since, step.is_students]
+    return any(since)
+
+
+def _sets_student(source: str) -> bool:
+    match _parsed(source):
+        case [ast.Assign([ast.Name("student")])]:
+            return True
+    return False
+
+
+def _parsed(source: str) -> list[ast.stmt]:
+    """The statements of a short cell; none of one that is too long or no Python."""
+    try:
+        return ast.parse(source).body if len(source) <= LONGEST_CALL else []
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _is_note(cell: dict) -> bool:
+    metadata = cell.get("metadata")
+    return isinstance(metadata, dict) and INSTRUCTORS in str(metadata.get("tags"))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _source(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(line for line in value if isinstance(line, str))
+    return _text(value)

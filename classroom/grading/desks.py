@@ -1,0 +1,164 @@
+"""Desks: judges at work, each with its sandbox, kept warm from one submission to the next.
+
+A desk is a process that is told a job and answers with a grade. It can be killed at any time, so
+nothing that a submission does can hold up the others for longer than its limits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import select
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+from course_utils.files import CourseError
+
+from . import fingerprint
+from .judge import Job
+from .sandbox import START_SECONDS, Limits, require_bubblewrap
+
+JUDGE = "classroom.grading.judge"
+USERS = 4000  # so many sandboxes of different processes have user ids of their own
+
+
+class Desk:
+    """One judge process; started when it is first needed, and again after it was lost."""
+
+    def __init__(self, number: int, walled: bool) -> None:
+        self._number, self._walled = number, walled
+        self._process: subprocess.Popen | None = None
+        self._heard, self._closed, self._lock = b"", False, threading.Lock()
+
+    def judged(self, job: Job) -> dict:
+        """The judge's answer; CourseError if there is none."""
+        while True:
+            at, answer = self._asked(job)
+            if "problem" in answer:
+                raise CourseError(answer["problem"])
+            if answer:
+                return answer
+            self._end()
+            if at is None or at in job.lost_at or self._closed:
+                raise LostJudge("the judge did not come to an end with this submission.")
+            job = replace(job, lost_at=(*job.lost_at, at))  # the rest is judged without that step
+
+    def _asked(self, job: Job) -> tuple[int | None, dict]:
+        """The last step that the judge began, and its answer; empty if it was lost on the way."""
+        self._start()
+        patience, at = START_SECONDS + 2 * Limits(**job.limits).wall + 60, None
+        try:
+            self._process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
+            self._process.stdin.flush()
+            while line := self._line(patience):
+                answer = json.loads(line)
+                if "at" not in answer:
+                    return at, answer
+                at = answer["at"]
+        except (OSError, ValueError, AttributeError):
+            pass  # it died, or was ended by another thread
+        return at, {}
+
+    def _line(self, seconds: float) -> bytes:
+        """The next line; empty if there is none in this time."""
+        answers = self._process.stdout
+        while b"\n" not in self._heard:
+            ready = select.select([answers], [], [], seconds)[0]
+            part = os.read(answers.fileno(), 1 << 16) if ready else b""
+            if not part:
+                return b""
+            self._heard += part
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
+
+    def _start(self) -> None:
+        """Have a judge at work, unless this desk was closed meanwhile."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._end()
+        word = "walled" if self._walled else "open"
+        with self._lock:
+            if self._closed:
+                raise LostJudge("grading was stopped.")
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", JUDGE, str(self._number), word],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # Ctrl-C is for us alone; we end it
+            )
+
+    def close(self) -> None:
+        """End the judge for good; its sandbox goes with it."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process, self._heard = self._process, None, b""
+        if process is not None:
+            process.kill()
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # what was not yet written cannot be any more
+            process.stdout.close()
+            process.wait()
+
+
+class LostJudge(CourseError):
+    """The judge itself died or hung over a submission: a person should look at it."""
+
+
+class Desks:
+    """As many desks as are in use at once; a thread takes one and puts it back."""
+
+    def __init__(self, walled: bool) -> None:
+        if walled:
+            require_bubblewrap()
+        self._walled, self._free, self._all = walled, queue.SimpleQueue(), []
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def desk(self) -> Iterator[Desk]:
+        """A desk for the time of the block."""
+        try:
+            desk = self._free.get_nowait()
+        except queue.Empty:
+            with self._lock:
+                desk = Desk((os.getpid() * 16 + len(self._all)) % USERS, self._walled)
+                self._all.append(desk)
+        try:
+            yield desk
+        finally:
+            self._free.put(desk)
+
+    def close(self) -> None:
+        """End all judges."""
+        for desk in self._all:
+            desk.close()
+
+
+_SHARED: dict[bool, Desks] = {}
+_LOCK = threading.Lock()
+
+
+def judged(job: dict, walled: bool, code: str) -> dict:
+    """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told."""
+    if fingerprint.of_code(job["unit"]) != code:
+        raise CourseError("this worker has another version of the course; update it.")
+    with _LOCK:
+        desks = _SHARED.setdefault(walled, Desks(walled))
+    with desks.desk() as desk:
+        return desk.judged(Job(**job))
+
+
+def close_all() -> None:
+    """End all judges of this process."""
+    with _LOCK:
+        for desks in _SHARED.values():
+            desks.close()
+        _SHARED.clear()

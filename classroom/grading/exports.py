@@ -1,0 +1,153 @@
+"""Grades for other programs: spreadsheets, Canvas, Moodle, and whatever reads JUnit XML.
+
+Canvas and Moodle take an empty cell for "no grade" and delete what they had. So they get one file a
+unit, with those students only whose submission could be graded. Their files name a student as the
+submission was named: an id that stands inside a notebook is the student's word alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree
+
+from course_utils.exercise import Outcome
+
+from .records import Line, Mark, in_order, visible
+
+FORMULA_STARTS = tuple("=+-@＝＋－＠")
+CANVAS_HEAD = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
+JUNIT = {
+    Outcome.WRONG: "failure",
+    Outcome.NOT_ATTEMPTED: "skipped",
+    Outcome.UNCHECKED: "error",
+}
+
+
+def grades_csv(marks: Sequence[Mark]) -> str:
+    """A row a student and unit: points by exercise, the total, and what to look at by hand."""
+    columns = sorted({_column(line) for m in marks for line in m.lines}, key=_place)
+    rows = [["student", "unit", *columns, "total", "of", "look by hand", "overrides"]]
+    for m in marks:
+        earned = {_column(line): line.earned for line in m.lines}
+        rows.append(
+            [
+                m.graded.student,
+                m.graded.unit,
+                *(earned.get(column, "") for column in columns),
+                m.earned,
+                m.points,
+                " | ".join(m.to_look_at),
+                " | ".join(_overridden(line) for line in m.lines if line.override),
+            ]
+        )
+    return "\ufeff" + _csv(rows)  # else Excel takes it for an old encoding and spoils the names
+
+
+def canvas_csv(marks: Sequence[Mark]) -> str:
+    """One unit in the layout of Canvas: Grades, Import."""
+    units = sorted({m.graded.unit for m in marks})
+    best = max((m.points for m in marks), default=0)
+    rows = [
+        [*CANVAS_HEAD, *units],
+        [f"    {POINTS_POSSIBLE}", "", "", "", "", *[best][: len(units)]],
+    ]
+    for m in _gradable(marks):
+        student = m.graded.student.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.replace(" ", "_"))
+        rows.append([student, "", "", student, "", m.earned])
+    return _csv(rows)
+
+
+def moodle_csv(marks: Sequence[Mark]) -> str:
+    """One unit for Moodle's import into its gradebook; map Username, the grade and the feedback."""
+    rows = [["Username", *sorted({m.graded.unit for m in marks}), "Feedback"]]
+    for m in _gradable(marks):
+        rows.append([m.graded.student, m.earned, " ".join(map(_in_a_sentence, m.lines))])
+    return _csv(rows)
+
+
+def junit_xml(marks: Iterable[Mark]) -> str:
+    """A test suite a submission, a test case an exercise."""
+    root = ElementTree.Element("testsuites", name="course grade")
+    for m in marks:
+        _add_suite(root, m)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"
+
+
+# -- inside ---------------------------------------------------------------------------------------
+
+
+def _column(line: Line) -> str:
+    """With its name, because a spreadsheet takes 2.10 for the number 2.1."""
+    return f"{line.result.number} {line.result.name}"
+
+
+def _place(column: str) -> tuple:
+    number, _, name = column.partition(" ")
+    return in_order(number), name
+
+
+def _gradable(marks: Iterable[Mark]) -> list[Mark]:
+    """Those with a grade: from the checks, or from a person's hand."""
+    return [m for m in marks if not m.graded.problem or any(line.override for line in m.lines)]
+
+
+def _overridden(line: Line) -> str:
+    by_check = f"{line.result.earned} by the check"
+    return f"{_column(line)}: {line.earned} instead of {by_check}, because {line.override.reason}"
+
+
+def _in_a_sentence(line: Line) -> str:
+    """The verdict without a word of the student's: Moodle shows it as HTML."""
+    result = line.result
+    said = f"{_column(line)}: {result.feedback.headline}, {line.earned} of {result.points}."
+    if line.override:
+        return f"{said} Points given by hand: {line.override.reason}"
+    return f"{said} {result.misconception}: {result.explanation}" if result.misconception else said
+
+
+def _csv(rows: Iterable[Sequence[str | int]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([_cell(value) for value in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _cell(value: str | int) -> str | int:
+    """The value; a text that a spreadsheet would take for a formula is marked as text."""
+    if isinstance(value, int):
+        return value
+    indent = "    " if value.startswith("    ") else ""
+    text = indent + " ".join(visible(value).split())
+    return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) else text
+
+
+def _add_suite(root: ElementTree.Element, m: Mark) -> None:
+    name = visible(f"{m.graded.student} {m.graded.unit}")
+    suite = ElementTree.SubElement(root, "testsuite", name=name, time=f"{m.graded.seconds:.3f}")
+    properties = ElementTree.SubElement(suite, "properties")
+    for key, value in [("earned", m.earned), ("points", m.points)]:
+        ElementTree.SubElement(properties, "property", name=key, value=str(value))
+    if m.graded.problem:
+        case = ElementTree.SubElement(suite, "testcase", classname=m.graded.unit, name="submission")
+        ElementTree.SubElement(case, "error", message=visible(m.graded.problem))
+    for line in m.lines:
+        _add_case(suite, m.graded.unit, line)
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for attribute, tag in [("failures", "failure"), ("errors", "error"), ("skipped", "skipped")]:
+        suite.set(attribute, str(len(suite.findall(f"testcase/{tag}"))))
+
+
+def _add_case(suite: ElementTree.Element, unit: str, line: Line) -> None:
+    result = line.result
+    about = {"classname": unit, "name": _column(line), "time": f"{result.seconds:.3f}"}
+    case = ElementTree.SubElement(suite, "testcase", about)
+    tag = JUNIT.get(Outcome(result.outcome))
+    if tag and not (line.override and line.earned == result.points):
+        said = ElementTree.SubElement(case, tag, message=visible(result.says))
+        said.text = visible(repr(result.feedback))
+    if line.override:
+        out = ElementTree.SubElement(case, "system-out")
+        out.text = visible(_overridden(line))

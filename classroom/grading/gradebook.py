@@ -1,0 +1,236 @@
+"""The gradebook: one SQLite file that is right at every moment, also after kill -9.
+
+    with Gradebook(folder / NAME) as book:
+        if book.digest_of(student, unit) != digest:
+            book.save(grade(...))
+
+A submission is one row, so saving it is all or nothing. Overrides lie in a table of their own and
+survive every regrade. One process writes; others may read at the same time.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from course_utils.files import CourseError
+
+from .records import Graded, Mark, Override, Result, mark
+
+NAME = "grades.sqlite"
+VERSION = 1
+APPLICATION = 0x636F7572  # "cour": how SQLite tells a gradebook from another program's file
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS graded (
+    student TEXT NOT NULL, unit TEXT NOT NULL, digest TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (student, unit)
+);
+CREATE TABLE IF NOT EXISTS overrides (
+    student TEXT NOT NULL, unit TEXT NOT NULL, exercise TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (student, unit, exercise)
+);
+"""
+
+
+class Gradebook:
+    """The grades of a class; a context manager that closes the file."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        if not create and not path.exists():
+            raise CourseError(
+                f"There is no gradebook {path}; `course grade SUBMISSIONS --to {path.parent}` "
+                "makes one."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        with self._told():
+            self._db = sqlite3.connect(path, timeout=30)
+        try:
+            with self._told():
+                self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; everything saved is already in it."""
+        self._db.close()
+
+    # -- grades ---------------------------------------------------------------------------------
+
+    def save(self, graded: Graded) -> None:
+        """Keep this submission in place of what was there; overrides stay."""
+        row = (_key(graded.student), graded.unit, graded.digest, json.dumps(graded.as_dict()))
+        with self._told(), self._db:
+            self._db.execute("INSERT OR REPLACE INTO graded VALUES (?, ?, ?, ?)", row)
+
+    def digest_of(self, student: str, unit: str) -> str | None:
+        """What was graded last, as its digest; None if nothing was."""
+        query = "SELECT digest FROM graded WHERE student = ? AND unit = ?"
+        found = self._rows(query, _key(student), unit)
+        return found[0][0] if found else None
+
+    def get(self, student: str, unit: str) -> Graded | None:
+        """One submission."""
+        query = "SELECT data FROM graded WHERE student = ? AND unit = ?"
+        return next(_graded(self._rows(query, _key(student), unit)), None)
+
+    def all(self, unit: str | None = None) -> list[Graded]:
+        """Every submission, by unit and student."""
+        query = "SELECT data FROM graded WHERE ? IN (unit, '') ORDER BY unit, student"
+        return list(_graded(self._rows(query, unit or "")))
+
+    def units(self) -> list[str]:
+        """The stems of the units that have grades."""
+        return [unit for (unit,) in self._rows("SELECT DISTINCT unit FROM graded ORDER BY unit")]
+
+    def stem(self, unit: str) -> str:
+        """The unit with grades that is meant by `2`, `02`, `momentum` or `02_momentum`."""
+        wanted = unit.removesuffix(".ipynb")
+        wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
+        for stem in self.units():
+            if wanted in (stem, *stem.split("_", maxsplit=1)):
+                return stem
+        known = ", ".join(self.units()) or "none"
+        raise CourseError(f"There are no grades of a unit {unit!r}; there are of: {known}.")
+
+    def marks(self, unit: str | None = None) -> list[Mark]:
+        """Every submission with its overrides on top, by unit and student."""
+        by_submission: dict[tuple[str, str], list[Override]] = {}
+        for override in self.overrides():
+            by_submission.setdefault((override.student, override.unit), []).append(override)
+        return [mark(g, by_submission.get((g.student, g.unit), ())) for g in self.all(unit)]
+
+    def mark(self, student: str, unit: str) -> Mark | None:
+        """One submission with its overrides on top."""
+        graded = self.get(student, unit)
+        return graded and mark(graded, self.overrides())
+
+    # -- overrides ------------------------------------------------------------------------------
+
+    def override(
+        self, student: str, unit: str, exercise: str, earned: int, reason: str
+    ) -> Override:
+        """Let a person's points count for an exercise, given by name or number."""
+        result = self._result(student, unit, exercise)
+        reason = " ".join(reason.split())
+        if not reason:
+            raise CourseError('An override needs a reason: --reason "…". The student will read it.')
+        if not 0 <= earned <= result.points:
+            raise CourseError(
+                f"{earned} is not possible: {unit}, exercise {result.number} {result.name} is "
+                f"worth 0 to {result.points} points."
+            )
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        override = Override(student, unit, result.name, earned, reason, now)
+        row = (_key(student), unit, result.name, json.dumps(override.as_dict()))
+        with self._told(), self._db:
+            self._db.execute("INSERT OR REPLACE INTO overrides VALUES (?, ?, ?, ?)", row)
+        return override
+
+    def drop_override(self, student: str, unit: str, exercise: str) -> Override:
+        """Let the check's points count again; returns what was dropped."""
+        mine = [o for o in self.overrides() if (o.student, o.unit) == (student, unit)]
+        numbers = {r.number: r.name for r in getattr(self.get(student, unit), "results", ())}
+        for override in mine:
+            if override.exercise == numbers.get(exercise, exercise):
+                query = "DELETE FROM overrides WHERE student = ? AND unit = ? AND exercise = ?"
+                with self._told(), self._db:
+                    self._db.execute(query, (_key(student), unit, override.exercise))
+                return override
+        has = ", ".join(o.exercise for o in mine) or "none"
+        raise CourseError(
+            f"There is no override of {exercise} for {student} in {unit}; there are: {has}."
+        )
+
+    def overrides(self) -> list[Override]:
+        """Every override, by unit, student and exercise."""
+        rows = self._rows("SELECT data FROM overrides ORDER BY unit, student, exercise")
+        return [Override.from_dict(json.loads(data)) for (data,) in rows]
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _result(self, student: str, unit: str, exercise: str) -> Result:
+        graded = self.get(student, unit)
+        if graded is None:
+            names = [s for (s,) in self._rows("SELECT student FROM graded WHERE unit = ?", unit)]
+            raise CourseError(f"{student} has no grade in {unit}.{_alike(student, names)}")
+        for result in graded.results:
+            if exercise in (result.name, result.number):
+                return result
+        has = ", ".join(f"{r.number} {r.name}" for r in graded.results) or "none"
+        raise CourseError(f"{student}'s {unit} has no exercise {exercise}; it has: {has}.")
+
+    def _rows(self, query: str, *values: str) -> list[tuple]:
+        with self._told():
+            return self._db.execute(query, values).fetchall()
+
+    def _prepare(self) -> None:
+        application, version = (
+            self._db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
+        is_new = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        # With WAL this is safe against kill -9; only a power cut may lose the last few grades.
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        if (application, version) == (APPLICATION, VERSION):
+            return
+        if application == APPLICATION and version > VERSION:
+            raise CourseError(
+                f"{self.path} was written by a newer version of the course (format {version}, this "
+                f"one knows {VERSION}). Update the course, then try again."
+            )
+        if not is_new:
+            raise CourseError(
+                f"{self.path} is a database, but no gradebook. Move it away, then grade again."
+            )
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.executescript(
+            f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION}; "
+            f"PRAGMA user_version = {VERSION}; COMMIT;"
+        )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite has to complain about, as a sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise CourseError(
+                f"{self.path} cannot be used now: {error}. Is another `course` writing to it, or "
+                "is the disk full or read-only?"
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise CourseError(
+                f"{self.path} is no gradebook: {error}. Move it away, then grade again."
+            ) from None
+
+
+def _graded(rows: Iterable[tuple[str]]) -> Iterator[Graded]:
+    return (Graded.from_dict(json.loads(data)) for (data,) in rows)
+
+
+def _key(student: str) -> str:
+    """The name as SQLite can store it; a file name may hold bytes that are no text."""
+    try:
+        student.encode()
+    except UnicodeEncodeError:
+        return json.dumps(student)
+    return student
+
+
+def _alike(wanted: str, names: list[str]) -> str:
+    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -1,0 +1,382 @@
+"""Runs inside the sandbox: a warm process that forks one confined child a submission.
+
+`python -m classroom.grading.inside FD FOLDER`: over the socket FD come orders, each
+with one end of the wire to the judge. The child serves that wire: it runs cells, tells values and
+calls functions. When it is gone, nothing of it is left here, or we say so and are replaced.
+Everything in this file is on the student's side of the wall; the judge believes none of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import functools
+import gc
+import importlib
+import inspect
+import io
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+from .forbidden import LIBC, forbid
+from .metering import Far
+from .values import WireError
+from .wire import Gone, Peer, Stream, in_short
+
+NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
+LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
+
+
+# -- the child: one submission --------------------------------------------------------------------
+
+
+class TooSlow(BaseException):
+    """The cell or the call has used up its time."""
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__("it was stopped, since it took too long")
+
+
+class Printed(io.TextIOBase):
+    """What a cell prints, up to a limit; the rest is dropped."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.parts, self.length = most, [], 0
+
+    def write(self, text: str) -> int:
+        room = max(0, self.most - self.length)
+        self.parts.append(text[:room]) if room else None
+        self.length += len(text)
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self.parts) + (" …" if self.length > self.most else "")
+
+
+class Notebook:
+    """The namespace of a submission, and what the judge may ask of it."""
+
+    def __init__(self, limits: dict) -> None:
+        self.limits = limits
+        module = types.ModuleType("__main__")
+        module.__dict__.update(get_ipython=lambda: _Silent(), display=lambda *a, **k: None)
+        sys.modules["__main__"], self.names = module, module.__dict__
+        builtins.display = self.names["display"]
+
+    def serve(self, question: dict) -> Any:
+        """Run a cell, or tell the value of an expression of the instructor's."""
+        match question["ask"]:
+            case "run":
+                return self.run(question["source"])
+            case "value":
+                return eval(question["expression"], self.names)
+        raise WireError("nothing of that kind can be asked for")
+
+    def run(self, source: str) -> dict:
+        """Execute a cell: what it printed, and its error if there was one."""
+        printed, error = Printed(self.limits["text"]), None
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                self._execute(source)
+        except Gone:
+            raise
+        except BaseException as raised:
+            error = in_short(raised)
+        return {"printed": printed.text(), "error": error}
+
+    def _execute(self, source: str) -> None:
+        result = eval(compiled(source), self.names)
+        if inspect.iscoroutine(result):
+            import asyncio  # for the few who wait for something
+
+            asyncio.run(result)
+
+
+class TimedPeer(Peer):
+    """Every question of the judge's has the time of one cell; the clock runs on in callbacks.
+
+    While a message of ours is under way, time is up only after the reply: a message that is cut
+    off, or a reply that nobody reads, would make nonsense of all that follows.
+    """
+
+    def __init__(self, stream: Stream, serve: Any, far: Far, seconds: float = 0.0) -> None:
+        super().__init__(stream, serve, far)
+        self.seconds, self._held, self._late = seconds, False, False
+        signal.signal(signal.SIGALRM, self._ring)
+
+    def answer(self, question: dict) -> None:
+        outermost = self._depth == 0
+        if outermost:
+            self._late = False
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        try:
+            try:
+                self._release()
+                reply = {"value": self.encode(self.serve(question))}
+            finally:
+                self._held = True
+        except Gone:
+            raise
+        except BaseException as error:
+            reply = {"error": in_short(error)}
+        if outermost:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        self._reply(reply)
+
+    def ask(self, **question: Any) -> Any:
+        self._held = True
+        try:
+            return super().ask(**question)
+        finally:
+            self._release()
+
+    def _ring(self, *_: Any) -> None:
+        if not self._held:
+            raise TooSlow
+        self._late = True
+
+    def _release(self) -> None:
+        self._held = False
+        if self._late:
+            raise TooSlow
+
+
+def compiled(source: str) -> types.CodeType:
+    """The cell as code; magics and shell commands become calls that do nothing here."""
+
+    def code(text: str) -> types.CodeType:
+        # A cell may wait at its top level, and has none of this file's own `__future__`.
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        return compile(text, "<cell>", "exec", flags, dont_inherit=True)
+
+    try:
+        return code(source)
+    except SyntaxError:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        return code(TransformerManager().transform_cell(source))
+
+
+class _Silent:
+    """What get_ipython() gives here: every magic and shell command is accepted and ignored."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: None
+
+
+def serve_submission(wire: socket.socket, limits: dict) -> None:
+    """Answer the judge until it hangs up."""
+    far = Far()
+    notebook = Notebook(limits)
+    far.peer = peer = TimedPeer(Stream(wire), notebook.serve, far, limits["cell"])
+    while True:
+        peer.answer(peer.stream.receive())
+
+
+def confine(limits: dict) -> None:
+    """Give up what a submission does not need, before a line of it runs."""
+    for name, most in {
+        "AS": limits["memory"],
+        "CPU": int(limits["wall"]) + 1,
+        "FSIZE": limits["file"],
+        "NPROC": limits["processes"],
+        "NOFILE": 128,
+        "CORE": 0,
+    }.items():
+        which = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(which)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (most, most))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
+    _prctl(NO_NEW_PRIVILEGES, 1)
+    forbid()
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def child(wire: socket.socket, limits: dict, work: Path) -> None:
+    """One submission, from its first cell to its end; never returns."""
+    try:
+        confine(limits)
+        work.mkdir(exist_ok=True)
+        os.chdir(work)
+        os.environ["HOME"] = str(work)
+        serve_submission(wire, limits)
+    except BaseException:  # the judge hung up, or the student's code broke our own
+        os._exit(1)
+
+
+# -- the warm process -----------------------------------------------------------------------------
+
+
+def warm_up() -> None:
+    """Load what every submission uses, and use it once, so that no child has to."""
+    import numpy as np
+    import sympy
+
+    x, t, i = sympy.symbols("x t i", positive=True)
+    formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
+    formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
+    arrays = [np.linalg.inv(np.eye(2)), np.einsum("ij->j", np.ones((2, 2))).tolist()]
+    Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
+
+
+@functools.cache
+def prepare(modules: tuple[str, ...], source: str) -> None:
+    """Load modules and run the instructor's imports once, so that children find it done."""
+    for module in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        exec(source, {"__name__": "prepared"})
+    gc.collect()
+    gc.freeze()
+
+
+class Warm:
+    """Serves orders for children, one after the other."""
+
+    def __init__(self, orders: socket.socket, alone: bool, work: Path) -> None:
+        self.orders, self.alone, self.work = orders, alone, work
+
+    def serve(self) -> None:
+        """Fork a child for each order; tell how it ended and whether it left nothing behind."""
+        self.orders.send(b"ready")
+        while True:
+            message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
+            if not message:
+                return
+            wire, order = socket.socket(fileno=fds[0]), json.loads(message)
+            wire.set_inheritable(False)  # not for programs that a submission starts
+            limits = order["limits"]
+            prepare(tuple(order["modules"]), order["source"])
+            pid = os.fork()
+            if not pid:
+                self.orders.close()
+                child(wire, limits, self.work)
+            wire.close()
+            killed = self._wait(pid, limits["together"])
+            clean = self._sweep(pid)
+            self.orders.send(json.dumps({"killed": killed, "clean": clean}).encode())
+            if not clean:
+                return
+
+    def _wait(self, pid: int, memory: int) -> str:
+        """Until the judge is done with the child, which may have ended, or been ended, before."""
+        reason, watch = "", os.pidfd_open(pid)
+        waiting = [watch, self.orders]
+        while True:
+            ready = select.select(waiting, [], [], LOOK_EVERY if watch in waiting else None)[0]
+            if self.orders in ready:
+                if not self.orders.recv(64):
+                    os._exit(1)  # the grader is gone, and all in here with us
+                os.close(watch)
+                return reason
+            if watch in ready:
+                waiting.remove(watch)
+            elif self.alone and memory_used() > memory:
+                reason = "memory"
+                self._kill_others(pid) or self._kill(pid)
+
+    def _kill_others(self, pid: int) -> bool:
+        """What the child started goes first; perhaps that is enough, and it can go on."""
+        running = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        others = [process for process in running if process not in (1, pid)]
+        for process in others:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        return bool(others)
+
+    def _kill(self, pid: int) -> None:
+        """All processes of this sandbox but ourselves; without a sandbox, the child's group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL) if self.alone else os.killpg(pid, signal.SIGKILL)
+
+    def _sweep(self, pid: int) -> bool:
+        """Leave no process and no file of a submission behind; False if something stays."""
+        for _ in range(10_000):
+            self._kill(pid)
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                break
+        else:
+            return False
+        for folder in ("/tmp", "/dev/shm") if self.alone else (str(self.work),):
+            _empty(folder)
+        return not self.alone or not _shared_memory_left()
+
+
+def memory_used() -> int:
+    """Bytes that all processes of this sandbox hold in memory, ourselves and files left out."""
+    used = 0
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{process}/status").read_text().splitlines()
+            kept = [line.split()[1] for line in lines if line.startswith(("RssAnon", "RssShmem"))]
+            used += sum(map(int, kept)) * 1024 if process != "1" else 0
+    return used
+
+
+def _empty(folder: str) -> None:
+    """Remove all that is in there, however deep and however locked; the folder itself stays."""
+    if os.path.islink(folder):
+        os.unlink(folder)  # somebody put it there to have another folder emptied
+    elif os.path.isdir(folder):
+        os.chmod(folder, 0o700)
+        while paths := [entry.path for entry in os.scandir(folder)]:
+            for path in paths:
+                _remove(path, folder)
+
+
+def _remove(path: str, top: str) -> None:
+    """A file, or a folder, whose own folders go to the top first: so no depth is too deep."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        os.unlink(path)
+        return
+    os.chmod(path, 0o700)
+    for entry in list(os.scandir(path)):
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.path, 0o700)
+            os.rename(entry.path, f"{top}/{os.urandom(8).hex()}")
+        else:
+            os.unlink(entry.path)
+    os.rmdir(path)
+
+
+def _shared_memory_left() -> bool:
+    tables = (Path("/proc/sysvipc") / kind for kind in ("shm", "msg", "sem"))
+    return any(len(table.read_text().splitlines()) > 1 for table in tables if table.exists())
+
+
+def _prctl(option: int, value: int) -> None:
+    LIBC.prctl(option, value, 0, 0, 0)
+
+
+def main(fd: int, work: str) -> None:
+    """Warm up, seal this process off from its children, and serve."""
+    orders = socket.socket(fileno=fd)
+    warm_up()
+    alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _prctl(NOT_DUMPABLE, 0)
+    if alone:
+        _empty("/tmp")
+    Warm(orders, alone, Path(work)).serve()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

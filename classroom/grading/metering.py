@@ -1,0 +1,237 @@
+"""Metered arrays across the wire: the student's code computes, the judge counts.
+
+The numbers stay with the judge. The student's function gets far arrays that hold nothing but a
+handle and a shape; whatever is done with one is asked for over the wire, done there on a metered
+array, and counted there. So the counts cannot be forged, and the student's code stays ordinary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from course_utils.meter import HANDLERS, Meter, MeteredArray, NotCounted
+from course_utils.meter.arrays import LikeAnArray
+from course_utils.meter.stand_ins import exchange, globals_of, numpy_with
+from course_utils.meter.tables import CREATORS, METHODS
+
+from .values import NUMBERS, TAG, WireError
+from .wire import Peer
+
+DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item"}
+DONE_BY_SYNTAX = {"__getitem__", "__setitem__", "__array__", "__bool__", "__float__"} | {
+    "__int__",
+    "__index__",
+}
+TURNED = {"T", "mT", "real"}
+AS_THEY_ARE = {"array", "asarray", "asanyarray", "ascontiguousarray", "fromiter"}
+TELLING = {"__bool__", "nonzero", "repeat"} | {  # the result, or its shape, tells numbers
+    f"numpy.{name}" for name in ("nonzero", "repeat", "tile", "split", "array_split", "delete")
+}
+TOLD = 1000  # times that numbers may decide what is done next; to read all of them takes more
+FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS}
+
+
+class Counter:
+    """The judge's side: does with metered arrays what the student's code asks for."""
+
+    def __init__(self) -> None:
+        self._meter: Meter | None = None
+        self._arrays: dict[int, MeteredArray] = {}
+        self._numbers = itertools.count(1)
+        self._told = 0
+
+    def encode(self, value: Any) -> dict | None:
+        if type(value) is not MeteredArray:
+            return None
+        if self._meter is not Meter._running:  # another measurement: forget the one before
+            self._meter, self._arrays, self._told = Meter._running, {}, 0
+        handle = next(self._numbers)
+        self._arrays[handle] = value
+        shape = list(value.shape)
+        return {TAG: "metered", "handle": handle, "shape": shape, "dtype": value.dtype.str}
+
+    def decode(self, tag: str, data: dict) -> Any:
+        if tag == "metered":
+            return self._arrays[int(data["handle"])]
+        if tag == "dtype":
+            dtype = np.dtype(str(data["v"]))
+            if dtype.char in NUMBERS:
+                return dtype
+        return None
+
+    def calling(self, function: Callable) -> contextlib.AbstractContextManager:
+        return contextlib.nullcontext()
+
+    def serve(self, peer: Peer, question: dict) -> Any:
+        """One operation on metered arrays."""
+        m = Meter._running
+        if question.get("ask") != "array" or m is None:
+            raise WireError("nothing of that kind can be asked for now")
+        for handle in question.get("dropped") or []:
+            self._arrays.pop(handle, None)
+        what, name = question.get("what"), str(question.get("name"))
+        args = [peer.decode(x) for x in question.get("args") or []]
+        named = {key: peer.decode(x) for key, x in (question.get("named") or {}).items()}
+        if _tells(what, name, args, named):
+            self._told += 1
+            m.read_out += self._told > TOLD or what == "create"
+        try:
+            return self._done(m, question, what, name, args, named)
+        except NotCounted:
+            raise
+        except Exception:  # "index 17 is out of bounds": this, too, reads a number out
+            m.read_out += 1
+            raise
+
+    def _done(self, m: Meter, question: dict, what: Any, name: str, args: list, named: dict) -> Any:
+        match what:
+            case "ufunc" if isinstance(getattr(np, name, None), np.ufunc):
+                return m._ufunc(getattr(np, name), str(question.get("method")), tuple(args), named)
+            case "function" if name in FUNCTIONS:
+                return FUNCTIONS[name](*args, **named)
+            case "create" if name in CREATORS:
+                return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
+            case "turn" if name in TURNED and type(args[0]) is MeteredArray:
+                return getattr(args[0], name)
+            case "do" if name in DONE_BY_NAME | DONE_BY_SYNTAX and type(args[0]) is MeteredArray:
+                return getattr(args[0], name)(*args[1:], **named)
+        raise m._refuse(name.replace("numpy", "np", 1))
+
+
+def _tells(what: Any, name: str, args: list, named: dict) -> bool:
+    """Does it show outside of the metered world what the numbers are?"""
+    if what == "create":
+        sized = args[:1] if name == "full" else args
+        return name not in AS_THEY_ARE and _has_metered([sized, named])
+    if name == "__getitem__":
+        return _has_metered(args[1:], bool)
+    return name in TELLING or (name == "numpy.where" and len(args) == 1)
+
+
+def _has_metered(value: Any, dtype: Any = None) -> bool:
+    if type(value) is MeteredArray:
+        return dtype is None or value.dtype == dtype
+    parts = value.values() if type(value) is dict else value
+    return type(value) in (list, tuple, dict) and any(_has_metered(x, dtype) for x in parts)
+
+
+class FarArray(LikeAnArray):
+    """The student's side: an array whose numbers are with the judge."""
+
+    def __init__(self, far: Far, handle: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self._far, self._handle, self.shape, self.dtype = far, handle, shape, dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: int(np.prod(self.shape, dtype=np.int64)))
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self._far.ask("ufunc", ufunc.__name__, *inputs, method=method, named=kwargs)
+
+    def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
+        name = f"{function.__module__}.{function.__name__}"
+        return self._far.ask("function", name, *args, named=kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TURNED:
+            return self._far.ask("turn", name, self)
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"A metered array has no attribute {name!r}.")
+        return lambda *args, **kwargs: self._do(name, *args, **kwargs)
+
+    def _do(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return self._far.ask("do", name, self, *args, named=kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._do("__getitem__", index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._do("__setitem__", index, value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._do("__array__")
+
+    def __float__(self) -> float:
+        return self._do("__float__")
+
+    def __int__(self) -> int:
+        return self._do("__int__")
+
+    def __index__(self) -> int:
+        return self._do("__index__")
+
+    def __bool__(self) -> bool:
+        return self._do("__bool__")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"a metered array of shape {self.shape}"
+
+    def __del__(self) -> None:
+        self._far.dropped.append(self._handle)
+
+
+class Far:
+    """Asks the judge for operations on far arrays; `np` makes far arrays too while one is here."""
+
+    def __init__(self) -> None:
+        self.peer: Peer | None = None
+        self.dropped: list[int] = []
+        self._metering = False
+
+    def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
+        dropped, self.dropped = self.dropped, []
+        return self.peer.ask(
+            ask="array",
+            what=what,
+            name=name,
+            method=method,
+            dropped=dropped,
+            args=[self.peer.encode(x) for x in args],
+            named={key: self.peer.encode(x) for key, x in dict(named).items()},
+        )
+
+    def encode(self, value: Any) -> dict | None:
+        if type(value) is FarArray:
+            return {TAG: "metered", "handle": value._handle}
+        if self._metering and (isinstance(value, np.dtype) or value in (float, int, bool)):
+            return {TAG: "dtype", "v": np.dtype(value).str}
+        if self._metering and isinstance(value, type) and issubclass(value, np.generic):
+            return {TAG: "dtype", "v": np.dtype(value).str}
+        return None
+
+    def decode(self, tag: str, data: dict) -> Any:
+        if tag != "metered":
+            return None
+        self._metering = True
+        return FarArray(self, data["handle"], tuple(data["shape"]), np.dtype(data["dtype"]))
+
+    @contextlib.contextmanager
+    def calling(self, function: Callable) -> Iterator[None]:
+        """Around a call with far arrays, `np.zeros` and its like are done by the judge as well."""
+        if not self._metering:
+            yield
+            return
+        exchanged = exchange(self._stand_ins(), globals_of(function))
+        try:
+            yield
+        finally:
+            self._metering = False
+            for namespace, name, original, _ in exchanged:
+                namespace[name] = original
+
+    def _stand_ins(self) -> dict[int, Any]:
+        def creator(name: str) -> Callable:
+            return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
+
+        return numpy_with({name: creator(name) for name in CREATORS}, FarArray)

@@ -1,0 +1,189 @@
+"""What grading a submission leaves behind: plain data that goes through JSON unchanged.
+
+A `Result` is one exercise, a `Graded` one submission. An `Override` is points that a person gave
+with a reason, and a `Mark` is what counts in the end: results with the overrides on top.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from course_utils.exercise import Feedback, Outcome
+
+
+class _Record:
+    """A record is its fields, as plain data."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The record again; JSON turns tuples into lists, so lists become tuples."""
+        known = {field.name for field in fields(cls)}
+        values = {name: value for name, value in data.items() if name in known}
+        return cls(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+
+
+@dataclass(frozen=True)
+class Result(_Record):
+    """One exercise of one submission: what was answered and what the check said."""
+
+    number: str
+    name: str
+    outcome: str
+    earned: int
+    points: int
+    says: str
+    misconception: str | None = None
+    explanation: str | None = None
+    answer: str = ""
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def feedback(self) -> Feedback:
+        """The same as the object that a student sees below a check."""
+        return Feedback(
+            self.number,
+            self.name,
+            Outcome(self.outcome),
+            self.earned,
+            self.points,
+            self.says,
+            self.misconception,
+            self.explanation,
+        )
+
+
+@dataclass(frozen=True)
+class Graded(_Record):
+    """One submission after grading; with a `problem`, nothing of it could be graded."""
+
+    student: str
+    unit: str
+    file: str
+    digest: str
+    student_id: str | None = None
+    results: tuple[Result, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+    by_hand: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def earned(self) -> int:
+        """Points by the checks alone."""
+        return sum(result.earned for result in self.results)
+
+    @property
+    def points(self) -> int:
+        """Points there are to earn."""
+        return sum(result.points for result in self.results)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The record again, with its results."""
+        return super().from_dict({**data, "results": [*map(Result.from_dict, data["results"])]})
+
+
+@dataclass(frozen=True)
+class Override(_Record):
+    """Points that a person gave for one exercise, and why."""
+
+    student: str
+    unit: str
+    exercise: str
+    earned: int
+    reason: str
+    made_at: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One exercise of a mark: the check's result, and the override if there is one."""
+
+    result: Result
+    override: Override | None = None
+
+    @property
+    def earned(self) -> int:
+        """The points that count; an override never exceeds what the exercise is worth now."""
+        if self.override is None:
+            return self.result.earned
+        return min(self.override.earned, self.result.points)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What counts for a student and unit: results, with overrides on top."""
+
+    graded: Graded
+    lines: tuple[Line, ...]
+    stale: tuple[Override, ...] = ()  # overrides of exercises that the submission no longer has
+
+    @property
+    def earned(self) -> int:
+        """The points that count."""
+        return sum(line.earned for line in self.lines)
+
+    @property
+    def points(self) -> int:
+        """Points there are to earn."""
+        return self.graded.points
+
+    @property
+    def to_look_at(self) -> tuple[str, ...]:
+        """Why a person should look at this submission; the gravest reason comes first."""
+        unchecked = [
+            f"{line.result.number} {line.result.name} {line.result.outcome}: {line.result.says}"
+            for line in self.lines
+            if line.result.outcome == Outcome.UNCHECKED and line.override is None
+        ]
+        stale = [f"The override of {o.exercise} has nothing to stand on." for o in self.stale]
+        problem = [self.graded.problem] if self.graded.problem else []
+        return (*problem, *self.graded.by_hand, *stale, *unchecked, *self.graded.notes)
+
+
+def in_order(number: str) -> tuple[tuple[int, str], ...]:
+    """To sort exercise numbers: 2.9 comes before 2.10."""
+    return tuple((int(part) if part.isdecimal() else 0, part) for part in number.split("."))
+
+
+def mark(graded: Graded, overrides: Iterable[Override]) -> Mark:
+    """The submission's results with those of the overrides that are meant for it."""
+    mine = {
+        o.exercise: o for o in overrides if (o.student, o.unit) == (graded.student, graded.unit)
+    }
+    lines = tuple(Line(result, mine.pop(result.name, None)) for result in graded.results)
+    return Mark(graded, lines, tuple(mine.values()))
+
+
+def visible(text: str, limit: int = 10_000) -> str:
+    """A student's text for a page or a file: what would be invisible or steer the eye is spelled.
+
+    Bidirectional controls, for one, can make code read differently from what it does. Lone
+    surrogates cannot be written to a file at all.
+    """
+    shown = text[:limit].replace("\r\n", "\n").translate(_SPELLED)
+    left = len(text) - limit
+    return shown if left <= 0 else f"{shown}\n… ({left} more characters)"
+
+
+class _Spelled(dict):
+    """A table for `str.translate` that learns each character when it first comes."""
+
+    KEPT = "\n\t\u200c\u200d"  # the last two are needed to write Persian, Hindi and others
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        unseen = unicodedata.category(character) in ("Cc", "Cf", "Cs") or code & 0xFFFE == 0xFFFE
+        spelled = f"⟨U+{code:04X}⟩" if unseen and character not in self.KEPT else character
+        return self.setdefault(code, spelled)
+
+
+_SPELLED = _Spelled()

@@ -1,0 +1,122 @@
+"""`course grade` as it looks in the terminal: progress, a line for whatever needs a person."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from course_utils.files import CourseError
+
+from ..units import lectures
+from .records import Graded, visible
+from .running import Done, Options, Run, grade, read_ids
+from .sandbox import Limits
+
+UNPROTECTED = (
+    "Without a sandbox, student code can read, change and send away whatever you can. "
+    "Go on only with submissions that you trust."
+)
+
+
+def grade_class(given: argparse.Namespace, root: Path) -> int:
+    """Grade, write everything that comes out, and say what needs a look by hand."""
+    options = Options(
+        unit=given.unit and lectures(root, [given.unit])[0].stem,
+        student=given.student,
+        jobs=_at_least_one(given.jobs),
+        scheduler=given.scheduler,
+        walled=not given.no_sandbox,
+        verbose=given.verbose,
+        ids=read_ids(given.ids) if given.ids else None,
+        limits=Limits(cell=given.cell_seconds, wall=6 * given.cell_seconds),
+    )
+    if not options.walled:
+        print(UNPROTECTED, file=sys.stderr)
+    progress = Progress(options.verbose)
+    run = grade(root, given.submissions, given.to, options, progress)
+    progress.end()
+    _write_pages(given.to)
+    for line in run.unplaced:
+        print(visible(f"not placed: {line}"))
+    print(summary(run, given.to))
+    return 0
+
+
+def _write_pages(folder: Path) -> None:
+    from .outputs import write_outputs  # draws and sets pages: not needed until here
+
+    write_outputs(folder)
+
+
+def summary(run: Run, folder: Path) -> str:
+    """What the run came to, in one sentence or two."""
+    kept = f"; {run.unchanged} were graded before and are unchanged" if run.unchanged else ""
+    odd = f", {len(run.unplaced)} could not be placed" if run.unplaced else ""
+    return f"{run.graded} graded{kept}{odd}. Open {folder / 'report.html'}."
+
+
+def _at_least_one(jobs: int | None) -> int:
+    if jobs is not None and jobs < 1:
+        raise CourseError("--jobs is at least 1.")
+    return jobs or 1
+
+
+class Progress:
+    """A line that is written over in a terminal; elsewhere a line for every tenth."""
+
+    def __init__(self, verbose: bool) -> None:
+        self._verbose, self._live = verbose, sys.stdout.isatty() and not verbose
+
+    def __call__(self, done: Done) -> None:
+        if self._verbose:
+            print(story(done.graded, done.story), flush=True)
+        line = f"[{done.number}/{done.of}] {self._pace(done)}"
+        if done.graded.problem:
+            self._print(visible(f"{done.graded.student}: {done.graded.problem}"))
+        if self._live:
+            print(f"\r\x1b[K{line}", end="", flush=True)
+        elif done.number * 10 // done.of > (done.number - 1) * 10 // done.of:
+            print(line, flush=True)
+
+    @staticmethod
+    def _pace(done: Done) -> str:
+        rate = done.number / max(done.seconds, 1e-9)
+        left = (done.of - done.number) / rate
+        return f"{rate:.1f} a second, {left:.0f} s left" if left else f"{rate:.1f} a second"
+
+    def _print(self, line: str) -> None:
+        print(f"\r\x1b[K{line}" if self._live else line, flush=True)
+
+    def end(self) -> None:
+        """Leave the line alone."""
+        if self._live:
+            print()
+
+
+def story(graded: Graded, steps: object) -> str:
+    """What was run, what was seen, and why it earned what it earned."""
+    lines = [f"== {graded.student}, {graded.unit} ({graded.file})"]
+    if graded.student_id is not None:
+        lines.append(f"student id: {graded.student_id}")
+    lines += [f"note: {note}" for note in (*graded.notes, *graded.by_hand)]
+    for step in steps:
+        lines += _exercise(step) if "exercise" in step else _cell(step)
+    lines += [f"total: {graded.earned} of {graded.points}", ""]
+    return visible("\n".join(lines), limit=1_000_000)  # a terminal obeys what it is shown
+
+
+def _cell(step: dict) -> list[str]:
+    lines = [f"-- {step['cell']}", *_indented(step["source"])]
+    if step["printed"].strip():
+        lines += ["   it printed:", *_indented(step["printed"])]
+    return [*lines, f"   it {step['trouble']}"] if step["trouble"] else lines
+
+
+def _exercise(step: dict) -> list[str]:
+    seen = [f"   seen: {value}" for value in step["seen"]]
+    return [f"-- {step['exercise']}", *seen, f"   {step['says']}"]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"   | {line}" for line in text.rstrip().splitlines()[:60]]

@@ -1,0 +1,156 @@
+"""The wire between the student's process and the judge: questions, answers and calls.
+
+Either side may call the other's functions, the judge a student's `weights`, and the student's code
+the σ that the judge handed to it. What arrives from a student's process is a claim about their own
+answers, nothing more. So there is nothing to forge: whatever they write on the wire is read as an
+answer.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import json
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course_utils.answers import NotAttempted
+
+from .values import DEEPEST, MOST_BYTES, Values, WireError, word
+
+
+class Gone(KeyboardInterrupt):
+    """The other process does not answer any more: no check may take this for an answer."""
+
+
+class Stream:
+    """Messages over a socket: a length of four bytes, then JSON."""
+
+    def __init__(self, sock: Any) -> None:
+        self.sock = sock
+
+    def send(self, message: dict) -> None:
+        """Send it whole; a message that is too long is not begun."""
+        data = json.dumps(message, separators=(",", ":")).encode()
+        if len(data) > MOST_BYTES:
+            raise WireError("it is too large to be handed over")
+        self.sock.sendall(struct.pack("!I", len(data)) + data)
+
+    def receive(self) -> dict:
+        """The next message; Gone if there will be none."""
+        (length,) = struct.unpack("!I", self._exactly(4))
+        if length > MOST_BYTES:
+            raise Gone("sent a message that is too long")
+        try:
+            message = json.loads(self._exactly(length))
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            raise Gone("sent something that is no message")
+        return message
+
+    def _exactly(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = self.sock.recv(min(count, 1 << 16))
+            if not part:
+                raise Gone("ended")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+
+class Peer(Values):
+    """One end of the wire: asks the other end, and meanwhile serves what that asks.
+
+    `serve` answers questions other than calls. The extension is around every call that is served.
+    """
+
+    def __init__(self, stream: Any, serve: Callable[[dict], Any], extension: Any = None) -> None:
+        super().__init__(extension)
+        self.stream, self._serve = stream, serve
+        self._depth = 0
+
+    def ask(self, **question: Any) -> Any:
+        """The value of what is asked for; an error over there is raised here."""
+        if self._depth >= DEEPEST:
+            raise RecursionError("functions call each other without end")
+        self._depth += 1
+        try:
+            self.stream.send(question)
+            while "ask" in (reply := self.stream.receive()):
+                self.answer(reply)
+        finally:
+            self._depth -= 1
+        if "error" in reply:
+            raise as_error(reply["error"])
+        return self.decode(reply.get("value"))
+
+    def answer(self, question: dict) -> None:
+        """Do what the other side asks, and send back the value or the error."""
+        try:
+            reply = {"value": self.encode(self.serve(question))}
+        except Exception as error:
+            reply = {"error": in_short(error)}
+        self._reply(reply)
+
+    def _reply(self, reply: dict) -> None:
+        try:
+            self.stream.send(reply)
+        except WireError as too_large:
+            self.stream.send({"error": in_short(too_large)})
+
+    def serve(self, question: dict) -> Any:
+        """A call of a function kept here; anything else is for the owner of this end."""
+        if question["ask"] != "call":
+            return self._serve(question)
+        function, named = self._mine(question.get("function")), question.get("named") or {}
+        arguments = [self.decode(x) for x in question.get("args") or []]
+        around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
+        with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
+            return function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+
+    def call_there(self, handle: int, args: list, named: dict) -> Any:
+        """Ask for the value of a call."""
+        return self.ask(ask="call", function=handle, args=args, named=named)
+
+
+# -- errors
+
+_KNOWN = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception)
+} | {"LinAlgError": np.linalg.LinAlgError, "NotAttempted": NotAttempted, "WireError": WireError}
+
+
+class Elsewhere(Exception):
+    """An error of a kind that only the other side knows."""
+
+
+def in_short(error: BaseException) -> dict:
+    """An error as data: its type's name, and what it says."""
+    try:
+        says = str(error)[:500]
+    except Exception:
+        says = ""
+    return {"type": type(error).__name__, "says": says}
+
+
+def as_error(data: Any) -> Exception:
+    """The error that was sent: of the same kind where it is a common one, else of the same name."""
+    if not isinstance(data, dict):
+        return WireError("something went wrong, and it was not said what")
+    name, says = word(data.get("type")), data.get("says")
+    says = says[:500] if isinstance(says, str) else ""
+    if name == "NotCounted":
+        from course_utils.meter import NotCounted
+
+        return NotCounted(says)
+    try:
+        return _KNOWN[name](says)
+    except (KeyError, TypeError):
+        return type(name, (Elsewhere,), {})(says)

@@ -1,0 +1,84 @@
+"""For those who grade with nbgrader: our solutions as its assignment source.
+
+`course release --nbgrader DIR` writes a folder in which nbgrader's own commands work:
+
+    course release --nbgrader DIR
+    cd DIR
+    nbgrader generate_assignment 02_momentum    # writes release/02_momentum/, our exercise
+    nbgrader autograde 02_momentum              # grades submitted/STUDENT/02_momentum/
+
+nbgrader gives a check that does not raise full points, and ours never raise. So the source's check
+cells end with hidden lines that show the verdict and hand over the points as a number. Students get
+neither, and nbgrader puts them back before it grades. It runs them in the student's own process;
+`course grade` is the one that cannot be deceived.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError, write_whole
+
+from .grading.assembly import called_check
+from .notebooks import as_text, read, strip_outputs
+from .release import choose, exercise_from
+
+SETTINGS = '''\
+"""nbgrader's settings for the course; run its commands in this folder."""
+
+from classroom.nbgrader_settings import apply
+
+apply(get_config())  # noqa: F821
+'''
+HIDDEN_LINES = """
+### BEGIN HIDDEN TESTS
+display({check}.last)
+{check}.last.earned
+### END HIDDEN TESTS"""
+
+
+def export_to_nbgrader(root: Path, target: Path, units: Sequence[str] = ()) -> list[Path]:
+    """Write source/UNIT/UNIT.ipynb for each unit and the settings; nothing there is overwritten."""
+    solutions = sorted((root / "solutions").glob("*.ipynb"))
+    if not solutions:
+        raise CourseError(f"There are no solution notebooks in {root / 'solutions'}.")
+    chosen = choose([path.name for path in solutions], units)
+    texts = {
+        target / "source" / path.stem / path.name: as_text(nbgrader_source(read(path), str(path)))
+        for path in solutions
+        if path.name in chosen
+    }
+    for path in texts:
+        if path.exists():
+            raise CourseError(f"{path} exists already; name a new place or remove it first.")
+    settings = target / "nbgrader_config.py"
+    if not settings.exists():
+        texts[settings] = SETTINGS
+    for path, text in texts.items():
+        write_whole(path, text)
+    return list(texts)
+
+
+def nbgrader_source(solution: NotebookNode, name: str) -> NotebookNode:
+    """The instructor's version for nbgrader: the solution, and checks that give points."""
+    exercise = exercise_from(solution, name)  # also refuses what is not sound
+    metadata = {cell.id: cell.metadata for cell in exercise.cells}
+    source = strip_outputs(copy.deepcopy(solution))
+    source.cells = [cell for cell in source.cells if cell.id in metadata]
+    for cell in source.cells:
+        cell.metadata = metadata[cell.id]
+        if cell.id.startswith("check-"):
+            cell.source += HIDDEN_LINES.format(check=_called(cell, name))
+    return source
+
+
+def _called(cell: NotebookNode, name: str) -> str:
+    """`check.bias` of a cell that says `check.bias(factor)`."""
+    check = called_check(cell.source)
+    if check is None:
+        raise CourseError(f"{name}, cell {cell.id}: it should hold one call of a check, no more.")
+    return f"check.{check.exercise}"

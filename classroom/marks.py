@@ -1,0 +1,101 @@
+"""The marks in a solution notebook: what is the solution, and what students find in its place.
+
+    ### BEGIN SOLUTION
+    alpha, epsilon = ...
+    ### STUB
+    # alpha, epsilon = ____, ____
+    ### END SOLUTION
+
+Anything that looks like a mark and is not exactly one, or is out of place, is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError
+
+BEGIN, STUB, END = MARKS = ("### BEGIN SOLUTION", "### STUB", "### END SOLUTION")
+INSTRUCTOR_ONLY = "instructor-only"
+
+
+def without_solution(cell: NotebookNode, name: str) -> str:
+    """The cell's source with every solution region replaced by its stub."""
+    _refuse_bad_marks(cell, name)
+    kept = []
+    for part, line in parts(cell.source):
+        if part == STUB:
+            indent = line[: len(line) - len(line.lstrip())]
+            kept.append(indent + line.strip().removeprefix("#").removeprefix(" "))
+        elif part is None:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def parts(source: str) -> Iterator[tuple[str | None, str]]:
+    """Each line with the mark it stands under, or None outside of a region; marks left out."""
+    part: str | None = None
+    for line in source.splitlines():
+        mark = line.strip()
+        if mark in MARKS:
+            part = None if mark == END else mark
+        else:
+            yield part, line
+
+
+def _refuse_bad_marks(cell: NotebookNode, name: str) -> None:
+    """Regions are BEGIN, STUB, END in this order, in code cells; nothing else looks like one."""
+    where = f"{name}, cell {cell.id}"
+    resembles = _resembles_code_mark if cell.cell_type == "code" else _resembles_text_mark
+    seen = []
+    for number, line in enumerate(cell.source.splitlines(), start=1):
+        mark = line.strip()
+        if mark in MARKS and cell.cell_type == "code":
+            seen.append(mark)
+        elif resembles(mark):
+            raise CourseError(
+                f"{where}, line {number}: {mark!r} looks like a mark but is none. Marks are "
+                f"{', '.join(MARKS)}, in code; text for instructors is tagged {INSTRUCTOR_ONLY}."
+            )
+    if seen != list(MARKS) * (len(seen) // 3):
+        raise CourseError(
+            f"{where}: the marks are {', '.join(seen)}; each region needs {', '.join(MARKS)}."
+        )
+    for part, line in parts(cell.source):
+        if part == STUB and line.strip() and not line.strip().startswith("#"):
+            raise CourseError(f"{where}: the stub line {line.strip()!r} is not commented out.")
+    if (seen or cell.id.startswith("answer-")) and not _has_blank(cell.source):
+        raise CourseError(f"{where}: nothing is left for the student; the stub needs a ____.")
+
+
+def _has_blank(source: str) -> bool:
+    return any("____" in line for part, line in parts(source) if part != BEGIN)
+
+
+def _resembles_code_mark(line: str) -> bool:
+    """Three #, or a comment that speaks of solutions or stubs or is nearly a mark."""
+    code, _, comment = line.partition("#")
+    words = comment.strip("# ").lower()
+    return (
+        "###" in line
+        or bool(re.search(r"soluti|\bstub", words))
+        or (not code and _near_mark(words))
+        or bool(re.search(r"(begin|end)\W*solution", line.lower()))
+    )
+
+
+def _resembles_text_mark(line: str) -> bool:
+    """A heading or label that says solution, nearly a mark, or a comment hidden in the text."""
+    words = line.strip("#*_`<>!-=[](): \t").lower()
+    return "<!--" in line or bool(re.match(r"soluti|stub\b", words)) or _near_mark(words) or (
+        line.startswith("#") and "solution" in words
+    )  # fmt: skip
+
+
+def _near_mark(words: str) -> bool:
+    marks = ("begin solution", "end solution")
+    return any(difflib.SequenceMatcher(None, words, mark).ratio() > 0.75 for mark in marks)

@@ -1,0 +1,143 @@
+"""What pages and slides share: HTML that needs no network and hides nothing.
+
+nbconvert does the work, with templates of ours. What cannot be read by everyone, or would have to
+be fetched, is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError
+
+from .notebooks import is_blank_sheet, problems, read
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from nbconvert import HTMLExporter
+
+TEMPLATES = Path(__file__).parent / "templates"
+# No widgets and no scripts: an explorer shows the still picture or the frames saved with it.
+SHOWN = [
+    "text/html",
+    "text/markdown",
+    "image/svg+xml",
+    "text/latex",
+    "image/png",
+    "image/jpeg",
+    "text/plain",
+]
+NO_WORDS = "No description has been provided"  # what nbconvert gives a picture without alt text
+
+
+def sound(path: Path, what: str) -> NotebookNode:
+    """The notebook, if it can be shown: executed without problems, or a sheet still blank."""
+    notebook = read(path)
+    found = [] if is_blank_sheet(notebook) else problems(notebook)
+    if found:
+        remedy = f"Run `course execute {path}` or mend the notebook, then try again."
+        raise CourseError(f"{path} cannot become {what}: {'; '.join(found)}. {remedy}")
+    return notebook
+
+
+@functools.cache
+def exporter(kind: str, template: str) -> HTMLExporter:
+    """nbconvert's exporter of that name with a template of ours: pictures inside, no prompts."""
+    import nbconvert
+    from traitlets.config import Config
+
+    config = Config()
+    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+    config.HTMLExporter.extra_template_paths = [str(TEMPLATES)]  # for what both templates use
+    config.HTMLExporter.template_name = template
+    config.HTMLExporter.embed_images = True
+    config.HTMLExporter.exclude_input_prompt = True
+    config.HTMLExporter.exclude_output_prompt = True
+    config.NbConvertBase.display_data_priority = SHOWN
+    return getattr(nbconvert, kind)(config=config)
+
+
+def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str) -> BeautifulSoup:
+    """The notebook as HTML whose title, tables and pictures are told in words."""
+    from bs4 import BeautifulSoup
+    from nbconvert.filters.markdown_mistune import InvalidNotebook
+
+    about = {"metadata": {"name": path.stem, "path": str(path.resolve().parent)}}
+    try:
+        html, _ = exporter.from_notebook_node(notebook, resources=about)
+    except (InvalidNotebook, OSError) as error:  # an attachment or a picture that is not there
+        raise CourseError(f"{path} cannot become {what}: {error}.") from None
+    soup = BeautifulSoup(html, "html.parser")
+    _drop_anchor_links(soup)
+    _set_title(soup, path, what)
+    _name_rows_and_columns(soup)
+    _refuse_what_is_not_inside(soup, path, what)
+    return soup
+
+
+def packaged(package: str, *names: str) -> list[str]:
+    """The text of files that an installed package carries, by the ends of their paths."""
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    found = [next((f for f in files if f.as_posix().endswith(name)), None) for name in names]
+    if None in found:
+        raise CourseError(f"{names[found.index(None)]} is missing; pip install {package}.")
+    return [Path(file.locate()).read_text(encoding="utf-8") for file in found]
+
+
+@functools.cache
+def mathjax() -> str:
+    """MathJax 3 in one file; version 4 would fetch its fonts from the web."""
+    return packaged("sphinx-mathjax-offline", "/tex-svg-full.js")[0]
+
+
+def _drop_anchor_links(soup: BeautifulSoup) -> None:
+    """The headings keep the names that links lead to, without a ¶ to be read out with each."""
+    for link in soup.select("a.anchor-link"):
+        link.decompose()
+
+
+def _set_title(soup: BeautifulSoup, path: Path, what: str) -> None:
+    headings = soup.find_all("h1")
+    if len(headings) != 1:
+        raise CourseError(
+            f"{path} has {len(headings)} headings of the first level; {what} needs one, its title."
+        )
+    soup.title.string = " ".join(headings[0].get_text().split())
+
+
+def _name_rows_and_columns(soup: BeautifulSoup) -> None:
+    """Every table says what heads what; an empty corner means that the first column heads rows."""
+    for table in soup.find_all("table"):
+        for heading in table.find_all("th", scope=False):
+            heading["scope"] = "col" if heading.find_parent("thead") else "row"
+        corner = table.select_one("thead tr > :first-child")
+        if corner is None or corner.get_text(strip=True):
+            continue
+        for first in table.select("tbody tr > td:first-child"):
+            first.name, first["scope"] = "th", "row"
+        if table.thead.get_text(strip=True):
+            corner.name = "td"
+            del corner["scope"]
+        else:
+            table.thead.decompose()  # Markdown asks for a head even where there is none
+
+
+def _refuse_what_is_not_inside(soup: BeautifulSoup, path: Path, what: str) -> None:
+    for element in soup.select("[src], link[href], object[data]"):
+        source = element.get("src") or element.get("href") or element.get("data", "")
+        if not source.startswith("data:"):
+            raise CourseError(
+                f"{path} shows {source}, which {what} cannot carry; put the file beside the "
+                "notebook or attach it to the cell."
+            )
+    for picture in soup.select("img"):
+        if picture["alt"].startswith(NO_WORDS):
+            raise CourseError(f"{path} has a picture without alt text; say what it shows.")

@@ -1,0 +1,254 @@
+"""From solutions/ to exercises/ and to the bundle that students get.
+
+What stands between marks (see marks.py) is replaced, and a cell tagged `instructor-only` is left
+out. Answer and check cells carry what nbgrader has to know of them; JupyterLab shows nothing of it.
+Everything fails closed: a bad mark, a solution that shows through, and whatever this module does
+not know (a tag, a key of metadata, a raw cell) stop the release before anything is written.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError, write_whole
+
+from . import navigation
+from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
+from .notebooks import VOLATILE, as_text, read, strip_outputs
+
+KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
+KEPT_METADATA = {"tags", "slideshow"}
+DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
+BUNDLE = (
+    "README.md", "LICENSE", "Makefile", "bootstrap.py", "environment.yml", "pyproject.toml",
+    "requirements.lock", "requirements-dev.lock", "course_utils",
+)  # fmt: skip
+HEADING = re.compile(r"^## Exercise \d+\.\d+ \((\d+) points?, \d+ minutes?\)$", re.MULTILINE)
+WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
+LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
+
+
+# -- one notebook ---------------------------------------------------------------------------------
+
+
+def exercise_from(solution: NotebookNode, name: str) -> NotebookNode:
+    """The exercise notebook of a solved one: same cells and ids, no solution, no output."""
+    exercise = copy.deepcopy(solution)
+    for cell in exercise.cells:
+        _refuse_unknown(cell, name)
+    exercise.cells = [cell for cell in exercise.cells if not _is_instructors(cell)]
+    points = _points(exercise.cells)
+    for cell in exercise.cells:
+        cell.source = without_solution(cell, name)
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA}
+        if cell.id.startswith("check-"):
+            if cell.id not in points:
+                raise CourseError(
+                    f"{name}, cell {cell.id}: no heading like `## Exercise 2.1 (3 points, 10 "
+                    "minutes)` of its own stands before it, so its points are not known."
+                )
+            cell.metadata.update(editable=False, deletable=False)
+            cell.metadata["nbgrader"] = _for_nbgrader(cell.id, points[cell.id])
+        elif cell.id.startswith("answer-"):
+            cell.metadata["nbgrader"] = _for_nbgrader(cell.id)
+    _refuse_leaks(solution, exercise, name)
+    return strip_outputs(exercise)
+
+
+def _points(cells: Iterable[NotebookNode]) -> dict[str, int]:
+    """The points of each check cell: those in the last heading before it, which it uses up."""
+    points: dict[str, int] = {}
+    announced = None
+    for cell in cells:
+        heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+        if heading:
+            announced = int(heading[1])
+        elif cell.id.startswith("check-") and announced is not None:
+            points[cell.id], announced = announced, None
+    return points
+
+
+def _for_nbgrader(cell_id: str, points: int | None = None) -> dict[str, Any]:
+    """What nbgrader has to know of a cell: a check, which has points, or an answer."""
+    is_check = points is not None
+    known = {"schema_version": 3, "grade_id": cell_id, "task": False}
+    known |= {"grade": is_check, "locked": is_check, "solution": not is_check}
+    return known | ({"points": points} if is_check else {})
+
+
+def solution_lines(solution: NotebookNode) -> list[str]:
+    """Every line that tells a student something: solution regions and instructor-only cells."""
+    lines: list[str] = []
+    for cell in solution.cells:
+        if _is_instructors(cell):
+            lines += cell.source.splitlines()
+        else:
+            lines += [line for part, line in parts(cell.source) if part == BEGIN]
+    return [line.strip() for line in lines if _tells(line.strip())]
+
+
+def _is_instructors(cell: NotebookNode) -> bool:
+    return INSTRUCTOR_ONLY in cell.metadata.get("tags", [])
+
+
+def _tells(line: str) -> bool:
+    """Frames such as `def f(x):`, `import numpy`, `return v` and `]` give nothing away."""
+    frame = r"(import|from) .*|.*:|return \w+|pass|break|continue|\W*"
+    return not re.fullmatch(frame, line)
+
+
+# -- all notebooks and the bundle -----------------------------------------------------------------
+
+
+def generate(solutions: Path) -> dict[str, str]:
+    """All exercise notebooks as text by file name; raises before anything is written."""
+    sources = sorted(solutions.glob("*.ipynb"))
+    if not sources:
+        raise CourseError(f"There are no solution notebooks in {solutions}.")
+    return {path.name: as_text(exercise_from(read(path), str(path))) for path in sources}
+
+
+def release(root: Path) -> list[Path]:
+    """Write exercises/ anew from solutions/; return what changed."""
+    changed = []
+    for name, text in generate(root / "solutions").items():
+        path = root / "exercises" / name
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
+            changed.append(path)
+    return changed
+
+
+def bundle(root: Path, target: Path, units: Sequence[str] = (), zipped: bool = False) -> Path:
+    """Write what students get to a new folder or zip file: everything but the solutions."""
+    target = target.resolve()
+    zipped = zipped or target.suffix == ".zip"
+    target = target.with_name(target.name.removesuffix(".zip") + ".zip") if zipped else target
+    if target.exists() and (zipped or not target.is_dir() or any(target.iterdir())):
+        raise CourseError(f"{target} exists already; name a new place or remove it first.")
+    if (root / "course_utils").resolve() in target.parents:
+        raise CourseError(f"{target} lies in what is copied; name a place elsewhere.")
+    exercises = generate(root / "solutions")
+    chosen = choose(sorted(exercises), units)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".release-") as scratch:
+        folder = Path(scratch) / "course"
+        _fill(folder, root, {name: exercises[name] for name in chosen})
+        if zipped:
+            write_whole(target, _zip(folder))
+        else:
+            if target.exists():
+                target.rmdir()
+            os.replace(folder, target)
+    return target
+
+
+def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
+    """Copy the house, the lectures of these units and the start page, and the exercises."""
+    folder.mkdir()
+    for name in BUNDLE:
+        source = root / name
+        if not source.exists():
+            raise CourseError(f"{source} is missing, and students need it.")
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=LEFT_OUT)
+        else:
+            shutil.copy(source, folder / name)
+    for name, text in exercises.items():
+        write_whole(folder / "exercises" / name, text)
+    for lecture in sorted((root / "notebooks").glob("*.ipynb")):
+        if lecture.name in exercises or lecture.name.startswith("00"):
+            if any(map(_is_instructors, read(lecture).cells)):
+                raise CourseError(
+                    f"{lecture} has {INSTRUCTOR_ONLY} cells, but lectures go out whole."
+                )
+            write_whole(folder / "notebooks" / lecture.name, lecture.read_bytes())
+    navigation.close(folder)
+
+
+def _zip(folder: Path) -> bytes:
+    """The folder as a zip file whose bytes depend on its contents alone."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+            info = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix())
+            info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, path.read_bytes())
+    return buffer.getvalue()
+
+
+def choose(names: list[str], units: Sequence[str]) -> list[str]:
+    """The notebooks of the named units: `02`, `02_momentum` or `momentum`."""
+    stems = [name.removesuffix(".ipynb") for name in names]
+    chosen = set()
+    for unit in units:
+        wanted = unit.removesuffix(".ipynb")
+        found = [stem for stem in stems if wanted in (stem, *stem.split("_", maxsplit=1))]
+        if not found:
+            raise CourseError(f"There is no unit {unit!r}; there are {', '.join(stems)}.")
+        chosen.update(found)
+    return [f"{stem}.ipynb" for stem in stems if stem in chosen or not units]
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+def _refuse_unknown(cell: NotebookNode, name: str) -> None:
+    """What we do not know might have been meant to hide something."""
+    where = f"{name}, cell {cell.id}"
+    unknown = set(cell.metadata.get("tags", [])) - KNOWN_TAGS
+    if unknown:
+        raise CourseError(
+            f"{where}: unknown tag {', '.join(sorted(unknown))}; "
+            f"known are {', '.join(sorted(KNOWN_TAGS))}."
+        )
+    unknown = set(cell.metadata) - KEPT_METADATA - DROPPED_METADATA
+    unknown |= set(cell.metadata.get("slideshow", {})) - {"slide_type"}
+    if unknown:
+        raise CourseError(f"{where}: unknown metadata {', '.join(sorted(unknown))}; remove it.")
+    if _is_instructors(cell):
+        return
+    if cell.cell_type == "raw":
+        raise CourseError(
+            f"{where}: a raw cell; make it code or text, or tag it {INSTRUCTOR_ONLY}."
+        )
+    if cell.get("attachments"):
+        raise CourseError(f"{where}: an attached file, which may show anything; remove it.")
+
+
+def _refuse_leaks(solution: NotebookNode, exercise: NotebookNode, name: str) -> None:
+    """A last look: neither a solution line nor what it assigns stands in the exercise."""
+    secrets = {s: line for line in solution_lines(solution) for s in _secrets(line)}
+    for cell in exercise.cells:
+        for line in cell.source.splitlines():
+            shown = _squeeze(line)
+            told = next((s for s in secrets if s == shown or (len(s) > 7 and s in shown)), None)
+            if told is not None:
+                raise CourseError(
+                    f"{name}, cell {cell.id}: {line.strip()!r} would show students the solution "
+                    f"{secrets[told]!r}."
+                )
+
+
+def _secrets(line: str) -> Iterable[str]:
+    """The line without spaces and comments, and each formula that it assigns or returns."""
+    code = _squeeze(re.sub(r"\s#\s.*", "", line)).rstrip(",")
+    values = code.removeprefix("return") if code.startswith("return") else code.partition("=")[2]
+    formulas = (v for v in re.split(r",(?![^(]*\))", values) if not re.fullmatch(WORD, v))
+    return {code, *(formula for formula in formulas if len(formula) > 7)}
+
+
+def _squeeze(line: str) -> str:
+    return re.sub(r"\s", "", line)

@@ -1,0 +1,148 @@
+"""Decks looked at before the lecture: does every slide fit its frame? And a picture of each."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_utils.files import write_whole
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SIZES = ((1280, 720), (1920, 1080))
+SMALLEST_FORMULA = 0.75  # of its natural size; a longer one has to be broken or shortened
+SHEET_COLUMNS, SHEET_ROWS, SHOT_WIDTH = 2, 3, 960
+
+# Each slide in its turn, all fragments shown. Measured is what is painted: letters, pictures
+# and formulas, against the frame, less a margin.
+MEASURE = """smallest => {
+  const found = [];
+  const text = e => e.textContent.trim().replace(/\\s+/g, ' ').slice(0, 60);
+  const slides = Reveal.getSlides();
+  for (const [index, slide] of slides.entries()) {
+    const {h, v} = Reveal.getIndices(slide);
+    Reveal.slide(h, v, 1e6);
+    const frame = slide.getBoundingClientRect(), scale = Reveal.getScale();
+    const title = slide.querySelector('h1, h2, h3, .running');
+    const tell = what => found.push([index + 1, title ? text(title) : '', what]);
+    let bottom = frame.top, right = frame.left, lowest = slide, widest = slide;
+    const inside = node => {
+      if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
+      const left = node.matches('aside, mjx-assistive-mml, svg > *, [hidden]');
+      const unseen = left || getComputedStyle(node).clipPath === 'inset(50%)'; // only to be heard
+      return unseen ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
+    };
+    const kinds = NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT;
+    const walk = document.createTreeWalker(slide, kinds, inside);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const isText = node.nodeType === Node.TEXT_NODE && node.data.trim();
+      const element = isText ? node.parentElement : node;
+      if (!isText && !element.matches?.('img, svg, input, pre, table')) continue;
+      const range = document.createRange();
+      if (isText) range.selectNodeContents(node);
+      for (const box of isText ? range.getClientRects() : [element.getBoundingClientRect()]) {
+        if (!box.width || !box.height) continue;
+        if (box.bottom > bottom) [bottom, lowest] = [box.bottom, element];
+        if (box.right > right) [right, widest] = [box.right, element];
+      }
+    }
+    const low = (bottom - frame.bottom) / scale + 16, wide = (right - frame.right) / scale + 24;
+    if (low > 0.5) tell(`${Math.ceil(low)} px too tall, at: ${text(lowest) || lowest.tagName}`);
+    if (wide > 0.5) tell(`${Math.ceil(wide)} px too wide, at: ${text(widest) || widest.tagName}`);
+    for (const pre of slide.querySelectorAll('pre')) {
+      const over = Math.ceil(pre.scrollWidth - pre.clientWidth);
+      if (over > 0 && wide <= 0.5)
+        tell(`a line is ${over} px wider than its box, in: ${text(pre)}`);
+    }
+    for (const svg of slide.querySelectorAll('mjx-container[display] > svg')) {
+      const fitted = svg.getBoundingClientRect().width;
+      svg.style.maxWidth = 'none';
+      const share = fitted / svg.getBoundingClientRect().width;
+      svg.style.maxWidth = '';
+      if (share < smallest)
+        tell(`a formula is shrunk to ${Math.round(100 * share)} %; break or shorten it`);
+    }
+  }
+  return found;
+}"""
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A slide that does not fit its frame."""
+
+    deck: str
+    number: int
+    title: str
+    what: str
+    size: tuple[int, int]
+
+    def __str__(self) -> str:
+        where = f"{self.deck}, slide {self.number}" + (f" ({self.title})" if self.title else "")
+        return f"{where}: {self.what} [{self.size[0]} × {self.size[1]}]"
+
+
+def misfits(chrome: Browser, decks: Iterable[Path], sizes=SIZES) -> Iterator[Misfit]:
+    """Every slide whose contents leave its frame, with all fragments shown, on each screen size."""
+    for deck in decks:
+        page = opened(chrome, deck)
+        for width, height in sizes:
+            page.set_viewport_size({"width": width, "height": height})
+            for found in page.evaluate(MEASURE, SMALLEST_FORMULA):
+                yield Misfit(deck.stem, *found, size=(width, height))
+        page.context.close()
+
+
+def opened(chrome: Browser, deck: Path, size: tuple[int, int] = SIZES[0]) -> Page:
+    """The deck in a fresh window, ready to be shown."""
+    context = chrome.new_context(viewport=dict(zip(("width", "height"), size, strict=True)))
+    page = context.new_page()
+    page.goto(deck.resolve().as_uri())
+    page.wait_for_function("window.slidesAreReady")
+    return page
+
+
+def shoot(chrome: Browser, deck: Path, folder: Path) -> list[Path]:
+    """Contact sheets of a deck, six slides a picture, with all fragments shown."""
+    from PIL import Image
+
+    page = opened(chrome, deck)
+    shots = []
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate(
+            "n => { const {h, v} = Reveal.getIndices(Reveal.getSlides()[n]);"
+            " Reveal.slide(h, v, 1e6); }",
+            number,
+        )
+        shot = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
+        shots.append(shot.convert("RGB").resize((SHOT_WIDTH, SHOT_WIDTH * 9 // 16)))
+    page.context.close()
+    sheets = []
+    for start in range(0, len(shots), SHEET_COLUMNS * SHEET_ROWS):
+        some = shots[start : start + SHEET_COLUMNS * SHEET_ROWS]
+        target = folder / f"{deck.stem}-{start + 1:02}-{start + len(some):02}.png"
+        write_whole(target, _sheet(some))
+        sheets.append(target)
+    return sheets
+
+
+def _sheet(shots: list) -> bytes:
+    """Pictures side by side on gray."""
+    from PIL import Image
+
+    width, height = shots[0].size
+    rows = -(-len(shots) // SHEET_COLUMNS)
+    gap = 8
+    sheet = Image.new(
+        "RGB", (SHEET_COLUMNS * (width + gap) + gap, rows * (height + gap) + gap), "#888888"
+    )
+    for index, shot in enumerate(shots):
+        row, column = divmod(index, SHEET_COLUMNS)
+        sheet.paste(shot, (gap + column * (width + gap), gap + row * (height + gap)))
+    buffer = io.BytesIO()
+    sheet.save(buffer, format="png")
+    return buffer.getvalue()

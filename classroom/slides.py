@@ -1,0 +1,280 @@
+"""A lecture as one deck of slides that works offline: one HTML file with everything inside.
+
+    for deck in write_decks([Path("notebooks/02_momentum.ipynb")], Path("build/slides"), cache):
+        print(deck.target)
+
+The marks of the notebook's cells make the slides (outline.py); nbconvert writes them with our
+template `course_slides`; reveal.js and MathJax come from installed packages. Explorers move without
+a kernel: the notebook is run once, and every frame is put into the deck.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib.metadata
+import json
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+import course_utils
+from course_utils.files import CourseError, write_whole
+
+from .notebooks import as_text, execute, strip_outputs
+from .offline import TEMPLATES, exporter, mathjax, packaged, parsed, sound
+from .outline import Slide, mark, outline
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+DECK_LIMIT, FRAMES_LIMIT = 5_000_000, 1_000_000  # bytes
+PACKAGES = ("nbconvert", "sphinx-revealjs", "sphinx-mathjax-offline")
+DRAWING = ("matplotlib", "numpy")
+# Parts of the helper package that no picture depends on.
+NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
+NOT_DRAWN |= {"files.py", "progress.py"}
+BAKE = "from course_utils.explore import Explorer\n\nExplorer.baked = True"
+CODE_LETTERS, PRINTED_LETTERS = 90, 76  # that fit in a line of the usual size
+LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
+DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
+
+
+@dataclass(frozen=True)
+class Deck:
+    """A deck that is there: whether it was written just now, and the seconds that took."""
+
+    target: Path
+    written: bool
+    seconds: float
+
+    def __str__(self) -> str:
+        if not self.written:
+            return f"unchanged {self.target}"
+        size = self.target.stat().st_size / 1e6
+        return f"wrote {self.target} {size:.1f} MB {self.seconds:.1f} s"
+
+
+def write_decks(paths: Sequence[Path], folder: Path, cache: Path) -> Iterator[Deck]:
+    """Write the decks that are not up to date; frames of explorers are kept in `cache`.
+
+    All notebooks are read and checked first: if one makes no deck, none is written. Yields each
+    deck once it is there.
+    """
+    notebooks = [sound(path, "a deck") for path in paths]
+    outlines = [outline(notebook, path) for path, notebook in zip(paths, notebooks, strict=True)]
+    plans = zip(paths, notebooks, outlines, strict=True)
+    return (_written(*plan, folder, cache) for plan in plans)
+
+
+def _written(
+    path: Path, notebook: NotebookNode, slides: Sequence[Slide], folder: Path, cache: Path
+) -> Deck:
+    start, target, digest = time.perf_counter(), folder / f"{path.stem}.html", _digest(notebook)
+    fresh = _digest_in(target) == digest
+    if not fresh:
+        write_whole(target, _deck(path, _with_frames(path, notebook, cache), slides, digest))
+    return Deck(target, not fresh, time.perf_counter() - start)
+
+
+# -- what changed ---------------------------------------------------------------------------------
+
+
+def _digest(notebook: NotebookNode) -> str:
+    """Of all that a deck depends on: the notebook, this package, and the packages it uses."""
+    package = Path(__file__).parent
+    ours = [package / f"{name}.py" for name in ("slides", "offline", "outline")]
+    ours += sorted(p for p in TEMPLATES.rglob("*") if p.is_file())
+    return _hash(as_text(notebook), _code_digest(notebook), *_versions(PACKAGES), *ours)
+
+
+def _code_digest(notebook: NotebookNode) -> str:
+    """Of all that the frames of explorers depend on: code cells, helper package, drawing tools."""
+    package = Path(course_utils.__file__).parent
+    helpers = sorted(p.relative_to(package) for p in package.rglob("*.py"))
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    drawn = [package / p for p in helpers if p.parts[0] not in NOT_DRAWN]
+    return _hash(*code, *_versions(DRAWING), *drawn)
+
+
+def _versions(packages: Sequence[str]) -> list[str]:
+    def version(package: str) -> str:
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            return "none"  # building will say what to install
+
+    return [f"{package} {version(package)}" for package in packages]
+
+
+def _hash(*parts: str | Path) -> str:
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, Path) else part.encode()
+        total.update(hashlib.sha256(data).digest())
+    return total.hexdigest()
+
+
+def _digest_in(deck: Path) -> str | None:
+    """The digest that a deck was written with; it stands in its first lines."""
+    if not deck.exists():
+        return None
+    with deck.open(encoding="utf-8", errors="replace") as file:
+        found = DIGEST.search(file.read(2000))
+    return found and found[1]
+
+
+# -- explorers ------------------------------------------------------------------------------------
+
+
+def _with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode:
+    """The notebook in which each explorer on a slide shows its frames behind a range input."""
+    if not any(_is_explorer(o) for cell in _seen(notebook) for o in cell.outputs):
+        return notebook
+    frames = _cached_frames(path, notebook, cache)
+    notebook = copy.deepcopy(notebook)
+    size = 0
+    for cell in _seen(notebook):
+        explorers = [output for output in cell.outputs if _is_explorer(output)]
+        for output, html in zip(explorers, frames.get(cell.id, []), strict=False):
+            output.data["text/html"] = html
+            size += len(html) * 3 // 4
+    if size > FRAMES_LIMIT:
+        raise CourseError(
+            f"{path}: the frames of its explorers take {size / 1e6:.1f} MB, and 1 MB is the limit; "
+            "give an explorer fewer frames or a simpler picture."
+        )
+    return notebook
+
+
+def _seen(notebook: NotebookNode) -> list[NotebookNode]:
+    cells = (cell for cell in notebook.cells if cell.cell_type == "code")
+    return [cell for cell in cells if mark(cell) not in ("skip", "notes")]
+
+
+def _is_explorer(output: NotebookNode) -> bool:
+    return output.get("data", {}).get("text/plain", "").startswith("Explorer(")
+
+
+def _cached_frames(path: Path, notebook: NotebookNode, cache: Path) -> dict[str, list[str]]:
+    kept = cache / f"{path.stem}-{_code_digest(notebook)[:16]}.json"
+    if kept.exists():
+        return json.loads(kept.read_text(encoding="utf-8"))
+    frames = _bake(path, notebook)
+    write_whole(kept, json.dumps(frames))
+    for old in set(cache.glob(f"{path.stem}-*.json")) - {kept}:
+        old.unlink()
+    return frames
+
+
+def _bake(path: Path, notebook: NotebookNode) -> dict[str, list[str]]:
+    """Run the notebook once with explorers that show their frames: HTML by id of the cell."""
+    baking = strip_outputs(copy.deepcopy(notebook))
+    baking.cells.insert(0, new_code_cell(BAKE, id="bake"))
+    with tempfile.TemporaryDirectory(prefix="course-") as scratch:
+        kitchen = Path(scratch) / path.name
+        kitchen.write_text(as_text(baking), encoding="utf-8")
+        cells = [cell for cell in execute(kitchen).cells if cell.cell_type == "code"]
+    found = {
+        cell.id: [o.data["text/html"] for o in cell.outputs if _is_explorer(o) and _is_baked(o)]
+        for cell in cells
+    }
+    return {name: frames for name, frames in found.items() if frames}
+
+
+def _is_baked(output: NotebookNode) -> bool:
+    return "text/html" in output.data  # an explorer without frames stays a still picture
+
+
+# -- the deck -------------------------------------------------------------------------------------
+
+
+def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: str) -> str:
+    soup = parsed(exporter("SlidesExporter", "course_slides"), path, notebook, "a deck")
+    soup.find("meta", attrs={"name": "course-digest"})["content"] = digest
+    sections = [s for s in soup.select(".slides section") if not s.find("section")]
+    for section, slide in zip(sections, slides, strict=True):
+        _drop_empty_cells(section)
+        _dress(soup, section, slide)
+        _set_long_text_smaller(section)
+        _tell_shapes(section)
+    _unlink_what_is_elsewhere(soup)
+    reveal = ("/dist/reveal.css", "/dist/reveal.js", "/plugin/notes/notes.js")
+    css, engine, notes = packaged("sphinx-revealjs", *reveal)
+    inside = {"mathjax": mathjax(), "reveal-css": css, "reveal": engine, "reveal-notes": notes}
+    for name, text in inside.items():
+        soup.find(id=name).string = text
+    html = str(soup)
+    if len(html.encode()) > DECK_LIMIT:
+        raise CourseError(f"{path}: the deck takes {len(html) / 1e6:.1f} MB; 5 MB is the limit.")
+    return html
+
+
+def _drop_empty_cells(section: Tag) -> None:
+    """A cell of code that shows neither code nor output would only leave a gap."""
+    for cell in section.select(".jp-CodeCell"):
+        if not cell.get_text(strip=True) and not cell.find(["img", "input"]):
+            cell.decompose()
+
+
+def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:
+    """Title and section slides get their look; one without a heading says where we are."""
+    if section.find("h1"):
+        section["class"] = "title"
+    elif slide.kind == "slide" and slide.heading and _is_short(section):
+        section["class"] = "opening"
+    elif _is_picture(slide):
+        section["class"] = "picture"
+    if not slide.heading and slide.section:
+        head = soup.new_tag("p", attrs={"class": "running"})
+        head.string = slide.section.replace("*", "").replace("`", "")
+        section.insert(0, head)
+
+
+def _set_long_text_smaller(section: Tag) -> None:
+    """Code and printed lines that would leave their box, or the slide, get smaller letters."""
+    text = [p for p in section.select("p:not(.running), li") if not p.find_parent("aside")]
+    most = LINES_BESIDE_TEXT if text else LINES_ALONE
+    for pre in section.select("pre"):
+        lines = pre.get_text().rstrip("\n").split("\n")
+        printed = pre.find_parent(class_="jp-RenderedText")
+        long = max(map(len, lines)) > (PRINTED_LETTERS if printed else CODE_LETTERS)
+        if long or (printed and len(lines) > most):
+            pre["class"] = [*pre.get("class", []), "dense"]
+
+
+def _tell_shapes(section: Tag) -> None:
+    """Width over height of each picture, from which the style sheet takes its size."""
+    for image in section.select("img[width][height]"):
+        image["style"] = f"--ratio: {int(image['width']) / int(image['height']):.4f}"
+
+
+def _is_picture(slide: Slide) -> bool:
+    """A heading at most, and one figure or explorer: then it is drawn larger."""
+    texts = [c.source.strip() for c in slide.shown if c.cell_type == "markdown"]
+    outputs = [o for c in slide.shown for o in c.get("outputs", [])]
+    pictures = [o for o in outputs if "image/png" in o.get("data", {})]
+    words = [o for o in outputs if o.output_type == "stream" or "text/latex" in o.get("data", {})]
+    alone = all(re.fullmatch(r"#+ .*", text) for text in texts)
+    return len(pictures) == 1 and not words and alone
+
+
+def _is_short(section: Tag) -> bool:
+    """A heading and no more than a paragraph: then it stands alone, and large."""
+    seen = [tag for tag in section.find_all(True) if not tag.find_parent("aside")]
+    blocks = [tag for tag in seen if tag.name in ("p", "ul", "ol", "table", "pre", "img", "input")]
+    return len(blocks) <= 1 and all(tag.name == "p" for tag in blocks)
+
+
+def _unlink_what_is_elsewhere(soup: BeautifulSoup) -> None:
+    """Links to other notebooks lead nowhere from a deck: their words stay."""
+    for link in soup.select(".slides a[href]"):
+        if not re.match(r"https?:|mailto:", link["href"]):
+            link.unwrap()
