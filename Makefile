@@ -35,7 +35,7 @@ slides:  ## write the lectures as slides that work offline, into build/slides
 handouts:  ## write lectures and blank exercises for print, into build/handouts
 	$(RUN) dev course handout
 
-links:  ## write the links between the notebooks anew, exercises/ included
+links:  ## write links, titles, points and maps anew from the table of units
 	$(RUN) course links
 	$(RUN) course release
 

@@ -61,7 +61,7 @@ def add_commands(commands: Any) -> None:
     handout.set_defaults(run=_handout)
 
     links = commands.add_parser(
-        "links", help="write the links to the previous and next unit into lectures and solutions"
+        "links", help="write links, titles, points and maps anew from the table of units"
     )
     links.set_defaults(run=_links)
 
@@ -235,10 +235,11 @@ def _handout(options: argparse.Namespace) -> int:
 
 
 def _links(options: argparse.Namespace) -> int:
-    from . import navigation
+    from . import facts, navigation
 
     root = course_root()
-    _tell_changes(navigation.link(root), root)
+    changed = [*facts.tell(root), *navigation.link(root)]
+    _tell_changes(list(dict.fromkeys(changed)), root)
     return 0
 
 
