@@ -62,11 +62,7 @@ def _instance(seed: int, n: int, k: int, m: int, width: int) -> tuple[np.ndarray
     return _whole_numbers(seed, (n, m), (k, m), (k, width))
 
 
-# -- the mistakes, as variations of one function --------------------------------------------------
-
-
 # -- exercises ------------------------------------------------------------------------------------
-
 
 Shape = Annotated[np.ndarray, Array((2,))]
 SIZES = {"n": 5, "d": 7, "m": 3, "l": 4, "T": 2}
@@ -210,18 +206,12 @@ def _variant(
     return lambda Q, K, V: weigh(Q @ K.T / scale(Q, K, V)) @ V
 
 
-_over_queries = _variant(weigh=lambda S: softmax(S, axis=0))
-
 attention.mistake(
     "softmax over the wrong axis",
     "Here the weights of each key sum to 1 over the queries. Each query has to divide its "
     "attention among the keys: rows sum to 1, so the axis is the last one.",
-    example=(_over_queries,),
+    example=(_variant(weigh=lambda S: softmax(S, axis=0)),),
 )
-
-
-_no_scale = _variant(lambda Q, K, V: 1.0)
-
 
 SCALE_MISTAKES = (
     "Without 1/√m the scores spread the more the longer the vectors are: Var(qᵀk) grows as m.",
@@ -231,55 +221,35 @@ SCALE_MISTAKES = (
 attention.mistake(
     "no scale",
     SCALE_MISTAKES[0],
-    example=(_no_scale,),
+    example=(_variant(lambda Q, K, V: 1.0),),
 )
-
-
-_divided_by_m = _variant(lambda Q, K, V: Q.shape[1])
-
 attention.mistake(
     "1/m in place of 1/√m",
     SCALE_MISTAKES[1],
-    example=(_divided_by_m,),
+    example=(_variant(lambda Q, K, V: Q.shape[1]),),
 )
-
-
-_value_width = _variant(lambda Q, K, V: np.sqrt(V.shape[1]))
-
 attention.mistake(
     "scaled by the width of a value",
     "The score is a sum of m products, m being the length of queries and keys. The width "
     "of the values has no part in it.",
-    example=(_value_width,),
+    example=(_variant(lambda Q, K, V: np.sqrt(V.shape[1])),),
 )
-
-
-_over_everything = _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum())
-
 attention.mistake(
     "one softmax over all pairs",
     "All the weights together sum to 1 here. Every query has its own softmax.",
-    example=(_over_everything,),
+    example=(_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum()),),
 )
-
-
-_raw_sum = _variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True))
-
 attention.mistake(
     "normalized by a sum of raw scores",
     "Scores can be negative and their sum can be 0, so score / sum of scores is no weight. "
     "The exponentials are what is summed.",
-    example=(_raw_sum,),
+    example=(_variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True)),),
 )
-
-
-_overflows = _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True))
-
 attention.mistake(
     "large scores not tamed",
     "exp(10000) is beyond floating point. Subtract each row's largest score first: the "
     "weights stay the same, and no exponent is above 0.",
-    example=(_overflows,),
+    example=(_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)),),
 )
 
 

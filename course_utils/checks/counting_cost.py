@@ -273,7 +273,6 @@ attention.mistake(
     example=("2*l**2*(d_att + d_out)",),
 )
 
-
 _SCORES, _SOFTMAX, _MIX = "2*l**2*d_att", "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
 
 attention.mistake(
@@ -534,7 +533,6 @@ crossover.mistake(
 
 
 # -- backward --------------------------------------------------------------------------------------
-
 
 SQUARE = (
     np.array([[0.5, 0.5], [0.25, 0.75]]),

@@ -32,7 +32,6 @@ from ..meter import measure, polynomial
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 
-
 Line = Callable[..., Any]
 SOFTMAX = {"S": lambda Q: softmax(Q), "T": lambda K: softmax(K, axis=0)}
 ONES = {"one_n": lambda Q: np.ones(len(Q)), "one_d": lambda Q: np.ones(Q.shape[1])}
@@ -689,7 +688,6 @@ linear.mistake(
 
 
 # -- 8.8 -------------------------------------------------------------------------------------------
-
 
 FEATURES = Formula(n=range(2, 9), m=range(2, 9), d=range(2, 9))
 FAR = 10**6  # where lower terms no longer matter

@@ -36,7 +36,6 @@ def gaussian_weights(Y: np.ndarray, X: np.ndarray, M: float) -> np.ndarray:
 
 # -- 7.1: keys and queries -------------------------------------------------------------------------
 
-
 # Keys, query points, M: first one to follow by hand, then keys of very different lengths.
 FIELDS = [
     (np.array([[1.0], [2.0], [4.0]]), np.array([[1.4]]), 1.0),
@@ -114,7 +113,6 @@ lookup.add_hints(
     "The course's attention divides every score by √d_{att}, where d_{att} is how many numbers "
     "a query has, the extra one included. Multiply the queries by the same root.",
 )
-
 
 Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
 
@@ -234,7 +232,6 @@ lookup.mistake(
 
 
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
-
 
 L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5))
 L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2))
@@ -474,7 +471,6 @@ value_matrix.mistake(
 
 
 # -- 7.5: kernel regression ------------------------------------------------------------------------
-
 
 DATA = [  # x_new, x, y, M
     (np.array([1.5]), np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 4.0]), 1.0),

@@ -309,7 +309,6 @@ expectation.add_hints(
     "1 + β + … + β^{t−1} = (1 − βᵗ)/(1 − β). Put it in, and see what cancels.",
 )
 
-
 BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
 
 

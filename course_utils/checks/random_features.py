@@ -111,10 +111,7 @@ completed_square.add_hints(
     "Which third term is missing?",
 )
 
-
 GOOD_SPLIT = ["exp(-xx/2)*exp((xx + 2*xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"]
-
-
 GOOD_SHIFT = ["exp(s/2)*exp(-(ww - 2*wu + s)/2)", "exp(s/2)*exp(-r/2)"]
 
 
@@ -356,7 +353,6 @@ def sampled(features: FunctionAnswer) -> str:
 
 
 # -- 9.3 and 9.4: exact moments in one dimension, where every xᵀy and ‖x+y‖² can be had ------------
-
 
 VARIANCE = Formula(xy=(-1, 1), s=(0, 2), m=range(1, 9))
 SIZE = Formula(s=(0, 2), r=(0, 1))

@@ -60,7 +60,6 @@ def states(W: np.ndarray, sigma: Activation, T: int, seed: int) -> tuple[np.ndar
 
 # -- 1.1 ------------------------------------------------------------------------------------------
 
-
 Line = Callable[..., Any]
 ANY_W = matrix("n", "n")  # singular ones among them
 
@@ -366,7 +365,6 @@ def _product_transposed(W, hs, dsigma):
 
 
 # -- 1.4 ------------------------------------------------------------------------------------------
-
 
 GRID = np.linspace(-20, 20, 40001)
 BOUNDED = ["sigmoid", "tanh", "ReLU", "softplus", "SiLU"]

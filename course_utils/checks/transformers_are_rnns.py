@@ -479,7 +479,6 @@ recurrence.mistake(
 
 # -- 10.3: the four questions ----------------------------------------------------------------------
 
-
 LENGTH = Formula(n=range(2, 9), d=range(2, 9))
 
 
@@ -748,7 +747,6 @@ def _value_miss(function: FunctionAnswer, number: str) -> str:
 
 
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
-
 
 TOKEN = Formula(i=range(2, 9), d=range(2, 9))
 WAYS = {

@@ -126,7 +126,6 @@ plan_cost.add_hints(
     "`np.abs(x[:, None] - y)`.",
 )
 
-
 SEVERAL = 1  # a student whose masses move both ways; those of id 0 all move to the right
 
 
@@ -207,7 +206,6 @@ SWAPPED = (
     "The row sums are q and the column sums are p. A row is what leaves one place x, so rows "
     "sum to p. The transpose of your table is a plan.",
 )
-
 
 feasible_plan.mistake(*SWAPPED, example=(SEVERAL, transport(SEVERAL).plan.T), when=_is_transposed)
 feasible_plan.mistake(
@@ -459,7 +457,6 @@ certificate.mistake(
 
 
 # -- 11.5 -----------------------------------------------------------------------------------------
-
 
 Instance = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -747,7 +744,6 @@ squared_plan.mistake(
 
 
 # -- 11.8 -----------------------------------------------------------------------------------------
-
 
 ROUNDS = 300
 SMOOTH = [

@@ -103,7 +103,6 @@ equivalent_penalty.mistake(
 
 # -- Adam, by its definition and with its well-known slips ----------------------------------------
 
-
 HISTORY = np.array([[1.0, 0.01], [-2.0, 0.02], [0.5, -0.01], [3.0, 0.03]])
 SETTINGS = [  # η, strength, β₁, β₂, ε: round numbers first, then Adam's usual ones
     (1.0, 0.25, 0.5, 0.5, 1.0),
@@ -292,22 +291,16 @@ EPSILON_INSIDE = (
     "Adam divides by √v̂ + ε. Inside the root, ε = 1e−8 acts like 1e−4, and parameters with small "
     "gradients hardly move.",
 )
-
-
 NO_CORRECTION = (
     "bias correction forgotten",
     "m and v start from 0 and are too small at first, v much longer than m. Divide copies of them "
     "by 1 − β_1ᵗ and 1 − β_2ᵗ; the state keeps the raw ones.",
 )
-
-
 FROM_ZERO = (
     "t counted from 0",
     "In the first step t is 1: add 1 to it before you use it. With t = 0 the corrections divide "
     "by 0.",
 )
-
-
 UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
 
 
@@ -417,7 +410,6 @@ _slips(adamw_step, decay=_shrink)
 
 
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --
-
 
 SCALES = Formula(s_1=(0, 10), s_2=(0, 10))
 
