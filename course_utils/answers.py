@@ -329,7 +329,7 @@ def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: 
     if isinstance(domain, range):  # the ends, and every number between them if there are few
         last = len(domain) - 1
         if last < count:
-            picks = np.resize(rng.permutation(last + 1), count)
+            picks = np.resize(rng.permutation(last + 1), count).tolist()
         else:
             picks = [0, last, *rng.integers(last, size=count - 2)]
         return [domain[int(k)] for k in picks]

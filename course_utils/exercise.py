@@ -81,10 +81,8 @@ def partly(earned: int, says: str) -> Verdict:
     return Verdict(Outcome.WRONG, says, earned)
 
 
-def refuted(report: Any) -> Verdict | None:
-    """The first false line of a checked derivation as a verdict; None if every line holds."""
-    if report.holds:
-        return None
+def refuted(report: Any) -> Verdict:
+    """The verdict on a derivation that does not hold: its first false line."""
     if report.first_false is None:
         raise Unreadable(report.sentence)
     return wrong(report.sentence)

@@ -57,9 +57,12 @@ def _whole_numbers(seed: int, *shapes: tuple[int, int], largest: int = 3) -> tup
     return tuple(rng.integers(-largest, largest + 1, size=shape).astype(float) for shape in shapes)
 
 
-def _instance(seed: int, n: int, k: int, m: int, width: int) -> tuple[np.ndarray, ...]:
+def _instance(
+    seed: int, n: int, k: int, m: int, width: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Q, K and V for n queries, k keys, m numbers in a key, `width` numbers in a value."""
-    return _whole_numbers(seed, (n, m), (k, m), (k, width))
+    Q, K, V = _whole_numbers(seed, (n, m), (k, m), (k, width))
+    return Q, K, V
 
 
 # -- exercises ------------------------------------------------------------------------------------
@@ -377,7 +380,8 @@ causal_attention.mistake(
 def _future_leaks(causal_attention: FunctionAnswer) -> bool:
     before, *after = _past_before_and_after(causal_attention, 1e4)
     right_before = not refute(causal_attention(*CAUSAL[1]), *CAUSAL[1], causal=True)
-    return right_before and np.isfinite(after).all() and not np.array_equal(before, after[0])
+    finite = bool(np.isfinite(after).all())
+    return right_before and finite and not np.array_equal(before, after[0])
 
 
 @causal_attention.mistake(

@@ -544,7 +544,8 @@ SQUARE = (
 def _mix_sizes(n: int, k: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random A (n×k), V (k×m) and dY (n×m)."""
     rng = np.random.default_rng(n + 10 * k + 100 * m)
-    return tuple(rng.integers(-4, 5, size).astype(float) for size in ((n, k), (k, m), (n, m)))
+    A, V, dY = (rng.integers(-4, 5, size).astype(float) for size in ((n, k), (k, m), (n, m)))
+    return A, V, dY
 
 
 def _by_differences(A: np.ndarray, V: np.ndarray, dY: np.ndarray) -> list[np.ndarray]:

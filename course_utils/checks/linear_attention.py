@@ -104,7 +104,7 @@ rows_sum_to_one.mistake(
     "That the result is a vector of ones is what is to be shown. Two facts are needed: the "
     "columns of T sum to 1, and the rows of S do. Use them in two different lines.",
     example=([_ones],),
-    when=lambda lines: row_sums(lines, "S", "T").holds and two_facts_at_once(lines),
+    when=lambda lines: row_sums(lines, "S", "T").holds and bool(two_facts_at_once(lines)),
 )
 
 
@@ -309,7 +309,7 @@ class Tokens:
     def read(self, answer: Any, name: str) -> np.ndarray:
         array = real_array(answer)
         if array is None:
-            as_array(answer, (3, 2), name)  # says what is wrong with it
+            return as_array(answer, (3, 2), name)  # says what is wrong with it
         if array.ndim != 2 or not (1 <= array.shape[0] <= 30 and 1 <= array.shape[1] <= 30):
             raise Unreadable(
                 f"{name} has shape {array.shape}; it should be a matrix, n×d, of at most 30 rows "
@@ -671,13 +671,21 @@ linear.mistake(
 )
 
 
-@linear.mistake(
-    "φ on the queries only",
-    "The similarity is φ(q)ᵀφ(k): both go through the feature map.",
-    when=lambda f: close(f(*draw(3, 2, 2), elu_plus_one), _one_sided(*draw(3, 2, 2), elu_plus_one)),
-)
 def _one_sided(Q, K, V, phi):
     return phi(Q) @ (K.T @ V) / (phi(Q) @ K.sum(axis=0))[:, None]
+
+
+def _like_one_sided(f: FunctionAnswer) -> bool:
+    Q, K, V = draw(3, 2, 2)
+    return close(f(Q, K, V, elu_plus_one), _one_sided(Q, K, V, elu_plus_one))
+
+
+linear.mistake(
+    "φ on the queries only",
+    "The similarity is φ(q)ᵀφ(k): both go through the feature map.",
+    example=(_one_sided,),
+    when=_like_one_sided,
+)
 
 
 linear.mistake(

@@ -491,8 +491,9 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
     call, parts = inputs.call(*data), inputs(*data)
     if not isinstance(parts, tuple | list) or len(parts) != 3:
         raise Unreadable(f"{call} should return three arrays: `return Q, K, V`.")
-    arrays = [real_array(part) for part in parts]
-    for name, array, rows in zip("QKV", arrays, (len(x_new), len(x), len(x)), strict=True):
+    arrays = []
+    for name, part, rows in zip("QKV", parts, (len(x_new), len(x), len(x)), strict=True):
+        array = real_array(part)
         if array is None or not np.isfinite(array).all():
             raise Unreadable(f"{call}: {name} should be an array of finite real numbers.")
         if name == "V" and array.shape == (rows,):
@@ -500,6 +501,7 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
         if array.ndim != 2 or len(array) != rows or (name == "V" and array.shape[1] != 1):
             width = "1" if name == "V" else "m"
             raise Unreadable(f"{call}: {name} has shape {array.shape}, not ({rows}, {width}).")
+        arrays.append(array)
     Q, K, V = arrays
     if Q.shape[1] != K.shape[1] or not K.shape[1]:
         raise Unreadable(f"{call}: Q is {Q.shape} and K is {K.shape}; the widths must agree.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -355,7 +355,7 @@ expectation.mistake(
 )
 
 
-RULE_A = {
+RULE_A: dict[str, Any] = {
     "where": {"beta": interval(0, 1), "delta": positive, "v_prev g": real},
     "given": {
         "v": ("beta*v_prev + (1 - beta)*g", "rule A"),
@@ -376,7 +376,7 @@ def first_false_line(line: RealNumber, correction: Annotated[FormulaAnswer, MOVE
     """Find the first false line of the derivation shown, and write it as it should be."""
     start, *rest = HOMEWORK
     report = Derivation(start, [("=", text, "") for text in rest], **RULE_A).check()
-    found = line == report.first_false + 2  # the start is line (1)
+    found = report.first_false is not None and line == report.first_false + 2  # after line (1)
     says = [
         f"Line ({line:g}) is the first that is false."
         if found

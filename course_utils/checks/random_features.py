@@ -211,7 +211,8 @@ def features(
     ],
 ) -> Verdict:
     """Write positive features f with E[f(x)ᵀf(y)] = exp(xᵀy) for directions w ∼ N(0, I)."""
-    if np.shape(real_array(features(X_SEEN, W_SEEN))) == (3, 8):
+    seen = real_array(features(X_SEEN, W_SEEN))
+    if seen is not None and seen.shape == (3, 8):
         return wrong("With 4 directions the result has 8 columns, not one for each.")
     F = features.array(X_SEEN, W_SEEN, shape=(3, 4))
     if not close(F, features.array(X_SEEN, W_SEEN, shape=(3, 4))):
@@ -366,8 +367,8 @@ def moments(x: float, y: float, m: int) -> tuple[float, float]:
     for _ in range(m):
         total = np.add.outer(total, products).ravel()
         chance = np.multiply.outer(chance, weights).ravel()
-    mean = chance @ total / m
-    return mean, chance @ (total / m - mean) ** 2
+    mean = float(chance @ total / m)
+    return mean, float(chance @ (total / m - mean) ** 2)
 
 
 @exercise("9.3", points=3)

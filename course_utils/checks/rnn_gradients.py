@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -53,9 +53,9 @@ THREE = np.array([[0.5, -1.0, 0.2], [1.5, 0.3, -0.7], [-0.4, 0.9, 1.1]])
 def states(W: np.ndarray, sigma: Activation, T: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Inputs x_1 … x_T, and the states h_0 … h_T that they lead through with U = 1 and b = 0."""
     n = len(W)
-    h0, *xs = np.random.default_rng(seed).uniform(-1, 1, (T + 1, n)).round(1)
-    xs = np.array(xs).reshape(T, n)
-    return xs, run(h_step, h0, xs, W, np.eye(n), np.zeros(n), sigma)
+    drawn = np.random.default_rng(seed).uniform(-1, 1, (T + 1, n)).round(1)
+    h0, xs = drawn[0], drawn[1:]
+    return xs, run(h_step, h0, xs, W, np.eye(n), np.zeros(n), sigma.f)
 
 
 # -- 1.1 ------------------------------------------------------------------------------------------
@@ -198,6 +198,10 @@ induction_step.mistake(
 # -- 1.2 ------------------------------------------------------------------------------------------
 
 
+def _next_state(W: np.ndarray, sigma: Activation, h: np.ndarray) -> np.ndarray:
+    return W @ sigma(h)
+
+
 @exercise("1.2", points=2)
 def jacobian(
     jacobian: Annotated[
@@ -214,10 +218,10 @@ def jacobian(
         (-THREE, [0.3, -0.2, 2.0], RELU),
         (np.array([[2.0]]), [0.5], TANH),
     ]
-    for W, h, sigma in cases:
-        h, n = np.array(h), len(h)
+    for W, entries, sigma in cases:
+        h, n = np.array(entries), len(entries)
         answer = jacobian.array(W, h, sigma.prime, shape=(n, n))
-        seen = finite_differences(lambda h, W=W, sigma=sigma: W @ sigma(h), h)
+        seen = finite_differences(partial(_next_state, W, sigma), h)
         if not close(answer, seen):
             i, j = np.unravel_index(np.abs(answer - seen).argmax(), (n, n))
             return wrong(
@@ -280,6 +284,10 @@ def _slopes_only(W, h, dsigma):
 # -- 1.3 ------------------------------------------------------------------------------------------
 
 
+def _last_state(network: tuple, h: np.ndarray) -> np.ndarray:
+    return run(h_step, h, *network)[-1]
+
+
 @exercise("1.3", points=2)
 def jacobian_product(
     jacobian_product: Annotated[
@@ -292,7 +300,7 @@ def jacobian_product(
         n = len(W)
         answer = jacobian_product.array(W, hs, sigma.prime, shape=(n, n))
         network = (xs, W, np.eye(n), np.zeros(n), sigma)
-        seen = finite_differences(lambda h, network=network: run(h_step, h, *network)[-1], hs[0])
+        seen = finite_differences(partial(_last_state, network), hs[0])
         if not close(answer, seen):
             return wrong(
                 f"At W = {show(W)}, σ = {sigma.name} and T = {T}, with the states {show(hs, 3)}, "
@@ -501,7 +509,7 @@ gradient_bound.add_hints(
 )
 
 
-def _power(size: Callable[[np.ndarray], float]) -> Callable:
+def _power(size: Callable[..., Any]) -> Callable:
     return lambda W, gamma, T: (gamma * size(W)) ** T
 
 
@@ -571,7 +579,7 @@ class SquareMatrix:
     def read(self, answer: Any, name: str) -> np.ndarray:
         array = real_array(answer)
         if array is None:
-            as_array(answer, (2, 2), name)  # says what is wrong with it
+            return as_array(answer, (2, 2), name)  # says what is wrong with it
         array = array.reshape(1, 1) if array.ndim == 0 and type(answer) is not bool else array
         if array.ndim != 2 or array.shape[0] != array.shape[1] or not 1 <= len(array) <= 20:
             raise Unreadable(
@@ -588,7 +596,8 @@ class SquareMatrix:
 @exercise("1.6", points=3)
 def forgetful(W: Annotated[np.ndarray, SquareMatrix()]) -> Verdict:
     """Find a W with ‖W‖₂ ≥ 10 whose linear network h_t = W h_{t−1} + x_t forgets h_0."""
-    sizes, power = [], W
+    sizes: list[float] = []
+    power = W
     while len(sizes) < 31 and np.abs(power).max() < 1e150:
         sizes.append(np.abs(power).max())
         power = power @ power  # twice as many steps

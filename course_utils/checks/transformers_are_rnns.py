@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -497,8 +497,8 @@ def growth_in_n(name: str) -> int:
         X = np.ones((n, 2))
         if name == "rnn":
             return measure(_rnn, X, np.eye(2), np.eye(2)).flops
-        layer = {"softmax": attention, "linear": causal_linear_attention}[name]
-        return measure(layer, X, X, X).flops
+        layers: dict[str, Callable] = {"softmax": attention, "linear": causal_linear_attention}
+        return measure(layers[name], X, X, X).flops
 
     return round(math.log2(count(512) / count(256)))
 
@@ -536,7 +536,7 @@ def _phi_definition(Q, K, V, phi):
     return weighted_means(np.array([[sum(phi(q) * phi(k)) for k in K] for q in Q]), V)
 
 
-QUESTIONS = {
+QUESTIONS: dict[str, tuple[Callable, list[tuple]]] = {
     "2": (_softmax_definition, [()]),
     "3": (_sim_definition, [(exponential,), (one_sided,)]),
     "4": (_phi_definition, [(elu_plus_one,), (five_features,)]),
@@ -749,8 +749,8 @@ def _value_miss(function: FunctionAnswer, number: str) -> str:
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
 
 TOKEN = Formula(i=range(2, 9), d=range(2, 9))
-WAYS = {
-    "without a cache": lambda i, d: (causal_attention, np.ones((3, i, d))),
+WAYS: dict[str, Callable[[int, int], tuple[Callable, Sequence[Any]]]] = {
+    "without a cache": lambda i, d: (causal_attention, list(np.ones((3, i, d)))),
     "with a cache": lambda i, d: (attention, [np.ones((rows, d)) for rows in (1, i, i)]),
     "by the recurrence": lambda i, d: (
         _one_token,
@@ -778,9 +778,10 @@ def token_work(way: str) -> Any:
 
 
 @cache
-def _first_tokens(way: str, d: int) -> list[int]:
+def _first_tokens(way: str, d: int) -> tuple[int, int, int]:
     """The work for tokens 1, 2 and 3, which determines that for all later ones."""
-    return [int(token_work(way).subs({"i": i, "d": d})) for i in (1, 2, 3)]
+    first, second, third = (int(token_work(way).subs({"i": i, "d": d})) for i in (1, 2, 3))
+    return first, second, third
 
 
 def total_work(d: int = 64, lengths: tuple = (32, 64, 128, 256, 784)) -> dict[int, dict[str, int]]:

@@ -464,7 +464,7 @@ Instance = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 @lru_cache(maxsize=1)
 def _instances() -> list[tuple[Instance, float]]:
     """Points and masses from simple to general, each with its W₁ by the linear program."""
-    simple = [
+    simple: list[tuple[Any, Any, Any, Any]] = [
         ([0], [1], [3], [1]),
         ([0, 10], [0.5, 0.5], [1, 10], [0.5, 0.5]),
         ([1, 2], [1, 1], [4, 6], [1, 1]),
@@ -476,8 +476,8 @@ def _instances() -> list[tuple[Instance, float]]:
         masses = [rng.multinomial(20, np.ones(size) / size) / 20 * total for size in (m, k)]
         places = [np.round(rng.normal(scale=5, size=size), 1) for size in (m, k)]
         simple.append((places[0], masses[0], places[1], masses[1]))
-    instances = [tuple(np.array(part, dtype=float) for part in each) for each in simple]
-    return [(each, _by_linear_program(*each)) for each in instances]
+    instances = [[np.array(part, dtype=float) for part in each] for each in simple]
+    return [((x, p, y, q), _by_linear_program(x, p, y, q)) for x, p, y, q in instances]
 
 
 def _by_linear_program(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
@@ -597,7 +597,7 @@ def _greedy_costs(C: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[float, f
     def rest(left: tuple[float, ...], wanted: tuple[float, ...]) -> tuple[float, float]:
         if (left, wanted) not in known:
             open_cells = [c for c in np.ndindex(C.shape) if min(left[c[0]], wanted[c[1]]) > 1e-9]
-            nearest = min((C[cell] for cell in open_cells), default=0.0)
+            nearest = min((float(C[cell]) for cell in open_cells), default=0.0)
             costs = [0.0] if not open_cells else []
             for i, j in (cell for cell in open_cells if C[cell] <= nearest + 1e-9):
                 moved = min(left[i], wanted[j])

@@ -471,6 +471,10 @@ def _rounded_concat(decimals: int) -> Callable[[TwoHeads], tuple]:
     return _mixed(lambda n: np.round(_concat(n), decimals))
 
 
+def _of_rounded_weights(decimals: int) -> Callable[[TwoHeads], tuple]:
+    return _mixed(lambda n: np.hstack(_rounded_weights(decimals)(n)))
+
+
 final_output.mistake(
     "rounding before the end",
     "Numbers were rounded on the way and then multiplied and summed: W^{O} adds up their "
@@ -478,7 +482,7 @@ final_output.mistake(
     **_computed(
         lambda n: (_concat(n), np.round(_concat(n), 3) @ n.Wo),
         *(_rounded_concat(decimals) for decimals in (2, 3, 4)),
-        *(_mixed(lambda n, d=d: np.hstack(_rounded_weights(d)(n))) for d in (2, 3, 4)),
+        *(_of_rounded_weights(decimals) for decimals in (2, 3, 4)),
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -38,12 +39,16 @@ def _loss(theta: np.ndarray) -> float:
     return (theta[0] - 1) ** 2 / 2 + (theta[1] + 3) ** 2
 
 
+def _penalized(theta: np.ndarray, gamma: float) -> float:
+    return _loss(theta) + gamma * theta @ theta
+
+
 @exercise("3.1", points=2)
 def equivalent_penalty(gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
     """Find γ in λ and η so that SGD on L + γ‖θ‖² and SGD with weight decay λ are the same."""
     for point in LAMBDA_ETA.points():
         strength = gamma(**point)
-        penalized = _slope(lambda x, c=strength: _loss(x) + c * x @ x, START)
+        penalized = _slope(partial(_penalized, gamma=strength), START)
         l2 = START - point["eta"] * penalized
         decay = (1 - point["lamda"]) * START - point["eta"] * _slope(_loss, START)
         if not close(l2, decay):
@@ -199,7 +204,8 @@ def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
     def alike(step: FunctionAnswer) -> bool:
         other = FunctionAnswer(known, "known")
         return all(
-            np.array_equal(np.isfinite(a), np.isfinite(b)) and close(*map(np.nan_to_num, (a, b)))
+            np.array_equal(np.isfinite(a), np.isfinite(b))
+            and close(np.nan_to_num(a), np.nan_to_num(b))
             for setting in SETTINGS
             for (_, _, a), (_, _, b) in zip(
                 _run(step, setting, _given), _run(other, setting, _given), strict=True
@@ -432,7 +438,7 @@ def shrink_ratio(
     adam_l2: Annotated[FormulaAnswer, SCALES], adamw: Annotated[FormulaAnswer, SCALES]
 ) -> Verdict:
     """Find the ratio of the shrink rates of two parameters under Adam-L2 and under AdamW."""
-    rules = {
+    rules: dict[str, tuple[FormulaAnswer, Callable, dict[str, float]]] = {
         "Adam-L2": (adam_l2, optimizers.adam_l2_step, {"gamma": 1e-5}),
         "AdamW": (adamw, optimizers.adamw_step, {"lamda": 1e-5}),
     }
@@ -542,13 +548,17 @@ def _adam_is_the_same() -> tuple[bool, str]:
     return bool(far < 1e-9), f"four steps from θ = {show(START)} end up to {far:.3f} apart"
 
 
+def _scaled_history(c: float, _: np.ndarray, t: int) -> np.ndarray:
+    return c * HISTORY[t - 1]
+
+
 def _scale_matters_to_l2_alone() -> tuple[bool, str]:
     changes = []
     for rule, strength in (("adamw_step", {"lamda": 0.01}), ("adam_l2_step", {"gamma": 0.1})):
         plain, scaled = (
             train(
                 getattr(optimizers, rule),
-                lambda _, t, c=c: c * HISTORY[t - 1],
+                partial(_scaled_history, c),
                 START, 4, eta=0.1, epsilon=0.0, **strength,
             )
             for c in (1, 10)
