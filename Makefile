@@ -45,6 +45,7 @@ pictures:  ## take the README's pictures anew, in a real JupyterLab
 lint:  ## format and lint the code
 	$(RUN) dev ruff format .
 	$(RUN) dev ruff check --fix .
+	$(RUN) dev mypy
 
 COMPILE = -m uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
 	--no-annotate --no-header

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -58,7 +59,7 @@ positive = _scalar(0, 4, [1, 2, HALF, 3], [TINY, LARGE], positive=True)
 nonnegative = _scalar(0, 4, [0, 1, 2, HALF, 3], [0, TINY, LARGE], nonnegative=True)
 
 
-def interval(lo: float, hi: float, closed: bool = False) -> Domain:
+def interval(lo: Any, hi: Any, closed: bool = False) -> Domain:
     """The numbers between lo and hi, without the ends unless `closed`."""
     lo, hi = Fraction(str(lo)), Fraction(str(hi))
     inside = [lo + (hi - lo) * Fraction(k, 4) for k in (2, 1, 3)]
@@ -92,11 +93,11 @@ def _array(sizes: tuple, of: Domain, form: Callable = lambda A: A, special: tupl
 
     def simple(*n: int) -> list:
         mixed = [scatter(Random(k), *n) for k in range(3)]
-        constant = [fill(lambda v=v: v, n) for v in of.simple()[:3]]
+        constant = [fill(partial(float, v), n) for v in of.simple()[:3]]
         return [*constant, *(s(m) for s in special for m in mixed), *mixed]
 
     def corners(*n: int) -> list:
-        return simple(*n) + [fill(lambda v=v: v, n) for v in of.corners()]
+        return simple(*n) + [fill(partial(float, v), n) for v in of.corners()]
 
     return Domain(draw, simple, corners, sizes, {"real": True}, scatter)
 

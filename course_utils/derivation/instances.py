@@ -27,7 +27,7 @@ class Trial(NamedTuple):
     kind: str | None
     before: Any
     now: Any
-    values: Mapping[str, Any] | Undefined
+    values: Any  # by name, or Undefined
 
 
 class Instance(NamedTuple):
@@ -44,7 +44,7 @@ class Instances:
 
     domains: Mapping[str, Domain]
     sizes: Mapping[str, Domain]
-    given: Mapping[str, Expression]
+    given: dict[str, Expression]
     exact: bool  # scalars only: computed to many digits, so rounding is no concern
     seed: int
     count: int
@@ -109,7 +109,7 @@ class Instances:
         with self._precision(digits):
             values = self._complete(drawn)
             found = [computed(e.value, values) for e in expressions]
-            return Trial(self.mismatch(relation, *found), *found[:2], values)
+            return Trial(self.mismatch(relation, *found), found[0], found[1], values)
 
     def simplest(self, drawn: dict, relation: str, expressions: list, kind: str) -> Trial:
         """The same failure with one value after the other made as simple as it can be."""
@@ -129,7 +129,7 @@ class Instances:
 
     def needed(self, expressions: Iterable[Expression]) -> list[str]:
         """The independent symbols behind these expressions."""
-        needed = set().union(*(e.names for e in expressions))
+        needed: set[str] = set().union(*(e.names for e in expressions))
         for name in reversed(self.given):
             needed |= self.given[name].names if name in needed else set()
         return [n for n in self.domains if n in needed]
