@@ -496,12 +496,12 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
         array = real_array(part)
         if array is None or not np.isfinite(array).all():
             raise Unreadable(f"{call}: {name} should be an array of finite real numbers.")
+        arrays.append(array)
         if name == "V" and array.shape == (rows,):
             continue
         if array.ndim != 2 or len(array) != rows or (name == "V" and array.shape[1] != 1):
             width = "1" if name == "V" else "m"
             raise Unreadable(f"{call}: {name} has shape {array.shape}, not ({rows}, {width}).")
-        arrays.append(array)
     Q, K, V = arrays
     if Q.shape[1] != K.shape[1] or not K.shape[1]:
         raise Unreadable(f"{call}: Q is {Q.shape} and K is {K.shape}; the widths must agree.")
