@@ -27,7 +27,7 @@ ROW = """
 stem = "{stem}"
 title = "{title}"
 label = "{label}"
-minutes = [50, 30]
+minutes = [5, 10]
 place = {place}
 after = []
 """
@@ -63,12 +63,12 @@ def _unit(number: str, name: str, title: str, units: tuple[Unit, ...]) -> Unit:
     if not title.strip() or re.search(r'["\\\n]', title):
         raise CourseError("A title is one line without quotation marks and backslashes.")
     stem = f"{int(number):02}_{name}"
-    if units and stem <= units[-1].stem[:2]:
-        raise CourseError(f"Units are added at the end: the last one is {units[-1].stem}.")
     if any(unit.name == name or unit.number == stem[:2] for unit in units):
         raise CourseError(f"There is a unit {stem[:2]} or {name} already.")
+    if units and stem < units[-1].stem:
+        raise CourseError(f"Units are added at the end: the last one is {units[-1].stem}.")
     label = title.strip().split(":")[0]
-    return Unit(stem, title.strip(), label, (50, 30), _free_place(units), ())
+    return Unit(stem, title.strip(), label, (5, 10), _free_place(units), ())
 
 
 def _free_place(units: tuple[Unit, ...]) -> tuple[int, int]:

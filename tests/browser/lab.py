@@ -196,6 +196,16 @@ _IS_RUNNING = """source => {
   return here >= 0 && before.every(cell => cell.executionCount)
     && sessionContext.session.kernel.status === 'busy';
 }"""
+_PRINTED_BY = """async (code) => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  let printed = "";
+  const future = panel.sessionContext.session.kernel.requestExecute({code, store_history: false});
+  future.onIOPub = (message) => {
+    if (message.header.msg_type === "stream") printed += message.content.text;
+  };
+  await future.done;
+  return printed;
+}"""
 _RUN_ALL = """() => {
   window.courseDone = false;
   window.jupyterapp.commands.execute('notebook:run-all-cells')
@@ -273,6 +283,10 @@ class LabPage:
         broken = self.page.locator(".jupyter-widgets-error-widget").count()
         assert not broken, f"{broken} widgets did not show in the browser."
         return cells
+
+    def printed_by(self, code: str) -> str:
+        """What the notebook's kernel prints when it runs this code, which leaves no cell."""
+        return self.page.evaluate(_PRINTED_BY, code)
 
     def assert_maths_is_set(self) -> None:
         """Formulas are there as formulas: none in raw TeX, none with an error."""
