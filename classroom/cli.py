@@ -6,15 +6,18 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from course_utils.files import CourseError, course_root, write_whole
 
+from .extras import need
+
 
 def add_commands(commands: Any) -> None:
     """Add all commands for instructors to argparse's subparsers."""
+    students = set(commands.choices)
     release = commands.add_parser("release", help="generate exercises/ or the students' bundle")
     release.add_argument("--to", type=Path, metavar="DIR", help="write the students' bundle to DIR")
     release.add_argument("--zip", action="store_true", help="with --to: write DIR.zip instead")
@@ -102,6 +105,20 @@ def add_commands(commands: Any) -> None:
     override.add_argument("--drop", action="store_true", help="let the check's points count again")
     override.set_defaults(run=_override)
 
+    for name in commands.choices.keys() - students:
+        command = commands.choices[name]
+        command.set_defaults(run=_once_installed(name, command.get_default("run")))
+
+
+def _once_installed(name: str, run: Callable[[argparse.Namespace], int]) -> Callable:
+    """The command, refused where only what students need is installed."""
+
+    def checked(options: argparse.Namespace) -> int:
+        need("", f"`course {name}` needs")
+        return run(options)
+
+    return checked
+
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
@@ -163,6 +180,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _page(options: argparse.Namespace) -> int:
+    need("slides", "Pages need")
     from .pages import write_pages
 
     root = course_root()
@@ -177,6 +195,7 @@ def _page(options: argparse.Namespace) -> int:
 def _slides(options: argparse.Namespace) -> int:
     from . import outline, slides, units
     from .notebooks import read
+    from .printing import chromium
 
     root = course_root()
     paths = units.lectures(root, options.unit)
@@ -186,6 +205,9 @@ def _slides(options: argparse.Namespace) -> int:
         for path in paths:
             print(f"{path.stem}\n{outline.table(outline.outline(read(path), path))}\n")
         return 0
+    need("slides", "Slides need")
+    if options.pdf or options.check or options.shots:
+        chromium()  # rather now than after the decks
     folder, decks = options.to or root / "build" / "slides", []
     coming = slides.write_decks(paths, folder, root / "build" / "frames")
     for number in range(1, len(paths) + 1):
@@ -224,6 +246,7 @@ def _look_at(decks: Sequence[Path], options: argparse.Namespace) -> int:
 
 
 def _handout(options: argparse.Namespace) -> int:
+    need("slides", "Handouts need")
     from . import handouts, units
 
     root = course_root()

@@ -32,7 +32,7 @@ KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
 BUNDLE = (
     "README.md", "LICENSE", "Makefile", "bootstrap.py", "environment.yml", "pyproject.toml",
-    "requirements.lock", "requirements-dev.lock", "course_utils",
+    "requirements.lock", "course_utils",
 )  # fmt: skip
 HEADING = re.compile(r"^## Exercise \d+\.\d+ \((\d+) points?, \d+ minutes?\)$", re.MULTILINE)
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
