@@ -47,11 +47,12 @@ lint:  ## format and lint the code
 	$(RUN) dev ruff check --fix .
 	$(RUN) dev mypy
 
-COMPILE = -m uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
-	--no-annotate --no-header
-lock:  ## resolve pyproject.toml again into the lock files
+COMPILE = -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --no-header --no-emit-package course-utils pyproject.toml
+lock:  ## resolve both projects again into the lock files
 	$(RUN) dev python $(COMPILE) -o requirements.lock
-	$(RUN) dev python $(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock
+	$(RUN) dev python $(COMPILE) classroom/pyproject.toml --all-extras \
+		--group classroom/pyproject.toml:dev -c requirements.lock -o requirements-dev.lock
 
 benchmark:  ## print the side-by-side measurements in benchmarks/
 	$(RUN) dev python -m benchmarks

@@ -3,7 +3,7 @@
 
     python bootstrap.py lab             set up, then open JupyterLab on the start page
     python bootstrap.py test            set up with the test tools, then run every test
-    python bootstrap.py course ARGS     set up, then run the `course` command
+    python bootstrap.py course ARGS     set up what it needs, then run the `course` command
     python bootstrap.py dev COMMAND     set up with the test tools, then run a command in .venv
 
 Written so that an old Python can still read it and say what is wrong.
@@ -35,6 +35,7 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
 LOG = VENV / "setup.log"
 CORE, DEV = "requirements.lock", "requirements-dev.lock"
+STUDENTS = ("lab", "doctor", "progress")  # commands that need no more than the first
 # What pip and uv say without a network, on Linux, macOS and Windows.
 OFFLINE = (
     "name resolution", "name or service not known", "nodename nor servname", "getaddrinfo failed",
@@ -49,20 +50,27 @@ def main(arguments):
     if command == "lab":
         return main(["course", "lab"] + rest)
     if command == "course":
-        set_up([CORE])
+        set_up([CORE] if rest and rest[0] in STUDENTS else everything())
         return run([PYTHON, "-m", "course_utils.cli"] + rest)
     if command == "test":
-        set_up([CORE, DEV])
+        if not CLASSROOM.is_dir():
+            sys.exit("Students get no tests; `python bootstrap.py course doctor` looks around.")
+        set_up(everything())
         # A notebook has one kernel, so a file has one worker; conftest.py puts long files first.
         # Tests often wait for a browser or a kernel: one worker more than there are cores.
         workers = str((os.cpu_count() or 1) + 1)
         parallel = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
         return run([PYTHON, "-m", "pytest"] + parallel + rest)
     if command == "dev":
-        set_up([CORE, DEV])
+        set_up(everything())
         return run([BIN / rest[0]] + rest[1:]) if rest else 0
     print(__doc__)
     return 0 if command in ("help", "-h", "--help") else 2
+
+
+def everything():
+    """The lock files of this folder: students have no tools for instructors, and one lock."""
+    return [CORE, DEV] if CLASSROOM.is_dir() else [CORE]
 
 
 def environment():
@@ -93,7 +101,8 @@ def run(command):
 def set_up(locks):
     """Make .venv and install what the lock files list, unless exactly that is there already."""
     try:
-        wanted = {name: fingerprint(name) for name in locks + ["pyproject.toml"]}
+        projects = ["pyproject.toml", "classroom/pyproject.toml"][: 1 + CLASSROOM.is_dir()]
+        wanted = {name: fingerprint(name) for name in locks + projects}
         wanted["folder"] = str(ROOT)  # scripts in .venv hold its path: a moved one is made anew
         installed = read_stamp()
         if dict(installed, **wanted) == installed and works("-c", ""):
@@ -163,14 +172,14 @@ def install(lock):
     pip += ["--timeout", "10", "--retries", "2"]
     uv = [str(PYTHON), "-m", "uv", "pip", "install", "--python", str(PYTHON)]
     editable = ["--editable", "."]
-    if CLASSROOM.is_dir():  # students have no such folder
+    if CLASSROOM.is_dir():
         editable += ["--editable", str(CLASSROOM)]
     LOG.write_bytes(b"")
     progress = Progress("Installing the packages of the course into .venv")
     have_uv = progress.wait(pip + ["uv"]) == 0
     tools = [uv, pip] if have_uv else [] if offline() else [pip]
     for tool in tools:
-        steps = [tool + ["-r", lock], tool + ["--no-deps"] + editable]
+        steps = [tool + ["--require-hashes", "-r", lock], tool + ["--no-deps"] + editable]
         if all(progress.wait(step) == 0 for step in steps):
             progress.done()
             return

@@ -4,6 +4,9 @@ That every cell was saved executed, in order and without errors is a test of its
 tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing to compare with.
 """
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 pytest_plugins = ["classroom.nbval_table"]
@@ -22,3 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (place for place, start in enumerate(LONG) if item.nodeid.startswith(start)), len(LONG)
         )
     )
+
+
+@pytest.fixture(scope="module")
+def ctrl_c() -> Iterator[None]:
+    """What a test starts heeds Ctrl-C, also where the shell ignores it (`nohup make test &`)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

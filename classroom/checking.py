@@ -7,7 +7,6 @@ Both are plain nbval with a plugin of ours: `nbval_table.py` counts what was rea
 from __future__ import annotations
 
 import copy
-import importlib.util
 import os
 import subprocess
 import sys
@@ -47,7 +46,7 @@ def check_notebooks(paths: Sequence[Path], root: Path, jobs: int | None = None) 
     """Run nbval over our own notebooks and print the table; are all of them green?"""
     sound = all([not problems(read(path)) for path in paths])  # every file is read first
     jobs = min(jobs or os.cpu_count() or 1, len(paths))
-    spread = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 and _has("xdist") else []
+    spread = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
     arguments = [*spread, f"--nbval-cell-timeout={CELL_TIMEOUT}"]
     return _is_green("nbval_table", root, [*arguments, *map(str, paths)]) and sound
 
@@ -66,10 +65,6 @@ def _is_green(plugin: str, root: Path, arguments: Sequence[str]) -> bool:
     if code not in (0, 1):
         raise CourseError(f"pytest could not do its work (exit code {code}).")
     return code == 0
-
-
-def _has(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
 
 
 # -- a submission ---------------------------------------------------------------------------------

@@ -7,15 +7,18 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from course_utils.files import CourseError, course_root, write_whole
 
+from .extras import need
+
 
 def add_commands(commands: Any) -> None:
     """Add all commands for instructors to argparse's subparsers."""
+    students = set(commands.choices)
     new = commands.add_parser("new", help="make a unit that works at once, to be filled by you")
     new.add_argument("number", help="such as 12")
     new.add_argument("name", help="such as diffusion: its files are 12_diffusion.ipynb")
@@ -109,6 +112,20 @@ def add_commands(commands: Any) -> None:
     override.add_argument("--drop", action="store_true", help="let the check's points count again")
     override.set_defaults(run=_override)
 
+    for name in commands.choices.keys() - students:
+        command = commands.choices[name]
+        command.set_defaults(run=_once_installed(name, command.get_default("run")))
+
+
+def _once_installed(name: str, run: Callable[[argparse.Namespace], int]) -> Callable:
+    """The command, refused where only what students need is installed."""
+
+    def checked(options: argparse.Namespace) -> int:
+        need("", f"`course {name}` needs")
+        return run(options)
+
+    return checked
+
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
@@ -186,6 +203,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _page(options: argparse.Namespace) -> int:
+    need("slides", "Pages need")
     from .pages import write_pages
 
     root = course_root()
@@ -200,6 +218,7 @@ def _page(options: argparse.Namespace) -> int:
 def _slides(options: argparse.Namespace) -> int:
     from . import outline, slides, units
     from .notebooks import read
+    from .printing import chromium
 
     root = course_root()
     paths = units.lectures(root, options.unit)
@@ -209,6 +228,9 @@ def _slides(options: argparse.Namespace) -> int:
         for path in paths:
             print(f"{path.stem}\n{outline.table(outline.outline(read(path), path))}\n")
         return 0
+    need("slides", "Slides need")
+    if options.pdf or options.check or options.shots:
+        chromium()  # rather now than after the decks
     folder, decks = options.to or root / "build" / "slides", []
     coming = slides.write_decks(paths, folder, root / "build" / "frames")
     for number in range(1, len(paths) + 1):
@@ -247,6 +269,7 @@ def _look_at(decks: Sequence[Path], options: argparse.Namespace) -> int:
 
 
 def _handout(options: argparse.Namespace) -> int:
+    need("slides", "Handouts need")
     from . import handouts, units
 
     root = course_root()

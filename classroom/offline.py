@@ -7,7 +7,6 @@ be fetched, is refused.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from nbconvert import HTMLExporter
 
 TEMPLATES = Path(__file__).parent / "templates"
+VENDOR = Path(__file__).parent / "vendor"
 # No widgets and no scripts: an explorer shows the still picture or the frames saved with it.
 SHOWN = [
     "text/html",
@@ -80,22 +80,15 @@ def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str
     return soup
 
 
-def packaged(package: str, *names: str) -> list[str]:
-    """The text of files that an installed package carries, by the ends of their paths."""
-    try:
-        files = importlib.metadata.files(package) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    found = [next((f for f in files if f.as_posix().endswith(name)), None) for name in names]
-    if None in found:
-        raise CourseError(f"{names[found.index(None)]} is missing; pip install {package}.")
-    return [Path(file.locate()).read_text(encoding="utf-8") for file in found]
+def vendored(name: str) -> str:
+    """The text of a file in vendor/, such as `reveal.js/reveal.css`."""
+    return (VENDOR / name).read_text(encoding="utf-8")
 
 
 @functools.cache
 def mathjax() -> str:
-    """MathJax 3 in one file; version 4 would fetch its fonts from the web."""
-    return packaged("sphinx-mathjax-offline", "/tex-svg-full.js")[0]
+    """MathJax in one file."""
+    return vendored("mathjax/tex-svg-full.js")
 
 
 def _drop_anchor_links(soup: BeautifulSoup) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from course_utils.files import CourseError, write_whole
 
+from .extras import need
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -42,6 +44,7 @@ NAME_FILES = """() => {
 
 def chromium() -> str:
     """Path of Chromium or Chrome; the variable CHROMIUM has the first word."""
+    need("pdf", "PDFs and a look at slides need")
     named = os.environ.get("CHROMIUM")
     places = map(shutil.which, [named] if named else [*NAMES, MAC])
     found = next(filter(None, places), None)
@@ -57,10 +60,8 @@ def chromium() -> str:
 def browser(but: str = "") -> Iterator[Browser]:
     """A headless Chromium cut off from every host, `but` one where it is named."""
     path = chromium()
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        raise CourseError("Printing needs Playwright: pip install playwright.") from None
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         hosts = f"{NO_HOST} , EXCLUDE {but}" if but else NO_HOST
         chrome = playwright.chromium.launch(executable_path=path, args=[*FLAGS, hosts])

@@ -34,7 +34,7 @@ KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
 BUNDLE = (
     "README.md", "LICENSE", "Makefile", "bootstrap.py", "environment.yml", "pyproject.toml",
-    "requirements.lock", "requirements-dev.lock", "course_utils",
+    "requirements.lock", "course_utils",
 )  # fmt: skip
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")

@@ -4,8 +4,8 @@
         print(deck.target)
 
 The marks of the notebook's cells make the slides (outline.py); nbconvert writes them with our
-template `course_slides`; reveal.js and MathJax come from installed packages. Explorers move without
-a kernel: the notebook is run once, and every frame is put into the deck.
+template `course_slides`; reveal.js and MathJax lie in vendor/. Explorers move without a
+kernel: the notebook is run once, and every frame is put into the deck.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ import course_utils
 from course_utils.files import CourseError, write_whole
 
 from .notebooks import as_text, execute, strip_outputs
-from .offline import TEMPLATES, exporter, mathjax, packaged, parsed, sound
+from .offline import TEMPLATES, VENDOR, exporter, mathjax, parsed, sound, vendored
 from .outline import Slide, mark, outline
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 DECK_LIMIT, FRAMES_LIMIT = 5_000_000, 1_000_000  # bytes
-PACKAGES = ("nbconvert", "sphinx-revealjs", "sphinx-mathjax-offline")
+PACKAGES = ("nbconvert",)
+REVEAL = {"reveal-css": "reveal.css", "reveal": "reveal.js", "reveal-notes": "notes.js"}
 DRAWING = ("matplotlib", "numpy")
 # Parts of the helper package that no picture depends on.
 NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
@@ -92,6 +93,7 @@ def _digest(notebook: NotebookNode) -> str:
     package = Path(__file__).parent
     ours = [package / f"{name}.py" for name in ("slides", "offline", "outline")]
     ours += sorted(p for p in TEMPLATES.rglob("*") if p.is_file())
+    ours.append(VENDOR / "contents.toml")
     return _hash(as_text(notebook), _code_digest(notebook), *_versions(PACKAGES), *ours)
 
 
@@ -206,11 +208,9 @@ def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: s
         _set_long_text_smaller(section)
         _tell_shapes(section)
     _unlink_what_is_elsewhere(soup)
-    reveal = ("/dist/reveal.css", "/dist/reveal.js", "/plugin/notes/notes.js")
-    css, engine, notes = packaged("sphinx-revealjs", *reveal)
-    inside = {"mathjax": mathjax(), "reveal-css": css, "reveal": engine, "reveal-notes": notes}
-    for name, text in inside.items():
-        soup.find(id=name).string = text
+    soup.find(id="mathjax").string = mathjax()
+    for name, file in REVEAL.items():
+        soup.find(id=name).string = vendored(f"reveal.js/{file}")
     html = str(soup)
     if len(html.encode()) > DECK_LIMIT:
         raise CourseError(f"{path}: the deck takes {len(html) / 1e6:.1f} MB; 5 MB is the limit.")

@@ -11,17 +11,26 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HOUSE = ("bootstrap.py", "pyproject.toml", "requirements.lock", "requirements-dev.lock")
+HOUSE = ("bootstrap.py", "pyproject.toml", "requirements.lock")
+CLASSROOM = ("requirements-dev.lock", "classroom/pyproject.toml")  # what students do not have
 
 
 @pytest.fixture
 def course(tmp_path):
     """A course folder with nothing set up."""
     folder = tmp_path / "course"
-    folder.mkdir()
-    for name in HOUSE:
-        shutil.copy(ROOT / name, folder)
+    (folder / "classroom").mkdir(parents=True)
+    for name in HOUSE + CLASSROOM:
+        shutil.copy(ROOT / name, folder / name)
     return folder
+
+
+@pytest.fixture
+def students(course):
+    """The same folder as students get it."""
+    (course / "requirements-dev.lock").unlink()
+    shutil.rmtree(course / "classroom")
+    return course
 
 
 @pytest.fixture
@@ -150,7 +159,7 @@ def test_the_second_start_installs_nothing(quick):
     assert quick.done == []
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
+@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml", CLASSROOM[1]])
 def test_a_changed_lock_or_project_is_installed_into_the_same_environment(quick, course, name):
     quick.set_up([quick.CORE])
     quick.done.clear()
@@ -164,6 +173,34 @@ def test_the_test_tools_come_on_top_and_stay(quick):
     quick.set_up([quick.CORE, quick.DEV])
     quick.set_up([quick.CORE])
     assert quick.done == ["create", quick.CORE, quick.DEV]
+
+
+@pytest.mark.parametrize("command", ["lab", "doctor", "progress"])
+def test_what_students_use_needs_no_tools(quick, monkeypatch, command):
+    monkeypatch.setattr(quick, "run", lambda command: 0)
+    quick.main(["course", command])
+    assert quick.done == ["create", quick.CORE]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["course", "slides", "02"], ["course"], ["course", "--help"], ["test"], ["dev"]]
+)
+def test_what_instructors_use_gets_the_tools_too(quick, monkeypatch, arguments):
+    monkeypatch.setattr(quick, "run", lambda command: 0)
+    quick.main(arguments)
+    assert quick.done == ["create", quick.DEV]
+
+
+@pytest.mark.parametrize("arguments", [["lab"], ["course", "--help"], ["dev", "python"]])
+def test_in_a_students_folder_one_lock_is_enough(students, quick, monkeypatch, arguments):
+    monkeypatch.setattr(quick, "run", lambda command: 0)
+    quick.main(arguments)
+    assert quick.done == ["create", quick.CORE]
+
+
+def test_students_have_no_tests_and_are_told_so(students, quick):
+    with pytest.raises(SystemExit, match=r"Students get no tests; .* doctor"):
+        quick.main(["test"])
 
 
 def test_an_interrupted_installation_is_resumed_in_the_same_environment(quick, monkeypatch):
@@ -230,6 +267,24 @@ def test_uv_installs_where_it_can_be_had(tools, capsys):
     tools.install(tools.CORE)
     assert tools.asked == [("pip", "uv"), ("uv", "lock"), ("uv", "course")]
     assert "done in 0 s" in capsys.readouterr().out
+
+
+def test_nothing_is_installed_that_is_not_what_was_locked(tools, monkeypatch):
+    commands = []
+    monkeypatch.setattr(tools.Progress, "wait", lambda self, command: commands.append(command) or 0)
+    tools.install(tools.CORE)
+    locked = [command for command in commands if "-r" in command]
+    assert [command[-3:] for command in locked] == [["--require-hashes", "-r", tools.CORE]]
+
+
+@pytest.mark.parametrize("folder", ["course", "students"])
+def test_the_course_itself_is_installed_as_it_lies_there(folder, request, tools, monkeypatch):
+    place = request.getfixturevalue(folder)
+    commands = []
+    monkeypatch.setattr(tools.Progress, "wait", lambda self, command: commands.append(command) or 0)
+    tools.install(tools.CORE)
+    ours = [".", str(place / "classroom")] if folder == "course" else ["."]
+    assert [word for word in commands[-1] if word in (".", str(place / "classroom"))] == ours
 
 
 def test_pip_installs_where_there_is_no_uv(tools):

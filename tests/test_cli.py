@@ -227,6 +227,7 @@ def test_the_exit_code_tells_whether_every_slide_fits(
 ):
     from classroom import printing, screening
 
+    monkeypatch.setattr(printing, "chromium", lambda: "chromium")
     monkeypatch.setattr(printing, "browser", contextlib.nullcontext)
     monkeypatch.setattr(screening, "misfits", lambda chrome, decks: iter(found))
     assert cli.main(["slides", "--check"]) == code
@@ -403,7 +404,7 @@ def test_a_browser_needs_a_screen(monkeypatch, platform, variables, expected):
     assert cli._has_browser() == expected
 
 
-def test_lab_prints_where_it_runs_and_ctrl_c_stops_it_without_a_question(tmp_path):
+def test_lab_prints_where_it_runs_and_ctrl_c_stops_it_without_a_question(tmp_path, ctrl_c):
     """A real JupyterLab that believes to be in a terminal."""
     places = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     command = [sys.executable, "-m", "course_utils.cli", "lab", "--no-browser"]

@@ -3,79 +3,17 @@
 import re
 import subprocess
 import sys
-import tomllib
-from importlib import metadata
 from pathlib import Path
 
 import pytest
-import yaml
-from packaging.requirements import Requirement
-from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = PROJECT["optional-dependencies"]
-LOCKS = ("requirements.lock", "requirements-dev.lock")
 UNITS = sorted(p.stem for p in (ROOT / "course_utils" / "checks").glob("[a-z]*.py"))
 HEAVY = {"matplotlib", "sympy", "ipywidgets", "IPython"}
 
 
-def locked(name):
-    """The lines of a lock file as requirements."""
-    return [Requirement(line) for line in (ROOT / name).read_text().splitlines()]
-
-
 def run(*command):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-
-
-# -- what is installed ----------------------------------------------------------------------------
-
-
-def test_conda_and_binder_get_the_same_packages_and_bounds():
-    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    python = f"python{PROJECT['requires-python']}"
-    expected = [python, *PROJECT["dependencies"], "pip", {"pip": ["--editable ."]}]
-    assert listed == expected
-
-
-@pytest.mark.parametrize("name", LOCKS)
-def test_a_lock_file_has_one_exact_version_a_line_and_no_addresses(name):
-    for requirement in locked(name):
-        assert requirement.url is None
-        assert [specifier.operator for specifier in requirement.specifier] == ["=="]
-        assert "*" not in str(requirement.specifier)
-
-
-def test_the_test_tools_come_on_top_of_the_same_versions():
-    core, dev = ({(r.name, str(r.specifier)) for r in locked(name)} for name in LOCKS)
-    assert core < dev
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("requirements.lock", PROJECT["dependencies"]),
-        (
-            "requirements-dev.lock",
-            [w for extra in ("dev", "slides", "grading", "cluster") for w in EXTRAS[extra]],
-        ),
-    ],
-)
-def test_every_dependency_is_locked_within_its_bounds(name, wanted):
-    versions = {}
-    for requirement in locked(name):
-        versions.setdefault(requirement.name, []).append(str(requirement.specifier)[2:])
-    for requirement in map(Requirement, wanted):
-        if requirement.name != PROJECT["name"]:
-            assert all(Version(v) in requirement.specifier for v in versions[requirement.name])
-
-
-def test_what_is_installed_here_is_what_is_locked():
-    here = [r for r in locked("requirements-dev.lock") if r.marker is None or r.marker.evaluate()]
-    assert {r.name: f"=={metadata.version(r.name)}" for r in here} == {
-        r.name: str(r.specifier) for r in here
-    }
 
 
 # -- how it is written ----------------------------------------------------------------------------

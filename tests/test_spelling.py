@@ -11,7 +11,7 @@ from spellchecker import SpellChecker
 
 ROOT = Path(__file__).parents[1]
 WORD_LIST = Path(__file__).with_name("words.txt")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = sorted(ROOT.glob("*.md"))
 NOTEBOOKS = sorted(p for room in ("notebooks", "solutions") for p in (ROOT / room).glob("*.ipynb"))
 CHECKS = sorted((ROOT / "course_utils" / "checks").glob("*.py"))
 

@@ -12,6 +12,7 @@ import faulthandler
 import gc
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -35,6 +36,7 @@ from .values import WireError
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
+MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
@@ -77,6 +79,10 @@ class Ran:
 
 class Judging:
     """One submission from its first cell to the last exercise."""
+
+    met_broken_cells = (
+        False  # a child reads such a cell again for magics: a slow import, if its own
+    )
 
     def __init__(self, job: Job, sandbox: Sandbox, tell: Callable[[int], None]) -> None:
         self.job, self.sandbox, self.limits = job, sandbox, Limits(**job.limits)
@@ -144,6 +150,8 @@ class Judging:
         """What the child should find loaded: the unit's checks, and what the cells mention."""
         sources = "\n".join(step.source for step in self.steps)
         modules = [module for module in LARGE if module.partition(".")[0] in sources]
+        if Judging.met_broken_cells or MAGIC.search(sources):
+            modules.append(MAGIC_READER)
         first = next((step.source for step in self.steps if not step.is_students), "")
         unit = self.job.unit.partition("_")[2]
         return Needs([f"{all_checks.__name__}.{unit}", *modules], first)
@@ -161,6 +169,8 @@ class Judging:
             self.ran[place] = Ran(error={"type": type(error).__name__, "says": str(error)})
         else:
             self.ran[place] = _as_ran(report)
+            if (self.ran[place].error or {}).get("type") == "SyntaxError":
+                Judging.met_broken_cells = True
         self._tell(step, self.ran[place])
         return not self.ran[place].fatal
 

@@ -21,6 +21,7 @@ from course_utils.exercise import Outcome
 from course_utils.files import CourseError
 from course_utils.units import declared
 
+from ..extras import need
 from ..notebooks import as_text
 from ..roles import Ours
 from ..solutions import asked, read_solution, solution_paths
@@ -204,10 +205,9 @@ def _executor(options: Options) -> Iterator[Executor]:
 
 @contextlib.contextmanager
 def _cluster(address: str) -> Iterator:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise CourseError("A Dask cluster needs a package: pip install distributed.") from None
+    need("cluster", "A Dask cluster needs")
+    from distributed import Client
+
     try:
         client = Client(address, timeout=20)
     except (OSError, ValueError) as error:

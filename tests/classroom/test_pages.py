@@ -1,7 +1,6 @@
 """pages.py: a notebook as one page that needs no network and can be read by everyone."""
 
 import functools
-import importlib.metadata
 import itertools
 import re
 from pathlib import Path
@@ -262,16 +261,6 @@ def test_what_cannot_be_shown_is_refused_with_a_sentence(tmp_path, cells, senten
 
 def test_a_sheet_that_is_still_blank_is_not_refused(export):
     assert "x = ____" in export(code("x = ____", count=None)).get_text()
-
-
-def test_a_machine_without_mathjax_is_told_what_to_install(tmp_path, monkeypatch):
-    def missing(name):
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "files", missing)
-    offline.mathjax.cache_clear()
-    with pytest.raises(CourseError, match="pip install sphinx-mathjax-offline"):
-        export_page(save(tmp_path / "a.ipynb", markdown()))
 
 
 # -- many at once ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom import offline, slides, units
+from classroom import slides, units
 from classroom.notebooks import as_text, read
 from classroom.outline import has_marks, outline, table
 from classroom.slides import write_decks
@@ -60,7 +60,7 @@ def save(folder, *cells, name="01_a.ipynb"):
 def deck(tmp_path, monkeypatch):
     """The deck of a notebook of these cells under a title, without its engines."""
     monkeypatch.setattr(slides, "mathjax", lambda: "")
-    monkeypatch.setattr(slides, "packaged", lambda package, *names: [""] * len(names))
+    monkeypatch.setattr(slides, "vendored", lambda name: "")
 
     def built(*cells):
         path = save(tmp_path, *notebook(*cells).cells)
@@ -193,11 +193,6 @@ def test_when_one_of_many_was_not_run_none_is_written(tmp_path):
     with pytest.raises(CourseError, match=r"02_b\.ipynb cannot become a deck"):
         list(write_decks([good, bad], tmp_path / "out", tmp_path / "frames"))
     assert not (tmp_path / "out").exists()
-
-
-def test_a_machine_without_the_slide_engine_is_told_what_to_install():
-    with pytest.raises(CourseError, match="pip install no-such-package"):
-        offline.packaged("no-such-package", "/dist/reveal.js")
 
 
 def test_frames_that_would_make_the_deck_heavy_are_refused(deck, monkeypatch):

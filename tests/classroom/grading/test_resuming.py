@@ -137,7 +137,7 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory, bubblewrap) -> Story:
+def story(tmp_path_factory, bubblewrap, ctrl_c) -> Story:
     """Killed, killed, interrupted, finished; then a submission and a check are changed."""
     course = Course(tmp_path_factory.mktemp("course"))
     libc = ctypes.CDLL(None)
