@@ -33,9 +33,10 @@ KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
 KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
 BUNDLE = (
-    "README.md", "LICENSE", "Makefile", "bootstrap.py", "environment.yml", "pyproject.toml",
-    "requirements.lock", "course_utils",
+    "LICENSE", "bootstrap.py", "environment.yml", "pyproject.toml", "requirements.lock",
+    "course_utils",
 )  # fmt: skip
+FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 
@@ -143,6 +144,8 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
             shutil.copytree(source, folder / name, ignore=LEFT_OUT)
         else:
             shutil.copy(source, folder / name)
+    for page in FOR_STUDENTS.iterdir():
+        shutil.copy(page, folder / page.name)
     for name, text in exercises.items():
         write_whole(folder / "exercises" / name, text)
     for lecture in sorted((root / "notebooks").glob("*.ipynb")):

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat.v4 as v4
 import pytest
 
-from classroom import checking, interchange, navigation, notebooks, release
+from classroom import checking, facts, interchange, navigation, notebooks, release
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
 from course_utils import cli, doctor
@@ -294,12 +294,15 @@ def test_jobs_that_are_no_number_get_a_sentence(course, capsys, jobs):
 
 
 def test_links_names_the_notebooks_that_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(navigation, "link", lambda root: [root / "notebooks" / "02_unit.ipynb"])
+    page = Path("notebooks") / "02_unit.ipynb"
+    monkeypatch.setattr(facts, "tell", lambda root: [root / "README.md", root / page])
+    monkeypatch.setattr(navigation, "link", lambda root: [root / page])
     assert cli.main(["links"]) == 0
-    assert capsys.readouterr().out == f"wrote {Path('notebooks/02_unit.ipynb')}\n"
+    assert capsys.readouterr().out == f"wrote README.md\nwrote {page}\n"
 
 
 def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
+    monkeypatch.setattr(facts, "tell", lambda root: [])
     monkeypatch.setattr(navigation, "link", lambda root: [])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == "nothing changed\n"

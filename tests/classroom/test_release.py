@@ -340,6 +340,7 @@ def test_the_bundle_has_what_students_need_and_no_solutions(course):
     stems = ("00_start_here", "01_rnn_gradients", "02_momentum")
     assert files(out) == {
         *(name for name in release.BUNDLE if name != "course_utils"),
+        *("README.md", "Makefile"),
         "course_utils/checks/momentum.py",
         *(f"notebooks/{stem}.ipynb" for stem in stems),
         *(f"exercises/{stem}.ipynb" for stem in stems[1:]),
@@ -419,7 +420,8 @@ def test_the_bundle_of_this_course_is_complete_and_its_exercises_tell_no_solutio
     names = files(out)
     assert names >= {"bootstrap.py", "requirements.lock", "course_utils/cli.py"}
     assert names >= {"notebooks/00_start_here.ipynb", "pyproject.toml", "README.md", "LICENSE"}
-    assert not any(name.startswith(("solutions/", "tests/")) for name in names)
+    assert not any(name.startswith(("solutions/", "tests/", "classroom/")) for name in names)
+    assert "make slides" not in (out / "README.md").read_text(encoding="utf-8")
     solved = sorted((ROOT / "solutions").glob("*.ipynb"))
     secrets = {line for path in solved for line in solution_lines(read(path))}
     told = {
