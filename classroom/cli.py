@@ -242,8 +242,8 @@ def _slides(options: argparse.Namespace) -> int:
     if options.open:
         import webbrowser
 
-        for deck in decks:
-            webbrowser.open(deck.resolve().as_uri())
+        for written in decks:
+            webbrowser.open(written.resolve().as_uri())
     return code
 
 

@@ -8,7 +8,9 @@ the student's code prints or raises before the check is shown, not judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 from nbformat import NotebookNode
@@ -28,7 +30,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         collector.skip_compare += ("text/html",)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[Any]) -> None:
     """Gather the cells up to each check; what follows the last one is not run."""
     exercises, waiting = [], []
     for item in items:
@@ -43,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class ExerciseItem(pytest.Item):
     """The cells of one exercise; the last one is its check."""
 
-    def __init__(self, *, cells: list[IPyNbCell], **arguments: object) -> None:
+    def __init__(self, *, cells: list[IPyNbCell], **arguments: Any) -> None:
         super().__init__(**arguments)
         self.cells = cells
         for cell in cells:  # whatever marks for nbval the student may have written
@@ -77,15 +79,17 @@ class ExerciseItem(pytest.Item):
         ]
         return " ".join([*(word.removeprefix(f"{self.name}: ") for word in words), *before])
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo) -> str:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo, style: Any = None) -> str:
         return self.check.repr_failure(excinfo)
 
-    def reportinfo(self) -> tuple[object, int, str]:
+    def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
         return self.path, 0, self.name
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: ExerciseItem, call: pytest.CallInfo) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: ExerciseItem, call: pytest.CallInfo
+) -> Generator[None, Any, Any]:
     """Keep what the check said with the report."""
     report = yield
     if report.when == "call" or report.failed:
@@ -101,7 +105,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.getreports(kind):
             said = dict(report.user_properties).get(SAID, "")
             rows.append((report.nodeid.partition("::")[2], verdict, said))
-    order = [item.name for item in terminalreporter._session.items]
+    session = terminalreporter._session
+    order = [item.name for item in session.items] if session else []
     width = max((len(name) for name in order), default=8)
     terminalreporter.write_line(f"{'exercise':<{width}}  verdict  what the check said")
     for name, verdict, said in sorted(rows, key=lambda row: order.index(row[0])):

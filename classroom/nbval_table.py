@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbformat import NotebookNode
@@ -23,10 +24,10 @@ WHY = "why"
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+def pytest_runtest_makereport(item: Any, call: pytest.CallInfo) -> Generator[None, Any, Any]:
     """In the process that ran the cell: note in one line why it is red."""
     report = yield
-    if report.failed and hasattr(item, "cell"):
+    if report.failed and hasattr(item, "cell") and call.excinfo:
         why = f"cell {item.cell.id}: {why_red(call.excinfo.value, item.test_outputs or [])}"
         report.user_properties.append((WHY, why))
     return report

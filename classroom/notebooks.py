@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -137,7 +136,7 @@ def is_compared(cell: NotebookNode) -> bool:
     return any(_comparable(output) for output in cell.outputs)
 
 
-def _comparable(output: dict[str, Any]) -> bool:
+def _comparable(output: NotebookNode) -> bool:
     return output.output_type in ("stream", "error") or bool(set(output.data) - NOT_COMPARED)
 
 
@@ -159,7 +158,7 @@ def problems(notebook: NotebookNode) -> list[str]:
     return found
 
 
-def _output_problems(output: dict[str, Any]) -> Iterable[str]:
+def _output_problems(output: NotebookNode) -> Iterable[str]:
     if output.output_type == "error":
         yield f"saved with the error {output.ename}"
     if output.output_type == "stream" and output.name == "stderr":

@@ -17,7 +17,7 @@ from course_utils.files import CourseError
 from .notebooks import is_blank_sheet, problems, read
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, Tag
     from nbconvert import HTMLExporter
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -97,13 +97,21 @@ def _drop_anchor_links(soup: BeautifulSoup) -> None:
         link.decompose()
 
 
+def element(soup: BeautifulSoup, css: str) -> Tag:
+    """The one element of a template that we fill."""
+    found = soup.select_one(css)
+    if found is None:
+        raise CourseError(f"The template has no {css}.")
+    return found
+
+
 def _set_title(soup: BeautifulSoup, path: Path, what: str) -> None:
     headings = soup.find_all("h1")
     if len(headings) != 1:
         raise CourseError(
             f"{path} has {len(headings)} headings of the first level; {what} needs one, its title."
         )
-    soup.title.string = " ".join(headings[0].get_text().split())
+    element(soup, "title").string = " ".join(headings[0].get_text().split())
 
 
 def _name_rows_and_columns(soup: BeautifulSoup) -> None:
@@ -111,26 +119,26 @@ def _name_rows_and_columns(soup: BeautifulSoup) -> None:
     for table in soup.find_all("table"):
         for heading in table.find_all("th", scope=False):
             heading["scope"] = "col" if heading.find_parent("thead") else "row"
-        corner = table.select_one("thead tr > :first-child")
-        if corner is None or corner.get_text(strip=True):
+        head, corner = table.thead, table.select_one("thead tr > :first-child")
+        if head is None or corner is None or corner.get_text(strip=True):
             continue
         for first in table.select("tbody tr > td:first-child"):
             first.name, first["scope"] = "th", "row"
-        if table.thead.get_text(strip=True):
+        if head.get_text(strip=True):
             corner.name = "td"
             del corner["scope"]
         else:
-            table.thead.decompose()  # Markdown asks for a head even where there is none
+            head.decompose()  # Markdown asks for a head even where there is none
 
 
 def _refuse_what_is_not_inside(soup: BeautifulSoup, path: Path, what: str) -> None:
     for element in soup.select("[src], link[href], object[data]"):
-        source = element.get("src") or element.get("href") or element.get("data", "")
+        source = str(element.get("src") or element.get("href") or element.get("data", ""))
         if not source.startswith("data:"):
             raise CourseError(
                 f"{path} shows {source}, which {what} cannot carry; put the file beside the "
                 "notebook or attach it to the cell."
             )
     for picture in soup.select("img"):
-        if picture["alt"].startswith(NO_WORDS):
+        if str(picture["alt"]).startswith(NO_WORDS):
             raise CourseError(f"{path} has a picture without alt text; say what it shows.")

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError, write_whole
 
-from .offline import exporter, mathjax, parsed, sound
+from .offline import element, exporter, mathjax, parsed, sound
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -56,7 +56,7 @@ def as_page(
     soup = parsed(exporter("HTMLExporter", "course_page"), path, notebook, "a page")
     _lead_elsewhere(soup, path, leads, keep)
     _let_wide_tables_scroll(soup)
-    soup.find(id="mathjax").string = mathjax()
+    element(soup, "#mathjax").string = mathjax()
     return str(soup)
 
 
@@ -78,7 +78,7 @@ def _inside(path: Path, root: Path) -> Path:
 
 def _lead_elsewhere(soup: BeautifulSoup, path: Path, leads: Mapping[Path, str], keep: bool) -> None:
     for link in soup.select("a[href]"):
-        url = urlsplit(link["href"])
+        url = urlsplit(str(link["href"]))
         if url.scheme or url.netloc or not url.path.endswith(".ipynb"):
             continue
         target = leads.get((path.parent / unquote(url.path)).resolve())

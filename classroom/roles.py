@@ -191,9 +191,9 @@ def _difference(
     found: list[str], declared: Sequence[Asked], cells: Iterable[Coded], name: str
 ) -> str:
     """The first difference between the exercises found and those declared, as a sentence."""
-    for exercise in found:
-        if found.count(exercise) > 1:
-            return f"{name}, cell {id_of(Role.CHECK, exercise)}: it stands there twice."
+    for called in found:
+        if found.count(called) > 1:
+            return f"{name}, cell {id_of(Role.CHECK, called)}: it stands there twice."
     for exercise in declared:
         if exercise.name not in found:
             near = (c.id for c in cells if re.search(rf"\bcheck\.{exercise.name}\b", c.source))

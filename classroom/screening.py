@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,20 +86,22 @@ class Misfit:
         return f"{where}: {self.what} [{self.size[0]} × {self.size[1]}]"
 
 
-def misfits(chrome: Browser, decks: Iterable[Path], sizes=SIZES) -> Iterator[Misfit]:
+def misfits(
+    chrome: Browser, decks: Iterable[Path], sizes: Sequence[tuple[int, int]] = SIZES
+) -> Iterator[Misfit]:
     """Every slide whose contents leave its frame, with all fragments shown, on each screen size."""
     for deck in decks:
         page = opened(chrome, deck)
         for width, height in sizes:
             page.set_viewport_size({"width": width, "height": height})
-            for found in page.evaluate(MEASURE, SMALLEST_FORMULA):
-                yield Misfit(deck.stem, *found, size=(width, height))
+            for number, title, what in page.evaluate(MEASURE, SMALLEST_FORMULA):
+                yield Misfit(deck.stem, number, title, what, (width, height))
         page.context.close()
 
 
 def opened(chrome: Browser, deck: Path, size: tuple[int, int] = SIZES[0]) -> Page:
     """The deck in a fresh window, ready to be shown."""
-    context = chrome.new_context(viewport=dict(zip(("width", "height"), size, strict=True)))
+    context = chrome.new_context(viewport={"width": size[0], "height": size[1]})
     page = context.new_page()
     page.goto(deck.resolve().as_uri())
     page.wait_for_function("window.slidesAreReady")

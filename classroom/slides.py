@@ -29,7 +29,7 @@ import course_utils
 from course_utils.files import CourseError, write_whole
 
 from .notebooks import as_text, execute, strip_outputs
-from .offline import TEMPLATES, VENDOR, exporter, mathjax, parsed, sound, vendored
+from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, sound, vendored
 from .outline import Slide, mark, outline
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _is_baked(output: NotebookNode) -> bool:
 
 def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: str) -> str:
     soup = parsed(exporter("SlidesExporter", "course_slides"), path, notebook, "a deck")
-    soup.find("meta", attrs={"name": "course-digest"})["content"] = digest
+    element(soup, "meta[name=course-digest]")["content"] = digest
     sections = [s for s in soup.select(".slides section") if not s.find("section")]
     for section, slide in zip(sections, slides, strict=True):
         _drop_empty_cells(section)
@@ -208,9 +208,9 @@ def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: s
         _set_long_text_smaller(section)
         _tell_shapes(section)
     _unlink_what_is_elsewhere(soup)
-    soup.find(id="mathjax").string = mathjax()
+    element(soup, "#mathjax").string = mathjax()
     for name, file in REVEAL.items():
-        soup.find(id=name).string = vendored(f"reveal.js/{file}")
+        element(soup, f"#{name}").string = vendored(f"reveal.js/{file}")
     html = str(soup)
     if len(html.encode()) > DECK_LIMIT:
         raise CourseError(f"{path}: the deck takes {len(html) / 1e6:.1f} MB; 5 MB is the limit.")
@@ -247,13 +247,14 @@ def _set_long_text_smaller(section: Tag) -> None:
         printed = pre.find_parent(class_="jp-RenderedText")
         long = max(map(len, lines)) > (PRINTED_LETTERS if printed else CODE_LETTERS)
         if long or (printed and len(lines) > most):
-            pre["class"] = [*pre.get("class", []), "dense"]
+            pre["class"] = " ".join([*pre.get_attribute_list("class"), "dense"])
 
 
 def _tell_shapes(section: Tag) -> None:
     """Width over height of each picture, from which the style sheet takes its size."""
     for image in section.select("img[width][height]"):
-        image["style"] = f"--ratio: {int(image['width']) / int(image['height']):.4f}"
+        width, height = (int(str(image[side])) for side in ("width", "height"))
+        image["style"] = f"--ratio: {width / height:.4f}"
 
 
 def _is_picture(slide: Slide) -> bool:
@@ -276,5 +277,5 @@ def _is_short(section: Tag) -> bool:
 def _unlink_what_is_elsewhere(soup: BeautifulSoup) -> None:
     """Links to other notebooks lead nowhere from a deck: their words stay."""
     for link in soup.select(".slides a[href]"):
-        if not re.match(r"https?:|mailto:", link["href"]):
+        if not re.match(r"https?:|mailto:", str(link["href"])):
             link.unwrap()
