@@ -20,6 +20,7 @@ import numpy as np
 
 from .formula import Formula as ReadFormula
 from .formula import FormulaError, pretty, read_formula, sympy_kind
+from .instances import current, refuting_seed
 from .variants import student_id
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class NotFinite(Exception):
     def __init__(self, says: str, at: str, value: Any) -> None:
         super().__init__(says)
         self.at, self.value = at, value
+        self.place, self.seed = current().place, refuting_seed()
 
 
 class NotAttempted(Exception):
@@ -378,13 +380,17 @@ class FunctionAnswer:
         self.function, self.name = function, name
 
     def __call__(self, *args: Any) -> Any:
-        return _copied(self.uncopied(*map(_copied, args)))
+        return _copied(self._run(tuple(map(_copied, args)), args))
 
     def uncopied(self, *args: Any) -> Any:
         """A call with these very objects, to see what becomes of them; the result as it is."""
+        return self._run(args, args)
+
+    def _run(self, given: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        """One call; sentences show `args`, which stay as they are."""
         try:
             with np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-                result = self.function(*args)
+                result = self.function(*given)
         except (NotAttempted, KeyboardInterrupt):
             raise
         except BaseException as error:  # SystemExit too

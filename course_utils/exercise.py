@@ -84,7 +84,7 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 BLANK = "Replace `____` with your answer and run the cell."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Misconception:
     """A well-known mistake: an example of it as answers, and what to say to those who make it.
 
@@ -239,6 +239,7 @@ class Exercise:
         self._hints_given = 0
         self._refuting: int | None = None  # the seed that refuted the last answer
         self._chosen: list[tuple[str, ...]] = []
+        self._examples: dict[Misconception, Verdict] = {}
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -415,7 +416,7 @@ class Exercise:
         if outcomes == {Outcome.NOT_ATTEMPTED}:
             return Verdict(outcome, BLANK)
         says = [
-            f"{name}: {_lowered(piece.says)}"
+            f"{name}: {_after_colon(piece)}"
             for name, piece in pieces.items()
             if piece.outcome is not Outcome.RIGHT
         ]
@@ -472,7 +473,7 @@ class Exercise:
         """Does the example fail where the answer failed, and with the same value?"""
         if piece.seen is None:  # the check does not tell where; its samples have to do
             return not value or self._has_samples(name)
-        verdict = self._verdict(self._read(m.example), seed)
+        verdict = self._example(m, seed)
         other = (verdict.pieces or {"": verdict}).get(name)
         if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
             return False
@@ -481,6 +482,15 @@ class Exercise:
         if value:
             return piece.seen.is_like(other.seen, m.not_finite)
         return piece.seen.is_finite or m.not_finite
+
+    def _example(self, m: Misconception, seed: int) -> Verdict:
+        """The verdict on a mistake's example; what needed no seed is the same for all seeds."""
+        if m not in self._examples:
+            verdict = self._verdict(self._read(m.example), seed)
+            if any(v.seed is not None for v in (verdict, *verdict.pieces.values())):
+                return verdict
+            self._examples[m] = verdict
+        return self._examples[m]
 
     def _has_samples(self, part: str) -> bool:
         names = self._part(part).needs if part else self.kinds
@@ -560,10 +570,13 @@ def _same(kind: Kind, a: Any, b: Any) -> bool:
     return kind.same(a, b)
 
 
-def _lowered(says: str) -> str:
-    """To go on after a colon: `Replace …` becomes `replace …`, a name stays as it is."""
-    first, _, _ = says.partition(" ")
-    return says[:1].lower() + says[1:] if first in ("Replace", "With", "At", "For") else says
+def _after_colon(piece: Verdict) -> str:
+    """A part's sentence after the part's name."""
+    if piece.outcome is Outcome.NOT_ATTEMPTED:
+        return "still blank."
+    first, _, _ = piece.says.partition(" ")
+    lowered = first in ("With", "At", "For", "In", "After", "From", "When")
+    return piece.says[:1].lower() + piece.says[1:] if lowered else piece.says
 
 
 def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:

@@ -137,7 +137,8 @@ def refuted(report: Any) -> Verdict:
 
 def not_finite(why: NotFinite) -> Verdict:
     """The verdict on numbers that are none, where the definition has some."""
-    return Verdict(Outcome.WRONG, str(why), seen=Seen(why.at, why.value))
+    seen = Seen(why.at, why.value, place=why.place)
+    return Verdict(Outcome.WRONG, str(why), seen=seen, seed=why.seed)
 
 
 def differs(
