@@ -20,6 +20,7 @@ import numpy as np
 
 from .formula import Formula as ReadFormula
 from .formula import FormulaError, pretty, read_formula, sympy_kind
+from .instances import current, refuting_seed
 from .variants import student_id
 
 if TYPE_CHECKING:
@@ -31,6 +32,15 @@ FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
 
 class Unreadable(Exception):
     """The answer cannot be checked; the message tells the student what to change."""
+
+
+class NotFinite(Exception):
+    """The answer gives nan or an infinity where the definition has numbers: that is wrong."""
+
+    def __init__(self, says: str, at: str, value: Any) -> None:
+        super().__init__(says)
+        self.at, self.value = at, value
+        self.place, self.seed = current().place, refuting_seed()
 
 
 class NotAttempted(Exception):
@@ -148,6 +158,19 @@ def alike(a: Any, b: Any) -> bool:
     if isinstance(a, tuple | list) and isinstance(b, tuple | list) and real_array(a) is None:
         return len(a) == len(b) and all(map(alike, a, b))
     return close(a, b)
+
+
+def alike_where_finite(a: Any, b: Any, or_nowhere: bool = False) -> bool:
+    """`alike`, or arrays that are finite in the same places, at least one, and close there."""
+    if alike(a, b):
+        return True
+    a, b = real_array(a), real_array(b)
+    if a is None or b is None or a.shape != b.shape:
+        return False
+    finite = np.isfinite(a)
+    if not np.array_equal(finite, np.isfinite(b)) or not (finite.any() or or_nowhere):
+        return False
+    return close(a[finite], b[finite])
 
 
 def show(value: Any, digits: int = 4, depth: int = 3) -> str:
@@ -270,6 +293,18 @@ def as_array(answer: Any, shape: tuple[int, ...], name: str, finite: bool = True
     return array
 
 
+def _where_not(array: np.ndarray) -> str:
+    """`row 2 is [nan, 1]`: the first place that is not finite."""
+    if array.ndim < 2 and array.size <= 6:
+        return f"it is {show(array)}"
+    off = ~np.isfinite(array)
+    if array.ndim == 2 and array.shape[1] <= 6:
+        i = int(np.argmax(off.any(axis=1)))
+        return f"row {i + 1} is {show(array[i])}"
+    place = np.unravel_index(int(np.argmax(off)), array.shape)
+    return f"entry {', '.join(str(k + 1) for k in place)} is {show(array[place])}"
+
+
 def _kind_of(answer: Any) -> str:
     if answer is None:
         return "None (is a return missing?)"
@@ -345,9 +380,17 @@ class FunctionAnswer:
         self.function, self.name = function, name
 
     def __call__(self, *args: Any) -> Any:
+        return _copied(self._run(tuple(map(_copied, args)), args))
+
+    def uncopied(self, *args: Any) -> Any:
+        """A call with these very objects, to see what becomes of them; the result as it is."""
+        return self._run(args, args)
+
+    def _run(self, given: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        """One call; sentences show `args`, which stay as they are."""
         try:
             with np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-                result = self.function(*map(_copied, args))
+                result = self.function(*given)
         except (NotAttempted, KeyboardInterrupt):
             raise
         except BaseException as error:  # SystemExit too
@@ -358,15 +401,20 @@ class FunctionAnswer:
             raise NotAttempted
         if result is None:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
-        return _copied(result)
+        return result
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
         return f"{self.name}({', '.join(show(arg) for arg in args)})"
 
     def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
-        """The result as an array of this shape."""
-        return as_array(self(*args), shape, self.call(*args), finite)
+        """The result as an array of this shape; what is not finite is wrong, as `NotFinite`."""
+        call = self.call(*args)
+        array = as_array(self(*args), shape, call, finite=False)
+        if finite and not np.isfinite(array).all():
+            at = ", ".join(show(arg) for arg in args)
+            raise NotFinite(f"{call} is not finite: {_where_not(array)}.", at, array)
+        return array
 
     def metered(self, *args: Any, like: Callable[..., Any], may_read_out: bool = False) -> Meter:
         """What one call costs, for a function whose numbers were found right before.
@@ -423,7 +471,9 @@ class Function:
         return FunctionAnswer(answer, name_of(answer, name))
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return bool(self.samples) and all(alike(a(*args), b(*args)) for args in self.samples)
+        return bool(self.samples) and all(
+            alike_where_finite(a(*args), b(*args)) for args in self.samples
+        )
 
 
 @dataclass(frozen=True)

@@ -11,43 +11,96 @@ answer it is read from. Hints and the wrong answers it knows come after it:
     bias.add_hints("If every gradient has …", "1 + β + … + β^{t−1} is …")
 
     bias.mistake("one step only", "1 − β is right at t = 1. …", example=("1 - beta",))
+
+Where several answers are asked for, each part is a function of its own that names the answers it
+needs, and the check itself has the last word, when all parts are right:
+
+    @four_questions.part("Question 2", points=1)
+    def _by_softmax(by_softmax: FunctionAnswer) -> Verdict:
+        ...
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
-from typing import Annotated, Any, TypedDict, TypeVar, get_args, get_origin, overload
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
 
-from .answers import Kind, NotAttempted, Unreadable, has_blank, in_words
+from .answers import (
+    Choice,
+    Function,
+    Kind,
+    NotAttempted,
+    NotFinite,
+    Unreadable,
+    ____,
+    has_blank,
+    in_words,
+)
 from .cards import Row, card, counted, one_line, points_table, state_card
+from .instances import new_seed, trial
+from .verdicts import (
+    Outcome,
+    Seen,
+    Verdict,
+    differs,
+    keeping,
+    keeps_arguments,
+    not_finite,
+    partly,
+    refuted,
+    repeats,
+    right,
+    wrong,
+)
+
+__all__ = [
+    "EXERCISES",
+    "Exercise",
+    "Feedback",
+    "Hint",
+    "Misconception",
+    "Named",
+    "Outcome",
+    "Part",
+    "Recognized",
+    "Scoreboard",
+    "Seen",
+    "Verdict",
+    "differs",
+    "exercise",
+    "keeping",
+    "keeps_arguments",
+    "partly",
+    "refuted",
+    "repeats",
+    "right",
+    "scoreboard",
+    "wrong",
+]
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+BLANK = "Replace `____` with your answer and run the cell."
 
 
-class Outcome(StrEnum):
-    """The four ways a check can end."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    NOT_ATTEMPTED = "not attempted"
-    UNCHECKED = "could not be checked"
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Misconception:
     """A well-known mistake: an example of it as answers, and what to say to those who make it.
 
     An answer is recognized when it is equivalent to the example or, where the mistake has many
-    faces, when the predicate `when` (called with the read answers) says so.
+    faces, when the predicate `when` (called with the read answers) says so. Either way the example
+    has to explain the failure: it is refuted at the same instance, and there it gives the same
+    finite value (which `when` may waive). Only a mistake whose sign is that nothing finite comes
+    out says `not_finite=True`.
     """
 
     name: str
     example: tuple[Any, ...]
     explanation: str
     when: Callable[..., bool] | None = None
+    part: str = ""  # it belongs to this part alone, and `when` gets the answers of that part
+    not_finite: bool = False
 
 
 class Recognized(TypedDict):
@@ -58,34 +111,43 @@ class Recognized(TypedDict):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a check function returns; `earned` is None for all points or none of them."""
+class Part:
+    """A part of an exercise: the answers that it needs by name, and the check of it."""
 
-    outcome: Outcome
-    says: str
-    earned: int | None = None
-
-
-def right(says: str) -> Verdict:
-    """The answer passes; `says` tells what was seen."""
-    return Verdict(Outcome.RIGHT, says)
+    name: str
+    points: int
+    judge: Callable[..., Verdict]
+    needs: tuple[str, ...]
+    may_use: tuple[str, ...] = ()  # given if they can be read; the judge has a default for them
 
 
-def wrong(says: str) -> Verdict:
-    """The answer fails; `says` is the counterexample."""
-    return Verdict(Outcome.WRONG, says)
+@dataclass(frozen=True)
+class Named:
+    """A known mistake in a feedback; `instead` of the one before it, if both give this answer."""
+
+    name: str
+    explanation: str
+    part: str = ""
+    instead: bool = False
+
+    def __str__(self) -> str:
+        begin = "Or" if self.instead else "Known mistake"
+        return f"{begin}: {self.name}. {self.explanation}"
 
 
-def partly(earned: int, says: str) -> Verdict:
-    """The answer earns some of the points; `says` tells what is missing."""
-    return Verdict(Outcome.WRONG, says, earned)
+class Missing:
+    """An answer that is blank or cannot be read: whatever uses it is told why."""
 
+    def __init__(self, reason: NotAttempted | Unreadable) -> None:
+        self.__dict__["reason"] = reason
 
-def refuted(report: Any) -> Verdict:
-    """The verdict on a derivation that does not hold: its first false line."""
-    if report.first_false is None:
-        raise Unreadable(report.sentence)
-    return wrong(report.sentence)
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise self.reason
+
+    __call__ = __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __float__ = _refuse
+    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __sub__ = __mul__ = _refuse  # type: ignore[assignment]
+    __radd__ = __rsub__ = __rmul__ = __truediv__ = __rtruediv__ = __abs__ = _refuse
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True)
@@ -98,8 +160,19 @@ class Feedback:
     earned: int
     points: int
     says: str
-    misconception: str | None = None
-    explanation: str | None = None
+    mistakes: tuple[Named, ...] = ()
+    tries: int = 1  # different answers so far, where the answer is a choice of few
+    seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def misconception(self) -> str | None:
+        """The name of the known mistake, if there is one; of several the first."""
+        return self.mistakes[0].name if self.mistakes else None
+
+    @property
+    def explanation(self) -> str | None:
+        """What is said to those who make it."""
+        return self.mistakes[0].explanation if self.mistakes else None
 
     @property
     def headline(self) -> str:
@@ -108,21 +181,25 @@ class Feedback:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {**asdict(self), "outcome": str(self.outcome)}
+        mistakes = [asdict(mistake) for mistake in self.mistakes]
+        said = (self.number, self.name, str(self.outcome), self.earned, self.points, self.says)
+        names = ("number", "name", "outcome", "earned", "points", "says")
+        return {**dict(zip(names, said, strict=True)), "mistakes": mistakes}
 
     def __repr__(self) -> str:
         return " ".join([f"{self.number} {self.name}: {self._summary()}", *self._sentences()])
 
     def _repr_html_(self) -> str:
         aside = f"{self.number} {self.name} · {counted(self.earned, self.points)}"
+        if self.tries > 1:
+            aside += f" · try {self.tries}"
         return state_card(self.headline, aside, self._sentences())
 
     def _summary(self) -> str:
         return f"{self.headline}, {counted(self.earned, self.points)}."
 
     def _sentences(self) -> list[str]:
-        known = [f"Known mistake: {self.misconception}. {self.explanation}"]
-        return [self.says, *(known if self.misconception else [])]
+        return [self.says, *map(str, self.mistakes)]
 
 
 @dataclass(frozen=True)
@@ -142,8 +219,17 @@ class Hint:
 class Exercise:
     """A check that can be called with an answer; made by the decorator `exercise`."""
 
-    def __init__(self, check: Callable[..., Verdict], number: str, points: int) -> None:
-        self.check, self.number, self.points = check, number, points
+    seed: int | None = None  # the grader sets it, so that a regrade draws the same; else a new one
+
+    def __init__(
+        self,
+        check: Callable[..., Verdict],
+        number: str,
+        points: int,
+        earns: Sequence[int] | None = None,
+    ) -> None:
+        self.check, self.number, self.points, self.earns = check, number, points, earns
+        self.parts: tuple[Part, ...] = ()
         self.hints: tuple[str, ...] = ()
         self.misconceptions: tuple[Misconception, ...] = ()
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
@@ -151,6 +237,9 @@ class Exercise:
         self.kinds = {name: self._kind(p) for name, p in self._signature.parameters.items()}
         self.last: Feedback | None = None
         self._hints_given = 0
+        self._refuting: int | None = None  # the seed that refuted the last answer
+        self._chosen: list[tuple[str, ...]] = []
+        self._examples: dict[Misconception, Verdict] = {}
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -159,6 +248,28 @@ class Exercise:
         """Check the answers; whatever they are, the student gets a sentence."""
         self.last = self._judge(answers, named_answers)
         return self.last
+
+    def part(
+        self, name: str, *, points: int = 1, of: str | None = None
+    ) -> Callable[[AnyFunction], AnyFunction]:
+        """For the author: a part that is judged by itself. It decorates the function that judges.
+
+        Its parameters are named as those of the exercise (or `of="a, b"` names them). One with a
+        default may be missing: then the part is judged without it.
+        """
+
+        def judged_by(judge: AnyFunction) -> AnyFunction:
+            given = inspect.signature(judge).parameters.values()
+            needs = [p.name for p in given if p.default is p.empty]
+            may_use = [p.name for p in given if p.default is not p.empty]
+            if of is not None:
+                needs, may_use = [one.strip() for one in of.split(",")], []
+            for unknown in {*needs, *may_use} - {*self.kinds}:
+                raise TypeError(f"{self.name} has no answer {unknown} for its part {name}.")
+            self.parts += (Part(name, points, judge, tuple(needs), tuple(may_use)),)
+            return judge
+
+        return judged_by
 
     def add_hints(self, *hints: str) -> None:
         """For the author: what `hint` gives, one after the other."""
@@ -172,11 +283,19 @@ class Exercise:
         *,
         example: tuple[Any, ...],
         when: Callable[..., bool] | None = None,
+        part: str = "",
+        not_finite: bool = False,
     ) -> None: ...
 
     @overload
     def mistake(
-        self, name: str, explanation: str, *, when: Callable[..., bool] | None = None
+        self,
+        name: str,
+        explanation: str,
+        *,
+        when: Callable[..., bool] | None = None,
+        part: str = "",
+        not_finite: bool = False,
     ) -> Callable[[AnyFunction], AnyFunction]: ...
 
     def mistake(
@@ -186,20 +305,35 @@ class Exercise:
         *,
         example: tuple[Any, ...] | None = None,
         when: Callable[..., bool] | None = None,
+        part: str = "",
+        not_finite: bool = False,
     ) -> Callable[[AnyFunction], AnyFunction] | None:
         """For the author: a well-known mistake. Without `example` it decorates the wrong function.
 
-        See Misconception for `when`.
+        With `part` the example has the answers of that part alone. See Misconception.
         """
         if example is not None:
-            self.misconceptions += (Misconception(name, example, explanation, when),)
+            example = self._whole(example, part)
+            known = Misconception(name, example, explanation, when, part, not_finite)
+            self.misconceptions += (known,)
             return None
 
         def made_by(function: AnyFunction) -> AnyFunction:
-            self.mistake(name, explanation, example=(function,), when=when)
+            options: dict[str, Any] = {"when": when, "part": part, "not_finite": not_finite}
+            self.mistake(name, explanation, example=(function,), **options)
             return function
 
         return made_by
+
+    def _whole(self, example: tuple[Any, ...], part: str) -> tuple[Any, ...]:
+        """All answers of an example that was given for one part; the others are blank."""
+        if not part or len(example) == len(self.kinds):
+            return example
+        given = dict(zip(self._part(part).needs, example, strict=True))
+        return tuple(given.get(name, ____) for name in self.kinds)
+
+    def _part(self, name: str) -> Part:
+        return next(part for part in self.parts if part.name == name)
 
     def hint(self) -> Hint:
         """The next hint; the last one stays."""
@@ -225,21 +359,28 @@ class Exercise:
 
     def _judge(self, answers: tuple[Any, ...], named_answers: dict[str, Any]) -> Feedback:
         try:
-            answers = self._in_order(answers, named_answers)
-            if has_blank(answers):
-                raise NotAttempted
-            return self._run(self._read(answers))
-        except NotAttempted:
-            return self._feedback(
-                Verdict(Outcome.NOT_ATTEMPTED, "Replace `____` with your answer and run the cell.")
-            )
+            return self._tried(self._read(self._in_order(answers, named_answers)))
         except Unreadable as why:
             return self._feedback(Verdict(Outcome.UNCHECKED, str(why)))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # the check's own fault must not hit the student either
-            says = f"The check itself failed ({in_words(error)}). Please report this."
-            return self._feedback(Verdict(Outcome.UNCHECKED, says))
+            return self._feedback(_failed(error))
+
+    def _tried(self, answers: list[Any]) -> Feedback:
+        """The verdict with the seed that refuted an answer before, if one did, and a new one."""
+        tries = self._count_try(answers)
+        for seed in [self.seed] if self.seed is not None else [self._refuting, new_seed()]:
+            if seed is None:
+                continue
+            verdict = self._verdict(answers, seed)
+            if verdict.outcome is not Outcome.RIGHT:
+                break
+        self._refuting = verdict.seed
+        pieces = verdict.pieces or {"": verdict}
+        mistakes = self._recognize(answers, pieces, seed)
+        seen = tuple(piece.seen for piece in pieces.values() if piece.seen)
+        return replace(self._feedback(verdict), mistakes=mistakes, tries=tries, seen=seen)
 
     def _in_order(self, answers: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         try:
@@ -250,37 +391,192 @@ class Exercise:
             raise Unreadable(f"This check takes {expected}; it got {got}.") from None
 
     def _read(self, answers: tuple[Any, ...]) -> list[Any]:
+        """Each answer by itself; one that cannot be read is `Missing`, with the reason."""
         return [
-            kind.read(answer, name)
+            _read_one(kind, answer, name)
             for (name, kind), answer in zip(self.kinds.items(), answers, strict=True)
         ]
 
-    def _run(self, answers: list[Any]) -> Feedback:
-        verdict = self.check(*answers)
-        if verdict.earned is not None and not 0 <= verdict.earned < self.points:
-            raise ValueError(f"{verdict.earned} is not a part of {counted(self.points)}")
-        feedback = self._feedback(verdict)
-        known = self._recognize(answers) if verdict.outcome is Outcome.WRONG else None
-        if known is None:
-            return feedback
-        return replace(feedback, misconception=known.name, explanation=known.explanation)
+    def _verdict(self, answers: list[Any], seed: int) -> Verdict:
+        """All parts, each by itself; where all are right, and where there are none, the check."""
+        with trial(seed):
+            if not self.parts:
+                return _settled(self.check, answers, seed)
+            given = dict(zip(self.kinds, answers, strict=True))
+            pieces = {part.name: _judged(part, given, seed) for part in self.parts}
+            if all(piece.outcome is Outcome.RIGHT for piece in pieces.values()):
+                return _settled(self.check, answers, seed)
+        return self._together(pieces)
 
-    def _recognize(self, answers: list[Any]) -> Misconception | None:
-        """The mistake whose example this is, else the first whose predicate holds."""
-        alike = (m for m in self.misconceptions if _holds(self._same, m, answers))
-        akin = (m for m in self.misconceptions if m.when and _holds(m.when, *answers))
-        return next(alike, None) or next(akin, None)
+    def _together(self, pieces: dict[str, Verdict]) -> Verdict:
+        """One verdict of those on the parts: points add up, and each part that lost some speaks."""
+        outcomes = {piece.outcome for piece in pieces.values()}
+        order = (Outcome.WRONG, Outcome.UNCHECKED, Outcome.NOT_ATTEMPTED)
+        outcome = next(o for o in order if o in outcomes)
+        if outcomes == {Outcome.NOT_ATTEMPTED}:
+            return Verdict(outcome, BLANK)
+        says = [
+            f"{name}: {_after_colon(piece)}"
+            for name, piece in pieces.items()
+            if piece.outcome is not Outcome.RIGHT
+        ]
+        seeds = [piece.seed for piece in pieces.values() if piece.seed is not None]
+        seed = seeds[0] if seeds else None
+        return Verdict(outcome, " ".join(says), self._earned(pieces), None, seed, pieces)
 
-    def _same(self, misconception: Misconception, answers: list[Any]) -> bool:
+    def _earned(self, pieces: dict[str, Verdict]) -> int:
+        """The points of the parts; with `earns`, those for as many right parts."""
+        if self.earns is not None:
+            return self.earns[sum(p.outcome is Outcome.RIGHT for p in pieces.values())]
+        return sum(
+            part.points
+            if pieces[part.name].outcome is Outcome.RIGHT
+            else int(pieces[part.name].earned or 0)
+            for part in self.parts
+        )
+
+    def _recognize(
+        self, answers: list[Any], pieces: dict[str, Verdict], seed: int
+    ) -> tuple[Named, ...]:
+        """For each wrong part, the mistakes whose example this is, else one by predicate."""
+        found: dict[str, Named] = {}
+        for name, piece in pieces.items():
+            if piece.outcome is Outcome.WRONG:
+                for named in self._named(answers, name, piece, seed):
+                    found.setdefault(named.name, named)
+        return tuple(found.values())
+
+    def _named(self, answers: list[Any], name: str, piece: Verdict, seed: int) -> list[Named]:
+        known = [m for m in self.misconceptions if m.part in ("", name)]
+        alike = (m for m in known if _holds(self._same, m, answers, name))
+        found = [m for m in alike if self._explains(m, name, piece, seed)]
+        if not found:
+            akin = (m for m in known if m.when and _holds(self._akin, m, answers))
+            found = [m for m in akin if self._explains(m, name, piece, seed, value=False)][:1]
+        return [Named(m.name, m.explanation, name, instead=k > 0) for k, m in enumerate(found)]
+
+    def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
+        """Is this answer equivalent to the example, in all that the part needs?"""
+        names = self._part(part).needs if part else self.kinds
         example = self._read(misconception.example)
-        kinds = self.kinds.values()
-        return all(k.same(a, b) for k, a, b in zip(kinds, answers, example, strict=True))
+        there = zip(self.kinds.items(), answers, example, strict=True)
+        return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
+
+    def _akin(self, misconception: Misconception, answers: list[Any]) -> bool:
+        given = dict(zip(self.kinds, answers, strict=True))
+        names = self._part(misconception.part).needs if misconception.part else self.kinds
+        return bool(misconception.when and misconception.when(*(given[n] for n in names)))
+
+    def _explains(
+        self, m: Misconception, name: str, piece: Verdict, seed: int, value: bool = True
+    ) -> bool:
+        """Does the example fail where the answer failed, and with the same value?"""
+        if piece.seen is None:  # the check does not tell where; its samples have to do
+            return not value or self._has_samples(name)
+        verdict = self._example(m, seed)
+        other = (verdict.pieces or {"": verdict}).get(name)
+        if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
+            return False
+        if not piece.seen.is_where(other.seen):
+            return False
+        if value:
+            return piece.seen.is_like(other.seen, m.not_finite)
+        return piece.seen.is_finite or m.not_finite
+
+    def _example(self, m: Misconception, seed: int) -> Verdict:
+        """The verdict on a mistake's example; what needed no seed is the same for all seeds."""
+        if m not in self._examples:
+            verdict = self._verdict(self._read(m.example), seed)
+            if any(v.seed is not None for v in (verdict, *verdict.pieces.values())):
+                return verdict
+            self._examples[m] = verdict
+        return self._examples[m]
+
+    def _has_samples(self, part: str) -> bool:
+        names = self._part(part).needs if part else self.kinds
+        kinds = [self.kinds[name] for name in names]
+        return all(kind.samples for kind in kinds if isinstance(kind, Function))
+
+    def _count_try(self, answers: list[Any]) -> int:
+        """How many different choices this exercise was given in this session."""
+        words = tuple(
+            str(answer)
+            for kind, answer in zip(self.kinds.values(), answers, strict=True)
+            if isinstance(kind, Choice) and not isinstance(answer, Missing)
+        )
+        if words and words not in self._chosen:
+            self._chosen.append(words)
+        return max(len(self._chosen), 1)
 
     def _feedback(self, verdict: Verdict) -> Feedback:
+        if verdict.earned is not None and not 0 <= verdict.earned < self.points:
+            verdict = _failed(
+                ValueError(f"{verdict.earned} is not a part of {counted(self.points)}")
+            )
         full = self.points if verdict.outcome is Outcome.RIGHT else 0
         earned = full if verdict.earned is None else int(verdict.earned)
         says = one_line(verdict.says)
+        if verdict.seed is not None and verdict.outcome is not Outcome.RIGHT:
+            says += f" (Seed {verdict.seed}.)"
         return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
+
+
+def _read_one(kind: Kind, answer: Any, name: str) -> Any:
+    try:
+        if isinstance(answer, NotAttempted | Unreadable):  # the grader found no value, and why
+            raise answer
+        if has_blank(answer):
+            raise NotAttempted
+        return kind.read(answer, name)
+    except (NotAttempted, Unreadable) as reason:
+        return Missing(reason)
+
+
+def _judged(part: Part, given: dict[str, Any], seed: int) -> Verdict:
+    """The verdict on one part, with the answers that it needs and those that it may use."""
+    more = {n: given[n] for n in part.may_use if not isinstance(given[n], Missing)}
+    return _settled(part.judge, [given[name] for name in part.needs], seed, **more)
+
+
+def _settled(judge: Callable[..., Verdict], answers: list[Any], seed: int, **more: Any) -> Verdict:
+    """The verdict, whatever happens on the way; what is drawn depends on the seed alone."""
+    try:
+        reasons = [answer.reason for answer in answers if isinstance(answer, Missing)]
+        for reason in sorted(reasons, key=lambda r: isinstance(r, Unreadable)):
+            raise reason
+        with trial(seed):
+            return judge(*answers, **more)
+    except NotAttempted:
+        return Verdict(Outcome.NOT_ATTEMPTED, BLANK)
+    except Unreadable as why:
+        return Verdict(Outcome.UNCHECKED, str(why))
+    except NotFinite as why:
+        return not_finite(why)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return _failed(error)
+
+
+def _failed(error: BaseException) -> Verdict:
+    says = f"The check itself failed ({in_words(error)}). Please report this."
+    return Verdict(Outcome.UNCHECKED, says)
+
+
+def _same(kind: Kind, a: Any, b: Any) -> bool:
+    """Equivalent, as far as the kind can tell; functions without samples are told apart later."""
+    if isinstance(kind, Function) and not kind.samples:
+        return True
+    return kind.same(a, b)
+
+
+def _after_colon(piece: Verdict) -> str:
+    """A part's sentence after the part's name."""
+    if piece.outcome is Outcome.NOT_ATTEMPTED:
+        return "still blank."
+    first, _, _ = piece.says.partition(" ")
+    lowered = first in ("With", "At", "For", "In", "After", "From", "When")
+    return piece.says[:1].lower() + piece.says[1:] if lowered else piece.says
 
 
 def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:
@@ -293,9 +589,15 @@ def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:
 EXERCISES: list[Exercise] = []
 
 
-def exercise(number: str, *, points: int) -> Callable[[Callable[..., Verdict]], Exercise]:
-    """Turn a check function into an Exercise."""
-    return lambda check: Exercise(check, number, points)
+def exercise(
+    number: str, *, points: int, earns: Sequence[int] | None = None
+) -> Callable[[Callable[..., Verdict]], Exercise]:
+    """Turn a check function into an Exercise.
+
+    Parts add up to the points. With `earns=(0, 0, 1, 2)` it is the number of right parts that
+    counts: none for none and one of them, one for two, two for three.
+    """
+    return lambda check: Exercise(check, number, points, earns)
 
 
 class Scoreboard:

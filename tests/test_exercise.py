@@ -259,8 +259,9 @@ def test_feedback_is_data_for_the_grader():
         "earned": 0,
         "points": 2,
         "says": "8 is not four.",
-        "misconception": "twice",
-        "explanation": "Once is enough.",
+        "mistakes": [
+            {"name": "twice", "explanation": "Once is enough.", "part": "", "instead": False}
+        ],
     }
 
 

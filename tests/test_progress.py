@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course_utils import style
-from course_utils.exercise import Feedback, Outcome
+from course_utils.exercise import Feedback, Named, Outcome
 from course_utils.files import CourseError
 from course_utils.progress import VERDICT, collect, progress
 from course_utils.units import declared
@@ -57,10 +57,10 @@ def only(course):
 
 @pytest.mark.parametrize("outcome", Outcome)
 @pytest.mark.parametrize(("earned", "points"), [(0, 1), (1, 1), (0, 3), (2, 3), (3, 3), (10, 12)])
-@pytest.mark.parametrize("misconception", [None, "ε = δ"])
+@pytest.mark.parametrize("known", [(), (Named("ε = δ", "Why."),)])
 @pytest.mark.parametrize("says", ["", "Wrong: 1 of 2 points. See 2.1 bias: right, 9 of 9 points."])
-def test_every_feedback_is_read_as_it_was_written(outcome, earned, points, misconception, says):
-    feedback = Feedback("10.12", "bias_2", outcome, earned, points, says, misconception, "Why.")
+def test_every_feedback_is_read_as_it_was_written(outcome, earned, points, known, says):
+    feedback = Feedback("10.12", "bias_2", outcome, earned, points, says, known)
     verdict = VERDICT.match(repr(feedback))
     assert verdict["number"] == "10.12"
     assert verdict["name"] == "bias_2"

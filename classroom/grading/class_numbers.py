@@ -90,10 +90,10 @@ class UnitNumbers:
     def mistakes(self) -> list[Mistake]:
         """The known mistakes of the class, the most frequent first."""
         counts: Counter[tuple[str, str, str]] = Counter(
-            (f"{r.number} {r.name}", r.misconception, r.explanation or "")
+            (f"{r.number} {r.name}", known.name, known.explanation)
             for m in self.graded
             for r in m.graded.results
-            if r.misconception
+            for known in {k.name: k for k in r.known}.values()
         )
         found = [Mistake(*key, count, count / len(self.graded)) for key, count in counts.items()]
         return sorted(found, key=lambda m: (-m.count, in_order(m.exercise.split()[0]), m.name))

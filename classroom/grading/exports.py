@@ -106,7 +106,7 @@ def _in_a_sentence(line: Line) -> str:
     said = f"{_column(line)}: {result.feedback.headline}, {line.earned} of {result.points}."
     if line.override:
         return f"{said} Points given by hand: {line.override.reason}"
-    return f"{said} {result.misconception}: {result.explanation}" if result.misconception else said
+    return " ".join([said, *(f"{known.name}: {known.explanation}" for known in result.known)])
 
 
 def _csv(rows: Iterable[Sequence[str | int]]) -> str:

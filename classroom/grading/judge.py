@@ -19,12 +19,14 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from course_utils import checks as all_checks
-from course_utils.answers import Student
+from course_utils.answers import NotAttempted, Student, Unreadable
 from course_utils.exercise import Exercise, Feedback, Outcome
 from course_utils.files import CourseError
+from course_utils.instances import LARGEST_SEED
 from course_utils.units import declared
 from course_utils.variants import student_id
 
@@ -55,6 +57,7 @@ class Job:
     student_id: str | None = None  # the true one; None: as written in the notebook
     limits: dict[str, Any] = field(default_factory=dict)
     verbose: bool = False
+    seed: str = ""  # what the seeds of the exercises are made from, student by student
     lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
 
 
@@ -200,13 +203,17 @@ class Judging:
     def _feedback(
         self, there: Submission, place: int, exercise: Exercise, expressions: tuple[str, ...]
     ) -> tuple[Feedback, list[str]]:
-        answers = []
+        answers, reasons = [], []
         for expression, kind in zip(expressions, exercise.kinds.values(), strict=True):
             try:
                 answers.append(self._value(there, expression, kind))
             except Exception as error:
-                return self._without_answer(exercise, place, expression, error), []
+                reasons.append(self._without_answer(place, expression, error))
+                answers.append(reasons[-1])
+        if reasons and (not exercise.parts or len(reasons) == len(answers)):
+            return _not_judged(exercise, reasons[0]), []
         there.begin(self.limits.cell * PATIENCE)
+        exercise.seed = seed_of(self.job.seed, exercise.name)
         return exercise(*answers), [_shown(answer) for answer in answers]
 
     def _value(self, there: Submission, expression: str, kind: Any) -> Any:
@@ -220,21 +227,21 @@ class Judging:
         return self.job.student_id
 
     def _without_answer(
-        self, exercise: Exercise, place: int, expression: str, error: Exception
-    ) -> Feedback:
+        self, place: int, expression: str, error: Exception
+    ) -> NotAttempted | Unreadable:
         """The expression has no value: not attempted, or there was an error."""
         before = self._before(place)
         errors = [self.ran[p] for p in before if self.ran[p].trouble]
         blank = any((ran.error or {}).get("type") == "NotAttempted" for ran in errors)
         if not before or blank:
-            return _said(exercise, Outcome.NOT_ATTEMPTED, "There is no answer to check.")
+            return NotAttempted()
         if isinstance(error, WireError):
             says = f"`{expression}` cannot be checked: {error}."
         elif errors:
             says = f"Your cell {errors[-1].trouble.rstrip('.')}. So there is no `{expression}`."
         else:
             says = f"`{expression}` has no value: {type(error).__name__}: {error}."
-        return _said(exercise, Outcome.UNCHECKED, says)
+        return Unreadable(says)
 
     def _before(self, place: int) -> list[int]:
         """The places of the student's cells between the check before and this one."""
@@ -271,7 +278,7 @@ class Judging:
         ]
         if self.id == HOMEWORK and self.job.student_id is None:
             fatal.append("The student id in the notebook is 0, which is nobody's.")
-        failed = [r.name for r in self.results.values() if r.says.startswith("The check itself")]
+        failed = [r.name for r in self.results.values() if "The check itself failed" in r.says]
         return [*fatal, *(f"The check of {name} failed by itself." for name in failed)]
 
 
@@ -308,6 +315,17 @@ def _as_ran(report: Any) -> Ran:
 def _said(exercise: Exercise, outcome: Outcome, says: str) -> Feedback:
     says = " ".join(says.split())
     return Feedback(exercise.number, exercise.name, outcome, 0, exercise.points, says)
+
+
+def _not_judged(exercise: Exercise, reason: NotAttempted | Unreadable) -> Feedback:
+    if isinstance(reason, NotAttempted):
+        return _said(exercise, Outcome.NOT_ATTEMPTED, "There is no answer to check.")
+    return _said(exercise, Outcome.UNCHECKED, str(reason))
+
+
+def seed_of(seed: str, exercise: str) -> int:
+    """The seed of one exercise: five digits, the same at every regrade."""
+    return 1 + int(sha256(f"{seed} {exercise}".encode()).hexdigest(), 16) % LARGEST_SEED
 
 
 def _shown(answer: Any) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from course_utils.exercise import Feedback, Outcome
+from course_utils.exercise import Feedback, Named, Outcome
 
 
 class _Record:
@@ -39,8 +39,7 @@ class Result(_Record):
     earned: int
     points: int
     says: str
-    misconception: str | None = None
-    explanation: str | None = None
+    mistakes: tuple[dict[str, Any], ...] = ()  # each with name, explanation, part and instead
     answer: str = ""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -55,9 +54,21 @@ class Result(_Record):
             self.earned,
             self.points,
             self.says,
-            self.misconception,
-            self.explanation,
+            self.known,
         )
+
+    @property
+    def known(self) -> tuple[Named, ...]:
+        """The known mistakes that were named."""
+        return tuple(Named(**mistake) for mistake in self.mistakes)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The record again; older gradebooks hold one mistake at most, under two names."""
+        if name := data.get("misconception"):
+            known = {"name": name, "explanation": data.get("explanation") or ""}
+            data = {**data, "mistakes": [known]}
+        return super().from_dict(data)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,13 @@ from ..answers import (
     FunctionAnswer,
     close,
     show,
+    show_apart,
     show_at,
 )
 from ..attention import attention as package_attention
 from ..attention import causal_mask, softmax
-from ..exercise import Verdict, exercise, partly, right, wrong
+from ..exercise import Verdict, differs, exercise, keeping, partly, right, wrong
+from ..instances import cases, numbers, sizes
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -268,6 +270,17 @@ FAR_APART = (  # a future score of 700: the past vanishes beside it, and exp(700
     np.array([[1.0], [2.0], [4.0]]),
 )
 PAST = 2  # of the 4 tokens whose future is changed
+LARGE_SCORES = (1e4, 3.0, 1e12, 1e300)
+
+
+def _any_causal(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Tokens of any number and any width."""
+    n, m, width = sizes(rng, 3)
+    return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
+
+
+def _causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    return np.array([one_query(q, K[: i + 1], V[: i + 1])[2] for i, q in enumerate(Q)])
 
 
 def _past_before_and_after(causal_attention: FunctionAnswer, by: float) -> list[np.ndarray]:
@@ -279,9 +292,29 @@ def _past_before_and_after(causal_attention: FunctionAnswer, by: float) -> list[
     Q, later = np.abs(Q) + 1, np.arange(len(Q))[:, None] >= PAST
     K = K - by * ~later
     return [
-        causal_attention.array(Q, K + change, V + change, shape=V.shape, finite=False)[:PAST]
+        causal_attention.array(Q, K + change, V + change, shape=V.shape)[:PAST]
         for change in (0.0 * later, by * later, -by * later)
     ]
+
+
+def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
+    """However large scores are, what comes later changes nothing before it, by no bit."""
+    for by in LARGE_SCORES:
+        before, *after = _past_before_and_after(causal_attention, by)
+        for rows in after:
+            if not np.array_equal(before, rows):
+                was, became = show_apart(before, rows)
+                return wrong(
+                    f"But with scores around −{by:g}, a change of the tokens {PAST + 1} and "
+                    f"{PAST + 2} turns the rows 1 and {PAST} from {was} into {became}: the past "
+                    "depends on the future.",
+                    at="a change of the later tokens",
+                    yours=[before, rows],
+                )
+    return right(
+        "Token i sees itself and what came before, at 10 lengths; whatever the later tokens are, "
+        "the earlier rows stay the same to the last bit."
+    )
 
 
 @exercise("4.3", points=3)
@@ -289,24 +322,12 @@ def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
     """Write a function of Q, K and V in which token i sees the tokens j ≤ i alone."""
-    for Q, K, V in CAUSAL:
-        answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
-        if says := refute(answer, Q, K, V, causal=True):
-            return wrong(says)
-    for by in (1e4, 3.0):
-        before, *after = _past_before_and_after(causal_attention, by)
-        for rows in after:
-            if not np.array_equal(before, rows, equal_nan=True):
-                return partly(
-                    2,
-                    f"Right for small scores. But with scores around −{by:g}, a "
-                    f"change of the tokens {PAST + 1} and {PAST + 2} turns the rows 1 and {PAST} "
-                    f"from {show(before)} into {show(rows)}: the past depends on the future.",
-                )
-    return right(
-        "Token i sees itself and what came before, at 4 lengths; whatever the later tokens are, "
-        "the earlier rows stay the same to the last bit."
-    )
+    for Q, K, V in cases(CAUSAL, _any_causal):
+        answer = causal_attention.array(Q, K, V, shape=V.shape)
+        at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i,"
+        if verdict := differs(_causal_by_definition(Q, K, V), answer, at=at):
+            return verdict
+    return keeping(2, "Right for small scores.", lambda: _past_stays(causal_attention))
 
 
 causal_attention.add_hints(
@@ -342,6 +363,7 @@ def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
 
 
 def _hides_itself(causal_attention: FunctionAnswer) -> bool:
+    """In all rows but the first, which is 0/0 or something that was put in its place."""
     Q, K, V = CAUSAL[0]
     answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
     return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
@@ -378,10 +400,9 @@ causal_attention.mistake(
 
 
 def _future_leaks(causal_attention: FunctionAnswer) -> bool:
-    before, *after = _past_before_and_after(causal_attention, 1e4)
-    right_before = not refute(causal_attention(*CAUSAL[1]), *CAUSAL[1], causal=True)
-    finite = bool(np.isfinite(after).all())
-    return right_before and finite and not np.array_equal(before, after[0])
+    """Right where scores are small, finite and moved by the future where they are large."""
+    probes = [_past_before_and_after(causal_attention, by) for by in LARGE_SCORES]
+    return any(not np.array_equal(before, after) for before, after, _ in probes)
 
 
 @causal_attention.mistake(
@@ -393,19 +414,35 @@ def _weak_mask(Q, K, V):
     return _mask(causal_mask(len(Q)), Q, K, V, hidden=-20.0)
 
 
-def _future_in_the_softmax(causal_attention: FunctionAnswer) -> bool:
-    return not np.isfinite(_past_before_and_after(causal_attention, 1e4)).all()
-
-
 @causal_attention.mistake(
     "the future takes part in the softmax",
     "Masking after the softmax and dividing again is right on paper. But where a future "
     "score is large, nothing is left of the past to divide: 0/0. Mask first; take a row's "
     "largest score after masking.",
-    when=_future_in_the_softmax,
 )
 def _renormalized_after(Q, K, V):
     weights = softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))
+    return weights / weights.sum(axis=1, keepdims=True) @ V
+
+
+@causal_attention.mistake(
+    "one largest score for all rows",
+    "Where another row has a much larger score, nothing is left of this one: 0/0. Each row "
+    "subtracts the largest of the scores that it sees.",
+)
+def _largest_of_all(Q, K, V):
+    scores = np.where(causal_mask(len(Q)), Q @ K.T / np.sqrt(Q.shape[1]), -np.inf)
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum(axis=1, keepdims=True) @ V
+
+
+@causal_attention.mistake(
+    "large scores not tamed",
+    "exp(10000) is beyond floating point, and exp(−10000) is 0, so that a row may be 0/0. "
+    "Subtract each row's largest score first.",
+)
+def _not_shifted(Q, K, V):
+    weights = np.exp(np.where(causal_mask(len(Q)), Q @ K.T / np.sqrt(Q.shape[1]), -np.inf))
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -19,10 +19,12 @@ from ..answers import (
     as_array,
     close,
     show,
+    show_apart,
     show_at,
 )
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
-from ..exercise import Verdict, exercise, partly, right, wrong
+from ..exercise import Verdict, differs, exercise, keeping, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
 from ..meter import measure, polynomial
 
 
@@ -34,17 +36,35 @@ def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
 
 def weighted_means(weights: np.ndarray, V: np.ndarray) -> np.ndarray:
     """The definition of attention: y_i = Σ_j w_ij v_j / Σ_j w_ij, one query after the other."""
-    return np.array([sum(w * v for w, v in zip(row, V, strict=True)) / sum(row) for row in weights])
+    return np.array([row @ V / row.sum() for row in weights])
 
 
 def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """Token i sees the tokens j ≤ i alone, with the similarity φ(q)ᵀφ(k) and φ = elu + 1."""
-    similarity = np.array([[sum(elu_plus_one(q) * elu_plus_one(k)) for k in K] for q in Q])
+    similarity = elu_plus_one(Q) @ elu_plus_one(K).T
     rows = [weighted_means(similarity[i : i + 1, : i + 1], V[: i + 1])[0] for i in range(len(Q))]
     return np.array(rows)
 
 
 # -- 10.1: the parallel form -----------------------------------------------------------------------
+
+
+Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
+SMALL = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (2, 1, 1), (4, 3, 2),
+                                                          (3, 2, 5), (1, 2, 1)])]  # fmt: skip
+
+
+def any_text(rng: np.random.Generator) -> Text:
+    """A text of any length, every shape different; now and then keys and values are large."""
+    n, d, width = sizes(rng, 3)
+    large = magnitude(rng, 1, 100)
+    return numbers(rng, n, d), numbers(rng, n, d, largest=large), numbers(rng, n, width)
+
+
+def long_text(rng: np.random.Generator) -> Text:
+    """A text that is longer than any chunk."""
+    n = int(rng.integers(65, 90))
+    return numbers(rng, n, 2), numbers(rng, n, 2), numbers(rng, n, 3)
 
 
 @exercise("10.1", points=2)
@@ -54,21 +74,15 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal linear attention with φ = elu + 1 for all n tokens at once."""
-    sizes = [(3, 2, 2), (2, 1, 1), (4, 3, 2), (3, 2, 5), (1, 2, 1), (70, 2, 3)]
-    for seed, (n, d, width) in enumerate(sizes):
-        Q, K, V = draw(n, d, width, seed)
-        answer = causal_linear_attention.array(Q, K, V, shape=(n, width), finite=False)
-        if leak := _leak(causal_linear_attention, (Q, K, V), answer):
-            return wrong(leak)
-        expected = causal_by_definition(Q, K, V)
-        if not close(answer, expected):
-            i = next(i for i in range(n) if not close(answer[i], expected[i]))
-            return wrong(
-                f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)} row {i + 1} should be "
-                f"{show(expected[i])}; yours is {show(answer[i])}."
-            )
+    for Q, K, V in cases(SMALL, any_text, any_text, long_text):
+        answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
+        if verdict := _leak(causal_linear_attention, (Q, K, V), answer):
+            return verdict
+        at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}"
+        if verdict := differs(causal_by_definition(Q, K, V), answer, at=at):
+            return verdict
     return right(
-        f"At {len(sizes)} sizes every row is the weighted mean of the values up to it, and a "
+        "At 11 sizes every row is the weighted mean of the values up to it, and a "
         "change of the last token moves the last row alone."
     )
 
@@ -116,12 +130,6 @@ def _unmasked(Q, K, V):
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
-def _like_but_first(example: Callable) -> Callable[[FunctionAnswer], bool]:
-    """A predicate: the example's numbers in every row but the first, which may be 0/0 there."""
-    arrays, example = draw(4, 2, 2), FunctionAnswer(example, "example")
-    return lambda f: close(f(*arrays)[1:], example(*arrays)[1:])
-
-
 def _strictly_before(Q, K, V):
     A = np.tril(_similarity(Q, K), -1)
     return A @ V / A.sum(axis=1, keepdims=True)
@@ -132,7 +140,6 @@ causal_linear.mistake(
     "The mask keeps j ≤ i, the token itself included. Without it the first token has "
     "nothing to look at, and its output is 0/0.",
     example=(_strictly_before,),
-    when=_like_but_first(_strictly_before),
 )
 
 
@@ -185,20 +192,22 @@ def _without_features(Q, K, V):
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
-def _leak(answer: FunctionAnswer, arrays: tuple, before: np.ndarray) -> str:
-    """A sentence if an earlier row moves when the last token changes, else nothing."""
+def _leak(answer: FunctionAnswer, arrays: Text, before: np.ndarray) -> Verdict | None:
+    """A refutation if an earlier row moves when the last token changes, else nothing."""
     changed = [array.copy() for array in arrays]
     for array in changed:
         array[-1] += 1.0
-    after = answer.array(*changed, shape=before.shape, finite=False)
+    after = answer.array(*changed, shape=before.shape)
     for i in range(len(before) - 1):
-        if np.isfinite(before[i]).all() and not close(before[i], after[i]):
-            return (
+        if not close(before[i], after[i]):
+            was, became = show_apart(before[i], after[i])
+            return wrong(
                 f"Token {i + 1} sees the future. With 1 added to q, k and v of token "
-                f"{len(before)} alone, row {i + 1} moves from {show(before[i])} to "
-                f"{show(after[i])}."
+                f"{len(before)} alone, row {i + 1} moves from {was} to {became}.",
+                at="the last token changed",
+                yours=[before, after],
             )
-    return ""
+    return None
 
 
 # -- 10.2: the recurrence --------------------------------------------------------------------------
@@ -249,37 +258,37 @@ def one_step(step: FunctionAnswer, state: Any, token: tuple, width: int) -> tupl
     return result[0], as_array(result[1], (width,), f"The second result of {call}", finite=False)
 
 
-def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: tuple) -> tuple[np.ndarray, list]:
-    """All outputs, token by token, and the size of the state after each token."""
+def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> Iterator[tuple]:
+    """The state after each token, and the output there."""
     Q, K, V = arrays
     width = V.shape[1]
-    state, outputs, sizes = initial(Q.shape[1], width), [], []
+    state = initial(Q.shape[1], width)
     for token in zip(Q, K, V, strict=True):
         state, y = one_step(step, state, token, width)
-        outputs.append(y)
-        sizes.append(state_size(state))
-    return np.array(outputs), sizes
+        yield state, y
+
+
+def outputs(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> np.ndarray:
+    """All outputs, token by token."""
+    return np.array([y for _, y in run(initial, step, arrays)])
 
 
 SHORT, LONG = 8, 48  # tokens
 
 
-def grows(initial: FunctionAnswer, step: FunctionAnswer) -> str:
-    """A sentence if the state grows with the tokens, or has room for all of them; else nothing."""
+def grows(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
+    """A refutation if the state grows with the tokens, or has room for all of them."""
     d, width = 2, 3
-    sizes = run(initial, step, draw(LONG, d, width))[1]
-    if sizes[-1] > sizes[SHORT - 1]:
-        return (
-            f"For d = {d} and l = {width} your state holds {sizes[SHORT - 1]} numbers after "
-            f"{SHORT} tokens, and {sizes[-1]} after {LONG}."
-        )
+    held = [state_size(state) for state, _ in run(initial, step, draw(LONG, d, width))]
+    at = f"For d = {d} and l = {width} your state holds"
+    if held[-1] > held[SHORT - 1]:
+        says = f"{at} {held[SHORT - 1]} numbers after {SHORT} tokens, and {held[-1]} after {LONG}."
+        return wrong(says, at="the size of the state")
     enough = d * width + d
-    if sizes[-1] > 4 * enough + 16:
-        return (
-            f"For d = {d} and l = {width} your state holds {sizes[-1]} numbers from the start; "
-            f"{enough} are enough."
-        )
-    return ""
+    if held[-1] > 4 * enough + 16:
+        says = f"{at} {held[-1]} numbers from the start; {enough} are enough."
+        return wrong(says, at="the size of the state")
+    return None
 
 
 def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
@@ -289,9 +298,20 @@ def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
     for token in zip(Q[:2], K[:2], V[:2], strict=True):
         state, _ = one_step(step, state, token, 2)
     _, once = one_step(step, state, (Q[2], K[2], V[2]), 2)
-    run(initial, step, draw(5, 2, 2, seed=1))
+    outputs(initial, step, draw(5, 2, 2, seed=1))
     _, again = one_step(step, state, (Q[2], K[2], V[2]), 2)
     return not close(once, again)
+
+
+def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict:
+    return grows(initial_state, step) or right(
+        "Token by token the outputs are those of the definition, and the state is as large after "
+        f"{LONG} tokens as after {SHORT}."
+    )
+
+
+FIRST_TEXTS = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3),
+                                                                (3, 3, 1), (2, 1, 4)])]  # fmt: skip
 
 
 @exercise("10.2", points=4)
@@ -300,25 +320,16 @@ def recurrence(
     step: Annotated[FunctionAnswer, Function()],
 ) -> Verdict:
     """Write causal linear attention as a step from token to token, with a state of fixed size."""
-    for seed, (n, d, width) in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3), (3, 3, 1), (2, 1, 4)]):
-        Q, K, V = draw(n, d, width, seed)
-        answer, _ = run(initial_state, step, (Q, K, V))
-        expected = causal_by_definition(Q, K, V)
-        if not close(answer, expected):
-            i = next(i for i in range(n) if not close(answer[i], expected[i]))
-            upto = slice(i + 1)
-            return wrong(
-                f"After the keys {show(K[upto])} with values {show(V[upto])} the query "
-                f"{show(Q[i])} should give {show(expected[i])}; yours gives {show(answer[i])}."
-            )
+    for Q, K, V in cases(FIRST_TEXTS, any_text, fresh=4):
+        answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
+        for i, q in enumerate(Q):
+            at = f"After the keys {show(K[: i + 1])} with values {show(V[: i + 1])}"
+            what = f"the output for the query {show(q)}"
+            if verdict := differs(expected[i], answer[i], at=at, what=what, whole=answer):
+                return verdict
     if _remembers_elsewhere(initial_state, step):
         return wrong("Run again from the same state with the same token, step gave another output.")
-    if growth := grows(initial_state, step):
-        return partly(2, f"The numbers are right. {growth}")
-    return right(
-        "Token by token the outputs are those of the definition, and the state is as large after "
-        f"{LONG} tokens as after {SHORT}."
-    )
+    return keeping(2, "The numbers are right.", lambda: _stays_small(initial_state, step))
 
 
 recurrence.add_hints(
@@ -340,7 +351,7 @@ recurrence.mistake(
     "The numbers are right, but all keys and values are kept: that is a key–value cache. "
     "Linear attention needs only two sums over them, which stay as large as they are.",
     example=(lambda d, width: ([], []), _cache),
-    when=lambda initial_state, step: bool(grows(initial_state, step)),
+    when=lambda initial_state, step: grows(initial_state, step) is not None,
 )
 
 
@@ -401,13 +412,12 @@ STEPS = {
 }
 
 
-def _outputs_like(step: Callable, start: int = 0) -> Callable[..., bool]:
-    """A predicate: these outputs, whatever the state is made of (from row `start` on)."""
-    example = FunctionAnswer(_zeros, "zeros"), FunctionAnswer(step, "example")
-    arrays = draw(4, 2, 2)
-    return lambda initial_state, step: close(
-        run(initial_state, step, arrays)[0][start:], run(*example, arrays)[0][start:]
-    )
+LATE = FunctionAnswer(_zeros, "zeros"), FunctionAnswer(STEPS["late"], "late")
+
+
+def _rows_after_first(initial_state: FunctionAnswer, step: FunctionAnswer) -> np.ndarray:
+    """The first output may be 0/0, or something that was put in its place."""
+    return outputs(initial_state, step, draw(4, 2, 2))[1:]
 
 
 recurrence.mistake(
@@ -415,52 +425,45 @@ recurrence.mistake(
     "A token sees itself: first add φ(k)vᵀ and φ(k), then read. Read too early, the first "
     "output is 0/0.",
     example=(_zeros, STEPS["late"]),
-    when=_outputs_like(STEPS["late"], start=1),
+    when=lambda *answers: close(_rows_after_first(*answers), _rows_after_first(*LATE)),
 )
 recurrence.mistake(
     "not normalized",
     "φ(q)ᵀs is the numerator. The weights do not sum to 1, so divide by φ(q)ᵀz.",
     example=(_zeros, STEPS["no z"]),
-    when=_outputs_like(STEPS["no z"]),
 )
 recurrence.mistake(
     "the past forgotten",
     "This state holds the last token alone, so that every output is that token's value. s "
     "and z are sums: add to what is there.",
     example=(_zeros, STEPS["last only"]),
-    when=_outputs_like(STEPS["last only"]),
 )
 recurrence.mistake(
     "z holds the last key alone",
     "z is a sum over all keys so far, as s is.",
     example=(_zeros, STEPS["z not summed"]),
-    when=_outputs_like(STEPS["z not summed"]),
 )
 recurrence.mistake(
     "queries summed in place of keys",
     "The denominator is Σ_j φ(q_i)ᵀφ(k_j): one query, all keys. So z sums up the φ(k_j).",
     example=(_zeros, STEPS["z of queries"]),
-    when=_outputs_like(STEPS["z of queries"]),
 )
 recurrence.mistake(
     "the outer product transposed",
     "φ(q)ᵀs must meet the features of the keys: s is φ(k)vᵀ, with a row for every feature "
     "and a column for every number of a value.",
     example=(_zeros, STEPS["transposed"]),
-    when=_outputs_like(STEPS["transposed"]),
 )
 recurrence.mistake(
     "the state normalized before the query comes",
     "Which weights are to sum to 1 depends on the query: divide φ(q)ᵀs by φ(q)ᵀz, one "
     "number, and not s by z.",
     example=(_zeros, STEPS["state normalized"]),
-    when=_outputs_like(STEPS["state normalized"]),
 )
 recurrence.mistake(
     "divided by the number of tokens",
     "The weights φ(q)ᵀφ(k_j) do not sum to the number of tokens; φ(q)ᵀz is their sum.",
     example=(_zeros, STEPS["counted"]),
-    when=_outputs_like(STEPS["counted"]),
 )
 
 
@@ -473,7 +476,6 @@ recurrence.mistake(
     "φ forgotten",
     "Query and key both go through φ, which makes the weights positive.",
     example=(_zeros, _raw_keys),
-    when=_outputs_like(_raw_keys),
 )
 
 
@@ -536,13 +538,6 @@ def _phi_definition(Q, K, V, phi):
     return weighted_means(np.array([[sum(phi(q) * phi(k)) for k in K] for q in Q]), V)
 
 
-QUESTIONS: dict[str, tuple[Callable, list[tuple]]] = {
-    "2": (_softmax_definition, [()]),
-    "3": (_sim_definition, [(exponential,), (one_sided,)]),
-    "4": (_phi_definition, [(elu_plus_one,), (five_features,)]),
-}
-
-
 @exercise("10.3", points=4)
 def four_questions(
     softmax_growth: Annotated[FormulaAnswer, LENGTH],
@@ -553,15 +548,72 @@ def four_questions(
     by_phi: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), five_features)])],
 ) -> Verdict:
     """Answer the four questions of the slides: growth in n, and attention by softmax, sim and φ."""
-    misses = [
-        _growth_miss(softmax_growth, rnn_growth, linear_growth),
-        *(_value_miss(f, n) for n, f in zip("234", (by_softmax, by_sim, by_phi), strict=True)),
+    return right("The meter confirms the growth, and all three attentions the definition.")
+
+
+@four_questions.part("Question 1")
+def _growths(
+    softmax_growth: FormulaAnswer, rnn_growth: FormulaAnswer, linear_growth: FormulaAnswer
+) -> Verdict:
+    formulas = {
+        "softmax": ("the softmax transformer", softmax_growth),
+        "rnn": ("an RNN", rnn_growth),
+        "linear": ("the paper's", linear_growth),
+    }
+    for name, (words, formula) in formulas.items():
+        seen, mine = growth_in_n(name), power_of_n(formula)
+        if not abs(seen - mine) < 0.01:
+            factor = "no steady factor" if math.isnan(mine) else f"a factor of {show(2**mine, 3)}"
+            return wrong(
+                f"when n doubles, the metered work of {words} grows by a factor of about "
+                f"{2**seen}, and your formula by {factor}.",
+                at=name,
+                yours=mine,
+            )
+    return right()
+
+
+@four_questions.part("Question 2")
+def _softmax_question(by_softmax: FunctionAnswer) -> Verdict:
+    return _attends(by_softmax, _softmax_definition)
+
+
+@four_questions.part("Question 3")
+def _sim_question(by_sim: FunctionAnswer) -> Verdict:
+    return _attends(by_sim, _sim_definition, exponential, one_sided)
+
+
+@four_questions.part("Question 4")
+def _phi_question(by_phi: FunctionAnswer) -> Verdict:
+    return _attends(by_phi, _phi_definition, elu_plus_one, five_features)
+
+
+FEW = [(2, 2, 2, 1), (3, 4, 2, 2), (4, 4, 3, 2)]  # n queries, keys, d and the width of a value
+
+
+def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable) -> Verdict:
+    """Is this the weighted mean of the definition, with any similarity or features?"""
+    pencil = [
+        draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
     ]
-    points = misses.count("")
-    if points == 4:
-        return right("The meter confirms the growth, and all three attentions the definition.")
-    says = " ".join(miss for miss in misses if miss)
-    return partly(points, says) if points else wrong(says)
+    for Q, K, V in cases(pencil, any_queries):
+        for more in [(choice,) for choice in choices] or [()]:
+            expected = definition(Q, K, V, *more)
+            answer = function.array(Q, K, V, *more, shape=expected.shape)
+            at = f"in {function.call(Q, K, V, *more)}"
+            if verdict := differs(expected, answer, at=at):
+                return verdict
+    return right()
+
+
+def any_queries(rng: np.random.Generator) -> Text:
+    """Queries, and keys with their values: every size different."""
+    n, keys, d, width = sizes(rng, 4, high=20)
+    return (
+        numbers(rng, n, d, largest=1),
+        numbers(rng, keys, d, largest=1),
+        numbers(rng, keys, width),
+    )
 
 
 four_questions.add_hints(
@@ -579,22 +631,6 @@ def _over_queries(A, V):
     return A / A.sum(axis=0) @ V
 
 
-ANSWERS = ("n**2", "n", "n", _softmax_definition, _sim_definition, _phi_definition)
-
-
-def _with(**changes: Any) -> tuple:
-    """Answers of which one part is wrong."""
-    names = ["softmax_growth", "rnn_growth", "linear_growth", "by_softmax", "by_sim", "by_phi"]
-    return tuple(changes.get(name, a) for name, a in zip(names, ANSWERS, strict=True))
-
-
-def _part(place: int, *examples: Callable) -> Callable[..., bool]:
-    """A predicate: this one of the six answers gives the numbers of an example."""
-    more = {3: (), 4: (one_sided,), 5: (five_features,)}[place]
-    arrays = (*draw(4, 2, 2), *more)
-    return lambda *answers: any(close(answers[place](*arrays), e(*arrays)) for e in examples)
-
-
 def _softmax_over_queries(Q, K, V):
     return _over_queries(np.exp(Q @ K.T / math.sqrt(Q.shape[1])), V)
 
@@ -607,143 +643,99 @@ def _phi_over_queries(Q, K, V, phi):
     return _over_queries(phi(Q) @ phi(K).T, V)
 
 
-four_questions.mistake(
+SUMMED = (
     "summed over i where j is meant",
     "In the output of query i the denominator is a sum over the keys j, along row i. "
     "Summed over i, the weights of a query no longer sum to 1.",
-    example=_with(by_sim=_sim_over_queries, by_softmax=_softmax_over_queries),
-    when=lambda *answers: (
-        _part(3, _softmax_over_queries)(*answers)
-        or _part(4, _sim_over_queries)(*answers)
-        or _part(5, _phi_over_queries)(*answers)
-    ),
 )
+four_questions.mistake(*SUMMED, part="Question 2", example=(_softmax_over_queries,))
+four_questions.mistake(*SUMMED, part="Question 3", example=(_sim_over_queries,))
+four_questions.mistake(*SUMMED, part="Question 4", example=(_phi_over_queries,))
 four_questions.mistake(
     "all three grow alike",
     "In softmax attention each of n queries meets n keys.",
-    example=_with(softmax_growth="n"),
-    when=lambda *answers: close(power_of_n(answers[0]), 1),
+    part="Question 1",
+    example=("n", "n", "n"),
+    when=lambda *growths: all(close(power_of_n(growth), 1) for growth in growths),
 )
 four_questions.mistake(
     "the order of multiplication overlooked",
     "φ(K)ᵀV is formed once, or carried along as s. No query has to visit the keys again.",
-    example=_with(linear_growth="n**2"),
-    when=lambda *answers: close(power_of_n(answers[2]), 2),
+    part="Question 1",
+    example=("n**2", "n", "n**2"),
+    when=lambda softmax, rnn, linear: close(power_of_n(linear), 2),
 )
 four_questions.mistake(
     "an RNN takes its steps one after the other, not more of them",
     "An RNN cannot do its n steps at the same time, but each costs the same: the work "
     "grows with n.",
-    example=_with(rnn_growth="n**2"),
-    when=lambda *answers: close(power_of_n(answers[1]), 2),
+    part="Question 1",
+    example=("n**2", "n**2", "n"),
+    when=lambda softmax, rnn, linear: close(power_of_n(rnn), 2),
 )
 four_questions.mistake(
     "only the state considered",
     "The state and the work for one token do not grow with n. For a text of n tokens there "
     "are n such steps.",
-    example=_with(rnn_growth="1", linear_growth="1"),
-    when=lambda *answers: any(close(power_of_n(a), 0) for a in answers[:3]),
+    part="Question 1",
+    example=("n**2", "1", "1"),
+    when=lambda softmax, rnn, linear: close(power_of_n(rnn), 0),
 )
 
 
+@four_questions.mistake(
+    "√d forgotten",
+    "The standard transformer divides qᵀk by √d, so that scores stay moderate however wide "
+    "the keys are. The slides leave it away.",
+    part="Question 2",
+)
 def _unscaled(Q, K, V):
     return weighted_means(np.exp(Q @ K.T), V)
 
 
-four_questions.mistake(
-    "√d forgotten",
-    "The standard transformer divides qᵀk by √d, so that scores stay moderate however wide "
-    "the keys are. The slides leave it away.",
-    example=_with(by_softmax=_unscaled),
-    when=_part(3, _unscaled),
+@four_questions.mistake(
+    "a softmax of the similarity",
+    "sim already is the weight before it is normalized. With sim = exp(qᵀk) this would "
+    "take exp twice.",
+    part="Question 3",
 )
-
-
 def _softmax_of_sim(Q, K, V, sim):
     return weighted_means(np.exp([[sim(q, k) for k in K] for q in Q]), V)
 
 
-four_questions.mistake(
-    "a softmax of the similarity",
-    "sim already is the weight before it is normalized. With sim = exp(qᵀk) this would "
-    "take exp twice.",
-    example=_with(by_sim=_softmax_of_sim),
-    when=_part(4, _softmax_of_sim),
+@four_questions.mistake(
+    "key and query exchanged",
+    "A similarity need not be symmetric: it is sim(q_i, k_j), the query first.",
+    part="Question 3",
 )
-
-
 def _sim_reversed(Q, K, V, sim):
     return _sim_definition(Q, K, V, lambda q, k: sim(k, q))
 
 
-four_questions.mistake(
-    "key and query exchanged",
-    "A similarity need not be symmetric: it is sim(q_i, k_j), the query first.",
-    example=_with(by_sim=_sim_reversed),
-    when=_part(4, _sim_reversed),
+NUMERATORS = (
+    "not normalized",
+    "These are the numerators. Divide each by the sum of its weights over the keys.",
 )
 
 
+@four_questions.mistake(*NUMERATORS, part="Question 3")
 def _sim_unnormalized(Q, K, V, sim):
     return np.array([[sim(q, k) for k in K] for q in Q]) @ V
 
 
+@four_questions.mistake(*NUMERATORS, part="Question 4")
 def _phi_unnormalized(Q, K, V, phi):
     return phi(Q) @ (phi(K).T @ V)
 
 
-four_questions.mistake(
-    "not normalized",
-    "These are the numerators. Divide each by the sum of its weights over the keys.",
-    example=_with(by_phi=_phi_unnormalized),
-    when=lambda *answers: (
-        _part(4, _sim_unnormalized)(*answers) or _part(5, _phi_unnormalized)(*answers)
-    ),
-)
-
-
-def _phi_of_pairs(Q, K, V, phi):
-    return _phi_unnormalized(Q, K, V, phi) / (phi(Q) * phi(K)).sum()
-
-
-four_questions.mistake(
+@four_questions.mistake(
     "each query met with its own key alone",
     "Σ_i φ(q_i)ᵀφ(k_i) is one number for all, made of matching pairs. Query i needs its "
     "own sum, over all keys j.",
-    example=_with(by_phi=_phi_of_pairs),
-    when=_part(5, _phi_of_pairs),
+    part="Question 4",
 )
-
-
-def _growth_miss(*formulas: FormulaAnswer) -> str:
-    """A sentence about the first wrong growth, or nothing."""
-    whose = {"softmax": "the softmax transformer", "rnn": "an RNN", "linear": "the paper's"}
-    for (name, words), formula in zip(whose.items(), formulas, strict=True):
-        seen, mine = growth_in_n(name), power_of_n(formula)
-        if not abs(seen - mine) < 0.01:
-            factor = "no steady factor" if math.isnan(mine) else f"a factor of {show(2**mine, 3)}"
-            return (
-                f"Question 1: when n doubles, the metered work of {words} grows by a factor of "
-                f"about {2**seen}, and your formula by {factor}."
-            )
-    return ""
-
-
-def _value_miss(function: FunctionAnswer, number: str) -> str:
-    """A sentence about the first wrong output, or nothing."""
-    definition, choices = QUESTIONS[number]
-    for seed, (n, keys, d, width) in enumerate([(2, 2, 2, 1), (3, 4, 2, 2), (4, 4, 3, 2)]):
-        (Q, *_), (_, K, V) = draw(n, d, width, seed), draw(keys, d, width, seed + 10)
-        for more in choices:
-            expected = definition(Q, K, V, *more)
-            answer = function.array(Q, K, V, *more, shape=expected.shape, finite=False)
-            if not close(answer, expected):
-                i = next(i for i in range(n) if not close(answer[i], expected[i]))
-                return (
-                    f"Question {number}: {function.call(Q, K, V, *more)} should have row {i + 1} "
-                    f"equal to {show(expected[i])}; yours is {show(answer[i])}."
-                )
-    return ""
+def _phi_of_pairs(Q, K, V, phi):
+    return _phi_unnormalized(Q, K, V, phi) / (phi(Q) * phi(K)).sum()
 
 
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
@@ -795,33 +787,57 @@ def _summed(a: int, b: int, c: int, n: int) -> int:
     return n * a + first * math.comb(n, 2) + second * math.comb(n, 3)
 
 
+GROWTH = [(1, 1), (3, 1), (1, 3)]  # both sizes grow, the one as fast as the other or much faster
+
+
 def _leads(formula: FormulaAnswer, way: str) -> bool:
-    """Is this the leading term of the metered count?"""
+    """Is this the leading term of the metered count, however i and d grow?"""
     for point in TOKEN.points():
-        far = {name: FAR * size for name, size in point.items()}
-        if not abs(formula(**far) / int(token_work(way).subs(far)) - 1) < 1e-3:
-            return False
+        for i, d in GROWTH:
+            far = {"i": (FAR * point["i"]) ** i, "d": (FAR * point["d"]) ** d}
+            if not abs(formula(**far) / int(token_work(way).subs(far)) - 1) < 1e-3:
+                return False
     return True
 
 
-@exercise("10.4", points=2)
+@exercise("10.4", points=2, earns=(0, 0, 1, 2))
 def token_cost(
     without_cache: Annotated[FormulaAnswer, TOKEN],
     with_cache: Annotated[FormulaAnswer, TOKEN],
     recurrence: Annotated[FormulaAnswer, TOKEN],
 ) -> Verdict:
     """Find the multiply–adds for token i in width d, leading terms, for three ways to generate."""
-    answers = dict(zip(WAYS, (without_cache, with_cache, recurrence), strict=True))
-    missed = {way: formula for way, formula in answers.items() if not _leads(formula, way)}
-    if not missed:
-        return right("The meter counted all three ways, and your terms lead.")
-    point = {"i": 1000, "d": 50}
-    says = " ".join(
-        f"At {show_at(point)} the meter counts {int(token_work(way).subs(point))} multiply–adds "
-        f"{way}; your formula gives {show(formula(**point), 9)}."
-        for way, formula in missed.items()
+    return right("The meter counted all three ways, and your terms lead.")
+
+
+@token_cost.part("Without a cache")
+def _uncached(without_cache: FormulaAnswer) -> Verdict:
+    return _led_by(without_cache, "without a cache")
+
+
+@token_cost.part("With a cache")
+def _cached(with_cache: FormulaAnswer) -> Verdict:
+    return _led_by(with_cache, "with a cache")
+
+
+@token_cost.part("By the recurrence")
+def _recurrent(recurrence: FormulaAnswer) -> Verdict:
+    return _led_by(recurrence, "by the recurrence")
+
+
+def _led_by(formula: FormulaAnswer, way: str) -> Verdict:
+    if _leads(formula, way):
+        return right()
+    for point in ({"i": 1000, "d": 50}, {"i": 10**9, "d": 10}, {"i": 10, "d": 10**9}):
+        count, given = int(token_work(way).subs(point)), formula(**point)
+        if abs(given / count - 1) > 0.05:
+            break
+    return wrong(
+        f"at {show_at(point)} the meter counts {count} multiply–adds {way}; your formula gives "
+        f"{show(given, 9)}.",
+        at=show_at(point),
+        yours=given,
     )
-    return partly(1, f"Two of three are right. {says}") if len(missed) == 1 else wrong(says)
 
 
 token_cost.add_hints(
@@ -852,7 +868,8 @@ token_cost.mistake(
     "only the scores that the mask leaves",
     "Half of the scores are hidden by the mask, but they are computed all the same: "
     "`causal_attention` multiplies whole matrices and masks afterward.",
-    example=("i**2*d", "2*i*d", "2*d**2"),
+    part="Without a cache",
+    example=("i**2*d",),
 )
 
 
@@ -867,22 +884,25 @@ token_cost.mistake(
     "d for d²",
     "It is often written so. But s is a d×d matrix: φ(k)vᵀ has d² numbers, and φ(q) has to "
     "meet all of s.",
-    example=("2*i**2*d", "2*i*d", "2*d"),
-    when=lambda a, b, c: degree(c, "d") == 1 and degree(c, "i") == 0,
+    part="By the recurrence",
+    example=("2*d",),
+    when=lambda formula: degree(formula, "d") == 1 and degree(formula, "i") == 0,
 )
 token_cost.mistake(
     "a state that grows",
     "s and z are as large at token 1000 as at token 1, and a step touches nothing else. "
     "Asked is one token, not all i of them.",
-    example=("2*i**2*d", "2*i*d", "2*i*d**2"),
-    when=lambda a, b, c: degree(c, "i") >= 1,
+    part="By the recurrence",
+    example=("2*i*d**2",),
+    when=lambda formula: degree(formula, "i") >= 1,
 )
 token_cost.mistake(
     "the cache taken for a summary",
     "The cache saves computing old keys and values again. The new query still meets every "
     "one of them.",
-    example=("2*i**2*d", "2*d**2", "2*d**2"),
-    when=lambda a, b, c: degree(b, "i") == 0,
+    part="With a cache",
+    example=("2*d**2",),
+    when=lambda formula: degree(formula, "i") == 0,
 )
 token_cost.mistake(
     "all tokens so far in place of one",
@@ -894,8 +914,9 @@ token_cost.mistake(
     "without a cache only the last row",
     "Every row is needed: in a stack of layers, what the next layer sees of token j is "
     "this layer's row j. Without a cache all of it is computed again.",
-    example=("2*i*d", "2*i*d", "2*d**2"),
-    when=lambda a, b, c: degree(a, "i") == 1,
+    part="Without a cache",
+    example=("2*i*d",),
+    when=lambda formula: degree(formula, "i") == 1,
 )
 
 
@@ -904,33 +925,47 @@ def reading_the_table(
     crossover: RealNumber, by_cache: RealNumber, by_recurrence: RealNumber
 ) -> Verdict:
     """Read from the table where the recurrence overtakes the cache, and what either explains."""
-    first = next(n for n in range(1, 785) if _ahead(n))
-    found = crossover == first
     cache_factor, recurrence_factor, _ = _factors()
-    explained = _near(by_cache, cache_factor) and _near(by_recurrence, recurrence_factor)
-    says = []
-    if not found:
-        n = int(min(max(crossover, 1), 10**6))
-        level = total_work(lengths=(n,))[n]
-        says.append(
-            f"For n = {n} the table would have {level['with a cache']} with a cache and "
-            f"{level['by the recurrence']} by the recurrence: this is not the first n at which "
-            "the recurrence has less."
-        )
-    if not explained:
-        row = total_work()[784]
-        says.append(
-            f"From {row['without a cache']} to {row['with a cache']} is not a factor of "
-            f"{show(by_cache)}, or from there to {row['by the recurrence']} not one of "
-            f"{show(by_recurrence)}."
-        )
-    if not says:
-        return right(
-            f"The recurrence is ahead from n = {first} on. At n = 784 the cache explains a "
-            f"factor of {show(cache_factor)}, and the recurrence {show(recurrence_factor)} beyond "
-            "it."
-        )
-    return partly(1, " ".join(says)) if found or explained else wrong(" ".join(says))
+    return right(
+        f"The recurrence is ahead from n = {_first_ahead()} on. At n = 784 the cache explains a "
+        f"factor of {show(cache_factor)}, and the recurrence {show(recurrence_factor)} beyond it."
+    )
+
+
+@reading_the_table.part("Where it overtakes")
+def _overtakes(crossover: float) -> Verdict:
+    if crossover == _first_ahead():
+        return right()
+    if crossover < 1 or crossover != round(crossover):
+        return wrong(f"n counts tokens, and {show(crossover)} is no such number.")
+    n = int(min(crossover, 10**6))
+    level = total_work(lengths=(n,))[n]
+    return wrong(
+        f"for n = {n} the table would have {level['with a cache']} with a cache and "
+        f"{level['by the recurrence']} by the recurrence: this is not the first n at which the "
+        "recurrence has less.",
+        at="crossover",
+        yours=crossover,
+    )
+
+
+@reading_the_table.part("What explains it")
+def _explained(by_cache: float, by_recurrence: float) -> Verdict:
+    row = list(total_work()[784].values())
+    factors = zip((by_cache, by_recurrence), row, row[1:], strict=False)
+    off = [
+        f"from {before} to {after} is not a factor of {show(given)}"
+        for given, before, after in factors
+        if not _near(given, before / after)
+    ]
+    if not off:
+        return right()
+    return wrong(f"{', and '.join(off)}.", at="factors", yours=[by_cache, by_recurrence])
+
+
+def _first_ahead() -> int:
+    """The first n at which the recurrence has done less than attention with a cache."""
+    return next(n for n in range(1, 785) if _ahead(n))
 
 
 reading_the_table.add_hints(
@@ -943,35 +978,38 @@ reading_the_table.mistake(
     "the crossover of one token",
     "From token 65 on, one token is cheaper by the recurrence. By then it is behind in the "
     "total, and it takes as many tokens again to catch up.",
-    example=(65, 523, 6.085),
-    when=lambda crossover, by_cache, by_recurrence: crossover in (64, 65),
+    part="Where it overtakes",
+    example=(65,),
+    when=lambda crossover: crossover in (64, 65),
 )
 reading_the_table.mistake(
     "level is not less",
     "At n = 128 both have done exactly the same work. The recurrence is ahead from the "
     "next token on.",
-    example=(128, 523, 6.085),
-    when=lambda crossover, by_cache, by_recurrence: crossover == 128,
+    part="Where it overtakes",
+    example=(128,),
 )
 reading_the_table.mistake(
     "the next row of the table",
     "256 is the first row in which the recurrence is ahead, but not the first such n: the "
     "rows are far apart. Look at the row in which both are level.",
-    example=(256, 523, 6.085),
-    when=lambda crossover, by_cache, by_recurrence: crossover == 256,
+    part="Where it overtakes",
+    example=(256,),
 )
 reading_the_table.mistake(
     "the recurrence credited with the cache",
     "This is the whole way from the first column to the last. The part that a cache "
     "gives to softmax attention, too, does not belong to the recurrence.",
-    example=(129, 523, 3183.7),
-    when=lambda crossover, by_cache, by_recurrence: _near(by_recurrence, _factors()[2]),
+    part="What explains it",
+    example=(523, 3183.7),
+    when=lambda by_cache, by_recurrence: _near(by_recurrence, _factors()[2]),
 )
 reading_the_table.mistake(
     "the two factors exchanged",
     "The cache comes first: from the first column to the second.",
-    example=(129, 6.085, 523),
-    when=lambda crossover, by_cache, by_recurrence: (
+    part="What explains it",
+    example=(6.085, 523),
+    when=lambda by_cache, by_recurrence: (
         _near(by_cache, _factors()[1]) and _near(by_recurrence, _factors()[0])
     ),
 )
@@ -979,8 +1017,9 @@ reading_the_table.mistake(
     "upside down",
     "A factor of 523 says that there is 523 times less to do; divide the larger number by "
     "the smaller.",
-    example=(129, 1 / 523, 1 / 6.085),
-    when=lambda crossover, by_cache, by_recurrence: (
+    part="What explains it",
+    example=(1 / 523, 1 / 6.085),
+    when=lambda by_cache, by_recurrence: (
         _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
     ),
 )

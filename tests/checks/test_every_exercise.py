@@ -31,7 +31,11 @@ def name_of(exercise):
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=name_of)
 each_misconception = pytest.mark.parametrize(
     ("exercise", "misconception"),
-    [pytest.param(e, m, id=f"{name_of(e)}-{m.name}") for e in EXERCISES for m in e.misconceptions],
+    [
+        pytest.param(e, m, id=f"{name_of(e)}-{m.part}-{m.name}")
+        for e in EXERCISES
+        for m in e.misconceptions
+    ],
 )
 each_argument = pytest.mark.parametrize(
     ("exercise", "place"),
@@ -41,11 +45,25 @@ each_argument = pytest.mark.parametrize(
         for k, name in enumerate(e.kinds)
     ],
 )
+each_argument_of_a_whole = pytest.mark.parametrize(
+    ("exercise", "place"),
+    [
+        pytest.param(e, k, id=f"{name_of(e)}-{name}")
+        for e in EXERCISES
+        if not e.parts
+        for k, name in enumerate(e.kinds)
+    ],
+)
+each_part = pytest.mark.parametrize(
+    ("exercise", "part"),
+    [pytest.param(e, p, id=f"{name_of(e)}-{p.name}") for e in EXERCISES for p in e.parts],
+)
 each_function = pytest.mark.parametrize(
     ("exercise", "place"),
     [
         pytest.param(e, k, id=f"{name_of(e)}-{name}")
         for e in EXERCISES
+        if not e.parts
         for k, (name, kind) in enumerate(e.kinds.items())
         if isinstance(kind, Function)
     ],
@@ -93,7 +111,7 @@ NONSENSE = {
 
 @each_exercise
 def test_it_knows_at_least_one_mistake_and_their_names_are_unique(exercise):
-    names = [m.name for m in exercise.misconceptions]
+    names = [(m.part, m.name) for m in exercise.misconceptions]
     assert names
     assert len(set(names)) == len(names)
 
@@ -102,8 +120,8 @@ def test_it_knows_at_least_one_mistake_and_their_names_are_unique(exercise):
 def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(exercise, misconception):
     feedback = exercise(*misconception.example)
     assert feedback.outcome is Outcome.WRONG, feedback
-    assert feedback.misconception == misconception.name
-    assert feedback.explanation == misconception.explanation
+    named = {known.name: known.explanation for known in feedback.mistakes}
+    assert named.get(misconception.name) == misconception.explanation, feedback
     assert feedback.earned < exercise.points
 
 
@@ -117,7 +135,7 @@ def test_an_explanation_is_whole_sentences_on_one_line(exercise, misconception):
 # -- answers that are none -------------------------------------------------------------------------
 
 
-@each_argument
+@each_argument_of_a_whole
 def test_a_blank_in_any_place_is_not_attempted(exercise, place):
     feedback = exercise(*example_with(exercise, place, ____))
     assert (feedback.outcome, feedback.earned) == (Outcome.NOT_ATTEMPTED, 0)
@@ -158,6 +176,75 @@ def test_the_wrong_number_of_answers_could_not_be_checked(exercise):
         feedback = exercise(*[1] * count)
         assert feedback.outcome is Outcome.UNCHECKED
         assert feedback.says.startswith("This check takes `")
+
+
+# -- parts stand alone -----------------------------------------------------------------------------
+
+
+def right_answers(exercise):
+    """The first right answer that the tests of its unit know."""
+    unit = exercise.unit.rsplit(".", 1)[-1]
+    known = getattr(importlib.import_module(f"tests.checks.test_{unit}"), "RIGHT", {})
+    assert exercise.name in known, f"give a right answer of {exercise.name} in RIGHT of test_{unit}"
+    return dict(zip(exercise.kinds, known[exercise.name][0], strict=True))
+
+
+def without(exercise, part, spoiled):
+    """Right answers, but what this part needs is spoiled, apart from what other parts need too."""
+    others = {name for p in exercise.parts if p is not part for name in p.needs}
+    own = [name for name in part.needs if name not in others]
+    assert own, f"{part.name} has no answer of its own"
+    return exercise(**right_answers(exercise) | dict.fromkeys(own, spoiled))
+
+
+def earned_without(exercise, part):
+    if exercise.earns is not None:
+        return exercise.earns[len(exercise.parts) - 1]
+    return exercise.points - part.points
+
+
+SPOILED = {
+    "a blank": ____,
+    "nonsense": object(),
+    "a function that raises": raises,
+    "a function with a blank inside": lambda *args: ____ + 1,
+    "a function that returns nan": lambda *args: float("nan"),
+}
+
+
+@pytest.mark.parametrize("spoiled", SPOILED)
+@each_part
+def test_a_part_that_is_spoiled_costs_its_own_points_and_is_named(exercise, part, spoiled):
+    feedback = without(exercise, part, SPOILED[spoiled])
+    assert feedback.earned == earned_without(exercise, part), feedback
+    assert f"{part.name}: " in feedback.says
+    assert "The check itself failed" not in feedback.says
+    assert not [p.name for p in exercise.parts if p is not part and f"{p.name}: " in feedback.says]
+
+
+@each_exercise
+def test_the_points_of_the_parts_are_those_of_the_exercise(exercise):
+    if exercise.earns is not None:
+        assert len(exercise.earns) == len(exercise.parts) + 1
+        assert (exercise.earns[0], exercise.earns[-1]) == (0, exercise.points)
+        assert sorted(exercise.earns) == list(exercise.earns)
+    elif exercise.parts:
+        assert sum(part.points for part in exercise.parts) == exercise.points
+
+
+@each_exercise
+def test_every_answer_belongs_to_a_part_if_there_are_parts(exercise):
+    if exercise.parts:
+        assert {name for part in exercise.parts for name in part.needs} == {*exercise.kinds}
+
+
+# -- refutations -----------------------------------------------------------------------------------
+
+
+@each_misconception
+def test_the_two_numbers_of_a_refutation_differ_as_they_are_printed(exercise, misconception):
+    for seen in exercise(*misconception.example).seen:
+        assert seen.shown == ("", "") or seen.shown[0] != seen.shown[1]
 
 
 # -- form ------------------------------------------------------------------------------------------

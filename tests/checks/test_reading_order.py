@@ -58,14 +58,19 @@ def test_the_decorator_holds_the_number_and_the_points_alone(unit):
     for function, _ in sections(unit):
         (decorator,) = function.decorator_list
         assert len(decorator.args) == 1
-        assert [k.arg for k in decorator.keywords] == ["points"]
+        assert [k.arg for k in decorator.keywords] in (["points"], ["points", "earns"])
 
 
 @each_unit
-def test_two_hints_or_more_follow_the_function_directly(unit):
+def test_two_hints_or_more_follow_the_function_and_its_parts(unit):
     for function, after in sections(unit):
-        assert attached(after[0]) == f"{function.name}.add_hints"
-        assert len(after[0].value.args) >= 2
+        calls = [attached(s) for s in after]
+        place = calls.index(f"{function.name}.add_hints")
+        parts = [k for k, call in enumerate(calls) if call == f"{function.name}.part"]
+        assert place == 0 or min(parts) == 0, f"{function.name}: hints or parts come first"
+        assert max(parts, default=0) <= place
+        assert not any(call.endswith(".mistake") for call in calls[:place])
+        assert len(after[place].value.args) >= 2
         assert sum(attached(s).endswith(".add_hints") for s in after) == 1
 
 

@@ -1,0 +1,105 @@
+"""Instances for a check: those for pencil and paper first, then some that are drawn anew each call.
+
+    for Q, K, V in cases(PENCIL, lambda rng: draw(rng, *sizes(rng, 3))):
+        ...
+
+A call of an exercise has one seed, and all that is drawn in it comes from that seed. A verdict at
+an instance that was drawn carries the seed; the card shows it, and the next call begins with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Case = TypeVar("Case")
+LARGEST_SEED = 99_999  # five digits are easy to copy
+
+
+@dataclass
+class Trial:
+    """One call of a check: its seed, and the case that it is at (None outside of all cases)."""
+
+    seed: int
+    place: tuple[int, int] | None = None
+    fresh: bool = False
+    begun: int = 0  # loops over cases, so that two of them in one check draw different numbers
+
+
+_TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
+
+
+@contextmanager
+def trial(seed: int) -> Iterator[Trial]:
+    """Within, everything is drawn from this seed."""
+    token = _TRIAL.set(Trial(seed))
+    try:
+        yield current()
+    finally:
+        _TRIAL.reset(token)
+
+
+def current() -> Trial:
+    """The trial that is going on; outside of one everything is drawn from seed 0."""
+    return _TRIAL.get() or Trial(0)
+
+
+def refuting_seed() -> int | None:
+    """The seed, if the case at hand was drawn from it."""
+    now = current()
+    return now.seed if now.fresh else None
+
+
+def new_seed() -> int:
+    """A seed that nobody can foresee."""
+    return int(np.random.default_rng().integers(1, LARGEST_SEED + 1))
+
+
+def cases(
+    pencil: Iterable[Case], *draws: Callable[[np.random.Generator], Case], fresh: int = 6
+) -> Iterator[Case]:
+    """The pencil cases in their order, then fresh ones, which the given functions draw in turn.
+
+    Loop over it as it is: a verdict is known to be about a case while the loop is at that case.
+    """
+    now = current()
+    now.begun += 1
+    loop = now.begun
+    place = 0
+    try:
+        for case in pencil:
+            now.place, now.fresh = (loop, place), False
+            yield case
+            place += 1
+        for k in range(fresh if draws else 0):
+            now.place, now.fresh = (loop, place + k), True
+            yield draws[k % len(draws)](np.random.default_rng([now.seed, loop, k]))
+    finally:
+        now.place, now.fresh = None, False
+
+
+def sizes(rng: np.random.Generator, count: int, low: int = 1, high: int = 40) -> list[int]:
+    """As many sizes, all different, small ones as likely as large ones."""
+    there_are = np.arange(low, high + 1)
+    weights = 1 / there_are
+    return [int(n) for n in rng.choice(there_are, count, replace=False, p=weights / weights.sum())]
+
+
+def numbers(rng: np.random.Generator, *shape: int, largest: float = 2.0) -> np.ndarray:
+    """Numbers of few digits up to `largest`, either sign; some are 0 and some occur twice."""
+    drawn = rng.uniform(-1, 1, shape).round(2)
+    drawn[rng.random(shape) < 0.1] = 0.0
+    if drawn.size > 2 and rng.random() < 0.5:
+        drawn.flat[rng.integers(drawn.size)] = drawn.flat[rng.integers(drawn.size)]
+    return drawn * largest
+
+
+def magnitude(rng: np.random.Generator, low: float = 1e-3, high: float = 1e3) -> float:
+    """A power of ten between two others."""
+    exponents = np.log10([low, high])
+    return float(10.0 ** rng.integers(round(exponents[0]), round(exponents[1]) + 1))
