@@ -35,7 +35,8 @@ def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> An
     held_out: dict[str, list[int]] = {}
     for name, given in sizes.items():
         if isinstance(given, int):
-            fitted[name], held_out[name] = [*range(2, given + 3)], [2 * given + 5, 3 * given + 8, 37]
+            fitted[name] = [*range(2, given + 3)]
+            held_out[name] = [2 * given + 5, 3 * given + 8, 37]
         else:
             *fitted[name], last = sorted(set(given))
             held_out[name] = [last]

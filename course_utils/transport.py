@@ -131,14 +131,11 @@ def optimal_plan(C: Any, p: Any, q: Any) -> Optimum:
     for pivots in count():
         u, v, parents = _potentials(whole, cells)
         gain = u[:, None] + v - whole  # saved by each unit that goes this way
-        worthwhile = np.argwhere(gain > 0)
-        if not len(worthwhile):
+        found = _worthwhile(whole, gain, parents, first=stuck)
+        if found is None:
             return Optimum(P, *_small_prices(whole, unit, C, smallest_shift < P), pivots)
-        # the best cell enters; after a pivot that moved nothing the first one, for with Bland's
-        # rule (first in, first out) a run of such pivots cannot come back to where it was
-        best = worthwhile[0] if stuck else np.unravel_index(np.argmax(gain), gain.shape)
-        entering = int(best[0]), int(best[1])
-        losing, winning = _cycle(parents, len(p), *entering)
+        losing, winning = found
+        entering = winning[0]
         shift = min(P[cell] for cell in losing)
         leaving = min(cell for cell in losing if P[cell] <= shift)
         for cell in losing:
@@ -147,6 +144,26 @@ def optimal_plan(C: Any, p: Any, q: Any) -> Optimum:
             P[cell] += shift
         cells[cells.index(leaving)] = entering
         stuck = shift <= smallest_shift
+
+
+def _worthwhile(
+    whole: np.ndarray, gain: np.ndarray, parents: list[int], first: bool
+) -> tuple[list[Cell], list[Cell]] | None:
+    """The cycle of the cell that enters, or None; a gain that is rounding of its costs is none.
+
+    The best cell enters; after a pivot that moved nothing the first one, for with Bland's rule
+    (first in, first out) a run of such pivots cannot come back to where it was.
+    """
+    while True:
+        best = int(np.argmax(gain > 0) if first else np.argmax(gain))
+        i, j = divmod(best, gain.shape[1])
+        if gain[i, j] <= 0:
+            return None
+        losing, winning = _cycle(parents, len(whole), i, j)
+        largest = max(abs(int(whole[cell])) for cell in losing + winning)
+        if int(gain[i, j]) * 10**14 > largest:
+            return losing, winning
+        gain[i, j] = 0
 
 
 def another_optimal_plan(C: Any, p: Any, q: Any) -> np.ndarray | None:
@@ -300,8 +317,8 @@ def _masses(mass: Any) -> np.ndarray:
 def _same_total(p: np.ndarray, q: np.ndarray) -> None:
     if abs(p.sum() - q.sum()) > ROUNDING * p.sum():
         raise ValueError(
-            f"The masses differ in total: {p.sum():.12g} is there and {q.sum():.12g} is wanted. Divide "
-            "each side by its total to compare them as probabilities."
+            f"The masses differ in total: {p.sum():.12g} is there and {q.sum():.12g} is wanted. "
+            "Divide each side by its total to compare them as probabilities."
         )
 
 
