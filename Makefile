@@ -35,7 +35,7 @@ slides:  ## write the lectures as slides that work offline, into build/slides
 handouts:  ## write lectures and blank exercises for print, into build/handouts
 	$(RUN) dev course handout
 
-links:  ## write the links between the notebooks anew, exercises/ included
+links:  ## write links, titles, points and maps anew from the table of units
 	$(RUN) course links
 	$(RUN) course release
 
@@ -45,6 +45,7 @@ pictures:  ## take the README's pictures anew, in a real JupyterLab
 lint:  ## format and lint the code
 	$(RUN) dev ruff format .
 	$(RUN) dev ruff check --fix .
+	$(RUN) dev mypy
 
 COMPILE = -m uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
 	--no-annotate --no-header

@@ -29,10 +29,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from classroom.checking import under_our_checks
-from classroom.grading.assembly import assemble, called_check, submitted_cells
+from classroom.grading.assembly import assemble, submitted_cells
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.interchange import export_to_nbgrader
 from classroom.notebooks import as_text, code_cells, read
+from classroom.roles import called_check
+from classroom.solutions import asked, read_solution
 from course_utils.progress import declared
 
 ROOT = Path(__file__).parents[1]
@@ -147,7 +149,7 @@ def otter(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     calls = {
         check.exercise: cell.source
         for cell in read(ROOT / "solutions" / f"{unit}.ipynb").cells
-        if cell.id.startswith("check-") and (check := called_check(cell.source))
+        if (check := called_check(cell.source))
     }
     for e in declared(unit):
         text = OK_TEST.format(name=e.name, points=e.points, call=calls[e.name])
@@ -170,12 +172,10 @@ def otter(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
 
 def nbval(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     """`pytest --nbval` over the submissions under our checks; it compares, and gives no points."""
-    solution = read(ROOT / "solutions" / f"{unit}.ipynb")
+    solution = read_solution(ROOT / "solutions" / f"{unit}.ipynb")
     for student, notebook in notebooks.items():
-        made = under_our_checks(
-            solution,
-            assemble(*(submitted_cells(as_text(n).encode()) for n in (solution, notebook))),
-        )
+        submission = submitted_cells(as_text(notebook).encode())
+        made = under_our_checks(solution, assemble(asked(solution), submission))
         (scratch / f"{student}.ipynb").write_text(as_text(made), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider"]
     command += ["--nbval", "--nbval-current-env", f"--rootdir={scratch}", str(scratch)]

@@ -19,10 +19,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from course_utils.files import CourseError
+from course_utils.units import declared
 
-from .grading.assembly import Assembly, Cell, assemble, called_check, submitted_cells
+from .grading.assembly import Assembly, Cell, assemble, submitted_cells
 from .notebooks import CELL_TIMEOUT, as_text, problems, read
 from .release import exercise_from
+from .roles import Role, called_check, id_of
+from .solutions import Solution, asked, read_solution, solution_paths
 
 NBVAL = ("--nbval", "--nbval-current-env", "--nbval-kernel-startup-timeout=180")
 QUIET = ("-qq", "--tb=no", "-rN", "--color=no", "-p", "no:cacheprovider", "-c", os.devnull)
@@ -78,9 +81,8 @@ def check_submission(path: Path, root: Path) -> bool:
         submission = submitted_cells(path.read_bytes())
     except CourseError as problem:
         raise CourseError(f"{path}: {problem}") from None
-    source = _solution_of(path, submission, root)
-    solution, cells = read(source), submitted_cells(source.read_bytes())
-    assembly = assemble(cells, submission)
+    solution = read_solution(_solution_of(path, submission, root))
+    assembly = assemble(asked(solution), submission)
     print(f"{path}\n{WARNING}")
     for note in assembly.notes:
         print(f"Note: {note}")
@@ -91,42 +93,40 @@ def check_submission(path: Path, root: Path) -> bool:
         return _is_green("nbval_exercises", notebook.parent, [timeout, str(notebook)])
 
 
-def under_our_checks(solution: NotebookNode, assembly: Assembly) -> NotebookNode:
+def under_our_checks(solution: Solution, assembly: Assembly) -> NotebookNode:
     """The notebook that nbval runs: the student's cells, our checks, and our saved outputs."""
-    ours = {cell.id: cell for cell in solution.cells}
+    ours = {cell.id: cell for cell in solution.notebook.cells}
     cells = []
     for number, (cell_id, source, is_check) in enumerate(_with_blanks(solution, assembly)):
         if is_check:
             cells.append(copy.deepcopy(ours[cell_id]))
         else:
             cells.append(new_code_cell(source, id=f"cell-{number}", metadata={"step": cell_id}))
-    return new_notebook(cells=cells, metadata=solution.metadata)
+    return new_notebook(cells=cells, metadata=solution.notebook.metadata)
 
 
-def _with_blanks(solution: NotebookNode, assembly: Assembly) -> Iterator[tuple[str, str, bool]]:
+def _with_blanks(solution: Solution, assembly: Assembly) -> Iterator[tuple[str, str, bool]]:
     """Id, source, is it a check; an answer that is missing altogether is left blank."""
-    blanks = {cell.id: cell.source for cell in exercise_from(solution, "solution").cells}
+    blanks = {cell.id: cell.source for cell in exercise_from(solution).cells}
     answered = False
     for step in assembly.steps:
-        answer = step.id.replace("check-", "answer-", 1)
-        if step.check and not answered and answer in blanks:
+        if step.check and not answered:
+            answer = id_of(Role.ANSWER, step.check.exercise)
             yield answer, blanks[answer], False
         yield step.id, step.source, step.check is not None
         answered = not step.check and (answered or step.is_students)
 
 
 def _solution_of(path: Path, submission: Sequence[Cell], root: Path) -> Path:
-    """The solution with the most checks and answers in common; else the one of the same name."""
-    solutions = sorted((root / "solutions").glob("*.ipynb"))
+    """The solution with the most exercises in common; else the one of the same name."""
+    solutions = solution_paths(root)
     theirs = _landmarks(submission)
-    common = {p: len(theirs & _landmarks(submitted_cells(p.read_bytes()))) for p in solutions}
+    common = {p: len(theirs & _ids_of_exercises(p.stem)) for p in solutions}
     best = max(common.values(), default=0)
     found = [p for p in solutions if common[p] == best] if best else solutions
     named = [p for p in found if p.stem in path.as_posix()]
     if len(named or found) == 1:
         return (named or found)[0]
-    if not solutions:
-        raise CourseError(f"There are no solution notebooks in {root / 'solutions'}.")
     raise CourseError(
         f"{path} belongs to no unit: it has none of the checks, and its name is none of "
         f"{', '.join(p.stem for p in solutions)}."
@@ -134,7 +134,10 @@ def _solution_of(path: Path, submission: Sequence[Cell], root: Path) -> Path:
 
 
 def _landmarks(cells: Sequence[Cell]) -> set[str]:
-    """Ids of answers and checks, and the exercises whose checks are called."""
-    ids = {cell.id for cell in cells if cell.id.startswith(("answer-", "check-"))}
+    """The ids of the cells, and those of the checks that they call."""
     calls = filter(None, (called_check(cell.source) for cell in cells))
-    return ids | {f"check.{check.exercise}" for check in calls}
+    return {cell.id for cell in cells} | {id_of(Role.CHECK, check.exercise) for check in calls}
+
+
+def _ids_of_exercises(unit: str) -> set[str]:
+    return {id_of(kind, e.name) for e in declared(unit) for kind in (Role.ANSWER, Role.CHECK)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -15,6 +16,12 @@ from course_utils.files import CourseError, course_root, write_whole
 
 def add_commands(commands: Any) -> None:
     """Add all commands for instructors to argparse's subparsers."""
+    new = commands.add_parser("new", help="make a unit that works at once, to be filled by you")
+    new.add_argument("number", help="such as 12")
+    new.add_argument("name", help="such as diffusion: its files are 12_diffusion.ipynb")
+    new.add_argument("title", help="of the lecture, in quotation marks")
+    new.set_defaults(run=_new)
+
     release = commands.add_parser("release", help="generate exercises/ or the students' bundle")
     release.add_argument("--to", type=Path, metavar="DIR", help="write the students' bundle to DIR")
     release.add_argument("--zip", action="store_true", help="with --to: write DIR.zip instead")
@@ -61,7 +68,7 @@ def add_commands(commands: Any) -> None:
     handout.set_defaults(run=_handout)
 
     links = commands.add_parser(
-        "links", help="write the links to the previous and next unit into lectures and solutions"
+        "links", help="write links, titles, points and maps anew from the table of units"
     )
     links.set_defaults(run=_links)
 
@@ -107,6 +114,22 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
     return int(text)
+
+
+def _new(options: argparse.Namespace) -> int:
+    from .new import new_unit
+
+    root = course_root()
+    paths = new_unit(root, options.number, options.name, options.title)
+    _tell_changes(paths, root)
+    # In a process of its own, which reads the table of units with its new row.
+    course = [sys.executable, "-m", "course_utils.cli"]
+    notebooks = [str(path) for path in paths if path.suffix == ".ipynb"]
+    start = str(root / "notebooks" / "00_start_here.ipynb")
+    for arguments in (["links"], ["execute", *notebooks, start], ["release"]):
+        if code := subprocess.run([*course, *arguments], cwd=root).returncode:
+            return code
+    return 0
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -235,10 +258,11 @@ def _handout(options: argparse.Namespace) -> int:
 
 
 def _links(options: argparse.Namespace) -> int:
-    from . import navigation
+    from . import facts, navigation
 
     root = course_root()
-    _tell_changes(navigation.link(root), root)
+    changed = [*facts.tell(root), *navigation.link(root)]
+    _tell_changes(list(dict.fromkeys(changed)), root)
     return 0
 
 

@@ -23,9 +23,11 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError, write_whole
 
-from .grading.assembly import called_check
-from .notebooks import as_text, read, strip_outputs
-from .release import choose, exercise_from
+from .notebooks import as_text, strip_outputs
+from .release import exercise_from
+from .roles import called_check
+from .solutions import Solution, read_solution, solution_paths
+from .units import chosen
 
 SETTINGS = '''\
 """nbgrader's settings for the course; run its commands in this folder."""
@@ -43,14 +45,9 @@ display({check}.last)
 
 def export_to_nbgrader(root: Path, target: Path, units: Sequence[str] = ()) -> list[Path]:
     """Write source/UNIT/UNIT.ipynb for each unit and the settings; nothing there is overwritten."""
-    solutions = sorted((root / "solutions").glob("*.ipynb"))
-    if not solutions:
-        raise CourseError(f"There are no solution notebooks in {root / 'solutions'}.")
-    chosen = choose([path.name for path in solutions], units)
     texts = {
-        target / "source" / path.stem / path.name: as_text(nbgrader_source(read(path), str(path)))
-        for path in solutions
-        if path.name in chosen
+        target / "source" / path.stem / path.name: as_text(nbgrader_source(read_solution(path)))
+        for path in chosen(solution_paths(root), units)
     }
     for path in texts:
         if path.exists():
@@ -63,22 +60,14 @@ def export_to_nbgrader(root: Path, target: Path, units: Sequence[str] = ()) -> l
     return list(texts)
 
 
-def nbgrader_source(solution: NotebookNode, name: str) -> NotebookNode:
+def nbgrader_source(solution: Solution) -> NotebookNode:
     """The instructor's version for nbgrader: the solution, and checks that give points."""
-    exercise = exercise_from(solution, name)  # also refuses what is not sound
+    exercise = exercise_from(solution)  # also refuses what is not sound
     metadata = {cell.id: cell.metadata for cell in exercise.cells}
-    source = strip_outputs(copy.deepcopy(solution))
+    source = strip_outputs(copy.deepcopy(solution.notebook))
     source.cells = [cell for cell in source.cells if cell.id in metadata]
     for cell in source.cells:
         cell.metadata = metadata[cell.id]
-        if cell.id.startswith("check-"):
-            cell.source += HIDDEN_LINES.format(check=_called(cell, name))
+        if check := called_check(cell.source):
+            cell.source += HIDDEN_LINES.format(check=f"check.{check.exercise}")
     return source
-
-
-def _called(cell: NotebookNode, name: str) -> str:
-    """`check.bias` of a cell that says `check.bias(factor)`."""
-    check = called_check(cell.source)
-    if check is None:
-        raise CourseError(f"{name}, cell {cell.id}: it should hold one call of a check, no more.")
-    return f"check.{check.exercise}"

@@ -14,10 +14,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from course_utils.files import CourseError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 BEGIN, STUB, END = MARKS = ("### BEGIN SOLUTION", "### STUB", "### END SOLUTION")
 INSTRUCTOR_ONLY = "instructor-only"
@@ -25,7 +27,7 @@ INSTRUCTOR_ONLY = "instructor-only"
 
 def without_solution(cell: NotebookNode, name: str) -> str:
     """The cell's source with every solution region replaced by its stub."""
-    _refuse_bad_marks(cell, name)
+    refuse_bad_marks(cell, name)
     kept = []
     for part, line in parts(cell.source):
         if part == STUB:
@@ -47,7 +49,7 @@ def parts(source: str) -> Iterator[tuple[str | None, str]]:
             yield part, line
 
 
-def _refuse_bad_marks(cell: NotebookNode, name: str) -> None:
+def refuse_bad_marks(cell: NotebookNode, name: str) -> None:
     """Regions are BEGIN, STUB, END in this order, in code cells; nothing else looks like one."""
     where = f"{name}, cell {cell.id}"
     resembles = _resembles_code_mark if cell.cell_type == "code" else _resembles_text_mark
@@ -68,7 +70,7 @@ def _refuse_bad_marks(cell: NotebookNode, name: str) -> None:
     for part, line in parts(cell.source):
         if part == STUB and line.strip() and not line.strip().startswith("#"):
             raise CourseError(f"{where}: the stub line {line.strip()!r} is not commented out.")
-    if (seen or cell.id.startswith("answer-")) and not _has_blank(cell.source):
+    if seen and not _has_blank(cell.source):
         raise CourseError(f"{where}: nothing is left for the student; the stub needs a ____.")
 
 

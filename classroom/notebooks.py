@@ -15,6 +15,8 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError
 
+from .roles import Role, name_cells, role
+
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 NOT_COMPARED = {WIDGET_VIEW, "image/png", "image/jpeg"}  # nbval skips these
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
@@ -46,7 +48,7 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
-    """Run a notebook from top to bottom in a fresh kernel of this very Python; return it clean."""
+    """Run a notebook in a fresh kernel of this very Python; return it clean, its cells named."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -72,7 +74,7 @@ def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         story = ANSI_COLOR.sub("", str(error)).strip()
         raise CourseError(f"{path}, cell {last[-1]}: did not run to its end.\n{story}") from None
-    return clean(notebook)
+    return name_cells(clean(notebook))
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
@@ -150,7 +152,7 @@ def problems(notebook: NotebookNode) -> list[str]:
     elif counts != list(range(1, len(counts) + 1)):
         found.append("the code cells were not run in order from a fresh kernel")
     for cell in cells:
-        if cell.id.startswith("check-") and not is_compared(cell):
+        if role(cell) is Role.CHECK and not is_compared(cell):
             found.append(f"cell {cell.id}: a check whose verdict nbval does not compare")
         for output in cell.outputs:
             found += [f"cell {cell.id}: {what}" for what in _output_problems(output)]

@@ -23,9 +23,11 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError, write_whole
 
-from . import navigation
+from . import navigation, units
 from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
+from .roles import Role, id_of, role
+from .solutions import Solution, read_solution, solution_paths
 
 KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
 KEPT_METADATA = {"tags", "slideshow"}
@@ -34,7 +36,6 @@ BUNDLE = (
     "README.md", "LICENSE", "Makefile", "bootstrap.py", "environment.yml", "pyproject.toml",
     "requirements.lock", "requirements-dev.lock", "course_utils",
 )  # fmt: skip
-HEADING = re.compile(r"^## Exercise \d+\.\d+ \((\d+) points?, \d+ minutes?\)$", re.MULTILINE)
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 
@@ -42,41 +43,24 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 # -- one notebook ---------------------------------------------------------------------------------
 
 
-def exercise_from(solution: NotebookNode, name: str) -> NotebookNode:
+def exercise_from(solution: Solution) -> NotebookNode:
     """The exercise notebook of a solved one: same cells and ids, no solution, no output."""
-    exercise = copy.deepcopy(solution)
+    exercise = copy.deepcopy(solution.notebook)
+    points = {id_of(Role.CHECK, e.name): e.points for e in solution.exercises}
     for cell in exercise.cells:
-        _refuse_unknown(cell, name)
-    exercise.cells = [cell for cell in exercise.cells if not _is_instructors(cell)]
-    points = _points(exercise.cells)
+        _refuse_unknown(cell, solution.name)
+    exercise.cells = [cell for cell in exercise.cells if role(cell) is not Role.INSTRUCTORS]
     for cell in exercise.cells:
-        cell.source = without_solution(cell, name)
+        kind = role(cell)
+        cell.source = without_solution(cell, solution.name)
         cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA}
-        if cell.id.startswith("check-"):
-            if cell.id not in points:
-                raise CourseError(
-                    f"{name}, cell {cell.id}: no heading like `## Exercise 2.1 (3 points, 10 "
-                    "minutes)` of its own stands before it, so its points are not known."
-                )
+        if kind is Role.CHECK:
             cell.metadata.update(editable=False, deletable=False)
             cell.metadata["nbgrader"] = _for_nbgrader(cell.id, points[cell.id])
-        elif cell.id.startswith("answer-"):
+        elif kind is Role.ANSWER:
             cell.metadata["nbgrader"] = _for_nbgrader(cell.id)
-    _refuse_leaks(solution, exercise, name)
+    _refuse_leaks(solution.notebook, exercise, solution.name)
     return strip_outputs(exercise)
-
-
-def _points(cells: Iterable[NotebookNode]) -> dict[str, int]:
-    """The points of each check cell: those in the last heading before it, which it uses up."""
-    points: dict[str, int] = {}
-    announced = None
-    for cell in cells:
-        heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
-        if heading:
-            announced = int(heading[1])
-        elif cell.id.startswith("check-") and announced is not None:
-            points[cell.id], announced = announced, None
-    return points
 
 
 def _for_nbgrader(cell_id: str, points: int | None = None) -> dict[str, Any]:
@@ -91,15 +75,11 @@ def solution_lines(solution: NotebookNode) -> list[str]:
     """Every line that tells a student something: solution regions and instructor-only cells."""
     lines: list[str] = []
     for cell in solution.cells:
-        if _is_instructors(cell):
+        if role(cell) is Role.INSTRUCTORS:
             lines += cell.source.splitlines()
         else:
             lines += [line for part, line in parts(cell.source) if part == BEGIN]
     return [line.strip() for line in lines if _tells(line.strip())]
-
-
-def _is_instructors(cell: NotebookNode) -> bool:
-    return INSTRUCTOR_ONLY in cell.metadata.get("tags", [])
 
 
 def _tells(line: str) -> bool:
@@ -111,18 +91,16 @@ def _tells(line: str) -> bool:
 # -- all notebooks and the bundle -----------------------------------------------------------------
 
 
-def generate(solutions: Path) -> dict[str, str]:
+def generate(root: Path) -> dict[str, str]:
     """All exercise notebooks as text by file name; raises before anything is written."""
-    sources = sorted(solutions.glob("*.ipynb"))
-    if not sources:
-        raise CourseError(f"There are no solution notebooks in {solutions}.")
-    return {path.name: as_text(exercise_from(read(path), str(path))) for path in sources}
+    paths = solution_paths(root)
+    return {path.name: as_text(exercise_from(read_solution(path))) for path in paths}
 
 
 def release(root: Path) -> list[Path]:
     """Write exercises/ anew from solutions/; return what changed."""
     changed = []
-    for name, text in generate(root / "solutions").items():
+    for name, text in generate(root).items():
         path = root / "exercises" / name
         if not path.exists() or path.read_bytes() != text.encode():
             write_whole(path, text)
@@ -130,7 +108,7 @@ def release(root: Path) -> list[Path]:
     return changed
 
 
-def bundle(root: Path, target: Path, units: Sequence[str] = (), zipped: bool = False) -> Path:
+def bundle(root: Path, target: Path, names: Sequence[str] = (), zipped: bool = False) -> Path:
     """Write what students get to a new folder or zip file: everything but the solutions."""
     target = target.resolve()
     zipped = zipped or target.suffix == ".zip"
@@ -139,8 +117,8 @@ def bundle(root: Path, target: Path, units: Sequence[str] = (), zipped: bool = F
         raise CourseError(f"{target} exists already; name a new place or remove it first.")
     if (root / "course_utils").resolve() in target.parents:
         raise CourseError(f"{target} lies in what is copied; name a place elsewhere.")
-    exercises = generate(root / "solutions")
-    chosen = choose(sorted(exercises), units)
+    exercises = generate(root)
+    chosen = [path.name for path in sorted(units.solutions(root, names))]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".release-") as scratch:
         folder = Path(scratch) / "course"
@@ -169,7 +147,7 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
         write_whole(folder / "exercises" / name, text)
     for lecture in sorted((root / "notebooks").glob("*.ipynb")):
         if lecture.name in exercises or lecture.name.startswith("00"):
-            if any(map(_is_instructors, read(lecture).cells)):
+            if any(role(cell) is Role.INSTRUCTORS for cell in read(lecture).cells):
                 raise CourseError(
                     f"{lecture} has {INSTRUCTOR_ONLY} cells, but lectures go out whole."
                 )
@@ -189,19 +167,6 @@ def _zip(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def choose(names: list[str], units: Sequence[str]) -> list[str]:
-    """The notebooks of the named units: `02`, `02_momentum` or `momentum`."""
-    stems = [name.removesuffix(".ipynb") for name in names]
-    chosen = set()
-    for unit in units:
-        wanted = unit.removesuffix(".ipynb")
-        found = [stem for stem in stems if wanted in (stem, *stem.split("_", maxsplit=1))]
-        if not found:
-            raise CourseError(f"There is no unit {unit!r}; there are {', '.join(stems)}.")
-        chosen.update(found)
-    return [f"{stem}.ipynb" for stem in stems if stem in chosen or not units]
-
-
 # -- what is refused ------------------------------------------------------------------------------
 
 
@@ -218,7 +183,7 @@ def _refuse_unknown(cell: NotebookNode, name: str) -> None:
     unknown |= set(cell.metadata.get("slideshow", {})) - {"slide_type"}
     if unknown:
         raise CourseError(f"{where}: unknown metadata {', '.join(sorted(unknown))}; remove it.")
-    if _is_instructors(cell):
+    if role(cell) is Role.INSTRUCTORS:
         return
     if cell.cell_type == "raw":
         raise CourseError(

@@ -1,28 +1,37 @@
-"""Which lectures a command is about: `2`, `02`, `momentum`, `02_momentum` or a path."""
+"""Which notebooks a command is about, by the names of units."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_utils.files import CourseError
+from course_utils.units import find
 
 
 def lectures(root: Path, units: Sequence[str] = ()) -> list[Path]:
-    """The lectures of the named units in the order named; all but the start page if none is."""
-    known = [p for p in sorted((root / "notebooks").glob("*.ipynb")) if not p.name.startswith("00")]
+    """The lectures of the named units, or of a path, in the order named; all but the start page."""
+    return chosen(_notebooks(root, "notebooks"), units)
+
+
+def solutions(root: Path, units: Sequence[str] = ()) -> list[Path]:
+    """The solutions of the named units; all if none is named."""
+    return chosen(_notebooks(root, "solutions"), units)
+
+
+def chosen(paths: Sequence[Path], units: Sequence[str]) -> list[Path]:
+    """Those of the notebooks that are meant, in the order named; all if none is named."""
     if not units:
-        return known
-    return list(dict.fromkeys(_lecture(unit, known) for unit in units))
+        return list(paths)
+    return list(dict.fromkeys(_one(unit, paths) for unit in units))
 
 
-def _lecture(unit: str, known: Sequence[Path]) -> Path:
+def _one(unit: str, paths: Sequence[Path]) -> Path:
     if unit.endswith(".ipynb") and Path(unit).exists():
         return Path(unit)
-    stem = unit.removesuffix(".ipynb")
-    wanted = f"{int(stem):02}" if stem.isdecimal() else stem
-    for path in known:
-        if wanted in (path.stem, *path.stem.split("_", maxsplit=1)):
-            return path
-    names = ", ".join(path.stem for path in known)
-    raise CourseError(f"There is no unit {unit!r}; there are {names}.")
+    by_stem = {path.stem: path for path in paths}
+    return by_stem[find(unit, by_stem)]
+
+
+def _notebooks(root: Path, folder: str) -> list[Path]:
+    paths = sorted((root / folder).glob("*.ipynb"))
+    return [path for path in paths if not path.name.startswith("00")]

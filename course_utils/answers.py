@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -217,6 +217,17 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {says}".removesuffix(": ")
 
 
+@runtime_checkable
+class Kind(Protocol):
+    """What every kind of answer can do."""
+
+    def read(self, answer: Any, name: str) -> Any:
+        """The answer as the check takes it; `name` is what messages call it."""
+
+    def same(self, a: Any, b: Any) -> bool:
+        """Are these two read answers equivalent?"""
+
+
 @dataclass(frozen=True)
 class Number:
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
@@ -297,7 +308,7 @@ class Formula:
     def __init__(self, **domain: tuple[float, float] | range) -> None:
         self.domain = domain
 
-    def points(self, count: int = 12) -> Iterator[dict[str, float]]:
+    def points(self, count: int = 12) -> Iterator[dict[str, Any]]:
         """Always the same points of the domain, with few digits so that sentences stay readable."""
         rng = np.random.default_rng(0)
         columns = {name: _draw(rng, domain, count) for name, domain in self.domain.items()}
@@ -318,7 +329,7 @@ def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: 
     if isinstance(domain, range):  # the ends, and every number between them if there are few
         last = len(domain) - 1
         if last < count:
-            picks = np.resize(rng.permutation(last + 1), count)
+            picks = np.resize(rng.permutation(last + 1), count).tolist()
         else:
             picks = [0, last, *rng.integers(last, size=count - 2)]
         return [domain[int(k)] for k in picks]
@@ -504,3 +515,9 @@ class Steps:
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
     return line(*(_copied(quantities[name]) for name in inspect.signature(line).parameters))
+
+
+# -- what many checks take, as annotations ---------------------------------------------------------
+
+RealNumber = Annotated[float, Number()]
+StudentId = Annotated[str, Student()]

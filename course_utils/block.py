@@ -91,7 +91,8 @@ def draw(
     rng = np.random.default_rng(seed)
     shapes = [(d_att, d_in), (d_att, d_in), (d_out, d_in), (2, d_out), (2,)]
     X, y = rng.normal(size=(l, d_in)), rng.normal(size=l)
-    return X, y, tuple(rng.normal(size=shape) for shape in shapes)
+    Wq, Wk, Wv, W, b = (rng.normal(size=shape) for shape in shapes)
+    return X, y, (Wq, Wk, Wv, W, b)
 
 
 def stage_inputs(**sizes: int) -> dict[str, tuple[np.ndarray, ...]]:

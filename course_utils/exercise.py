@@ -1,24 +1,30 @@
 """What an exercise is: an answer goes in, one of four outcomes comes out, never an exception.
 
 A check is a short function that runs the definition with the answer and returns `right`, `wrong`
-or `partly`. Its parameters are annotated with the kind of answer they take. The wrong answers it
-knows are data beside it:
+or `partly`. Its parameters are annotated with the type that the check works with and the kind of
+answer it is read from. Hints and the wrong answers it knows come after it:
 
-    @exercise("2.1", points=3, hints=[...], misconceptions=[Misconception(...), ...])
-    def equivalent_rules(alpha: Formula(beta=(0, 1)), epsilon: Formula(beta=(0, 1))): ...
+    @exercise("2.3", points=2)
+    def bias(factor: Annotated[FormulaAnswer, Formula(beta=(0, 1), t=range(1, 9))]) -> Verdict:
+        ...
+
+    bias.add_hints("If every gradient has …", "1 + β + … + β^{t−1} is …")
+
+    bias.mistake("one step only", "1 − β is right at t = 1. …", example=("1 - beta",))
 """
 
 from __future__ import annotations
 
-import html
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, TypedDict, TypeVar, get_args, get_origin, overload
 
-from .answers import NotAttempted, Unreadable, has_blank, in_words
+from .answers import Kind, NotAttempted, Unreadable, has_blank, in_words
+from .cards import Row, card, counted, one_line, points_table, state_card
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
 class Outcome(StrEnum):
@@ -42,6 +48,13 @@ class Misconception:
     example: tuple[Any, ...]
     explanation: str
     when: Callable[..., bool] | None = None
+
+
+class Recognized(TypedDict):
+    """How a mistake that a unit can compute is known: `exercise.mistake(…, **_computed(…))`."""
+
+    example: tuple[Any, ...]
+    when: Callable[..., bool]
 
 
 @dataclass(frozen=True)
@@ -68,10 +81,8 @@ def partly(earned: int, says: str) -> Verdict:
     return Verdict(Outcome.WRONG, says, earned)
 
 
-def refuted(report: Any) -> Verdict | None:
-    """The first false line of a checked derivation as a verdict; None if every line holds."""
-    if report.holds:
-        return None
+def refuted(report: Any) -> Verdict:
+    """The verdict on a derivation that does not hold: its first false line."""
     if report.first_false is None:
         raise Unreadable(report.sentence)
     return wrong(report.sentence)
@@ -103,12 +114,11 @@ class Feedback:
         return " ".join([f"{self.number} {self.name}: {self._summary()}", *self._sentences()])
 
     def _repr_html_(self) -> str:
-        aside = f"{self.number} {self.name} · {_counted(self.earned, self.points)}"
-        title = _marked(self.headline, self.headline.capitalize())
-        return _card(title, aside, self._sentences(), _LOOKS[self.headline][1])
+        aside = f"{self.number} {self.name} · {counted(self.earned, self.points)}"
+        return state_card(self.headline, aside, self._sentences())
 
     def _summary(self) -> str:
-        return f"{self.headline}, {_counted(self.earned, self.points)}."
+        return f"{self.headline}, {counted(self.earned, self.points)}."
 
     def _sentences(self) -> list[str]:
         known = [f"Known mistake: {self.misconception}. {self.explanation}"]
@@ -126,28 +136,19 @@ class Hint:
         return f"{self.place}: {self.text}"
 
     def _repr_html_(self) -> str:
-        return _card(self.place, "", [self.text], _GRAY)
+        return card(self.place, "", [self.text])
 
 
 class Exercise:
     """A check that can be called with an answer; made by the decorator `exercise`."""
 
-    def __init__(
-        self,
-        check: Callable[..., Verdict],
-        number: str,
-        points: int,
-        hints: Sequence[str],
-        misconceptions: Sequence[Misconception],
-    ) -> None:
+    def __init__(self, check: Callable[..., Verdict], number: str, points: int) -> None:
         self.check, self.number, self.points = check, number, points
-        self.hints, self.misconceptions = tuple(hints), tuple(misconceptions)
+        self.hints: tuple[str, ...] = ()
+        self.misconceptions: tuple[Misconception, ...] = ()
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
         self._signature = inspect.signature(check, eval_str=True)
-        self.kinds = {name: p.annotation for name, p in self._signature.parameters.items()}
-        for name, kind in self.kinds.items():
-            if isinstance(kind, type) or not hasattr(kind, "read"):
-                raise TypeError(f"{self.name}: annotate {name} with a kind such as Number().")
+        self.kinds = {name: self._kind(p) for name, p in self._signature.parameters.items()}
         self.last: Feedback | None = None
         self._hints_given = 0
         # a module that is loaded again replaces its exercises
@@ -159,6 +160,47 @@ class Exercise:
         self.last = self._judge(answers, named_answers)
         return self.last
 
+    def add_hints(self, *hints: str) -> None:
+        """For the author: what `hint` gives, one after the other."""
+        self.hints += hints
+
+    @overload
+    def mistake(
+        self,
+        name: str,
+        explanation: str,
+        *,
+        example: tuple[Any, ...],
+        when: Callable[..., bool] | None = None,
+    ) -> None: ...
+
+    @overload
+    def mistake(
+        self, name: str, explanation: str, *, when: Callable[..., bool] | None = None
+    ) -> Callable[[AnyFunction], AnyFunction]: ...
+
+    def mistake(
+        self,
+        name: str,
+        explanation: str,
+        *,
+        example: tuple[Any, ...] | None = None,
+        when: Callable[..., bool] | None = None,
+    ) -> Callable[[AnyFunction], AnyFunction] | None:
+        """For the author: a well-known mistake. Without `example` it decorates the wrong function.
+
+        See Misconception for `when`.
+        """
+        if example is not None:
+            self.misconceptions += (Misconception(name, example, explanation, when),)
+            return None
+
+        def made_by(function: AnyFunction) -> AnyFunction:
+            self.mistake(name, explanation, example=(function,), when=when)
+            return function
+
+        return made_by
+
     def hint(self) -> Hint:
         """The next hint; the last one stays."""
         if not self.hints:
@@ -168,7 +210,18 @@ class Exercise:
 
     def __repr__(self) -> str:
         call = f"check.{self.name}({', '.join(self.kinds)})"
-        return f"Exercise {self.number}, {_counted(self.points)}: {self.__doc__} Call {call}."
+        return f"Exercise {self.number}, {counted(self.points)}: {self.__doc__} Call {call}."
+
+    def _kind(self, parameter: inspect.Parameter) -> Kind:
+        annotation = parameter.annotation
+        kinds = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+        for kind in kinds:
+            if isinstance(kind, Kind) and not isinstance(kind, type):
+                return kind
+        raise TypeError(
+            f"{self.name}: annotate {parameter.name} with a type and a kind of answer, such as "
+            "Annotated[float, Number()]."
+        )
 
     def _judge(self, answers: tuple[Any, ...], named_answers: dict[str, Any]) -> Feedback:
         try:
@@ -193,7 +246,7 @@ class Exercise:
             return self._signature.bind(*answers, **named).args
         except TypeError:
             expected = " and ".join(", ".join(f"`{name}`" for name in self.kinds).rsplit(", ", 1))
-            got = _counted(len(answers) + len(named), thing="answer")
+            got = counted(len(answers) + len(named), thing="answer")
             raise Unreadable(f"This check takes {expected}; it got {got}.") from None
 
     def _read(self, answers: tuple[Any, ...]) -> list[Any]:
@@ -205,7 +258,7 @@ class Exercise:
     def _run(self, answers: list[Any]) -> Feedback:
         verdict = self.check(*answers)
         if verdict.earned is not None and not 0 <= verdict.earned < self.points:
-            raise ValueError(f"{verdict.earned} is not a part of {_counted(self.points)}")
+            raise ValueError(f"{verdict.earned} is not a part of {counted(self.points)}")
         feedback = self._feedback(verdict)
         known = self._recognize(answers) if verdict.outcome is Outcome.WRONG else None
         if known is None:
@@ -226,7 +279,7 @@ class Exercise:
     def _feedback(self, verdict: Verdict) -> Feedback:
         full = self.points if verdict.outcome is Outcome.RIGHT else 0
         earned = full if verdict.earned is None else int(verdict.earned)
-        says = _one_line(verdict.says)
+        says = one_line(verdict.says)
         return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
 
 
@@ -240,22 +293,16 @@ def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:
 EXERCISES: list[Exercise] = []
 
 
-def exercise(
-    number: str,
-    *,
-    points: int,
-    hints: Sequence[str] = (),
-    misconceptions: Sequence[Misconception] = (),
-) -> Callable[[Callable[..., Verdict]], Exercise]:
+def exercise(number: str, *, points: int) -> Callable[[Callable[..., Verdict]], Exercise]:
     """Turn a check function into an Exercise."""
-    return lambda check: Exercise(check, number, points, hints, misconceptions)
+    return lambda check: Exercise(check, number, points)
 
 
 class Scoreboard:
     """The points of this notebook so far, a row an exercise."""
 
     def __init__(self, exercises: Sequence[Exercise]) -> None:
-        self.rows = [(e.number, e.name, *_state(e), e.points) for e in exercises]
+        self.rows: list[Row] = [(e.number, e.name, *_state(e), e.points) for e in exercises]
         self.earned = sum(row[3] for row in self.rows)
         self.points = sum(row[4] for row in self.rows)
 
@@ -265,24 +312,10 @@ class Scoreboard:
             f"{number:<5} {name:<{width}}  {earned} of {points}  {state}"
             for number, name, state, earned, points in self.rows
         ]
-        return "\n".join([*lines, f"Total: {_counted(self.earned, self.points)}"])
+        return "\n".join([*lines, f"Total: {counted(self.earned, self.points)}"])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td>{number}</td><th scope="row" style="{_LEFT};font-weight:normal">{name}</th>'
-            f'<td>{earned} of {points}</td><td style="{_LEFT}">{_marked(state)}</td></tr>'
-            for number, name, state, earned, points in self.rows
-        )
-        total = f'<td></td><th scope="row" style="{_LEFT}">Total</th>'
-        total += f"<td><strong>{self.earned} of {self.points}</strong></td><td></td>"
-        head = "".join(
-            f'<th scope="col" style="{_LEFT}">{h}</th>'
-            for h in ("No.", "Exercise", "Points", "State")
-        )
-        return (
-            '<table aria-label="Points so far">'
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}<tr>{total}</tr></tbody></table>"
-        )
+        return points_table(self.rows, self.earned, self.points)
 
 
 def scoreboard() -> Scoreboard:
@@ -293,57 +326,3 @@ def scoreboard() -> Scoreboard:
 
 def _state(exercise: Exercise) -> tuple[str, int]:
     return (exercise.last.headline, exercise.last.earned) if exercise.last else ("not run yet", 0)
-
-
-# -- looks: colors come with a mark and a word, and follow JupyterLab's theme where there is one --
-
-_GREEN = "var(--jp-success-color0, #2e7d32)"
-_RED = "var(--jp-error-color0, #c62828)"
-_AMBER = "var(--jp-warn-color0, #b26a00)"
-_GRAY = "var(--jp-layout-color4, #757575)"
-_LEFT = "text-align:left"
-_LOOKS = {
-    "right": ("✓", _GREEN),
-    "partly right": ("◐", _AMBER),
-    "wrong": ("✗", _RED),
-    "not attempted": ("○", _GRAY),
-    "could not be checked": ("?", _AMBER),
-    "not run yet": ("·", _GRAY),
-}
-
-
-def _marked(state: str, word: str | None = None) -> str:
-    return f'<span aria-hidden="true">{_LOOKS[state][0]}</span> {word or state}'
-
-
-def _counted(*numbers: int, thing: str = "point") -> str:
-    return " of ".join(map(str, numbers)) + f" {thing}" + ("" if numbers[-1] == 1 else "s")
-
-
-def _one_line(text: str) -> str:
-    """Printable and on one line, whatever a student's error message contained."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())
-
-
-def _card(title: str, aside: str, sentences: Sequence[str], color: str) -> str:
-    body = "".join(f'<div style="margin-top:4px">{in_html(s)}</div>' for s in sentences)
-    return (
-        f'<div style="border:1px solid {color};border-left-width:6px;border-radius:4px;'
-        'padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
-        f'<strong>{title}</strong> <span style="opacity:.8">{html.escape(aside)}</span>{body}</div>'
-    )
-
-
-def in_html(sentence: str) -> str:
-    """`code` set as code; elsewhere v_{t−1} and g_1 with a true index, β^{t} with an exponent."""
-    words, *rest = re.split("(`[^`]+`)", sentence)
-    parts = [_indexed(words)]
-    for code, words in zip(rest[::2], rest[1::2], strict=True):
-        parts += [f"<code>{html.escape(code[1:-1])}</code>", _indexed(words)]
-    return "".join(parts)
-
-
-def _indexed(words: str) -> str:
-    words = re.sub(r"_\{([^}]+)\}", r"<sub>\1</sub>", html.escape(words))
-    words = re.sub(r"\^\{([^}]+)\}", r"<sup>\1</sup>", words)
-    return re.sub(r"(?<!\w)([^\W\d_])_(\d+|[a-zA-Z])(?!\w)", r"\1<sub>\2</sub>", words)

@@ -27,6 +27,7 @@ import html
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 
 import ipywidgets as widgets
 import matplotlib
@@ -44,7 +45,7 @@ def slider(
     low: float, high: float, *, value: float, step: float = 0.01, label: str = ""
 ) -> widgets.FloatSlider:
     """A slider over real numbers; its readout shows as many digits as the step has."""
-    digits = max(0, -Decimal(str(step)).normalize().as_tuple().exponent)
+    digits = max(0, -int(Decimal(str(step)).normalize().as_tuple().exponent))
     return widgets.FloatSlider(
         value=value, min=low, max=high, step=step, description=label, readout_format=f".{digits}f"
     )
@@ -64,8 +65,8 @@ def choice(
 
     No menu: JupyterLab takes the arrow keys for itself. Here Tab and Space always work.
     """
-    pairs = options.items() if isinstance(options, Mapping) else ((str(o), o) for o in options)
-    pairs = list(pairs)
+    named = options if isinstance(options, Mapping) else {str(o): o for o in options}
+    pairs = list(named.items())
     chosen = pairs[0][1] if value is None else value
     buttons = widgets.RadioButtons(
         options=pairs, value=chosen, description=label, orientation="horizontal"
@@ -133,7 +134,7 @@ class Explorer(widgets.VBox):
         """The present value of every control."""
         return {name: control.value for name, control in self._controls.items()}
 
-    def set(self, **values) -> "Explorer":
+    def set(self, **values: Any) -> "Explorer":
         """Move controls as a hand would, and redraw once."""
         self._require_known(values)
         with self._lock:
@@ -148,11 +149,11 @@ class Explorer(widgets.VBox):
 
     # What is seen
 
-    def rgb(self, **params) -> np.ndarray:
+    def rgb(self, **params: Any) -> np.ndarray:
         """The picture for these values, (h, w, 3) uint8; controls and display stay as they are."""
         return self._draw(params)[0]
 
-    def describe(self, **params) -> str:
+    def describe(self, **params: Any) -> str:
         """The sentence for these values; controls and display stay as they are."""
         return self._draw(params)[1]
 
@@ -207,7 +208,7 @@ class Explorer(widgets.VBox):
     def __repr__(self) -> str:
         return f"Explorer({', '.join(f'{name}={value!r}' for name, value in self.params.items())})"
 
-    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         """The widget for a live notebook; a still picture, its alt text and a line for others."""
         data = super()._repr_mimebundle_(**kwargs) or {}
         rgb, text = self._draw({})
@@ -313,7 +314,8 @@ class _Drawing:
                     f"{{'curve': line}}; it returned {self._artists!r}."
                 )
             self._front: list[Artist] = []
-            self._background, self._legends = None, []
+            self._background: Any = None
+            self._legends: list[Any] = []
             style.complain_if_unlabeled(self._fig)  # this draws, so ticks are made in our style
 
     def __call__(self, params: Mapping) -> tuple[np.ndarray, str]:
@@ -346,7 +348,7 @@ class _Drawing:
             artist.set_animated(True)
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(self._fig.bbox)
-        legends = [ax.get_legend() for ax in panels if ax.get_legend()]
+        legends = [legend for ax in panels if (legend := ax.get_legend())]
         self._legends = [self._canvas.copy_from_bbox(box.get_window_extent()) for box in legends]
 
 
@@ -409,7 +411,7 @@ def _put(name: str, control: widgets.ValueWidget, value: object) -> None:
         raise ValueError(f"{name} cannot be {value!r}.") from None
 
 
-def _require_possible(name: str, control: widgets.ValueWidget, value: object) -> None:
+def _require_possible(name: str, control: widgets.ValueWidget, value: Any) -> None:
     """A value that a hand could set: within the slider, or one of the choices."""
     low, high = getattr(control, "min", None), getattr(control, "max", None)
     if low is not None and not low <= value <= high:

@@ -41,7 +41,7 @@ SIGNS = {
     "∕": "/", "^": "**", "≤": "<=", "≥": ">=", "\\": " ", "∆": "Δ",
 }  # fmt: skip
 
-OPERATORS = {
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -57,7 +57,7 @@ OPERATORS = {
     ast.BitOr: operator.or_,
     ast.Invert: operator.invert,
 }
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
     "log": lambda x, base=np.e: np.log(x) / np.log(base),
@@ -131,13 +131,14 @@ class Formula:
         import sympy
 
         given = {canonical(name): value for name, value in names.items()}
-        functions = {name: getattr(sympy, name, None) for name in FUNCTIONS}
+        functions: dict[str, Any] = {name: getattr(sympy, name, None) for name in FUNCTIONS}
         functions["abs"] = sympy.Abs
         functions["log2"] = lambda x: sympy.log(x) / sympy.log(2)
         functions["expm1"] = lambda x: sympy.exp(x) - 1
         functions["log1p"] = lambda x: sympy.log(1 + x)
         functions["Rational"] = lambda p, q=sympy.S.One: p / q
-        applied = {node.func.id for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
+        calls = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        applied = {function.id for function in calls if isinstance(function, ast.Name)}
         known = {"pi": sympy.pi, "E": sympy.E, "e": sympy.E, "oo": sympy.oo}
         for name in names_in(self.tree) - given.keys() - known.keys():
             known[name] = (sympy.Function if name in applied else sympy.Symbol)(name)
@@ -290,7 +291,7 @@ def _parse(text: str) -> ast.expr:
             f"{_quoted(text)} is not a formula: write * between factors, ** for powers, "
             "and close every bracket."
         ) from None
-    level = [tree]
+    level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     if level:
@@ -341,7 +342,7 @@ def _refuse_what_is_no_formula(
         if parts is None:
             part = _quoted(ast.unparse(node))
             raise FormulaError(f"{_quoted(text)} is not a formula: {part} is not arithmetic.")
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             _refuse_call(node.func.id, len(node.args), text, symbols, functions)
         values, conditions = parts
         waiting += [(v, _value_parts) for v in values]
@@ -366,8 +367,9 @@ def _value_parts(node: ast.AST) -> tuple[list, list] | None:
         ) if name in BINDERS:
             return [body, lo, hi], []
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
-            if all(isinstance(p, ast.Tuple) and len(p.elts) == 2 for p in pieces):
-                return [p.elts[0] for p in pieces], [p.elts[1] for p in pieces]
+            pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple) and len(p.elts) == 2]
+            if len(pairs) == len(pieces):
+                return [value for value, _ in pairs], [condition for _, condition in pairs]
         case ast.Call(func=ast.Name(id=name), args=args) if name not in (*CONDITIONS, *BINDERS):
             return args, []
     return None
@@ -412,7 +414,7 @@ def _refuse_huge_numbers(tree: ast.expr, text: str) -> None:
     def size(node: ast.AST) -> Any:
         """The value of a part without names, else None."""
         match node:
-            case ast.Constant(value=number):
+            case ast.Constant(value=int() | float() as number):
                 try:
                     return np.float64(number)
                 except OverflowError:
@@ -484,7 +486,8 @@ def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
             bind = algebra.sum if name == "Sum" else algebra.functions[name]
             return bind(term, i, value(lo), value(hi))
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
-            return algebra.cases([tuple(partial(value, part) for part in p.elts) for p in pieces])
+            pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple)]
+            return algebra.cases([tuple(partial(value, part) for part in pair) for pair in pairs])
         case ast.Call(func=ast.Name(id=name), args=args):
             function = names[name] if name in names else algebra.functions[name]
             return function(*map(value, args))

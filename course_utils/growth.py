@@ -48,7 +48,7 @@ def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> An
         try:
             return operator.index(count(**arguments))
         except TypeError as error:
-            if error.__traceback__.tb_next is not None:
+            if error.__traceback__ and error.__traceback__.tb_next:
                 raise
             raise ValueError(
                 f"A count must take {', '.join(sizes)} and give a whole number, such as "
@@ -175,10 +175,11 @@ def _interpolate(sizes: list[list[int]], value: Callable) -> dict[tuple[int, ...
         rest = _interpolate(others, lambda tail, x=x: value((x, *tail)))
         basis = [Fraction(1)]
         for other in set(here) - {x}:  # multiply by (t − other)/(x − other)
-            shifted = zip([0, *basis], [*basis, 0], strict=True)
+            zero = Fraction(0)
+            shifted = zip([zero, *basis], [*basis, zero], strict=True)
             basis = [(up - other * low) / (x - other) for up, low in shifted]
         for (k, b), (powers, c) in itertools.product(enumerate(basis), rest.items()):
-            total[(k, *powers)] = total.get((k, *powers), 0) + b * c
+            total[(k, *powers)] = total.get((k, *powers), Fraction(0)) + b * c
     return {powers: c for powers, c in total.items() if c}
 
 

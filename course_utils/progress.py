@@ -11,17 +11,15 @@ maxima come from the exercises themselves.
 from __future__ import annotations
 
 import json
-import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import checks
 from .exercise import Exercise, Outcome
 from .files import CourseError, course_root
+from .units import declared
 
 # How Feedback writes itself; a test sends every outcome through both.
 VERDICT = re.compile(
@@ -96,16 +94,6 @@ def collect(root: Path | None = None) -> Progress:
             problems.append(str(problem))
         units.append(Unit(path.stem, sum(earned.values()), sum(e.points for e in exercises), state))
     return Progress(tuple(units), tuple(problems))
-
-
-def declared(stem: str) -> list[Exercise]:
-    """The exercises of the unit with this stem, such as 02_momentum; none if there is no such."""
-    number, _, name = stem.partition("_")
-    if name not in {module.name for module in pkgutil.iter_modules(checks.__path__)}:
-        return []
-    module = import_module(f"{checks.__name__}.{name}")
-    exercises = [e for e in vars(module).values() if isinstance(e, Exercise)]
-    return [e for e in exercises if e.number.split(".")[0].zfill(2) == number]
 
 
 def points_in(path: Path, exercises: list[Exercise]) -> dict[str, int]:

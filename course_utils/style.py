@@ -14,6 +14,8 @@ import html
 import io
 import struct
 import zlib
+from collections.abc import Iterable
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -52,7 +54,7 @@ LINE_WIDTH = 1.8
 
 # Only what matplotlib reads when it makes axes or draws: what it reads in between, such as the size
 # of a title, would differ with where the call stands, so that stays at matplotlib's default.
-RC = {
+RC: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.prop_cycle": cycler(
@@ -83,8 +85,8 @@ def line(name: str, markers: int = 0) -> dict:
 
 
 def figure(
-    rows: int = 1, cols: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots
-) -> tuple[Figure, Axes | np.ndarray]:
+    rows: int = 1, cols: int = 1, *, width: float = WIDTH, height: float = HEIGHT, **subplots: Any
+) -> tuple[Figure, Any]:
     """A figure in the style of the course and its axes; pyplot never hears of it.
 
     Further arguments go to `Figure.subplots`, such as `sharey=True`.
@@ -246,5 +248,5 @@ def _caption_html(caption: str, alt: str, width: int) -> str:
     return f'<p class="course-caption" style="{look}">{html.escape(caption)}{heard}</p>'
 
 
-def _list(names) -> str:
+def _list(names: Iterable[str]) -> str:
     return ", ".join(names)

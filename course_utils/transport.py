@@ -144,6 +144,7 @@ def optimal_plan(C: Any, p: Any, q: Any) -> Optimum:
             P[cell] += shift
         cells[cells.index(leaving)] = entering
         stuck = shift <= smallest_shift
+    raise AssertionError("there are finitely many trees of cells, and none comes back")
 
 
 def _worthwhile(

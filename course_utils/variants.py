@@ -137,9 +137,10 @@ def _two_heads(student: str) -> TwoHeads:
         return TwoHeads(student, *map(_frozen, (X, heads, Wo, printed, worksheet)))
     while True:  # most candidates have a blemish; the next one is the student's
         X = _draw_input(draws)
-        heads = _draw_head(draws, X), _draw_head(draws, X)
-        if None in heads:
+        first, second = _draw_head(draws, X), _draw_head(draws, X)
+        if first is None or second is None:
             continue
+        heads = first, second
         Wo = draws.matrix(0, 2, 6, 6)
         worksheet = _draw_worksheet(draws, X, heads, Wo)
         printed = _printed(draws, concat_of(X, heads))
@@ -219,7 +220,8 @@ def _draw_worksheet(
     draws: Draws, X: np.ndarray, heads: tuple[Head, Head], Wo: np.ndarray
 ) -> Worksheet:
     """Every line from the rounded line before it, with a digit changed in each of the last two."""
-    weights = tuple(np.round(attention_weights(X @ Wq, X @ Wk), DECIMALS) for Wq, Wk, _ in heads)
+    first, second = (np.round(attention_weights(X @ Wq, X @ Wk), DECIMALS) for Wq, Wk, _ in heads)
+    weights = first, second
     values = [X @ Wv for *_, Wv in heads]
     concat = np.hstack([A @ V for A, V in zip(weights, values, strict=True)])
     exact = concat_of(X, heads)
@@ -261,23 +263,25 @@ def _side_by_side(matrices: dict[str, np.ndarray]) -> str:
     return "\n".join("   ".join(lines).rstrip() for lines in zip(*blocks, strict=True))
 
 
+def _head(*matrices: list[list[int]]) -> Head:
+    Wq, Wk, Wv = (np.array(W, dtype=np.int64) for W in matrices)
+    return Wq, Wk, Wv
+
+
 # The homework's own numbers. In its scan one entry of the first W^K reads 0 or 3; the printed K
 # needs the 3. Its W^O is not on the page: the lecture of unit 05 recovers it.
 HOMEWORK_X = np.array([[1, 0, 1, 2, 1, 1], [1, 2, 0, 1, 1, 1]], dtype=np.int64)
-HOMEWORK_HEADS = tuple(
-    tuple(np.array(W, dtype=np.int64) for W in head)
-    for head in [
-        (
-            [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]],
-            [[1, 1, 0], [0, 1, 1], [1, 1, 1], [0, 1, 2], [2, 1, 0], [3, 3, 1]],
-            [[3, 2, 1], [1, 2, 3], [1, 2, 1], [2, 1, 2], [1, 1, 1], [3, 1, 3]],
-        ),
-        (
-            [[0, 1, 2], [2, 1, 2], [1, 2, 1], [1, 1, 0], [0, 0, 1], [0, 1, 0]],
-            [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 3, 1]],
-            [[3, 2, 4], [4, 2, 3], [0, 0, 1], [1, 1, 0], [1, 1, 1], [3, 1, 3]],
-        ),
-    ]
+HOMEWORK_HEADS = (
+    _head(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 1]],
+        [[1, 1, 0], [0, 1, 1], [1, 1, 1], [0, 1, 2], [2, 1, 0], [3, 3, 1]],
+        [[3, 2, 1], [1, 2, 3], [1, 2, 1], [2, 1, 2], [1, 1, 1], [3, 1, 3]],
+    ),
+    _head(
+        [[0, 1, 2], [2, 1, 2], [1, 2, 1], [1, 1, 0], [0, 0, 1], [0, 1, 0]],
+        [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 3, 1]],
+        [[3, 2, 4], [4, 2, 3], [0, 0, 1], [1, 1, 0], [1, 1, 1], [3, 1, 3]],
+    ),
 )
 HOMEWORK_WO = np.array(
     [

@@ -1,7 +1,6 @@
 """The notebooks as they are committed: sound, complete, and checked by an nbval that can fail."""
 
 import copy
-import importlib
 import os
 import re
 import subprocess
@@ -15,41 +14,26 @@ from nbformat import from_dict
 from classroom.notebooks import (
     VOLATILE,
     as_text,
-    code_cells,
     coverage,
     problems,
     read,
     strip_outputs,
 )
 from classroom.release import exercise_from, solution_lines
-from course_utils.exercise import EXERCISES
+from classroom.roles import Role, id_of, name_cells, role
+from classroom.solutions import read_solution
+from course_utils.units import UNITS, declared
 
 ROOT = Path(__file__).parents[1]
 LECTURES, SOLUTIONS, TASKS = (
     sorted((ROOT / folder).glob("*.ipynb")) for folder in ("notebooks", "solutions", "exercises")
 )
-HEADING = re.compile(r"^## Exercise (\d+\.\d+) \((\d+) points?, \d+ minutes?\)$", re.MULTILINE)
 
 
 def each(paths):
     return pytest.mark.parametrize(
         "path", paths, ids=lambda path: f"{path.parent.name}/{path.stem}"
     )
-
-
-def unit(path):
-    """`momentum` of 02_momentum.ipynb."""
-    return path.stem.split("_", maxsplit=1)[1]
-
-
-def exercises_of(path):
-    """The exercises that the check module of this unit defines, in their order."""
-    module = importlib.import_module(f"course_utils.checks.{unit(path)}")
-    return [exercise for exercise in EXERCISES if exercise.unit == module.__name__]
-
-
-def cell_id(kind, exercise):
-    return f"{kind}-{exercise.name.replace('_', '-')}"
 
 
 # -- every notebook -------------------------------------------------------------------------------
@@ -76,9 +60,10 @@ def test_it_is_saved_as_we_save_notebooks_and_without_what_changes_from_run_to_r
 
 @each(LECTURES + SOLUTIONS + TASKS)
 def test_its_cells_have_readable_names(path):
-    names = [cell.id for cell in read(path).cells]
+    notebook = read(path)
+    names = [cell.id for cell in notebook.cells]
+    assert names == [cell.id for cell in name_cells(notebook).cells]  # as the tools would name them
     assert [name for name in names if not re.fullmatch(r"[a-z]+[a-z0-9]*(-[a-z0-9]+)*", name)] == []
-    assert [name for name in names if re.fullmatch(r"[0-9a-f]{8}", name)] == []
     assert len(set(names)) == len(names)
 
 
@@ -89,33 +74,19 @@ def test_lectures_solutions_and_exercises_have_the_same_names():
     lectures = [path.name for path in LECTURES if not path.name.startswith("00_")]
     solutions = [path.name for path in SOLUTIONS]
     assert lectures == solutions == [path.name for path in TASKS]
-    assert all(re.fullmatch(r"\d\d_[a-z_]+\.ipynb", name) for name in solutions)
+    assert solutions == [f"{unit.stem}.ipynb" for unit in UNITS]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_it_has_a_check_module_and_a_test_of_the_same_name(unit):
+    assert (ROOT / "course_utils" / "checks" / f"{unit.name}.py").exists()
+    assert (ROOT / "tests" / "checks" / f"test_{unit.name}.py").exists()
 
 
 @each(SOLUTIONS)
-def test_it_has_a_check_module_and_a_test_of_the_same_name(path):
-    assert (ROOT / "course_utils" / "checks" / f"{unit(path)}.py").exists()
-    assert (ROOT / "tests" / "checks" / f"test_{unit(path)}.py").exists()
-
-
-@each(SOLUTIONS)
-def test_its_headings_give_the_numbers_and_points_of_the_checks(path):
-    text = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
-    headings = [(number, int(points)) for number, points in HEADING.findall(text)]
-    assert headings == [(e.number, e.points) for e in exercises_of(path)]
-    assert len(re.findall(r"^#+ Exercise", text, re.MULTILINE)) == len(headings)
-
-
-@each(SOLUTIONS)
-def test_each_answer_is_followed_by_its_check(path):
-    names = [cell.id for cell in code_cells(read(path))]
-    pairs = [
-        (name, names[i + 1 : i + 2]) for i, name in enumerate(names) if name.startswith("answer-")
-    ]
-    assert pairs == [
-        (cell_id("answer", exercise), [cell_id("check", exercise)])
-        for exercise in exercises_of(path)
-    ]
+def test_its_exercises_are_those_that_the_unit_declares_each_with_heading_answer_and_check(path):
+    solution = read_solution(path)  # refuses anything else
+    assert list(solution.exercises) == declared(path.stem)
 
 
 # -- exercises ------------------------------------------------------------------------------------
@@ -123,7 +94,7 @@ def test_each_answer_is_followed_by_its_check(path):
 
 @each(SOLUTIONS)
 def test_its_exercise_is_what_would_be_generated_now(path):
-    expected = as_text(exercise_from(read(path), path.name))
+    expected = as_text(exercise_from(read_solution(path)))
     assert (ROOT / "exercises" / path.name).read_bytes() == expected.encode()
 
 
@@ -172,21 +143,21 @@ def red_cells(folder):
     return red, table
 
 
-def with_each_answer_taken_out_in_turn(solution):
+def with_each_answer_taken_out_in_turn(path):
     """Each check stands behind a blank, as if nobody had answered; behind it stands the answer.
 
     One kernel runs them all. Every answer is back in its place before the next one is taken out, so
     a red cell elsewhere than at a check means that something depends on it by mistake. That the
     checks are green behind their answers is what nbval shows in solutions/.
     """
-    blanks = {cell.id: cell.source for cell in exercise_from(solution, "solution").cells}
-    cells, answer = [], None
+    blanks = {cell.id: cell.source for cell in exercise_from(read_solution(path)).cells}
+    solution, cells, answer = read(path), [], None
     for cell in copy.deepcopy(solution.cells):
-        if cell.id.startswith("answer-"):
+        if role(cell) is Role.ANSWER:
             answer = copy.deepcopy(cell)
             cell.id, cell.source = f"blank-{cell.id}", blanks[cell.id]
         cells.append(cell)
-        if answer and cell.id.startswith("check-"):
+        if answer and role(cell) is Role.CHECK:
             cells.append(answer)
             answer = None
     return from_dict({**solution, "cells": cells})
@@ -195,7 +166,7 @@ def with_each_answer_taken_out_in_turn(solution):
 @pytest.fixture(scope="module")
 def broken():
     """The solutions with each answer taken out in turn, and one of them as if never run."""
-    notebooks = {path.name: with_each_answer_taken_out_in_turn(read(path)) for path in SOLUTIONS}
+    notebooks = {path.name: with_each_answer_taken_out_in_turn(path) for path in SOLUTIONS}
     never_run = strip_outputs(copy.deepcopy(notebooks[SOLUTIONS[0].name]))
     return {**notebooks, "never_run.ipynb": never_run}
 
@@ -213,7 +184,7 @@ def nbval(broken, tmp_path_factory):
 def test_nbval_turns_red_at_the_check_of_each_answer_that_is_taken_out(path, broken, nbval):
     red, table = nbval
     names = [cell.id for cell in broken[path.name].cells if cell.cell_type == "code"]
-    checks = [cell_id("check", exercise) for exercise in exercises_of(path)]
+    checks = [id_of(Role.CHECK, exercise.name) for exercise in declared(path.stem)]
     assert [names[number] for number in red[path.name]] == [*checks, "scoreboard"]
     count = str(len(names))
     assert table[path.name][:3] == [count, count, str(coverage(broken[path.name]).compared)]

@@ -2,13 +2,22 @@
 
 import json
 import re
+from typing import Annotated
 
 import numpy as np
 import pytest
 
 from course_utils import exercise as engine
-from course_utils.answers import Formula, Function, Number, ____
-from course_utils.exercise import Misconception, exercise, partly, right, scoreboard, wrong
+from course_utils.answers import (
+    Formula,
+    FormulaAnswer,
+    Function,
+    FunctionAnswer,
+    Number,
+    RealNumber,
+    ____,
+)
+from course_utils.exercise import exercise, partly, right, scoreboard, wrong
 
 
 @pytest.fixture(autouse=True)
@@ -18,22 +27,17 @@ def own_register(monkeypatch):
 
 
 def make(points=2, hints=("Look.", "Look again."), number="9.1"):
-    @exercise(
-        number,
-        points=points,
-        hints=hints,
-        misconceptions=[
-            Misconception("negative", (-1,), "It counts.", when=lambda n: n < 0),
-            Misconception("twice", ("5 + 3",), "Once is enough."),
-            Misconception("minus twice", (-8,), "Neither."),
-        ],
-    )
-    def four(n: Number()):
+    @exercise(number, points=points)
+    def four(n: RealNumber):
         """Find four."""
         if n == 3:
             return partly(1, "Close.")
         return right("It is four.") if n == 4 else wrong(f"{n:g} is not four.")
 
+    four.add_hints(*hints)
+    four.mistake("negative", "It counts.", example=(-1,), when=lambda n: n < 0)
+    four.mistake("twice", "Once is enough.", example=("5 + 3",))
+    four.mistake("minus twice", "Neither.", example=(-8,))
     return four
 
 
@@ -99,7 +103,7 @@ def test_the_wrong_number_of_answers_could_not_be_checked(args, named, got):
 
 def test_answers_may_be_given_by_name():
     @exercise("9.2", points=1)
-    def difference(a: Number(), b: Number(), c: Number()):
+    def difference(a: RealNumber, b: RealNumber, c: RealNumber):
         """Order matters."""
         return right("Yes.") if a - b == 1 else wrong("No.")
 
@@ -110,7 +114,7 @@ def test_answers_may_be_given_by_name():
 @pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit, RecursionError])
 def test_a_fault_of_the_check_itself_does_not_hit_the_student(error):
     @exercise("9.2", points=1)
-    def broken(n: Number()):
+    def broken(n: RealNumber):
         """Break."""
         raise error("on\npurpose")
 
@@ -124,7 +128,7 @@ def test_a_fault_of_the_check_itself_does_not_hit_the_student(error):
 @pytest.mark.parametrize("earned", [-1, 2, 3])
 def test_part_points_that_are_no_part_are_a_fault_of_the_check(earned):
     @exercise("9.2", points=2)
-    def generous(n: Number()):
+    def generous(n: RealNumber):
         """Give."""
         return partly(earned, "Take.")
 
@@ -134,7 +138,7 @@ def test_part_points_that_are_no_part_are_a_fault_of_the_check(earned):
 
 def test_an_endless_loop_can_be_interrupted():
     @exercise("9.2", points=1)
-    def calls(f: Function()):
+    def calls(f: Annotated[FunctionAnswer, Function()]):
         """Call."""
         return right(str(f()))
 
@@ -148,28 +152,47 @@ def test_an_endless_loop_can_be_interrupted():
 
 
 def test_a_mistake_that_cannot_be_compared_is_passed_over():
-    @exercise(
-        "9.2",
-        points=1,
-        misconceptions=[
-            Misconception("raises", ("1/t",), "No.", when=lambda y: 1 / 0),
-            Misconception("known", ("t + 1",), "Yes."),
-        ],
-    )
-    def compare(y: Formula(t=range(3))):
+    @exercise("9.2", points=1)
+    def compare(y: Annotated[FormulaAnswer, Formula(t=range(3))]):
         """Compare."""
         return wrong("No.")
 
+    compare.mistake("raises", "No.", example=("1/t",), when=lambda y: 1 / 0)
+    compare.mistake("known", "Yes.", example=("t + 1",))
     assert compare("1 + t").misconception == "known"
 
 
-def test_a_parameter_without_a_kind_is_refused_when_the_check_is_written():
-    for annotation in (Number, float, 3):
-        with pytest.raises(TypeError, match="annotate n with a kind such as Number"):
+def test_a_mistake_that_is_a_function_is_written_under_its_explanation():
+    @exercise("9.2", points=1)
+    def doubled(f: Annotated[FunctionAnswer, Function(samples=[(3,)])]):
+        """Double."""
+        return right("Yes.") if f(3) == 6 else wrong("No.")
 
-            @exercise("9.2", points=1)
-            def careless(n: annotation):
-                """Forget."""
+    @doubled.mistake("squared", "A square is no double.")
+    def squared(x):
+        return x * x
+
+    @doubled.mistake("negative", "A double keeps the sign.", when=lambda f: f(3) < 0)
+    def negative(x):
+        return -2 * x
+
+    assert squared(3) == 9, "the function stays what it was"
+    assert [m.name for m in doubled.misconceptions] == ["squared", "negative"]
+    assert doubled(lambda x: x**2).explanation == "A square is no double."
+    assert doubled(lambda x: -x).misconception == "negative"
+    assert doubled(lambda x: x + x).misconception is None
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [Number, Number(), float, 3, Annotated[float, Number], Annotated[float, "a number"]],
+)
+def test_a_parameter_without_a_kind_is_refused_when_the_check_is_written(annotation):
+    with pytest.raises(TypeError, match=r"careless: annotate n with .* Annotated\[float, Numb"):
+
+        @exercise("9.2", points=1)
+        def careless(n: annotation):
+            """Forget."""
 
 
 # -- looks -----------------------------------------------------------------------------------------
@@ -204,7 +227,7 @@ def test_a_card_sets_no_text_or_background_color_so_every_theme_can_be_read():
 
 def test_a_card_sets_code_and_indices_and_escapes_the_rest():
     @exercise("9.2", points=1)
-    def speak(n: Number()):
+    def speak(n: RealNumber):
         """Speak."""
         return wrong("<b> & `x_1 < 2`, v_{t−1}, g_1, β^{t}, first_false_line")
 
@@ -215,7 +238,7 @@ def test_a_card_sets_code_and_indices_and_escapes_the_rest():
 
 def test_the_text_is_one_printable_line_whatever_the_student_raised():
     @exercise("9.2", points=1)
-    def calls(f: Function()):
+    def calls(f: Annotated[FunctionAnswer, Function()]):
         """Call."""
         return right(str(f()))
 
@@ -243,7 +266,7 @@ def test_feedback_is_data_for_the_grader():
 
 def test_points_from_numpy_are_plain_data_too():
     @exercise("9.2", points=2)
-    def counted(n: Number()):
+    def counted(n: RealNumber):
         """Count."""
         return partly(np.int64(1), "Half.")
 
@@ -275,7 +298,7 @@ def test_without_hints_the_hint_says_so():
 
 
 def in_unit(unit, number, name, points):
-    def check(n: Number()):
+    def check(n: RealNumber):
         """Check."""
         return right("Yes.")
 

@@ -10,7 +10,8 @@ import pytest
 from course_utils import style
 from course_utils.exercise import Feedback, Outcome
 from course_utils.files import CourseError
-from course_utils.progress import VERDICT, collect, declared, progress
+from course_utils.progress import VERDICT, collect, progress
+from course_utils.units import declared
 
 ROOT = Path(__file__).parents[1]
 UNITS = sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))

@@ -1,13 +1,13 @@
 """What is run for a submission: the instructor's cells in their order, the student's in between.
 
-Check cells are always the instructor's, so whatever a submission did to them is without effect.
-Answers are found by their cell id; in a notebook that has lost its ids (some editors drop them),
-the calls `check.weights(...)` are the landmarks, and what stands before one belongs to it.
+Check cells are always the instructor's, so whatever a submission did to them is without effect. Of
+an answer only the place is known here, never the solution. Answers are found by their cell id; in
+a notebook that has lost its ids (some editors drop them), the calls `check.weights(...)` are the
+landmarks, and what stands before one belongs to it.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from course_utils.files import CourseError
 
+from ..marks import INSTRUCTOR_ONLY
+from ..roles import Check, Ours, Role, called_check, role_of_code
+
 OLDEST, NEWEST = 4, 4  # notebook formats
-STUDENT_CELL = "student"  # where students write their id, in units with numbers of their own
-NOT_RUN = ("scoreboard",)
-INSTRUCTORS = "instructor-only"  # a tag
-LONGEST_CALL = 2000  # characters; a cell of megabytes takes seconds to parse, and is no call
 
 
 class Cell(NamedTuple):
@@ -27,13 +26,6 @@ class Cell(NamedTuple):
 
     id: str
     source: str
-
-
-class Check(NamedTuple):
-    """A call of a check in the instructor's notebook: which exercise, on which expressions."""
-
-    exercise: str
-    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +36,7 @@ class Step:
     source: str
     is_students: bool = False
     check: Check | None = None
+    tells_id: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,36 +71,19 @@ def submitted_cells(data: bytes) -> list[Cell]:
     return [Cell(_text(cell.get("id", "")), _source(cell.get("source"))) for cell in code]
 
 
-def checks(solution: Sequence[Cell]) -> dict[str, Check]:
-    """The calls of checks in the instructor's notebook, by cell id."""
-    found = {cell.id: called_check(cell.source) for cell in solution if _is_check(cell)}
-    broken = [cell_id for cell_id, check in found.items() if check is None]
-    if broken:
-        raise CourseError(
-            f"the solution's cell {broken[0]} should hold one call such as check.weights(weights)."
-        )
-    return {cell_id: check for cell_id, check in found.items() if check}
-
-
-def called_check(source: str) -> Check | None:
-    """The check that this source calls, if it is nothing but `check.name(arguments)`."""
-    match _parsed(source):
-        case [ast.Expr(ast.Call(ast.Attribute(ast.Name("check"), name), arguments, []))]:
-            return Check(name, tuple(ast.unparse(argument) for argument in arguments))
-    return None
-
-
-def assemble(solution: Sequence[Cell], submission: Sequence[Cell]) -> Assembly:
+def assemble(ours: Sequence[Ours], submission: Sequence[Cell]) -> Assembly:
     """Put the student's cells between the instructor's."""
-    return _Assembling(solution, submission).result()
+    return _Assembling(ours, submission).result()
 
 
 class _Assembling:
-    def __init__(self, solution: Sequence[Cell], submission: Sequence[Cell]) -> None:
-        self.checks = checks(solution)
-        self.solution = [cell for cell in solution if cell.id not in NOT_RUN]
+    def __init__(self, ours: Sequence[Ours], submission: Sequence[Cell]) -> None:
+        self.ours = ours
+        calls = {cell.id: called_check(cell.source) for cell in ours if cell.role == Role.CHECK}
+        self.checks = {cell_id: check for cell_id, check in calls.items() if check}
         self.by_exercise = {check.exercise: key for key, check in self.checks.items()}
-        self.sources = {c.source.strip(): c.id for c in self.solution if c.source.strip()}
+        self.student = next((cell.id for cell in ours if cell.role == Role.STUDENT), "")
+        self.sources = {c.source.strip(): c.id for c in ours if c.source.strip()}
         self.mine: dict[str, str] = {}
         self.extras: dict[str, list[Step]] = {}
         self.seen: list[str] = []
@@ -116,9 +92,9 @@ class _Assembling:
 
     def _sort(self, submission: Sequence[Cell]) -> None:
         """The student's version of each cell that we know, and their own cells behind those."""
-        known, last = {cell.id for cell in self.solution}, ""
+        known, last = {cell.id for cell in self.ours}, ""
         for number, cell in enumerate(submission, start=1):
-            if cell.id in NOT_RUN:
+            if role_of_code(cell.source) is Role.SCOREBOARD:
                 continue
             place = self._place(cell, known)
             if place in known and place not in self.mine:
@@ -137,58 +113,50 @@ class _Assembling:
         check = called_check(cell.source)
         if check and check.exercise in self.by_exercise:
             return self.by_exercise[check.exercise]
-        if _sets_student(cell.source):
-            return STUDENT_CELL
+        if role_of_code(cell.source) is Role.STUDENT:
+            return self.student
         return self.sources.get(cell.source.strip(), "")
 
     def result(self) -> Assembly:
         steps: list[Step] = []
         head = True  # cells of the student's before all that we know come after our own first ones
-        for cell in self.solution:
-            if head and (_is_answer(cell) or _is_check(cell)):
+        for cell in self.ours:
+            if head and cell.role in (Role.ANSWER, Role.CHECK):
                 steps += self.extras.pop("", [])
                 head = False
-            if _is_answer(cell) and cell.id not in self.mine and not _pending(steps):
+            if cell.role == Role.ANSWER and cell.id not in self.mine and not _pending(steps):
                 self.notes.append(f"The cell {cell.id} is missing.")
             steps += self._steps_of(cell)
             steps += self.extras.pop(cell.id, [])
         self._note_order()
         return Assembly(tuple(steps), tuple(self.notes))
 
-    def _steps_of(self, cell: Cell) -> Iterable[Step]:
+    def _steps_of(self, cell: Ours) -> Iterable[Step]:
         theirs = self.mine.get(cell.id)
-        if _is_check(cell):
+        if cell.role == Role.CHECK:
             self._note_check(cell, theirs)
             yield Step(cell.id, cell.source, check=self.checks[cell.id])
-        elif _is_answer(cell):
+        elif cell.role == Role.ANSWER:
             if theirs is not None:
                 yield Step(cell.id, theirs, is_students=True)
-        elif cell.id == STUDENT_CELL and theirs is not None:
-            yield Step(cell.id, theirs, is_students=True)
+        elif cell.role == Role.STUDENT and theirs is not None:
+            yield Step(cell.id, theirs, is_students=True, tells_id=True)
         else:
-            yield Step(cell.id, cell.source)
+            yield Step(cell.id, cell.source, tells_id=cell.role == Role.STUDENT)
             if theirs is not None and theirs.strip() != cell.source.strip():
                 self.notes.append(f"The cell {cell.id} was edited; ours ran first, then theirs.")
                 yield Step(cell.id, theirs, is_students=True)
 
-    def _note_check(self, cell: Cell, theirs: str | None) -> None:
+    def _note_check(self, cell: Ours, theirs: str | None) -> None:
         if theirs is None:
             self.notes.append(f"The cell {cell.id} was deleted; it is restored.")
         elif called_check(theirs) != self.checks[cell.id]:
             self.notes.append(f"The cell {cell.id} was edited; it is restored.")
 
     def _note_order(self) -> None:
-        order = [cell.id for cell in self.solution if cell.id in self.mine]
+        order = [cell.id for cell in self.ours if cell.id in self.mine]
         if self.seen != order:
             self.notes.append("The cells were in another order; they ran in the instructor's.")
-
-
-def _is_check(cell: Cell) -> bool:
-    return cell.id.startswith("check-")
-
-
-def _is_answer(cell: Cell) -> bool:
-    return cell.id.startswith("answer-")
 
 
 def _pending(steps: Sequence[Step]) -> bool:
@@ -199,24 +167,9 @@ def _pending(steps: Sequence[Step]) -> bool:
     return any(since)
 
 
-def _sets_student(source: str) -> bool:
-    match _parsed(source):
-        case [ast.Assign([ast.Name("student")])]:
-            return True
-    return False
-
-
-def _parsed(source: str) -> list[ast.stmt]:
-    """The statements of a short cell; none of one that is too long or no Python."""
-    try:
-        return ast.parse(source).body if len(source) <= LONGEST_CALL else []
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
 def _is_note(cell: dict) -> bool:
     metadata = cell.get("metadata")
-    return isinstance(metadata, dict) and INSTRUCTORS in str(metadata.get("tags"))
+    return isinstance(metadata, dict) and INSTRUCTOR_ONLY in str(metadata.get("tags"))
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from course_utils.exercise import in_html
+from course_utils.cards import in_html
 
 from .records import Line, Mark, visible
 

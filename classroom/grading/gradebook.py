@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from course_utils.files import CourseError
+from course_utils.units import meant
 
 from .records import Graded, Mark, Override, Result, mark
 
@@ -98,13 +99,11 @@ class Gradebook:
 
     def stem(self, unit: str) -> str:
         """The unit with grades that is meant by `2`, `02`, `momentum` or `02_momentum`."""
-        wanted = unit.removesuffix(".ipynb")
-        wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
-        for stem in self.units():
-            if wanted in (stem, *stem.split("_", maxsplit=1)):
-                return stem
-        known = ", ".join(self.units()) or "none"
-        raise CourseError(f"There are no grades of a unit {unit!r}; there are of: {known}.")
+        stem = meant(unit, self.units())
+        if stem is None:
+            known = ", ".join(self.units()) or "none"
+            raise CourseError(f"There are no grades of a unit {unit!r}; there are of: {known}.")
+        return stem
 
     def marks(self, unit: str | None = None) -> list[Mark]:
         """Every submission with its overrides on top, by unit and student."""

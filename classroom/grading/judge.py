@@ -24,10 +24,11 @@ from course_utils import checks as all_checks
 from course_utils.answers import Student
 from course_utils.exercise import Exercise, Feedback, Outcome
 from course_utils.files import CourseError
-from course_utils.progress import declared
+from course_utils.units import declared
 from course_utils.variants import student_id
 
-from .assembly import STUDENT_CELL, Assembly, Cell, Step, assemble
+from ..roles import Ours
+from .assembly import Assembly, Cell, Step, assemble
 from .records import Graded, Result
 from .sandbox import Limits, Needs, Sandbox, Submission
 from .values import WireError
@@ -47,7 +48,7 @@ class Job:
     unit: str
     file: str
     digest: str
-    solution: list[list[str]]  # id and source of each code cell
+    solution: list[list[str]]  # id, role and source of each code cell
     cells: list[list[str]]
     student_id: str | None = None  # the true one; None: as written in the notebook
     limits: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class Judging:
         self.tell = tell
         self.exercises = {e.name: e for e in declared(job.unit)}
         self.assembly: Assembly = assemble(
-            [Cell(*c) for c in job.solution], [Cell(*c) for c in job.cells]
+            [Ours(*c) for c in job.solution], [Cell(*c) for c in job.cells]
         )
         self.steps = self._with_id(self.assembly.steps)
         self.ran: dict[int, Ran] = {}
@@ -94,9 +95,12 @@ class Judging:
         """Where the true id is known, it stands in the notebook too, whatever was written there."""
         if self.job.student_id is None:
             return list(steps)
-        told = Step(STUDENT_CELL, f"student = {self.job.student_id!r}")
-        places = [i for i, step in enumerate(steps) if step.id == STUDENT_CELL]
-        return [*steps[: places[-1] + 1], told, *steps[places[-1] + 1 :]] if places else list(steps)
+        places = [i for i, step in enumerate(steps) if step.tells_id]
+        if not places:
+            return list(steps)
+        last = places[-1]
+        told = Step(steps[last].id, f"student = {self.job.student_id!r}")
+        return [*steps[: last + 1], told, *steps[last + 1 :]]
 
     def graded(self) -> Graded:
         """Run and judge everything; a child that dies costs the exercise it died in."""

@@ -19,8 +19,11 @@ from pathlib import Path
 
 from course_utils.exercise import Outcome
 from course_utils.files import CourseError
-from course_utils.progress import declared
+from course_utils.units import declared
 
+from ..notebooks import as_text
+from ..roles import Ours
+from ..solutions import asked, read_solution, solution_paths
 from . import desks, fingerprint
 from .assembly import Cell, submitted_cells
 from .gradebook import NAME, Gradebook
@@ -123,10 +126,8 @@ class Solutions:
     """The instructor's notebooks: what is asked in each unit."""
 
     def __init__(self, root: Path) -> None:
-        self._paths = {path.stem: path for path in sorted((root / "solutions").glob("*.ipynb"))}
-        if not self._paths:
-            raise CourseError(f"There are no solutions in {root}; grading needs them.")
-        self._cells: dict[str, list[Cell]] = {}
+        self._paths = {path.stem: path for path in solution_paths(root)}
+        self._asked: dict[str, list[Ours]] = {}
 
     def exercise_names(self) -> dict[str, list[str]]:
         """The names of the exercises of each unit."""
@@ -134,15 +135,14 @@ class Solutions:
 
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
-        if unit not in self._cells:
-            self._cells[unit] = submitted_cells(self._paths[unit].read_bytes())
-        return self._cells[unit]
+        notebook = read_solution(self._paths[unit]).notebook
+        return submitted_cells(as_text(notebook).encode())
 
-    def asked(self, unit: str) -> list[Cell]:
+    def asked(self, unit: str) -> list[Ours]:
         """The same without the answers: all that a submission is run with."""
-        return [
-            Cell(c.id, "" if c.id.startswith("answer-") else c.source) for c in self.cells(unit)
-        ]
+        if unit not in self._asked:
+            self._asked[unit] = asked(read_solution(self._paths[unit]))
+        return self._asked[unit]
 
 
 def _digest(submission: Submission, solutions: Solutions, options: Options) -> str:
@@ -309,9 +309,11 @@ def _prove(unit: str, solutions: Solutions, executor: Executor, options: Options
     cells = solutions.cells(unit)
     job = _job(submission, "", cells, solutions, replace(options, ids=None, verbose=False))
     graded = Graded.from_dict(_submit(executor, job, options).result()["graded"])
-    short = [r for r in graded.results if r.earned < r.points]
-    if short:
-        raise CourseError(
-            f"The solution of {unit} does not earn all points here, so nobody was graded: "
-            f"{short[0].feedback!r}"
-        )
+    results = {result.name: result for result in graded.results}
+    for exercise in declared(unit):
+        result = results.get(exercise.name)
+        if result is None or result.earned < exercise.points:
+            why = f"{exercise.name} is not judged." if result is None else f"{result.feedback!r}"
+            raise CourseError(
+                f"The solution of {unit} does not earn all points here, so nobody was graded: {why}"
+            )

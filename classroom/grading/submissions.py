@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from course_utils.files import CourseError
+from course_utils.units import meant
 
-from .assembly import called_check, submitted_cells
+from ..roles import called_check
+from .assembly import submitted_cells
 
 LARGEST = 20 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
 MOST_FILES = 100_000
@@ -186,8 +188,9 @@ def _flat(stem: str, units: dict) -> tuple[str, str]:
 
 
 def _unit_named(stem: str, units: dict) -> str:
-    names = {unit.lower(): unit for unit in units}
-    return names.get(stem.lower()) or names.get(AGAIN.sub("", stem).lower(), "")
+    """The unit by which a file is named; of a bare number, its content tells more."""
+    names = [name for name in (stem, AGAIN.sub("", stem)) if not name.isdecimal()]
+    return next(filter(None, (meant(name, units) for name in names)), "")
 
 
 def _by_content(file: Found, units: dict, only: str | None) -> str:

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from course_utils.files import CourseError
+from course_utils.units import find
 
-from ..units import lectures
 from .records import Graded, visible
 from .running import Done, Options, Run, grade, read_ids
 from .sandbox import Limits
@@ -22,7 +22,7 @@ UNPROTECTED = (
 def grade_class(given: argparse.Namespace, root: Path) -> int:
     """Grade, write everything that comes out, and say what needs a look by hand."""
     options = Options(
-        unit=given.unit and lectures(root, [given.unit])[0].stem,
+        unit=given.unit and find(given.unit),
         student=given.student,
         jobs=_at_least_one(given.jobs),
         scheduler=given.scheduler,

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import Annotated
 
 import numpy as np
 
-from ..answers import Array, Choice, Formula, Function, FunctionAnswer, close, show, show_at
+from ..answers import (
+    Array,
+    Choice,
+    Formula,
+    FormulaAnswer,
+    Function,
+    FunctionAnswer,
+    close,
+    show,
+    show_at,
+)
 from ..attention import attention as package_attention
 from ..attention import causal_mask, softmax
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Verdict, exercise, partly, right, wrong
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -46,37 +57,17 @@ def _whole_numbers(seed: int, *shapes: tuple[int, int], largest: int = 3) -> tup
     return tuple(rng.integers(-largest, largest + 1, size=shape).astype(float) for shape in shapes)
 
 
-def _instance(seed: int, n: int, k: int, m: int, width: int) -> tuple[np.ndarray, ...]:
+def _instance(
+    seed: int, n: int, k: int, m: int, width: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Q, K and V for n queries, k keys, m numbers in a key, `width` numbers in a value."""
-    return _whole_numbers(seed, (n, m), (k, m), (k, width))
+    Q, K, V = _whole_numbers(seed, (n, m), (k, m), (k, width))
+    return Q, K, V
 
-
-# -- the mistakes, as variations of one function --------------------------------------------------
-
-
-def _variant(
-    scale: Callable[..., float] = lambda Q, K, V: np.sqrt(Q.shape[1]),
-    weigh: Callable[[np.ndarray], np.ndarray] = softmax,
-) -> Callable[..., np.ndarray]:
-    """Attention with another scale, or with other weights from the scores."""
-    return lambda Q, K, V: weigh(Q @ K.T / scale(Q, K, V)) @ V
-
-
-_no_scale = _variant(lambda Q, K, V: 1.0)
-_divided_by_m = _variant(lambda Q, K, V: Q.shape[1])
-_value_width = _variant(lambda Q, K, V: np.sqrt(V.shape[1]))
-_over_queries = _variant(weigh=lambda S: softmax(S, axis=0))
-_over_everything = _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum())
-_raw_sum = _variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True))
-_overflows = _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True))
-
-SCALE_MISTAKES = (
-    "Without 1/√m the scores spread the more the longer the vectors are: Var(qᵀk) grows as m.",
-    "Var(qᵀk) grows as m, so its spread grows as √m. Dividing by m flattens the weights.",
-)
 
 # -- exercises ------------------------------------------------------------------------------------
 
+Shape = Annotated[np.ndarray, Array((2,))]
 SIZES = {"n": 5, "d": 7, "m": 3, "l": 4, "T": 2}
 
 
@@ -91,68 +82,17 @@ def _shapes_by_running(n: int, d: int, m: int, l: int, T: int) -> dict[str, tupl
     return {name: array.shape for name, array in arrays.items()}
 
 
-def _but(**changed: tuple[int, int]) -> tuple:
-    """The shapes with some of them replaced by a mistaken one."""
-    return tuple((_shapes_by_running(**SIZES) | changed).values())
-
-
-@exercise(
-    "4.1",
-    points=2,
-    hints=[
-        "Start from X, which is n×d. In a product the inner sizes meet and vanish: (n×d)(d×m) is "
-        "n×m.",
-        "A score belongs to a pair of tokens: one asks, one is asked. How many pairs are there?",
-        "The T outputs of the heads stand side by side, so their columns add up. W^O takes so many "
-        "numbers a token, and gives d back.",
-    ],
-    misconceptions=[
-        Misconception(
-            "scores of features instead of tokens",
-            _but(scores=(3, 3)),
-            "That is QᵀK, m×m. A score compares a query with a key, so there is one for each "
-            "pair of tokens: QKᵀ.",
-            when=lambda *s: close(s[2], (3, 3)),
-        ),
-        Misconception(
-            "W^O made for one head",
-            _but(W_O=(4, 7)),
-            "W^O meets all heads at once: it has a row for each of the T·l numbers that stand side "
-            "by side.",
-            when=lambda *s: close(s[6], (4, 7)),
-        ),
-        Misconception(
-            "heads stacked as rows",
-            _but(joined=(10, 4)),
-            "Every token keeps one row; what the heads say about it is written side by side, in "
-            "T·l columns.",
-            when=lambda *s: close(s[5], (10, 4)),
-        ),
-        Misconception(
-            "heads added",
-            _but(joined=(5, 4), W_O=(4, 7)),
-            "Heads are put side by side, not added: n×T·l numbers go into W^O.",
-            when=lambda *s: close(s[5], (5, 4)),
-        ),
-        Misconception(
-            "matrices written for column vectors",
-            _but(W_q=(3, 7), W_v=(4, 7)),
-            "With tokens as rows of X the product is X W, so W has d rows. Both habits are "
-            "in use: with tokens as columns it would be W x.",
-            when=lambda *s: close(s[0], (3, 7)) or close(s[3], (4, 7)),
-        ),
-        Misconception(
-            "a head as wide as a token",
-            _but(head=(5, 7)),
-            "A head mixes values, and a value has l numbers. Only W^O brings the width back to d.",
-            when=lambda *s: close(s[4], (5, 7)),
-        ),
-    ],
-)
+@exercise("4.1", points=2)
 def shapes(
-    W_q: Array((2,)), Q: Array((2,)), scores: Array((2,)), W_v: Array((2,)),
-    head: Array((2,)), joined: Array((2,)), W_O: Array((2,)), Y: Array((2,)),
-) -> Verdict:  # fmt: skip
+    W_q: Shape,
+    Q: Shape,
+    scores: Shape,
+    W_v: Shape,
+    head: Shape,
+    joined: Shape,
+    W_O: Shape,
+    Y: Shape,
+) -> Verdict:
     """Give the shape of every array for n = 5, d = 7, m = 3, l = 4 and T = 2."""
     given = (W_q, Q, scores, W_v, head, joined, W_O, Y)
     ran = _shapes_by_running(**SIZES)
@@ -169,6 +109,61 @@ def shapes(
     return partly(int(len(off) <= 2), says)
 
 
+shapes.add_hints(
+    "Start from X, which is n×d. In a product the inner sizes meet and vanish: (n×d)(d×m) is n×m.",
+    "A score belongs to a pair of tokens: one asks, one is asked. How many pairs are there?",
+    "The T outputs of the heads stand side by side, so their columns add up. W^O takes so many "
+    "numbers a token, and gives d back.",
+)
+
+
+def _but(**changed: tuple[int, int]) -> tuple:
+    """The shapes with some of them replaced by a mistaken one."""
+    return tuple((_shapes_by_running(**SIZES) | changed).values())
+
+
+shapes.mistake(
+    "scores of features instead of tokens",
+    "That is QᵀK, m×m. A score compares a query with a key, so there is one for each "
+    "pair of tokens: QKᵀ.",
+    example=_but(scores=(3, 3)),
+    when=lambda *s: close(s[2], (3, 3)),
+)
+shapes.mistake(
+    "W^O made for one head",
+    "W^O meets all heads at once: it has a row for each of the T·l numbers that stand side "
+    "by side.",
+    example=_but(W_O=(4, 7)),
+    when=lambda *s: close(s[6], (4, 7)),
+)
+shapes.mistake(
+    "heads stacked as rows",
+    "Every token keeps one row; what the heads say about it is written side by side, in "
+    "T·l columns.",
+    example=_but(joined=(10, 4)),
+    when=lambda *s: close(s[5], (10, 4)),
+)
+shapes.mistake(
+    "heads added",
+    "Heads are put side by side, not added: n×T·l numbers go into W^O.",
+    example=_but(joined=(5, 4), W_O=(4, 7)),
+    when=lambda *s: close(s[5], (5, 4)),
+)
+shapes.mistake(
+    "matrices written for column vectors",
+    "With tokens as rows of X the product is X W, so W has d rows. Both habits are "
+    "in use: with tokens as columns it would be W x.",
+    example=_but(W_q=(3, 7), W_v=(4, 7)),
+    when=lambda *s: close(s[0], (3, 7)) or close(s[3], (4, 7)),
+)
+shapes.mistake(
+    "a head as wide as a token",
+    "A head mixes values, and a value has l numbers. Only W^O brings the width back to d.",
+    example=_but(head=(5, 7)),
+    when=lambda *s: close(s[4], (5, 7)),
+)
+
+
 PLAIN = [_instance(15, 2, 3, 4, 2), _instance(82, 3, 3, 2, 2), _instance(0, 1, 5, 3, 1),
          _instance(299, 4, 2, 1, 3), _instance(4, 3, 1, 2, 4)]  # fmt: skip
 LARGE = (
@@ -178,51 +173,8 @@ LARGE = (
 )
 
 
-@exercise(
-    "4.2",
-    points=3,
-    hints=[
-        "Three steps: a score for every pair (query, key), a softmax over the keys of each query, "
-        "a weighted sum of values.",
-        "`Q @ K.T` has a row for each query. Along which axis must the weights sum to 1?",
-        "For large scores: softmax does not change when the same number is subtracted from a whole "
-        "row. Which number keeps every exponent at 0 or below?",
-    ],
-    misconceptions=[
-        Misconception(
-            "softmax over the wrong axis",
-            (_over_queries,),
-            "Here the weights of each key sum to 1 over the queries. Each query has to divide its "
-            "attention among the keys: rows sum to 1, so the axis is the last one.",
-        ),
-        Misconception("no scale", (_no_scale,), SCALE_MISTAKES[0]),
-        Misconception("1/m in place of 1/√m", (_divided_by_m,), SCALE_MISTAKES[1]),
-        Misconception(
-            "scaled by the width of a value",
-            (_value_width,),
-            "The score is a sum of m products, m being the length of queries and keys. The width "
-            "of the values has no part in it.",
-        ),
-        Misconception(
-            "one softmax over all pairs",
-            (_over_everything,),
-            "All the weights together sum to 1 here. Every query has its own softmax.",
-        ),
-        Misconception(
-            "normalized by a sum of raw scores",
-            (_raw_sum,),
-            "Scores can be negative and their sum can be 0, so score / sum of scores is no weight. "
-            "The exponentials are what is summed.",
-        ),
-        Misconception(
-            "large scores not tamed",
-            (_overflows,),
-            "exp(10000) is beyond floating point. Subtract each row's largest score first: the "
-            "weights stay the same, and no exponent is above 0.",
-        ),
-    ],
-)
-def attention(attention: Function(samples=PLAIN[:2])) -> Verdict:
+@exercise("4.2", points=3)
+def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])]) -> Verdict:
     """Write a function of Q (n×m), K (k×m) and V (k×l) that returns attention, n×l."""
     for Q, K, V in PLAIN:
         answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]), finite=False)
@@ -240,37 +192,72 @@ def attention(attention: Function(samples=PLAIN[:2])) -> Verdict:
     )
 
 
+attention.add_hints(
+    "Three steps: a score for every pair (query, key), a softmax over the keys of each query, "
+    "a weighted sum of values.",
+    "`Q @ K.T` has a row for each query. Along which axis must the weights sum to 1?",
+    "For large scores: softmax does not change when the same number is subtracted from a whole "
+    "row. Which number keeps every exponent at 0 or below?",
+)
+
+
+def _variant(
+    scale: Callable[..., float] = lambda Q, K, V: np.sqrt(Q.shape[1]),
+    weigh: Callable[[np.ndarray], np.ndarray] = softmax,
+) -> Callable[..., np.ndarray]:
+    """Attention with another scale, or with other weights from the scores."""
+    return lambda Q, K, V: weigh(Q @ K.T / scale(Q, K, V)) @ V
+
+
+attention.mistake(
+    "softmax over the wrong axis",
+    "Here the weights of each key sum to 1 over the queries. Each query has to divide its "
+    "attention among the keys: rows sum to 1, so the axis is the last one.",
+    example=(_variant(weigh=lambda S: softmax(S, axis=0)),),
+)
+
+SCALE_MISTAKES = (
+    "Without 1/√m the scores spread the more the longer the vectors are: Var(qᵀk) grows as m.",
+    "Var(qᵀk) grows as m, so its spread grows as √m. Dividing by m flattens the weights.",
+)
+
+attention.mistake(
+    "no scale",
+    SCALE_MISTAKES[0],
+    example=(_variant(lambda Q, K, V: 1.0),),
+)
+attention.mistake(
+    "1/m in place of 1/√m",
+    SCALE_MISTAKES[1],
+    example=(_variant(lambda Q, K, V: Q.shape[1]),),
+)
+attention.mistake(
+    "scaled by the width of a value",
+    "The score is a sum of m products, m being the length of queries and keys. The width "
+    "of the values has no part in it.",
+    example=(_variant(lambda Q, K, V: np.sqrt(V.shape[1])),),
+)
+attention.mistake(
+    "one softmax over all pairs",
+    "All the weights together sum to 1 here. Every query has its own softmax.",
+    example=(_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum()),),
+)
+attention.mistake(
+    "normalized by a sum of raw scores",
+    "Scores can be negative and their sum can be 0, so score / sum of scores is no weight. "
+    "The exponentials are what is summed.",
+    example=(_variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True)),),
+)
+attention.mistake(
+    "large scores not tamed",
+    "exp(10000) is beyond floating point. Subtract each row's largest score first: the "
+    "weights stay the same, and no exponent is above 0.",
+    example=(_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)),),
+)
+
+
 def _by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.array([one_query(q, K, V)[2] for q in Q])
-
-
-def _masked_by_zero(Q, K, V):
-    return softmax(Q @ K.T / np.sqrt(Q.shape[1]) * causal_mask(len(Q))) @ V
-
-
-def _zeroed_after(Q, K, V):
-    return (softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))) @ V
-
-
-def _renormalized_after(Q, K, V):
-    weights = softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))
-    return weights / weights.sum(axis=1, keepdims=True) @ V
-
-
-def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
-    return softmax(np.where(visible, Q @ K.T / np.sqrt(Q.shape[1]), hidden)) @ V
-
-
-def _without_itself(Q, K, V):
-    return _mask(np.tril(np.ones((len(Q), len(Q))), -1) > 0, Q, K, V)
-
-
-def _sees_the_future(Q, K, V):
-    return _mask(causal_mask(len(Q)).T, Q, K, V)
-
-
-def _weak_mask(Q, K, V):
-    return _mask(causal_mask(len(Q)), Q, K, V, hidden=-20.0)
 
 
 CAUSAL = [_instance(6, 3, 3, 4, 2), _instance(9, 4, 4, 2, 3), _instance(7, 1, 1, 2, 2),
@@ -297,87 +284,10 @@ def _past_before_and_after(causal_attention: FunctionAnswer, by: float) -> list[
     ]
 
 
-def _hides_itself(causal_attention: FunctionAnswer) -> bool:
-    Q, K, V = CAUSAL[0]
-    answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
-    return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
-
-
-def _future_in_the_softmax(causal_attention: FunctionAnswer) -> bool:
-    return not np.isfinite(_past_before_and_after(causal_attention, 1e4)).all()
-
-
-def _future_leaks(causal_attention: FunctionAnswer) -> bool:
-    before, *after = _past_before_and_after(causal_attention, 1e4)
-    right_before = not refute(causal_attention(*CAUSAL[1]), *CAUSAL[1], causal=True)
-    return right_before and np.isfinite(after).all() and not np.array_equal(before, after[0])
-
-
-@exercise(
-    "4.3",
-    points=3,
-    hints=[
-        "Token i may look at the tokens j ≤ i, itself included. Which entries of the n×n scores "
-        "have to go?",
-        "A hidden token should get weight exactly 0, and the others should still sum to 1. Which "
-        "score has the exponential 0?",
-        "`np.tril(np.ones((n, n), dtype=bool))` is True where a token may look; `np.where` puts "
-        "another number elsewhere, before the softmax.",
-    ],
-    misconceptions=[
-        Misconception(
-            "masked with 0 before the softmax",
-            (_masked_by_zero,),
-            "exp(0) = 1, so a hidden token with score 0 still gets weight, often more than a "
-            "visible one with a negative score. The score has to be −∞.",
-        ),
-        Misconception(
-            "zeroed after the softmax",
-            (_zeroed_after,),
-            "The hidden weights are gone, but those that are left no longer sum to 1: the early "
-            "tokens come out too small. Mask before the softmax, with −∞.",
-        ),
-        Misconception(
-            "the token itself hidden",
-            (_without_itself,),
-            "Token i sees j ≤ i, itself included. With j < i the first token has nothing to look "
-            "at, and its softmax is 0/0.",
-            when=_hides_itself,
-        ),
-        Misconception(
-            "the past hidden",
-            (_sees_the_future,),
-            "This mask is the wrong way round: token i sees j ≥ i. Row i is the query, column j "
-            "the key.",
-        ),
-        Misconception(
-            "no mask",
-            (package_attention,),
-            "This is attention without a mask: every token sees the future.",
-        ),
-        Misconception(
-            "no scale",
-            (lambda Q, K, V: _mask(causal_mask(len(Q)), Q * np.sqrt(Q.shape[1]), K, V),),
-            SCALE_MISTAKES[0],
-        ),
-        Misconception(
-            "a mask that is not −∞",
-            (_weak_mask,),
-            "A large negative number hides a token only while no real score comes near it. −∞ "
-            "always does.",
-            when=_future_leaks,
-        ),
-        Misconception(
-            "the future takes part in the softmax",
-            (_renormalized_after,),
-            "Masking after the softmax and dividing again is right on paper. But where a future "
-            "score is large, nothing is left of the past to divide: 0/0. Mask first; take a row's "
-            "largest score after masking.",
-            when=_future_in_the_softmax,
-        ),
-    ],
-)
-def causal_attention(causal_attention: Function(samples=[*CAUSAL[:2], FAR_APART])) -> Verdict:
+@exercise("4.3", points=3)
+def causal_attention(
+    causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
+) -> Verdict:
     """Write a function of Q, K and V in which token i sees the tokens j ≤ i alone."""
     for Q, K, V in CAUSAL:
         answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
@@ -399,14 +309,104 @@ def causal_attention(causal_attention: Function(samples=[*CAUSAL[:2], FAR_APART]
     )
 
 
-def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YZZ"):
-    """Cross-attention with another scale, or with tokens of the other side in a role."""
+causal_attention.add_hints(
+    "Token i may look at the tokens j ≤ i, itself included. Which entries of the n×n scores "
+    "have to go?",
+    "A hidden token should get weight exactly 0, and the others should still sum to 1. Which "
+    "score has the exponential 0?",
+    "`np.tril(np.ones((n, n), dtype=bool))` is True where a token may look; `np.where` puts "
+    "another number elsewhere, before the softmax.",
+)
 
-    def run(Y, Z, Wq, Wk, Wv):
-        q, k, v = ({"Y": Y, "Z": Z}[role] for role in roles)
-        return softmax(q @ Wq @ (k @ Wk).T / scale(Y, Wq)) @ (v @ Wv)
 
-    return run
+@causal_attention.mistake(
+    "masked with 0 before the softmax",
+    "exp(0) = 1, so a hidden token with score 0 still gets weight, often more than a "
+    "visible one with a negative score. The score has to be −∞.",
+)
+def _masked_by_zero(Q, K, V):
+    return softmax(Q @ K.T / np.sqrt(Q.shape[1]) * causal_mask(len(Q))) @ V
+
+
+@causal_attention.mistake(
+    "zeroed after the softmax",
+    "The hidden weights are gone, but those that are left no longer sum to 1: the early "
+    "tokens come out too small. Mask before the softmax, with −∞.",
+)
+def _zeroed_after(Q, K, V):
+    return (softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))) @ V
+
+
+def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
+    return softmax(np.where(visible, Q @ K.T / np.sqrt(Q.shape[1]), hidden)) @ V
+
+
+def _hides_itself(causal_attention: FunctionAnswer) -> bool:
+    Q, K, V = CAUSAL[0]
+    answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
+    return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
+
+
+@causal_attention.mistake(
+    "the token itself hidden",
+    "Token i sees j ≤ i, itself included. With j < i the first token has nothing to look "
+    "at, and its softmax is 0/0.",
+    when=_hides_itself,
+)
+def _without_itself(Q, K, V):
+    return _mask(np.tril(np.ones((len(Q), len(Q))), -1) > 0, Q, K, V)
+
+
+@causal_attention.mistake(
+    "the past hidden",
+    "This mask is the wrong way round: token i sees j ≥ i. Row i is the query, column j the key.",
+)
+def _sees_the_future(Q, K, V):
+    return _mask(causal_mask(len(Q)).T, Q, K, V)
+
+
+causal_attention.mistake(
+    "no mask",
+    "This is attention without a mask: every token sees the future.",
+    example=(package_attention,),
+)
+causal_attention.mistake(
+    "no scale",
+    SCALE_MISTAKES[0],
+    example=(lambda Q, K, V: _mask(causal_mask(len(Q)), Q * np.sqrt(Q.shape[1]), K, V),),
+)
+
+
+def _future_leaks(causal_attention: FunctionAnswer) -> bool:
+    before, *after = _past_before_and_after(causal_attention, 1e4)
+    right_before = not refute(causal_attention(*CAUSAL[1]), *CAUSAL[1], causal=True)
+    finite = bool(np.isfinite(after).all())
+    return right_before and finite and not np.array_equal(before, after[0])
+
+
+@causal_attention.mistake(
+    "a mask that is not −∞",
+    "A large negative number hides a token only while no real score comes near it. −∞ always does.",
+    when=_future_leaks,
+)
+def _weak_mask(Q, K, V):
+    return _mask(causal_mask(len(Q)), Q, K, V, hidden=-20.0)
+
+
+def _future_in_the_softmax(causal_attention: FunctionAnswer) -> bool:
+    return not np.isfinite(_past_before_and_after(causal_attention, 1e4)).all()
+
+
+@causal_attention.mistake(
+    "the future takes part in the softmax",
+    "Masking after the softmax and dividing again is right on paper. But where a future "
+    "score is large, nothing is left of the past to divide: 0/0. Mask first; take a row's "
+    "largest score after masking.",
+    when=_future_in_the_softmax,
+)
+def _renormalized_after(Q, K, V):
+    weights = softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))
+    return weights / weights.sum(axis=1, keepdims=True) @ V
 
 
 def _cross_instance(seed: int, n: int, k: int, d: int, m: int, width: int):
@@ -417,50 +417,10 @@ CROSS = [_cross_instance(10, 2, 2, 3, 2, 2), _cross_instance(39, 3, 3, 2, 1, 3),
          _cross_instance(0, 2, 4, 3, 2, 1), _cross_instance(4, 5, 1, 2, 4, 2)]  # fmt: skip
 
 
-@exercise(
-    "4.4",
-    points=2,
-    hints=[
-        "Who asks? The decoder, which has the tokens Y. Who is asked, and answers? The encoder, Z.",
-        "Three projections first: one of them uses Y, the other two use Z. Then it is the "
-        "attention of exercise 4.2.",
-    ],
-    misconceptions=[
-        Misconception(
-            "queries and keys swapped",
-            (_cross(roles="ZYY"),),
-            "The decoder asks: queries come from Y, keys and values from Z, and the result has a "
-            "row for each row of Y. Here the encoder asks the decoder.",
-        ),
-        Misconception(
-            "values from the decoder",
-            (_cross(roles="YZY"),),
-            "A weight belongs to a key of Z, so it weighs the value of the same token of Z. With "
-            "different lengths the product would not even exist.",
-        ),
-        Misconception(
-            "the encoder left out",
-            (_cross(roles="YYY"),),
-            "This is self-attention of Y: Z does not occur in it.",
-        ),
-        Misconception(
-            "the decoder left out",
-            (_cross(roles="ZZZ"),),
-            "This is self-attention of Z: Y does not occur in it.",
-        ),
-        Misconception("no scale", (_cross(lambda Y, Wq: 1.0),), SCALE_MISTAKES[0]),
-        Misconception(
-            "1/m in place of 1/√m", (_cross(lambda Y, Wq: Wq.shape[1]),), SCALE_MISTAKES[1]
-        ),
-        Misconception(
-            "scaled by √d",
-            (_cross(lambda Y, Wq: np.sqrt(Y.shape[1])),),
-            "The score is a sum of m products: m is the length of a query, after Wq, not the "
-            "length d of a token.",
-        ),
-    ],
-)
-def cross_attention(cross_attention: Function(samples=CROSS[:2])) -> Verdict:
+@exercise("4.4", points=2)
+def cross_attention(
+    cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:2])],
+) -> Verdict:
     """Write attention of a decoder's tokens Y (n×d) to an encoder's tokens Z (k×d)."""
     for Y, Z, Wq, Wk, Wv in CROSS:
         shape = (len(Y), Wv.shape[1])
@@ -470,89 +430,75 @@ def cross_attention(cross_attention: Function(samples=CROSS[:2])) -> Verdict:
     return right("Each row of Y asks and Z answers, also where the two have different lengths.")
 
 
+cross_attention.add_hints(
+    "Who asks? The decoder, which has the tokens Y. Who is asked, and answers? The encoder, Z.",
+    "Three projections first: one of them uses Y, the other two use Z. Then it is the "
+    "attention of exercise 4.2.",
+)
+
+
+def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YZZ"):
+    """Cross-attention with another scale, or with tokens of the other side in a role."""
+
+    def run(Y, Z, Wq, Wk, Wv):
+        q, k, v = ({"Y": Y, "Z": Z}[role] for role in roles)
+        return softmax(q @ Wq @ (k @ Wk).T / scale(Y, Wq)) @ (v @ Wv)
+
+    return run
+
+
+cross_attention.mistake(
+    "queries and keys swapped",
+    "The decoder asks: queries come from Y, keys and values from Z, and the result has a "
+    "row for each row of Y. Here the encoder asks the decoder.",
+    example=(_cross(roles="ZYY"),),
+)
+cross_attention.mistake(
+    "values from the decoder",
+    "A weight belongs to a key of Z, so it weighs the value of the same token of Z. With "
+    "different lengths the product would not even exist.",
+    example=(_cross(roles="YZY"),),
+)
+cross_attention.mistake(
+    "the encoder left out",
+    "This is self-attention of Y: Z does not occur in it.",
+    example=(_cross(roles="YYY"),),
+)
+cross_attention.mistake(
+    "the decoder left out",
+    "This is self-attention of Z: Y does not occur in it.",
+    example=(_cross(roles="ZZZ"),),
+)
+cross_attention.mistake(
+    "no scale",
+    SCALE_MISTAKES[0],
+    example=(_cross(lambda Y, Wq: 1.0),),
+)
+cross_attention.mistake(
+    "1/m in place of 1/√m",
+    SCALE_MISTAKES[1],
+    example=(_cross(lambda Y, Wq: Wq.shape[1]),),
+)
+cross_attention.mistake(
+    "scaled by √d",
+    "The score is a sum of m products: m is the length of a query, after Wq, not the "
+    "length d of a token.",
+    example=(_cross(lambda Y, Wq: np.sqrt(Y.shape[1])),),
+)
+
+
 def _heads_instance(seed: int, n: int, d: int, m: int, width: int, T: int):
     shapes = [(d, m), (d, m), (d, width)] * T
     X, Wo, *W = _whole_numbers(seed, (n, d), (T * width, d), *shapes, largest=1)
     return X, [tuple(W[3 * s : 3 * s + 3]) for s in range(T)], Wo
 
 
-def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:
-    """Each head's output; `scale` replaces √m."""
-    root = [scale or np.sqrt(Wq.shape[1]) for Wq, _, _ in heads]
-    return [
-        softmax(X @ Wq @ (X @ Wk).T / r) @ (X @ Wv)
-        for r, (Wq, Wk, Wv) in zip(root, heads, strict=True)
-    ]
-
-
-def _joined(X, heads, scale: float | None = None) -> np.ndarray:
-    return np.concatenate(_outputs(X, heads, scale), axis=1)
-
-
-def _one_softmax(X, heads, Wo):
-    Q, K, V = (np.concatenate([X @ head[r] for head in heads], axis=1) for r in range(3))
-    return package_attention(Q, K, V) @ Wo
-
-
-def _interleaved(X, heads, Wo):
-    return np.stack(_outputs(X, heads), axis=-1).reshape(len(X), -1) @ Wo
-
-
 HEADS = [_heads_instance(7, 2, 4, 2, 2, 2), _heads_instance(1210, 3, 6, 1, 3, 2),
          _heads_instance(9, 3, 2, 4, 3, 1), _heads_instance(266, 2, 3, 2, 1, 4)]  # fmt: skip
 
 
-@exercise(
-    "4.5",
-    points=3,
-    hints=[
-        "Each head is an attention of its own: `for Wq, Wk, Wv in heads`, with its own softmax.",
-        "Collect the T outputs, each n×l, and put them side by side: n×T·l. Then comes Wo.",
-        "`np.concatenate(outputs, axis=1)` puts them side by side in the order of the heads, which "
-        "is the order of the rows of Wo.",
-    ],
-    misconceptions=[
-        Misconception(
-            "W^O forgotten",
-            (lambda X, heads, Wo: _joined(X, heads),),
-            "These are the heads side by side. Only W^O lets them talk to each other, and brings "
-            "the width back to that of a token.",
-        ),
-        Misconception(
-            "one softmax for all heads",
-            (_one_softmax,),
-            "Here the heads' queries and keys were joined first, so that their scores are added "
-            "and one softmax is left. Each head needs its own.",
-        ),
-        Misconception(
-            "heads interleaved",
-            (_interleaved,),
-            "The first l rows of W^O belong to the first head. Here the heads' columns alternate; "
-            "put each head's output down as a block.",
-        ),
-        Misconception(
-            "heads in reverse order",
-            (lambda X, heads, Wo: _joined(X, heads[::-1]) @ Wo,),
-            "The first l rows of W^O belong to the first head: keep the order of `heads`.",
-        ),
-        Misconception(
-            "W^O transposed",
-            (lambda X, heads, Wo: _joined(X, heads) @ Wo.T,),
-            "Tokens are rows: the joined heads stand left of W^O, and W^O stays as it is.",
-        ),
-        Misconception(
-            "scaled by √d",
-            (lambda X, heads, Wo: _joined(X, heads, np.sqrt(X.shape[1])) @ Wo,),
-            "A head's score is a sum of m products: its own m, not the length d of a token.",
-        ),
-        Misconception(
-            "no scale",
-            (lambda X, heads, Wo: _joined(X, heads, 1.0) @ Wo,),
-            SCALE_MISTAKES[0],
-        ),
-    ],
-)
-def multi_head(multi_head: Function(samples=HEADS[:2])) -> Verdict:
+@exercise("4.5", points=3)
+def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])]) -> Verdict:
     """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
     for X, heads, Wo in HEADS:
         rows_of_Wo = np.split(Wo, len(heads))
@@ -578,6 +524,76 @@ def multi_head(multi_head: Function(samples=HEADS[:2])) -> Verdict:
     )
 
 
+multi_head.add_hints(
+    "Each head is an attention of its own: `for Wq, Wk, Wv in heads`, with its own softmax.",
+    "Collect the T outputs, each n×l, and put them side by side: n×T·l. Then comes Wo.",
+    "`np.concatenate(outputs, axis=1)` puts them side by side in the order of the heads, which "
+    "is the order of the rows of Wo.",
+)
+
+
+def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:
+    """Each head's output; `scale` replaces √m."""
+    root = [scale or np.sqrt(Wq.shape[1]) for Wq, _, _ in heads]
+    return [
+        softmax(X @ Wq @ (X @ Wk).T / r) @ (X @ Wv)
+        for r, (Wq, Wk, Wv) in zip(root, heads, strict=True)
+    ]
+
+
+def _joined(X, heads, scale: float | None = None) -> np.ndarray:
+    return np.concatenate(_outputs(X, heads, scale), axis=1)
+
+
+multi_head.mistake(
+    "W^O forgotten",
+    "These are the heads side by side. Only W^O lets them talk to each other, and brings "
+    "the width back to that of a token.",
+    example=(lambda X, heads, Wo: _joined(X, heads),),
+)
+
+
+@multi_head.mistake(
+    "one softmax for all heads",
+    "Here the heads' queries and keys were joined first, so that their scores are added "
+    "and one softmax is left. Each head needs its own.",
+)
+def _one_softmax(X, heads, Wo):
+    Q, K, V = (np.concatenate([X @ head[r] for head in heads], axis=1) for r in range(3))
+    return package_attention(Q, K, V) @ Wo
+
+
+@multi_head.mistake(
+    "heads interleaved",
+    "The first l rows of W^O belong to the first head. Here the heads' columns alternate; "
+    "put each head's output down as a block.",
+)
+def _interleaved(X, heads, Wo):
+    return np.stack(_outputs(X, heads), axis=-1).reshape(len(X), -1) @ Wo
+
+
+multi_head.mistake(
+    "heads in reverse order",
+    "The first l rows of W^O belong to the first head: keep the order of `heads`.",
+    example=(lambda X, heads, Wo: _joined(X, heads[::-1]) @ Wo,),
+)
+multi_head.mistake(
+    "W^O transposed",
+    "Tokens are rows: the joined heads stand left of W^O, and W^O stays as it is.",
+    example=(lambda X, heads, Wo: _joined(X, heads) @ Wo.T,),
+)
+multi_head.mistake(
+    "scaled by √d",
+    "A head's score is a sum of m products: its own m, not the length d of a token.",
+    example=(lambda X, heads, Wo: _joined(X, heads, np.sqrt(X.shape[1])) @ Wo,),
+)
+multi_head.mistake(
+    "no scale",
+    SCALE_MISTAKES[0],
+    example=(lambda X, heads, Wo: _joined(X, heads, 1.0) @ Wo,),
+)
+
+
 COUNT = Formula(T=range(1, 9), d=range(1, 9), m=range(1, 8), l=range(1, 10), n=range(1, 7))
 
 
@@ -587,70 +603,8 @@ def _arrays(T: int, d: int, m: int, l: int) -> list[np.ndarray]:  # noqa: E741
     return [*(W for head in heads for W in head), np.empty((T * l, d))]
 
 
-def _depends_on_n(count) -> bool:
-    points = list(COUNT.points())
-    return any(not close(count(**p), count(**{**p, "n": p["n"] + 1})) for p in points)
-
-
-@exercise(
-    "4.6",
-    points=2,
-    hints=[
-        "List the matrices that are learned, with their shapes. How many numbers has each?",
-        "A head has three of them, and there are T heads. What comes after the heads?",
-        "A matrix that multiplies tokens from the right does not know how many tokens there are.",
-    ],
-    misconceptions=[
-        Misconception(
-            "W^O forgotten",
-            ("T*d*(2*m + l)",),
-            "That is all the heads. W^O, which mixes them, has T·l rows and d columns more.",
-        ),
-        Misconception(
-            "the number of tokens counted",
-            ("T*n*(2*m + l) + T*l*d",),
-            "The same matrices serve 3 tokens or 3000: X has n rows, what is learned has not. "
-            "A count with n in it has counted activations.",
-            when=_depends_on_n,
-        ),
-        Misconception(
-            "one head only",
-            ("d*(2*m + l) + l*d",),
-            "Every one of the T heads has its own three matrices.",
-        ),
-        Misconception(
-            "W^O made for one head",
-            ("T*d*(2*m + l) + l*d",),
-            "W^O takes all heads side by side: it has T·l rows, not l.",
-        ),
-        Misconception(
-            "W^O taken for d×d",
-            ("T*d*(2*m + l) + d**2",),
-            "W^O is d×d only where T·l = d, a common choice. In general it has T·l rows.",
-        ),
-        Misconception(
-            "a W^O for every head and every row",
-            ("T*d*(2*m + l) + T**2*l*d",),
-            "There is one W^O for all heads together: T·l rows, d columns.",
-        ),
-        Misconception(
-            "values as wide as keys",
-            ("3*T*d*m + T*m*d",),
-            "Queries and keys have m numbers, because they are compared. A value has l.",
-        ),
-        Misconception(
-            "queries or keys left out",
-            ("T*d*(m + l) + T*l*d",),
-            "W^q and W^k are two matrices of the same shape: 2m, not m.",
-        ),
-        Misconception(
-            "biases counted",
-            ("T*(d + 1)*(2*m + l) + (T*l + 1)*d",),
-            "Many libraries add biases. The heads of this unit have matrices alone.",
-        ),
-    ],
-)
-def parameters(parameters: COUNT) -> Verdict:
+@exercise("4.6", points=2)
+def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
     """Find the number of learned parameters of T heads with W^O, in T, d, m and l."""
     for point in COUNT.points():
         arrays = _arrays(*(point[name] for name in "Tdml"))
@@ -663,6 +617,68 @@ def parameters(parameters: COUNT) -> Verdict:
     return right("Real arrays were made at 12 settings and their entries counted: your formula.")
 
 
+parameters.add_hints(
+    "List the matrices that are learned, with their shapes. How many numbers has each?",
+    "A head has three of them, and there are T heads. What comes after the heads?",
+    "A matrix that multiplies tokens from the right does not know how many tokens there are.",
+)
+
+parameters.mistake(
+    "W^O forgotten",
+    "That is all the heads. W^O, which mixes them, has T·l rows and d columns more.",
+    example=("T*d*(2*m + l)",),
+)
+
+
+def _depends_on_n(count) -> bool:
+    points = list(COUNT.points())
+    return any(not close(count(**p), count(**{**p, "n": p["n"] + 1})) for p in points)
+
+
+parameters.mistake(
+    "the number of tokens counted",
+    "The same matrices serve 3 tokens or 3000: X has n rows, what is learned has not. "
+    "A count with n in it has counted activations.",
+    example=("T*n*(2*m + l) + T*l*d",),
+    when=_depends_on_n,
+)
+parameters.mistake(
+    "one head only",
+    "Every one of the T heads has its own three matrices.",
+    example=("d*(2*m + l) + l*d",),
+)
+parameters.mistake(
+    "W^O made for one head",
+    "W^O takes all heads side by side: it has T·l rows, not l.",
+    example=("T*d*(2*m + l) + l*d",),
+)
+parameters.mistake(
+    "W^O taken for d×d",
+    "W^O is d×d only where T·l = d, a common choice. In general it has T·l rows.",
+    example=("T*d*(2*m + l) + d**2",),
+)
+parameters.mistake(
+    "a W^O for every head and every row",
+    "There is one W^O for all heads together: T·l rows, d columns.",
+    example=("T*d*(2*m + l) + T**2*l*d",),
+)
+parameters.mistake(
+    "values as wide as keys",
+    "Queries and keys have m numbers, because they are compared. A value has l.",
+    example=("3*T*d*m + T*m*d",),
+)
+parameters.mistake(
+    "queries or keys left out",
+    "W^q and W^k are two matrices of the same shape: 2m, not m.",
+    example=("T*d*(m + l) + T*l*d",),
+)
+parameters.mistake(
+    "biases counted",
+    "Many libraries add biases. The heads of this unit have matrices alone.",
+    example=("T*(d + 1)*(2*m + l) + (T*l + 1)*d",),
+)
+
+
 VARIANCE = Formula(m=range(1, 6), s=(0, 3))
 
 
@@ -673,48 +689,8 @@ def _variance_over_all_signs(m: int, s: float) -> float:
     return float((scores**2).mean() - scores.mean() ** 2)
 
 
-@exercise(
-    "4.7",
-    points=2,
-    hints=[
-        "qᵀk is a sum of m products. They are independent, so their variances add.",
-        "One product: E[q_i k_i] = 0, and E[q_i² k_i²] = E[q_i²] · E[k_i²].",
-    ],
-    misconceptions=[
-        Misconception(
-            "the variance of one factor",
-            ("m*s**2",),
-            "Each product has two factors, with variance s² each: E[q_i²] · E[k_i²] = s⁴.",
-        ),
-        Misconception(
-            "the standard deviation",
-            ("sqrt(m)*s**2",),
-            "That is the spread, the root of the variance; it is what the scores are divided by.",
-        ),
-        Misconception(
-            "one product only",
-            ("s**4",),
-            "This is the variance of a single q_i k_i. There are m of them.",
-        ),
-        Misconception(
-            "m squared",
-            ("m**2*s**4",),
-            "The products are independent: variances add. m² would be right if all of them were "
-            "the same number.",
-        ),
-        Misconception(
-            "s forgotten",
-            ("m",),
-            "That is right for s = 1, which is why one divides by √m.",
-        ),
-        Misconception(
-            "variances of q and k added",
-            ("2*m*s**2",),
-            "Variances add where numbers are added. Here q_i and k_i are multiplied.",
-        ),
-    ],
-)
-def score_variance(variance: VARIANCE) -> Verdict:
+@exercise("4.7", points=2)
+def score_variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     """Find Var(qᵀk) in m and s, for independent entries with mean 0 and variance s²."""
     for point in VARIANCE.points():
         seen = _variance_over_all_signs(**point)
@@ -727,46 +703,53 @@ def score_variance(variance: VARIANCE) -> Verdict:
     return right("At 12 pairs (m, s), over all choices of signs, this is the variance of qᵀk.")
 
 
+score_variance.add_hints(
+    "qᵀk is a sum of m products. They are independent, so their variances add.",
+    "One product: E[q_i k_i] = 0, and E[q_i² k_i²] = E[q_i²] · E[k_i²].",
+)
+
+score_variance.mistake(
+    "the variance of one factor",
+    "Each product has two factors, with variance s² each: E[q_i²] · E[k_i²] = s⁴.",
+    example=("m*s**2",),
+)
+score_variance.mistake(
+    "the standard deviation",
+    "That is the spread, the root of the variance; it is what the scores are divided by.",
+    example=("sqrt(m)*s**2",),
+)
+score_variance.mistake(
+    "one product only",
+    "This is the variance of a single q_i k_i. There are m of them.",
+    example=("s**4",),
+)
+score_variance.mistake(
+    "m squared",
+    "The products are independent: variances add. m² would be right if all of them were "
+    "the same number.",
+    example=("m**2*s**4",),
+)
+score_variance.mistake(
+    "s forgotten",
+    "That is right for s = 1, which is why one divides by √m.",
+    example=("m",),
+)
+score_variance.mistake(
+    "variances of q and k added",
+    "Variances add where numbers are added. Here q_i and k_i are multiplied.",
+    example=("2*m*s**2",),
+)
+
+
 ORDERS = ("the same", "rows swapped", "unrelated")
 
 
-@exercise(
-    "4.8",
-    points=1,
-    hints=[
-        "Take any two tokens that differ. What would B have to be, so that only the order differs?",
-        "Run `attention(A, A, A)` and `attention(B, B, B)` from `course_utils.attention`, and look "
-        "at the rows.",
-    ],
-    misconceptions=[
-        Misconception(
-            "two equal tokens",
-            ([[1, 2], [1, 2]], [[1, 2], [1, 2]], "the same"),
-            "With two equal tokens there is no order to ignore. Take two that differ.",
-            when=lambda A, B, outputs: close(A[0], A[1]),
-        ),
-        Misconception(
-            "columns swapped",
-            ([[1, 2], [3, 5]], [[2, 1], [5, 3]], "rows swapped"),
-            "Tokens are rows. Swapping columns changes what each token is, not where it stands.",
-            when=lambda A, B, outputs: close(B, A[:, ::-1]),
-        ),
-        Misconception(
-            "the order unchanged",
-            ([[1, 2], [3, 5]], [[1, 2], [3, 5]], "the same"),
-            "A and B are the same sequence. Let B have the tokens of A in the other order.",
-            when=lambda A, B, outputs: close(A, B),
-        ),
-        Misconception(
-            "invariant in place of equivariant",
-            ([[1, 0], [0, 1]], [[0, 1], [1, 0]], "the same"),
-            "Each token's output is the same as before, but it moves along with its token: the "
-            "rows of the result are swapped too.",
-            when=lambda A, B, outputs: outputs == "the same",
-        ),
-    ],
-)
-def order_blindness(A: Array((2, 2)), B: Array((2, 2)), outputs: Choice(ORDERS)) -> Verdict:
+@exercise("4.8", points=1)
+def order_blindness(
+    A: Annotated[np.ndarray, Array((2, 2))],
+    B: Annotated[np.ndarray, Array((2, 2))],
+    outputs: Annotated[str, Choice(ORDERS)],
+) -> Verdict:
     """Give two tokens as A, the same in the other order as B, and compare their outputs."""
     if close(A[0], A[1], tolerance=0.01):
         return wrong(f"The two tokens of A are {show(A[0])} and {show(A[1])}: (almost) the same.")
@@ -778,3 +761,36 @@ def order_blindness(A: Array((2, 2)), B: Array((2, 2)), outputs: Choice(ORDERS))
     if outputs != seen:
         return wrong(f"{says}: {seen}, not {outputs}.")
     return right(f"{says}: each token has the same output, wherever it stands.")
+
+
+order_blindness.add_hints(
+    "Take any two tokens that differ. What would B have to be, so that only the order differs?",
+    "Run `attention(A, A, A)` and `attention(B, B, B)` from `course_utils.attention`, and look "
+    "at the rows.",
+)
+
+order_blindness.mistake(
+    "two equal tokens",
+    "With two equal tokens there is no order to ignore. Take two that differ.",
+    example=([[1, 2], [1, 2]], [[1, 2], [1, 2]], "the same"),
+    when=lambda A, B, outputs: close(A[0], A[1]),
+)
+order_blindness.mistake(
+    "columns swapped",
+    "Tokens are rows. Swapping columns changes what each token is, not where it stands.",
+    example=([[1, 2], [3, 5]], [[2, 1], [5, 3]], "rows swapped"),
+    when=lambda A, B, outputs: close(B, A[:, ::-1]),
+)
+order_blindness.mistake(
+    "the order unchanged",
+    "A and B are the same sequence. Let B have the tokens of A in the other order.",
+    example=([[1, 2], [3, 5]], [[1, 2], [3, 5]], "the same"),
+    when=lambda A, B, outputs: close(A, B),
+)
+order_blindness.mistake(
+    "invariant in place of equivariant",
+    "Each token's output is the same as before, but it moves along with its token: the "
+    "rows of the result are swapped too.",
+    example=([[1, 0], [0, 1]], [[0, 1], [1, 0]], "the same"),
+    when=lambda A, B, outputs: outputs == "the same",
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..answers import (
     show_at,
 )
 from ..attention import multi_head as attend
-from ..exercise import Misconception, Outcome, Verdict, exercise, partly, right, wrong
+from ..exercise import Outcome, Verdict, exercise, partly, right, wrong
 from ..formula import names_in
 from ..meter import difference, measure, polynomial
 
@@ -31,6 +31,7 @@ WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
 HEADS = 2
 HUGE = 1e9  # far above any count at the sizes tried; no missing term would explain it
+
 
 # -- what is counted: each polynomial is fitted to metered runs, once, when it is first asked for --
 
@@ -151,288 +152,243 @@ def _judge(
 # -- the block, stage by stage ---------------------------------------------------------------------
 
 
-@exercise(
-    "6.1",
-    points=2,
-    hints=[
-        "Write the shape of each of the five parameter arrays beside its name.",
-        "W^Q and W^K have one shape, W^V and W_1 each another; w_2 has one number for each of the "
-        "two hidden units.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the length taken for a width",
-            ("l**2 + 2*l*(1 + d_att) + 2",),
-            "This comes from deciding that d_in = d_out = l. The parameters act on one token at a "
-            "time, so their number cannot depend on how many tokens there are.",
-        ),
-        Misconception(
-            "d_out = l",
-            ("2*d_att*d_in + l*d_in + 2*l + 2",),
-            "d_out is how many numbers a value has, l how many values there are. Nothing ties them "
-            "together.",
-        ),
-        Misconception(
-            "a set of parameters for every token",
-            ("l*(2*d_att*d_in + d_out*d_in + 2*d_out + 2)",),
-            "All l tokens go through the same matrices. That is why a trained block can read a "
-            "longer text.",
-        ),
-        Misconception(
-            "W^Q and W^K counted once",
-            ("d_att*d_in + d_out*d_in + 2*d_out + 2",),
-            "Queries and keys have the same size, but each has a matrix of its own.",
-        ),
-        Misconception(
-            "the feed-forward block forgotten",
-            ("2*d_att*d_in + d_out*d_in",),
-            "After the attention come W_1 with two rows of d_out numbers, and w_2.",
-        ),
-        Misconception(
-            "w_2 forgotten",
-            ("2*d_att*d_in + d_out*d_in + 2*d_out",),
-            "The last layer has parameters too: one for each of the two hidden numbers.",
-        ),
-        Misconception(
-            "biases counted",
-            ("2*d_att*d_in + d_out*d_in + 2*d_out + 2 + 2*d_att + d_out + 3",),
-            "Many layers have biases; the formulas of this model have none.",
-        ),
-    ],
-)
-def parameters(count: SIZES) -> Verdict:
+@exercise("6.1", points=2)
+def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the number of parameters of the block in l, d_in, d_att and d_out."""
     return _judge(count, size_of("parameters"), "parameters")
 
 
-@exercise(
-    "6.2",
-    points=3,
-    hints=[
-        "One number of a query is the dot product of a row of W^Q with a token: how many "
-        "multiplications, and how many additions?",
-        "d_in multiplications and d_in − 1 additions. How many such numbers are there in all "
-        "queries, keys and values together?",
-    ],
-    misconceptions=[
-        Misconception(
-            "one addition too many in every sum",
-            ("2*l*d_in*(2*d_att + d_out)",),
-            "A sum of d_in products takes d_in − 1 additions, so a number costs 2·d_in − 1 FLOPs. "
-            "Yours is the usual leading term, and a little more than the exact count.",
-        ),
-        Misconception(
-            "multiplications alone",
-            ("l*d_in*(2*d_att + d_out)",),
-            "That is the number of MACs: a multiplication and an addition together. In FLOPs each "
-            "of the two counts.",
-        ),
-        Misconception(
-            "one token only",
-            ("(2*d_in - 1)*(2*d_att + d_out)",),
-            "This is the cost of one token's query, key and value; there are l tokens.",
-        ),
-        Misconception(
-            "queries and keys counted once",
-            ("l*(2*d_in - 1)*(d_att + d_out)",),
-            "Queries and keys have the same size and are computed by two products.",
-        ),
-        Misconception(
-            "d_out = l",
-            ("l*(2*d_in - 1)*(2*d_att + l)",),
-            "A value has d_out numbers, whatever the number of tokens is.",
-        ),
-    ],
+parameters.add_hints(
+    "Write the shape of each of the five parameter arrays beside its name.",
+    "W^Q and W^K have one shape, W^V and W_1 each another; w_2 has one number for each of the "
+    "two hidden units.",
 )
-def projections(flops: SIZES) -> Verdict:
+
+parameters.mistake(
+    "the length taken for a width",
+    "This comes from deciding that d_in = d_out = l. The parameters act on one token at a "
+    "time, so their number cannot depend on how many tokens there are.",
+    example=("l**2 + 2*l*(1 + d_att) + 2",),
+)
+parameters.mistake(
+    "d_out = l",
+    "d_out is how many numbers a value has, l how many values there are. Nothing ties them "
+    "together.",
+    example=("2*d_att*d_in + l*d_in + 2*l + 2",),
+)
+parameters.mistake(
+    "a set of parameters for every token",
+    "All l tokens go through the same matrices. That is why a trained block can read a "
+    "longer text.",
+    example=("l*(2*d_att*d_in + d_out*d_in + 2*d_out + 2)",),
+)
+parameters.mistake(
+    "W^Q and W^K counted once",
+    "Queries and keys have the same size, but each has a matrix of its own.",
+    example=("d_att*d_in + d_out*d_in + 2*d_out + 2",),
+)
+parameters.mistake(
+    "the feed-forward block forgotten",
+    "After the attention come W_1 with two rows of d_out numbers, and w_2.",
+    example=("2*d_att*d_in + d_out*d_in",),
+)
+parameters.mistake(
+    "w_2 forgotten",
+    "The last layer has parameters too: one for each of the two hidden numbers.",
+    example=("2*d_att*d_in + d_out*d_in + 2*d_out",),
+)
+parameters.mistake(
+    "biases counted",
+    "Many layers have biases; the formulas of this model have none.",
+    example=("2*d_att*d_in + d_out*d_in + 2*d_out + 2 + 2*d_att + d_out + 3",),
+)
+
+
+@exercise("6.2", points=3)
+def projections(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of all queries, keys and values, exactly."""
     return _judge(flops, flops_of("project"), "FLOPs", lower=2)
 
 
-_SCORES, _SOFTMAX, _MIX = "2*l**2*d_att", "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
-
-
-@exercise(
-    "6.3",
-    points=3,
-    hints=[
-        "Count four things one by one: the product QKᵀ, its division by √d_att, the softmax, and "
-        "the product of the weights with V.",
-        "The softmax of one row of l numbers: a maximum (l − 1 comparisons), l subtractions, l "
-        "exponentials, a sum, l divisions. There are l rows.",
-        "In the mix every number is a sum of l products, and there are l·d_out numbers.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the scores of one query only",
-            ("2*d_att*(1 + l) + 2*l**2",),
-            "2·d_att·l pays for one query against all keys; there are l queries, so l² scores. And "
-            "the mix has d_out numbers for every token, each a sum over l of them.",
-        ),
-        Misconception(
-            "only the leading terms",
-            ("2*l**2*(d_att + d_out)",),
-            "For long sequences these two terms rule. An exact count also has the softmax and the "
-            "additions that a sum of l numbers saves.",
-        ),
-        Misconception(
-            "the softmax without its safety step",
-            (f"{_SCORES} + 3*l**2 - l + {_MIX}",),
-            "The code finds the largest score of each row and subtracts it, so that no exponential "
-            "overflows: l − 1 comparisons and l subtractions a row.",
-        ),
-        Misconception(
-            "the division by √d_att forgotten",
-            (f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",),
-            "Each of the l² scores is divided once.",
-        ),
-        Misconception(
-            "a sum of k numbers taken as k additions",
-            (f"{_SCORES} + l**2 + 5*l**2 + 2*l**2*d_out",),
-            "A sum or a maximum of k numbers takes k − 1 steps, everywhere: in the products and in "
-            "the softmax.",
-        ),
-        Misconception(
-            "the softmax forgotten",
-            (f"{_SCORES} + {_MIX}",),
-            "These are the two products and the division; between them stands the softmax, with "
-            "several FLOPs for each of the l² scores.",
-        ),
-        Misconception(
-            "one row only",
-            (f"({_SCORES} + {_SOFTMAX} + {_MIX})/l",),
-            "This is the cost for one query; there are l of them.",
-        ),
-    ],
+projections.add_hints(
+    "One number of a query is the dot product of a row of W^Q with a token: how many "
+    "multiplications, and how many additions?",
+    "d_in multiplications and d_in − 1 additions. How many such numbers are there in all "
+    "queries, keys and values together?",
 )
-def attention(flops: SIZES) -> Verdict:
+
+projections.mistake(
+    "one addition too many in every sum",
+    "A sum of d_in products takes d_in − 1 additions, so a number costs 2·d_in − 1 FLOPs. "
+    "Yours is the usual leading term, and a little more than the exact count.",
+    example=("2*l*d_in*(2*d_att + d_out)",),
+)
+projections.mistake(
+    "multiplications alone",
+    "That is the number of MACs: a multiplication and an addition together. In FLOPs each "
+    "of the two counts.",
+    example=("l*d_in*(2*d_att + d_out)",),
+)
+projections.mistake(
+    "one token only",
+    "This is the cost of one token's query, key and value; there are l tokens.",
+    example=("(2*d_in - 1)*(2*d_att + d_out)",),
+)
+projections.mistake(
+    "queries and keys counted once",
+    "Queries and keys have the same size and are computed by two products.",
+    example=("l*(2*d_in - 1)*(d_att + d_out)",),
+)
+projections.mistake(
+    "d_out = l",
+    "A value has d_out numbers, whatever the number of tokens is.",
+    example=("l*(2*d_in - 1)*(2*d_att + l)",),
+)
+
+
+@exercise("6.3", points=3)
+def attention(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs from Q, K and V to the mixed values: scores, softmax and mix, exactly."""
     return _judge(flops, flops_of("weigh", "mix"), "FLOPs", lower=2)
 
 
-@exercise(
-    "6.4",
-    points=2,
-    hints=[
-        "For one token: two dot products of length d_out, two comparisons, one dot product of "
-        "length 2.",
-        "A dot product of length b costs 2b − 1 FLOPs; max(x, 0) costs one comparison.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the mixed value taken for an l×l matrix",
-            ("4*l*(1 + l)",),
-            "ṽ[i] is one vector of d_out numbers. As an l×l matrix it would make W_1ṽ[i] a 2×l "
-            "matrix, and the block would return l numbers for a token in place of one.",
-        ),
-        Misconception(
-            "only the leading term",
-            ("4*l*d_out",),
-            "The rest is small but there: the additions that a sum saves, the ReLU, and the dot "
-            "product with w_2.",
-        ),
-        Misconception(
-            "the ReLU taken as free",
-            ("4*l*d_out + l",),
-            "max(x, 0) compares, and a comparison is one FLOP: two for each token.",
-        ),
-        Misconception(
-            "one token only",
-            ("4*d_out + 3",),
-            "This is one token's share; the block runs for all l.",
-        ),
-        Misconception(
-            "a sum of k numbers taken as k additions",
-            ("4*l*d_out + 6*l",),
-            "A dot product of length b has b − 1 additions: 2b − 1 FLOPs in all.",
-        ),
-    ],
+attention.add_hints(
+    "Count four things one by one: the product QKᵀ, its division by √d_att, the softmax, and "
+    "the product of the weights with V.",
+    "The softmax of one row of l numbers: a maximum (l − 1 comparisons), l subtractions, l "
+    "exponentials, a sum, l divisions. There are l rows.",
+    "In the mix every number is a sum of l products, and there are l·d_out numbers.",
 )
-def feed_forward(flops: SIZES) -> Verdict:
+
+attention.mistake(
+    "the scores of one query only",
+    "2·d_att·l pays for one query against all keys; there are l queries, so l² scores. And "
+    "the mix has d_out numbers for every token, each a sum over l of them.",
+    example=("2*d_att*(1 + l) + 2*l**2",),
+)
+attention.mistake(
+    "only the leading terms",
+    "For long sequences these two terms rule. An exact count also has the softmax and the "
+    "additions that a sum of l numbers saves.",
+    example=("2*l**2*(d_att + d_out)",),
+)
+
+_SCORES, _SOFTMAX, _MIX = "2*l**2*d_att", "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
+
+attention.mistake(
+    "the softmax without its safety step",
+    "The code finds the largest score of each row and subtracts it, so that no exponential "
+    "overflows: l − 1 comparisons and l subtractions a row.",
+    example=(f"{_SCORES} + 3*l**2 - l + {_MIX}",),
+)
+attention.mistake(
+    "the division by √d_att forgotten",
+    "Each of the l² scores is divided once.",
+    example=(f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",),
+)
+attention.mistake(
+    "a sum of k numbers taken as k additions",
+    "A sum or a maximum of k numbers takes k − 1 steps, everywhere: in the products and in "
+    "the softmax.",
+    example=(f"{_SCORES} + l**2 + 5*l**2 + 2*l**2*d_out",),
+)
+attention.mistake(
+    "the softmax forgotten",
+    "These are the two products and the division; between them stands the softmax, with "
+    "several FLOPs for each of the l² scores.",
+    example=(f"{_SCORES} + {_MIX}",),
+)
+attention.mistake(
+    "one row only",
+    "This is the cost for one query; there are l of them.",
+    example=(f"({_SCORES} + {_SOFTMAX} + {_MIX})/l",),
+)
+
+
+@exercise("6.4", points=2)
+def feed_forward(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the feed-forward block for all l tokens, exactly."""
     return _judge(flops, flops_of("feed_forward"), "FLOPs", lower=1)
 
 
-@exercise(
-    "6.5",
-    points=1,
-    hints=[
-        "ŷ is given: nothing in front of the loss is computed again.",
-        "l subtractions, l squares, and one sum of l numbers.",
-    ],
-    misconceptions=[
-        Misconception(
-            "a forward pass charged for every square",
-            ("12*l*(l + 1)",),
-            "The square was expanded into three terms, and each charged with the cost of the whole "
-            "feed-forward block. But ŷ is computed once and is a number by now.",
-        ),
-        Misconception(
-            "a sum of l numbers taken as l additions",
-            ("3*l",),
-            "l numbers are added with l − 1 additions.",
-        ),
-        Misconception(
-            "the square expanded",
-            ("7*l - 1",),
-            "y² − 2yŷ + ŷ² has the same value and costs more. The code subtracts first and squares "
-            "once.",
-        ),
-        Misconception(
-            "the sum forgotten",
-            ("2*l",),
-            "l differences and l squares; then the squares are added up.",
-        ),
-        Misconception(
-            "the squares forgotten",
-            ("2*l - 1",),
-            "Each of the l differences is multiplied with itself, which is one FLOP.",
-        ),
-    ],
+feed_forward.add_hints(
+    "For one token: two dot products of length d_out, two comparisons, one dot product of "
+    "length 2.",
+    "A dot product of length b costs 2b − 1 FLOPs; max(x, 0) costs one comparison.",
 )
-def loss(flops: SIZES) -> Verdict:
+
+feed_forward.mistake(
+    "the mixed value taken for an l×l matrix",
+    "ṽ[i] is one vector of d_out numbers. As an l×l matrix it would make W_1ṽ[i] a 2×l "
+    "matrix, and the block would return l numbers for a token in place of one.",
+    example=("4*l*(1 + l)",),
+)
+feed_forward.mistake(
+    "only the leading term",
+    "The rest is small but there: the additions that a sum saves, the ReLU, and the dot "
+    "product with w_2.",
+    example=("4*l*d_out",),
+)
+feed_forward.mistake(
+    "the ReLU taken as free",
+    "max(x, 0) compares, and a comparison is one FLOP: two for each token.",
+    example=("4*l*d_out + l",),
+)
+feed_forward.mistake(
+    "one token only",
+    "This is one token's share; the block runs for all l.",
+    example=("4*d_out + 3",),
+)
+feed_forward.mistake(
+    "a sum of k numbers taken as k additions",
+    "A dot product of length b has b − 1 additions: 2b − 1 FLOPs in all.",
+    example=("4*l*d_out + 6*l",),
+)
+
+
+@exercise("6.5", points=1)
+def loss(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the loss when ŷ is given, exactly."""
     return _judge(flops, flops_of("squared_error"), "FLOPs")
 
 
-@exercise(
-    "6.6",
-    points=2,
-    hints=[
-        "ṽ[i] is one vector for each token i. How long is it?",
-        "α[i, j] is one number for each pair of tokens.",
-    ],
-    misconceptions=[
-        Misconception(
-            "each ṽ[i] taken for an l×l matrix",
-            ("l**3", "l**2"),
-            "ṽ[i] is a weighted mean of values, so it has the size of one value: d_out numbers. "
-            "All l of them together are l·d_out.",
-            when=lambda mixed, weights: SIZES.same(mixed, SIZES.read("l**3", "mixed")),
-        ),
-        Misconception(
-            "one token only",
-            ("d_out", "l"),
-            "This is what one token needs. For the backward pass those of all l tokens are kept.",
-        ),
-        Misconception(
-            "d_out = l",
-            ("l**2", "l**2"),
-            "A value has d_out numbers, whatever the number of tokens is.",
-        ),
-        Misconception(
-            "the weights of one query only",
-            ("l*d_out", "l"),
-            "Each of the l queries has a weight for each of the l keys.",
-        ),
-        Misconception(
-            "the two in the wrong places",
-            ("l**2", "l*d_out"),
-            "The check takes ṽ first, then α.",
-        ),
-    ],
+loss.add_hints(
+    "ŷ is given: nothing in front of the loss is computed again.",
+    "l subtractions, l squares, and one sum of l numbers.",
 )
-def kept(mixed: SIZES, weights: SIZES) -> Verdict:
+
+loss.mistake(
+    "a forward pass charged for every square",
+    "The square was expanded into three terms, and each charged with the cost of the whole "
+    "feed-forward block. But ŷ is computed once and is a number by now.",
+    example=("12*l*(l + 1)",),
+)
+loss.mistake(
+    "a sum of l numbers taken as l additions",
+    "l numbers are added with l − 1 additions.",
+    example=("3*l",),
+)
+loss.mistake(
+    "the square expanded",
+    "y² − 2yŷ + ŷ² has the same value and costs more. The code subtracts first and squares once.",
+    example=("7*l - 1",),
+)
+loss.mistake(
+    "the sum forgotten",
+    "l differences and l squares; then the squares are added up.",
+    example=("2*l",),
+)
+loss.mistake(
+    "the squares forgotten",
+    "Each of the l differences is multiplied with itself, which is one FLOP.",
+    example=("2*l - 1",),
+)
+
+
+@exercise("6.6", points=2)
+def kept(
+    mixed: Annotated[FormulaAnswer, SIZES], weights: Annotated[FormulaAnswer, SIZES]
+) -> Verdict:
     """Find how many numbers ṽ and α have, which the forward pass keeps for the backward pass."""
     verdicts = [
         _judge(mixed, size_of("mixed"), "numbers in ṽ"),
@@ -443,54 +399,45 @@ def kept(mixed: SIZES, weights: SIZES) -> Verdict:
     return right(says) if all(holds) else partly(sum(holds), says)
 
 
+kept.add_hints(
+    "ṽ[i] is one vector for each token i. How long is it?",
+    "α[i, j] is one number for each pair of tokens.",
+)
+
+kept.mistake(
+    "each ṽ[i] taken for an l×l matrix",
+    "ṽ[i] is a weighted mean of values, so it has the size of one value: d_out numbers. "
+    "All l of them together are l·d_out.",
+    example=("l**3", "l**2"),
+    when=lambda mixed, weights: SIZES.same(mixed, SIZES.read("l**3", "mixed")),
+)
+kept.mistake(
+    "one token only",
+    "This is what one token needs. For the backward pass those of all l tokens are kept.",
+    example=("d_out", "l"),
+)
+kept.mistake(
+    "d_out = l",
+    "A value has d_out numbers, whatever the number of tokens is.",
+    example=("l**2", "l**2"),
+)
+kept.mistake(
+    "the weights of one query only",
+    "Each of the l queries has a weight for each of the l keys.",
+    example=("l*d_out", "l"),
+)
+kept.mistake(
+    "the two in the wrong places",
+    "The check takes ṽ first, then α.",
+    example=("l**2", "l*d_out"),
+)
+
+
 # -- multi-head attention --------------------------------------------------------------------------
 
 
-@exercise(
-    "6.7",
-    points=3,
-    hints=[
-        "Count the products: how many are of an N×D array with a D×D matrix, all heads together?",
-        "T heads of width D/T do T times an N×(D/T) by (D/T)×N product. What is that in N and D?",
-        "The scores are one such product, the mix of the values another.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the square on the wrong letter",
-            ("4*N*D**2 + 2*N*D**2",),
-            "Scores and mix cost 2N²D: every token meets every token, so N is squared. With 2ND² "
-            "attention would look linear in N.",
-        ),
-        Misconception(
-            "scores or mix counted once",
-            ("4*N*D**2 + N**2*D",),
-            "There are two products with an N×N array: QKᵀ, and the weights times V.",
-        ),
-        Misconception(
-            "the output projection forgotten",
-            ("3*N*D**2 + 2*N**2*D",),
-            "After the heads have been put side by side, they are multiplied with W^O, once more "
-            "ND² MACs.",
-        ),
-        Misconception(
-            "FLOPs in place of MACs",
-            ("8*N*D**2 + 4*N**2*D",),
-            "A MAC is a multiplication and its addition together; papers that write 4ND² count "
-            "those.",
-        ),
-        Misconception(
-            "the output projection of one token only",
-            ("3*N*D**2 + 2*N**2*D + D**2",),
-            "W^O is applied to each of the N tokens, so it costs ND².",
-        ),
-        Misconception(
-            "no attention at all",
-            ("4*N*D**2",),
-            "These are the four projections. Between them stand the scores and the mix.",
-        ),
-    ],
-)
-def multi_head(macs: TOKENS_WIDTH) -> Verdict:
+@exercise("6.7", points=3)
+def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
     """Find the MACs of multi-head self-attention of N tokens of width D."""
     measured = multi_head_macs()
     verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH)
@@ -502,37 +449,47 @@ def multi_head(macs: TOKENS_WIDTH) -> Verdict:
     return verdict
 
 
-@exercise(
-    "6.8",
-    points=1,
-    hints=[
-        "Set the part of the count that is quadratic in N equal to the part that is linear in N.",
-        "Both parts have a common factor ND. Divide it out.",
-    ],
-    misconceptions=[
-        Misconception(
-            "scores or mix counted once",
-            ("4*D",),
-            "With N²D in place of 2N²D the quadratic part seems to come later than it does.",
-        ),
-        Misconception(
-            "the output projection forgotten",
-            ("3*D/2",),
-            "There are four projections of ND² MACs: queries, keys, values and the output.",
-        ),
-        Misconception(
-            "upside down",
-            ("D/2",),
-            "4ND² = 2N²D; dividing by 2ND leaves N on one side and 2D on the other.",
-        ),
-        Misconception(
-            "only the powers compared",
-            ("D",),
-            "N²D and ND² are equal at N = D, but they come with different factors.",
-        ),
-    ],
+multi_head.add_hints(
+    "Count the products: how many are of an N×D array with a D×D matrix, all heads together?",
+    "T heads of width D/T do T times an N×(D/T) by (D/T)×N product. What is that in N and D?",
+    "The scores are one such product, the mix of the values another.",
 )
-def crossover(tokens: WIDTH) -> Verdict:
+
+multi_head.mistake(
+    "the square on the wrong letter",
+    "Scores and mix cost 2N²D: every token meets every token, so N is squared. With 2ND² "
+    "attention would look linear in N.",
+    example=("4*N*D**2 + 2*N*D**2",),
+)
+multi_head.mistake(
+    "scores or mix counted once",
+    "There are two products with an N×N array: QKᵀ, and the weights times V.",
+    example=("4*N*D**2 + N**2*D",),
+)
+multi_head.mistake(
+    "the output projection forgotten",
+    "After the heads have been put side by side, they are multiplied with W^O, once more ND² MACs.",
+    example=("3*N*D**2 + 2*N**2*D",),
+)
+multi_head.mistake(
+    "FLOPs in place of MACs",
+    "A MAC is a multiplication and its addition together; papers that write 4ND² count those.",
+    example=("8*N*D**2 + 4*N**2*D",),
+)
+multi_head.mistake(
+    "the output projection of one token only",
+    "W^O is applied to each of the N tokens, so it costs ND².",
+    example=("3*N*D**2 + 2*N**2*D + D**2",),
+)
+multi_head.mistake(
+    "no attention at all",
+    "These are the four projections. Between them stand the scores and the mix.",
+    example=("4*N*D**2",),
+)
+
+
+@exercise("6.8", points=1)
+def crossover(tokens: Annotated[FormulaAnswer, WIDTH]) -> Verdict:
     """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
     import sympy
 
@@ -548,6 +505,33 @@ def crossover(tokens: WIDTH) -> Verdict:
     return right("At 12 widths both parts of the metered count are equal at your N.")
 
 
+crossover.add_hints(
+    "Set the part of the count that is quadratic in N equal to the part that is linear in N.",
+    "Both parts have a common factor ND. Divide it out.",
+)
+
+crossover.mistake(
+    "scores or mix counted once",
+    "With N²D in place of 2N²D the quadratic part seems to come later than it does.",
+    example=("4*D",),
+)
+crossover.mistake(
+    "the output projection forgotten",
+    "There are four projections of ND² MACs: queries, keys, values and the output.",
+    example=("3*D/2",),
+)
+crossover.mistake(
+    "upside down",
+    "4ND² = 2N²D; dividing by 2ND leaves N on one side and 2D on the other.",
+    example=("D/2",),
+)
+crossover.mistake(
+    "only the powers compared",
+    "N²D and ND² are equal at N = D, but they come with different factors.",
+    example=("D",),
+)
+
+
 # -- backward --------------------------------------------------------------------------------------
 
 SQUARE = (
@@ -560,7 +544,8 @@ SQUARE = (
 def _mix_sizes(n: int, k: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random A (n×k), V (k×m) and dY (n×m)."""
     rng = np.random.default_rng(n + 10 * k + 100 * m)
-    return tuple(rng.integers(-4, 5, size).astype(float) for size in ((n, k), (k, m), (n, m)))
+    A, V, dY = (rng.integers(-4, 5, size).astype(float) for size in ((n, k), (k, m), (n, m)))
+    return A, V, dY
 
 
 def _by_differences(A: np.ndarray, V: np.ndarray, dY: np.ndarray) -> list[np.ndarray]:
@@ -595,54 +580,9 @@ def _by(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
-def _swapped(backward: FunctionAnswer) -> bool:
-    first, second = backward(*_mix_sizes(2, 3, 4))
-    return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
-
-
-@exercise(
-    "6.9",
-    points=2,
-    hints=[
-        "Write one entry of the product: Y[i, c] = Σ_j A[i, j] V[j, c]. In which entries of Y does "
-        "A[i, j] occur?",
-        "∂L/∂A[i, j] = Σ_c dY[i, c] V[j, c]. Which matrix product is that? Let the shapes guide "
-        "you, then do the same for V.",
-    ],
-    misconceptions=[
-        Misconception(
-            "V not transposed",
-            (lambda A, V, dY: (dY @ V, A.T @ dY),),
-            "dA[i, j] = Σ_c dY[i, c] V[j, c] sums over the columns of V, so V enters transposed. "
-            "With a V that is not square the shapes would not fit.",
-        ),
-        Misconception(
-            "A not transposed",
-            (lambda A, V, dY: (dY @ V.T, A @ dY),),
-            "dV[j, c] = Σ_i A[i, j] dY[i, c] sums over the rows of A, so A enters transposed.",
-        ),
-        Misconception(
-            "dY left out",
-            (lambda A, V, dY: (np.ones_like(dY) @ V.T, A.T @ np.ones_like(dY)),),
-            "This is the gradient of the sum of all entries of Y. The loss weighs them by dY, "
-            "which comes from the stages behind.",
-        ),
-        Misconception(
-            "dV and dA in the wrong places",
-            (lambda A, V, dY: (A.T @ dY, dY @ V.T),),
-            "The function returns dA first, with the shape of A, then dV, with the shape of V.",
-            when=_swapped,
-        ),
-        Misconception(
-            "right, but at many times the price",
-            (_by_differences,),
-            "Two matrix products are enough. Nudging one number after the other costs a forward "
-            "pass for each, and a full Jacobian is mostly zeros.",
-        ),
-    ],
-)
+@exercise("6.9", points=2)
 def mix_backward(
-    mix_backward: Function(samples=[SQUARE]),
+    mix_backward: Annotated[FunctionAnswer, Function(samples=[SQUARE])],
 ) -> Verdict:
     """Write a function of A, V and dY that returns dA and dV at twice the cost of Y = AV."""
     for arrays in (SQUARE, _mix_sizes(2, 3, 4), _mix_sizes(4, 4, 1), _mix_sizes(1, 5, 2)):
@@ -678,46 +618,88 @@ def mix_backward(
     return right(f"Finite differences agree. {says}")
 
 
+mix_backward.add_hints(
+    "Write one entry of the product: Y[i, c] = Σ_j A[i, j] V[j, c]. In which entries of Y does "
+    "A[i, j] occur?",
+    "∂L/∂A[i, j] = Σ_c dY[i, c] V[j, c]. Which matrix product is that? Let the shapes guide "
+    "you, then do the same for V.",
+)
+
+mix_backward.mistake(
+    "V not transposed",
+    "dA[i, j] = Σ_c dY[i, c] V[j, c] sums over the columns of V, so V enters transposed. "
+    "With a V that is not square the shapes would not fit.",
+    example=(lambda A, V, dY: (dY @ V, A.T @ dY),),
+)
+mix_backward.mistake(
+    "A not transposed",
+    "dV[j, c] = Σ_i A[i, j] dY[i, c] sums over the rows of A, so A enters transposed.",
+    example=(lambda A, V, dY: (dY @ V.T, A @ dY),),
+)
+mix_backward.mistake(
+    "dY left out",
+    "This is the gradient of the sum of all entries of Y. The loss weighs them by dY, "
+    "which comes from the stages behind.",
+    example=(lambda A, V, dY: (np.ones_like(dY) @ V.T, A.T @ np.ones_like(dY)),),
+)
+
+
+def _swapped(backward: FunctionAnswer) -> bool:
+    first, second = backward(*_mix_sizes(2, 3, 4))
+    return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
+
+
+mix_backward.mistake(
+    "dV and dA in the wrong places",
+    "The function returns dA first, with the shape of A, then dV, with the shape of V.",
+    example=(lambda A, V, dY: (A.T @ dY, dY @ V.T),),
+    when=_swapped,
+)
+mix_backward.mistake(
+    "right, but at many times the price",
+    "Two matrix products are enough. Nudging one number after the other costs a forward "
+    "pass for each, and a full Jacobian is mostly zeros.",
+    example=(_by_differences,),
+)
+
+
 # -- windows ---------------------------------------------------------------------------------------
 
 
-@exercise(
-    "6.10",
-    points=1,
-    hints=[
-        "A window holds M² tokens. What does exercise 6.7 say for N = M²?",
-        "There are N/M² windows.",
-    ],
-    misconceptions=[
-        Misconception(
-            "M taken for the tokens of a window",
-            ("4*N*D**2 + 2*M*N*D",),
-            "A window is M tokens wide and M tokens high: M² tokens.",
-        ),
-        Misconception(
-            "one window only",
-            ("4*M**2*D**2 + 2*M**4*D",),
-            "That is one window with its M² tokens; there are N/M² of them.",
-        ),
-        Misconception(
-            "the windows ignored",
-            ("4*N*D**2 + 2*N**2*D",),
-            "Within a window a token meets M² tokens, not all N.",
-        ),
-        Misconception(
-            "scores or mix counted once",
-            ("4*N*D**2 + M**2*N*D",),
-            "There are two products with the array of weights: one makes the scores, one mixes the "
-            "values.",
-        ),
-        Misconception(
-            "the projections forgotten",
-            ("2*M**2*N*D",),
-            "The four projections cost the same as before: they act on each token by itself.",
-        ),
-    ],
-)
-def windowed(macs: WINDOWS) -> Verdict:
+@exercise("6.10", points=1)
+def windowed(macs: Annotated[FormulaAnswer, WINDOWS]) -> Verdict:
     """Find the MACs when N tokens attend within windows of M×M tokens only."""
     whole_windows = [{**point, "N": point["N"] * point["M"] ** 2} for point in WINDOWS.points()]
     return _judge(macs, windowed_macs(), "MACs", WINDOWS, points=whole_windows)
+
+
+windowed.add_hints(
+    "A window holds M² tokens. What does exercise 6.7 say for N = M²?",
+    "There are N/M² windows.",
+)
+
+windowed.mistake(
+    "M taken for the tokens of a window",
+    "A window is M tokens wide and M tokens high: M² tokens.",
+    example=("4*N*D**2 + 2*M*N*D",),
+)
+windowed.mistake(
+    "one window only",
+    "That is one window with its M² tokens; there are N/M² of them.",
+    example=("4*M**2*D**2 + 2*M**4*D",),
+)
+windowed.mistake(
+    "the windows ignored",
+    "Within a window a token meets M² tokens, not all N.",
+    example=("4*N*D**2 + 2*N**2*D",),
+)
+windowed.mistake(
+    "scores or mix counted once",
+    "There are two products with the array of weights: one makes the scores, one mixes the values.",
+    example=("4*N*D**2 + M**2*N*D",),
+)
+windowed.mistake(
+    "the projections forgotten",
+    "The four projections cost the same as before: they act on each token by itself.",
+    example=("2*M**2*N*D",),
+)

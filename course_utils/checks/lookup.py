@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..answers import (
     Array,
     Formula,
+    FormulaAnswer,
     Function,
     FunctionAnswer,
     Unreadable,
@@ -20,7 +21,7 @@ from ..answers import (
     show_apart,
 )
 from ..attention import attention, attention_weights, softmax
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Verdict, exercise, partly, right, wrong
 
 
 def squared_distances(Y: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -76,6 +77,43 @@ def _weights(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> tup
         return attention_weights(Q, K), K.shape[1]
 
 
+@exercise("7.1", points=3)
+def lookup(
+    keys: Annotated[FunctionAnswer, Function(samples=[(X, M) for X, _, M in FIELDS])],
+    queries: Annotated[FunctionAnswer, Function(samples=[(Y, M) for _, Y, M in FIELDS])],
+) -> Verdict:
+    """Write `keys(X, M)` and `queries(Y, M)` so that attention weighs keys by their distance."""
+    says, ranked = "", True
+    for field in FIELDS:
+        X, Y, M = field
+        seen, _ = _weights(keys, queries, field)
+        wanted = gaussian_weights(Y, X, M)
+        nearest = squared_distances(Y, X).argmin(axis=1)
+        ranked &= len(X) == 1 or bool((seen.argmax(axis=1) == nearest).all() and np.ptp(seen) > 0)
+        if says or close(seen, wanted):
+            continue
+        i = next(i for i in range(len(Y)) if not close(seen[i], wanted[i]))
+        yours, true = show_apart(seen[i], wanted[i])
+        says = (
+            f"With the keys {show(X)}, the query {show(Y[i])} and M = {M:g}, exp(−M²‖q − k‖²) "
+            f"gives the weights {true}; attention with yours gives {yours}."
+        )
+    if not says:
+        return right("On 6 fields of keys, long ones and short ones, the weights are as asked.")
+    if ranked:
+        return partly(1, f"{says} The nearest key has the largest weight on every field.")
+    return wrong(says)
+
+
+lookup.add_hints(
+    "Multiply out −M²‖q − k‖². Which of the three terms is the same for every key, so that "
+    "softmax does not see it?",
+    "Two terms are left: 2M²⟨q, k⟩ − M²‖k‖². Give the key one more number that holds the "
+    "second term, and the query a 1 at the same place.",
+    "The course's attention divides every score by √d_{att}, where d_{att} is how many numbers "
+    "a query has, the extra one included. Multiply the queries by the same root.",
+)
+
 Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
 
 
@@ -113,6 +151,16 @@ def _weighs_like(*mistakes: str) -> Callable[..., bool]:
     return lambda keys, queries: any(alike(keys, queries, mistake) for mistake in mistakes)
 
 
+lookup.mistake(
+    "no norm term",
+    "2M²⟨q, k⟩ alone grows with the length of the key, so a long key beats the nearest "
+    "one. The term −M²‖k‖² takes that advantage away. A term with ‖q‖² cannot: it is the "
+    "same for every key.",
+    example=(lambda X, M: X, lambda Y, M: 2 * M**2 * Y * np.sqrt(len(Y[0]))),
+    when=_weighs_like("no norm", "no norm and no root"),
+)
+
+
 def _keys(norm: float = -1, power: int = 2) -> Callable[..., np.ndarray]:
     """keys(X, M) with norm · M^power · ‖x‖² as the last number."""
     return lambda X, M: np.c_[X, norm * M**power * (X**2).sum(axis=1)]
@@ -125,113 +173,65 @@ def _queries(dot: float = 2, scale: Callable[[int], float] = np.sqrt) -> Callabl
     )
 
 
-@exercise(
-    "7.1",
-    points=3,
-    hints=[
-        "Multiply out −M²‖q − k‖². Which of the three terms is the same for every key, so that "
-        "softmax does not see it?",
-        "Two terms are left: 2M²⟨q, k⟩ − M²‖k‖². Give the key one more number that holds the "
-        "second term, and the query a 1 at the same place.",
-        "The course's attention divides every score by √d_{att}, where d_{att} is how many numbers "
-        "a query has, the extra one included. Multiply the queries by the same root.",
-    ],
-    misconceptions=[
-        Misconception(
-            "no norm term",
-            (lambda X, M: X, lambda Y, M: 2 * M**2 * Y * np.sqrt(len(Y[0]))),
-            "2M²⟨q, k⟩ alone grows with the length of the key, so a long key beats the nearest "
-            "one. The term −M²‖k‖² takes that advantage away. A term with ‖q‖² cannot: it is the "
-            "same for every key.",
-            when=_weighs_like("no norm", "no norm and no root"),
-        ),
-        Misconception(
-            "norm term with a plus sign",
-            (_keys(norm=1), _queries()),
-            "−M²‖q − k‖² = −M²‖q‖² + 2M²⟨q, k⟩ − M²‖k‖²: the key's own term is negative. With a "
-            "plus sign long keys win twice over.",
-            when=_weighs_like("norm added"),
-        ),
-        Misconception(
-            "the 2 lost",
-            (_keys(), _queries(dot=1)),
-            "The mixed term of the square is 2⟨q, k⟩. Without the 2 the lookup finds the key that "
-            "is nearest to q/2.",
-            when=_weighs_like("no two"),
-        ),
-        Misconception(
-            "M² missing in the norm term",
-            (_keys(power=0), _queries()),
-            "Both terms come from M²‖q − k‖², so both carry M². With −‖k‖² alone the ranking is "
-            "right only at M = 1.",
-            when=_weighs_like("norm without M"),
-        ),
-        Misconception(
-            "1/√d_{att} not folded in",
-            (_keys(), _queries(scale=lambda m: 1)),
-            "The course's attention divides every score by √d_{att}. The ranking survives that, "
-            "the sharpness does not: your weights belong to a smaller M. Multiply the queries by "
-            "√d_{att}.",
-            when=_weighs_like("no root"),
-        ),
-        Misconception(
-            "√d_{att} folded in twice",
-            (lambda X, M: _keys()(X, M) * np.sqrt(len(X[0]) + 1), _queries()),
-            "The score is a product of query and key, so √d_{att} in one of the two is enough.",
-            when=_weighs_like("root twice"),
-        ),
-        Misconception(
-            "√d_{att} without the extra number",
-            (_keys(), _queries(scale=lambda m: np.sqrt(m - 1))),
-            "d_{att} counts all the numbers in a query, the extra one as well.",
-            when=_weighs_like("root of another width"),
-        ),
-        Misconception(
-            "M in place of M²",
-            (
-                lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
-                lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(len(Y[0]) + 1),
-            ),
-            "The weights asked for fall off with M²‖q − k‖², not with M‖q − k‖².",
-            when=_weighs_like("M not squared"),
-        ),
-        Misconception(
-            "half of the exponent",
-            (lambda X, M: _keys()(X, M) / 2, _queries()),
-            "exp(−M²‖q − k‖²/2) is how statistics often writes a Gaussian. Here there is no ½.",
-            when=_weighs_like("half"),
-        ),
-    ],
+lookup.mistake(
+    "norm term with a plus sign",
+    "−M²‖q − k‖² = −M²‖q‖² + 2M²⟨q, k⟩ − M²‖k‖²: the key's own term is negative. With a "
+    "plus sign long keys win twice over.",
+    example=(_keys(norm=1), _queries()),
+    when=_weighs_like("norm added"),
 )
-def lookup(
-    keys: Function(samples=[(X, M) for X, _, M in FIELDS]),
-    queries: Function(samples=[(Y, M) for _, Y, M in FIELDS]),
-) -> Verdict:
-    """Write `keys(X, M)` and `queries(Y, M)` so that attention weighs keys by their distance."""
-    says, ranked = "", True
-    for field in FIELDS:
-        X, Y, M = field
-        seen, _ = _weights(keys, queries, field)
-        wanted = gaussian_weights(Y, X, M)
-        nearest = squared_distances(Y, X).argmin(axis=1)
-        ranked &= len(X) == 1 or bool((seen.argmax(axis=1) == nearest).all() and np.ptp(seen) > 0)
-        if says or close(seen, wanted):
-            continue
-        i = next(i for i in range(len(Y)) if not close(seen[i], wanted[i]))
-        yours, true = show_apart(seen[i], wanted[i])
-        says = (
-            f"With the keys {show(X)}, the query {show(Y[i])} and M = {M:g}, exp(−M²‖q − k‖²) "
-            f"gives the weights {true}; attention with yours gives {yours}."
-        )
-    if not says:
-        return right("On 6 fields of keys, long ones and short ones, the weights are as asked.")
-    if ranked:
-        return partly(1, f"{says} The nearest key has the largest weight on every field.")
-    return wrong(says)
+lookup.mistake(
+    "the 2 lost",
+    "The mixed term of the square is 2⟨q, k⟩. Without the 2 the lookup finds the key that "
+    "is nearest to q/2.",
+    example=(_keys(), _queries(dot=1)),
+    when=_weighs_like("no two"),
+)
+lookup.mistake(
+    "M² missing in the norm term",
+    "Both terms come from M²‖q − k‖², so both carry M². With −‖k‖² alone the ranking is "
+    "right only at M = 1.",
+    example=(_keys(power=0), _queries()),
+    when=_weighs_like("norm without M"),
+)
+lookup.mistake(
+    "1/√d_{att} not folded in",
+    "The course's attention divides every score by √d_{att}. The ranking survives that, "
+    "the sharpness does not: your weights belong to a smaller M. Multiply the queries by "
+    "√d_{att}.",
+    example=(_keys(), _queries(scale=lambda m: 1)),
+    when=_weighs_like("no root"),
+)
+lookup.mistake(
+    "√d_{att} folded in twice",
+    "The score is a product of query and key, so √d_{att} in one of the two is enough.",
+    example=(lambda X, M: _keys()(X, M) * np.sqrt(len(X[0]) + 1), _queries()),
+    when=_weighs_like("root twice"),
+)
+lookup.mistake(
+    "√d_{att} without the extra number",
+    "d_{att} counts all the numbers in a query, the extra one as well.",
+    example=(_keys(), _queries(scale=lambda m: np.sqrt(m - 1))),
+    when=_weighs_like("root of another width"),
+)
+lookup.mistake(
+    "M in place of M²",
+    "The weights asked for fall off with M²‖q − k‖², not with M‖q − k‖².",
+    example=(
+        lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
+        lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(len(Y[0]) + 1),
+    ),
+    when=_weighs_like("M not squared"),
+)
+lookup.mistake(
+    "half of the exponent",
+    "exp(−M²‖q − k‖²/2) is how statistics often writes a Gaussian. Here there is no ½.",
+    example=(lambda X, M: _keys()(X, M) / 2, _queries()),
+    when=_weighs_like("half"),
+)
 
 
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
-
 
 L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5))
 L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2))
@@ -256,57 +256,8 @@ def random_fields(count: int = 12) -> Iterator[tuple[int, float, np.ndarray]]:
         yield keys, float(squared[1] - squared[0]), squared
 
 
-@exercise(
-    "7.2",
-    points=2,
-    hints=[
-        "Divide all weights by that of the nearest key. How large can each of the others be then, "
-        "if its key is farther by at least Δ in squared distance?",
-        "Each other key weighs at most exp(−M²Δ) times what the nearest weighs, and the nearest "
-        "weighs at most 1. How many others are there?",
-    ],
-    misconceptions=[
-        Misconception(
-            "l − 1 forgotten",
-            ("exp(-M**2*Delta)",),
-            "exp(−M²Δ) bounds what one key can take. There are l − 1 keys off target, and what "
-            "they take adds up.",
-        ),
-        Misconception(
-            "the target counted among the others",
-            ("l*exp(-M**2*Delta)",),
-            "This is a true bound, but not the smallest: of l keys only l − 1 are off target.",
-        ),
-        Misconception(
-            "M not squared",
-            ("(l - 1)*exp(-M*Delta)",),
-            "The weights fall off with M² times the squared distance.",
-        ),
-        Misconception(
-            "Δ squared once more",
-            ("(l - 1)*exp(-M**2*Delta**2)",),
-            "Δ is a difference of squared distances already; it is not squared again.",
-        ),
-        Misconception(
-            "the 2 of the query kept",
-            ("(l - 1)*exp(-2*M**2*Delta)",),
-            "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
-            "carries M² alone.",
-        ),
-        Misconception(
-            "what stays, not what leaks",
-            ("1 - (l - 1)*exp(-M**2*Delta)",),
-            "That is a bound from below on the weight of the nearest key. Asked is what the "
-            "others take.",
-        ),
-        Misconception(
-            "a bound that says nothing",
-            ("1",),
-            "No weight exceeds 1, whatever M is. The bound should show how a larger M helps.",
-        ),
-    ],
-)
-def leak(bound: L_M_DELTA) -> Verdict:
+@exercise("7.2", points=2)
+def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
     """Bound the weight off target in l, M and Δ, tightly if all other keys are equally far."""
     fields = [
         (point["M"], point["l"], point["Delta"], equidistant(point["l"], point["Delta"]))
@@ -341,53 +292,54 @@ def leak(bound: L_M_DELTA) -> Verdict:
     return right("No field broke your bound; with equidistant keys and a large M nothing is lost.")
 
 
-@exercise(
-    "7.3",
-    points=2,
-    hints=[
-        "Set the bound of exercise 7.2 equal to ε and solve for M.",
-        "Divide by l − 1, take logarithms, and mind the sign: ln(ε/(l − 1)) is negative.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the root forgotten",
-            ("log((l - 1)/epsilon)/Delta",),
-            "That is M². Asked is M.",
-        ),
-        Misconception(
-            "l − 1 forgotten",
-            ("sqrt(log(1/epsilon)/Delta)",),
-            "With this M each single key off target takes at most about ε. There are l − 1 of "
-            "them, and together they take more.",
-        ),
-        Misconception(
-            "the target counted among the others",
-            ("sqrt(log(l/epsilon)/Delta)",),
-            "This M reaches the error, but it is larger than needed: only l − 1 keys are off "
-            "target.",
-        ),
-        Misconception(
-            "Δ taken for a distance",
-            ("sqrt(log((l - 1)/epsilon))/Delta",),
-            "Δ is a difference of squared distances, so M²Δ is what counts, and Δ goes under the "
-            "root with the rest.",
-        ),
-        Misconception(
-            "a sign lost",
-            ("sqrt(log(epsilon/(l - 1))/Delta)",),
-            "ε/(l − 1) is below 1 and its logarithm negative, so there is no root of it. What is "
-            "needed is −ln(ε/(l − 1)) = ln((l − 1)/ε).",
-            when=lambda M: all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points()),
-        ),
-        Misconception(
-            "the 2 of the query kept",
-            ("sqrt(log((l - 1)/epsilon)/(2*Delta))",),
-            "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
-            "carries M² alone.",
-        ),
-    ],
+leak.add_hints(
+    "Divide all weights by that of the nearest key. How large can each of the others be then, "
+    "if its key is farther by at least Δ in squared distance?",
+    "Each other key weighs at most exp(−M²Δ) times what the nearest weighs, and the nearest "
+    "weighs at most 1. How many others are there?",
 )
-def sharpness(M: L_DELTA_EPSILON) -> Verdict:
+
+leak.mistake(
+    "l − 1 forgotten",
+    "exp(−M²Δ) bounds what one key can take. There are l − 1 keys off target, and what "
+    "they take adds up.",
+    example=("exp(-M**2*Delta)",),
+)
+leak.mistake(
+    "the target counted among the others",
+    "This is a true bound, but not the smallest: of l keys only l − 1 are off target.",
+    example=("l*exp(-M**2*Delta)",),
+)
+leak.mistake(
+    "M not squared",
+    "The weights fall off with M² times the squared distance.",
+    example=("(l - 1)*exp(-M*Delta)",),
+)
+leak.mistake(
+    "Δ squared once more",
+    "Δ is a difference of squared distances already; it is not squared again.",
+    example=("(l - 1)*exp(-M**2*Delta**2)",),
+)
+leak.mistake(
+    "the 2 of the query kept",
+    "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
+    "carries M² alone.",
+    example=("(l - 1)*exp(-2*M**2*Delta)",),
+)
+leak.mistake(
+    "what stays, not what leaks",
+    "That is a bound from below on the weight of the nearest key. Asked is what the others take.",
+    example=("1 - (l - 1)*exp(-M**2*Delta)",),
+)
+leak.mistake(
+    "a bound that says nothing",
+    "No weight exceeds 1, whatever M is. The bound should show how a larger M helps.",
+    example=("1",),
+)
+
+
+@exercise("7.3", points=2)
+def sharpness(M: Annotated[FormulaAnswer, L_DELTA_EPSILON]) -> Verdict:
     """Find the M that keeps the weight off target below ε, in l, Δ and ε."""
     points = [*L_DELTA_EPSILON.points(), {"l": 6, "Delta": 0.5, "epsilon": 1e-6}]
     loose = ""
@@ -414,12 +366,49 @@ def sharpness(M: L_DELTA_EPSILON) -> Verdict:
     return right("At 13 settings the worst field, all other keys equally far, just meets ε.")
 
 
+sharpness.add_hints(
+    "Set the bound of exercise 7.2 equal to ε and solve for M.",
+    "Divide by l − 1, take logarithms, and mind the sign: ln(ε/(l − 1)) is negative.",
+)
+
+sharpness.mistake(
+    "the root forgotten",
+    "That is M². Asked is M.",
+    example=("log((l - 1)/epsilon)/Delta",),
+)
+sharpness.mistake(
+    "l − 1 forgotten",
+    "With this M each single key off target takes at most about ε. There are l − 1 of "
+    "them, and together they take more.",
+    example=("sqrt(log(1/epsilon)/Delta)",),
+)
+sharpness.mistake(
+    "the target counted among the others",
+    "This M reaches the error, but it is larger than needed: only l − 1 keys are off target.",
+    example=("sqrt(log(l/epsilon)/Delta)",),
+)
+sharpness.mistake(
+    "Δ taken for a distance",
+    "Δ is a difference of squared distances, so M²Δ is what counts, and Δ goes under the "
+    "root with the rest.",
+    example=("sqrt(log((l - 1)/epsilon))/Delta",),
+)
+sharpness.mistake(
+    "a sign lost",
+    "ε/(l − 1) is below 1 and its logarithm negative, so there is no root of it. What is "
+    "needed is −ln(ε/(l − 1)) = ln((l − 1)/ε).",
+    example=("sqrt(log(epsilon/(l - 1))/Delta)",),
+    when=lambda M: all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points()),
+)
+sharpness.mistake(
+    "the 2 of the query kept",
+    "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
+    "carries M² alone.",
+    example=("sqrt(log((l - 1)/epsilon)/(2*Delta))",),
+)
+
+
 # -- 7.4: the value matrix -------------------------------------------------------------------------
-
-
-def _unit(*places: int) -> list[list[float]]:
-    """A 5×1 matrix with 1 at these places, counted from 1."""
-    return [[float(place in places)] for place in range(1, 6)]
 
 
 def shop_tokens(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -429,40 +418,8 @@ def shop_tokens(count: int, rng: np.random.Generator) -> np.ndarray:
     return np.c_[np.ones(count), places, (places**2).sum(axis=1), payload]
 
 
-@exercise(
-    "7.4",
-    points=1,
-    hints=[
-        "A value is x W_v, a row times a matrix: a weighted sum of the five numbers of x. Which "
-        "weights leave one of them as it is and drop the others?",
-        "The shape is (5, 1): five rows, one for each number of the token.",
-    ],
-    misconceptions=[
-        Misconception(
-            "counted from the wrong end",
-            (_unit(1),),
-            "This copies the first number, the constant 1, whatever the lookup finds.",
-        ),
-        Misconception(
-            "off by one",
-            (_unit(4),),
-            "This copies ‖p‖², the fourth number. The payload is the fifth; in Python its index "
-            "is 4.",
-        ),
-        Misconception(
-            "everything summed",
-            (_unit(1, 2, 3, 4, 5),),
-            "A column of ones adds up all five numbers. One 1 and four zeros copy a single one.",
-        ),
-        Misconception(
-            "the position copied along",
-            (_unit(2, 3, 5),),
-            "The position belongs in queries and keys, to find the token. The value holds only "
-            "what should come out.",
-        ),
-    ],
-)
-def value_matrix(W_v: Array((5, 1))) -> Verdict:
+@exercise("7.4", points=1)
+def value_matrix(W_v: Annotated[np.ndarray, Array((5, 1))]) -> Verdict:
     """Find the W_v with which the lookup returns the last number of the nearest token."""
     rng = np.random.default_rng(4)
     for count in (3, 5, 8):
@@ -476,6 +433,41 @@ def value_matrix(W_v: Array((5, 1))) -> Verdict:
                     f"{show(x[4])}; with your W_v attention returns {show(out)}."
                 )
     return right("At 16 places the lookup returned the last number of the nearest token.")
+
+
+value_matrix.add_hints(
+    "A value is x W_v, a row times a matrix: a weighted sum of the five numbers of x. Which "
+    "weights leave one of them as it is and drop the others?",
+    "The shape is (5, 1): five rows, one for each number of the token.",
+)
+
+
+def _unit(*places: int) -> list[list[float]]:
+    """A 5×1 matrix with 1 at these places, counted from 1."""
+    return [[float(place in places)] for place in range(1, 6)]
+
+
+value_matrix.mistake(
+    "counted from the wrong end",
+    "This copies the first number, the constant 1, whatever the lookup finds.",
+    example=(_unit(1),),
+)
+value_matrix.mistake(
+    "off by one",
+    "This copies ‖p‖², the fourth number. The payload is the fifth; in Python its index is 4.",
+    example=(_unit(4),),
+)
+value_matrix.mistake(
+    "everything summed",
+    "A column of ones adds up all five numbers. One 1 and four zeros copy a single one.",
+    example=(_unit(1, 2, 3, 4, 5),),
+)
+value_matrix.mistake(
+    "the position copied along",
+    "The position belongs in queries and keys, to find the token. The value holds only "
+    "what should come out.",
+    example=(_unit(2, 3, 5),),
+)
 
 
 # -- 7.5: kernel regression ------------------------------------------------------------------------
@@ -499,10 +491,12 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
     call, parts = inputs.call(*data), inputs(*data)
     if not isinstance(parts, tuple | list) or len(parts) != 3:
         raise Unreadable(f"{call} should return three arrays: `return Q, K, V`.")
-    arrays = [real_array(part) for part in parts]
-    for name, array, rows in zip("QKV", arrays, (len(x_new), len(x), len(x)), strict=True):
+    arrays = []
+    for name, part, rows in zip("QKV", parts, (len(x_new), len(x), len(x)), strict=True):
+        array = real_array(part)
         if array is None or not np.isfinite(array).all():
             raise Unreadable(f"{call}: {name} should be an array of finite real numbers.")
+        arrays.append(array)
         if name == "V" and array.shape == (rows,):
             continue
         if array.ndim != 2 or len(array) != rows or (name == "V" and array.shape[1] != 1):
@@ -513,6 +507,28 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
         raise Unreadable(f"{call}: Q is {Q.shape} and K is {K.shape}; the widths must agree.")
     with np.errstate(all="ignore"):
         return attention(Q, K, V.reshape(-1, 1))[:, 0], K.shape[1]
+
+
+@exercise("7.5", points=2)
+def regression(inputs: Annotated[FunctionAnswer, Function(samples=DATA)]) -> Verdict:
+    """Write a function that returns Q, K, V with which attention is kernel regression."""
+    for x_new, x, y, M in DATA:
+        seen, _ = _regress(inputs, x_new, x, y, M)
+        wanted = kernel_estimates(x_new, x, y, M)
+        if not close(seen, wanted):
+            i = next(i for i in range(len(x_new)) if not close(seen[i], wanted[i]))
+            yours, true = show_apart(seen[i], wanted[i])
+            return wrong(
+                f"With x = {show(x)}, y = {show(y)} and M = {M:g}, the weighted mean at "
+                f"{show(x_new[i])} is {true}; attention with your Q, K, V gives {yours}."
+            )
+    return right("On 4 sets of data one call of attention gave the weighted means.")
+
+
+regression.add_hints(
+    "Which part of the data plays the key, which the value, and which the query?",
+    "Turn the vectors into columns, `x[:, None]`, and use what you built in exercise 7.1.",
+)
 
 
 def _estimates_like(*mistakes: str) -> Callable[..., bool]:
@@ -541,66 +557,43 @@ def _inputs(
     return inputs
 
 
-@exercise(
-    "7.5",
-    points=2,
-    hints=[
-        "Which part of the data plays the key, which the value, and which the query?",
-        "Turn the vectors into columns, `x[:, None]`, and use what you built in exercise 7.1.",
-    ],
-    misconceptions=[
-        Misconception(
-            "no norm term",
-            (_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y),),
-            "Without −M²x_j² the largest x_j wins wherever x is positive, not the nearest. Keys "
-            "need the extra number in one dimension too.",
-            when=_estimates_like("no norm", "no norm and no root"),
-        ),
-        Misconception(
-            "1/√d_{att} not folded in",
-            (_inputs(_keys(), _queries(scale=lambda m: 1)),),
-            "attention divides every score by √d_{att}, so your curve is the one of a smaller M, "
-            "smoother than asked. Multiply Q by √d_{att}.",
-            when=_estimates_like("no root"),
-        ),
-        Misconception(
-            "half of the exponent",
-            (_inputs(lambda X, M: _keys()(X, M) / 2, _queries()),),
-            "exp(−M²(x − x_j)²/2) is how statistics often writes a Gaussian. Here there is no ½.",
-            when=_estimates_like("half"),
-        ),
-        Misconception(
-            "M in place of M²",
-            (
-                _inputs(
-                    lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
-                    lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
-                ),
-            ),
-            "The kernel falls off with M²(x − x_j)², not with M(x − x_j)².",
-            when=_estimates_like("M not squared"),
-        ),
-        Misconception(
-            "x_j averaged in place of y_j",
-            (_inputs(_keys(), _queries(), values="x"),),
-            "x_j decides how much a data point counts; what is averaged is its y_j.",
-            when=lambda inputs: all(
-                close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
-                for x_new, x, y, M in DATA
-            ),
-        ),
-    ],
+regression.mistake(
+    "no norm term",
+    "Without −M²x_j² the largest x_j wins wherever x is positive, not the nearest. Keys "
+    "need the extra number in one dimension too.",
+    example=(_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y),),
+    when=_estimates_like("no norm", "no norm and no root"),
 )
-def regression(inputs: Function(samples=DATA)) -> Verdict:
-    """Write a function that returns Q, K, V with which attention is kernel regression."""
-    for x_new, x, y, M in DATA:
-        seen, _ = _regress(inputs, x_new, x, y, M)
-        wanted = kernel_estimates(x_new, x, y, M)
-        if not close(seen, wanted):
-            i = next(i for i in range(len(x_new)) if not close(seen[i], wanted[i]))
-            yours, true = show_apart(seen[i], wanted[i])
-            return wrong(
-                f"With x = {show(x)}, y = {show(y)} and M = {M:g}, the weighted mean at "
-                f"{show(x_new[i])} is {true}; attention with your Q, K, V gives {yours}."
-            )
-    return right("On 4 sets of data one call of attention gave the weighted means.")
+regression.mistake(
+    "1/√d_{att} not folded in",
+    "attention divides every score by √d_{att}, so your curve is the one of a smaller M, "
+    "smoother than asked. Multiply Q by √d_{att}.",
+    example=(_inputs(_keys(), _queries(scale=lambda m: 1)),),
+    when=_estimates_like("no root"),
+)
+regression.mistake(
+    "half of the exponent",
+    "exp(−M²(x − x_j)²/2) is how statistics often writes a Gaussian. Here there is no ½.",
+    example=(_inputs(lambda X, M: _keys()(X, M) / 2, _queries()),),
+    when=_estimates_like("half"),
+)
+regression.mistake(
+    "M in place of M²",
+    "The kernel falls off with M²(x − x_j)², not with M(x − x_j)².",
+    example=(
+        _inputs(
+            lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
+            lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
+        ),
+    ),
+    when=_estimates_like("M not squared"),
+)
+regression.mistake(
+    "x_j averaged in place of y_j",
+    "x_j decides how much a data point counts; what is averaged is its y_j.",
+    example=(_inputs(_keys(), _queries(), values="x"),),
+    when=lambda inputs: all(
+        close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
+        for x_new, x, y, M in DATA
+    ),
+)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..answers import Formula, Function, FunctionAnswer, Lines, Number, close, show, show_at
+from ..answers import (
+    Formula,
+    FormulaAnswer,
+    Function,
+    FunctionAnswer,
+    Lines,
+    ReadFormula,
+    RealNumber,
+    close,
+    show,
+    show_at,
+)
 from ..derivation import Derivation, integers, interval, positive, real
-from ..exercise import Misconception, Verdict, exercise, partly, refuted, right, wrong
+from ..exercise import Verdict, exercise, partly, refuted, right, wrong
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
@@ -17,50 +29,10 @@ BETA_T = Formula(beta=(0, 1), t=range(1, 9))
 BETA = Formula(beta=(0, 1))
 
 
-@exercise(
-    "2.1",
-    points=3,
-    hints=[
-        "Write both rules without v: express v_{t−1} by the move Δθ_{t−1} that it caused.",
-        "In rule A the velocity is v_{t−1} = −Δθ_{t−1}/δ. In rule M it is v_{t−1} = −Δθ_{t−1}.",
-        "Both are now Δθ_t = (something) · Δθ_{t−1} − (something) · g_t. Compare the two factors.",
-    ],
-    misconceptions=[
-        Misconception(
-            "Δθ_{t−1} put where v_{t−1} stood",
-            ("delta*beta", "delta*(1 - beta)"),
-            "In rule A the move is Δθ = −δ v, so v_{t−1} is −Δθ_{t−1}/δ. Without that division a "
-            "factor δ stays in α; the two rules then agree only at δ = 1.",
-        ),
-        Misconception(
-            "a sign lost in ε",
-            ("beta", "-delta*(1 - beta)"),
-            "Both rules move against the gradient: the minus sign is already in Δθ_t = −v_t, so ε "
-            "itself is positive.",
-        ),
-        Misconception(
-            "a sign lost in α",
-            ("-beta", "delta*(1 - beta)"),
-            "v_{t−1} = −Δθ_{t−1}/δ, and Δθ_t = −δ v_t brings a second minus sign: they cancel.",
-        ),
-        Misconception(
-            "ε = δ",
-            ("beta", "delta"),
-            "Rule A weighs a new gradient with 1 − β before it takes the step δ.",
-        ),
-        Misconception(
-            "the step size δ lost",
-            ("beta", "1 - beta"),
-            "1 − β is how much of a new gradient enters v; the move is δ times that.",
-        ),
-        Misconception(
-            "α and ε in the wrong places",
-            ("delta*(1 - beta)", "beta"),
-            "α multiplies the old velocity, ε the new gradient; the check takes α first.",
-        ),
-    ],
-)
-def equivalent_rules(alpha: BETA_DELTA, epsilon: BETA_DELTA) -> Verdict:
+@exercise("2.1", points=3)
+def equivalent_rules(
+    alpha: Annotated[FormulaAnswer, BETA_DELTA], epsilon: Annotated[FormulaAnswer, BETA_DELTA]
+) -> Verdict:
     """Find α and ε in β and δ so that rule M and rule A make the same moves."""
     for point in BETA_DELTA.points():
         a, e = alpha(**point), epsilon(**point)
@@ -76,57 +48,49 @@ def equivalent_rules(alpha: BETA_DELTA, epsilon: BETA_DELTA) -> Verdict:
     return right("Both rules ran on the same gradients at 12 pairs (β, δ) and moved alike.")
 
 
-def _reversed(beta, t):
-    return [(1 - beta) * beta ** (i - 1) for i in range(1, t + 1)]
-
-
-def _unscaled(beta, t):
-    return [beta ** (t - i) for i in range(1, t + 1)]
-
-
-def _late_by_one(beta, t):
-    return [(1 - beta) * beta ** (t - i + 1) for i in range(1, t + 1)]
-
-
-def _normalized(beta, t):
-    return [(1 - beta) * beta ** (t - i) / (1 - beta**t) for i in range(1, t + 1)]
-
-
-@exercise(
-    "2.2",
-    points=2,
-    hints=[
-        "Write out v_1, v_2 and v_3 from v_0 = 0, and collect the factor in front of each g_i.",
-        "Every step after i multiplies the share of g_i by β once more. How many such steps are "
-        "there until t?",
-    ],
-    misconceptions=[
-        Misconception(
-            "weights reversed in time",
-            (_reversed,),
-            "The newest gradient has been multiplied by β not once, the oldest t − 1 times: the "
-            "largest weight belongs to g_t, the last entry.",
-        ),
-        Misconception(
-            "1 − β missing",
-            (_unscaled,),
-            "Each gradient enters v with the factor 1 − β; the powers of β come on top.",
-        ),
-        Misconception(
-            "exponent off by one",
-            (_late_by_one,),
-            "g_t itself has not been multiplied by β yet: its exponent is 0.",
-        ),
-        Misconception(
-            "weights normalized to sum 1",
-            (_normalized,),
-            "That is the bias-corrected average of exercise 2.4. The raw v_t starts from "
-            "v_0 = 0, and its weights sum to less than 1.",
-        ),
-    ],
+equivalent_rules.add_hints(
+    "Write both rules without v: express v_{t−1} by the move Δθ_{t−1} that it caused.",
+    "In rule A the velocity is v_{t−1} = −Δθ_{t−1}/δ. In rule M it is v_{t−1} = −Δθ_{t−1}.",
+    "Both are now Δθ_t = (something) · Δθ_{t−1} − (something) · g_t. Compare the two factors.",
 )
+
+equivalent_rules.mistake(
+    "Δθ_{t−1} put where v_{t−1} stood",
+    "In rule A the move is Δθ = −δ v, so v_{t−1} is −Δθ_{t−1}/δ. Without that division a "
+    "factor δ stays in α; the two rules then agree only at δ = 1.",
+    example=("delta*beta", "delta*(1 - beta)"),
+)
+equivalent_rules.mistake(
+    "a sign lost in ε",
+    "Both rules move against the gradient: the minus sign is already in Δθ_t = −v_t, so ε "
+    "itself is positive.",
+    example=("beta", "-delta*(1 - beta)"),
+)
+equivalent_rules.mistake(
+    "a sign lost in α",
+    "v_{t−1} = −Δθ_{t−1}/δ, and Δθ_t = −δ v_t brings a second minus sign: they cancel.",
+    example=("-beta", "delta*(1 - beta)"),
+)
+equivalent_rules.mistake(
+    "ε = δ",
+    "Rule A weighs a new gradient with 1 − β before it takes the step δ.",
+    example=("beta", "delta"),
+)
+equivalent_rules.mistake(
+    "the step size δ lost",
+    "1 − β is how much of a new gradient enters v; the move is δ times that.",
+    example=("beta", "1 - beta"),
+)
+equivalent_rules.mistake(
+    "α and ε in the wrong places",
+    "α multiplies the old velocity, ε the new gradient; the check takes α first.",
+    example=("delta*(1 - beta)", "beta"),
+)
+
+
+@exercise("2.2", points=2)
 def weights(
-    weights: Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)]),
+    weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
 ) -> Verdict:
     """Write a function of β and t that returns the weights of g_1 … g_t in v_t."""
     for beta, t in [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]:
@@ -142,53 +106,49 @@ def weights(
     return right("Rule A ran on unit impulses for 4 pairs (β, t); every weight is as it answered.")
 
 
-@exercise(
-    "2.3",
-    points=2,
-    hints=[
-        "If every gradient has the same mean, E[v_t] is that mean times the sum of the weights.",
-        "1 + β + … + β^{t−1} is a geometric series.",
-    ],
-    misconceptions=[
-        Misconception(
-            "βᵗ is what is missing, not what is there",
-            ("beta**t",),
-            "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
-        ),
-        Misconception(
-            "the correction in place of the bias",
-            ("1/(1 - beta**t)",),
-            "That is what v_t has to be multiplied with to be unbiased. Asked is the factor that "
-            "v_t itself carries.",
-        ),
-        Misconception(
-            "one step only",
-            ("1 - beta",),
-            "1 − β is right at t = 1. Later gradients add their weights.",
-        ),
-        Misconception(
-            "one term too few",
-            ("1 - beta**(t - 1)",),
-            "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
-        ),
-        Misconception(
-            "one term too many",
-            ("1 - beta**(t + 1)",),
-            "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
-        ),
-        Misconception(
-            "1 − β missing",
-            ("(1 - beta**t)/(1 - beta)",),
-            "That is the sum of the powers of β alone; each weight has the factor 1 − β too.",
-        ),
-        Misconception(
-            "no bias seen",
-            ("1",),
-            "The weights of v_t sum to 1 only in the limit: v_0 = 0 drags the first averages down.",
-        ),
-    ],
+weights.add_hints(
+    "Write out v_1, v_2 and v_3 from v_0 = 0, and collect the factor in front of each g_i.",
+    "Every step after i multiplies the share of g_i by β once more. How many such steps are "
+    "there until t?",
 )
-def bias(factor: BETA_T) -> Verdict:
+
+
+@weights.mistake(
+    "weights reversed in time",
+    "The newest gradient has been multiplied by β not once, the oldest t − 1 times: the "
+    "largest weight belongs to g_t, the last entry.",
+)
+def _reversed(beta, t):
+    return [(1 - beta) * beta ** (i - 1) for i in range(1, t + 1)]
+
+
+@weights.mistake(
+    "1 − β missing",
+    "Each gradient enters v with the factor 1 − β; the powers of β come on top.",
+)
+def _unscaled(beta, t):
+    return [beta ** (t - i) for i in range(1, t + 1)]
+
+
+@weights.mistake(
+    "exponent off by one",
+    "g_t itself has not been multiplied by β yet: its exponent is 0.",
+)
+def _late_by_one(beta, t):
+    return [(1 - beta) * beta ** (t - i + 1) for i in range(1, t + 1)]
+
+
+@weights.mistake(
+    "weights normalized to sum 1",
+    "That is the bias-corrected average of exercise 2.4. The raw v_t starts from "
+    "v_0 = 0, and its weights sum to less than 1.",
+)
+def _normalized(beta, t):
+    return [(1 - beta) * beta ** (t - i) / (1 - beta**t) for i in range(1, t + 1)]
+
+
+@exercise("2.3", points=2)
+def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
     """Find the factor E[v_t] / E[g] in β and t, for gradients with a constant mean."""
     for point in BETA_T.points():
         seen = running_average(np.ones(point["t"]), point["beta"])[-1]
@@ -200,77 +160,55 @@ def bias(factor: BETA_T) -> Verdict:
     return right("Rule A ran on a constant gradient at 12 pairs (β, t) and gave your factor.")
 
 
-def _uncorrected(g, beta):
-    return running_average(g, beta)
-
-
-def _fed_back(g, beta):
-    v, result = 0.0, []
-    for t, g_t in enumerate(g, start=1):
-        v = (beta * v + (1 - beta) * g_t) / (1 - beta**t)
-        result.append(v)
-    return result
-
-
-def _divided_by_beta_t(g, beta):
-    return running_average(g, beta) / beta ** np.arange(1, len(g) + 1)
-
-
-def _counted_from_zero(g, beta):
-    with np.errstate(all="ignore"):
-        return running_average(g, beta) / (1 - beta ** np.arange(len(g)))
-
-
-def _divided_once(g, beta):
-    return running_average(g, beta) / (1 - beta ** len(g))
-
-
-def _first_is_not_finite(corrected: FunctionAnswer) -> bool:
-    return not np.isfinite(corrected.array(np.ones(3), 0.5, shape=(3,), finite=False)[0])
-
-
-@exercise(
-    "2.4",
-    points=2,
-    hints=[
-        "Run the plain recursion for v_t, and divide a copy of it by the factor of exercise 2.3.",
-        "Keep two variables: the raw v, which goes into the next step, and the corrected one, "
-        "which goes into the result.",
-    ],
-    misconceptions=[
-        Misconception(
-            "no correction",
-            (_uncorrected,),
-            "This is the raw v_t: after one step it is only (1 − β) g_1.",
-        ),
-        Misconception(
-            "the corrected value fed back",
-            (_fed_back,),
-            "The correction is applied to a copy; the recursion goes on with the raw v_t. Fed "
-            "back, every later average is scaled up again.",
-        ),
-        Misconception(
-            "divided by βᵗ",
-            (_divided_by_beta_t,),
-            "βᵗ is the weight left on v_0 = 0; what the gradients carry is the rest.",
-        ),
-        Misconception(
-            "t counted from 0",
-            (_counted_from_zero,),
-            "The first average is v_1: at t = 1 the divisor is 1 − β. With t = 0 it is 0.",
-            when=_first_is_not_finite,
-        ),
-        Misconception(
-            "one divisor for all steps",
-            (_divided_once,),
-            "Each v_t has its own divisor, which grows with t.",
-        ),
-    ],
+bias.add_hints(
+    "If every gradient has the same mean, E[v_t] is that mean times the sum of the weights.",
+    "1 + β + … + β^{t−1} is a geometric series.",
 )
+
+bias.mistake(
+    "βᵗ is what is missing, not what is there",
+    "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
+    example=("beta**t",),
+)
+bias.mistake(
+    "the correction in place of the bias",
+    "That is what v_t has to be multiplied with to be unbiased. Asked is the factor that "
+    "v_t itself carries.",
+    example=("1/(1 - beta**t)",),
+)
+bias.mistake(
+    "one step only",
+    "1 − β is right at t = 1. Later gradients add their weights.",
+    example=("1 - beta",),
+)
+bias.mistake(
+    "one term too few",
+    "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
+    example=("1 - beta**(t - 1)",),
+)
+bias.mistake(
+    "one term too many",
+    "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
+    example=("1 - beta**(t + 1)",),
+)
+bias.mistake(
+    "1 − β missing",
+    "That is the sum of the powers of β alone; each weight has the factor 1 − β too.",
+    example=("(1 - beta**t)/(1 - beta)",),
+)
+bias.mistake(
+    "no bias seen",
+    "The weights of v_t sum to 1 only in the limit: v_0 = 0 drags the first averages down.",
+    example=("1",),
+)
+
+
+@exercise("2.4", points=2)
 def corrected_average(
-    corrected_average: Function(
-        samples=[(np.array([2.0, -1.0, 3.0, 4.0]), 0.8), (np.ones(3), 0.5)]
-    ),
+    corrected_average: Annotated[
+        FunctionAnswer,
+        Function(samples=[(np.array([2.0, -1.0, 3.0, 4.0]), 0.8), (np.ones(3), 0.5)]),
+    ],
 ) -> Verdict:
     """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
     for beta in (0.5, 0.9):
@@ -289,63 +227,69 @@ def corrected_average(
     return right("A constant gradient is returned at once, and others match the raw recursion.")
 
 
-EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
-BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
-
-
-def _ends_with(ending: str) -> Callable[..., bool]:
-    """A predicate: the last line of a derivation is equivalent to this formula."""
-
-    def matches(lines: list) -> bool:
-        last = BETA_T_MU.read(str(lines[-1]), "the last line")
-        return BETA_T_MU.same(last, BETA_T_MU.read(ending, "the ending"))
-
-    return matches
-
-
-@exercise(
-    "2.5",
-    points=3,
-    hints=[
-        "μ is the same in every term: take it out of the sum.",
-        "The sum runs over β^{t−1}, …, β, 1. Which geometric series is that?",
-        "1 + β + … + β^{t−1} = (1 − βᵗ)/(1 − β). Put it in, and see what cancels.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the series taken as infinite",
-            (["(1 - beta)*mu*Sum(beta**(t - i), (i, 1, t))", "(1 - beta)*mu/(1 - beta)", "mu"],),
-            "1/(1 − β) is the sum of infinitely many powers. Here there are t of them, and the "
-            "missing tail is the bias.",
-            when=_ends_with("mu"),
-        ),
-        Misconception(
-            "one term too many",
-            (["(1 - beta)*mu*(1 - beta**(t + 1))/(1 - beta)", "(1 - beta**(t + 1))*mu"],),
-            "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t + 1.",
-            when=_ends_with("(1 - beta**(t + 1))*mu"),
-        ),
-        Misconception(
-            "one term too few",
-            (["(1 - beta)*mu*(1 - beta**(t - 1))/(1 - beta)", "(1 - beta**(t - 1))*mu"],),
-            "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t − 1.",
-            when=_ends_with("(1 - beta**(t - 1))*mu"),
-        ),
-        Misconception(
-            "1 − β lost",
-            (["mu*Sum(beta**(t - i), (i, 1, t))", "mu*(1 - beta**t)/(1 - beta)"],),
-            "The factor 1 − β in front of the sum stays until it cancels against the series.",
-            when=_ends_with("mu*(1 - beta**t)/(1 - beta)"),
-        ),
-        Misconception(
-            "βᵗ is what is missing, not what is there",
-            (["beta**t*mu"],),
-            "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
-            when=_ends_with("beta**t*mu"),
-        ),
-    ],
+corrected_average.add_hints(
+    "Run the plain recursion for v_t, and divide a copy of it by the factor of exercise 2.3.",
+    "Keep two variables: the raw v, which goes into the next step, and the corrected one, "
+    "which goes into the result.",
 )
-def expectation(lines: Lines(["beta", "t", "mu"])) -> Verdict:
+
+
+@corrected_average.mistake(
+    "no correction",
+    "This is the raw v_t: after one step it is only (1 − β) g_1.",
+)
+def _uncorrected(g, beta):
+    return running_average(g, beta)
+
+
+@corrected_average.mistake(
+    "the corrected value fed back",
+    "The correction is applied to a copy; the recursion goes on with the raw v_t. Fed "
+    "back, every later average is scaled up again.",
+)
+def _fed_back(g, beta):
+    v, result = 0.0, []
+    for t, g_t in enumerate(g, start=1):
+        v = (beta * v + (1 - beta) * g_t) / (1 - beta**t)
+        result.append(v)
+    return result
+
+
+@corrected_average.mistake(
+    "divided by βᵗ",
+    "βᵗ is the weight left on v_0 = 0; what the gradients carry is the rest.",
+)
+def _divided_by_beta_t(g, beta):
+    return running_average(g, beta) / beta ** np.arange(1, len(g) + 1)
+
+
+def _first_is_not_finite(corrected: FunctionAnswer) -> bool:
+    return not np.isfinite(corrected.array(np.ones(3), 0.5, shape=(3,), finite=False)[0])
+
+
+@corrected_average.mistake(
+    "t counted from 0",
+    "The first average is v_1: at t = 1 the divisor is 1 − β. With t = 0 it is 0.",
+    when=_first_is_not_finite,
+)
+def _counted_from_zero(g, beta):
+    with np.errstate(all="ignore"):
+        return running_average(g, beta) / (1 - beta ** np.arange(len(g)))
+
+
+@corrected_average.mistake(
+    "one divisor for all steps",
+    "Each v_t has its own divisor, which grows with t.",
+)
+def _divided_once(g, beta):
+    return running_average(g, beta) / (1 - beta ** len(g))
+
+
+EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
+
+
+@exercise("2.5", points=3)
+def expectation(lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"])]) -> Verdict:
     """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
     report = Derivation(
         EXPECTED_VELOCITY,
@@ -359,7 +303,59 @@ def expectation(lines: Lines(["beta", "t", "mu"])) -> Verdict:
     return right(f"{report.sentence} The last line has no sum left.")
 
 
-RULE_A = {
+expectation.add_hints(
+    "μ is the same in every term: take it out of the sum.",
+    "The sum runs over β^{t−1}, …, β, 1. Which geometric series is that?",
+    "1 + β + … + β^{t−1} = (1 − βᵗ)/(1 − β). Put it in, and see what cancels.",
+)
+
+BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
+
+
+def _ends_with(ending: str) -> Callable[..., bool]:
+    """A predicate: the last line of a derivation is equivalent to this formula."""
+
+    def matches(lines: list) -> bool:
+        last = BETA_T_MU.read(str(lines[-1]), "the last line")
+        return BETA_T_MU.same(last, BETA_T_MU.read(ending, "the ending"))
+
+    return matches
+
+
+expectation.mistake(
+    "the series taken as infinite",
+    "1/(1 − β) is the sum of infinitely many powers. Here there are t of them, and the "
+    "missing tail is the bias.",
+    example=(["(1 - beta)*mu*Sum(beta**(t - i), (i, 1, t))", "(1 - beta)*mu/(1 - beta)", "mu"],),
+    when=_ends_with("mu"),
+)
+expectation.mistake(
+    "one term too many",
+    "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t + 1.",
+    example=(["(1 - beta)*mu*(1 - beta**(t + 1))/(1 - beta)", "(1 - beta**(t + 1))*mu"],),
+    when=_ends_with("(1 - beta**(t + 1))*mu"),
+)
+expectation.mistake(
+    "one term too few",
+    "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t − 1.",
+    example=(["(1 - beta)*mu*(1 - beta**(t - 1))/(1 - beta)", "(1 - beta**(t - 1))*mu"],),
+    when=_ends_with("(1 - beta**(t - 1))*mu"),
+)
+expectation.mistake(
+    "1 − β lost",
+    "The factor 1 − β in front of the sum stays until it cancels against the series.",
+    example=(["mu*Sum(beta**(t - i), (i, 1, t))", "mu*(1 - beta**t)/(1 - beta)"],),
+    when=_ends_with("mu*(1 - beta**t)/(1 - beta)"),
+)
+expectation.mistake(
+    "βᵗ is what is missing, not what is there",
+    "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
+    example=(["beta**t*mu"],),
+    when=_ends_with("beta**t*mu"),
+)
+
+
+RULE_A: dict[str, Any] = {
     "where": {"beta": interval(0, 1), "delta": positive, "v_prev g": real},
     "given": {
         "v": ("beta*v_prev + (1 - beta)*g", "rule A"),
@@ -375,47 +371,12 @@ HOMEWORK = [
 MOVE = Formula(beta=(0, 1), delta=(0, 5), step=(-3, 3), g=(-3, 3))
 
 
-@exercise(
-    "2.6",
-    points=2,
-    hints=[
-        "Put numbers in: β = 1/2, δ = 2, v_{t−1} = 1, g_t = 0. What is Δθ_{t−1}, and what is each "
-        "line?",
-        "Which line uses something that is not the definition of v_t? What is v_{t−1} in terms of "
-        "the last move?",
-    ],
-    misconceptions=[
-        Misconception(
-            "the last line blamed",
-            (4, "-delta*beta*step - delta*(1 - beta)*g"),
-            "Line (4) multiplies out line (3) correctly. It is not equal to Δθ_t, but neither is "
-            "the line before it.",
-            when=lambda line, correction: line == 4,
-        ),
-        Misconception(
-            "the definition blamed",
-            (2, "-delta*(beta*step + (1 - beta)*g)"),
-            "Line (2) is rule A itself, put in for v_t. It holds.",
-            when=lambda line, correction: line == 2,
-        ),
-        Misconception(
-            "the line left as it is",
-            (3, "-delta*(beta*step + (1 - beta)*g)"),
-            "The line was found; now mend it. In rule A the velocity is not the move: "
-            "v_{t−1} = −Δθ_{t−1}/δ.",
-        ),
-        Misconception(
-            "divided by δ, but the sign lost",
-            (3, "-beta*step - delta*(1 - beta)*g"),
-            "The move goes against the velocity: v_{t−1} = −Δθ_{t−1}/δ, with a minus sign.",
-        ),
-    ],
-)
-def first_false_line(line: Number(), correction: MOVE) -> Verdict:
+@exercise("2.6", points=2)
+def first_false_line(line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]) -> Verdict:
     """Find the first false line of the derivation shown, and write it as it should be."""
     start, *rest = HOMEWORK
     report = Derivation(start, [("=", text, "") for text in rest], **RULE_A).check()
-    found = line == report.first_false + 2  # the start is line (1)
+    found = report.first_false is not None and line == report.first_false + 2  # after line (1)
     says = [
         f"Line ({line:g}) is the first that is false."
         if found
@@ -439,44 +400,41 @@ def first_false_line(line: Number(), correction: MOVE) -> Verdict:
     return partly(int(found) + int(mended), " ".join(says))
 
 
-@exercise(
-    "2.7",
-    points=1,
-    hints=[
-        "A gradient that was seen h steps ago weighs βʰ times what it weighed when it was new.",
-        "Solve βʰ = 1/2 for h by taking logarithms.",
-    ],
-    misconceptions=[
-        Misconception(
-            "1/(1 − β)",
-            ("1/(1 - beta)",),
-            "That is the rule of thumb for the length of the memory. After so many steps about a "
-            "third of a weight is left, not half.",
-        ),
-        Misconception(
-            "the mean age",
-            ("beta/(1 - beta)",),
-            "β/(1 − β) is the mean age of what is in the average; the half-life is the age at "
-            "which one gradient's weight has halved.",
-        ),
-        Misconception(
-            "a sign lost",
-            ("log(2)/log(beta)",),
-            "ln β is negative for β < 1, so this is a negative number of steps. ln ½ = −ln 2.",
-        ),
-        Misconception(
-            "upside down",
-            ("log(beta)/log(1/2)",),
-            "From h · ln β = ln ½ follows h = ln ½ / ln β, not its reciprocal.",
-        ),
-        Misconception(
-            "1/e in place of 1/2",
-            ("-1/log(beta)",),
-            "After so many steps the weight is 1/e ≈ 0.37 of what it was.",
-        ),
-    ],
+first_false_line.add_hints(
+    "Put numbers in: β = 1/2, δ = 2, v_{t−1} = 1, g_t = 0. What is Δθ_{t−1}, and what is each "
+    "line?",
+    "Which line uses something that is not the definition of v_t? What is v_{t−1} in terms of "
+    "the last move?",
 )
-def half_life(half_life: BETA) -> Verdict:
+
+first_false_line.mistake(
+    "the last line blamed",
+    "Line (4) multiplies out line (3) correctly. It is not equal to Δθ_t, but neither is "
+    "the line before it.",
+    example=(4, "-delta*beta*step - delta*(1 - beta)*g"),
+    when=lambda line, correction: line == 4,
+)
+first_false_line.mistake(
+    "the definition blamed",
+    "Line (2) is rule A itself, put in for v_t. It holds.",
+    example=(2, "-delta*(beta*step + (1 - beta)*g)"),
+    when=lambda line, correction: line == 2,
+)
+first_false_line.mistake(
+    "the line left as it is",
+    "The line was found; now mend it. In rule A the velocity is not the move: "
+    "v_{t−1} = −Δθ_{t−1}/δ.",
+    example=(3, "-delta*(beta*step + (1 - beta)*g)"),
+)
+first_false_line.mistake(
+    "divided by δ, but the sign lost",
+    "The move goes against the velocity: v_{t−1} = −Δθ_{t−1}/δ, with a minus sign.",
+    example=(3, "-beta*step - delta*(1 - beta)*g"),
+)
+
+
+@exercise("2.7", points=1)
+def half_life(half_life: Annotated[FormulaAnswer, BETA]) -> Verdict:
     """Find the number of steps after which a gradient weighs half of what it did, in β."""
     for point in BETA.points():
         steps = half_life(**point)
@@ -487,3 +445,37 @@ def half_life(half_life: BETA) -> Verdict:
                 f"become {show(left)} times what it was."
             )
     return right("At 12 values of β a weight has halved after exactly so many steps.")
+
+
+half_life.add_hints(
+    "A gradient that was seen h steps ago weighs βʰ times what it weighed when it was new.",
+    "Solve βʰ = 1/2 for h by taking logarithms.",
+)
+
+half_life.mistake(
+    "1/(1 − β)",
+    "That is the rule of thumb for the length of the memory. After so many steps about a "
+    "third of a weight is left, not half.",
+    example=("1/(1 - beta)",),
+)
+half_life.mistake(
+    "the mean age",
+    "β/(1 − β) is the mean age of what is in the average; the half-life is the age at "
+    "which one gradient's weight has halved.",
+    example=("beta/(1 - beta)",),
+)
+half_life.mistake(
+    "a sign lost",
+    "ln β is negative for β < 1, so this is a negative number of steps. ln ½ = −ln 2.",
+    example=("log(2)/log(beta)",),
+)
+half_life.mistake(
+    "upside down",
+    "From h · ln β = ln ½ follows h = ln ½ / ln β, not its reciprocal.",
+    example=("log(beta)/log(1/2)",),
+)
+half_life.mistake(
+    "1/e in place of 1/2",
+    "After so many steps the weight is 1/e ≈ 0.37 of what it was.",
+    example=("-1/log(beta)",),
+)

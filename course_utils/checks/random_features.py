@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ..answers import (
     Formula,
+    FormulaAnswer,
     Function,
     FunctionAnswer,
     Lines,
+    ReadFormula,
     close,
     real_array,
     show,
@@ -21,7 +23,7 @@ from ..answers import (
 )
 from ..attention import linear_attention, positive_features, softmax, trigonometric_features
 from ..derivation import Derivation, positive, real
-from ..exercise import Misconception, Verdict, exercise, partly, refuted, right, wrong
+from ..exercise import Verdict, exercise, partly, refuted, right, wrong
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 
@@ -80,86 +82,12 @@ SPLIT = Square(
 SHIFT = Square(
     "exp(wu)*exp(-ww/2)", "r", "ww - 2*wu + s", "wu", Formula(ww=(0, 2), wu=(-1, 1), s=(0, 2))
 )
-GOOD_SPLIT = ["exp(-xx/2)*exp((xx + 2*xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"]
-GOOD_SHIFT = ["exp(s/2)*exp(-(ww - 2*wu + s)/2)", "exp(s/2)*exp(-r/2)"]
 
 
-def _in_split(value: str) -> Callable[[list, list], bool]:
-    return lambda split, shift: SPLIT.has_line(split, value)
-
-
-def _in_shift(value: str) -> Callable[[list, list], bool]:
-    return lambda split, shift: SHIFT.has_line(shift, value)
-
-
-@exercise(
-    "9.1",
-    points=3,
-    hints=[
-        "Part one: ‖x+y‖² = xx + 2·xy + yy. What has to be added to xy, and taken away again, to "
-        "make half of that?",
-        "exp(a + b) = exp(a)·exp(b): what was taken away becomes factors of their own.",
-        "Part two: ‖w−u‖² = ww − 2·wu + s. The exponent wu − ww/2 is −½ times the first two terms. "
-        "Which third term is missing?",
-    ],
-    misconceptions=[
-        Misconception(
-            "the cross term counted once",
-            (["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", GOOD_SPLIT[1]], GOOD_SHIFT),
-            "‖x+y‖² contains xᵀy and yᵀx, so xy appears twice. Halved, one of them is left.",
-            when=_in_split("exp(xy/2)"),
-        ),
-        Misconception(
-            "the half forgotten",
-            (["exp(-xx)*exp(xx + 2*xy + yy)*exp(-yy)", "exp(-xx)*exp(s)*exp(-yy)"], GOOD_SHIFT),
-            "The whole square contains 2·xy. To get xy, all three exponents need the factor ½.",
-            when=_in_split("exp(2*xy)"),
-        ),
-        Misconception(
-            "a sign lost",
-            (["exp(xx/2)*exp((xx + 2*xy + yy)/2)*exp(yy/2)", "exp(xx/2)*exp(s/2)*exp(yy/2)"],
-             GOOD_SHIFT),
-            "The square brings xx/2 and yy/2 with it. The two outer factors have to take them away "
-            "again, so their exponents are negative.",
-            when=_in_split("exp(s - xy)"),
-        ),
-        Misconception(
-            "the outer factors forgotten",
-            (["exp((xx + 2*xy + yy)/2)", "exp(s/2)"], GOOD_SHIFT),
-            "exp(‖x+y‖²/2) is larger than exp(xᵀy) by exp(‖x‖²/2)·exp(‖y‖²/2). These factors have "
-            "to be divided out.",
-            when=_in_split("exp(s/2)"),
-        ),
-        Misconception(
-            "a square added and not paid for",
-            (GOOD_SPLIT, ["exp(-(ww - 2*wu + s)/2)", "exp(-r/2)"]),
-            "Completing the square adds −s/2 to the exponent. A factor exp(s/2) in front gives it "
-            "back, and this factor is the whole result.",
-            when=_in_shift("exp(-r/2)"),
-        ),
-        Misconception(
-            "the square paid for with the wrong sign",
-            (GOOD_SPLIT, ["exp(-s/2)*exp(-(ww - 2*wu + s)/2)", "exp(-s/2)*exp(-r/2)"]),
-            "The completed square has −s/2 in its exponent, so the factor in front needs +s/2.",
-            when=_in_shift("exp(-s/2 - r/2)"),
-        ),
-        Misconception(
-            "s in place of s/2",
-            (GOOD_SPLIT, ["exp(s)*exp(-(ww - 2*wu + s)/2)", "exp(s)*exp(-r/2)"]),
-            "The square stands in the exponent with the factor ½, and s is one of its three terms.",
-            when=_in_shift("exp(s - r/2)"),
-        ),
-        Misconception(
-            "the claim as its own proof",
-            (GOOD_SPLIT[1:], GOOD_SHIFT[1:]),
-            "These lines are true, but they state what is to be shown. Write the square out in its "
-            "three terms first; its name comes in the line after.",
-            when=lambda split, shift: not SPLIT.is_shown_by(split) or not SHIFT.is_shown_by(shift),
-        ),
-    ],
-)  # fmt: skip
+@exercise("9.1", points=3)
 def completed_square(
-    split: Lines(["xx", "xy", "yy", "s"]), shift: Lines(["ww", "wu", "s", "r"])
+    split: Annotated[list[ReadFormula], Lines(["xx", "xy", "yy", "s"])],
+    shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"])],
 ) -> Verdict:
     """Complete two squares: split exp(xᵀy) by ‖x+y‖², and shift the bell curve by u = x + y."""
     first, second = SPLIT.check(split), SHIFT.check(shift)
@@ -173,6 +101,85 @@ def completed_square(
         "Every line holds, in both parts. The bell curve exp(−r/2) only moved, so E[exp(wᵀu)] is "
         "the factor in front of it, exp(s/2)."
     )
+
+
+completed_square.add_hints(
+    "Part one: ‖x+y‖² = xx + 2·xy + yy. What has to be added to xy, and taken away again, to "
+    "make half of that?",
+    "exp(a + b) = exp(a)·exp(b): what was taken away becomes factors of their own.",
+    "Part two: ‖w−u‖² = ww − 2·wu + s. The exponent wu − ww/2 is −½ times the first two terms. "
+    "Which third term is missing?",
+)
+
+GOOD_SPLIT = ["exp(-xx/2)*exp((xx + 2*xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"]
+GOOD_SHIFT = ["exp(s/2)*exp(-(ww - 2*wu + s)/2)", "exp(s/2)*exp(-r/2)"]
+
+
+def _in_split(value: str) -> Callable[[list, list], bool]:
+    return lambda split, shift: SPLIT.has_line(split, value)
+
+
+completed_square.mistake(
+    "the cross term counted once",
+    "‖x+y‖² contains xᵀy and yᵀx, so xy appears twice. Halved, one of them is left.",
+    example=(["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", GOOD_SPLIT[1]], GOOD_SHIFT),
+    when=_in_split("exp(xy/2)"),
+)
+completed_square.mistake(
+    "the half forgotten",
+    "The whole square contains 2·xy. To get xy, all three exponents need the factor ½.",
+    example=(["exp(-xx)*exp(xx + 2*xy + yy)*exp(-yy)", "exp(-xx)*exp(s)*exp(-yy)"], GOOD_SHIFT),
+    when=_in_split("exp(2*xy)"),
+)
+completed_square.mistake(
+    "a sign lost",
+    "The square brings xx/2 and yy/2 with it. The two outer factors have to take them away "
+    "again, so their exponents are negative.",
+    example=(
+        ["exp(xx/2)*exp((xx + 2*xy + yy)/2)*exp(yy/2)", "exp(xx/2)*exp(s/2)*exp(yy/2)"],
+        GOOD_SHIFT,
+    ),
+    when=_in_split("exp(s - xy)"),
+)
+completed_square.mistake(
+    "the outer factors forgotten",
+    "exp(‖x+y‖²/2) is larger than exp(xᵀy) by exp(‖x‖²/2)·exp(‖y‖²/2). These factors have "
+    "to be divided out.",
+    example=(["exp((xx + 2*xy + yy)/2)", "exp(s/2)"], GOOD_SHIFT),
+    when=_in_split("exp(s/2)"),
+)
+
+
+def _in_shift(value: str) -> Callable[[list, list], bool]:
+    return lambda split, shift: SHIFT.has_line(shift, value)
+
+
+completed_square.mistake(
+    "a square added and not paid for",
+    "Completing the square adds −s/2 to the exponent. A factor exp(s/2) in front gives it "
+    "back, and this factor is the whole result.",
+    example=(GOOD_SPLIT, ["exp(-(ww - 2*wu + s)/2)", "exp(-r/2)"]),
+    when=_in_shift("exp(-r/2)"),
+)
+completed_square.mistake(
+    "the square paid for with the wrong sign",
+    "The completed square has −s/2 in its exponent, so the factor in front needs +s/2.",
+    example=(GOOD_SPLIT, ["exp(-s/2)*exp(-(ww - 2*wu + s)/2)", "exp(-s/2)*exp(-r/2)"]),
+    when=_in_shift("exp(-s/2 - r/2)"),
+)
+completed_square.mistake(
+    "s in place of s/2",
+    "The square stands in the exponent with the factor ½, and s is one of its three terms.",
+    example=(GOOD_SPLIT, ["exp(s)*exp(-(ww - 2*wu + s)/2)", "exp(s)*exp(-r/2)"]),
+    when=_in_shift("exp(s - r/2)"),
+)
+completed_square.mistake(
+    "the claim as its own proof",
+    "These lines are true, but they state what is to be shown. Write the square out in its "
+    "three terms first; its name comes in the line after.",
+    example=(GOOD_SPLIT[1:], GOOD_SHIFT[1:]),
+    when=lambda split, shift: not SPLIT.is_shown_by(split) or not SHIFT.is_shown_by(shift),
+)
 
 
 # -- 9.2 -------------------------------------------------------------------------------------------
@@ -197,100 +204,15 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 X_SEEN, W_SEEN = draw(0, 3, 2), draw(1, 4, 2)
 
 
-def _scaled(power: float, norm: float = 0.5) -> Callable:
-    """exp(Wx − norm·‖x‖²)/m^power: right for power = norm = ½."""
-    return lambda X, W: np.exp(X @ W.T - norm * (X**2).sum(1)[:, None]) / len(W) ** power
-
-
-def _own_directions(X, W):
-    return positive_features(X, np.random.default_rng().normal(size=W.shape))
-
-
-def _mean_inside(X, W):
-    return np.ones((len(X), len(W))) / np.sqrt(len(W))
-
-
-def _one_norm(X, W):
-    return np.exp(X @ W.T - (X**2).sum() / 2) / np.sqrt(len(W))
-
-
-def _all_columns_equal(f: FunctionAnswer) -> bool:
-    F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
-    return close(F, np.repeat(F[:, :1], 4, axis=1))
-
-
-@exercise(
-    "9.2",
-    points=4,
-    hints=[
-        "Exercise 9.1: exp(xᵀy) is the mean of exp(wᵀx)·exp(wᵀy), times exp(−‖x‖²/2)·exp(−‖y‖²/2). "
-        "Give to f(x) what belongs to x.",
-        "f(x)ᵀf(y) is a sum over m directions, and a mean is wanted. Which factor in f(x), times "
-        "the same one in f(y), makes 1/m?",
-        "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖²: sum over axis 1.",
-    ],
-    misconceptions=[
-        Misconception(
-            "1/m in place of 1/√m",
-            (_scaled(1),),
-            "The factor stands in f(x) and in f(y), so 1/m becomes 1/m² for a sum of m terms: the "
-            "estimate is too small by a factor of m. In attention, after the division, that "
-            "cancels.",
-        ),
-        Misconception(
-            "no 1/√m",
-            (_scaled(0),),
-            "f(x)ᵀf(y) sums over m directions. Without a factor it estimates m·exp(xᵀy).",
-        ),
-        Misconception(
-            "exp(−‖x‖²/2) forgotten",
-            (_scaled(0.5, 0),),
-            "The mean of exp(wᵀx)·exp(wᵀy) is exp(‖x+y‖²/2). The factors exp(−‖x‖²/2) and "
-            "exp(−‖y‖²/2) bring it down to exp(xᵀy).",
-        ),
-        Misconception(
-            "exp(−‖x‖²) for exp(−‖x‖²/2)",
-            (_scaled(0.5, 1),),
-            "‖x‖² enters the exponent of the split with a half.",
-        ),
-        Misconception(
-            "a sign lost in exp(−‖x‖²/2)",
-            (_scaled(0.5, -0.5),),
-            "exp(+‖x‖²/2) belongs to sines and cosines. Here the mean exp(‖x+y‖²/2) is too large "
-            "and has to be reduced.",
-        ),
-        Misconception(
-            "directions of its own",
-            (_own_directions,),
-            "The function is called once for the queries and once for the keys. If it draws new "
-            "directions each time, f(x) and f(y) know nothing of each other. Use the rows of W.",
-            when=lambda f: not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN)),
-        ),
-        Misconception(
-            "the expectation taken inside f",
-            (_mean_inside,),
-            "The mean of exp(wᵀx) is exp(‖x‖²/2), so all that is left of f(x) is a constant, and "
-            "every pair looks equally alike. The mean must be taken of the product.",
-            when=_all_columns_equal,
-        ),
-        Misconception(
-            "one norm for all rows",
-            (_one_norm,),
-            "`(X**2).sum()` adds up all rows. Every x needs its own ‖x‖²: sum over axis 1.",
-        ),
-        Misconception(
-            "sines and cosines",
-            (trigonometric_features,),
-            "These are unbiased too, with two features for every direction. But they can be "
-            "negative, and here m positive ones are asked for.",
-        ),
-    ],
-)
+@exercise("9.2", points=4)
 def features(
-    features: Function(samples=[(X_SEEN, W_SEEN), (draw(2, 2, 3), draw(3, 5, 3))]),
+    features: Annotated[
+        FunctionAnswer, Function(samples=[(X_SEEN, W_SEEN), (draw(2, 2, 3), draw(3, 5, 3))])
+    ],
 ) -> Verdict:
     """Write positive features f with E[f(x)ᵀf(y)] = exp(xᵀy) for directions w ∼ N(0, I)."""
-    if np.shape(real_array(features(X_SEEN, W_SEEN))) == (3, 8):
+    seen = real_array(features(X_SEEN, W_SEEN))
+    if seen is not None and seen.shape == (3, 8):
         return wrong("With 4 directions the result has 8 columns, not one for each.")
     F = features.array(X_SEEN, W_SEEN, shape=(3, 4))
     if not close(F, features.array(X_SEEN, W_SEEN, shape=(3, 4))):
@@ -312,6 +234,92 @@ def features(
         "The mean of f(x)ᵀf(y) over all directions, computed as an integral in 1, 2 and 3 "
         f"dimensions, is exp(xᵀy), and all features are positive. {sampled(features)}"
     )
+
+
+features.add_hints(
+    "Exercise 9.1: exp(xᵀy) is the mean of exp(wᵀx)·exp(wᵀy), times exp(−‖x‖²/2)·exp(−‖y‖²/2). "
+    "Give to f(x) what belongs to x.",
+    "f(x)ᵀf(y) is a sum over m directions, and a mean is wanted. Which factor in f(x), times "
+    "the same one in f(y), makes 1/m?",
+    "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖²: sum over axis 1.",
+)
+
+
+def _scaled(power: float, norm: float = 0.5) -> Callable:
+    """exp(Wx − norm·‖x‖²)/m^power: right for power = norm = ½."""
+    return lambda X, W: np.exp(X @ W.T - norm * (X**2).sum(1)[:, None]) / len(W) ** power
+
+
+features.mistake(
+    "1/m in place of 1/√m",
+    "The factor stands in f(x) and in f(y), so 1/m becomes 1/m² for a sum of m terms: the "
+    "estimate is too small by a factor of m. In attention, after the division, that "
+    "cancels.",
+    example=(_scaled(1),),
+)
+features.mistake(
+    "no 1/√m",
+    "f(x)ᵀf(y) sums over m directions. Without a factor it estimates m·exp(xᵀy).",
+    example=(_scaled(0),),
+)
+features.mistake(
+    "exp(−‖x‖²/2) forgotten",
+    "The mean of exp(wᵀx)·exp(wᵀy) is exp(‖x+y‖²/2). The factors exp(−‖x‖²/2) and "
+    "exp(−‖y‖²/2) bring it down to exp(xᵀy).",
+    example=(_scaled(0.5, 0),),
+)
+features.mistake(
+    "exp(−‖x‖²) for exp(−‖x‖²/2)",
+    "‖x‖² enters the exponent of the split with a half.",
+    example=(_scaled(0.5, 1),),
+)
+features.mistake(
+    "a sign lost in exp(−‖x‖²/2)",
+    "exp(+‖x‖²/2) belongs to sines and cosines. Here the mean exp(‖x+y‖²/2) is too large "
+    "and has to be reduced.",
+    example=(_scaled(0.5, -0.5),),
+)
+
+
+@features.mistake(
+    "directions of its own",
+    "The function is called once for the queries and once for the keys. If it draws new "
+    "directions each time, f(x) and f(y) know nothing of each other. Use the rows of W.",
+    when=lambda f: not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN)),
+)
+def _own_directions(X, W):
+    return positive_features(X, np.random.default_rng().normal(size=W.shape))
+
+
+def _all_columns_equal(f: FunctionAnswer) -> bool:
+    F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
+    return close(F, np.repeat(F[:, :1], 4, axis=1))
+
+
+@features.mistake(
+    "the expectation taken inside f",
+    "The mean of exp(wᵀx) is exp(‖x‖²/2), so all that is left of f(x) is a constant, and "
+    "every pair looks equally alike. The mean must be taken of the product.",
+    when=_all_columns_equal,
+)
+def _mean_inside(X, W):
+    return np.ones((len(X), len(W))) / np.sqrt(len(W))
+
+
+@features.mistake(
+    "one norm for all rows",
+    "`(X**2).sum()` adds up all rows. Every x needs its own ‖x‖²: sum over axis 1.",
+)
+def _one_norm(X, W):
+    return np.exp(X @ W.T - (X**2).sum() / 2) / np.sqrt(len(W))
+
+
+features.mistake(
+    "sines and cosines",
+    "These are unbiased too, with two features for every direction. But they can be "
+    "negative, and here m positive ones are asked for.",
+    example=(trigonometric_features,),
+)
 
 
 def biased_at(features: FunctionAnswer, X: np.ndarray, d: int) -> Verdict | None:
@@ -359,72 +367,12 @@ def moments(x: float, y: float, m: int) -> tuple[float, float]:
     for _ in range(m):
         total = np.add.outer(total, products).ravel()
         chance = np.multiply.outer(chance, weights).ravel()
-    mean = chance @ total / m
-    return mean, chance @ (total / m - mean) ** 2
+    mean = float(chance @ total / m)
+    return mean, float(chance @ (total / m - mean) ** 2)
 
 
-@exercise(
-    "9.3",
-    points=3,
-    hints=[
-        "One direction first: p = exp(wᵀ(x+y))·exp(−(‖x‖²+‖y‖²)/2), with variance E[p²] − (E[p])².",
-        "p² contains exp(wᵀ2(x+y)). E[exp(wᵀu)] = exp(‖u‖²/2) holds for u = 2(x+y) too.",
-        "‖x‖² + ‖y‖² = s − 2·xy. The mean of m independent terms has 1/m of the variance of one.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the relative variance",
-            ("(exp(s) - 1)/m",),
-            "That is the variance divided by the square of the mean exp(xᵀy). It is often the more "
-            "useful number, but here the variance itself is asked for.",
-        ),
-        Misconception(
-            "the second moment",
-            ("exp(2*xy)*exp(s)/m",),
-            "E[p²] is exp(2xᵀy)·exp(s). The square of the mean, exp(2xᵀy), has to be subtracted.",
-        ),
-        Misconception(
-            "the standard deviation",
-            ("exp(xy)*sqrt((exp(s) - 1)/m)",),
-            "This is the square root of the variance.",
-        ),
-        Misconception(
-            "m squared",
-            ("exp(2*xy)*(exp(s) - 1)/m**2",),
-            "1/m² comes from the factor in front of the sum, but the sum has m terms, all with one "
-            "variance: one m cancels.",
-        ),
-        Misconception(
-            "m forgotten",
-            ("exp(2*xy)*(exp(s) - 1)",),
-            "That is the variance with one direction. A mean over m independent ones has less.",
-        ),
-        Misconception(
-            "exp(xᵀy) for exp(2xᵀy)",
-            ("exp(xy)*(exp(s) - 1)/m",),
-            "A variance is a square: where the mean has a factor exp(xᵀy), the variance has it "
-            "squared.",
-        ),
-        Misconception(
-            "the outer factors forgotten",
-            ("(exp(2*s) - exp(s))/m",),
-            "That is the variance of exp(wᵀ(x+y)) alone. The factor exp(−(‖x‖²+‖y‖²)/2) multiplies "
-            "the variance by its square.",
-        ),
-        Misconception(
-            "‖2u‖² taken as 2‖u‖²",
-            ("0",),
-            "E[exp(2wᵀu)] is exp(‖2u‖²/2) = exp(2‖u‖²). With exp(‖u‖²) the second moment would be "
-            "the square of the mean, and nothing would vary.",
-        ),
-        Misconception(
-            "s/2 in place of s",
-            ("exp(2*xy)*(exp(s/2) - 1)/m",),
-            "E[p²] = exp(2s)·exp(−(s − 2·xy)), and 2s − s is s.",
-        ),
-    ],
-)
-def variance(variance: VARIANCE) -> Verdict:
+@exercise("9.3", points=3)
+def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     """Find the variance of f(x)ᵀf(y) in xy = xᵀy, s = ‖x+y‖² and m."""
     for x, y in [(1.0, 0.0), (0.5, 0.5), (-1.0, 0.4), (0.3, -0.3), (0.2, 0.7), (-0.9, -0.1)]:
         for m in (1, 2, 3):
@@ -439,44 +387,65 @@ def variance(variance: VARIANCE) -> Verdict:
     return right("The variance was integrated for 6 pairs (x, y) and m = 1, 2, 3; it is yours.")
 
 
-@exercise(
-    "9.4",
-    points=1,
-    hints=[
-        "The relative error is the standard deviation divided by the mean, exp(xᵀy).",
-        "Set the square of it, your variance of 9.3 over exp(2xᵀy), equal to r², and solve for m.",
-    ],
-    misconceptions=[
-        Misconception(
-            "r not squared",
-            ("(exp(s) - 1)/r",),
-            "The variance goes with 1/m, the error with 1/√m. Half the error takes four times as "
-            "many features.",
-        ),
-        Misconception(
-            "a root too many",
-            ("sqrt(exp(s) - 1)/r",),
-            "This is √m. Square it.",
-        ),
-        Misconception(
-            "upside down",
-            ("r**2/(exp(s) - 1)",),
-            "A smaller error needs more features, so r² belongs below the line.",
-        ),
-        Misconception(
-            "1 not subtracted",
-            ("exp(s)/r**2",),
-            "That is the second moment in place of the variance. At s = 0 nothing varies, and no "
-            "features are needed.",
-        ),
-        Misconception(
-            "the law without its constant",
-            ("1/r**2",),
-            "The error goes with 1/√m, but how large it is depends on s, and strongly.",
-        ),
-    ],
+variance.add_hints(
+    "One direction first: p = exp(wᵀ(x+y))·exp(−(‖x‖²+‖y‖²)/2), with variance E[p²] − (E[p])².",
+    "p² contains exp(wᵀ2(x+y)). E[exp(wᵀu)] = exp(‖u‖²/2) holds for u = 2(x+y) too.",
+    "‖x‖² + ‖y‖² = s − 2·xy. The mean of m independent terms has 1/m of the variance of one.",
 )
-def needed_features(m: SIZE) -> Verdict:
+
+variance.mistake(
+    "the relative variance",
+    "That is the variance divided by the square of the mean exp(xᵀy). It is often the more "
+    "useful number, but here the variance itself is asked for.",
+    example=("(exp(s) - 1)/m",),
+)
+variance.mistake(
+    "the second moment",
+    "E[p²] is exp(2xᵀy)·exp(s). The square of the mean, exp(2xᵀy), has to be subtracted.",
+    example=("exp(2*xy)*exp(s)/m",),
+)
+variance.mistake(
+    "the standard deviation",
+    "This is the square root of the variance.",
+    example=("exp(xy)*sqrt((exp(s) - 1)/m)",),
+)
+variance.mistake(
+    "m squared",
+    "1/m² comes from the factor in front of the sum, but the sum has m terms, all with one "
+    "variance: one m cancels.",
+    example=("exp(2*xy)*(exp(s) - 1)/m**2",),
+)
+variance.mistake(
+    "m forgotten",
+    "That is the variance with one direction. A mean over m independent ones has less.",
+    example=("exp(2*xy)*(exp(s) - 1)",),
+)
+variance.mistake(
+    "exp(xᵀy) for exp(2xᵀy)",
+    "A variance is a square: where the mean has a factor exp(xᵀy), the variance has it squared.",
+    example=("exp(xy)*(exp(s) - 1)/m",),
+)
+variance.mistake(
+    "the outer factors forgotten",
+    "That is the variance of exp(wᵀ(x+y)) alone. The factor exp(−(‖x‖²+‖y‖²)/2) multiplies "
+    "the variance by its square.",
+    example=("(exp(2*s) - exp(s))/m",),
+)
+variance.mistake(
+    "‖2u‖² taken as 2‖u‖²",
+    "E[exp(2wᵀu)] is exp(‖2u‖²/2) = exp(2‖u‖²). With exp(‖u‖²) the second moment would be "
+    "the square of the mean, and nothing would vary.",
+    example=("0",),
+)
+variance.mistake(
+    "s/2 in place of s",
+    "E[p²] = exp(2s)·exp(−(s − 2·xy)), and 2s − s is s.",
+    example=("exp(2*xy)*(exp(s/2) - 1)/m",),
+)
+
+
+@exercise("9.4", points=1)
+def needed_features(m: Annotated[FormulaAnswer, SIZE]) -> Verdict:
     """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
     for point in SIZE.points():
         mean, one = moments(np.sqrt(point["s"]), 0.0, 1)  # ‖x+y‖² = s
@@ -491,6 +460,40 @@ def needed_features(m: SIZE) -> Verdict:
                 f"{show(error)}, not {show(point['r'])}."
             )
     return right("At 12 pairs (s, r) this many features give the relative error r.")
+
+
+needed_features.add_hints(
+    "The relative error is the standard deviation divided by the mean, exp(xᵀy).",
+    "Set the square of it, your variance of 9.3 over exp(2xᵀy), equal to r², and solve for m.",
+)
+
+needed_features.mistake(
+    "r not squared",
+    "The variance goes with 1/m, the error with 1/√m. Half the error takes four times as "
+    "many features.",
+    example=("(exp(s) - 1)/r",),
+)
+needed_features.mistake(
+    "a root too many",
+    "This is √m. Square it.",
+    example=("sqrt(exp(s) - 1)/r",),
+)
+needed_features.mistake(
+    "upside down",
+    "A smaller error needs more features, so r² belongs below the line.",
+    example=("r**2/(exp(s) - 1)",),
+)
+needed_features.mistake(
+    "1 not subtracted",
+    "That is the second moment in place of the variance. At s = 0 nothing varies, and no "
+    "features are needed.",
+    example=("exp(s)/r**2",),
+)
+needed_features.mistake(
+    "the law without its constant",
+    "The error goes with 1/√m, but how large it is depends on s, and strongly.",
+    example=("1/r**2",),
+)
 
 
 # -- 9.5 -------------------------------------------------------------------------------------------
@@ -547,106 +550,11 @@ class MeteredFunction(Function):
         return super().same(a, b) and growth(a, b)[0] == growth(b, b)[0]
 
 
-def _exactly(Q, K, V, W):
-    return softmax(Q @ K.T) @ V
-
-
-def _all_pairs(Q, K, V, W):
-    A = positive_features(Q, W) @ positive_features(K, W).T
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _query_by_query(Q, K, V, W):
-    G = positive_features(K, W)
-    return np.stack([(G @ f) @ V / (G @ f).sum() for f in positive_features(Q, W)])
-
-
-def _not_normalized(Q, K, V, W):
-    return positive_features(Q, W) @ (positive_features(K, W).T @ V)
-
-
-def _without_norms(Q, K, V, W):
-    return linear_attention(Q, K, V, lambda X: np.exp(X @ W.T))
-
-
-def _resampled(Q, K, V, W):
-    F, G = (
-        positive_features(Q, W),
-        positive_features(K, np.random.default_rng().normal(size=W.shape)),
-    )
-    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
-
-
-def _plain_mean(Q, K, V, W):
-    return np.tile(V.mean(axis=0), (len(Q), 1))
-
-
-def _draws_anew(f: FunctionAnswer) -> bool:
-    arrays = tokens(4, 3, 2, 4)
-    return not close(f(*arrays), f(*arrays))
-
-
-def _right_numbers(f: FunctionAnswer) -> bool:
-    arrays = tokens(4, 3, 2, 4)
-    return close(f(*arrays), by_definition(*arrays))
-
-
-@exercise(
-    "9.5",
-    points=2,
-    hints=[
-        "Unit 08 has the order: f(Q)·(f(K)ᵀV) above, f(Q)·(the sum of the f(k_j)) below.",
-        "Queries and keys go through the same f with the same W. The denominator has one number "
-        "for each query: give it the shape n×1 before you divide.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the n×n weights built after all",
-            (_all_pairs,),
-            "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to multiply f(K)ᵀV first.",
-            when=lambda f: _right_numbers(f) and growth(f)[0] == "memory",
-        ),
-        Misconception(
-            "one query at a time",
-            (_query_by_query,),
-            "No array is large now, but each of n queries still visits n keys. f(K)ᵀV and the sum "
-            "of the f(k_j) are the same for all queries, so form them once.",
-            when=lambda f: _right_numbers(f) and growth(f)[0] == "time",
-        ),
-        Misconception(
-            "softmax attention itself",
-            (_exactly,),
-            "These are the exact weights, with the exact cost: n×n numbers. Use the features of W.",
-        ),
-        Misconception(
-            "the normalization forgotten",
-            (_not_normalized,),
-            "This is the numerator AV. The weights of a query do not sum to 1: divide by D, which "
-            "comes from the same features.",
-        ),
-        Misconception(
-            "exp(−‖k‖²/2) forgotten",
-            (_without_norms,),
-            "The query's own factor cancels in the division, since it is the same above and below. "
-            "A key's factor does not: without it, long keys get far too much weight.",
-        ),
-        Misconception(
-            "new directions for the keys",
-            (_resampled,),
-            "With independent directions the mean of f(q)ᵀf(k) is the same for all pairs, and in "
-            "the limit every key weighs alike. Queries and keys have to share one W.",
-            when=_draws_anew,
-        ),
-        Misconception(
-            "the expectation taken inside f",
-            (_plain_mean,),
-            "Averaged before it is multiplied, f is a constant. All weights are then equal, and "
-            "the output is the plain mean of the values.",
-        ),
-    ],
-)  # fmt: skip
+@exercise("9.5", points=2)
 def approximate_attention(
-    approximate_attention: MeteredFunction(samples=[tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)]),
+    approximate_attention: Annotated[
+        FunctionAnswer, MeteredFunction(samples=[tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)])
+    ],
 ) -> Verdict:
     """Write attention with the features of W in place of exp(qᵀk), at a cost linear in n."""
     sizes = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
@@ -660,6 +568,93 @@ def approximate_attention(
     if kind != "nothing":
         return partly(1, f"The numbers are right, but the cost is not linear in n. {says}")
     return right(f"{limit(approximate_attention)} The cost is linear in n. {says}")
+
+
+approximate_attention.add_hints(
+    "Unit 08 has the order: f(Q)·(f(K)ᵀV) above, f(Q)·(the sum of the f(k_j)) below.",
+    "Queries and keys go through the same f with the same W. The denominator has one number "
+    "for each query: give it the shape n×1 before you divide.",
+)
+
+
+def _right_numbers(f: FunctionAnswer) -> bool:
+    arrays = tokens(4, 3, 2, 4)
+    return close(f(*arrays), by_definition(*arrays))
+
+
+@approximate_attention.mistake(
+    "the n×n weights built after all",
+    "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to multiply f(K)ᵀV first.",
+    when=lambda f: _right_numbers(f) and growth(f)[0] == "memory",
+)
+def _all_pairs(Q, K, V, W):
+    A = positive_features(Q, W) @ positive_features(K, W).T
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+@approximate_attention.mistake(
+    "one query at a time",
+    "No array is large now, but each of n queries still visits n keys. f(K)ᵀV and the sum "
+    "of the f(k_j) are the same for all queries, so form them once.",
+    when=lambda f: _right_numbers(f) and growth(f)[0] == "time",
+)
+def _query_by_query(Q, K, V, W):
+    G = positive_features(K, W)
+    return np.stack([(G @ f) @ V / (G @ f).sum() for f in positive_features(Q, W)])
+
+
+@approximate_attention.mistake(
+    "softmax attention itself",
+    "These are the exact weights, with the exact cost: n×n numbers. Use the features of W.",
+)
+def _exactly(Q, K, V, W):
+    return softmax(Q @ K.T) @ V
+
+
+@approximate_attention.mistake(
+    "the normalization forgotten",
+    "This is the numerator AV. The weights of a query do not sum to 1: divide by D, which "
+    "comes from the same features.",
+)
+def _not_normalized(Q, K, V, W):
+    return positive_features(Q, W) @ (positive_features(K, W).T @ V)
+
+
+@approximate_attention.mistake(
+    "exp(−‖k‖²/2) forgotten",
+    "The query's own factor cancels in the division, since it is the same above and below. "
+    "A key's factor does not: without it, long keys get far too much weight.",
+)
+def _without_norms(Q, K, V, W):
+    return linear_attention(Q, K, V, lambda X: np.exp(X @ W.T))
+
+
+def _draws_anew(f: FunctionAnswer) -> bool:
+    arrays = tokens(4, 3, 2, 4)
+    return not close(f(*arrays), f(*arrays))
+
+
+@approximate_attention.mistake(
+    "new directions for the keys",
+    "With independent directions the mean of f(q)ᵀf(k) is the same for all pairs, and in "
+    "the limit every key weighs alike. Queries and keys have to share one W.",
+    when=_draws_anew,
+)
+def _resampled(Q, K, V, W):
+    F, G = (
+        positive_features(Q, W),
+        positive_features(K, np.random.default_rng().normal(size=W.shape)),
+    )
+    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+
+@approximate_attention.mistake(
+    "the expectation taken inside f",
+    "Averaged before it is multiplied, f is a constant. All weights are then equal, and "
+    "the output is the plain mean of the values.",
+)
+def _plain_mean(Q, K, V, W):
+    return np.tile(V.mean(axis=0), (len(Q), 1))
 
 
 def counterexample(inputs: Mapping, expected: np.ndarray, answer: np.ndarray) -> Verdict:

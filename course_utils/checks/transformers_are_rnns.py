@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
-    Number,
+    RealNumber,
     Unreadable,
     as_array,
     close,
@@ -22,7 +22,7 @@ from ..answers import (
     show_at,
 )
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Verdict, exercise, partly, right, wrong
 from ..meter import measure, polynomial
 
 
@@ -47,124 +47,11 @@ def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndar
 # -- 10.1: the parallel form -----------------------------------------------------------------------
 
 
-def _similarity(Q, K):
-    return elu_plus_one(Q) @ elu_plus_one(K).T
-
-
-def _masked(Q, K):
-    return np.tril(_similarity(Q, K))
-
-
-def _unmasked(Q, K, V):
-    A = _similarity(Q, K)
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _z_sees_all(Q, K, V):
-    return _masked(Q, K) @ V / _similarity(Q, K).sum(axis=1, keepdims=True)
-
-
-def _s_sees_all(Q, K, V):
-    return _similarity(Q, K) @ V / _masked(Q, K).sum(axis=1, keepdims=True)
-
-
-def _strictly_before(Q, K, V):
-    A = np.tril(_similarity(Q, K), -1)
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _upper(Q, K, V):
-    A = np.triu(_similarity(Q, K))
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _summed_over_queries(Q, K, V):
-    A = _masked(Q, K)
-    return A / A.sum(axis=0) @ V
-
-
-def _without_features(Q, K, V):
-    A = np.tril(Q @ K.T)
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _like_but_first(example: Callable) -> Callable[[FunctionAnswer], bool]:
-    """A predicate: the example's numbers in every row but the first, which may be 0/0 there."""
-    arrays, example = draw(4, 2, 2), FunctionAnswer(example, "example")
-    return lambda f: close(f(*arrays)[1:], example(*arrays)[1:])
-
-
-@exercise(
-    "10.1",
-    points=2,
-    hints=[
-        "Build the n×n similarities φ(Q)φ(K)ᵀ and set to 0 what a token must not see: `np.tril` "
-        "keeps the entries j ≤ i.",
-        "Numerator and denominator are made from the same masked similarities: their product with "
-        "V, and the sums of their rows.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the future leaks through z",
-            (_z_sees_all,),
-            "The numerator is masked, but the denominator adds up all keys, later ones too. Each "
-            "row has to be divided by the sum of the weights that it uses.",
-        ),
-        Misconception(
-            "the future leaks through s",
-            (_s_sees_all,),
-            "The denominator is masked, but the numerator adds up all values, later ones too.",
-        ),
-        Misconception(
-            "no mask",
-            (_unmasked,),
-            "This is linear attention in which every token sees every other. A token that is "
-            "generated now cannot look at tokens that do not exist yet.",
-        ),
-        Misconception(
-            "a token does not see itself",
-            (_strictly_before,),
-            "The mask keeps j ≤ i, the token itself included. Without it the first token has "
-            "nothing to look at, and its output is 0/0.",
-            when=_like_but_first(_strictly_before),
-        ),
-        Misconception(
-            "the mask upside down",
-            (_upper,),
-            "Row i belongs to query i, and it keeps the columns j ≤ i: the lower triangle. This "
-            "one shows each token its future only.",
-        ),
-        Misconception(
-            "softmax attention",
-            (causal_attention,),
-            "This is causal attention with softmax. Here the similarity is φ(q)ᵀφ(k).",
-        ),
-        Misconception(
-            "summed over queries in place of keys",
-            (_summed_over_queries,),
-            "The denominator of y_i is a sum over the keys j: a sum along row i. A sum over i adds "
-            "up what different queries think of one key.",
-        ),
-        Misconception(
-            "not normalized",
-            (lambda Q, K, V: _masked(Q, K) @ V,),
-            "This is the numerator alone. Divide each row by the sum of its weights.",
-        ),
-        Misconception(
-            "divided by the number of keys",
-            (lambda Q, K, V: _masked(Q, K) @ V / np.arange(1, len(Q) + 1)[:, None],),
-            "The weights φ(q)ᵀφ(k_j) of a token do not sum to the number of keys that it sees. "
-            "Divide by their sum.",
-        ),
-        Misconception(
-            "φ forgotten",
-            (_without_features,),
-            "qᵀk can be negative or 0, and is no weight. Both go through φ first.",
-        ),
-    ],
-)
+@exercise("10.1", points=2)
 def causal_linear(
-    causal_linear_attention: Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)]),
+    causal_linear_attention: Annotated[
+        FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)])
+    ],
 ) -> Verdict:
     """Write causal linear attention with φ = elu + 1 for all n tokens at once."""
     sizes = [(3, 2, 2), (2, 1, 1), (4, 3, 2), (3, 2, 5), (1, 2, 1), (70, 2, 3)]
@@ -184,6 +71,118 @@ def causal_linear(
         f"At {len(sizes)} sizes every row is the weighted mean of the values up to it, and a "
         "change of the last token moves the last row alone."
     )
+
+
+causal_linear.add_hints(
+    "Build the n×n similarities φ(Q)φ(K)ᵀ and set to 0 what a token must not see: `np.tril` "
+    "keeps the entries j ≤ i.",
+    "Numerator and denominator are made from the same masked similarities: their product with "
+    "V, and the sums of their rows.",
+)
+
+
+def _similarity(Q, K):
+    return elu_plus_one(Q) @ elu_plus_one(K).T
+
+
+def _masked(Q, K):
+    return np.tril(_similarity(Q, K))
+
+
+@causal_linear.mistake(
+    "the future leaks through z",
+    "The numerator is masked, but the denominator adds up all keys, later ones too. Each "
+    "row has to be divided by the sum of the weights that it uses.",
+)
+def _z_sees_all(Q, K, V):
+    return _masked(Q, K) @ V / _similarity(Q, K).sum(axis=1, keepdims=True)
+
+
+@causal_linear.mistake(
+    "the future leaks through s",
+    "The denominator is masked, but the numerator adds up all values, later ones too.",
+)
+def _s_sees_all(Q, K, V):
+    return _similarity(Q, K) @ V / _masked(Q, K).sum(axis=1, keepdims=True)
+
+
+@causal_linear.mistake(
+    "no mask",
+    "This is linear attention in which every token sees every other. A token that is "
+    "generated now cannot look at tokens that do not exist yet.",
+)
+def _unmasked(Q, K, V):
+    A = _similarity(Q, K)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _like_but_first(example: Callable) -> Callable[[FunctionAnswer], bool]:
+    """A predicate: the example's numbers in every row but the first, which may be 0/0 there."""
+    arrays, example = draw(4, 2, 2), FunctionAnswer(example, "example")
+    return lambda f: close(f(*arrays)[1:], example(*arrays)[1:])
+
+
+def _strictly_before(Q, K, V):
+    A = np.tril(_similarity(Q, K), -1)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+causal_linear.mistake(
+    "a token does not see itself",
+    "The mask keeps j ≤ i, the token itself included. Without it the first token has "
+    "nothing to look at, and its output is 0/0.",
+    example=(_strictly_before,),
+    when=_like_but_first(_strictly_before),
+)
+
+
+@causal_linear.mistake(
+    "the mask upside down",
+    "Row i belongs to query i, and it keeps the columns j ≤ i: the lower triangle. This "
+    "one shows each token its future only.",
+)
+def _upper(Q, K, V):
+    A = np.triu(_similarity(Q, K))
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+causal_linear.mistake(
+    "softmax attention",
+    "This is causal attention with softmax. Here the similarity is φ(q)ᵀφ(k).",
+    example=(causal_attention,),
+)
+
+
+@causal_linear.mistake(
+    "summed over queries in place of keys",
+    "The denominator of y_i is a sum over the keys j: a sum along row i. A sum over i adds "
+    "up what different queries think of one key.",
+)
+def _summed_over_queries(Q, K, V):
+    A = _masked(Q, K)
+    return A / A.sum(axis=0) @ V
+
+
+causal_linear.mistake(
+    "not normalized",
+    "This is the numerator alone. Divide each row by the sum of its weights.",
+    example=(lambda Q, K, V: _masked(Q, K) @ V,),
+)
+causal_linear.mistake(
+    "divided by the number of keys",
+    "The weights φ(q)ᵀφ(k_j) of a token do not sum to the number of keys that it sees. "
+    "Divide by their sum.",
+    example=(lambda Q, K, V: _masked(Q, K) @ V / np.arange(1, len(Q) + 1)[:, None],),
+)
+
+
+@causal_linear.mistake(
+    "φ forgotten",
+    "qᵀk can be negative or 0, and is no weight. Both go through φ first.",
+)
+def _without_features(Q, K, V):
+    A = np.tril(Q @ K.T)
+    return A @ V / A.sum(axis=1, keepdims=True)
 
 
 def _leak(answer: FunctionAnswer, arrays: tuple, before: np.ndarray) -> str:
@@ -295,8 +294,79 @@ def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
     return not close(once, again)
 
 
+@exercise("10.2", points=4)
+def recurrence(
+    initial_state: Annotated[FunctionAnswer, Function()],
+    step: Annotated[FunctionAnswer, Function()],
+) -> Verdict:
+    """Write causal linear attention as a step from token to token, with a state of fixed size."""
+    for seed, (n, d, width) in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3), (3, 3, 1), (2, 1, 4)]):
+        Q, K, V = draw(n, d, width, seed)
+        answer, _ = run(initial_state, step, (Q, K, V))
+        expected = causal_by_definition(Q, K, V)
+        if not close(answer, expected):
+            i = next(i for i in range(n) if not close(answer[i], expected[i]))
+            upto = slice(i + 1)
+            return wrong(
+                f"After the keys {show(K[upto])} with values {show(V[upto])} the query "
+                f"{show(Q[i])} should give {show(expected[i])}; yours gives {show(answer[i])}."
+            )
+    if _remembers_elsewhere(initial_state, step):
+        return wrong("Run again from the same state with the same token, step gave another output.")
+    if growth := grows(initial_state, step):
+        return partly(2, f"The numbers are right. {growth}")
+    return right(
+        "Token by token the outputs are those of the definition, and the state is as large after "
+        f"{LONG} tokens as after {SHORT}."
+    )
+
+
+recurrence.add_hints(
+    "Two sums over the past are all that a later token needs: s, the sum of φ(k_j)v_jᵀ, and z, "
+    "the sum of φ(k_j). What are they before the first token?",
+    "A token first adds its own φ(k)vᵀ and φ(k), so that it sees itself; `np.outer(a, b)` is a bᵀ.",
+    "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
+)
+
+
+def _cache(state, q, k, v):
+    keys, values = [*state[0], elu_plus_one(k)], [*state[1], v]
+    weights = np.array(keys) @ elu_plus_one(q)
+    return (keys, values), weights @ np.array(values) / weights.sum()
+
+
+recurrence.mistake(
+    "a state that grows",
+    "The numbers are right, but all keys and values are kept: that is a key–value cache. "
+    "Linear attention needs only two sums over them, which stay as large as they are.",
+    example=(lambda d, width: ([], []), _cache),
+    when=lambda initial_state, step: bool(grows(initial_state, step)),
+)
+
+
 def _zeros(d, width):
     return np.zeros((d, width)), np.zeros(d)
+
+
+_HIDDEN: list = []
+
+
+def _cheat(state, q, k, v):
+    """Right on the first text: keys and values in a list of the module, emptied at the start."""
+    if not state[1].any():
+        _HIDDEN.clear()
+    _HIDDEN.append((elu_plus_one(k), v))
+    weights = np.array([key @ elu_plus_one(q) for key, _ in _HIDDEN])
+    return (state[0], state[1] + 1), weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
+
+
+recurrence.mistake(
+    "memory outside of the state",
+    "The same state and the same token gave two different outputs. Something is remembered "
+    "in a global variable or in a default argument; all of it belongs in the state.",
+    example=(_zeros, lambda state, q, k, v: _cheat(state, q, k, v)),
+    when=_remembers_elsewhere,
+)
 
 
 def _recurrence(update: Callable, output: Callable, late: bool = False) -> Callable:
@@ -315,17 +385,6 @@ def _added(s, z, q, k, v):
 
 def _mean(q, s, z):
     return q @ s / (q @ z)
-
-
-def _cache(state, q, k, v):
-    keys, values = [*state[0], elu_plus_one(k)], [*state[1], v]
-    weights = np.array(keys) @ elu_plus_one(q)
-    return (keys, values), weights @ np.array(values) / weights.sum()
-
-
-def _raw_keys(state, q, k, v):
-    s, z = state[0] + np.outer(k, v), state[1] + k
-    return (s, z), q @ s / (q @ z)
 
 
 STEPS = {
@@ -351,124 +410,71 @@ def _outputs_like(step: Callable, start: int = 0) -> Callable[..., bool]:
     )
 
 
-@exercise(
-    "10.2",
-    points=4,
-    hints=[
-        "Two sums over the past are all that a later token needs: s, the sum of φ(k_j)v_jᵀ, and z, "
-        "the sum of φ(k_j). What are they before the first token?",
-        "A token first adds its own φ(k)vᵀ and φ(k), so that it sees itself; `np.outer(a, b)` is "
-        "a bᵀ.",
-        "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
-    ],
-    misconceptions=[
-        Misconception(
-            "a state that grows",
-            (lambda d, width: ([], []), _cache),
-            "The numbers are right, but all keys and values are kept: that is a key–value cache. "
-            "Linear attention needs only two sums over them, which stay as large as they are.",
-            when=lambda initial_state, step: bool(grows(initial_state, step)),
-        ),
-        Misconception(
-            "memory outside of the state",
-            (_zeros, lambda state, q, k, v: _cheat(state, q, k, v)),
-            "The same state and the same token gave two different outputs. Something is remembered "
-            "in a global variable or in a default argument; all of it belongs in the state.",
-            when=_remembers_elsewhere,
-        ),
-        Misconception(
-            "the output read before the update",
-            (_zeros, STEPS["late"]),
-            "A token sees itself: first add φ(k)vᵀ and φ(k), then read. Read too early, the first "
-            "output is 0/0.",
-            when=_outputs_like(STEPS["late"], start=1),
-        ),
-        Misconception(
-            "not normalized",
-            (_zeros, STEPS["no z"]),
-            "φ(q)ᵀs is the numerator. The weights do not sum to 1, so divide by φ(q)ᵀz.",
-            when=_outputs_like(STEPS["no z"]),
-        ),
-        Misconception(
-            "the past forgotten",
-            (_zeros, STEPS["last only"]),
-            "This state holds the last token alone, so that every output is that token's value. s "
-            "and z are sums: add to what is there.",
-            when=_outputs_like(STEPS["last only"]),
-        ),
-        Misconception(
-            "z holds the last key alone",
-            (_zeros, STEPS["z not summed"]),
-            "z is a sum over all keys so far, as s is.",
-            when=_outputs_like(STEPS["z not summed"]),
-        ),
-        Misconception(
-            "queries summed in place of keys",
-            (_zeros, STEPS["z of queries"]),
-            "The denominator is Σ_j φ(q_i)ᵀφ(k_j): one query, all keys. So z sums up the φ(k_j).",
-            when=_outputs_like(STEPS["z of queries"]),
-        ),
-        Misconception(
-            "the outer product transposed",
-            (_zeros, STEPS["transposed"]),
-            "φ(q)ᵀs must meet the features of the keys: s is φ(k)vᵀ, with a row for every feature "
-            "and a column for every number of a value.",
-            when=_outputs_like(STEPS["transposed"]),
-        ),
-        Misconception(
-            "the state normalized before the query comes",
-            (_zeros, STEPS["state normalized"]),
-            "Which weights are to sum to 1 depends on the query: divide φ(q)ᵀs by φ(q)ᵀz, one "
-            "number, and not s by z.",
-            when=_outputs_like(STEPS["state normalized"]),
-        ),
-        Misconception(
-            "divided by the number of tokens",
-            (_zeros, STEPS["counted"]),
-            "The weights φ(q)ᵀφ(k_j) do not sum to the number of tokens; φ(q)ᵀz is their sum.",
-            when=_outputs_like(STEPS["counted"]),
-        ),
-        Misconception(
-            "φ forgotten",
-            (_zeros, _raw_keys),
-            "Query and key both go through φ, which makes the weights positive.",
-            when=_outputs_like(_raw_keys),
-        ),
-    ],
+recurrence.mistake(
+    "the output read before the update",
+    "A token sees itself: first add φ(k)vᵀ and φ(k), then read. Read too early, the first "
+    "output is 0/0.",
+    example=(_zeros, STEPS["late"]),
+    when=_outputs_like(STEPS["late"], start=1),
 )
-def recurrence(initial_state: Function(), step: Function()) -> Verdict:
-    """Write causal linear attention as a step from token to token, with a state of fixed size."""
-    for seed, (n, d, width) in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3), (3, 3, 1), (2, 1, 4)]):
-        Q, K, V = draw(n, d, width, seed)
-        answer, _ = run(initial_state, step, (Q, K, V))
-        expected = causal_by_definition(Q, K, V)
-        if not close(answer, expected):
-            i = next(i for i in range(n) if not close(answer[i], expected[i]))
-            upto = slice(i + 1)
-            return wrong(
-                f"After the keys {show(K[upto])} with values {show(V[upto])} the query "
-                f"{show(Q[i])} should give {show(expected[i])}; yours gives {show(answer[i])}."
-            )
-    if _remembers_elsewhere(initial_state, step):
-        return wrong("Run again from the same state with the same token, step gave another output.")
-    if growth := grows(initial_state, step):
-        return partly(2, f"The numbers are right. {growth}")
-    return right(
-        "Token by token the outputs are those of the definition, and the state is as large after "
-        f"{LONG} tokens as after {SHORT}."
-    )
+recurrence.mistake(
+    "not normalized",
+    "φ(q)ᵀs is the numerator. The weights do not sum to 1, so divide by φ(q)ᵀz.",
+    example=(_zeros, STEPS["no z"]),
+    when=_outputs_like(STEPS["no z"]),
+)
+recurrence.mistake(
+    "the past forgotten",
+    "This state holds the last token alone, so that every output is that token's value. s "
+    "and z are sums: add to what is there.",
+    example=(_zeros, STEPS["last only"]),
+    when=_outputs_like(STEPS["last only"]),
+)
+recurrence.mistake(
+    "z holds the last key alone",
+    "z is a sum over all keys so far, as s is.",
+    example=(_zeros, STEPS["z not summed"]),
+    when=_outputs_like(STEPS["z not summed"]),
+)
+recurrence.mistake(
+    "queries summed in place of keys",
+    "The denominator is Σ_j φ(q_i)ᵀφ(k_j): one query, all keys. So z sums up the φ(k_j).",
+    example=(_zeros, STEPS["z of queries"]),
+    when=_outputs_like(STEPS["z of queries"]),
+)
+recurrence.mistake(
+    "the outer product transposed",
+    "φ(q)ᵀs must meet the features of the keys: s is φ(k)vᵀ, with a row for every feature "
+    "and a column for every number of a value.",
+    example=(_zeros, STEPS["transposed"]),
+    when=_outputs_like(STEPS["transposed"]),
+)
+recurrence.mistake(
+    "the state normalized before the query comes",
+    "Which weights are to sum to 1 depends on the query: divide φ(q)ᵀs by φ(q)ᵀz, one "
+    "number, and not s by z.",
+    example=(_zeros, STEPS["state normalized"]),
+    when=_outputs_like(STEPS["state normalized"]),
+)
+recurrence.mistake(
+    "divided by the number of tokens",
+    "The weights φ(q)ᵀφ(k_j) do not sum to the number of tokens; φ(q)ᵀz is their sum.",
+    example=(_zeros, STEPS["counted"]),
+    when=_outputs_like(STEPS["counted"]),
+)
 
 
-_HIDDEN: list = []
+def _raw_keys(state, q, k, v):
+    s, z = state[0] + np.outer(k, v), state[1] + k
+    return (s, z), q @ s / (q @ z)
 
 
-def _cheat(state, q, k, v):
-    """Right on the first text: keys and values in a list of the module, emptied at the start."""
-    if not state[1].any():
-        _HIDDEN.clear()
-    _HIDDEN.append((elu_plus_one(k), v))
-    weights = np.array([key @ elu_plus_one(q) for key, _ in _HIDDEN])
-    return (state[0], state[1] + 1), weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
+recurrence.mistake(
+    "φ forgotten",
+    "Query and key both go through φ, which makes the weights positive.",
+    example=(_zeros, _raw_keys),
+    when=_outputs_like(_raw_keys),
+)
 
 
 # -- 10.3: the four questions ----------------------------------------------------------------------
@@ -491,8 +497,8 @@ def growth_in_n(name: str) -> int:
         X = np.ones((n, 2))
         if name == "rnn":
             return measure(_rnn, X, np.eye(2), np.eye(2)).flops
-        layer = {"softmax": attention, "linear": causal_linear_attention}[name]
-        return measure(layer, X, X, X).flops
+        layers: dict[str, Callable] = {"softmax": attention, "linear": causal_linear_attention}
+        return measure(layers[name], X, X, X).flops
 
     return round(math.log2(count(512) / count(256)))
 
@@ -530,16 +536,49 @@ def _phi_definition(Q, K, V, phi):
     return weighted_means(np.array([[sum(phi(q) * phi(k)) for k in K] for q in Q]), V)
 
 
+QUESTIONS: dict[str, tuple[Callable, list[tuple]]] = {
+    "2": (_softmax_definition, [()]),
+    "3": (_sim_definition, [(exponential,), (one_sided,)]),
+    "4": (_phi_definition, [(elu_plus_one,), (five_features,)]),
+}
+
+
+@exercise("10.3", points=4)
+def four_questions(
+    softmax_growth: Annotated[FormulaAnswer, LENGTH],
+    rnn_growth: Annotated[FormulaAnswer, LENGTH],
+    linear_growth: Annotated[FormulaAnswer, LENGTH],
+    by_softmax: Annotated[FunctionAnswer, Function(samples=[draw(4, 2, 2)])],
+    by_sim: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), one_sided)])],
+    by_phi: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), five_features)])],
+) -> Verdict:
+    """Answer the four questions of the slides: growth in n, and attention by softmax, sim and φ."""
+    misses = [
+        _growth_miss(softmax_growth, rnn_growth, linear_growth),
+        *(_value_miss(f, n) for n, f in zip("234", (by_softmax, by_sim, by_phi), strict=True)),
+    ]
+    points = misses.count("")
+    if points == 4:
+        return right("The meter confirms the growth, and all three attentions the definition.")
+    says = " ".join(miss for miss in misses if miss)
+    return partly(points, says) if points else wrong(says)
+
+
+four_questions.add_hints(
+    "For the growth, ask how often a pair of tokens meets: every one with every one, or each "
+    "token with a summary of fixed size?",
+    "All three attentions are one weighted mean, Σ_j w_ij v_j / Σ_j w_ij. Only w_ij changes: "
+    "exp(q_iᵀk_j/√d), sim(q_i, k_j), φ(q_i)ᵀφ(k_j).",
+    "`sim` takes one query and one key, so fill the matrix of weights entry by entry. Its row "
+    "i is divided by the sum of row i, which runs over the keys j.",
+)
+
+
 def _over_queries(A, V):
     """The sum over i where one over j is meant."""
     return A / A.sum(axis=0) @ V
 
 
-QUESTIONS = {
-    "2": (_softmax_definition, [()]),
-    "3": (_sim_definition, [(exponential,), (one_sided,)]),
-    "4": (_phi_definition, [(elu_plus_one,), (five_features,)]),
-}
 ANSWERS = ("n**2", "n", "n", _softmax_definition, _sim_definition, _phi_definition)
 
 
@@ -568,16 +607,81 @@ def _phi_over_queries(Q, K, V, phi):
     return _over_queries(phi(Q) @ phi(K).T, V)
 
 
-def _sim_reversed(Q, K, V, sim):
-    return _sim_definition(Q, K, V, lambda q, k: sim(k, q))
+four_questions.mistake(
+    "summed over i where j is meant",
+    "In the output of query i the denominator is a sum over the keys j, along row i. "
+    "Summed over i, the weights of a query no longer sum to 1.",
+    example=_with(by_sim=_sim_over_queries, by_softmax=_softmax_over_queries),
+    when=lambda *answers: (
+        _part(3, _softmax_over_queries)(*answers)
+        or _part(4, _sim_over_queries)(*answers)
+        or _part(5, _phi_over_queries)(*answers)
+    ),
+)
+four_questions.mistake(
+    "all three grow alike",
+    "In softmax attention each of n queries meets n keys.",
+    example=_with(softmax_growth="n"),
+    when=lambda *answers: close(power_of_n(answers[0]), 1),
+)
+four_questions.mistake(
+    "the order of multiplication overlooked",
+    "φ(K)ᵀV is formed once, or carried along as s. No query has to visit the keys again.",
+    example=_with(linear_growth="n**2"),
+    when=lambda *answers: close(power_of_n(answers[2]), 2),
+)
+four_questions.mistake(
+    "an RNN takes its steps one after the other, not more of them",
+    "An RNN cannot do its n steps at the same time, but each costs the same: the work "
+    "grows with n.",
+    example=_with(rnn_growth="n**2"),
+    when=lambda *answers: close(power_of_n(answers[1]), 2),
+)
+four_questions.mistake(
+    "only the state considered",
+    "The state and the work for one token do not grow with n. For a text of n tokens there "
+    "are n such steps.",
+    example=_with(rnn_growth="1", linear_growth="1"),
+    when=lambda *answers: any(close(power_of_n(a), 0) for a in answers[:3]),
+)
+
+
+def _unscaled(Q, K, V):
+    return weighted_means(np.exp(Q @ K.T), V)
+
+
+four_questions.mistake(
+    "√d forgotten",
+    "The standard transformer divides qᵀk by √d, so that scores stay moderate however wide "
+    "the keys are. The slides leave it away.",
+    example=_with(by_softmax=_unscaled),
+    when=_part(3, _unscaled),
+)
 
 
 def _softmax_of_sim(Q, K, V, sim):
     return weighted_means(np.exp([[sim(q, k) for k in K] for q in Q]), V)
 
 
-def _unscaled(Q, K, V):
-    return weighted_means(np.exp(Q @ K.T), V)
+four_questions.mistake(
+    "a softmax of the similarity",
+    "sim already is the weight before it is normalized. With sim = exp(qᵀk) this would "
+    "take exp twice.",
+    example=_with(by_sim=_softmax_of_sim),
+    when=_part(4, _softmax_of_sim),
+)
+
+
+def _sim_reversed(Q, K, V, sim):
+    return _sim_definition(Q, K, V, lambda q, k: sim(k, q))
+
+
+four_questions.mistake(
+    "key and query exchanged",
+    "A similarity need not be symmetric: it is sim(q_i, k_j), the query first.",
+    example=_with(by_sim=_sim_reversed),
+    when=_part(4, _sim_reversed),
+)
 
 
 def _sim_unnormalized(Q, K, V, sim):
@@ -588,114 +692,27 @@ def _phi_unnormalized(Q, K, V, phi):
     return phi(Q) @ (phi(K).T @ V)
 
 
+four_questions.mistake(
+    "not normalized",
+    "These are the numerators. Divide each by the sum of its weights over the keys.",
+    example=_with(by_phi=_phi_unnormalized),
+    when=lambda *answers: (
+        _part(4, _sim_unnormalized)(*answers) or _part(5, _phi_unnormalized)(*answers)
+    ),
+)
+
+
 def _phi_of_pairs(Q, K, V, phi):
     return _phi_unnormalized(Q, K, V, phi) / (phi(Q) * phi(K)).sum()
 
 
-@exercise(
-    "10.3",
-    points=4,
-    hints=[
-        "For the growth, ask how often a pair of tokens meets: every one with every one, or each "
-        "token with a summary of fixed size?",
-        "All three attentions are one weighted mean, Σ_j w_ij v_j / Σ_j w_ij. Only w_ij changes: "
-        "exp(q_iᵀk_j/√d), sim(q_i, k_j), φ(q_i)ᵀφ(k_j).",
-        "`sim` takes one query and one key, so fill the matrix of weights entry by entry. Its row "
-        "i is divided by the sum of row i, which runs over the keys j.",
-    ],
-    misconceptions=[
-        Misconception(
-            "summed over i where j is meant",
-            _with(by_sim=_sim_over_queries, by_softmax=_softmax_over_queries),
-            "In the output of query i the denominator is a sum over the keys j, along row i. "
-            "Summed over i, the weights of a query no longer sum to 1.",
-            when=lambda *answers: (
-                _part(3, _softmax_over_queries)(*answers)
-                or _part(4, _sim_over_queries)(*answers)
-                or _part(5, _phi_over_queries)(*answers)
-            ),
-        ),
-        Misconception(
-            "all three grow alike",
-            _with(softmax_growth="n"),
-            "In softmax attention each of n queries meets n keys.",
-            when=lambda *answers: close(power_of_n(answers[0]), 1),
-        ),
-        Misconception(
-            "the order of multiplication overlooked",
-            _with(linear_growth="n**2"),
-            "φ(K)ᵀV is formed once, or carried along as s. No query has to visit the keys again.",
-            when=lambda *answers: close(power_of_n(answers[2]), 2),
-        ),
-        Misconception(
-            "an RNN takes its steps one after the other, not more of them",
-            _with(rnn_growth="n**2"),
-            "An RNN cannot do its n steps at the same time, but each costs the same: the work "
-            "grows with n.",
-            when=lambda *answers: close(power_of_n(answers[1]), 2),
-        ),
-        Misconception(
-            "only the state considered",
-            _with(rnn_growth="1", linear_growth="1"),
-            "The state and the work for one token do not grow with n. For a text of n tokens there "
-            "are n such steps.",
-            when=lambda *answers: any(close(power_of_n(a), 0) for a in answers[:3]),
-        ),
-        Misconception(
-            "√d forgotten",
-            _with(by_softmax=_unscaled),
-            "The standard transformer divides qᵀk by √d, so that scores stay moderate however wide "
-            "the keys are. The slides leave it away.",
-            when=_part(3, _unscaled),
-        ),
-        Misconception(
-            "a softmax of the similarity",
-            _with(by_sim=_softmax_of_sim),
-            "sim already is the weight before it is normalized. With sim = exp(qᵀk) this would "
-            "take exp twice.",
-            when=_part(4, _softmax_of_sim),
-        ),
-        Misconception(
-            "key and query exchanged",
-            _with(by_sim=_sim_reversed),
-            "A similarity need not be symmetric: it is sim(q_i, k_j), the query first.",
-            when=_part(4, _sim_reversed),
-        ),
-        Misconception(
-            "not normalized",
-            _with(by_phi=_phi_unnormalized),
-            "These are the numerators. Divide each by the sum of its weights over the keys.",
-            when=lambda *answers: (
-                _part(4, _sim_unnormalized)(*answers) or _part(5, _phi_unnormalized)(*answers)
-            ),
-        ),
-        Misconception(
-            "each query met with its own key alone",
-            _with(by_phi=_phi_of_pairs),
-            "Σ_i φ(q_i)ᵀφ(k_i) is one number for all, made of matching pairs. Query i needs its "
-            "own sum, over all keys j.",
-            when=_part(5, _phi_of_pairs),
-        ),
-    ],
+four_questions.mistake(
+    "each query met with its own key alone",
+    "Σ_i φ(q_i)ᵀφ(k_i) is one number for all, made of matching pairs. Query i needs its "
+    "own sum, over all keys j.",
+    example=_with(by_phi=_phi_of_pairs),
+    when=_part(5, _phi_of_pairs),
 )
-def four_questions(
-    softmax_growth: LENGTH,
-    rnn_growth: LENGTH,
-    linear_growth: LENGTH,
-    by_softmax: Function(samples=[draw(4, 2, 2)]),
-    by_sim: Function(samples=[(*draw(4, 2, 2), one_sided)]),
-    by_phi: Function(samples=[(*draw(4, 2, 2), five_features)]),
-) -> Verdict:
-    """Answer the four questions of the slides: growth in n, and attention by softmax, sim and φ."""
-    misses = [
-        _growth_miss(softmax_growth, rnn_growth, linear_growth),
-        *(_value_miss(f, n) for n, f in zip("234", (by_softmax, by_sim, by_phi), strict=True)),
-    ]
-    points = misses.count("")
-    if points == 4:
-        return right("The meter confirms the growth, and all three attentions the definition.")
-    says = " ".join(miss for miss in misses if miss)
-    return partly(points, says) if points else wrong(says)
 
 
 def _growth_miss(*formulas: FormulaAnswer) -> str:
@@ -732,8 +749,8 @@ def _value_miss(function: FunctionAnswer, number: str) -> str:
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
 
 TOKEN = Formula(i=range(2, 9), d=range(2, 9))
-WAYS = {
-    "without a cache": lambda i, d: (causal_attention, np.ones((3, i, d))),
+WAYS: dict[str, Callable[[int, int], tuple[Callable, Sequence[Any]]]] = {
+    "without a cache": lambda i, d: (causal_attention, list(np.ones((3, i, d)))),
     "with a cache": lambda i, d: (attention, [np.ones((rows, d)) for rows in (1, i, i)]),
     "by the recurrence": lambda i, d: (
         _one_token,
@@ -761,9 +778,10 @@ def token_work(way: str) -> Any:
 
 
 @cache
-def _first_tokens(way: str, d: int) -> list[int]:
+def _first_tokens(way: str, d: int) -> tuple[int, int, int]:
     """The work for tokens 1, 2 and 3, which determines that for all later ones."""
-    return [int(token_work(way).subs({"i": i, "d": d})) for i in (1, 2, 3)]
+    first, second, third = (int(token_work(way).subs({"i": i, "d": d})) for i in (1, 2, 3))
+    return first, second, third
 
 
 def total_work(d: int = 64, lengths: tuple = (32, 64, 128, 256, 784)) -> dict[int, dict[str, int]]:
@@ -777,13 +795,6 @@ def _summed(a: int, b: int, c: int, n: int) -> int:
     return n * a + first * math.comb(n, 2) + second * math.comb(n, 3)
 
 
-def degree(formula: FormulaAnswer, name: str) -> float:
-    """The power with which a formula grows in one size, the other being large too."""
-    here = dict.fromkeys(TOKEN.domain, 10**4)
-    ratio = formula(**here | {name: 10**4 * FAR}) / formula(**here)
-    return round(math.log(ratio) / math.log(FAR), 2) if ratio > 0 else math.nan
-
-
 def _leads(formula: FormulaAnswer, way: str) -> bool:
     """Is this the leading term of the metered count?"""
     for point in TOKEN.points():
@@ -793,77 +804,12 @@ def _leads(formula: FormulaAnswer, way: str) -> bool:
     return True
 
 
-@exercise(
-    "10.4",
-    points=2,
-    hints=[
-        "A product of an a×b with a b×c matrix takes a·b·c multiply–adds. Softmax attention has "
-        "two products: queries with keys, weights with values.",
-        "Without a cache there are i queries, with a cache there is one; both times there are i "
-        "keys.",
-        "The recurrence adds φ(k)vᵀ, d numbers times d numbers, to s, and multiplies φ(q) with s.",
-    ],
-    misconceptions=[
-        Misconception(
-            "FLOPs in place of multiply–adds",
-            ("4*i**2*d", "4*i*d", "4*d**2"),
-            "Each of these is twice the number of multiply–adds: an addition and a multiplication "
-            "count one together here.",
-        ),
-        Misconception(
-            "one product of two",
-            ("i**2*d", "i*d", "d**2"),
-            "Softmax attention multiplies twice: for the scores, and for the mix of the values. "
-            "The recurrence too: once to write into s, once to read.",
-        ),
-        Misconception(
-            "the projections counted too",
-            ("2*i**2*d + 3*i*d**2", "2*i*d + 3*d**2", "5*d**2"),
-            "As a count of the whole layer this is right. Here q, k and v are given.",
-        ),
-        Misconception(
-            "only the scores that the mask leaves",
-            ("i**2*d", "2*i*d", "2*d**2"),
-            "Half of the scores are hidden by the mask, but they are computed all the same: "
-            "`causal_attention` multiplies whole matrices and masks afterward.",
-        ),
-        Misconception(
-            "d for d²",
-            ("2*i**2*d", "2*i*d", "2*d"),
-            "It is often written so. But s is a d×d matrix: φ(k)vᵀ has d² numbers, and φ(q) has to "
-            "meet all of s.",
-            when=lambda a, b, c: degree(c, "d") == 1 and degree(c, "i") == 0,
-        ),
-        Misconception(
-            "a state that grows",
-            ("2*i**2*d", "2*i*d", "2*i*d**2"),
-            "s and z are as large at token 1000 as at token 1, and a step touches nothing else. "
-            "Asked is one token, not all i of them.",
-            when=lambda a, b, c: degree(c, "i") >= 1,
-        ),
-        Misconception(
-            "the cache taken for a summary",
-            ("2*i**2*d", "2*d**2", "2*d**2"),
-            "The cache saves computing old keys and values again. The new query still meets every "
-            "one of them.",
-            when=lambda a, b, c: degree(b, "i") == 0,
-        ),
-        Misconception(
-            "all tokens so far in place of one",
-            ("2*i**3*d/3", "i**2*d", "2*i*d**2"),
-            "This is the work for the whole text up to token i. Asked is token i alone.",
-            when=lambda a, b, c: degree(b, "i") == 2,
-        ),
-        Misconception(
-            "without a cache only the last row",
-            ("2*i*d", "2*i*d", "2*d**2"),
-            "Every row is needed: in a stack of layers, what the next layer sees of token j is "
-            "this layer's row j. Without a cache all of it is computed again.",
-            when=lambda a, b, c: degree(a, "i") == 1,
-        ),
-    ],
-)  # fmt: skip
-def token_cost(without_cache: TOKEN, with_cache: TOKEN, recurrence: TOKEN) -> Verdict:
+@exercise("10.4", points=2)
+def token_cost(
+    without_cache: Annotated[FormulaAnswer, TOKEN],
+    with_cache: Annotated[FormulaAnswer, TOKEN],
+    recurrence: Annotated[FormulaAnswer, TOKEN],
+) -> Verdict:
     """Find the multiply–adds for token i in width d, leading terms, for three ways to generate."""
     answers = dict(zip(WAYS, (without_cache, with_cache, recurrence), strict=True))
     missed = {way: formula for way, formula in answers.items() if not _leads(formula, way)}
@@ -878,63 +824,85 @@ def token_cost(without_cache: TOKEN, with_cache: TOKEN, recurrence: TOKEN) -> Ve
     return partly(1, f"Two of three are right. {says}") if len(missed) == 1 else wrong(says)
 
 
-@exercise(
-    "10.5",
-    points=2,
-    hints=[
-        "In which row do the last two columns agree? What happens one token later?",
-        "A factor is a quotient of two numbers of one row. The first step replaces recomputing by "
-        "a cache, the second the cache by the recurrence.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the crossover of one token",
-            (65, 523, 6.085),
-            "From token 65 on, one token is cheaper by the recurrence. By then it is behind in the "
-            "total, and it takes as many tokens again to catch up.",
-            when=lambda crossover, by_cache, by_recurrence: crossover in (64, 65),
-        ),
-        Misconception(
-            "level is not less",
-            (128, 523, 6.085),
-            "At n = 128 both have done exactly the same work. The recurrence is ahead from the "
-            "next token on.",
-            when=lambda crossover, by_cache, by_recurrence: crossover == 128,
-        ),
-        Misconception(
-            "the next row of the table",
-            (256, 523, 6.085),
-            "256 is the first row in which the recurrence is ahead, but not the first such n: the "
-            "rows are far apart. Look at the row in which both are level.",
-            when=lambda crossover, by_cache, by_recurrence: crossover == 256,
-        ),
-        Misconception(
-            "the recurrence credited with the cache",
-            (129, 523, 3183.7),
-            "This is the whole way from the first column to the last. The part that a cache "
-            "gives to softmax attention, too, does not belong to the recurrence.",
-            when=lambda crossover, by_cache, by_recurrence: _near(by_recurrence, _factors()[2]),
-        ),
-        Misconception(
-            "the two factors exchanged",
-            (129, 6.085, 523),
-            "The cache comes first: from the first column to the second.",
-            when=lambda crossover, by_cache, by_recurrence: (
-                _near(by_cache, _factors()[1]) and _near(by_recurrence, _factors()[0])
-            ),
-        ),
-        Misconception(
-            "upside down",
-            (129, 1 / 523, 1 / 6.085),
-            "A factor of 523 says that there is 523 times less to do; divide the larger number by "
-            "the smaller.",
-            when=lambda crossover, by_cache, by_recurrence: (
-                _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
-            ),
-        ),
-    ],
+token_cost.add_hints(
+    "A product of an a×b with a b×c matrix takes a·b·c multiply–adds. Softmax attention has "
+    "two products: queries with keys, weights with values.",
+    "Without a cache there are i queries, with a cache there is one; both times there are i keys.",
+    "The recurrence adds φ(k)vᵀ, d numbers times d numbers, to s, and multiplies φ(q) with s.",
 )
-def reading_the_table(crossover: Number(), by_cache: Number(), by_recurrence: Number()) -> Verdict:
+
+token_cost.mistake(
+    "FLOPs in place of multiply–adds",
+    "Each of these is twice the number of multiply–adds: an addition and a multiplication "
+    "count one together here.",
+    example=("4*i**2*d", "4*i*d", "4*d**2"),
+)
+token_cost.mistake(
+    "one product of two",
+    "Softmax attention multiplies twice: for the scores, and for the mix of the values. "
+    "The recurrence too: once to write into s, once to read.",
+    example=("i**2*d", "i*d", "d**2"),
+)
+token_cost.mistake(
+    "the projections counted too",
+    "As a count of the whole layer this is right. Here q, k and v are given.",
+    example=("2*i**2*d + 3*i*d**2", "2*i*d + 3*d**2", "5*d**2"),
+)
+token_cost.mistake(
+    "only the scores that the mask leaves",
+    "Half of the scores are hidden by the mask, but they are computed all the same: "
+    "`causal_attention` multiplies whole matrices and masks afterward.",
+    example=("i**2*d", "2*i*d", "2*d**2"),
+)
+
+
+def degree(formula: FormulaAnswer, name: str) -> float:
+    """The power with which a formula grows in one size, the other being large too."""
+    here = dict.fromkeys(TOKEN.domain, 10**4)
+    ratio = formula(**here | {name: 10**4 * FAR}) / formula(**here)
+    return round(math.log(ratio) / math.log(FAR), 2) if ratio > 0 else math.nan
+
+
+token_cost.mistake(
+    "d for d²",
+    "It is often written so. But s is a d×d matrix: φ(k)vᵀ has d² numbers, and φ(q) has to "
+    "meet all of s.",
+    example=("2*i**2*d", "2*i*d", "2*d"),
+    when=lambda a, b, c: degree(c, "d") == 1 and degree(c, "i") == 0,
+)
+token_cost.mistake(
+    "a state that grows",
+    "s and z are as large at token 1000 as at token 1, and a step touches nothing else. "
+    "Asked is one token, not all i of them.",
+    example=("2*i**2*d", "2*i*d", "2*i*d**2"),
+    when=lambda a, b, c: degree(c, "i") >= 1,
+)
+token_cost.mistake(
+    "the cache taken for a summary",
+    "The cache saves computing old keys and values again. The new query still meets every "
+    "one of them.",
+    example=("2*i**2*d", "2*d**2", "2*d**2"),
+    when=lambda a, b, c: degree(b, "i") == 0,
+)
+token_cost.mistake(
+    "all tokens so far in place of one",
+    "This is the work for the whole text up to token i. Asked is token i alone.",
+    example=("2*i**3*d/3", "i**2*d", "2*i*d**2"),
+    when=lambda a, b, c: degree(b, "i") == 2,
+)
+token_cost.mistake(
+    "without a cache only the last row",
+    "Every row is needed: in a stack of layers, what the next layer sees of token j is "
+    "this layer's row j. Without a cache all of it is computed again.",
+    example=("2*i*d", "2*i*d", "2*d**2"),
+    when=lambda a, b, c: degree(a, "i") == 1,
+)
+
+
+@exercise("10.5", points=2)
+def reading_the_table(
+    crossover: RealNumber, by_cache: RealNumber, by_recurrence: RealNumber
+) -> Verdict:
     """Read from the table where the recurrence overtakes the cache, and what either explains."""
     first = next(n for n in range(1, 785) if _ahead(n))
     found = crossover == first
@@ -963,6 +931,59 @@ def reading_the_table(crossover: Number(), by_cache: Number(), by_recurrence: Nu
             "it."
         )
     return partly(1, " ".join(says)) if found or explained else wrong(" ".join(says))
+
+
+reading_the_table.add_hints(
+    "In which row do the last two columns agree? What happens one token later?",
+    "A factor is a quotient of two numbers of one row. The first step replaces recomputing by "
+    "a cache, the second the cache by the recurrence.",
+)
+
+reading_the_table.mistake(
+    "the crossover of one token",
+    "From token 65 on, one token is cheaper by the recurrence. By then it is behind in the "
+    "total, and it takes as many tokens again to catch up.",
+    example=(65, 523, 6.085),
+    when=lambda crossover, by_cache, by_recurrence: crossover in (64, 65),
+)
+reading_the_table.mistake(
+    "level is not less",
+    "At n = 128 both have done exactly the same work. The recurrence is ahead from the "
+    "next token on.",
+    example=(128, 523, 6.085),
+    when=lambda crossover, by_cache, by_recurrence: crossover == 128,
+)
+reading_the_table.mistake(
+    "the next row of the table",
+    "256 is the first row in which the recurrence is ahead, but not the first such n: the "
+    "rows are far apart. Look at the row in which both are level.",
+    example=(256, 523, 6.085),
+    when=lambda crossover, by_cache, by_recurrence: crossover == 256,
+)
+reading_the_table.mistake(
+    "the recurrence credited with the cache",
+    "This is the whole way from the first column to the last. The part that a cache "
+    "gives to softmax attention, too, does not belong to the recurrence.",
+    example=(129, 523, 3183.7),
+    when=lambda crossover, by_cache, by_recurrence: _near(by_recurrence, _factors()[2]),
+)
+reading_the_table.mistake(
+    "the two factors exchanged",
+    "The cache comes first: from the first column to the second.",
+    example=(129, 6.085, 523),
+    when=lambda crossover, by_cache, by_recurrence: (
+        _near(by_cache, _factors()[1]) and _near(by_recurrence, _factors()[0])
+    ),
+)
+reading_the_table.mistake(
+    "upside down",
+    "A factor of 523 says that there is 523 times less to do; divide the larger number by "
+    "the smaller.",
+    example=(129, 1 / 523, 1 / 6.085),
+    when=lambda crossover, by_cache, by_recurrence: (
+        _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
+    ),
+)
 
 
 def _ahead(n: int) -> bool:

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..answers import (
     Function,
     FunctionAnswer,
-    Number,
-    Student,
+    RealNumber,
+    StudentId,
     Unreadable,
     close,
     name_of,
     real_array,
     show,
 )
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Recognized, Verdict, exercise, partly, right, wrong
 from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan
 from ..variants import Transport, transport
 
 NEAR = 1e-6
-SEVERAL = 1  # a student whose masses move both ways; those of id 0 all move to the right
 
 
 # -- kinds of answer that only this unit has ------------------------------------------------------
@@ -73,16 +72,6 @@ def _lowest(n: Transport, order: float = 1) -> float:
     return cost(optimal_plan(C, n.p, n.q).plan, C)
 
 
-def _plan(n: Transport, order: float = 1) -> np.ndarray:
-    return optimal_plan(_costs(n, order), n.p, n.q).plan
-
-
-def _other(n: Transport) -> np.ndarray:
-    """An optimal plan for the plain distance that does not keep the order."""
-    crossing = another_optimal_plan(_costs(n), n.p, n.q)
-    return _plan(n) if crossing is None else crossing
-
-
 def _fault(P: np.ndarray, n: Transport) -> str:
     """What keeps the table from being a plan, in a sentence; nothing if it is one."""
     if P.shape != (len(n.p), len(n.q)):
@@ -114,79 +103,11 @@ def _cheaper(P: np.ndarray, n: Transport, order: float = 1) -> str:
     )
 
 
-def _is_transposed(student: str, *tables: np.ndarray) -> bool:
-    n = transport(student)
-    return any(_fault(P, n) and not _fault(P.T, n) for P in tables if P.T.shape == n.plan.shape)
-
-
-def _swapped(*example: Any) -> Misconception:
-    return Misconception(
-        "rows and columns swapped",
-        example,
-        "The row sums are q and the column sums are p. A row is what leaves one place x, so rows "
-        "sum to p. The transpose of your table is a plan.",
-        when=_is_transposed,
-    )
-
-
-def _mistake(
-    name: str, explanation: str, face: Callable[[Transport], Any], student: Any = SEVERAL
-) -> Misconception:
-    """A mistake that can be computed: recognized with every student's masses."""
-
-    def made(student: str, answer: Any) -> bool:
-        return close(answer, face(transport(student)))
-
-    return Misconception(name, (student, face(transport(student))), explanation, made)
-
-
 # -- 11.1 -----------------------------------------------------------------------------------------
 
 
-@exercise(
-    "11.1",
-    points=1,
-    hints=[
-        "Go through the table: every entry that is not 0 travels from its row's x to its column's "
-        "y.",
-        "Each entry contributes mass times distance. In NumPy the distances are "
-        "`np.abs(x[:, None] - y)`.",
-    ],
-    misconceptions=[
-        _mistake(
-            "ways counted, masses forgotten",
-            "Each way counts as often as there is mass on it: mass times distance, not distance.",
-            lambda n: cost(n.plan > 0, _costs(n)),
-        ),
-        _mistake(
-            "ways that cancel",
-            "Without the absolute value, a way to the left pays for a way to the right. Both cost.",
-            lambda n: cost(n.plan, n.y - n.x[:, None]),
-        ),
-        _mistake(
-            "rows and columns swapped",
-            "Row i belongs to x[i] and column j to y[j]; here the distances have them swapped.",
-            lambda n: cost(n.plan, _costs(n).T),
-        ),
-        _mistake(
-            "squared distances",
-            "These are squared distances; they come in exercise 11.7.",
-            lambda n: cost(n.plan, _costs(n, 2)),
-        ),
-        _mistake(
-            "divided by the total mass",
-            "That is the mean way of a unit of mass, the cost as probabilities. Asked is the cost "
-            "of these masses.",
-            lambda n: cost(n.plan, _costs(n)) / n.p.sum(),
-        ),
-        _mistake(
-            "the lowest cost",
-            "That is what the best plan costs. Asked is the plan that is printed.",
-            _lowest,
-        ),
-    ],
-)
-def plan_cost(student: Student(), cost_of_plan: Number()) -> Verdict:
+@exercise("11.1", points=1)
+def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
     """Compute what the printed plan costs when a unit of mass pays the distance."""
     n = transport(student)
     each = _costs(n) * n.plan
@@ -199,47 +120,62 @@ def plan_cost(student: Student(), cost_of_plan: Number()) -> Verdict:
     )
 
 
+plan_cost.add_hints(
+    "Go through the table: every entry that is not 0 travels from its row's x to its column's y.",
+    "Each entry contributes mass times distance. In NumPy the distances are "
+    "`np.abs(x[:, None] - y)`.",
+)
+
+SEVERAL = 1  # a student whose masses move both ways; those of id 0 all move to the right
+
+
+def _computed(face: Callable[[Transport], Any], student: Any = SEVERAL) -> Recognized:
+    """A mistake that can be computed: recognized with every student's masses."""
+
+    def made(student: str, answer: Any) -> bool:
+        return close(answer, face(transport(student)))
+
+    return {"example": (student, face(transport(student))), "when": made}
+
+
+plan_cost.mistake(
+    "ways counted, masses forgotten",
+    "Each way counts as often as there is mass on it: mass times distance, not distance.",
+    **_computed(lambda n: cost(n.plan > 0, _costs(n))),
+)
+plan_cost.mistake(
+    "ways that cancel",
+    "Without the absolute value, a way to the left pays for a way to the right. Both cost.",
+    **_computed(lambda n: cost(n.plan, n.y - n.x[:, None])),
+)
+plan_cost.mistake(
+    "rows and columns swapped",
+    "Row i belongs to x[i] and column j to y[j]; here the distances have them swapped.",
+    **_computed(lambda n: cost(n.plan, _costs(n).T)),
+)
+plan_cost.mistake(
+    "squared distances",
+    "These are squared distances; they come in exercise 11.7.",
+    **_computed(lambda n: cost(n.plan, _costs(n, 2))),
+)
+plan_cost.mistake(
+    "divided by the total mass",
+    "That is the mean way of a unit of mass, the cost as probabilities. Asked is the cost "
+    "of these masses.",
+    **_computed(lambda n: cost(n.plan, _costs(n)) / n.p.sum()),
+)
+plan_cost.mistake(
+    "the lowest cost",
+    "That is what the best plan costs. Asked is the plan that is printed.",
+    **_computed(_lowest),
+)
+
+
 # -- 11.2 -----------------------------------------------------------------------------------------
 
 
-@exercise(
-    "11.2",
-    points=2,
-    hints=[
-        "Start in the top left corner: move as much as both the row and the column allow, then go "
-        "on with what is left.",
-        "Or take the printed plan and pick two rows and two columns: what you add in two opposite "
-        "corners of that rectangle, take away in the other two.",
-    ],
-    misconceptions=[
-        _swapped(SEVERAL, transport(SEVERAL).plan.T),
-        _mistake(
-            "the printed plan again",
-            "That is a plan, but it is the one you were given. Find another.",
-            lambda n: n.plan,
-        ),
-        _mistake(
-            "products of the masses",
-            "The products p_i q_j have row sums p_i times the total. Divide by the total, and it "
-            "is a plan.",
-            lambda n: np.outer(n.p, n.q),
-        ),
-        _mistake(
-            "products of probabilities",
-            "These entries sum to 1: it is a plan for probabilities. The masses here have another "
-            "total.",
-            lambda n: np.outer(n.p, n.q) / n.p.sum() ** 2,
-        ),
-        Misconception(
-            "more than there is",
-            (SEVERAL, transport(SEVERAL).plan - 1 + np.diag([3, 3, 3])),
-            "The sums are right, but an entry is negative: it would bring mass back that was never "
-            "sent.",
-            when=lambda student, P: P.min() < -NEAR and not _fault_of_sums(student, P),
-        ),
-    ],
-)
-def feasible_plan(student: Student(), plan: Numbers(2)) -> Verdict:
+@exercise("11.2", points=2)
+def feasible_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find a plan for your masses that is not the printed one."""
     n = transport(student)
     fault = _fault(plan, n)
@@ -252,71 +188,66 @@ def feasible_plan(student: Student(), plan: Numbers(2)) -> Verdict:
     return partly(int(half), fault)
 
 
+feasible_plan.add_hints(
+    "Start in the top left corner: move as much as both the row and the column allow, then go "
+    "on with what is left.",
+    "Or take the printed plan and pick two rows and two columns: what you add in two opposite "
+    "corners of that rectangle, take away in the other two.",
+)
+
+
+def _is_transposed(student: str, *tables: np.ndarray) -> bool:
+    n = transport(student)
+    return any(_fault(P, n) and not _fault(P.T, n) for P in tables if P.T.shape == n.plan.shape)
+
+
+SWAPPED = (
+    "rows and columns swapped",
+    "The row sums are q and the column sums are p. A row is what leaves one place x, so rows "
+    "sum to p. The transpose of your table is a plan.",
+)
+
+feasible_plan.mistake(*SWAPPED, example=(SEVERAL, transport(SEVERAL).plan.T), when=_is_transposed)
+feasible_plan.mistake(
+    "the printed plan again",
+    "That is a plan, but it is the one you were given. Find another.",
+    **_computed(lambda n: n.plan),
+)
+feasible_plan.mistake(
+    "products of the masses",
+    "The products p_i q_j have row sums p_i times the total. Divide by the total, and it "
+    "is a plan.",
+    **_computed(lambda n: np.outer(n.p, n.q)),
+)
+feasible_plan.mistake(
+    "products of probabilities",
+    "These entries sum to 1: it is a plan for probabilities. The masses here have another total.",
+    **_computed(lambda n: np.outer(n.p, n.q) / n.p.sum() ** 2),
+)
+
+
 def _fault_of_sums(student: str, P: np.ndarray) -> bool:
     n = transport(student)
     return not (close(P.sum(1), n.p) and close(P.sum(0), n.q))
 
 
+feasible_plan.mistake(
+    "more than there is",
+    "The sums are right, but an entry is negative: it would bring mass back that was never sent.",
+    example=(SEVERAL, transport(SEVERAL).plan - 1 + np.diag([3, 3, 3])),
+    when=lambda student, P: P.min() < -NEAR and not _fault_of_sums(student, P),
+)
+
+
 # -- 11.3 -----------------------------------------------------------------------------------------
 
 
-def _is_second_dearer(student: str, first: np.ndarray, second: np.ndarray) -> bool:
-    n = transport(student)
-    costs = [cost(P, _costs(n)) for P in (first, second)]
-    return not _fault(first, n) and not _fault(second, n) and max(costs) > _lowest(n) + NEAR
-
-
-def _with_greedy(student: Any) -> tuple:
-    n = transport(student)
-    return student, _plan(n), greedy_plan(_costs(n), n.p, n.q)
-
-
-def _is_greedy(student: str, *plans: np.ndarray) -> bool:
-    n = transport(student)
-    greedy = greedy_plan(_costs(n), n.p, n.q)
-    return cost(greedy, _costs(n)) > _lowest(n) + NEAR and any(close(P, greedy) for P in plans)
-
-
-GREEDY = Misconception(
-    "greedy nearest matching",
-    _with_greedy(14),
-    "Taking the nearest pair first looks cheap, but can leave a long way for those who come last. "
-    "With your masses it does.",
-    when=_is_greedy,
-)
-
-
-@exercise(
-    "11.3",
-    points=2,
-    hints=[
-        "For a first optimal plan keep the order: the leftmost mass goes to the leftmost place "
-        "that still wants some.",
-        "Then look for two shipments that go the same way and overlap. If they swap their targets, "
-        "the sum of the two ways stays the same.",
-        "Move one unit of each of the two shipments to the other's target: two entries lose 1, "
-        "two gain 1.",
-    ],
-    misconceptions=[
-        Misconception(
-            "one plan twice",
-            (0, np.eye(2), np.eye(2)),
-            "Both tables are the same plan. Optimal plans are here more than one, and a second one "
-            "is asked.",
-            when=lambda student, first, second: close(first, second),
-        ),
-        _swapped(SEVERAL, _plan(transport(SEVERAL)), _other(transport(SEVERAL)).T),
-        GREEDY,
-        Misconception(
-            "different, but dearer",
-            (SEVERAL, _plan(transport(SEVERAL)), transport(SEVERAL).plan),
-            "Plans may differ as they like; what makes them optimal is the cost. Compare costs: "
-            "the other plan must cost exactly as little.",
-            when=_is_second_dearer,
-        ),
-    ],
-)
-def two_optimal_plans(student: Student(), first: Numbers(2), second: Numbers(2)) -> Verdict:
+@exercise("11.3", points=2)
+def two_optimal_plans(
+    student: StudentId,
+    first: Annotated[np.ndarray, Numbers(2)],
+    second: Annotated[np.ndarray, Numbers(2)],
+) -> Verdict:
     """Find two different plans of the lowest cost."""
     n = transport(student)
     lowest, says = _lowest(n), []
@@ -330,6 +261,76 @@ def two_optimal_plans(student: Student(), first: Numbers(2), second: Numbers(2))
     if not says:
         says.append(f"Both cost {show(lowest)}, the lowest cost, but they are the same plan.")
     return partly(int(len(says) < 2), " ".join(says))
+
+
+two_optimal_plans.add_hints(
+    "For a first optimal plan keep the order: the leftmost mass goes to the leftmost place "
+    "that still wants some.",
+    "Then look for two shipments that go the same way and overlap. If they swap their targets, "
+    "the sum of the two ways stays the same.",
+    "Move one unit of each of the two shipments to the other's target: two entries lose 1, "
+    "two gain 1.",
+)
+
+two_optimal_plans.mistake(
+    "one plan twice",
+    "Both tables are the same plan. Optimal plans are here more than one, and a second one "
+    "is asked.",
+    example=(0, np.eye(2), np.eye(2)),
+    when=lambda student, first, second: close(first, second),
+)
+
+
+def _plan(n: Transport, order: float = 1) -> np.ndarray:
+    return optimal_plan(_costs(n, order), n.p, n.q).plan
+
+
+def _other(n: Transport) -> np.ndarray:
+    """An optimal plan for the plain distance that does not keep the order."""
+    crossing = another_optimal_plan(_costs(n), n.p, n.q)
+    return _plan(n) if crossing is None else crossing
+
+
+two_optimal_plans.mistake(
+    *SWAPPED,
+    example=(SEVERAL, _plan(transport(SEVERAL)), _other(transport(SEVERAL)).T),
+    when=_is_transposed,
+)
+
+
+def _with_greedy(student: Any) -> tuple:
+    n = transport(student)
+    return student, _plan(n), greedy_plan(_costs(n), n.p, n.q)
+
+
+def _is_greedy(student: str, *plans: np.ndarray) -> bool:
+    n = transport(student)
+    greedy = greedy_plan(_costs(n), n.p, n.q)
+    return cost(greedy, _costs(n)) > _lowest(n) + NEAR and any(close(P, greedy) for P in plans)
+
+
+two_optimal_plans.mistake(
+    "greedy nearest matching",
+    "Taking the nearest pair first looks cheap, but can leave a long way for those who come last. "
+    "With your masses it does.",
+    example=_with_greedy(14),
+    when=_is_greedy,
+)
+
+
+def _is_second_dearer(student: str, first: np.ndarray, second: np.ndarray) -> bool:
+    n = transport(student)
+    costs = [cost(P, _costs(n)) for P in (first, second)]
+    return not _fault(first, n) and not _fault(second, n) and max(costs) > _lowest(n) + NEAR
+
+
+two_optimal_plans.mistake(
+    "different, but dearer",
+    "Plans may differ as they like; what makes them optimal is the cost. Compare costs: "
+    "the other plan must cost exactly as little.",
+    example=(SEVERAL, _plan(transport(SEVERAL)), transport(SEVERAL).plan),
+    when=_is_second_dearer,
+)
 
 
 # -- 11.4 -----------------------------------------------------------------------------------------
@@ -357,73 +358,8 @@ def _crossing(n: Transport) -> np.ndarray:
     return np.array([n.p[n.x <= z].sum() - n.q[n.y <= z].sum() for z in n.places[:-1]])
 
 
-def _is_lipschitz(f: np.ndarray, n: Transport) -> bool:
-    return bool((np.abs(np.diff(f)) <= np.diff(n.places) * (1 + NEAR)).all())
-
-
-def _proves(f: np.ndarray, n: Transport) -> bool:
-    return _is_lipschitz(f, n) and close(_gain(f, n), _lowest(n))
-
-
-def _is_straight(f: np.ndarray, n: Transport) -> bool:
-    return any(close(np.diff(f), slope * np.diff(n.places)) for slope in (1, -1))
-
-
-def _certificate(n: Transport) -> np.ndarray:
-    slopes = np.sign(_crossing(n))
-    return np.append(0, np.cumsum(slopes * np.diff(n.places)))
-
-
-def _where_x(n: Transport) -> np.ndarray:
-    return np.where(np.isin(n.places, n.x), -1.0, 1.0)
-
-
-def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any], bool]:
-    return lambda student, f: test(_at_places(f, transport(student)), transport(student))
-
-
-@exercise(
-    "11.4",
-    points=3,
-    hints=[
-        "Between two neighboring places, how much mass has to cross, and which way? Everything "
-        "that starts to the left of the gap, less what is wanted there.",
-        "Let the price rise as steeply as it may where mass must cross to the right, and fall "
-        "where it must cross to the left.",
-        "So start with f = 0 at the leftmost place, and add or subtract the width of each gap.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the prices turned around",
-            (SEVERAL, -_certificate(transport(SEVERAL))),
-            "With these prices the carrier loses as much as the best plan costs. Mass is bought "
-            "at x and sold at y, so the price rises in the direction of the way: take −f.",
-            when=_priced(lambda f, n: _proves(-f, n)),
-        ),
-        Misconception(
-            "too steep",
-            (SEVERAL, 2 * _certificate(transport(SEVERAL))),
-            "No 1-Lipschitz f earns more than a plan costs, so a higher gain is a sign that f is "
-            "too steep somewhere: carrying it oneself would be cheaper than selling and buying.",
-            when=_priced(lambda f, n: not _is_lipschitz(f, n) and _gain(f, n) > _lowest(n)),
-        ),
-        Misconception(
-            "one slope everywhere",
-            (SEVERAL, transport(SEVERAL).places),
-            "f(x) = x proves the homework's plan, where all mass moves to the right. With your "
-            "masses some has to go left, and there the price must fall.",
-            when=_priced(_is_straight),
-        ),
-        Misconception(
-            "the sign between u and v",
-            (SEVERAL, _certificate(transport(SEVERAL)) * _where_x(transport(SEVERAL))),
-            "These look like the potentials u at x and v at y, with u + v ≤ C. One price for every "
-            "place needs f = v at y but f = −u at x.",
-            when=_priced(lambda f, n: _proves(f * _where_x(n), n)),
-        ),
-    ],
-)
-def certificate(student: Student(), f: Prices()) -> Verdict:
+@exercise("11.4", points=3)
+def certificate(student: StudentId, f: Annotated[np.ndarray | FunctionAnswer, Prices()]) -> Verdict:
     """Find 1-Lipschitz prices f at your places that earn what the best plan costs."""
     n = transport(student)
     f = _at_places(f, n)
@@ -452,6 +388,74 @@ def certificate(student: Student(), f: Prices()) -> Verdict:
     )
 
 
+certificate.add_hints(
+    "Between two neighboring places, how much mass has to cross, and which way? Everything "
+    "that starts to the left of the gap, less what is wanted there.",
+    "Let the price rise as steeply as it may where mass must cross to the right, and fall "
+    "where it must cross to the left.",
+    "So start with f = 0 at the leftmost place, and add or subtract the width of each gap.",
+)
+
+
+def _is_lipschitz(f: np.ndarray, n: Transport) -> bool:
+    return bool((np.abs(np.diff(f)) <= np.diff(n.places) * (1 + NEAR)).all())
+
+
+def _proves(f: np.ndarray, n: Transport) -> bool:
+    return _is_lipschitz(f, n) and close(_gain(f, n), _lowest(n))
+
+
+def _certificate(n: Transport) -> np.ndarray:
+    slopes = np.sign(_crossing(n))
+    return np.append(0, np.cumsum(slopes * np.diff(n.places)))
+
+
+def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any], bool]:
+    return lambda student, f: test(_at_places(f, transport(student)), transport(student))
+
+
+certificate.mistake(
+    "the prices turned around",
+    "With these prices the carrier loses as much as the best plan costs. Mass is bought "
+    "at x and sold at y, so the price rises in the direction of the way: take −f.",
+    example=(SEVERAL, -_certificate(transport(SEVERAL))),
+    when=_priced(lambda f, n: _proves(-f, n)),
+)
+certificate.mistake(
+    "too steep",
+    "No 1-Lipschitz f earns more than a plan costs, so a higher gain is a sign that f is "
+    "too steep somewhere: carrying it oneself would be cheaper than selling and buying.",
+    example=(SEVERAL, 2 * _certificate(transport(SEVERAL))),
+    when=_priced(lambda f, n: not _is_lipschitz(f, n) and _gain(f, n) > _lowest(n)),
+)
+
+
+def _is_straight(f: np.ndarray, n: Transport) -> bool:
+    return any(close(np.diff(f), slope * np.diff(n.places)) for slope in (1, -1))
+
+
+certificate.mistake(
+    "one slope everywhere",
+    "f(x) = x proves the homework's plan, where all mass moves to the right. With your "
+    "masses some has to go left, and there the price must fall.",
+    example=(SEVERAL, transport(SEVERAL).places),
+    when=_priced(_is_straight),
+)
+
+
+def _where_x(n: Transport) -> np.ndarray:
+    return np.where(np.isin(n.places, n.x), -1.0, 1.0)
+
+
+certificate.mistake(
+    "the sign between u and v",
+    "These look like the potentials u at x and v at y, with u + v ≤ C. One price for every "
+    "place needs f = v at y but f = −u at x.",
+    example=(SEVERAL, _certificate(transport(SEVERAL)) * _where_x(transport(SEVERAL))),
+    when=_priced(lambda f, n: _proves(f * _where_x(n), n)),
+)
+
+
 # -- 11.5 -----------------------------------------------------------------------------------------
 
 Instance = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -460,7 +464,7 @@ Instance = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 @lru_cache(maxsize=1)
 def _instances() -> list[tuple[Instance, float]]:
     """Points and masses from simple to general, each with its W₁ by the linear program."""
-    simple = [
+    simple: list[tuple[Any, Any, Any, Any]] = [
         ([0], [1], [3], [1]),
         ([0, 10], [0.5, 0.5], [1, 10], [0.5, 0.5]),
         ([1, 2], [1, 1], [4, 6], [1, 1]),
@@ -472,51 +476,13 @@ def _instances() -> list[tuple[Instance, float]]:
         masses = [rng.multinomial(20, np.ones(size) / size) / 20 * total for size in (m, k)]
         places = [np.round(rng.normal(scale=5, size=size), 1) for size in (m, k)]
         simple.append((places[0], masses[0], places[1], masses[1]))
-    instances = [tuple(np.array(part, dtype=float) for part in each) for each in simple]
-    return [(each, _by_linear_program(*each)) for each in instances]
+    instances = [[np.array(part, dtype=float) for part in each] for each in simple]
+    return [((x, p, y, q), _by_linear_program(x, p, y, q)) for x, p, y, q in instances]
 
 
 def _by_linear_program(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
     C = cost_table(x, y)
     return cost(optimal_plan(C, p, q).plan, C) / p.sum()
-
-
-def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The places of both, and F_p − F_q at each of them."""
-    z = np.unique(np.concatenate([x, y]))
-    return z, np.array([np.sum(p * (x <= at)) - np.sum(q * (y <= at)) for at in z])
-
-
-def _unnormalized(x, p, y, q):
-    z, difference = _steps(x, p, y, q)
-    return float(np.abs(difference[:-1]) @ np.diff(z))
-
-
-def _without_width(x, p, y, q):
-    return float(np.abs(_steps(x, p / p.sum(), y, q / q.sum())[1]).sum())
-
-
-def _masses_left_behind(x, p, y, q):
-    return _unnormalized(np.sort(x), p / p.sum(), np.sort(y), q / q.sum())
-
-
-def _masses_ignored(x, p, y, q):
-    return _unnormalized(x, np.ones(len(x)) / len(x), y, np.ones(len(y)) / len(y))
-
-
-def _means_apart(x, p, y, q):
-    return float(abs(p @ x / p.sum() - q @ y / q.sum()))
-
-
-def _by_greed(x, p, y, q):
-    C = cost_table(x, y)
-    return cost(greedy_plan(C, p, q), C) / p.sum()
-
-
-def _is_mean_difference(f: FunctionAnswer) -> bool:
-    return all(
-        close(abs(float(f.array(*each, shape=()))), _means_apart(*each)) for each, _ in _instances()
-    )
 
 
 SAMPLES = [
@@ -529,57 +495,8 @@ SAMPLES = [
 ]
 
 
-@exercise(
-    "11.5",
-    points=3,
-    hints=[
-        "W₁ is the area between the two cumulative distribution functions. Both are flat between "
-        "neighboring places, so the area is a sum of rectangles.",
-        "Sort all places of x and y together. At each one, sum up the p at or left of it, and the "
-        "q; divide by the total.",
-        "Or walk through both lists from the left, as in the plan that keeps the order: "
-        "`np.argsort` for the places, and take the masses along.",
-    ],
-    misconceptions=[
-        Misconception(
-            "forgetting to normalize",
-            (_unnormalized,),
-            "This is the cost of the masses as they are. W₁ compares probabilities: divide by the "
-            "total mass.",
-        ),
-        Misconception(
-            "CDF differences without the width",
-            (_without_width,),
-            "The differences between the CDFs are heights. An area needs each height times the "
-            "width of its gap; otherwise moving a point further away would cost nothing.",
-        ),
-        Misconception(
-            "masses left behind in sorting",
-            (_masses_left_behind,),
-            "The points were sorted, but their masses stayed where they were. Use `np.argsort`, "
-            "and reorder both.",
-        ),
-        Misconception(
-            "masses ignored",
-            (_masses_ignored,),
-            "Every point counts alike here; the masses p and q say how much lies at each.",
-        ),
-        Misconception(
-            "the difference of the means",
-            (_means_apart,),
-            "That is right only if all mass moves the same way. Moves to the left and to the right "
-            "cancel in the means, but both cost.",
-            when=_is_mean_difference,
-        ),
-        Misconception(
-            "greedy nearest matching",
-            (_by_greed,),
-            "Taking the nearest pair first can leave a long way for those who come last. On a "
-            "line, keep the order instead.",
-        ),
-    ],
-)
-def wasserstein_1d(wasserstein_1d: Function(samples=SAMPLES)) -> Verdict:
+@exercise("11.5", points=3)
+def wasserstein_1d(wasserstein_1d: Annotated[FunctionAnswer, Function(samples=SAMPLES)]) -> Verdict:
     """Write a function of x, p, y, q that returns W₁ between the two as probabilities."""
     for each, truth in _instances():
         answer = float(wasserstein_1d.array(*each, shape=()))
@@ -592,6 +509,84 @@ def wasserstein_1d(wasserstein_1d: Function(samples=SAMPLES)) -> Verdict:
     return right(f"On {len(_instances())} sets of points it agrees with the linear program.")
 
 
+wasserstein_1d.add_hints(
+    "W₁ is the area between the two cumulative distribution functions. Both are flat between "
+    "neighboring places, so the area is a sum of rectangles.",
+    "Sort all places of x and y together. At each one, sum up the p at or left of it, and the "
+    "q; divide by the total.",
+    "Or walk through both lists from the left, as in the plan that keeps the order: "
+    "`np.argsort` for the places, and take the masses along.",
+)
+
+
+def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The places of both, and F_p − F_q at each of them."""
+    z = np.unique(np.concatenate([x, y]))
+    return z, np.array([np.sum(p * (x <= at)) - np.sum(q * (y <= at)) for at in z])
+
+
+@wasserstein_1d.mistake(
+    "forgetting to normalize",
+    "This is the cost of the masses as they are. W₁ compares probabilities: divide by the "
+    "total mass.",
+)
+def _unnormalized(x, p, y, q):
+    z, difference = _steps(x, p, y, q)
+    return float(np.abs(difference[:-1]) @ np.diff(z))
+
+
+@wasserstein_1d.mistake(
+    "CDF differences without the width",
+    "The differences between the CDFs are heights. An area needs each height times the "
+    "width of its gap; otherwise moving a point further away would cost nothing.",
+)
+def _without_width(x, p, y, q):
+    return float(np.abs(_steps(x, p / p.sum(), y, q / q.sum())[1]).sum())
+
+
+@wasserstein_1d.mistake(
+    "masses left behind in sorting",
+    "The points were sorted, but their masses stayed where they were. Use `np.argsort`, "
+    "and reorder both.",
+)
+def _masses_left_behind(x, p, y, q):
+    return _unnormalized(np.sort(x), p / p.sum(), np.sort(y), q / q.sum())
+
+
+@wasserstein_1d.mistake(
+    "masses ignored",
+    "Every point counts alike here; the masses p and q say how much lies at each.",
+)
+def _masses_ignored(x, p, y, q):
+    return _unnormalized(x, np.ones(len(x)) / len(x), y, np.ones(len(y)) / len(y))
+
+
+def _is_mean_difference(f: FunctionAnswer) -> bool:
+    return all(
+        close(abs(float(f.array(*each, shape=()))), _means_apart(*each)) for each, _ in _instances()
+    )
+
+
+@wasserstein_1d.mistake(
+    "the difference of the means",
+    "That is right only if all mass moves the same way. Moves to the left and to the right "
+    "cancel in the means, but both cost.",
+    when=_is_mean_difference,
+)
+def _means_apart(x, p, y, q):
+    return float(abs(p @ x / p.sum() - q @ y / q.sum()))
+
+
+@wasserstein_1d.mistake(
+    "greedy nearest matching",
+    "Taking the nearest pair first can leave a long way for those who come last. On a "
+    "line, keep the order instead.",
+)
+def _by_greed(x, p, y, q):
+    C = cost_table(x, y)
+    return cost(greedy_plan(C, p, q), C) / p.sum()
+
+
 # -- 11.6 -----------------------------------------------------------------------------------------
 
 
@@ -602,7 +597,7 @@ def _greedy_costs(C: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[float, f
     def rest(left: tuple[float, ...], wanted: tuple[float, ...]) -> tuple[float, float]:
         if (left, wanted) not in known:
             open_cells = [c for c in np.ndindex(C.shape) if min(left[c[0]], wanted[c[1]]) > 1e-9]
-            nearest = min((C[cell] for cell in open_cells), default=0.0)
+            nearest = min((float(C[cell]) for cell in open_cells), default=0.0)
             costs = [0.0] if not open_cells else []
             for i, j in (cell for cell in open_cells if C[cell] <= nearest + 1e-9):
                 moved = min(left[i], wanted[j])
@@ -633,56 +628,10 @@ def _targets(student: str, y: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np
     return cost_table(n.x, y), q
 
 
-def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
-    x, y = transport(student).x, y[q > 0]
-    return bool(y.min() >= x.max() or y.max() <= x.min())
-
-
-def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
-    n = transport(student)
-    C, q = _targets(student, y, q)
-    low, high = _greedy_costs(C, n.p, q)
-    return high > low + NEAR
-
-
-@exercise(
-    "11.6",
-    points=2,
-    hints=[
-        "Greed is punished when the nearest pair uses up a place that another mass needed more. "
-        "Put a target just beside the last of your places, on the side where the others are.",
-        "Put the second target far out, beyond the last of your places. Who has to go there now?",
-    ],
-    misconceptions=[
-        Misconception(
-            "the totals differ",
-            (0, [1.75, 100], [1, 2]),
-            "There must be as much wanted as there is: q needs the same total as p.",
-            when=lambda student, y, q: not close(q.sum(), transport(student).p.sum()),
-        ),
-        Misconception(
-            "only one target",
-            (0, [5], [2]),
-            "With one target there is only one plan, and greed finds it too.",
-            when=lambda student, y, q: len(np.unique(y[q > 0])) == 1,
-        ),
-        Misconception(
-            "all mass moves one way",
-            (0, [4, 6], [1, 1]),
-            "If all mass moves the same way, every plan costs the difference of the means, and "
-            "greed cannot lose. Some targets must lie between or beyond your places on both sides.",
-            when=_all_one_way,
-        ),
-        Misconception(
-            "greed loses only by bad luck",
-            (0, [1.5, 100], [1, 1]),
-            "Two pairs are equally near, and if greed takes the right one first it does not lose. "
-            "Move a place a little, so that there is no tie.",
-            when=_only_by_a_tie,
-        ),
-    ],
-)
-def greedy_loses(student: Student(), y: Numbers(1), q: Numbers(1)) -> Verdict:
+@exercise("11.6", points=2)
+def greedy_loses(
+    student: StudentId, y: Annotated[np.ndarray, Numbers(1)], q: Annotated[np.ndarray, Numbers(1)]
+) -> Verdict:
     """Find targets for your masses on which greedy nearest matching is not optimal."""
     n = transport(student)
     C, q = _targets(student, y, q)
@@ -695,42 +644,61 @@ def greedy_loses(student: Student(), y: Numbers(1), q: Numbers(1)) -> Verdict:
     return wrong(f"The best plan costs {show(lowest)}, and greed pays the same{luck}.")
 
 
+greedy_loses.add_hints(
+    "Greed is punished when the nearest pair uses up a place that another mass needed more. "
+    "Put a target just beside the last of your places, on the side where the others are.",
+    "Put the second target far out, beyond the last of your places. Who has to go there now?",
+)
+
+greedy_loses.mistake(
+    "the totals differ",
+    "There must be as much wanted as there is: q needs the same total as p.",
+    example=(0, [1.75, 100], [1, 2]),
+    when=lambda student, y, q: not close(q.sum(), transport(student).p.sum()),
+)
+greedy_loses.mistake(
+    "only one target",
+    "With one target there is only one plan, and greed finds it too.",
+    example=(0, [5], [2]),
+    when=lambda student, y, q: len(np.unique(y[q > 0])) == 1,
+)
+
+
+def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
+    x, y = transport(student).x, y[q > 0]
+    return bool(y.min() >= x.max() or y.max() <= x.min())
+
+
+greedy_loses.mistake(
+    "all mass moves one way",
+    "If all mass moves the same way, every plan costs the difference of the means, and "
+    "greed cannot lose. Some targets must lie between or beyond your places on both sides.",
+    example=(0, [4, 6], [1, 1]),
+    when=_all_one_way,
+)
+
+
+def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
+    n = transport(student)
+    C, q = _targets(student, y, q)
+    low, high = _greedy_costs(C, n.p, q)
+    return high > low + NEAR
+
+
+greedy_loses.mistake(
+    "greed loses only by bad luck",
+    "Two pairs are equally near, and if greed takes the right one first it does not lose. "
+    "Move a place a little, so that there is no tie.",
+    example=(0, [1.5, 100], [1, 1]),
+    when=_only_by_a_tie,
+)
+
+
 # -- 11.7 -----------------------------------------------------------------------------------------
 
 
-def _greedy_squares(n: Transport) -> np.ndarray:
-    return greedy_plan(_costs(n, 2), n.p, n.q)
-
-
-@exercise(
-    "11.7",
-    points=2,
-    hints=[
-        "With squared distances a long way is worse than two short ones. Do two shipments that "
-        "cross ever pay?",
-        "Crossing never pays, so keep the order: the leftmost mass to the leftmost place that "
-        "still wants some.",
-    ],
-    misconceptions=[
-        _swapped(SEVERAL, _plan(transport(SEVERAL), 2).T),
-        _mistake(
-            "greedy nearest matching",
-            "Greed takes the short ways first, and squared costs punish the long ways that are "
-            "left over even more.",
-            _greedy_squares,
-            student=2,
-        ),
-        Misconception(
-            "optimal for the plain distance",
-            (SEVERAL, _other(transport(SEVERAL))),
-            "This plan is optimal for the plain distance, where crossing may be free. With squares "
-            "it never is: uncross the shipments.",
-            when=lambda student, P: close(cost(P, _costs(transport(student))),
-                                          _lowest(transport(student))),
-        ),
-    ],
-)  # fmt: skip
-def squared_plan(student: Student(), plan: Numbers(2)) -> Verdict:
+@exercise("11.7", points=2)
+def squared_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find the one plan of the lowest cost when a unit of mass pays the squared distance."""
     n = transport(student)
     if fault := _fault(plan, n):
@@ -739,6 +707,40 @@ def squared_plan(student: Student(), plan: Numbers(2)) -> Verdict:
     if close(spent, lowest):
         return right(f"It costs {show(spent)} in squares, no plan costs less, and it is alone.")
     return wrong(f"It costs {show(spent)} in squares. {_cheaper(plan, n, 2)}")
+
+
+squared_plan.add_hints(
+    "With squared distances a long way is worse than two short ones. Do two shipments that "
+    "cross ever pay?",
+    "Crossing never pays, so keep the order: the leftmost mass to the leftmost place that "
+    "still wants some.",
+)
+
+squared_plan.mistake(
+    *SWAPPED, example=(SEVERAL, _plan(transport(SEVERAL), 2).T), when=_is_transposed
+)
+
+
+def _greedy_squares(n: Transport) -> np.ndarray:
+    return greedy_plan(_costs(n, 2), n.p, n.q)
+
+
+squared_plan.mistake(
+    "greedy nearest matching",
+    "Greed takes the short ways first, and squared costs punish the long ways that are "
+    "left over even more.",
+    **_computed(
+        _greedy_squares,
+        student=2,
+    ),
+)
+squared_plan.mistake(
+    "optimal for the plain distance",
+    "This plan is optimal for the plain distance, where crossing may be free. With squares "
+    "it never is: uncross the shipments.",
+    example=(SEVERAL, _other(transport(SEVERAL))),
+    when=lambda student, P: close(cost(P, _costs(transport(student))), _lowest(transport(student))),
+)
 
 
 # -- 11.8 -----------------------------------------------------------------------------------------
@@ -752,49 +754,6 @@ SMOOTH = [
 ]
 # A toll for leaving the first place changes no plan, but exp(−C/ε) is 0 in all of that row.
 STEEP = (SMOOTH[1][0] + np.array([[1000.0], [0.0], [0.0]]), *SMOOTH[1][1:])
-
-
-def _plain_sinkhorn(C, p, q, epsilon, rounds):
-    K, v = np.exp(-C / epsilon), np.ones(len(q))
-    with np.errstate(all="ignore"):
-        for _ in range(rounds):
-            u = p / (K @ v)
-            v = q / (K.T @ u)
-        return u[:, None] * K * v
-
-
-def _rows_only(C, p, q, epsilon, rounds):
-    P = np.exp(-C / epsilon)
-    return P * (p / P.sum(1))[:, None]
-
-
-def _stochastic(C, p, q, epsilon, rounds):
-    P = np.exp(-C / epsilon)
-    for _ in range(rounds):
-        P = P / P.sum(1, keepdims=True)
-        P = P / P.sum(0, keepdims=True)
-    return P
-
-
-def _multiplied_by_epsilon(C, p, q, epsilon, rounds):
-    return _plain_sinkhorn(C * epsilon**2, p, q, epsilon, rounds)
-
-
-def _without_minus(C, p, q, epsilon, rounds):
-    return _plain_sinkhorn(-C, p, q, epsilon, rounds)
-
-
-def _exact(C, p, q, epsilon, rounds):
-    return optimal_plan(C, p, q).plan
-
-
-def _product_plan(C, p, q, epsilon, rounds):
-    return np.outer(p, q) / p.sum()
-
-
-def _underflows(sinkhorn: FunctionAnswer) -> bool:
-    answer = sinkhorn.array(*STEEP, ROUNDS, shape=STEEP[0].shape, finite=False)
-    return not np.isfinite(answer).all() and not any(_entropic_fault(sinkhorn, s) for s in SMOOTH)
 
 
 def _entropic_fault(sinkhorn: FunctionAnswer, instance: tuple) -> str:
@@ -818,63 +777,11 @@ def _entropic_fault(sinkhorn: FunctionAnswer, instance: tuple) -> str:
     return ""
 
 
-@exercise(
-    "11.8",
-    points=2,
-    hints=[
-        "Start from exp(−C/ε). Multiply each row by what makes it sum to p_i, then each column by "
-        "what makes it sum to q_j, and repeat.",
-        "For the second point keep the logarithms f and g of the factors. "
-        "log Σ_j exp(a_j) is m + log Σ_j exp(a_j − m) with the largest a_j for m.",
-        "f = log p − logsumexp(−C/ε + g) along the rows, g = log q − logsumexp(−C/ε + f) along the "
-        "columns; at the end P = exp(−C/ε + f + g).",
-    ],
-    misconceptions=[
-        Misconception(
-            "exp(−C/ε) underflows",
-            (_plain_sinkhorn,),
-            "Where C is large against ε, exp(−C/ε) is 0 in floating point, and a row of zeros "
-            "cannot be scaled to its mass. Keep logarithms, and take exp at the very end.",
-            when=_underflows,
-        ),
-        Misconception(
-            "rows only",
-            (_rows_only,),
-            "The rows are right, the columns are not yet. Mend the columns, then the rows that "
-            "this has spoiled, and so on: both converge.",
-        ),
-        Misconception(
-            "sums of 1 in place of the masses",
-            (_stochastic,),
-            "Each row was scaled to 1. Row i has to sum to p_i and column j to q_j.",
-        ),
-        Misconception(
-            "multiplied by ε",
-            (_multiplied_by_epsilon,),
-            "The exponent is −C/ε. A small ε makes costs count more, so that the plan comes close "
-            "to the cheapest one.",
-        ),
-        Misconception(
-            "the minus sign lost",
-            (_without_minus,),
-            "With exp(+C/ε) the dearest ways get the most mass.",
-        ),
-        Misconception(
-            "the exact plan",
-            (_exact,),
-            "That is the cheapest plan itself. Sinkhorn's is smoother: all its entries are "
-            "positive, and only as ε → 0 it becomes the exact one.",
-        ),
-        Misconception(
-            "the cost left out",
-            (_product_plan,),
-            "The product of the masses is a plan, but C does not occur in it. It is what Sinkhorn "
-            "gives for ε → ∞.",
-        ),
-    ],
-)
+@exercise("11.8", points=2)
 def sinkhorn(
-    sinkhorn: Function(samples=[(*instance, ROUNDS) for instance in SMOOTH[1:3]]),
+    sinkhorn: Annotated[
+        FunctionAnswer, Function(samples=[(*instance, ROUNDS) for instance in SMOOTH[1:3]])
+    ],
 ) -> Verdict:
     """Write a function of C, p, q, ε and a number of rounds that returns Sinkhorn's plan."""
     for instance in SMOOTH:
@@ -889,3 +796,90 @@ def sinkhorn(
         f"The sums are right and log P + C/ε is a row part plus a column part. At ε = "
         f"{show(epsilon)} a plan costs {show(spent)} where the exact one costs {show(lowest)}."
     )
+
+
+sinkhorn.add_hints(
+    "Start from exp(−C/ε). Multiply each row by what makes it sum to p_i, then each column by "
+    "what makes it sum to q_j, and repeat.",
+    "For the second point keep the logarithms f and g of the factors. "
+    "log Σ_j exp(a_j) is m + log Σ_j exp(a_j − m) with the largest a_j for m.",
+    "f = log p − logsumexp(−C/ε + g) along the rows, g = log q − logsumexp(−C/ε + f) along the "
+    "columns; at the end P = exp(−C/ε + f + g).",
+)
+
+
+def _underflows(sinkhorn: FunctionAnswer) -> bool:
+    answer = sinkhorn.array(*STEEP, ROUNDS, shape=STEEP[0].shape, finite=False)
+    return not np.isfinite(answer).all() and not any(_entropic_fault(sinkhorn, s) for s in SMOOTH)
+
+
+@sinkhorn.mistake(
+    "exp(−C/ε) underflows",
+    "Where C is large against ε, exp(−C/ε) is 0 in floating point, and a row of zeros "
+    "cannot be scaled to its mass. Keep logarithms, and take exp at the very end.",
+    when=_underflows,
+)
+def _plain_sinkhorn(C, p, q, epsilon, rounds):
+    K, v = np.exp(-C / epsilon), np.ones(len(q))
+    with np.errstate(all="ignore"):
+        for _ in range(rounds):
+            u = p / (K @ v)
+            v = q / (K.T @ u)
+        return u[:, None] * K * v
+
+
+@sinkhorn.mistake(
+    "rows only",
+    "The rows are right, the columns are not yet. Mend the columns, then the rows that "
+    "this has spoiled, and so on: both converge.",
+)
+def _rows_only(C, p, q, epsilon, rounds):
+    P = np.exp(-C / epsilon)
+    return P * (p / P.sum(1))[:, None]
+
+
+@sinkhorn.mistake(
+    "sums of 1 in place of the masses",
+    "Each row was scaled to 1. Row i has to sum to p_i and column j to q_j.",
+)
+def _stochastic(C, p, q, epsilon, rounds):
+    P = np.exp(-C / epsilon)
+    for _ in range(rounds):
+        P = P / P.sum(1, keepdims=True)
+        P = P / P.sum(0, keepdims=True)
+    return P
+
+
+@sinkhorn.mistake(
+    "multiplied by ε",
+    "The exponent is −C/ε. A small ε makes costs count more, so that the plan comes close "
+    "to the cheapest one.",
+)
+def _multiplied_by_epsilon(C, p, q, epsilon, rounds):
+    return _plain_sinkhorn(C * epsilon**2, p, q, epsilon, rounds)
+
+
+@sinkhorn.mistake(
+    "the minus sign lost",
+    "With exp(+C/ε) the dearest ways get the most mass.",
+)
+def _without_minus(C, p, q, epsilon, rounds):
+    return _plain_sinkhorn(-C, p, q, epsilon, rounds)
+
+
+@sinkhorn.mistake(
+    "the exact plan",
+    "That is the cheapest plan itself. Sinkhorn's is smoother: all its entries are "
+    "positive, and only as ε → 0 it becomes the exact one.",
+)
+def _exact(C, p, q, epsilon, rounds):
+    return optimal_plan(C, p, q).plan
+
+
+@sinkhorn.mistake(
+    "the cost left out",
+    "The product of the masses is a plan, but C does not occur in it. It is what Sinkhorn "
+    "gives for ε → ∞.",
+)
+def _product_plan(C, p, q, epsilon, rounds):
+    return np.outer(p, q) / p.sum()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ..answers import (
     Array,
-    Student,
+    StudentId,
     Unreadable,
     as_array,
     close,
@@ -18,9 +18,11 @@ from ..answers import (
     show_apart,
 )
 from ..attention import softmax
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Recognized, Verdict, exercise, partly, right, wrong
 from ..variants import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads
 
+TwoByTwo = Annotated[np.ndarray, Array((2, 2))]
+TwoByThree = Annotated[np.ndarray, Array((2, 3))]
 FOUR_DECIMALS = 6e-5  # half a unit of the fourth decimal, and a little for the tie
 UNIT = 10**-DECIMALS
 
@@ -99,19 +101,6 @@ def _near(a: np.ndarray, b: np.ndarray, within: float = FOUR_DECIMALS) -> bool:
     return a.shape == b.shape and bool((np.abs(a - b) <= within).all())
 
 
-def _mistake(
-    name: str, explanation: str, *faces: Callable[[TwoHeads], tuple], student: Any = 0
-) -> Misconception:
-    """A mistake that can be computed: recognized with every student's numbers, in every face."""
-
-    def made(student: str, *answers: np.ndarray) -> bool:
-        return any(
-            all(map(_near, answers, map(np.asarray, face(two_heads(student))))) for face in faces
-        )
-
-    return Misconception(name, (student, *faces[0](two_heads(student))), explanation, made)
-
-
 # -- 5.1 ------------------------------------------------------------------------------------------
 
 
@@ -119,41 +108,12 @@ def _sum_shown(x: np.ndarray, w: np.ndarray) -> str:
     return " + ".join(f"{a}·{b}" for a, b in zip(x, w, strict=True))
 
 
-@exercise(
-    "5.1",
-    points=2,
-    hints=[
-        "A row of Q is one token's query: the row of X times W^{Q}. K and V work the same way.",
-        "Every entry is a sum of six products: a row of X against a column of the matrix. In "
-        "NumPy the product of matrices is `@`.",
-    ],
-    misconceptions=[
-        _mistake(
-            "the matrices of head 2",
-            "These are the projections of head 2. The exercise asks for head 1, "
-            "`numbers.heads[0]`: Python counts from 0.",
-            lambda n: _heads(n)[1][:3],
-        ),
-        _mistake(
-            "Q and K in each other's place",
-            "The order is Q, K, V. Swapped, a token would be looked up by its question and ask "
-            "with its label.",
-            lambda n: (_heads(n)[0].K, _heads(n)[0].Q, _heads(n)[0].V),
-        ),
-        _mistake(
-            "K and V in each other's place",
-            "The order is Q, K, V: keys decide how much is looked at, values are what is seen.",
-            lambda n: (_heads(n)[0].Q, _heads(n)[0].V, _heads(n)[0].K),
-        ),
-        _mistake(
-            "the tokens in the other order",
-            "Row 0 belongs to the first token, the first row of X.",
-            lambda n: tuple(A[::-1] for A in _heads(n)[0][:3]),
-        ),
-    ],
-)
+@exercise("5.1", points=2)
 def projections(
-    student: Student(), Q: Array((2, 3)), K: Array((2, 3)), V: Array((2, 3))
+    student: StudentId,
+    Q: TwoByThree,
+    K: TwoByThree,
+    V: TwoByThree,
 ) -> Verdict:
     """Compute Q, K and V of head 1."""
     numbers = two_heads(student)
@@ -174,86 +134,60 @@ def projections(
     )
 
 
+projections.add_hints(
+    "A row of Q is one token's query: the row of X times W^{Q}. K and V work the same way.",
+    "Every entry is a sum of six products: a row of X against a column of the matrix. In "
+    "NumPy the product of matrices is `@`.",
+)
+
+
+def _computed(*faces: Callable[[TwoHeads], tuple], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: recognized with every student's numbers, in every face."""
+
+    def made(student: str, *answers: np.ndarray) -> bool:
+        return any(
+            all(map(_near, answers, map(np.asarray, face(two_heads(student))))) for face in faces
+        )
+
+    return {"example": (student, *faces[0](two_heads(student))), "when": made}
+
+
+projections.mistake(
+    "the matrices of head 2",
+    "These are the projections of head 2. The exercise asks for head 1, "
+    "`numbers.heads[0]`: Python counts from 0.",
+    **_computed(lambda n: _heads(n)[1][:3]),
+)
+projections.mistake(
+    "Q and K in each other's place",
+    "The order is Q, K, V. Swapped, a token would be looked up by its question and ask "
+    "with its label.",
+    **_computed(lambda n: (_heads(n)[0].K, _heads(n)[0].Q, _heads(n)[0].V)),
+)
+projections.mistake(
+    "K and V in each other's place",
+    "The order is Q, K, V: keys decide how much is looked at, values are what is seen.",
+    **_computed(lambda n: (_heads(n)[0].Q, _heads(n)[0].V, _heads(n)[0].K)),
+)
+projections.mistake(
+    "the tokens in the other order",
+    "Row 0 belongs to the first token, the first row of X.",
+    **_computed(lambda n: tuple(A[::-1] for A in _heads(n)[0][:3])),
+)
+
+
 # -- 5.2 ------------------------------------------------------------------------------------------
-
-
-def _with_weights(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[TwoHeads], tuple]:
-    """Head 1's scores as they should be, and weights made from them in another way."""
-    return lambda n: (_heads(n)[0].scores, change(_heads(n)[0].scores))
 
 
 def _weights(scores: np.ndarray) -> np.ndarray:
     return softmax(scores / np.sqrt(3))
 
 
-@exercise(
-    "5.2",
-    points=2,
-    hints=[
-        "The score of query i and key j is their dot product: `Q @ K.T` has them all.",
-        "Divide by the square root of the length of a key, then exponentiate and divide each row "
-        "by its sum.",
-        "With two keys the softmax needs only the difference of the two scores: the first weight "
-        "is 1/(1 + exp(−difference)).",
-    ],
-    misconceptions=[
-        _mistake(
-            "softmax down the columns",
-            "In your matrix the columns sum to 1. Each query, a row, shares out its attention "
-            "over the keys, so the rows have to.",
-            _with_weights(lambda S: softmax(S / np.sqrt(3), axis=0)),
-        ),
-        _mistake(
-            "no division by √3",
-            "The scores go into the softmax divided by √d, with keys of length d = 3. Without it "
-            "the larger weight comes too close to 1.",
-            _with_weights(softmax),
-        ),
-        _mistake(
-            "divided by 3 in place of √3",
-            "The variance of a dot product grows with the length of the key, its standard "
-            "deviation with the square root: divide by √3.",
-            _with_weights(lambda S: softmax(S / 3)),
-        ),
-        _mistake(
-            "divided by √6",
-            "6 is the length of a token. What is summed in a score are the 3 numbers of a key.",
-            _with_weights(lambda S: softmax(S / np.sqrt(6))),
-        ),
-        _mistake(
-            "no exponential",
-            "Dividing the scores by their sum gives rows that sum to 1, but softmax divides "
-            "exponentials. Raw scores may also be negative.",
-            _with_weights(lambda S: S / S.sum(axis=1, keepdims=True)),
-        ),
-        _mistake(
-            "queries and keys swapped",
-            "Your scores are the transpose: row i should hold what query i says to every key, "
-            "QKᵀ and not KQᵀ.",
-            lambda n: (_heads(n)[0].scores.T, _weights(_heads(n)[0].scores.T)),
-        ),
-        _mistake(
-            "scores already divided",
-            "The weights are right. Asked for as scores are the whole numbers QKᵀ, before √3.",
-            lambda n: (_heads(n)[0].scores / np.sqrt(3), _heads(n)[0].weights),
-        ),
-        _mistake(
-            "digits cut off, not rounded",
-            "0.01727 to four decimals is 0.0173: round to the nearest, do not drop the rest. Cut "
-            "digits push every number the same way, and the errors add up.",
-            _with_weights(lambda S: np.floor(_weights(S) * 1e4) / 1e4),
-        ),
-        _mistake(
-            "fewer than four decimals",
-            "The weights are right as far as they go. They are about to be multiplied, so keep "
-            "four decimals or more.",
-            _with_weights(lambda S: np.round(_weights(S), 3)),
-            _with_weights(lambda S: np.round(_weights(S), 2)),
-        ),
-    ],
-)
+@exercise("5.2", points=2)
 def scores_and_weights(
-    student: Student(), scores: Array((2, 2)), weights: Array((2, 2))
+    student: StudentId,
+    scores: TwoByTwo,
+    weights: TwoByTwo,
 ) -> Verdict:
     """Compute head 1's scores QKᵀ and its attention weights, to four decimals."""
     numbers = two_heads(student)
@@ -282,15 +216,78 @@ def scores_and_weights(
     return partly(int(scored or weighed), " ".join(says))
 
 
+scores_and_weights.add_hints(
+    "The score of query i and key j is their dot product: `Q @ K.T` has them all.",
+    "Divide by the square root of the length of a key, then exponentiate and divide each row "
+    "by its sum.",
+    "With two keys the softmax needs only the difference of the two scores: the first weight "
+    "is 1/(1 + exp(−difference)).",
+)
+
+
+def _with_weights(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[TwoHeads], tuple]:
+    """Head 1's scores as they should be, and weights made from them in another way."""
+    return lambda n: (_heads(n)[0].scores, change(_heads(n)[0].scores))
+
+
+scores_and_weights.mistake(
+    "softmax down the columns",
+    "In your matrix the columns sum to 1. Each query, a row, shares out its attention "
+    "over the keys, so the rows have to.",
+    **_computed(_with_weights(lambda S: softmax(S / np.sqrt(3), axis=0))),
+)
+scores_and_weights.mistake(
+    "no division by √3",
+    "The scores go into the softmax divided by √d, with keys of length d = 3. Without it "
+    "the larger weight comes too close to 1.",
+    **_computed(_with_weights(softmax)),
+)
+scores_and_weights.mistake(
+    "divided by 3 in place of √3",
+    "The variance of a dot product grows with the length of the key, its standard "
+    "deviation with the square root: divide by √3.",
+    **_computed(_with_weights(lambda S: softmax(S / 3))),
+)
+scores_and_weights.mistake(
+    "divided by √6",
+    "6 is the length of a token. What is summed in a score are the 3 numbers of a key.",
+    **_computed(_with_weights(lambda S: softmax(S / np.sqrt(6)))),
+)
+scores_and_weights.mistake(
+    "no exponential",
+    "Dividing the scores by their sum gives rows that sum to 1, but softmax divides "
+    "exponentials. Raw scores may also be negative.",
+    **_computed(_with_weights(lambda S: S / S.sum(axis=1, keepdims=True))),
+)
+scores_and_weights.mistake(
+    "queries and keys swapped",
+    "Your scores are the transpose: row i should hold what query i says to every key, "
+    "QKᵀ and not KQᵀ.",
+    **_computed(lambda n: (_heads(n)[0].scores.T, _weights(_heads(n)[0].scores.T))),
+)
+scores_and_weights.mistake(
+    "scores already divided",
+    "The weights are right. Asked for as scores are the whole numbers QKᵀ, before √3.",
+    **_computed(lambda n: (_heads(n)[0].scores / np.sqrt(3), _heads(n)[0].weights)),
+)
+scores_and_weights.mistake(
+    "digits cut off, not rounded",
+    "0.01727 to four decimals is 0.0173: round to the nearest, do not drop the rest. Cut "
+    "digits push every number the same way, and the errors add up.",
+    **_computed(_with_weights(lambda S: np.floor(_weights(S) * 1e4) / 1e4)),
+)
+scores_and_weights.mistake(
+    "fewer than four decimals",
+    "The weights are right as far as they go. They are about to be multiplied, so keep "
+    "four decimals or more.",
+    **_computed(
+        _with_weights(lambda S: np.round(_weights(S), 3)),
+        _with_weights(lambda S: np.round(_weights(S), 2)),
+    ),
+)
+
+
 # -- 5.3 and 5.4 ----------------------------------------------------------------------------------
-
-
-def _with_every_head(change: Callable[[Steps], np.ndarray]) -> Callable[[TwoHeads], tuple]:
-    return lambda n: tuple(change(steps) for steps in _heads(n))
-
-
-def _rounded_weights(decimals: int) -> Callable[[TwoHeads], tuple]:
-    return _with_every_head(lambda s: np.round(s.weights, decimals) @ s.V)
 
 
 def _off(difference: float) -> str:
@@ -302,59 +299,12 @@ def _off(difference: float) -> str:
     return f"{says}, so {decimals} decimal{'s' * (decimals > 1)} of yours can be trusted"
 
 
-@exercise(
-    "5.3",
-    points=2,
-    hints=[
-        "An output row is a weighted mean of the two rows of V, so each entry lies between the "
-        "two entries of its column of V.",
-        "Both heads do the same with their own matrices. Write one function of X, Wq, Wk, Wv and "
-        "call it twice; round only what you print.",
-    ],
-    misconceptions=[
-        _mistake(
-            "rounding before the end",
-            "The weights were rounded and then multiplied: an error in a weight grows with the "
-            "distance between the two values. Keep all digits until the last line.",
-            _rounded_weights(3),
-            _rounded_weights(2),
-            _rounded_weights(4),
-        ),
-        _mistake(
-            "softmax down the columns",
-            "Here the columns of the weights sum to 1, not the rows. An output is then no mean of "
-            "the values any more.",
-            _with_every_head(lambda s: softmax(s.scores / np.sqrt(3), axis=0) @ s.V),
-        ),
-        _mistake(
-            "no division by √3",
-            "The scores went into the softmax undivided; the outputs lie too close to one value.",
-            _with_every_head(lambda s: softmax(s.scores) @ s.V),
-        ),
-        _mistake(
-            "divided by 3 in place of √3",
-            "The scores are divided by the square root of the key's length.",
-            _with_every_head(lambda s: softmax(s.scores / 3) @ s.V),
-        ),
-        _mistake(
-            "weights transposed",
-            "Row i of the weights belongs to query i: the output is AV, not AᵀV.",
-            _with_every_head(lambda s: s.weights.T @ s.V),
-        ),
-        _mistake(
-            "one head's weights for both",
-            "Each head has queries and keys of its own, and so weights of its own. Head 2 was "
-            "mixed with the weights of head 1.",
-            lambda n: (_heads(n)[0].output, _heads(n)[0].weights @ _heads(n)[1].V),
-        ),
-        _mistake(
-            "the heads in the other order",
-            "Head 1 comes first; W^{O} is made for that order.",
-            lambda n: (_heads(n)[1].output, _heads(n)[0].output),
-        ),
-    ],
-)
-def head_outputs(student: Student(), head_1: Array((2, 3)), head_2: Array((2, 3))) -> Verdict:
+@exercise("5.3", points=2)
+def head_outputs(
+    student: StudentId,
+    head_1: TwoByThree,
+    head_2: TwoByThree,
+) -> Verdict:
     """Compute the outputs of both heads, to four decimals."""
     says, correct = [], 0
     for number, answer, steps in zip(
@@ -377,70 +327,72 @@ def head_outputs(student: Student(), head_1: Array((2, 3)), head_2: Array((2, 3)
     return partly(correct, " ".join(says))
 
 
-def _mixed(change: Callable[[TwoHeads], np.ndarray]) -> Callable[[TwoHeads], tuple]:
-    """A concatenation made in another way, and what W^O makes of it."""
-    return lambda n: (change(n), change(n) @ n.Wo)
-
-
-def _rounded_concat(decimals: int) -> Callable[[TwoHeads], tuple]:
-    return _mixed(lambda n: np.round(_concat(n), decimals))
-
-
-@exercise(
-    "5.4",
-    points=2,
-    hints=[
-        "Each token keeps its own row: the output of head 1, and to its right that of head 2. "
-        "The concatenation has 2 rows and 6 columns.",
-        "Then multiply with W^{O}, a 6×6 matrix, from the right.",
-    ],
-    misconceptions=[
-        Misconception(
-            "heads stacked as rows",
-            (0, *(np.vstack([s.output for s in _heads(two_heads(0))]),) * 2),
-            "With the heads one under the other there are four rows for two tokens, and W^{O} "
-            "does not fit. Heads go side by side: `np.hstack`, or `concatenate` with axis 1.",
-            when=lambda student, concat, output: concat.shape == (4, 3),
-        ),
-        Misconception(
-            "heads added",
-            (0, *(sum(s.output for s in _heads(two_heads(0))),) * 2),
-            "Adding the heads loses which head saw what, before W^{O} can weigh them. Put them "
-            "side by side.",
-            when=lambda student, concat, output: concat.shape == (2, 3),
-        ),
-        _mistake(
-            "heads stacked as rows, then reshaped",
-            "The shape is right, but each row now holds both tokens of one head. A row belongs to "
-            "a token and holds both heads.",
-            _mixed(lambda n: np.vstack([s.output for s in _heads(n)]).reshape(2, 6)),
-        ),
-        _mistake(
-            "the heads in the other order",
-            "Head 1 comes first: the first three rows of W^{O} are made for it.",
-            _mixed(lambda n: np.hstack([s.output for s in _heads(n)[::-1]])),
-        ),
-        _mistake(
-            "W^{O} transposed",
-            "The concatenation times W^{O}, not times its transpose.",
-            lambda n: (_concat(n), _concat(n) @ n.Wo.T),
-        ),
-        _mistake(
-            "W^{O} forgotten",
-            "The concatenation is not yet the output: W^{O} mixes what the heads have seen.",
-            lambda n: (_concat(n), _concat(n)),
-        ),
-        _mistake(
-            "rounding before the end",
-            "Numbers were rounded on the way and then multiplied and summed: W^{O} adds up their "
-            "errors. Keep all digits until the last line.",
-            lambda n: (_concat(n), np.round(_concat(n), 3) @ n.Wo),
-            *(_rounded_concat(decimals) for decimals in (2, 3, 4)),
-            *(_mixed(lambda n, d=d: np.hstack(_rounded_weights(d)(n))) for d in (2, 3, 4)),
-        ),
-    ],
+head_outputs.add_hints(
+    "An output row is a weighted mean of the two rows of V, so each entry lies between the "
+    "two entries of its column of V.",
+    "Both heads do the same with their own matrices. Write one function of X, Wq, Wk, Wv and "
+    "call it twice; round only what you print.",
 )
-def final_output(student: Student(), concat: Matrix(), output: Matrix()) -> Verdict:
+
+
+def _with_every_head(change: Callable[[Steps], np.ndarray]) -> Callable[[TwoHeads], tuple]:
+    return lambda n: tuple(change(steps) for steps in _heads(n))
+
+
+def _rounded_weights(decimals: int) -> Callable[[TwoHeads], tuple]:
+    return _with_every_head(lambda s: np.round(s.weights, decimals) @ s.V)
+
+
+head_outputs.mistake(
+    "rounding before the end",
+    "The weights were rounded and then multiplied: an error in a weight grows with the "
+    "distance between the two values. Keep all digits until the last line.",
+    **_computed(
+        _rounded_weights(3),
+        _rounded_weights(2),
+        _rounded_weights(4),
+    ),
+)
+head_outputs.mistake(
+    "softmax down the columns",
+    "Here the columns of the weights sum to 1, not the rows. An output is then no mean of "
+    "the values any more.",
+    **_computed(_with_every_head(lambda s: softmax(s.scores / np.sqrt(3), axis=0) @ s.V)),
+)
+head_outputs.mistake(
+    "no division by √3",
+    "The scores went into the softmax undivided; the outputs lie too close to one value.",
+    **_computed(_with_every_head(lambda s: softmax(s.scores) @ s.V)),
+)
+head_outputs.mistake(
+    "divided by 3 in place of √3",
+    "The scores are divided by the square root of the key's length.",
+    **_computed(_with_every_head(lambda s: softmax(s.scores / 3) @ s.V)),
+)
+head_outputs.mistake(
+    "weights transposed",
+    "Row i of the weights belongs to query i: the output is AV, not AᵀV.",
+    **_computed(_with_every_head(lambda s: s.weights.T @ s.V)),
+)
+head_outputs.mistake(
+    "one head's weights for both",
+    "Each head has queries and keys of its own, and so weights of its own. Head 2 was "
+    "mixed with the weights of head 1.",
+    **_computed(lambda n: (_heads(n)[0].output, _heads(n)[0].weights @ _heads(n)[1].V)),
+)
+head_outputs.mistake(
+    "the heads in the other order",
+    "Head 1 comes first; W^{O} is made for that order.",
+    **_computed(lambda n: (_heads(n)[1].output, _heads(n)[0].output)),
+)
+
+
+@exercise("5.4", points=2)
+def final_output(
+    student: StudentId,
+    concat: Annotated[np.ndarray, Matrix()],
+    output: Annotated[np.ndarray, Matrix()],
+) -> Verdict:
     """Compute the concatenation of both heads and the final output, to four decimals."""
     numbers = two_heads(student)
     expected = _concat(numbers)
@@ -465,72 +417,81 @@ def final_output(student: Student(), concat: Matrix(), output: Matrix()) -> Verd
     return partly(correct, " ".join(says))
 
 
+final_output.add_hints(
+    "Each token keeps its own row: the output of head 1, and to its right that of head 2. "
+    "The concatenation has 2 rows and 6 columns.",
+    "Then multiply with W^{O}, a 6×6 matrix, from the right.",
+)
+
+final_output.mistake(
+    "heads stacked as rows",
+    "With the heads one under the other there are four rows for two tokens, and W^{O} "
+    "does not fit. Heads go side by side: `np.hstack`, or `concatenate` with axis 1.",
+    example=(0, *(np.vstack([s.output for s in _heads(two_heads(0))]),) * 2),
+    when=lambda student, concat, output: concat.shape == (4, 3),
+)
+final_output.mistake(
+    "heads added",
+    "Adding the heads loses which head saw what, before W^{O} can weigh them. Put them "
+    "side by side.",
+    example=(0, *(sum(s.output for s in _heads(two_heads(0))),) * 2),
+    when=lambda student, concat, output: concat.shape == (2, 3),
+)
+
+
+def _mixed(change: Callable[[TwoHeads], np.ndarray]) -> Callable[[TwoHeads], tuple]:
+    """A concatenation made in another way, and what W^O makes of it."""
+    return lambda n: (change(n), change(n) @ n.Wo)
+
+
+final_output.mistake(
+    "heads stacked as rows, then reshaped",
+    "The shape is right, but each row now holds both tokens of one head. A row belongs to "
+    "a token and holds both heads.",
+    **_computed(_mixed(lambda n: np.vstack([s.output for s in _heads(n)]).reshape(2, 6))),
+)
+final_output.mistake(
+    "the heads in the other order",
+    "Head 1 comes first: the first three rows of W^{O} are made for it.",
+    **_computed(_mixed(lambda n: np.hstack([s.output for s in _heads(n)[::-1]]))),
+)
+final_output.mistake(
+    "W^{O} transposed",
+    "The concatenation times W^{O}, not times its transpose.",
+    **_computed(lambda n: (_concat(n), _concat(n) @ n.Wo.T)),
+)
+final_output.mistake(
+    "W^{O} forgotten",
+    "The concatenation is not yet the output: W^{O} mixes what the heads have seen.",
+    **_computed(lambda n: (_concat(n), _concat(n))),
+)
+
+
+def _rounded_concat(decimals: int) -> Callable[[TwoHeads], tuple]:
+    return _mixed(lambda n: np.round(_concat(n), decimals))
+
+
+def _of_rounded_weights(decimals: int) -> Callable[[TwoHeads], tuple]:
+    return _mixed(lambda n: np.hstack(_rounded_weights(decimals)(n)))
+
+
+final_output.mistake(
+    "rounding before the end",
+    "Numbers were rounded on the way and then multiplied and summed: W^{O} adds up their "
+    "errors. Keep all digits until the last line.",
+    **_computed(
+        lambda n: (_concat(n), np.round(_concat(n), 3) @ n.Wo),
+        *(_rounded_concat(decimals) for decimals in (2, 3, 4)),
+        *(_of_rounded_weights(decimals) for decimals in (2, 3, 4)),
+    ),
+)
+
+
 # -- 5.5 ------------------------------------------------------------------------------------------
 
 
-def _keys(student: Any) -> np.ndarray:
-    return _heads(two_heads(student))[0].K
-
-
-def _is_multiple(student: str, K: np.ndarray) -> bool:
-    own = _keys(student)
-    return close(K * (own**2).sum(), own * (K * own).sum())
-
-
-def _one_key_changed(student: str, K: np.ndarray) -> bool:
-    return (np.abs(K - _keys(student)).max(axis=1) < 1e-9).sum() == 1
-
-
-def _columns_reordered(student: str, K: np.ndarray) -> bool:
-    return sorted(K.T.tolist()) == sorted(_keys(student).T.tolist())
-
-
-@exercise(
-    "5.5",
-    points=2,
-    hints=[
-        "Softmax does not notice when the same number is added to every score of a row. How can a "
-        "change of K add the same number to the scores of both keys?",
-        "Look at one column of K. The score of key j gets q times the entry in its row j. What if "
-        "both entries of the column grow by the same amount?",
-    ],
-    misconceptions=[
-        Misconception(
-            "nothing changed",
-            (0, _keys(0)),
-            "This is K itself. Change at least one of its columns.",
-            when=lambda student, K: np.abs(K - _keys(student)).max() < 0.01,
-        ),
-        Misconception(
-            "K multiplied by a number",
-            (0, 2 * _keys(0)),
-            "A factor multiplies the differences between the scores too, and softmax lives on "
-            "differences. It is blind to what is added, not to what is multiplied.",
-            when=_is_multiple,
-        ),
-        Misconception(
-            "one key changed",
-            (0, _keys(0) + np.array([[1], [0]])),
-            "Only one of the two keys moved, so its score changed and the other's did not. Add "
-            "the same to both keys: down a column, not along a row.",
-            when=_one_key_changed,
-        ),
-        Misconception(
-            "keys in the other order",
-            (0, _keys(0)[::-1]),
-            "The weights are the same numbers, but in the other order: they belong to the keys.",
-            when=lambda student, K: close(K, _keys(student)[::-1]),
-        ),
-        Misconception(
-            "columns in another order",
-            (0, _keys(0)[:, [1, 0, 2]]),
-            "The columns of K meet the columns of Q one by one. Reordering K alone pairs each "
-            "with a wrong partner.",
-            when=_columns_reordered,
-        ),
-    ],
-)
-def other_keys(student: Student(), K: Array((2, 3))) -> Verdict:
+@exercise("5.5", points=2)
+def other_keys(student: StudentId, K: TwoByThree) -> Verdict:
     """Find another K that gives head 1 the same attention weights."""
     steps = _heads(two_heads(student))[0]
     if np.abs(K - steps.K).max() < 0.01:
@@ -552,47 +513,77 @@ def other_keys(student: Student(), K: Array((2, 3))) -> Verdict:
     )
 
 
+other_keys.add_hints(
+    "Softmax does not notice when the same number is added to every score of a row. How can a "
+    "change of K add the same number to the scores of both keys?",
+    "Look at one column of K. The score of key j gets q times the entry in its row j. What if "
+    "both entries of the column grow by the same amount?",
+)
+
+
+def _keys(student: Any) -> np.ndarray:
+    return _heads(two_heads(student))[0].K
+
+
+other_keys.mistake(
+    "nothing changed",
+    "This is K itself. Change at least one of its columns.",
+    example=(0, _keys(0)),
+    when=lambda student, K: np.abs(K - _keys(student)).max() < 0.01,
+)
+
+
+def _is_multiple(student: str, K: np.ndarray) -> bool:
+    own = _keys(student)
+    return close(K * (own**2).sum(), own * (K * own).sum())
+
+
+other_keys.mistake(
+    "K multiplied by a number",
+    "A factor multiplies the differences between the scores too, and softmax lives on "
+    "differences. It is blind to what is added, not to what is multiplied.",
+    example=(0, 2 * _keys(0)),
+    when=_is_multiple,
+)
+
+
+def _one_key_changed(student: str, K: np.ndarray) -> bool:
+    return (np.abs(K - _keys(student)).max(axis=1) < 1e-9).sum() == 1
+
+
+other_keys.mistake(
+    "one key changed",
+    "Only one of the two keys moved, so its score changed and the other's did not. Add "
+    "the same to both keys: down a column, not along a row.",
+    example=(0, _keys(0) + np.array([[1], [0]])),
+    when=_one_key_changed,
+)
+other_keys.mistake(
+    "keys in the other order",
+    "The weights are the same numbers, but in the other order: they belong to the keys.",
+    example=(0, _keys(0)[::-1]),
+    when=lambda student, K: close(K, _keys(student)[::-1]),
+)
+
+
+def _columns_reordered(student: str, K: np.ndarray) -> bool:
+    return sorted(K.T.tolist()) == sorted(_keys(student).T.tolist())
+
+
+other_keys.mistake(
+    "columns in another order",
+    "The columns of K meet the columns of Q one by one. Reordering K alone pairs each "
+    "with a wrong partner.",
+    example=(0, _keys(0)[:, [1, 0, 2]]),
+    when=_columns_reordered,
+)
+
+
 # -- 5.6 ------------------------------------------------------------------------------------------
 
 
-def _least_squares(n: TwoHeads) -> np.ndarray:
-    return np.linalg.pinv(_concat(n)) @ n.printed
-
-
-@exercise(
-    "5.6",
-    points=4,
-    hints=[
-        "Each column of the printed output comes from one column of W^{O} alone. So search six "
-        "times among 6⁶ = 46,656 columns, not once among 6³⁶ matrices.",
-        "`itertools.product(range(-1, 5), repeat=6)` lists all columns. Put them into one array, "
-        "multiply with your unrounded concatenation, and compare with the printed column.",
-        "An output that was printed with three decimals is within 0.0005 of the true one. Keep the "
-        "candidate for which that holds in both rows.",
-    ],
-    misconceptions=[
-        _mistake(
-            "the W^{O} of exercise 5.4",
-            "`numbers.printed` was made with another matrix, which is not among your numbers.",
-            lambda n: (n.Wo,),
-        ),
-        _mistake(
-            "least squares",
-            "Two tokens give two equations for the six unknowns of a column, so infinitely many "
-            "real matrices give this output. What singles one out is that its entries are small "
-            "integers: search among those.",
-            lambda n: (_least_squares(n),),
-            lambda n: (np.linalg.lstsq(np.round(_concat(n), 3), n.printed, rcond=None)[0],),
-        ),
-        _mistake(
-            "least squares, rounded",
-            "The real solution nearest to zero is not near the integer solution. Rounding it gives "
-            "another output.",
-            lambda n: (np.rint(_least_squares(n)),),
-        ),
-    ],
-)
-def hidden_matrix(student: Student(), Wo: Array((6, 6))) -> Verdict:
+@exercise("5.6", points=4)
+def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Array((6, 6))]) -> Verdict:
     """Recover the integer matrix W^O behind the printed output."""
     numbers = two_heads(student)
     output = _concat(numbers) @ Wo
@@ -612,6 +603,44 @@ def hidden_matrix(student: Student(), Wo: Array((6, 6))) -> Verdict:
             f"column {j} gives what is printed, but {show(Wo[:, j])} are not integers in −1 … 4"
         )
     return partly(found * 4 // 6, f"{found} of 6 columns are found; {reason}.".replace("-", "−"))
+
+
+hidden_matrix.add_hints(
+    "Each column of the printed output comes from one column of W^{O} alone. So search six "
+    "times among 6⁶ = 46,656 columns, not once among 6³⁶ matrices.",
+    "`itertools.product(range(-1, 5), repeat=6)` lists all columns. Put them into one array, "
+    "multiply with your unrounded concatenation, and compare with the printed column.",
+    "An output that was printed with three decimals is within 0.0005 of the true one. Keep the "
+    "candidate for which that holds in both rows.",
+)
+
+hidden_matrix.mistake(
+    "the W^{O} of exercise 5.4",
+    "`numbers.printed` was made with another matrix, which is not among your numbers.",
+    **_computed(lambda n: (n.Wo,)),
+)
+
+
+def _least_squares(n: TwoHeads) -> np.ndarray:
+    return np.linalg.pinv(_concat(n)) @ n.printed
+
+
+hidden_matrix.mistake(
+    "least squares",
+    "Two tokens give two equations for the six unknowns of a column, so infinitely many "
+    "real matrices give this output. What singles one out is that its entries are small "
+    "integers: search among those.",
+    **_computed(
+        lambda n: (_least_squares(n),),
+        lambda n: (np.linalg.lstsq(np.round(_concat(n), 3), n.printed, rcond=None)[0],),
+    ),
+)
+hidden_matrix.mistake(
+    "least squares, rounded",
+    "The real solution nearest to zero is not near the integer solution. Rounding it gives "
+    "another output.",
+    **_computed(lambda n: (np.rint(_least_squares(n)),)),
+)
 
 
 # -- 5.7 ------------------------------------------------------------------------------------------
@@ -640,73 +669,12 @@ def _slips(n: TwoHeads) -> tuple[Places, Places]:
     return first, second
 
 
-def _inexact(n: TwoHeads) -> tuple[Places, Places]:
-    first, second = (_places(np.abs(line - exact) > HALF_UNIT) for line, _, exact in _lines(n))
-    return first, second
-
-
-def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
-    """The slips, and every output that the slip in the line before has changed."""
-    first, second = _slips(n)
-    return first, second | {(i, k) for i, j in first for k in range(6) if n.Wo[j, k]}
-
-
-def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads], tuple]:
-    return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
-
-
-def _misread(
-    name: str, explanation: str, face: Callable[[TwoHeads], tuple], student: Any = 0
-) -> Misconception:
-    def made(student: str, *answers: Places) -> bool:
-        return answers == face(two_heads(student))
-
-    example = (student, *(sorted(places) for places in face(two_heads(student))))
-    return Misconception(name, example, explanation, made)
-
-
-@exercise(
-    "5.7",
-    points=2,
-    hints=[
-        "Compute each line from the line printed above it, not from your exact numbers: then "
-        "honest rounding disappears from the comparison.",
-        "The values are integers and the printed weights have three decimals, so a line that was "
-        "computed from the line above agrees with it exactly. What differs in the second decimal "
-        "was not rounded, it was miswritten.",
-    ],
-    misconceptions=[
-        _misread(
-            "rounding taken for slips",
-            "These are all entries that differ from the exact result. Most of them follow from "
-            "the rounded line above, correctly computed: rounding that travels is no slip.",
-            _inexact,
-        ),
-        _misread(
-            "consequences taken for slips",
-            "The slip in the heads' outputs moves every result that it enters. Those entries "
-            "follow correctly from the line above as printed.",
-            _with_consequences,
-            student=1,
-        ),
-        _misread(
-            "counted from 1",
-            "The places are right, but rows and columns count from 0 here, as in NumPy.",
-            _moved(lambda i, j: (i + 1, j + 1)),
-        ),
-        _misread(
-            "columns before rows",
-            "The places are right, but a pair is (row, column), as in NumPy.",
-            _moved(lambda i, j: (j, i)),
-        ),
-        _misread(
-            "no slip seen",
-            "Both lines have one. Compare with the line above, entry by entry.",
-            lambda n: (frozenset(), frozenset()),
-        ),
-    ],
-)
-def slips(student: Student(), in_concat: Positions(), in_output: Positions()) -> Verdict:
+@exercise("5.7", points=2)
+def slips(
+    student: StudentId,
+    in_concat: Annotated[Places, Positions()],
+    in_output: Annotated[Places, Positions()],
+) -> Verdict:
     """Find the entries of the worksheet that are slips, not rounding."""
     numbers = two_heads(student)
     expected, says = _slips(numbers), []
@@ -729,3 +697,71 @@ def slips(student: Student(), in_concat: Positions(), in_output: Positions()) ->
         elif answer != truth:
             says.append(f"In {name} a slip is not found yet.")
     return partly(correct, " ".join(says))
+
+
+slips.add_hints(
+    "Compute each line from the line printed above it, not from your exact numbers: then "
+    "honest rounding disappears from the comparison.",
+    "The values are integers and the printed weights have three decimals, so a line that was "
+    "computed from the line above agrees with it exactly. What differs in the second decimal "
+    "was not rounded, it was miswritten.",
+)
+
+
+def _inexact(n: TwoHeads) -> tuple[Places, Places]:
+    first, second = (_places(np.abs(line - exact) > HALF_UNIT) for line, _, exact in _lines(n))
+    return first, second
+
+
+def _misread(face: Callable[[TwoHeads], tuple], student: Any = 0) -> Recognized:
+    def made(student: str, *answers: Places) -> bool:
+        return answers == face(two_heads(student))
+
+    example = (student, *(sorted(places) for places in face(two_heads(student))))
+    return {"example": example, "when": made}
+
+
+slips.mistake(
+    "rounding taken for slips",
+    "These are all entries that differ from the exact result. Most of them follow from "
+    "the rounded line above, correctly computed: rounding that travels is no slip.",
+    **_misread(_inexact),
+)
+
+
+def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
+    """The slips, and every output that the slip in the line before has changed."""
+    first, second = _slips(n)
+    return first, second | {(i, k) for i, j in first for k in range(6) if n.Wo[j, k]}
+
+
+slips.mistake(
+    "consequences taken for slips",
+    "The slip in the heads' outputs moves every result that it enters. Those entries "
+    "follow correctly from the line above as printed.",
+    **_misread(
+        _with_consequences,
+        student=1,
+    ),
+)
+
+
+def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads], tuple]:
+    return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
+
+
+slips.mistake(
+    "counted from 1",
+    "The places are right, but rows and columns count from 0 here, as in NumPy.",
+    **_misread(_moved(lambda i, j: (i + 1, j + 1))),
+)
+slips.mistake(
+    "columns before rows",
+    "The places are right, but a pair is (row, column), as in NumPy.",
+    **_misread(_moved(lambda i, j: (j, i))),
+)
+slips.mistake(
+    "no slip seen",
+    "Both lines have one. Compare with the line above, entry by entry.",
+    **_misread(lambda n: (frozenset(), frozenset())),
+)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..answers import (
     show_apart,
     show_at,
 )
-from ..exercise import Misconception, Verdict, exercise, partly, right, wrong
+from ..exercise import Exercise, Recognized, Verdict, exercise, partly, right, wrong
 from ..optimizers import AdamState, adam_step, train
 
 LAMBDA_ETA = Formula(lamda=(0, 0.5), eta=(0, 2))
@@ -38,60 +39,16 @@ def _loss(theta: np.ndarray) -> float:
     return (theta[0] - 1) ** 2 / 2 + (theta[1] + 3) ** 2
 
 
-@exercise(
-    "3.1",
-    points=2,
-    hints=[
-        "Write one step of SGD on L + γ‖θ‖². What is the derivative of γθ² with respect to θ?",
-        "Collect everything that multiplies θ. It has to be the 1 − λ of weight decay.",
-    ],
-    misconceptions=[
-        Misconception(
-            "the 2 lost",
-            ("lamda/eta",),
-            "The gradient of γ‖θ‖² is 2γθ, not γθ: the square brings a factor 2 down.",
-        ),
-        Misconception(
-            "γ = λ",
-            ("lamda",),
-            "λ is the share of θ that goes in one step. The penalty reaches θ only through its "
-            "gradient 2γθ, multiplied by the step size η.",
-        ),
-        Misconception(
-            "the step size lost",
-            ("lamda/2",),
-            "SGD multiplies the whole gradient by η, that of the penalty too: the shrinking of a "
-            "step is 2ηγ.",
-        ),
-        Misconception(
-            "solved for λ",
-            ("2*eta*lamda",),
-            "λ = 2ηγ is the right relation; asked is γ, so solve it for γ.",
-        ),
-        Misconception(
-            "multiplied by η",
-            ("lamda*eta/2",),
-            "λ = 2ηγ. To have γ alone, divide by η: the smaller the step size, the stronger the "
-            "penalty has to be for the same decay.",
-        ),
-        Misconception(
-            "2 on the wrong side",
-            ("2*lamda/eta",),
-            "The 2 of the gradient 2γθ multiplies γ, so it divides λ.",
-        ),
-        Misconception(
-            "a sign lost",
-            ("-lamda/(2*eta)",),
-            "A negative γ would reward large parameters. The minus sign is already in "
-            "θ ← θ − η · gradient.",
-        ),
-    ],
-)
-def equivalent_penalty(gamma: LAMBDA_ETA) -> Verdict:
+def _penalized(theta: np.ndarray, gamma: float) -> float:
+    return _loss(theta) + gamma * theta @ theta
+
+
+@exercise("3.1", points=2)
+def equivalent_penalty(gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
     """Find γ in λ and η so that SGD on L + γ‖θ‖² and SGD with weight decay λ are the same."""
     for point in LAMBDA_ETA.points():
         strength = gamma(**point)
-        penalized = _slope(lambda x, c=strength: _loss(x) + c * x @ x, START)
+        penalized = _slope(partial(_penalized, gamma=strength), START)
         l2 = START - point["eta"] * penalized
         decay = (1 - point["lamda"]) * START - point["eta"] * _slope(_loss, START)
         if not close(l2, decay):
@@ -101,6 +58,52 @@ def equivalent_penalty(gamma: LAMBDA_ETA) -> Verdict:
                 "L = (θ_1 − 1)²/2 + (θ_2 + 3)²)."
             )
     return right("Both ran from the same point at 12 pairs (λ, η) and arrived at the same place.")
+
+
+equivalent_penalty.add_hints(
+    "Write one step of SGD on L + γ‖θ‖². What is the derivative of γθ² with respect to θ?",
+    "Collect everything that multiplies θ. It has to be the 1 − λ of weight decay.",
+)
+
+equivalent_penalty.mistake(
+    "the 2 lost",
+    "The gradient of γ‖θ‖² is 2γθ, not γθ: the square brings a factor 2 down.",
+    example=("lamda/eta",),
+)
+equivalent_penalty.mistake(
+    "γ = λ",
+    "λ is the share of θ that goes in one step. The penalty reaches θ only through its "
+    "gradient 2γθ, multiplied by the step size η.",
+    example=("lamda",),
+)
+equivalent_penalty.mistake(
+    "the step size lost",
+    "SGD multiplies the whole gradient by η, that of the penalty too: the shrinking of a "
+    "step is 2ηγ.",
+    example=("lamda/2",),
+)
+equivalent_penalty.mistake(
+    "solved for λ",
+    "λ = 2ηγ is the right relation; asked is γ, so solve it for γ.",
+    example=("2*eta*lamda",),
+)
+equivalent_penalty.mistake(
+    "multiplied by η",
+    "λ = 2ηγ. To have γ alone, divide by η: the smaller the step size, the stronger the "
+    "penalty has to be for the same decay.",
+    example=("lamda*eta/2",),
+)
+equivalent_penalty.mistake(
+    "2 on the wrong side",
+    "The 2 of the gradient 2γθ multiplies γ, so it divides λ.",
+    example=("2*lamda/eta",),
+)
+equivalent_penalty.mistake(
+    "a sign lost",
+    "A negative γ would reward large parameters. The minus sign is already in "
+    "θ ← θ − η · gradient.",
+    example=("-lamda/(2*eta)",),
+)
 
 
 # -- Adam, by its definition and with its well-known slips ----------------------------------------
@@ -148,13 +151,61 @@ def _noisy_loss(t: int, gamma: float = 0.0) -> Callable[[np.ndarray], float]:
     return lambda theta: _loss(theta) + HISTORY[t] @ theta + gamma * theta @ theta
 
 
+@np.errstate(all="ignore")
+def _adam_moves(gradients: Iterable[np.ndarray], setting: tuple) -> list[np.ndarray]:
+    """Plain Adam on these gradients, from a cold start."""
+    eta, _, *rest = setting
+    state, moves = AdamState(), []
+    for g in gradients:
+        state, move = adam_step(state, g, eta, *rest)
+        moves.append(move)
+    return moves
+
+
+def _with(setting: tuple, strength: str) -> str:
+    return show_at(dict(zip(("eta", strength, "β_1", "β_2", "epsilon"), setting, strict=True)))
+
+
+@exercise("3.2", points=3)
+def adam_l2_step(adam_l2_step: Annotated[FunctionAnswer, Function()]) -> Verdict:
+    """Write one step of Adam on L + γ‖θ‖²: the new state (m, v, t) and the move Δθ."""
+    for setting in SETTINGS:
+        seen = _run(adam_l2_step, setting, lambda theta, t: _slope(_noisy_loss(t), theta))
+        penalized = [
+            _slope(_noisy_loss(t, gamma=setting[1]), theta)
+            for t, (_, theta, _) in enumerate(seen)
+            if np.isfinite(theta).all()
+        ]
+        for t, expected in enumerate(_adam_moves(penalized, setting)):
+            g, theta, move = seen[t]
+            if not close(move, expected):
+                adam, yours = show_apart(expected, move)
+                return wrong(
+                    f"With {_with(setting, 'gamma')}: in step {t + 1}, at θ = {show(theta)} with "
+                    f"∇L = {show(g)}, the gradient of L + γ‖θ‖² by finite differences is "
+                    f"{show(penalized[t])}, and Adam moves by {adam}; yours moves by {yours}."
+                )
+    return right(
+        "In 3 settings your steps are those of Adam on the penalized loss, whose gradient was "
+        "taken by finite differences."
+    )
+
+
+adam_l2_step.add_hints(
+    "Adam on another loss is still Adam: only the gradient that goes in is another one.",
+    "What is the gradient of γ‖θ‖²? Add it to g in the first line, before m and v see it.",
+    "Then the five lines of Adam: m, v, t, the two corrected copies, the move.",
+)
+
+
 def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
     """A predicate: the answer makes the moves of this function, whatever its state looks like."""
 
     def alike(step: FunctionAnswer) -> bool:
         other = FunctionAnswer(known, "known")
         return all(
-            np.array_equal(np.isfinite(a), np.isfinite(b)) and close(*map(np.nan_to_num, (a, b)))
+            np.array_equal(np.isfinite(a), np.isfinite(b))
+            and close(np.nan_to_num(a), np.nan_to_num(b))
             for setting in SETTINGS
             for (_, _, a), (_, _, b) in zip(
                 _run(step, setting, _given), _run(other, setting, _given), strict=True
@@ -164,8 +215,8 @@ def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
     return alike
 
 
-def _mistake(name: str, step: Callable, explanation: str) -> Misconception:
-    return Misconception(name, (step,), explanation, when=_moves_like(step))
+def _moving_like(step: Callable) -> Recognized:
+    return {"example": (step,), "when": _moves_like(step)}
 
 
 def _adam(
@@ -191,21 +242,54 @@ def _adam(
     return step
 
 
-def _l2(theta: np.ndarray, c: float) -> np.ndarray:
-    return 2 * c * theta
+adam_l2_step.mistake(
+    "the 2 lost",
+    "The gradient of γ‖θ‖² is 2γθ, not γθ.",
+    **_moving_like(_adam(penalty=lambda theta, c: c * theta)),
+)
 
 
 def _shrink(theta: np.ndarray, eta: float, c: float) -> np.ndarray:
     return -c * theta
 
 
+adam_l2_step.mistake(
+    "decoupled decay where L2 was asked",
+    "That is the idea of AdamW: θ shrinks beside the averages. With an L2 penalty, 2γθ is "
+    "part of the gradient, and goes through m and v like the rest of it.",
+    **_moving_like(_adam(decay=_shrink)),
+)
+adam_l2_step.mistake(
+    "2γθ subtracted beside the averages",
+    "For SGD that would be the same. Adam divides the gradient by √v̂, so it matters that "
+    "the penalty enters before m and v.",
+    **_moving_like(_adam(decay=lambda theta, eta, c: -2 * eta * c * theta)),
+)
+
+
+def _l2(theta: np.ndarray, c: float) -> np.ndarray:
+    return 2 * c * theta
+
+
+adam_l2_step.mistake(
+    "the penalty left out of v",
+    "v averages the square of the whole gradient of L + γ‖θ‖², penalty included.",
+    **_moving_like(_adam(penalty=_l2, penalty_in_v=False)),
+)
+adam_l2_step.mistake(
+    "the penalty with the wrong sign",
+    "The penalty is added to the loss, so its gradient is added to g.",
+    **_moving_like(_adam(penalty=lambda theta, c: -2 * c * theta)),
+)
+adam_l2_step.mistake(
+    "no penalty at all",
+    "That is plain Adam on L. The gradient of γ‖θ‖² is still missing.",
+    **_moving_like(_adam()),
+)
+
+
 def _inside(v: np.ndarray, epsilon: float) -> np.ndarray:
     return np.sqrt(v + epsilon)
-
-
-def _decay_last(state, g, theta, eta, c, *rest):
-    state, move = _adam()(state, g, theta, eta, c, *rest)
-    return state, move - c * (theta + move)
 
 
 EPSILON_INSIDE = (
@@ -226,155 +310,19 @@ FROM_ZERO = (
 UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
 
 
-def _slips(**same: Any) -> list[Misconception]:
+def _slips(exercise: Exercise, **same: Any) -> None:
     """The slips that can happen in any kind of Adam."""
-    return [
-        _mistake(EPSILON_INSIDE[0], _adam(root=_inside, **same), EPSILON_INSIDE[1]),
-        _mistake(NO_CORRECTION[0], _adam(corrected=False, **same), NO_CORRECTION[1]),
-        _mistake(FROM_ZERO[0], _adam(first=0, **same), FROM_ZERO[1]),
-        _mistake(UPHILL[0], _adam(sign=1, **same), UPHILL[1]),
-    ]
+    exercise.mistake(*EPSILON_INSIDE, **_moving_like(_adam(root=_inside, **same)))
+    exercise.mistake(*NO_CORRECTION, **_moving_like(_adam(corrected=False, **same)))
+    exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same)))
+    exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
 
 
-@np.errstate(all="ignore")
-def _adam_moves(gradients: Iterable[np.ndarray], setting: tuple) -> list[np.ndarray]:
-    """Plain Adam on these gradients, from a cold start."""
-    eta, _, *rest = setting
-    state, moves = AdamState(), []
-    for g in gradients:
-        state, move = adam_step(state, g, eta, *rest)
-        moves.append(move)
-    return moves
+_slips(adam_l2_step, penalty=_l2)
 
 
-def _with(setting: tuple, strength: str) -> str:
-    return show_at(dict(zip(("eta", strength, "β_1", "β_2", "epsilon"), setting, strict=True)))
-
-
-@exercise(
-    "3.2",
-    points=3,
-    hints=[
-        "Adam on another loss is still Adam: only the gradient that goes in is another one.",
-        "What is the gradient of γ‖θ‖²? Add it to g in the first line, before m and v see it.",
-        "Then the five lines of Adam: m, v, t, the two corrected copies, the move.",
-    ],
-    misconceptions=[
-        _mistake(
-            "the 2 lost",
-            _adam(penalty=lambda theta, c: c * theta),
-            "The gradient of γ‖θ‖² is 2γθ, not γθ.",
-        ),
-        _mistake(
-            "decoupled decay where L2 was asked",
-            _adam(decay=_shrink),
-            "That is the idea of AdamW: θ shrinks beside the averages. With an L2 penalty, 2γθ is "
-            "part of the gradient, and goes through m and v like the rest of it.",
-        ),
-        _mistake(
-            "2γθ subtracted beside the averages",
-            _adam(decay=lambda theta, eta, c: -2 * eta * c * theta),
-            "For SGD that would be the same. Adam divides the gradient by √v̂, so it matters that "
-            "the penalty enters before m and v.",
-        ),
-        _mistake(
-            "the penalty left out of v",
-            _adam(penalty=_l2, penalty_in_v=False),
-            "v averages the square of the whole gradient of L + γ‖θ‖², penalty included.",
-        ),
-        _mistake(
-            "the penalty with the wrong sign",
-            _adam(penalty=lambda theta, c: -2 * c * theta),
-            "The penalty is added to the loss, so its gradient is added to g.",
-        ),
-        _mistake(
-            "no penalty at all",
-            _adam(),
-            "That is plain Adam on L. The gradient of γ‖θ‖² is still missing.",
-        ),
-        *_slips(penalty=_l2),
-    ],
-)
-def adam_l2_step(adam_l2_step: Function()) -> Verdict:
-    """Write one step of Adam on L + γ‖θ‖²: the new state (m, v, t) and the move Δθ."""
-    for setting in SETTINGS:
-        seen = _run(adam_l2_step, setting, lambda theta, t: _slope(_noisy_loss(t), theta))
-        penalized = [
-            _slope(_noisy_loss(t, gamma=setting[1]), theta)
-            for t, (_, theta, _) in enumerate(seen)
-            if np.isfinite(theta).all()
-        ]
-        for t, expected in enumerate(_adam_moves(penalized, setting)):
-            g, theta, move = seen[t]
-            if not close(move, expected):
-                adam, yours = show_apart(expected, move)
-                return wrong(
-                    f"With {_with(setting, 'gamma')}: in step {t + 1}, at θ = {show(theta)} with "
-                    f"∇L = {show(g)}, the gradient of L + γ‖θ‖² by finite differences is "
-                    f"{show(penalized[t])}, and Adam moves by {adam}; yours moves by {yours}."
-                )
-    return right(
-        "In 3 settings your steps are those of Adam on the penalized loss, whose gradient was "
-        "taken by finite differences."
-    )
-
-
-@exercise(
-    "3.3",
-    points=3,
-    hints=[
-        "The averages m and v never hear of the decay: they see g alone.",
-        "Take Adam's move, and let θ lose the share λ of itself beside it.",
-    ],
-    misconceptions=[
-        _mistake(
-            "L2 where decay was asked",
-            _adam(penalty=_l2),
-            "Here 2λθ went into the gradient and was divided by √v̂ with it: that is Adam-L2. AdamW "
-            "leaves g alone and shrinks θ directly.",
-        ),
-        _mistake(
-            "λθ added to the gradient",
-            _adam(penalty=lambda theta, c: c * theta),
-            "Whatever joins the gradient is divided by √v̂. AdamW leaves g alone and shrinks θ "
-            "directly.",
-        ),
-        _mistake(
-            "the decay multiplied by η",
-            _adam(decay=lambda theta, eta, c: -eta * c * theta),
-            "Here λ is the whole share that goes in one step, as in θ ← (1−λ)θ − η∇L. Some "
-            "libraries call something else weight decay, and multiply it by the step size.",
-        ),
-        _mistake(
-            "twice the decay",
-            _adam(decay=lambda theta, eta, c: -2 * c * theta),
-            "The 2 belongs to the gradient of a penalty. Weight decay has none: θ loses λθ.",
-        ),
-        _mistake(
-            "growth in place of decay",
-            _adam(decay=lambda theta, eta, c: c * theta),
-            "θ shrinks: the decay contributes −λθ to the move.",
-        ),
-        _mistake(
-            "the new parameters in place of the move",
-            _adam(decay=lambda theta, eta, c: (1 - c) * theta),
-            "(1−λ)θ plus Adam's move is the new θ. Asked is the move Δθ, the new θ minus the old.",
-        ),
-        _mistake(
-            "the decay taken after the move",
-            _decay_last,
-            "Here Adam's own move is shrunk too. In (1−λ)θ − η m̂/(√v̂ + ε) the decay takes its "
-            "share of the old θ alone.",
-        ),
-        _mistake(
-            "no decay at all",
-            _adam(),
-            "That is plain Adam; θ itself has to shrink too.",
-        ),
-        *_slips(decay=_shrink),
-    ],
-)
-def adamw_step(adamw_step: Function()) -> Verdict:
+@exercise("3.3", points=3)
+def adamw_step(adamw_step: Annotated[FunctionAnswer, Function()]) -> Verdict:
     """Write one step of AdamW: the new state (m, v, t) and the move Δθ."""
     for setting in SETTINGS:
         lamda = setting[1]
@@ -409,6 +357,64 @@ def adamw_step(adamw_step: Function()) -> Verdict:
     )
 
 
+adamw_step.add_hints(
+    "The averages m and v never hear of the decay: they see g alone.",
+    "Take Adam's move, and let θ lose the share λ of itself beside it.",
+)
+
+adamw_step.mistake(
+    "L2 where decay was asked",
+    "Here 2λθ went into the gradient and was divided by √v̂ with it: that is Adam-L2. AdamW "
+    "leaves g alone and shrinks θ directly.",
+    **_moving_like(_adam(penalty=_l2)),
+)
+adamw_step.mistake(
+    "λθ added to the gradient",
+    "Whatever joins the gradient is divided by √v̂. AdamW leaves g alone and shrinks θ directly.",
+    **_moving_like(_adam(penalty=lambda theta, c: c * theta)),
+)
+adamw_step.mistake(
+    "the decay multiplied by η",
+    "Here λ is the whole share that goes in one step, as in θ ← (1−λ)θ − η∇L. Some "
+    "libraries call something else weight decay, and multiply it by the step size.",
+    **_moving_like(_adam(decay=lambda theta, eta, c: -eta * c * theta)),
+)
+adamw_step.mistake(
+    "twice the decay",
+    "The 2 belongs to the gradient of a penalty. Weight decay has none: θ loses λθ.",
+    **_moving_like(_adam(decay=lambda theta, eta, c: -2 * c * theta)),
+)
+adamw_step.mistake(
+    "growth in place of decay",
+    "θ shrinks: the decay contributes −λθ to the move.",
+    **_moving_like(_adam(decay=lambda theta, eta, c: c * theta)),
+)
+adamw_step.mistake(
+    "the new parameters in place of the move",
+    "(1−λ)θ plus Adam's move is the new θ. Asked is the move Δθ, the new θ minus the old.",
+    **_moving_like(_adam(decay=lambda theta, eta, c: (1 - c) * theta)),
+)
+
+
+def _decay_last(state, g, theta, eta, c, *rest):
+    state, move = _adam()(state, g, theta, eta, c, *rest)
+    return state, move - c * (theta + move)
+
+
+adamw_step.mistake(
+    "the decay taken after the move",
+    "Here Adam's own move is shrunk too. In (1−λ)θ − η m̂/(√v̂ + ε) the decay takes its "
+    "share of the old θ alone.",
+    **_moving_like(_decay_last),
+)
+adamw_step.mistake(
+    "no decay at all",
+    "That is plain Adam; θ itself has to shrink too.",
+    **_moving_like(_adam()),
+)
+_slips(adamw_step, decay=_shrink)
+
+
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --
 
 SCALES = Formula(s_1=(0, 10), s_2=(0, 10))
@@ -427,58 +433,12 @@ def _shrink_rates(step: Callable, scales: Any, theta: Any = 1.0, **strength: flo
     return (free - decayed) / (steps * start)
 
 
-def _answers(ratio: str) -> Callable[..., bool]:
-    """A predicate: the ratio under Adam-L2 is this one."""
-    return lambda adam_l2, adamw: SCALES.same(adam_l2, SCALES.read(ratio, "the ratio"))
-
-
-@exercise(
-    "3.4",
-    points=3,
-    hints=[
-        "The decay's part of the move is η · 2γθ/√v̂ under Adam-L2. Which part of it differs "
-        "between the two parameters?",
-        "If the data dominate, v̂ is the mean square of the gradients, so √v̂ is their RMS.",
-        "In AdamW, is there anything in −λθ that knows of the gradients?",
-    ],
-    misconceptions=[
-        Misconception(
-            "upside down",
-            ("s_1/s_2", "1"),
-            "The pull of the penalty is divided by √v̂: a parameter with large gradients is "
-            "regularized less, not more.",
-            when=_answers("s_1/s_2"),
-        ),
-        Misconception(
-            "v̂ in place of its root",
-            ("(s_2/s_1)**2", "1"),
-            "v̂ is the mean square of the gradients. Adam divides by its root, the RMS.",
-            when=_answers("(s_2/s_1)**2"),
-        ),
-        Misconception(
-            "a root too many",
-            ("sqrt(s_2/s_1)", "1"),
-            "s is the RMS already, the root of the mean square: √v̂ = s.",
-            when=_answers("sqrt(s_2/s_1)"),
-        ),
-        Misconception(
-            "Adam-L2 taken for SGD",
-            ("1", "1"),
-            "With SGD both would shrink alike. Adam-L2 sends the penalty through the division by "
-            "√v̂, which differs between the two.",
-            when=_answers("1"),
-        ),
-        Misconception(
-            "AdamW taken for Adam-L2",
-            ("s_2/s_1", "s_2/s_1"),
-            "AdamW shrinks θ by λθ beside the averages. No √v̂ touches it.",
-            when=lambda adam_l2, adamw: SCALES.same(adam_l2, adamw),
-        ),
-    ],
-)
-def shrink_ratio(adam_l2: SCALES, adamw: SCALES) -> Verdict:
+@exercise("3.4", points=3)
+def shrink_ratio(
+    adam_l2: Annotated[FormulaAnswer, SCALES], adamw: Annotated[FormulaAnswer, SCALES]
+) -> Verdict:
     """Find the ratio of the shrink rates of two parameters under Adam-L2 and under AdamW."""
-    rules = {
+    rules: dict[str, tuple[FormulaAnswer, Callable, dict[str, float]]] = {
         "Adam-L2": (adam_l2, optimizers.adam_l2_step, {"gamma": 1e-5}),
         "AdamW": (adamw, optimizers.adamw_step, {"lamda": 1e-5}),
     }
@@ -489,6 +449,53 @@ def shrink_ratio(adam_l2: SCALES, adamw: SCALES) -> Verdict:
     found = [name for name, sentence in refuted.items() if not sentence]
     says += [f"Your ratio for {name} is right." for name in found]
     return partly({"Adam-L2": 2, "AdamW": 1}[found[0]] if found else 0, " ".join(says))
+
+
+shrink_ratio.add_hints(
+    "The decay's part of the move is η · 2γθ/√v̂ under Adam-L2. Which part of it differs "
+    "between the two parameters?",
+    "If the data dominate, v̂ is the mean square of the gradients, so √v̂ is their RMS.",
+    "In AdamW, is there anything in −λθ that knows of the gradients?",
+)
+
+
+def _answers(ratio: str) -> Callable[..., bool]:
+    """A predicate: the ratio under Adam-L2 is this one."""
+    return lambda adam_l2, adamw: SCALES.same(adam_l2, SCALES.read(ratio, "the ratio"))
+
+
+shrink_ratio.mistake(
+    "upside down",
+    "The pull of the penalty is divided by √v̂: a parameter with large gradients is "
+    "regularized less, not more.",
+    example=("s_1/s_2", "1"),
+    when=_answers("s_1/s_2"),
+)
+shrink_ratio.mistake(
+    "v̂ in place of its root",
+    "v̂ is the mean square of the gradients. Adam divides by its root, the RMS.",
+    example=("(s_2/s_1)**2", "1"),
+    when=_answers("(s_2/s_1)**2"),
+)
+shrink_ratio.mistake(
+    "a root too many",
+    "s is the RMS already, the root of the mean square: √v̂ = s.",
+    example=("sqrt(s_2/s_1)", "1"),
+    when=_answers("sqrt(s_2/s_1)"),
+)
+shrink_ratio.mistake(
+    "Adam-L2 taken for SGD",
+    "With SGD both would shrink alike. Adam-L2 sends the penalty through the division by "
+    "√v̂, which differs between the two.",
+    example=("1", "1"),
+    when=_answers("1"),
+)
+shrink_ratio.mistake(
+    "AdamW taken for Adam-L2",
+    "AdamW shrinks θ by λθ beside the averages. No √v̂ touches it.",
+    example=("s_2/s_1", "s_2/s_1"),
+    when=lambda adam_l2, adamw: SCALES.same(adam_l2, adamw),
+)
 
 
 def _refuted_ratio(name: str, ratio: FormulaAnswer, step: Callable, strength: dict) -> str:
@@ -541,13 +548,17 @@ def _adam_is_the_same() -> tuple[bool, str]:
     return bool(far < 1e-9), f"four steps from θ = {show(START)} end up to {far:.3f} apart"
 
 
+def _scaled_history(c: float, _: np.ndarray, t: int) -> np.ndarray:
+    return c * HISTORY[t - 1]
+
+
 def _scale_matters_to_l2_alone() -> tuple[bool, str]:
     changes = []
     for rule, strength in (("adamw_step", {"lamda": 0.01}), ("adam_l2_step", {"gamma": 0.1})):
         plain, scaled = (
             train(
                 getattr(optimizers, rule),
-                lambda _, t, c=c: c * HISTORY[t - 1],
+                partial(_scaled_history, c),
                 START, 4, eta=0.1, epsilon=0.0, **strength,
             )
             for c in (1, 10)
@@ -563,48 +574,16 @@ STATEMENTS = {
     "c": _adam_is_the_same,
     "d": _scale_matters_to_l2_alone,
 }
-TRUTH = Choice(("true", "false"))
+Truth = Annotated[str, Choice(("true", "false"))]
 
 
-@exercise(
-    "3.5",
-    points=2,
-    hints=[
-        "Every statement can be tried: `course_utils.optimizers` has all the rules, and `train` "
-        "runs them.",
-        "Ask of each statement: what is divided by √v̂ here, and what is √v̂ made of?",
-    ],
-    misconceptions=[
-        Misconception(
-            "size in place of gradient scale",
-            ("true", "true", "false", "true"),
-            "√v̂ is made of gradients. Two parameters with the same gradients lose the same share "
-            "of themselves, whatever their sizes.",
-            when=lambda a, b, c, d: b == "true",
-        ),
-        Misconception(
-            "the recipe of SGD carried over to Adam",
-            ("true", "false", "true", "true"),
-            "λ = 2ηγ was derived for a rule that uses the gradient as it is. Adam divides the "
-            "penalty by √v̂, so no single γ does for all parameters.",
-            when=lambda a, b, c, d: c == "true",
-        ),
-        Misconception(
-            "SGD taken for Adam",
-            ("false", "false", "false", "true"),
-            "For SGD, collecting the terms in θ gives (1 − 2ηγ)θ: with constant η the two are one.",
-            when=lambda a, b, c, d: a == "false",
-        ),
-        Misconception(
-            "the scale of the loss taken to matter alike",
-            ("true", "false", "false", "false"),
-            "m̂/√v̂ does not change when all gradients are multiplied by 10, and λθ has no gradient "
-            "in it. But 2γθ stays what it was while √v̂ has become ten times larger.",
-            when=lambda a, b, c, d: d == "false",
-        ),
-    ],
-)
-def statements(a: TRUTH, b: TRUTH, c: TRUTH, d: TRUTH) -> Verdict:
+@exercise("3.5", points=2)
+def statements(
+    a: Truth,
+    b: Truth,
+    c: Truth,
+    d: Truth,
+) -> Verdict:
     """Say of four statements whether they are true or false."""
     said = dict(zip(STATEMENTS, (a, b, c, d), strict=True))
     facts = {name: run() for name, run in STATEMENTS.items()}
@@ -613,3 +592,38 @@ def statements(a: TRUTH, b: TRUTH, c: TRUTH, d: TRUTH) -> Verdict:
         return right("All four are as the runs say.")
     runs = " ".join(f"Statement ({name}): {facts[name][1]}." for name in missed)
     return partly(int(len(missed) == 1), f"{4 - len(missed)} of 4 are as the runs say. {runs}")
+
+
+statements.add_hints(
+    "Every statement can be tried: `course_utils.optimizers` has all the rules, and `train` "
+    "runs them.",
+    "Ask of each statement: what is divided by √v̂ here, and what is √v̂ made of?",
+)
+
+statements.mistake(
+    "size in place of gradient scale",
+    "√v̂ is made of gradients. Two parameters with the same gradients lose the same share "
+    "of themselves, whatever their sizes.",
+    example=("true", "true", "false", "true"),
+    when=lambda a, b, c, d: b == "true",
+)
+statements.mistake(
+    "the recipe of SGD carried over to Adam",
+    "λ = 2ηγ was derived for a rule that uses the gradient as it is. Adam divides the "
+    "penalty by √v̂, so no single γ does for all parameters.",
+    example=("true", "false", "true", "true"),
+    when=lambda a, b, c, d: c == "true",
+)
+statements.mistake(
+    "SGD taken for Adam",
+    "For SGD, collecting the terms in θ gives (1 − 2ηγ)θ: with constant η the two are one.",
+    example=("false", "false", "false", "true"),
+    when=lambda a, b, c, d: a == "false",
+)
+statements.mistake(
+    "the scale of the loss taken to matter alike",
+    "m̂/√v̂ does not change when all gradients are multiplied by 10, and λθ has no gradient "
+    "in it. But 2γθ stays what it was while √v̂ has become ten times larger.",
+    example=("true", "false", "false", "false"),
+    when=lambda a, b, c, d: d == "false",
+)

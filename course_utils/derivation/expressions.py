@@ -140,7 +140,8 @@ class Reader:
     def _refuse_matrices(self, names: Iterable[str]) -> None:
         """A plain symbol commutes, a matrix does not."""
         for n in sorted(names):
-            if self.names[n] and len(self.names[n].sizes) == 2 and n not in self.functions:
+            domain = self.names[n]
+            if domain and len(domain.sizes) == 2 and n not in self.functions:
                 raise FormulaError(
                     f"{n} is a matrix: write it as sympy.MatrixSymbol, or the line as a function."
                 )

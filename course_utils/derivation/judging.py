@@ -116,7 +116,7 @@ class Derivation:
         column = self._instances.column(expression)
         return column[0].trouble if all(isinstance(v, Undefined) for v in column) else ""
 
-    def _judge(self, before: Expression, now: Expression, lines: list[Line]) -> LineReport:
+    def _judge(self, before: Any, now: Any, lines: list[Line]) -> LineReport:
         """The verdict on `now`; `lines` are its own and those skipped (blank) before it."""
         relations = {line.relation for line in lines} - {"="} or {"="}
         if relations in ({"<", "≤"}, {">", "≥"}):
@@ -364,7 +364,7 @@ class Derivation:
         both = None if kind == "shape" else (plain(a), plain(b))
         return LineReport(WRONG, "counterexample found", sentence, found, both)
 
-    def _told(self, kind: str, expressions: list) -> tuple[list[str], list[str]]:
+    def _told(self, kind: str | None, expressions: list) -> tuple[list[str], list[str]]:
         """The names whose values make the counterexample, and those that follow from them."""
         used = frozenset().union(*(e.names for e in expressions))
         domains, free = self._instances.domains, self._instances.needed(expressions)

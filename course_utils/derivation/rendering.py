@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .evaluation import name_of
@@ -85,5 +86,7 @@ def _sentence(d: Derivation, sentence: str) -> str:
     escaped = re.sub(r"([*_`<$\\])", r"\\\1", sentence)
     for name, tex in d.reader.tex.items():
         word = re.sub("_", r"\\_", d.reader.word(name))
-        escaped = re.sub(rf"(?<![\w}}]){re.escape(word)} = ", lambda _, t=tex: f"${t}$ = ", escaped)
+        escaped = re.sub(
+            rf"(?<![\w}}]){re.escape(word)} = ", partial("${}$ = ".format, tex), escaped
+        )
     return escaped

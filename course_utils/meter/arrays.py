@@ -28,6 +28,9 @@ class LikeAnArray(np.lib.mixins.NDArrayOperatorsMixin):
     """What an array does by indexing, comparing and copying, wherever its numbers are."""
 
     __slots__ = ()
+    __getitem__: Callable[..., Any]
+    __len__: Callable[..., int]
+    copy: Callable[..., Any]
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))

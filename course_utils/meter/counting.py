@@ -239,7 +239,7 @@ class Meter:
         result = getattr(ufunc, method)(*raw, **options)
         if kind == "matmul":
             self._count_product(result.size, raw[0].shape[-1])
-        elif kind not in ("free", "logic"):
+        elif kind is not None and kind not in ("free", "logic"):
             self._count(kind, applications(method, raw[0], options, result))
         return self._wrap(result) if out is None else out
 
@@ -251,7 +251,9 @@ class Meter:
         try:
             return HANDLERS[function](self, *args, **kwargs)
         except TypeError as error:
-            if error.__traceback__.tb_next is None:  # the handler has no such parameter
+            if (
+                error.__traceback__ and error.__traceback__.tb_next is None
+            ):  # the handler has no such parameter
                 raise self._refuse(f"{name} with these options") from None
             raise
 

@@ -35,7 +35,7 @@ def refuse_uncounted(m: Meter, ufunc: np.ufunc, method: str, raw: list, kwargs: 
 def shorter_power(inputs: tuple) -> tuple[np.ufunc, tuple]:
     """NumPy computes x ** 2 as a square and x ** 0.5 as a root; so do people."""
     exponent = inputs[-1] if isinstance(inputs[-1], int | float) else None
-    short = {2: np.square, 0.5: np.sqrt}.get(exponent)
+    short = {2: np.square, 0.5: np.sqrt}.get(exponent) if exponent is not None else None
     return (short, inputs[:1]) if short else (np.power, inputs)
 
 
@@ -143,7 +143,16 @@ def _tensordot(m: Meter, a: Any, b: Any, axes: Any = 2) -> Any:
     return m._wrap(result)
 
 
-def _clip(m: Meter, x: Any, a_min=None, a_max=None, *, min=None, max=None, out=None) -> Any:
+def _clip(
+    m: Meter,
+    x: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    out: Any = None,
+) -> Any:
     low, high = a_min if min is None else min, a_max if max is None else max
     result = np.clip(m._raw(x), m._raw(low), m._raw(high), out=m._raw(out))
     m._count("compare", np.size(result) * ((low is not None) + (high is not None)))
@@ -299,7 +308,9 @@ def _chain(arrays: list, split: dict, i: int, j: int) -> Any:
     return np.dot(_chain(arrays, split, i, k), _chain(arrays, split, k + 1, j))
 
 
-def _einsum(m: Meter, subscripts: Any, *operands: Any, optimize: Any = False, **options) -> Any:
+def _einsum(
+    m: Meter, subscripts: Any, *operands: Any, optimize: Any = False, **options: Any
+) -> Any:
     if options:
         raise m._refuse(f"np.einsum with {', '.join(options)}=")
     if not isinstance(subscripts, str):

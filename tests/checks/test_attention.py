@@ -192,7 +192,8 @@ def test_attention_for_square_inputs_alone_cannot_pass():
 
 
 def test_softmax_that_overflows_earns_two_points_of_three():
-    feedback = check.attention(check._overflows)
+    untamed = check._variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True))
+    feedback = check.attention(untamed)
     assert feedback.earned == 2
     assert "your row 1 is [nan, nan]" in feedback.says
 

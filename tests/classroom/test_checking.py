@@ -11,9 +11,11 @@ import pytest
 
 from classroom import checking
 from classroom.checking import check_submission, is_ours, under_our_checks
-from classroom.grading.assembly import Cell, assemble, submitted_cells
+from classroom.grading.assembly import Cell, assemble
 from classroom.nbval_table import why_red
 from classroom.notebooks import CELL_TIMEOUT, as_text, read
+from classroom.roles import Role, role
+from classroom.solutions import asked, read_solution
 from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]
@@ -212,10 +214,8 @@ def test_a_file_that_is_no_notebook_gets_a_sentence_and_runs_nothing(tmp_path):
 
 
 def test_what_nbval_runs_has_our_checks_with_our_saved_outputs():
-    solution = read(ROOT / "solutions" / "02_momentum.ipynb")
-    made = under_our_checks(
-        solution, assemble(submitted_cells(as_text(solution).encode()), [Cell("", "factor = 1")])
-    )
-    ours = [cell for cell in solution.cells if cell.id.startswith("check-")]
-    assert [cell for cell in made.cells if cell.id.startswith("check-")] == ours
+    solution = read_solution(ROOT / "solutions" / "02_momentum.ipynb")
+    made = under_our_checks(solution, assemble(asked(solution), [Cell("", "factor = 1")]))
+    ours = [cell for cell in solution.notebook.cells if role(cell) is Role.CHECK]
+    assert [cell for cell in made.cells if role(cell) is Role.CHECK] == ours
     assert as_text(made)  # sound

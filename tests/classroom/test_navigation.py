@@ -13,7 +13,8 @@ from classroom.navigation import (
     short_title,
 )
 from classroom.notebooks import as_text, read
-from classroom.release import exercise_from, generate
+from classroom.release import exercise_from
+from classroom.solutions import Solution
 from course_utils.files import CourseError
 
 TITLES = {
@@ -123,7 +124,7 @@ def test_what_changed_is_told_and_a_second_run_has_nothing_to_do(course):
 def test_exercises_are_generated_with_the_links(course):
     link(course)
     solution = read(course / "solutions" / "02_momentum.ipynb")
-    exercise = exercise_from(solution, "02_momentum.ipynb")
+    exercise = exercise_from(Solution("02_momentum.ipynb", solution, ()))
     assert exercise.cells[0] == solution.cells[0]
     assert exercise.cells[-1] == solution.cells[-1]
 
@@ -187,10 +188,10 @@ def test_a_title_is_the_first_heading_up_to_its_colon_or_comma(text, title):
 def keep(course, *stems):
     """Turn the course into a bundle: these units, exercises in place of solutions."""
     link(course)
-    for name, text in generate(course / "solutions").items():
-        if name.removesuffix(".ipynb") in stems:
-            (course / "exercises").mkdir(exist_ok=True)
-            (course / "exercises" / name).write_text(text, encoding="utf-8")
+    for path in sorted(course.glob("solutions/*")):
+        if path.stem in stems:
+            exercise = exercise_from(Solution(path.name, read(path), ()))
+            save(course / "exercises" / path.name, exercise)
     for path in [*course.glob("solutions/*"), *course.glob("notebooks/0[1-9]*")]:
         if path.parent.name == "solutions" or path.stem not in stems:
             path.unlink()

@@ -17,7 +17,7 @@ from pathlib import Path
 from classroom.grading.records import Graded, Result
 from course_utils import ____
 from course_utils.exercise import Exercise, Outcome
-from course_utils.progress import declared
+from course_utils.units import declared
 
 ROOT = Path(__file__).parents[3]
 FIRST = (

@@ -12,7 +12,7 @@ from classroom.grading.desks import Desk
 from classroom.grading.judge import Job
 from classroom.grading.records import Graded
 from classroom.grading.running import Solutions
-from course_utils.progress import declared
+from course_utils.units import declared
 
 ROOT = Path(__file__).parents[3]
 UNIT = "07_lookup"  # its five checks take a few milliseconds each
@@ -34,8 +34,8 @@ def _solved(unit: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _asked(unit: str) -> tuple[tuple[str, str], ...]:
-    return tuple((cell.id, cell.source) for cell in Solutions(ROOT).asked(unit))
+def _asked(unit: str) -> tuple[tuple[str, str, str], ...]:
+    return tuple(Solutions(ROOT).asked(unit))
 
 
 def solved(unit: str = UNIT, **answers: str) -> Cells:

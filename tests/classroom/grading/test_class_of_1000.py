@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classroom.grading.assembly import called_check
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.running import Done, Options, grade
+from classroom.roles import called_check
 from course_utils.checks import lookup as check
-from course_utils.progress import declared
+from course_utils.units import declared
 from tests.classroom.grading.making import ALL, ROOT, UNIT, notebook, solved
 
 SIZE = 1000

@@ -224,7 +224,7 @@ def answers_of(unit):
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_known_answer_is_judged_over_the_wire_as_it_is_here(unit):
     known = answers_of(unit)
-    assert len(known) > 20
+    assert known
     with elsewhere(known=[answers for _, answers in known]) as there:
         for place, (exercise, answers) in enumerate(known):
             arrived = [value(there, f"known[{place}][{k}]") for k in range(len(answers))]

@@ -1,0 +1,120 @@
+"""What the table of units feeds: titles, minutes and points in notebooks, and the two maps.
+
+An author writes none of these by hand: `course links` writes them where they stand, and a test
+finds whatever is not as the table has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError, write_whole
+from course_utils.units import UNITS, Unit
+
+from .notebooks import as_text, read
+
+TITLE = re.compile(r"^# .*$", re.MULTILINE)
+MINUTES = re.compile(r"^\*About \d+ minutes\.", re.MULTILINE)
+NOW_YOU = re.compile(r"(?<=\()\d+ points?, about [^,)]*(?=[,)])")
+ABOUT_SHEET = re.compile(r"^\*\d+ points?, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
+MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
+START = "00_start_here.ipynb"
+
+
+def outdated(root: Path, units: Sequence[Unit] = UNITS) -> dict[Path, str]:
+    """The files that do not say what the table says, each with the text to be saved."""
+    fresh = {}
+    for unit in units:
+        for path, write in (
+            (root / "notebooks" / f"{unit.stem}.ipynb", _lecture),
+            (root / "solutions" / f"{unit.stem}.ipynb", _sheet),
+        ):
+            fresh[path] = as_text(write(read(path), unit, path))
+    start, readme = root / "notebooks" / START, root / "README.md"
+    notebook = read(start)
+    _replace(notebook, MAP, _start_map(units), start)
+    fresh[start] = as_text(notebook)
+    fresh[readme] = _replaced(_text(readme), MAP, _readme_map(units), readme)
+    return {path: text for path, text in fresh.items() if text != _text(path)}
+
+
+def tell(root: Path, units: Sequence[Unit] = UNITS) -> list[Path]:
+    """Write what the table says; return what changed."""
+    fresh = outdated(root, units)  # all of it, before the first one is written
+    for path, text in fresh.items():
+        write_whole(path, text)
+    return list(fresh)
+
+
+def in_words(minutes: int) -> str:
+    """`about an hour` and the like, without the first word."""
+    words = {60: "an hour", 90: "an hour and a half", 120: "two hours"}
+    return words.get(minutes, f"{minutes} minutes")
+
+
+# -- notebooks ------------------------------------------------------------------------------------
+
+
+def _lecture(notebook: NotebookNode, unit: Unit, path: Path) -> NotebookNode:
+    _replace(notebook, TITLE, f"# {unit.number} · {unit.title}", path)
+    _replace(notebook, MINUTES, f"*About {unit.minutes[0]} minutes.", path)
+    _replace(notebook, NOW_YOU, _points_and_time(unit), path)
+    return notebook
+
+
+def _sheet(notebook: NotebookNode, unit: Unit, path: Path) -> NotebookNode:
+    link = f"[{unit.number} · {unit.title}](../notebooks/{unit.stem}.ipynb)"
+    _replace(notebook, TITLE, f"# {unit.short_title}: exercises", path)
+    _replace(notebook, ABOUT_SHEET, f"*{_points_and_time(unit)}. The lecture is {link}.*", path)
+    return notebook
+
+
+def _points_and_time(unit: Unit) -> str:
+    return f"{unit.points} points, about {in_words(unit.minutes[1])}"
+
+
+def _replace(notebook: NotebookNode, pattern: re.Pattern[str], words: str, path: Path) -> None:
+    """Put the words into the first text cell that has the pattern."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and pattern.search(cell.source):
+            cell.source = _replaced(cell.source, pattern, words, path)
+            return
+    _replaced("", pattern, words, path)
+
+
+def _replaced(text: str, pattern: re.Pattern[str], words: str, path: Path) -> str:
+    new, count = pattern.subn(lambda _: words, text, count=1)
+    if not count:
+        raise CourseError(f"{path}: there is no place for what the table of units says: {words!r}.")
+    return new
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+# -- maps -----------------------------------------------------------------------------------------
+
+
+def _readme_map(units: Sequence[Unit]) -> str:
+    rows = [
+        f"| {u.number} | [{u.title}](notebooks/{u.stem}.ipynb) "
+        f"| [{u.points} points](exercises/{u.stem}.ipynb) |"
+        for u in units
+    ]
+    head = ["| unit | lecture | exercises |", "| --- | --- | --- |"]
+    return "\n".join([*head, f"| 00 | [Start here](notebooks/{START}) | |", *rows])
+
+
+def _start_map(units: Sequence[Unit]) -> str:
+    rows = [
+        f"| {u.number} | [{u.title}]({u.stem}.ipynb) "
+        f"| [{u.number}](../exercises/{u.stem}.ipynb) | {u.points} |"
+        for u in units
+    ]
+    head = ["| unit | lecture | exercises | points |", "| --- | --- | --- | --- |"]
+    return "\n".join([*head, *rows])

@@ -1,0 +1,87 @@
+"""How feedback looks: cards and a table in HTML, and the words that they share with plain text.
+
+Colors come with a mark and a word, and follow JupyterLab's theme where there is one.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+GREEN = "var(--jp-success-color0, #2e7d32)"
+RED = "var(--jp-error-color0, #c62828)"
+AMBER = "var(--jp-warn-color0, #b26a00)"
+GRAY = "var(--jp-layout-color4, #757575)"
+LOOKS = {
+    "right": ("✓", GREEN),
+    "partly right": ("◐", AMBER),
+    "wrong": ("✗", RED),
+    "not attempted": ("○", GRAY),
+    "could not be checked": ("?", AMBER),
+    "not run yet": ("·", GRAY),
+}
+Row = tuple[str, str, str, int, int]  # number, name, state, earned, points
+_LEFT = "text-align:left"
+
+
+def state_card(state: str, aside: str, sentences: Sequence[str]) -> str:
+    """A card in the color of a state, with its mark and its word."""
+    return card(_marked(state, state.capitalize()), aside, sentences, LOOKS[state][1])
+
+
+def card(title: str, aside: str, sentences: Sequence[str], color: str = GRAY) -> str:
+    """A frame with a title and a line for each sentence."""
+    body = "".join(f'<div style="margin-top:4px">{in_html(s)}</div>' for s in sentences)
+    return (
+        f'<div style="border:1px solid {color};border-left-width:6px;border-radius:4px;'
+        'padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
+        f'<strong>{title}</strong> <span style="opacity:.8">{html.escape(aside)}</span>{body}</div>'
+    )
+
+
+def points_table(rows: Sequence[Row], earned: int, points: int) -> str:
+    """A row an exercise and the total under them, with headings for rows and columns."""
+    body = "".join(
+        f'<tr><td>{number}</td><th scope="row" style="{_LEFT};font-weight:normal">{name}</th>'
+        f'<td>{got} of {most}</td><td style="{_LEFT}">{_marked(state)}</td></tr>'
+        for number, name, state, got, most in rows
+    )
+    total = f'<td></td><th scope="row" style="{_LEFT}">Total</th>'
+    total += f"<td><strong>{earned} of {points}</strong></td><td></td>"
+    head = "".join(
+        f'<th scope="col" style="{_LEFT}">{h}</th>' for h in ("No.", "Exercise", "Points", "State")
+    )
+    return (
+        '<table aria-label="Points so far">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}<tr>{total}</tr></tbody></table>"
+    )
+
+
+def counted(*numbers: int, thing: str = "point") -> str:
+    """`1 point`, `2 of 3 points`."""
+    return " of ".join(map(str, numbers)) + f" {thing}" + ("" if numbers[-1] == 1 else "s")
+
+
+def one_line(text: str) -> str:
+    """Printable and on one line, whatever a student's error message contained."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())
+
+
+def in_html(sentence: str) -> str:
+    """`code` set as code; elsewhere v_{t−1} and g_1 with a true index, β^{t} with an exponent."""
+    words, *rest = re.split("(`[^`]+`)", sentence)
+    parts = [_indexed(words)]
+    for code, words in zip(rest[::2], rest[1::2], strict=True):
+        parts += [f"<code>{html.escape(code[1:-1])}</code>", _indexed(words)]
+    return "".join(parts)
+
+
+def _marked(state: str, word: str | None = None) -> str:
+    return f'<span aria-hidden="true">{LOOKS[state][0]}</span> {word or state}'
+
+
+def _indexed(words: str) -> str:
+    words = re.sub(r"_\{([^}]+)\}", r"<sub>\1</sub>", html.escape(words))
+    words = re.sub(r"\^\{([^}]+)\}", r"<sup>\1</sup>", words)
+    return re.sub(r"(?<!\w)([^\W\d_])_(\d+|[a-zA-Z])(?!\w)", r"\1<sub>\2</sub>", words)

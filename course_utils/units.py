@@ -1,0 +1,103 @@
+"""The units of the course: one table, `units.toml`, and the reading of a unit's name."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .exercise import Exercise
+from .files import CourseError
+
+TABLE = Path(__file__).with_name("units.toml")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A row of the table; the exercises, and so the points, are those of its check module."""
+
+    stem: str
+    title: str
+    label: str
+    minutes: tuple[int, int]
+    place: tuple[int, int]
+    after: tuple[str, ...]
+
+    @property
+    def number(self) -> str:
+        """`02` of 02_momentum."""
+        return self.stem.partition("_")[0]
+
+    @property
+    def name(self) -> str:
+        """`momentum` of 02_momentum: the name of its check module."""
+        return self.stem.partition("_")[2]
+
+    @property
+    def short_title(self) -> str:
+        """`02 · Counting cost` of a lecture that is called Counting cost: parameters, …"""
+        return f"{self.number} · {re.split('[:;,] ', self.title)[0]}"
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """What its check module asks, in order."""
+        module = import_module(f"{__package__}.checks.{self.name}")
+        found = [e for e in vars(module).values() if isinstance(e, Exercise)]
+        return [e for e in found if e.unit == module.__name__]
+
+    @property
+    def points(self) -> int:
+        """All points of its exercises."""
+        return sum(e.points for e in self.exercises)
+
+
+def read_table(text: str) -> tuple[Unit, ...]:
+    """The units of a table; CourseError says which row is not sound."""
+    try:
+        rows = tomllib.loads(text).get("unit", [])
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"The table of units cannot be read: {error}.") from None
+    units = tuple(map(_unit, rows))
+    stems = [unit.stem for unit in units]
+    if stems != sorted(set(stems)) or len({unit.number for unit in units}) < len(units):
+        raise CourseError("The table of units is out of order, or has a number twice.")
+    return units
+
+
+def _unit(row: dict[str, Any]) -> Unit:
+    try:
+        unit = Unit(**{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()})
+    except TypeError:
+        raise CourseError(f"The table of units has an incomplete row: {row}.") from None
+    if not re.fullmatch(r"\d\d_[a-z]+(_[a-z]+)*", unit.stem):
+        raise CourseError(f"The table of units has the stem {unit.stem!r}; 02_momentum is one.")
+    return unit
+
+
+UNITS = read_table(TABLE.read_text(encoding="utf-8"))
+
+
+def declared(stem: str) -> list[Exercise]:
+    """The exercises of the unit with this stem, such as 02_momentum; none if there is no such."""
+    return next((unit.exercises for unit in UNITS if unit.stem == stem), [])
+
+
+def meant(name: str, stems: Iterable[str]) -> str | None:
+    """The stem that is meant by `2`, `02`, `momentum`, `02_momentum` or the name of its file."""
+    wanted = re.split(r"[/\\]", name.strip().lower())[-1].removesuffix(".ipynb")
+    wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
+    known = {stem: (stem.lower(), *stem.lower().split("_", maxsplit=1)) for stem in stems}
+    return next((stem for stem, names in known.items() if wanted in names), None)
+
+
+def find(name: str, stems: Iterable[str] | None = None) -> str:
+    """The same, with a sentence where none is meant."""
+    known = [unit.stem for unit in UNITS] if stems is None else list(stems)
+    stem = meant(name, known)
+    if stem is None:
+        raise CourseError(f"There is no unit {name!r}; there are {', '.join(known) or 'none'}.")
+    return stem

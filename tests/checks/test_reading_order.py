@@ -1,0 +1,97 @@
+"""Checks read from the top: what is asked and what runs, then its hints, then known mistakes."""
+
+import ast
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+from course_utils import checks
+
+UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
+each_unit = pytest.mark.parametrize("unit", UNITS)
+
+
+def statements(unit):
+    module = importlib.import_module(f"{checks.__name__}.{unit}")
+    return ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
+
+
+def called(call):
+    """`exercise` for `exercise(…)`, `bias.mistake` for `bias.mistake(…)`, else nothing."""
+    return ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+
+
+def attached(statement):
+    """The call that a statement makes, or that decorates it: `bias.mistake`, `bias.add_hints`."""
+    if isinstance(statement, ast.FunctionDef):
+        return next(map(called, statement.decorator_list), "")
+    return called(statement.value) if isinstance(statement, ast.Expr) else ""
+
+
+def sections(unit):
+    """Each exercise's function and the statements after it, up to the next exercise."""
+    found = []
+    for statement in statements(unit):
+        if attached(statement) == "exercise":
+            found.append((statement, []))
+        elif found:
+            found[-1][1].append(statement)
+    assert found
+    return found
+
+
+def names_in(*trees):
+    return {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
+def defined_by(statement):
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    targets = getattr(statement, "targets", []) or [getattr(statement, "target", None)]
+    return names_in(*filter(None, targets))
+
+
+@each_unit
+def test_the_decorator_holds_the_number_and_the_points_alone(unit):
+    for function, _ in sections(unit):
+        (decorator,) = function.decorator_list
+        assert len(decorator.args) == 1
+        assert [k.arg for k in decorator.keywords] == ["points"]
+
+
+@each_unit
+def test_two_hints_or_more_follow_the_function_directly(unit):
+    for function, after in sections(unit):
+        assert attached(after[0]) == f"{function.name}.add_hints"
+        assert len(after[0].value.args) >= 2
+        assert sum(attached(s).endswith(".add_hints") for s in after) == 1
+
+
+@each_unit
+def test_then_come_one_mistake_or_more_of_this_exercise_and_of_no_other(unit):
+    for function, after in sections(unit):
+        mistakes = [attached(s) for s in after if attached(s).endswith(".mistake")]
+        assert set(mistakes) == {f"{function.name}.mistake"}
+
+
+@each_unit
+def test_a_mistake_has_an_example_or_stands_over_the_function_that_makes_it(unit):
+    for _, after in sections(unit):
+        for statement in after:
+            if isinstance(statement, ast.Expr) and attached(statement).endswith(".mistake"):
+                keywords = {k.arg for k in statement.value.keywords}
+                assert keywords & {"example", None}, ast.unparse(statement)
+
+
+@each_unit
+def test_nothing_that_only_its_mistakes_need_stands_before_the_function(unit):
+    body = statements(unit)
+    for function, after in sections(unit):
+        mistakes = [s for s in after if attached(s).endswith(".mistake")]
+        before = [s for s in body if s.lineno < function.lineno]
+        for helper in before:
+            others = [s for s in body if s is not helper and s not in mistakes]
+            for name in defined_by(helper) & names_in(*mistakes):
+                assert name in names_in(*others), f"{name} stands before {function.name}"

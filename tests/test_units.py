@@ -1,0 +1,77 @@
+"""units.py: one table of units, and one reading of a unit's name."""
+
+import pytest
+
+from course_utils.files import CourseError
+from course_utils.units import TABLE, UNITS, declared, find, meant, read_table
+
+STEMS = [unit.stem for unit in UNITS]
+ROW = """
+[[unit]]
+stem = "{}"
+title = "A title: and more"
+label = "A"
+minutes = [50, 60]
+place = [0, 0]
+after = []
+"""
+
+
+def test_a_row_tells_number_name_and_titles():
+    (unit,) = read_table(ROW.format("02_momentum"))
+    assert (unit.number, unit.name) == ("02", "momentum")
+    assert (unit.title, unit.short_title) == ("A title: and more", "02 · A title")
+    assert unit.minutes == (50, 60)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_points_are_those_of_the_exercises_which_carry_the_number_of_their_unit(unit):
+    assert unit.exercises == declared(unit.stem)
+    numbers = [exercise.number for exercise in unit.exercises]
+    assert numbers == [f"{int(unit.number)}.{k}" for k in range(1, len(numbers) + 1)]
+    assert unit.points == sum(exercise.points for exercise in unit.exercises) > 0
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_arrows_lead_to_earlier_units_and_no_two_units_share_a_place(unit):
+    earlier = [other.number for other in UNITS if other.number < unit.number]
+    assert set(unit.after) <= set(earlier)
+    assert [other.stem for other in UNITS if other.place == unit.place] == [unit.stem]
+
+
+def test_another_stem_declares_nothing():
+    assert declared("42_nothing") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["2", "02", "momentum", "02_momentum", "02_momentum.ipynb", " Momentum ",
+             "notebooks/02_momentum.ipynb", r"exercises\02_momentum.ipynb"]
+)  # fmt: skip
+def test_a_unit_has_many_names(name):
+    assert find(name) == meant(name, STEMS) == "02_momentum"
+
+
+@pytest.mark.parametrize("name", ["", "0", "42", "moment", "12_momentum", "2_momentum"])
+def test_any_other_name_gets_a_sentence_with_the_known_ones(name):
+    assert meant(name, STEMS) is None
+    with pytest.raises(CourseError, match=r"There is no unit .*; there are 01_rnn_gradients, 02_m"):
+        find(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[unit]", "cannot be read"),
+        ('[[unit]]\nstem = "01_a"', "incomplete row"),
+        (ROW.format("1_a"), "stem '1_a'"),
+        (ROW.format("02_a") + ROW.format("01_b"), "out of order"),
+        (ROW.format("01_a") + ROW.format("01_b"), "number twice"),
+    ],
+)
+def test_a_table_that_is_not_sound_gets_a_sentence(text, says):
+    with pytest.raises(CourseError, match=says):
+        read_table(text)
+
+
+def test_the_table_of_the_course_is_the_file_beside_the_module():
+    assert read_table(TABLE.read_text(encoding="utf-8")) == UNITS
