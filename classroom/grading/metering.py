@@ -104,6 +104,7 @@ class Counter:
             case "function" if name in FUNCTIONS and _has_metered([args, named]):
                 return m._function(FUNCTIONS[name], tuple(args), named)
             case "create" if name in CREATORS:
+                m._doing = name
                 return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
             case "turn" if name in TURNED and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)

@@ -83,6 +83,7 @@ class MeteredArray(LikeAnArray):
         raise AttributeError(f"A metered array has no attribute {name!r}.")
 
     def __getitem__(self, index: Any) -> Any:
+        self._meter._doing = "indexing"
         return self._meter._wrap(self._data[self._meter._raw(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:

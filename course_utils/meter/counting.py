@@ -37,13 +37,17 @@ class Largest(NamedTuple):
 
 
 class Made(NamedTuple):
-    """An array that was made on the way: its shape, and the line of code that made it."""
+    """An array that was made on the way: its shape, by which function, and in which line."""
 
     shape: tuple[int, ...]
+    how: str
     where: str
 
     def __str__(self) -> str:
-        return f"{'×'.join(map(str, self.shape)) or '1'}: {self.where}"
+        shape = "×".join(map(str, self.shape)) or "1"
+        return (
+            f"{shape} by {self.how} in `{self.where}`" if self.where else f"{shape} by {self.how}"
+        )
 
 
 DECISIONS = 1000  # comparisons may steer the program so often; to read numbers by them takes more
@@ -64,6 +68,7 @@ class Meter:
         self.result: Any = None
         self.refusals: list[NotCounted] = []
         self.where = ""  # the line of code at work, if it is not on this machine's stack
+        self._doing = ""
         self._made: list[tuple[int, Made]] = []
         self._live: dict[int, tuple] = {}
         self._numbers = self._bytes = self._given = 0
@@ -162,7 +167,7 @@ class Meter:
             self._remember(size, array.shape if array.size == size else root.shape)
 
     def _remember(self, size: int, shape: tuple[int, ...]) -> None:
-        made = Made(shape, self.where or line_at_work())
+        made = Made(shape, self._doing, self.where or line_at_work())
         if all(made != known for _, known in self._made):
             self._made = sorted([*self._made, (size, made)], key=lambda m: -m[0])[:MOST_MADE]
 
@@ -222,6 +227,7 @@ class Meter:
             raise self._refuse("Writing metered numbers into a plain array", FROM_OUTSIDE)
 
     def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
+        self._doing = ufunc.__name__
         if ufunc is np.power:
             ufunc, inputs = shorter_power(inputs)
         if ufunc in COMPOSED and method == "__call__" and not kwargs:
@@ -246,6 +252,7 @@ class Meter:
     def _function(self, function: Callable, args: tuple, kwargs: dict) -> Any:
         name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
         self._refuse_plain(kwargs.get("out"))
+        self._doing = function.__name__
         if function not in HANDLERS:
             return self._one_by_one(function, name, args, kwargs)
         try:

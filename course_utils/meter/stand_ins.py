@@ -29,6 +29,7 @@ def stand_ins(m: Meter) -> dict[int, Any]:
         def create(*args: Any, **kwargs: Any) -> Any:
             if not m._open or threading.get_ident() != thread:
                 return creator(*args, **kwargs)
+            m._doing = creator.__name__
             return m._wrap(creator(*m._raw(args), **m._raw(kwargs)))
 
         return create
