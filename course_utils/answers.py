@@ -43,6 +43,10 @@ class NotFinite(Exception):
         self.place, self.seed = current().place, refuting_seed()
 
 
+class OtherNumbers(Exception):
+    """On fresh inputs the numbers are not right after all; the message shows one of them."""
+
+
 class NotAttempted(Exception):
     """A blank is still in the answer."""
 
@@ -416,7 +420,7 @@ class FunctionAnswer:
             raise NotFinite(f"{call} is not finite: {_where_not(array)}.", at, array)
         return array
 
-    def metered(self, *args: Any, like: Callable[..., Any], may_read_out: bool = False) -> Meter:
+    def metered(self, *args: Any, like: Callable[..., Any]) -> Meter:
         """What one call costs, for a function whose numbers were found right before.
 
         The inputs are drawn anew around the given ones, and on them the numbers have to be those
@@ -428,19 +432,29 @@ class FunctionAnswer:
         try:
             m = measure(self.function, *args)
         except NotCounted as refusal:
-            raise Unreadable(f"The numbers are right. {refusal}") from None
+            raise Unreadable(str(refusal)) from None
         except Exception as error:
             raise Unreadable(f"On metered arrays {self.name} raised {in_words(error)}.") from None
-        if m.read_out and not may_read_out:
-            raise Unreadable(
-                f"The numbers are right, but {m.read_out} of them left their arrays on the way, so "
-                "the cost cannot be counted. Compute with arrays throughout, without `float`."
-            )
-        if not alike(m.result, like(*args)):
+        wanted = like(*args)
+        if not alike(m.result, wanted):
+            if not alike(found := self(*args), wanted):
+                raise OtherNumbers(_first_difference(found, wanted))
             raise Unreadable(
                 f"On metered arrays {self.name} gives other numbers than on plain ones."
             )
         return m
+
+
+def _first_difference(found: Any, wanted: Any) -> str:
+    """A sentence about the first number that is not as it should be."""
+    says = "On fresh inputs of the same kind the result is not right"
+    mine, true = real_array(found), real_array(wanted)
+    if mine is None or true is None or mine.shape != true.shape:
+        return f"{says}."
+    place = next(i for i in np.ndindex(true.shape) if not close(mine[i], true[i]))
+    where = f"[{', '.join(map(str, place))}]" if place else ""
+    shown = show_apart(mine[place], true[place])
+    return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
 
 
 def _nudged(value: Any) -> Any:

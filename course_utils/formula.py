@@ -73,6 +73,21 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "Max": lambda *xs: np.max(xs),
     "Min": lambda *xs: np.min(xs),
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "floor": np.floor,
+    "ceiling": np.ceil,
+    "sign": np.sign,
+    "gamma": lambda x: _by_mpmath("gamma", x),
+    "factorial": lambda x: _by_mpmath("factorial", x),
+    "binomial": lambda n, k: _by_mpmath("binomial", n, k),
+    "erf": lambda x: _by_mpmath("erf", x),
     "Rational": lambda p, q=1: p / q,
     "Eq": operator.eq,
     "Ne": operator.ne,
@@ -81,6 +96,7 @@ CONDITIONS = ("Eq", "Ne")
 ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
     "log": (1, 2),
     "Rational": (1, 2),
+    "binomial": (2, 2),
     "Eq": (2, 2),
     "Ne": (2, 2),
     "Max": (1, LONGEST),
@@ -88,6 +104,8 @@ ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
     "Sum": (2, 2),
     "Piecewise": (1, LONGEST),
 }
+BINDERS = ("Sum", "Product", "Integral")
+CALCULUS = ("Product", "Integral", "Derivative")  # read where SymPy goes on with them
 CONSTANTS = {"pi": np.pi, "E": np.e, "e": np.e, "oo": np.inf}
 
 
@@ -116,26 +134,35 @@ class Formula:
         functions: dict[str, Any] = {name: getattr(sympy, name, None) for name in FUNCTIONS}
         functions["abs"] = sympy.Abs
         functions["log2"] = lambda x: sympy.log(x) / sympy.log(2)
+        functions["expm1"] = lambda x: sympy.exp(x) - 1
+        functions["log1p"] = lambda x: sympy.log(1 + x)
         functions["Rational"] = lambda p, q=sympy.S.One: p / q
         calls = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
         applied = {function.id for function in calls if isinstance(function, ast.Name)}
         known = {"pi": sympy.pi, "E": sympy.E, "e": sympy.E, "oo": sympy.oo}
         for name in names_in(self.tree) - given.keys() - known.keys():
             known[name] = (sympy.Function if name in applied else sympy.Symbol)(name)
-        algebra = _Algebra(_exact_number, functions, _sympy_sum, _sympy_cases)
+        functions |= {name: partial(_sympy_bound, name) for name in ("Product", "Integral")}
+        functions["Derivative"] = sympy.Derivative
+        algebra = _Algebra(_exact_number, functions, partial(_sympy_bound, "Sum"), _sympy_cases)
         return _walk(self.tree, {**known, **given}, algebra)
 
     def __str__(self) -> str:
         return self.text
 
 
-def read_formula(answer: Any, symbols: Iterable[str], functions: Iterable[str] = ()) -> Formula:
-    """Read a number, text or SymPy expression in these symbols; FormulaError says what is wrong."""
+def read_formula(
+    answer: Any, symbols: Iterable[str], functions: Iterable[str] = (), calculus: bool = False
+) -> Formula:
+    """Read a number, text or SymPy expression in these symbols; FormulaError says what is wrong.
+
+    With `calculus`, products, integrals and derivatives too: for SymPy, not for `Formula.at`.
+    """
     symbols, functions = list(symbols), list(functions)
     text = _right_hand_side(_as_text(answer), symbols)
     tree = _parse(text)
     known, applied = {*map(canonical, symbols)}, {*map(canonical, functions)}
-    _refuse_what_is_no_formula(tree, text, known, applied)
+    _refuse_what_is_no_formula(tree, text, known, applied | {*CALCULUS} if calculus else applied)
     unknown = sorted(names_in(tree) - known - applied - CONSTANTS.keys())
     if unknown:
         unknown = [name[:40] for name in unknown[:5]]
@@ -166,10 +193,16 @@ def names_in(tree: ast.AST) -> set[str]:
     match tree:
         case ast.Name(id=name):
             return {name}
-        case ast.Call(func=ast.Name(id="Sum"), args=[body, ast.Tuple(elts=[index, *bounds])]):
+        case ast.Call(func=ast.Name(id=name), args=[body, ast.Tuple(elts=[index, *bounds])]) if (
+            name in BINDERS
+        ):
             return (names_in(body) - names_in(index)).union(*map(names_in, bounds))
         case ast.Call(func=ast.Name(id=name), args=args):
-            own = set() if name in FUNCTIONS or name in ("Sum", "Piecewise") else {name}
+            own = (
+                set()
+                if name in FUNCTIONS or name in (*BINDERS, "Derivative", "Piecewise")
+                else {name}
+            )
             return own.union(*map(names_in, args))
     return set().union(*map(names_in, ast.iter_child_nodes(tree)))
 
@@ -329,13 +362,15 @@ def _value_parts(node: ast.AST) -> tuple[list, list] | None:
             return [node.left, node.right], []
         case ast.Call(keywords=[_, *_]):
             return None
-        case ast.Call(func=ast.Name(id="Sum"), args=[body, ast.Tuple(elts=[ast.Name(), lo, hi])]):
+        case ast.Call(
+            func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(), lo, hi])]
+        ) if name in BINDERS:
             return [body, lo, hi], []
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
             pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple) and len(p.elts) == 2]
             if len(pairs) == len(pieces):
                 return [value for value, _ in pairs], [condition for _, condition in pairs]
-        case ast.Call(func=ast.Name(id=name), args=args) if name not in (*CONDITIONS, "Sum"):
+        case ast.Call(func=ast.Name(id=name), args=args) if name not in (*CONDITIONS, *BINDERS):
             return args, []
     return None
 
@@ -442,13 +477,14 @@ def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
         case ast.Compare(left=x, ops=[op], comparators=[y]):
             return OPERATORS[type(op)](value(x), value(y))
         case ast.Call(
-            func=ast.Name(id="Sum"), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
-        ):
+            func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
+        ) if name in BINDERS:
 
             def term(k: Any) -> Any:
                 return _walk(body, {**names, i: k}, algebra)
 
-            return algebra.sum(term, i, value(lo), value(hi))
+            bind = algebra.sum if name == "Sum" else algebra.functions[name]
+            return bind(term, i, value(lo), value(hi))
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
             pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple)]
             return algebra.cases([tuple(partial(value, part) for part in pair) for pair in pairs])
@@ -464,6 +500,15 @@ def _number(number: Any) -> Any:
 
 def _numeric(value: Any) -> Any:
     return (lambda *args: np.float64(value(*args))) if callable(value) else np.float64(value)
+
+
+def _by_mpmath(name: str, *args: Any) -> Any:
+    import mpmath
+
+    try:
+        return np.float64(getattr(mpmath, name)(*map(float, args)))
+    except (ValueError, OverflowError, TypeError):  # a pole, or beyond all floats
+        return np.float64(np.nan)
 
 
 def _summer() -> Callable[..., Any]:
@@ -494,11 +539,11 @@ def _exact_number(number: Any) -> Any:
     return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number)
 
 
-def _sympy_sum(term: Callable[[Any], Any], index: str, lo: Any, hi: Any) -> Any:
+def _sympy_bound(kind: str, term: Callable[[Any], Any], index: str, lo: Any, hi: Any) -> Any:
     import sympy
 
-    i = sympy.Symbol(index, integer=True)
-    return sympy.Sum(term(i), (i, lo, hi))
+    i = sympy.Symbol(index, **({"real": True} if kind == "Integral" else {"integer": True}))
+    return getattr(sympy, kind)(term(i), (i, lo, hi))
 
 
 def _sympy_cases(pieces: list[tuple[Callable[[], Any], Callable[[], Any]]]) -> Any:

@@ -2,6 +2,7 @@
 
 polynomial(lambda n, d: measure(attention, *arrays(n, d)).flops, n=2, d=1)
 difference(measured, "2*n**2*d")      # Your formula is too small: it lacks exactly n².
+growth(lambda n: measure(attention, *arrays(n, 3)).flops)      # of degree 2: 17·n² − 5·n
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> An
     held_out: dict[str, list[int]] = {}
     for name, given in sizes.items():
         if isinstance(given, int):
-            fitted[name], held_out[name] = [*range(2, given + 3)], [2 * given + 5, 3 * given + 8]
+            fitted[name] = [*range(2, given + 3)]
+            held_out[name] = [2 * given + 5, 3 * given + 8, 37]
         else:
             *fitted[name], last = sorted(set(given))
             held_out[name] = [last]
@@ -70,6 +72,95 @@ def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> An
         for powers, c in coefficients.items()
     )
     return sympy.Add(*terms)
+
+
+SIZES = (5, 8, 12, 15, 18, 24)  # enough for degree 4, the last to check; of no common period
+FAR = 200  # a polynomial has to hold there too, for work in blocks looks otherwise when small
+BLOCKS = (64, 128, 192, 256, 320)  # for code that works in blocks: up to 64 and all its divisors
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a count grows with a size: the exact polynomial, or the counts if there is none."""
+
+    degree: int  # of the polynomial; without one, the power between the largest sizes, rounded up
+    says: str  # "10·n² + 2,880·n"
+    polynomial: Any = None  # in SymPy
+
+
+def growth(
+    count: Callable[[int], int | None],
+    name: str = "n",
+    sizes: Iterable[int] = SIZES,
+    far: int = FAR,
+    blocks: Iterable[int] = BLOCKS,
+) -> Growth:
+    """The growth of `count(n)` by its exact polynomial: work that is wasted hides no square.
+
+    What takes too long at a size beyond `sizes` is None, and is then not asked for.
+    """
+    import sympy
+
+    counted: dict[int, int] = {}
+
+    def once(**size: int) -> int:
+        n = size[name]
+        if n not in counted:
+            number = count(n)
+            if number is None:
+                raise NotPolynomial
+            counted[n] = operator.index(number)
+        return counted[n]
+
+    def agrees(expected: Any) -> bool:
+        number = count(far) if far else None
+        return number is None or number == expected
+
+    for tried in filter(None, (tuple(sizes), tuple(blocks))):
+        try:
+            found = polynomial(once, **{name: tried})
+        except NotPolynomial:
+            continue
+        if tried[0] < far and not agrees(found.subs({name: far})) and tried == tuple(sizes):
+            continue
+        degree = int(sympy.degree(found, sympy.Symbol(name))) if found.free_symbols else 0
+        return Growth(degree, in_words(found), found)
+    (small, before), *_, (large, after) = sorted(counted.items())[-5:]
+    power = math.log(max(after, 1) / max(before, 1)) / math.log(large / small)
+    told = ", ".join(f"{c:,} at {name} = {n}" for n, c in sorted(counted.items())[-3:])
+    return Growth(math.ceil(power - 0.02), f"no polynomial in {name}: {told}")
+
+
+def in_words(expression: Any) -> str:
+    """10*n**2 + 2880*n as 10·n² + 2,880·n, the highest power first."""
+    terms = sorted(
+        expression.as_ordered_terms() if hasattr(expression, "as_ordered_terms") else [expression],
+        key=lambda term: -_total_degree(term),
+    )
+    written = ""
+    for term in terms:
+        sign = "− " if str(term).startswith("-") else "+ "
+        written += sign + _written(abs_term(term)) + " "
+    written = written.strip().removeprefix("+ ")
+    return f"−{written[2:]}" if written.startswith("− ") else written
+
+
+def abs_term(term: Any) -> Any:
+    """A term without its sign."""
+    return -term if str(term).startswith("-") else term
+
+
+def _total_degree(term: Any) -> int:
+    import sympy
+
+    return sympy.Poly(term).total_degree() if getattr(term, "free_symbols", None) else 0
+
+
+def _written(term: Any) -> str:
+    superscript = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    text = re.sub(r"\*\*(\d+)\b", lambda m: m[1].translate(superscript), str(term))
+    text = re.sub(r"\d{4,}", lambda m: f"{int(m[0]):,}", text)
+    return text.replace("**", "^").replace("*", "·")
 
 
 def _where(point: dict[str, int]) -> str:
@@ -160,9 +251,5 @@ def _listed(expression: Any) -> str:
     """The terms n**2 + 3*n as "n² and 3·n"."""
     if expression == 0:
         return ""
-    superscript = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-    terms = [
-        re.sub(r"\*\*(\d+)\b", lambda m: m[1].translate(superscript), str(t)).replace("*", "·")
-        for t in expression.as_ordered_terms()
-    ]
+    terms = [_written(t) for t in expression.as_ordered_terms()]
     return " and ".join([", ".join(terms[:-1]), terms[-1]] if len(terms) > 1 else terms)

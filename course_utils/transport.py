@@ -7,6 +7,8 @@ C_ij for the cost of one unit, the whole costs Σ C_ij P_ij.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -23,7 +25,10 @@ def cost_table(x: Any, y: Any, order: float = 1) -> np.ndarray:
 
 def cost(P: Any, C: Any) -> float:
     """What the plan costs: Σ C_ij P_ij."""
-    return float(np.sum(np.asarray(P) * np.asarray(C)))
+    P, C = np.asarray(P), np.asarray(C)
+    if P.shape != C.shape:
+        raise ValueError(f"The plan has shape {P.shape}, the cost table {C.shape}.")
+    return float(np.sum(P * C))
 
 
 def is_plan(P: Any, p: Any, q: Any) -> bool:
@@ -32,7 +37,11 @@ def is_plan(P: Any, p: Any, q: Any) -> bool:
     if P.shape != (len(p), len(q)) or not np.isfinite(P).all():
         return False
     slack = ROUNDING * max(1.0, np.abs(p).sum())
-    errors = (-P.min(initial=0), np.abs(P.sum(1) - p).max(), np.abs(P.sum(0) - q).max())
+    errors = (
+        -P.min(initial=0),
+        np.abs(P.sum(1) - p).max(initial=0),
+        np.abs(P.sum(0) - q).max(initial=0),
+    )
     return bool(max(errors) <= slack)
 
 
@@ -49,12 +58,17 @@ def wasserstein_1d(x: Any, p: Any, y: Any, q: Any, order: float = 1) -> float:
     x, p = _sorted_points(x, p)
     y, q = _sorted_points(y, q)
     _same_total(p, q)
+    if not order >= 1:
+        raise ValueError(f"The order is a number from 1 on, or inf; it is {order}.")
     steps_p, steps_q = (np.cumsum(mass) / mass.sum() for mass in (p, q))
     steps_p[-1] = steps_q[-1] = 1.0
     levels = np.sort(np.concatenate([steps_p, steps_q]), kind="stable")  # merges two sorted runs
     width = np.diff(levels, prepend=0.0)
     way = np.abs(x[np.searchsorted(steps_p, levels)] - y[np.searchsorted(steps_q, levels)])
-    return float((width @ way**order) ** (1 / order))
+    if np.isinf(order):  # the longest way of any mass; a level that only rounding made is no mass
+        return float(way[width > ROUNDING].max())
+    longest = way.max()
+    return float(longest * (width @ (way / (longest or 1.0)) ** order) ** (1 / order))
 
 
 def _sorted_points(x: Any, mass: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -106,23 +120,22 @@ def optimal_plan(C: Any, p: Any, q: Any) -> Optimum:
 
     The cells in use form a tree. Prices u, v with u_i + v_j = C_ij on it show whether another
     cell would be cheaper than its way through the tree; if so, mass is shifted around the cycle
-    that this cell closes, until one of the old cells is empty and leaves.
+    that this cell closes, until one of the old cells is empty and leaves. Costs are compared as
+    whole numbers, so that a forbidding one (10¹² beside 0.1) drowns no other.
     """
     C, p, q = _checked(C, p, q)
     P, cells = north_west_corner(p, q)
-    smallest_gain, smallest_shift = ROUNDING * np.abs(C).max(), ROUNDING * p.sum()
+    whole, unit = _whole_numbers(C)
+    smallest_shift = ROUNDING * p.sum()
     stuck = False
     for pivots in count():
-        u, v, parents = _potentials(C, cells)
-        gain = u[:, None] + v - C  # saved by each unit that goes this way
-        worthwhile = np.argwhere(gain > smallest_gain)
-        if not len(worthwhile):
-            return Optimum(P, u, v, pivots)
-        # the best cell enters; after a pivot that moved nothing the first one, for with Bland's
-        # rule (first in, first out) a run of such pivots cannot come back to where it was
-        best = worthwhile[0] if stuck else np.unravel_index(np.argmax(gain), gain.shape)
-        entering = int(best[0]), int(best[1])
-        losing, winning = _cycle(parents, len(p), *entering)
+        u, v, parents = _potentials(whole, cells)
+        gain = u[:, None] + v - whole  # saved by each unit that goes this way
+        found = _worthwhile(whole, gain, parents, first=stuck)
+        if found is None:
+            return Optimum(P, *_small_prices(whole, unit, C, smallest_shift < P), pivots)
+        losing, winning = found
+        entering = winning[0]
         shift = min(P[cell] for cell in losing)
         leaving = min(cell for cell in losing if P[cell] <= shift)
         for cell in losing:
@@ -134,6 +147,26 @@ def optimal_plan(C: Any, p: Any, q: Any) -> Optimum:
     raise AssertionError("there are finitely many trees of cells, and none comes back")
 
 
+def _worthwhile(
+    whole: np.ndarray, gain: np.ndarray, parents: list[int], first: bool
+) -> tuple[list[Cell], list[Cell]] | None:
+    """The cycle of the cell that enters, or None; a gain that is rounding of its costs is none.
+
+    The best cell enters; after a pivot that moved nothing the first one, for with Bland's rule
+    (first in, first out) a run of such pivots cannot come back to where it was.
+    """
+    while True:
+        best = int(np.argmax(gain > 0) if first else np.argmax(gain))
+        i, j = divmod(best, gain.shape[1])
+        if gain[i, j] <= 0:
+            return None
+        losing, winning = _cycle(parents, len(whole), i, j)
+        largest = max(abs(int(whole[cell])) for cell in losing + winning)
+        if int(gain[i, j]) * 10**14 > largest:
+            return losing, winning
+        gain[i, j] = 0
+
+
 def another_optimal_plan(C: Any, p: Any, q: Any) -> np.ndarray | None:
     """A second plan of the same, lowest cost, or None if the first is the only one.
 
@@ -142,10 +175,42 @@ def another_optimal_plan(C: Any, p: Any, q: Any) -> np.ndarray | None:
     """
     C, p, q = _checked(C, p, q)
     first, u, v, _ = optimal_plan(C, p, q)
-    tight = C - u[:, None] - v <= ROUNDING * np.abs(C).max()
+    scale = ROUNDING * np.maximum(np.abs(C), np.abs(u).max() + np.abs(v).max())
+    tight = C - u[:, None] - v <= scale
     reward = np.where(tight, -1.0 * (first <= ROUNDING * p.sum()), float(sum(C.shape)))
     second = optimal_plan(reward, p, q).plan
     return second if cost(second, reward) < -ROUNDING * p.sum() else None
+
+
+def _whole_numbers(C: np.ndarray) -> tuple[np.ndarray, int]:
+    """The costs, as they are written, in multiples of 1/unit: int64 if no sum can overflow."""
+    exact = [Fraction(repr(c)) for c in C.ravel().tolist()]
+    unit = math.lcm(*(c.denominator for c in exact))
+    whole = [int(c * unit) for c in exact]
+    fits = max(map(abs, whole)) * 2 * sum(C.shape) < 2**62
+    return np.array(whole, dtype=np.int64 if fits else object).reshape(C.shape), unit
+
+
+def _small_prices(
+    whole: np.ndarray, unit: int, C: np.ndarray, used: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Prices that prove the plan: equal to the cost where mass goes, and as small as they can be.
+
+    Shortest ways (Bellman and Ford) from everywhere at once: through any cell forward, and back
+    through the cells in use. A forbidding cost that no mass has to pay enters no price.
+    """
+    u, v = np.zeros(len(whole), dtype=whole.dtype), np.zeros(whole.shape[1], dtype=whole.dtype)
+    cells = np.argwhere(used)
+    for _ in range(2 * sum(whole.shape)):
+        lower = np.minimum(v, (whole - u[:, None]).min(axis=0))
+        raised = u.copy()
+        for i, j in cells:
+            raised[i] = max(raised[i], whole[i, j] - lower[j])
+        if (lower == v).all() and (raised == u).all():
+            break
+        u, v = raised, lower
+    u = np.array([int(x) / unit for x in u])
+    return u, np.minimum([int(x) / unit for x in v], (C - u[:, None]).min(axis=0))
 
 
 def _potentials(C: np.ndarray, cells: list[Cell]) -> tuple[np.ndarray, np.ndarray, list[int]]:
@@ -158,14 +223,14 @@ def _potentials(C: np.ndarray, cells: list[Cell]) -> tuple[np.ndarray, np.ndarra
     for i, j in cells:
         neighbors[i].append(m + j)
         neighbors[m + j].append(i)
-    price, parents, waiting = [0.0] * (m + n), [-1] * (m + n), [0]
+    price, parents, waiting = [0] * (m + n), [-1] * (m + n), [0]
     for node in waiting:  # grows while it is walked through
         for other in neighbors[node]:
             if other != parents[node]:
                 cell = (node, other - m) if node < m else (other, node - m)
-                price[other], parents[other] = float(C[cell]) - price[node], node
+                price[other], parents[other] = int(C[cell]) - price[node], node
                 waiting.append(other)
-    return np.array(price[:m]), np.array(price[m:]), parents
+    return np.array(price[:m], C.dtype), np.array(price[m:], C.dtype), parents
 
 
 def _cycle(parents: list[int], m: int, i: int, j: int) -> tuple[list[Cell], list[Cell]]:
@@ -253,8 +318,8 @@ def _masses(mass: Any) -> np.ndarray:
 def _same_total(p: np.ndarray, q: np.ndarray) -> None:
     if abs(p.sum() - q.sum()) > ROUNDING * p.sum():
         raise ValueError(
-            f"The masses differ in total: {p.sum():g} is there and {q.sum():g} is wanted. Divide "
-            "each side by its total to compare them as probabilities."
+            f"The masses differ in total: {p.sum():.12g} is there and {q.sum():.12g} is wanted. "
+            "Divide each side by its total to compare them as probabilities."
         )
 
 

@@ -100,7 +100,7 @@ def test_the_corrected_momentum_derivation_holds():
         **MOMENTUM,
     )
     assert d.check().holds
-    assert {line.how for line in d.check().lines} == {"proved by SymPy"}
+    assert {line.how for line in d.check().lines} == {"proved"}
 
 
 RECURRENCE = {
@@ -162,7 +162,8 @@ def test_softmax_attention_as_d_inverse_a_v_holds():
         lambda Q, K, V: softmax(Q @ K.T) @ V, [("=", with_a, "D = diag(A 1)")], where=ATTENTION
     )
     assert d.check().holds
-    assert d.check().lines[0].how == "held in 60 random instances"
+    assert d.check().lines[0].mark == "held"
+    assert d.check().lines[0].how.startswith("held in ")
 
 
 def expected_product(x, y, m, scale):
@@ -224,7 +225,7 @@ def test_the_running_average_unrolls_into_a_weighted_sum():
         where=domains,
     )
     assert expectation.check().holds
-    assert expectation.check().lines[-1].how == "closing in as t → ∞ in 8 random instances"
+    assert expectation.check().lines[-1].how == "held in 8 trials of t → ∞"
 
 
 GEOMETRIC = {"beta": interval(0, 1), "t": integers(1, 8)}
@@ -500,7 +501,7 @@ def test_a_malformed_line_is_refused_with_a_sentence():
     with pytest.raises(ValueError, match="Line 1: write"):
         Derivation("x", ["x + 0"], where={"x": real})
     with pytest.raises(ValueError, match="the relation is one of"):
-        Derivation("x", [("<", "x", "")], where={"x": real})
+        Derivation("x", [("~", "x", "")], where={"x": real})
     with pytest.raises(ValueError, match="both in `where`"):
         Derivation("x", [], where={"x": real}, given={"x": "1"})
 
@@ -581,7 +582,7 @@ def test_every_kind_of_line_can_be_shown():
     latex = Derivation("x", lines, where={"x": real, "g": sequence()})._repr_latex_()
     assert r"\_\_\_\_ && \ldots" in latex
     assert r"\text{x +} && \text{?}" in latex
-    assert r"\text{f(x)} && \checkmark" in latex
+    assert r"\text{f(x)} && \circ" in latex
     assert r"g_{1}^{2}" in latex
     assert latex.count("$") == 4
     assert latex.count("{") == latex.count("}")

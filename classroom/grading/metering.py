@@ -16,24 +16,32 @@ import numpy as np
 
 from course_utils.meter import HANDLERS, Meter, MeteredArray, NotCounted
 from course_utils.meter.arrays import LikeAnArray
+from course_utils.meter.counting import DECISIONS, line_at_work
+from course_utils.meter.loops import apply_along_axis
 from course_utils.meter.stand_ins import exchange, globals_of, numpy_with
-from course_utils.meter.tables import CREATORS, METHODS
+from course_utils.meter.tables import CREATORS, DATA_DECIDES, METHODS
 
 from .values import NUMBERS, TAG, WireError
 from .wire import Peer
 
-DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item"}
-DONE_BY_SYNTAX = {"__getitem__", "__setitem__", "__array__", "__bool__", "__float__"} | {
-    "__int__",
-    "__index__",
-}
+DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"}
+DONE_BY_SYNTAX = {
+    "__getitem__", "__setitem__", "__array__", "__bool__", "__float__", "__int__", "__index__",
+    "__str__", "__repr__", "__format__",
+}  # fmt: skip
 TURNED = {"T", "mT", "real"}
 AS_THEY_ARE = {"array", "asarray", "asanyarray", "ascontiguousarray", "fromiter"}
-TELLING = {"__bool__", "nonzero", "repeat"} | {  # the result, or its shape, tells numbers
+TELLING = {"nonzero", "repeat"} | {  # the result, or its shape, tells numbers
     f"numpy.{name}" for name in ("nonzero", "repeat", "tile", "split", "array_split", "delete")
 }
-TOLD = 1000  # times that numbers may decide what is done next; to read all of them takes more
-FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS}
+FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS} | {
+    f"{f.__module__}.{f.__name__}": f  # counted number by number; nothing that writes a file
+    for module in (np, np.linalg)
+    for f in vars(module).values()
+    if hasattr(f, "_implementation")
+    and f.__name__ not in DATA_DECIDES
+    and not f.__name__.startswith(("from", "load", "save", "gen", "busday", "datetime"))
+}
 
 
 class Counter:
@@ -74,12 +82,13 @@ class Counter:
             raise WireError("nothing of that kind can be asked for now")
         for handle in question.get("dropped") or []:
             self._arrays.pop(handle, None)
+        m.where = str(question.get("where") or "")[:200]
         what, name = question.get("what"), str(question.get("name"))
         args = [peer.decode(x) for x in question.get("args") or []]
         named = {key: peer.decode(x) for key, x in (question.get("named") or {}).items()}
         if _tells(what, name, args, named):
             self._told += 1
-            m.read_out += self._told > TOLD or what == "create"
+            m.read_out += self._told > DECISIONS or what == "create"
         try:
             return self._done(m, question, what, name, args, named)
         except NotCounted:
@@ -92,9 +101,10 @@ class Counter:
         match what:
             case "ufunc" if isinstance(getattr(np, name, None), np.ufunc):
                 return m._ufunc(getattr(np, name), str(question.get("method")), tuple(args), named)
-            case "function" if name in FUNCTIONS:
-                return FUNCTIONS[name](*args, **named)
+            case "function" if name in FUNCTIONS and _has_metered([args, named]):
+                return m._function(FUNCTIONS[name], tuple(args), named)
             case "create" if name in CREATORS:
+                m._doing = name
                 return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
             case "turn" if name in TURNED and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)
@@ -135,8 +145,7 @@ class FarArray(LikeAnArray):
         return self._far.ask("ufunc", ufunc.__name__, *inputs, method=method, named=kwargs)
 
     def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
-        name = f"{function.__module__}.{function.__name__}"
-        return self._far.ask("function", name, *args, named=kwargs)
+        return self._far.call(function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name in TURNED:
@@ -175,7 +184,13 @@ class FarArray(LikeAnArray):
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"a metered array of shape {self.shape}"
+        return self._do("__repr__")
+
+    def __str__(self) -> str:
+        return self._do("__str__")
+
+    def __format__(self, spec: str) -> str:
+        return self._do("__format__", spec)
 
     def __del__(self) -> None:
         self._far.dropped.append(self._handle)
@@ -189,6 +204,13 @@ class Far:
         self.dropped: list[int] = []
         self._metering = False
 
+    def call(self, function: Callable, args: tuple, kwargs: Any) -> Any:
+        """A function of NumPy; one that calls the student's own is a loop on this side."""
+        if function is np.apply_along_axis:
+            return apply_along_axis(*args, **kwargs)
+        name = f"{function.__module__}.{function.__name__}"
+        return self.ask("function", name, *args, named=kwargs)
+
     def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
         dropped, self.dropped = self.dropped, []
         return self.peer.ask(
@@ -197,6 +219,7 @@ class Far:
             name=name,
             method=method,
             dropped=dropped,
+            where=line_at_work(),
             args=[self.peer.encode(x) for x in args],
             named={key: self.peer.encode(x) for key, x in dict(named).items()},
         )
@@ -234,4 +257,4 @@ class Far:
         def creator(name: str) -> Callable:
             return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
 
-        return numpy_with({name: creator(name) for name in CREATORS}, FarArray)
+        return numpy_with({name: creator(name) for name in CREATORS}, FarArray, self.call)

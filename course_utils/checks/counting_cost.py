@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any
@@ -14,7 +15,9 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    OtherNumbers,
     Unreadable,
+    alike,
     close,
     show,
     show_at,
@@ -22,7 +25,7 @@ from ..answers import (
 from ..attention import multi_head as attend
 from ..exercise import Outcome, Verdict, exercise, partly, right, wrong
 from ..formula import names_in
-from ..meter import difference, measure, polynomial
+from ..meter import Meter, difference, measure, polynomial
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
@@ -580,9 +583,27 @@ def _by(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
+def _many_times_the_price(backward: FunctionAnswer) -> bool:
+    """Right gradients at ten forward passes or more; what is a little dear has other reasons."""
+    sizes = _mix_sizes(5, 6, 7)
+    try:
+        if not alike(backward(*sizes), _by_differences(*sizes)):
+            return False
+    except Unreadable:  # it takes square matrices only
+        return False
+    return backward.metered(*sizes, like=_by_differences).flops > 20 * 5 * 6 * 7
+
+
+class PricedFunction(Function):
+    """A function; two are the same if they give the same numbers and both are dear, or neither."""
+
+    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
+        return super().same(a, b) and _many_times_the_price(a) == _many_times_the_price(b)
+
+
 @exercise("6.9", points=2)
 def mix_backward(
-    mix_backward: Annotated[FunctionAnswer, Function(samples=[SQUARE])],
+    mix_backward: Annotated[FunctionAnswer, PricedFunction(samples=[SQUARE])],
 ) -> Verdict:
     """Write a function of A, V and dY that returns dA and dV at twice the cost of Y = AV."""
     for arrays in (SQUARE, _mix_sizes(2, 3, 4), _mix_sizes(4, 4, 1), _mix_sizes(1, 5, 2)):
@@ -604,9 +625,14 @@ def mix_backward(
                 )
     n, k, m = 5, 6, 7
     forward = measure(block.mix, *_mix_sizes(n, k, m)[:2])
-    cost = mix_backward.metered(*_mix_sizes(n, k, m), like=_by_differences, may_read_out=True)
+    try:
+        cost = mix_backward.metered(*_mix_sizes(n, k, m), like=_by_differences)
+    except OtherNumbers as miss:
+        return wrong(str(miss))
+    except Unreadable as trouble:
+        return partly(1, f"The gradients are right, but their cost was not counted. {trouble}")
     limit = 4 * forward.macs
-    if cost.read_out:
+    if cost.left or not cost.flops:
         return partly(1, "The gradients are right. To be counted, keep the numbers in arrays.")
     says = (
         f"With A {n}×{k} and V {k}×{m} the forward product takes {forward.macs} MACs, or "
@@ -614,8 +640,14 @@ def mix_backward(
         f"{cost.flops}."
     )
     if cost.flops > limit:
-        return partly(1, f"The gradients are right. {says}")
+        return partly(1, f"The gradients are right. {says}{_price_of(cost, n * k * m)}")
     return right(f"Finite differences agree. {says}")
+
+
+def _price_of(cost: Meter, product: int) -> str:
+    """What the work went into, if an array larger than any that is needed was made."""
+    needless = [made for made in cost.arrays if math.prod(made.shape) > product]
+    return f" The largest array was {needless[0]}." if needless else ""
 
 
 mix_backward.add_hints(
@@ -655,6 +687,8 @@ mix_backward.mistake(
     example=(lambda A, V, dY: (A.T @ dY, dY @ V.T),),
     when=_swapped,
 )
+
+
 mix_backward.mistake(
     "right, but at many times the price",
     "Two matrix products are enough. Nudging one number after the other costs a forward "

@@ -26,9 +26,11 @@ from ..answers import (
 )
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
+from ..cost import cost_in_n, judge_linear
 from ..derivation import Derivation, Report, matrix
-from ..exercise import Verdict, exercise, partly, refuted, right, wrong
+from ..exercise import Verdict, exercise, partly, right, wrong
 from ..meter import measure, polynomial
+from ..steps import Step, Way, judge_steps
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 
@@ -72,20 +74,26 @@ def _start(S, T, one_n):
     return (S @ T.T) @ one_n
 
 
+ONE_FACT_AT_A_TIME = Way(
+    (
+        Step(
+            lambda lines: (
+                f"line {two_facts_at_once(lines)} uses at once that the columns of T and the rows "
+                "of S sum to 1: put a line between"
+            ),
+            lambda lines: two_facts_at_once(lines) is None,
+        ),
+    ),
+    goal=lambda line: close(line_at(line, ANY_TWO_BY_THREE), np.ones(2)),
+    not_there="the last one is not yet n ones, without S and T.",
+)
+
+
 @exercise("8.1", points=2)
 def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive line by line that every row of softmax_row(Q) softmax_col(K)ᵀ sums to 1."""
     report = row_sums(lines, "S", "T")
-    if not report.holds:
-        return refuted(report)
-    if not close(line_at(lines[-1], ANY_TWO_BY_THREE), np.ones(2)):
-        return wrong("Every line is true, but the last one is not yet n ones, without S and T.")
-    if number := two_facts_at_once(lines):
-        return wrong(
-            f"Every line is true, but line {number} uses at once that the columns of T and the "
-            "rows of S sum to 1: put a line between."
-        )
-    return right(f"{report.sentence} Each uses at most one of the two facts.")
+    return judge_steps(report, lines, ONE_FACT_AT_A_TIME, 2, "Each uses at most one of two facts.")
 
 
 rows_sum_to_one.add_hints(
@@ -159,40 +167,26 @@ def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
     return tuple(rng.uniform(-2, 2, (n, k)).round(1) for k in (d, d, width))
 
 
-SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much, far above d = 3
+def tokens(n: int) -> tuple[np.ndarray, ...]:
+    """Inputs of n tokens for the meter."""
+    return draw(n, 3, 2)
 
 
-def growth(answer: FunctionAnswer, like: Callable, more: tuple = ()) -> tuple[str, str]:
-    """How the cost grows: "n×n array", "memory", "time" (both above linear) or "linear"; a line."""
-    small, large = (
-        answer.metered(*draw(SMALL, 3, 2), *more, like=like),
-        answer.metered(*draw(LARGE, 3, 2), *more, like=like),
-    )
-    shape = "×".join(map(str, large.largest.shape))
-    if large.largest.size >= LARGE**2:
-        return "n×n array", f"At n = {LARGE} the meter saw an array of {shape}."
-    kind = "linear" if large.flops < 2.2 * small.flops else "time"
-    what, before, after = "FLOPs", small.flops, large.flops
-    if large.peak > 2.2 * small.peak:
-        kind, what, before, after = "memory", "numbers in memory", small.peak, large.peak
-    says = f"From n = {SMALL} to n = {LARGE} it goes from {before} {what} to {after}"
-    return kind, f"{says}; the largest array is {shape}."
+def tokens_and_phi(n: int) -> tuple:
+    """The same with a feature map."""
+    return (*draw(n, 3, 2), *PHI)
 
 
 class MeteredFunction(Function):
     """A function; two are the same if they give the same numbers and their costs grow alike."""
 
+    def __init__(self, inputs: Callable[[int], tuple], samples: list[tuple]) -> None:
+        super().__init__(samples=samples)
+        self.inputs = inputs
+
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        more = self.samples[0][3:]
-        return super().same(a, b) and growth(a, b, more)[0] == growth(b, b, more)[0]
-
-
-def judge_cost(answer: FunctionAnswer, like: Callable, more: tuple = ()) -> Verdict:
-    """The verdict on a function that gives the right numbers."""
-    kind, says = growth(answer, like, more)
-    if kind == "linear":
-        return right(f"The numbers are right, and the cost is linear in n. {says}")
-    return partly(1, f"The numbers are right, but the cost is not linear in n. {says}")
+        alike = super().same(a, b)
+        return alike and cost_in_n(a, self.inputs, b).kind == cost_in_n(b, self.inputs, b).kind
 
 
 def weighted_means(weights: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -222,7 +216,7 @@ def _weights_first(Q, K, V):
 @exercise("8.2", points=3)
 def separable(
     separable_attention: Annotated[
-        FunctionAnswer, MeteredFunction(samples=[draw(3, 2, 2), draw(4, 3, 2)])
+        FunctionAnswer, MeteredFunction(tokens, samples=[draw(3, 2, 2), draw(4, 3, 2)])
     ],
 ) -> Verdict:
     """Write separable attention softmax_row(Q) softmax_col(K)ᵀ V with a cost linear in n."""
@@ -233,7 +227,7 @@ def separable(
         answer = separable_attention.array(Q, K, V, shape=(n, width))
         if not close(answer, expected):
             return counterexample((Q, K, V), expected, answer)
-    return judge_cost(separable_attention, _weights_first)
+    return judge_linear(separable_attention, tokens, _weights_first)
 
 
 separable.add_hints(
@@ -244,10 +238,16 @@ separable.add_hints(
 )
 
 
-def right_but(cost: str, example: Callable, *more: Any) -> Callable[[FunctionAnswer], bool]:
+def right_but(
+    cost: str, example: Callable, inputs: Callable[[int], tuple]
+) -> Callable[[FunctionAnswer], bool]:
     """A predicate: the numbers are those of the example, and the cost grows in this way."""
-    arrays = (*draw(4, 3, 2), *more)
-    return lambda f: close(f(*arrays), example(*arrays)) and growth(f, example, more)[0] == cost
+
+    def matches(f: FunctionAnswer) -> bool:
+        arrays = inputs(4)
+        return close(f(*arrays), example(*arrays)) and cost_in_n(f, inputs, example).kind == cost
+
+    return matches
 
 
 separable.mistake(
@@ -255,7 +255,7 @@ separable.mistake(
     "Multiplied from the left, the first product has n×n numbers, and the saving is gone. "
     "Put the brackets around the other pair.",
     example=(_weights_first,),
-    when=right_but("memory", _weights_first),
+    when=right_but("memory", _weights_first, tokens),
 )
 
 
@@ -593,7 +593,8 @@ def _phi_weights_first(Q, K, V, phi):
 @exercise("8.7", points=3)
 def linear(
     linear_attention: Annotated[
-        FunctionAnswer, MeteredFunction(samples=[(*draw(3, 2, 2), *PHI), (*draw(4, 3, 3), *PHI)])
+        FunctionAnswer,
+        MeteredFunction(tokens_and_phi, samples=[(*draw(3, 2, 2), *PHI), (*draw(4, 3, 3), *PHI)]),
     ],
 ) -> Verdict:
     """Write attention with similarity φ(q)ᵀφ(k), for any φ, with a cost linear in n."""
@@ -606,7 +607,7 @@ def linear(
             answer = linear_attention.array(Q, K, V, phi, shape=(n, width), finite=False)
             if not close(answer, expected):
                 return counterexample((Q, K, V), expected, answer, f" and φ(x) = {name}")
-    return judge_cost(linear_attention, _phi_weights_first, PHI)
+    return judge_linear(linear_attention, tokens_and_phi, _phi_weights_first)
 
 
 linear.add_hints(
@@ -620,7 +621,7 @@ linear.mistake(
     "φ(Q)φ(K)ᵀ has n×n numbers. For the numerator multiply φ(K)ᵀV first; for the "
     "denominator the row sums of A are φ(Q) times the sum of the φ(k_j).",
     example=(_phi_weights_first,),
-    when=right_but("memory", _phi_weights_first, *PHI),
+    when=right_but("memory", _phi_weights_first, tokens_and_phi),
 )
 
 

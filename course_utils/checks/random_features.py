@@ -22,8 +22,10 @@ from ..answers import (
     show_at,
 )
 from ..attention import linear_attention, positive_features, softmax, trigonometric_features
-from ..derivation import Derivation, positive, real
-from ..exercise import Verdict, exercise, partly, refuted, right, wrong
+from ..cost import cost_in_n, judge_linear
+from ..derivation import Derivation, inner_products
+from ..exercise import Outcome, Verdict, exercise, partly, refuted, right, wrong
+from ..steps import Step, Way
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 
@@ -37,26 +39,27 @@ class Square(NamedTuple):
     cross: str  # the dot product that should go
     formula: Formula  # the free symbols
 
-    def check(self, lines: list) -> str | None:
-        """What is wrong with these lines, in a sentence; None if nothing is."""
+    @property
+    def way(self) -> Way:
+        """The steps: a line that shows how the square comes about, then one without the cross."""
+        parts = ", ".join(self.formula.domain)
+        asked = f"none shows how the square comes about: put one with {parts} before {self.square}"
+        return Way(
+            (Step(lambda _: f"{asked} appears", self.is_shown_by),),
+            goal=lambda line: self.cross not in names_in(line),
+            not_there=f"the last one still contains {self.cross}.",
+        )
+
+    def check(self, lines: list) -> tuple[int, str]:
+        """How many of two parts are earned, and what is missing in a sentence, or nothing."""
         report = Derivation(
             self.start,
             [("=", str(line), "") for line in lines],
-            where={n: real if n == self.cross else positive for n in self.formula.domain},
+            where={" ".join(self.formula.domain): inner_products()},
             given={self.square: (self.written_out, "written out")},
             instances=30,
         ).check()
-        if not report.holds:
-            return refuted(report).says
-        if self.cross in names_in(lines[-1]):
-            return f"Every line is true, but the last one still contains {self.cross}."
-        if not self.is_shown_by(lines):
-            parts = ", ".join(self.formula.domain)
-            return (
-                f"Every line is true, but none shows how the square comes about: put one with "
-                f"{parts} before {self.square} appears."
-            )
-        return None
+        return self.way.follow(lines) if report.holds else (0, refuted(report).says)
 
     def is_shown_by(self, lines: list) -> bool:
         """Whether a line has all the parts of the square written out."""
@@ -90,17 +93,15 @@ def completed_square(
     shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"])],
 ) -> Verdict:
     """Complete two squares: split exp(xᵀy) by ‖x+y‖², and shift the bell curve by u = x + y."""
-    first, second = SPLIT.check(split), SHIFT.check(shift)
-    if first and second:
-        return wrong(f"Part one: {first} Part two: {second}")
-    if first:
-        return partly(2, f"Part two is right. Part one: {first}")
-    if second:
-        return partly(1, f"Part one is right. Part two: {second}")
-    return right(
-        "Every line holds, in both parts. The bell curve exp(−r/2) only moved, so E[exp(wᵀu)] is "
-        "the factor in front of it, exp(s/2)."
-    )
+    (one, first), (two, second) = SPLIT.check(split), SHIFT.check(shift)
+    if not first and not second:
+        return right(
+            "No line is refuted, in either part. The bell curve exp(−r/2) only moved, so "
+            "E[exp(wᵀu)] is the factor in front of it, exp(s/2)."
+        )
+    earned = one // 2 + two  # one point for part one, two for part two
+    says = f"Part one: {first or 'right.'} Part two: {second or 'right.'}"
+    return partly(earned, says) if earned else wrong(says)
 
 
 completed_square.add_hints(
@@ -511,9 +512,6 @@ def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray) ->
     return np.array([sum(a * v for a, v in zip(row, V, strict=True)) / sum(row) for row in similar])
 
 
-SMALL, LARGE = 32, 64  # tokens; twice as many must cost twice as much
-
-
 def definition_of(answer: FunctionAnswer) -> Callable:
     """The definition with w or with −w in it, whichever this answer follows."""
     Q, K, V, W = tokens(3, 2, 2, 4)
@@ -524,30 +522,21 @@ def definition_of(answer: FunctionAnswer) -> Callable:
     return by_definition
 
 
-def growth(answer: FunctionAnswer, like: Callable | None = None) -> tuple[str, str]:
-    """What grows faster than n, "memory" or "time" (else "nothing"), and a sentence about it."""
-    like = like or definition_of(answer)
-    small, large = (
-        answer.metered(*tokens(SMALL, 3, 2, 4), like=like),
-        answer.metered(*tokens(LARGE, 3, 2, 4), like=like),
-    )
-    shape = "×".join(map(str, large.largest.shape))
-    if large.largest.size >= LARGE**2:
-        return "memory", f"At n = {LARGE} the meter saw an array of {shape}."
-    if large.peak > 2.2 * small.peak:
-        cost, what = (small.peak, large.peak), "numbers in memory"
-    else:
-        cost, what = (small.flops, large.flops), "FLOPs"
-    kind = "nothing" if cost[1] < 2.2 * cost[0] else "memory" if "memory" in what else "time"
-    says = f"From n = {SMALL} to n = {LARGE} it goes from {cost[0]} {what} to {cost[1]}"
-    return kind, f"{says}; the largest array is {shape}."
+def many_tokens(n: int) -> tuple[np.ndarray, ...]:
+    """Inputs of n tokens for the meter."""
+    return tokens(n, 3, 2, 4)
+
+
+def cost_of(answer: FunctionAnswer) -> str:
+    """How the cost grows with n, in a word."""
+    return cost_in_n(answer, many_tokens, definition_of(answer)).kind
 
 
 class MeteredFunction(Function):
     """A function; two are the same if they give the same numbers and their costs grow alike."""
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return super().same(a, b) and growth(a, b)[0] == growth(b, b)[0]
+        return super().same(a, b) and cost_of(a) == cost_of(b)
 
 
 @exercise("9.5", points=2)
@@ -564,10 +553,11 @@ def approximate_attention(
         answer = approximate_attention.array(*arrays, shape=(n, width), finite=False)
         if not close(answer, expected):
             return counterexample(dict(zip("QKVW", arrays, strict=True)), expected, answer)
-    kind, says = growth(approximate_attention)
-    if kind != "nothing":
-        return partly(1, f"The numbers are right, but the cost is not linear in n. {says}")
-    return right(f"{limit(approximate_attention)} The cost is linear in n. {says}")
+    like = definition_of(approximate_attention)
+    verdict = judge_linear(approximate_attention, many_tokens, like)
+    if verdict.outcome != Outcome.RIGHT:
+        return verdict
+    return right(f"{limit(approximate_attention)} {verdict.says}")
 
 
 approximate_attention.add_hints(
@@ -585,7 +575,7 @@ def _right_numbers(f: FunctionAnswer) -> bool:
 @approximate_attention.mistake(
     "the n×n weights built after all",
     "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to multiply f(K)ᵀV first.",
-    when=lambda f: _right_numbers(f) and growth(f)[0] == "memory",
+    when=lambda f: _right_numbers(f) and cost_of(f) in ("weights", "memory"),
 )
 def _all_pairs(Q, K, V, W):
     A = positive_features(Q, W) @ positive_features(K, W).T
@@ -596,7 +586,7 @@ def _all_pairs(Q, K, V, W):
     "one query at a time",
     "No array is large now, but each of n queries still visits n keys. f(K)ᵀV and the sum "
     "of the f(k_j) are the same for all queries, so form them once.",
-    when=lambda f: _right_numbers(f) and growth(f)[0] == "time",
+    when=lambda f: _right_numbers(f) and cost_of(f) == "time",
 )
 def _query_by_query(Q, K, V, W):
     G = positive_features(K, W)

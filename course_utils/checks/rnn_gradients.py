@@ -30,7 +30,7 @@ from ..derivation import (
     matrix,
     vector,
 )
-from ..exercise import Verdict, exercise, partly, refuted, right, wrong
+from ..exercise import Verdict, exercise, partly, right, wrong
 from ..rnn import (
     ACTIVATIONS,
     Activation,
@@ -42,6 +42,7 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
+from ..steps import Way, judge_steps, some_line
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
     ACTIVATIONS[name] for name in ("identity", "ReLU", "tanh", "sigmoid", "SiLU")
@@ -98,22 +99,24 @@ def induction(lines: list[Line], W: Domain = ANY_W) -> Report:
     ).check()
 
 
-def uses_the_assumption(lines: list[Line]) -> bool:
-    """Is there a line on the way that is written with h_{t−1} alone?"""
-    return any(not uses(line, "g_prev", "h") for line in lines[:-1])
+BY_THE_ASSUMPTION = Way(
+    (
+        some_line(
+            lambda line: not uses(line, "g_prev", "h"),  # written with h_{t−1} alone
+            "none uses the assumption: g_{t−1} is never replaced",
+        ),
+    ),
+    goal=lambda line: not uses(line, "W", "z", "g_prev", "h_prev"),
+    not_there="the last one is not yet σ(h_t), with h and σ alone.",
+)
 
 
 @exercise("1.1", points=2)
 def induction_step(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive g_t = σ(h_t) line by line from g_{t−1} = σ(h_{t−1})."""
-    report = induction(lines)
-    if not report.holds:
-        return refuted(report)
-    if uses(lines[-1], "W", "z", "g_prev", "h_prev"):
-        return wrong("Every line is true, but the last one is not yet σ(h_t), with h and σ alone.")
-    if not uses_the_assumption(lines):
-        return wrong("Every line is true, but none uses the assumption: g_{t−1} is never replaced.")
-    return right(f"{report.sentence} Many of the matrices W were singular.")
+    return judge_steps(
+        induction(lines), lines, BY_THE_ASSUMPTION, 2, "Many of the matrices W were singular."
+    )
 
 
 induction_step.add_hints(

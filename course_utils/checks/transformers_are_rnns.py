@@ -25,7 +25,7 @@ from ..answers import (
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..exercise import Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
-from ..meter import measure, polynomial
+from ..meter import growth, measure, polynomial
 
 
 def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -502,7 +502,7 @@ def growth_in_n(name: str) -> int:
         layers: dict[str, Callable] = {"softmax": attention, "linear": causal_linear_attention}
         return measure(layers[name], X, X, X).flops
 
-    return round(math.log2(count(512) / count(256)))
+    return growth(count).degree
 
 
 def power_of_n(formula: FormulaAnswer) -> float:

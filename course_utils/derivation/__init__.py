@@ -23,6 +23,7 @@ from .domains import (
     Domain,
     activation,
     diagonal,
+    inner_products,
     integers,
     interval,
     invertible,
@@ -39,4 +40,4 @@ from .domains import (
 from .evaluation import inner, norm
 from .expressions import shown
 from .judging import Derivation
-from .report import BLANK, RIGHT, UNCHECKED, WRONG, LineReport, Report
+from .report import BLANK, FALSE, HELD, PROVED, RIGHT, UNCHECKED, WRONG, LineReport, Report

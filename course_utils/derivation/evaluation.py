@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache, reduce
 from typing import Any
@@ -12,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..formula import GREEK, FormulaError, canonical
+from .precise import bare, precise
 
 LONGEST_SUM = 2000
-ROUNDING, FLOAT_ROUNDING = 1e-20, 1e-8  # relative to the values, and at least to 1
+LARGEST = 10**9  # an exponent beyond it is an overflow even for mpmath
+ROUNDING, FLOAT_ROUNDING = 1e-20, 1e-8  # where a condition asks whether two numbers are equal
+ROUGH = 25  # digits for what is computed by quadrature or extrapolation
 
 Evaluator = Callable[[Mapping[str, Any]], Any]
 
@@ -34,9 +38,10 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.Rational):
         ratio = Fraction(int(e.p), int(e.q))
         return lambda v: number(ratio, exact)
-    if e in (sp.pi, sp.E):
-        constant = getattr(_library(exact), "pi" if e == sp.pi else "e")
-        return lambda v: +constant
+    if e in (sp.oo, -sp.oo):
+        return lambda v: math.inf if e == sp.oo else -math.inf
+    if isinstance(e, sp.NumberSymbol):
+        return lambda v: _constant(e, exact)
     if isinstance(e, sp.logic.boolalg.BooleanAtom):
         return lambda v: bool(e)
     if isinstance(e, sp.Symbol):
@@ -47,6 +52,10 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
         return lambda v: np.reshape(v[symbol], (len(v[symbol]), -1))
     if isinstance(e, sp.Sum | sp.Product):
         return _sum(e, exact)
+    if isinstance(e, sp.Integral):
+        return _integral(e, exact)
+    if isinstance(e, sp.Derivative | sp.Limit | sp.Subs):
+        return _carried_out(e, exact)
     if isinstance(e, sp.Piecewise):
         return _cases(e, exact)
     if isinstance(e, sp.MatrixBase):
@@ -56,11 +65,7 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.core.function.AppliedUndef):
         function = name_of(e.func)
         return lambda v: number(v[function](*[part(v) for part in parts]), exact)
-    f = _operations(exact).get(e.func)
-    if f is None and isinstance(e, sp.Function):
-        f = getattr(_library(exact), e.func.__name__, None)
-    if f is None:
-        raise FormulaError(f"{e.func.__name__} is unknown here: give the line as a function.")
+    f = _operations(exact).get(e.func) or _function(e, exact)
     return lambda v: f(*[part(v) for part in parts])
 
 
@@ -68,17 +73,142 @@ def number(value: Any, exact: bool) -> Any:
     """A scalar ready for arithmetic that neither overflows (if exact) nor raises (if not)."""
     if not exact:
         return value if isinstance(value, np.ndarray) else np.float64(value)
+    return precise(value) if isinstance(value, np.ndarray) else bare(value)
+
+
+def _constant(e: Any, exact: bool) -> Any:
     import mpmath
 
-    if isinstance(value, Fraction):
-        return mpmath.mpf(value.numerator) / value.denominator
-    return mpmath.mpf(value)
+    value = +getattr(mpmath, {"Exp1": "e", "Pi": "pi"}.get(type(e).__name__, str(e).lower()))
+    return value if exact else np.float64(value)
 
 
-def _library(exact: bool) -> Any:
+_nothing = 0.0  # a divisor or the argument of a logarithm of at most this size is zero
+
+
+@contextmanager
+def zero_is(size: Any) -> Iterator[None]:
+    """At a point where something vanishes by construction, what is this small is zero."""
+    global _nothing
+    before, _nothing = _nothing, size
+    try:
+        yield
+    finally:
+        _nothing = before
+
+
+class Loss:
+    """What is lost on the way: decimal digits by cancellation, and the sizes that cancelled."""
+
+    def __init__(self) -> None:
+        self.digits, self.cancelled = 0.0, 0
+
+    def in_sum(self, terms: list, total: Any) -> None:
+        largest = max((abs(t) for t in terms), default=0)
+        if not total:
+            self.cancelled = max(self.cancelled, largest)
+        elif largest > 2 * abs(total):
+            self.digits += _log10(largest) - _log10(abs(total))
+
+    def in_function(self, x: Any) -> None:
+        if x and abs(x) > 10:
+            self.digits += _log10(abs(x))
+
+
+def _log10(x: Any) -> float:
+    _, _, exponent, bits = x._mpf_
+    return 0.30103 * (exponent + bits)
+
+
+_loss: Loss | None = None
+
+
+@contextmanager
+def watched() -> Iterator[Loss]:
+    """What is computed inside is watched for cancellation."""
+    global _loss
+    before, _loss = _loss, Loss()
+    try:
+        yield _loss
+    finally:
+        _loss = before
+
+
+def _total(*terms: Any) -> Any:
+    total = reduce(operator.add, terms)
+    if _loss is not None and type(total).__name__ == "mpf":
+        _loss.in_sum([t for t in terms if t], total)
+    return total
+
+
+def safely(operation: Callable, *args: Any) -> Any:
+    """The value, or an OverflowError where it would take for ever."""
+    if operation is operator.pow:
+        base, exponent = args
+        if not base and exponent < 0:
+            raise ZeroDivisionError
+        if base and abs(exponent) > LARGEST / (1 + abs(math.frexp(float(abs(base)))[1])):
+            raise OverflowError("the power is too large")
+    elif len(args) == 1 and abs(args[0]) > LARGEST and operation.__name__ in GROWING:
+        raise OverflowError(f"{operation.__name__} of a number beyond all bounds")
+    return operation(*args)
+
+
+GROWING = {"exp", "expm1", "sinh", "cosh", "tanh", "gamma", "factorial", "coth", "erf", "erfc"}
+SPELLED = {
+    "ceiling": "ceil", "Heaviside": "_step", "LambertW": "lambertw", "re": "re", "im": "im",
+    "conjugate": "conj", "Chi": "chi", "Shi": "shi", "Si": "si", "Ci": "ci", "Ei": "ei",
+}  # fmt: skip
+
+
+def _function(e: Any, exact: bool) -> Callable:
+    """One of SymPy's functions by the name that mpmath or NumPy has for it."""
+    import mpmath
+    import sympy
+
+    name = SPELLED.get(e.func.__name__, e.func.__name__)
+    if not isinstance(e, sympy.Function) or not callable(getattr(mpmath, name, None)):
+        raise FormulaError(f"{e.func.__name__} is unknown here: give the line as a function.")
+    fast = getattr(np, name, None)
+    if not exact and isinstance(fast, np.ufunc):
+        return fast
+    slow = getattr(mpmath, name)
+
+    def one(*args: Any) -> Any:
+        args = [bare(a) for a in args]
+        if _nothing:
+            _refuse_poles(name, args[0])
+        if _loss is not None:
+            _loss.in_function(args[0])
+        found = safely(slow, *args)
+        return found if exact else np.float64(found)
+
+    def each(*args: Any) -> Any:
+        if not any(isinstance(a, np.ndarray) for a in args):
+            return one(*args)
+        found = np.frompyfunc(one, len(args), 1)(*args)
+        return precise(found) if exact else found.astype(float)
+
+    return each
+
+
+def _refuse_poles(name: str, x: Any) -> None:
+    """A ZeroDivisionError where a function has no value, up to rounding."""
     import mpmath
 
-    return mpmath if exact else np
+    distance = {
+        "log": lambda: x,
+        "tan": lambda: mpmath.cos(x),
+        "sec": lambda: mpmath.cos(x),
+        "cot": lambda: mpmath.sin(x),
+        "csc": lambda: mpmath.sin(x),
+        "atanh": lambda: 1 - x * x,
+        "gamma": lambda: x - mpmath.nint(x) if x < 0.5 else 1,
+        "loggamma": lambda: x - mpmath.nint(x) if x < 0.5 else 1,
+        "factorial": lambda: x - mpmath.nint(x) if x < -0.5 else 1,
+    }.get(name)
+    if distance and abs(distance()) <= _nothing:
+        raise ZeroDivisionError(f"{name} has no value here")
 
 
 def _sum(e: Any, exact: bool) -> Evaluator:
@@ -86,17 +216,103 @@ def _sum(e: Any, exact: bool) -> Evaluator:
 
     *more, (index, lo, hi) = e.limits  # SymPy's last limit is the outermost sum
     inside = e.func(e.function, *more) if more else e.function
-    term, lo, hi = (evaluator(x, exact) for x in (inside, lo, hi))
-    total, empty = (math.prod, 1) if isinstance(e, sympy.Product) else (sum, 0)
+    endless = hi is sympy.oo or lo is -sympy.oo
+    term, lo, hi = (evaluator(x, exact or endless) for x in (inside, lo, hi))
+    product = isinstance(e, sympy.Product)
+    name = name_of(index)
+    if endless:
+        total = _remembered(
+            e, lambda v: _to_infinity(lambda k: term({**v, name: k}), lo(v), hi(v), product)
+        )
+        return lambda v: number(total(v), exact)
 
     def value(v: Mapping[str, Any]) -> Any:
-        first, last = int(lo(v)), int(hi(v))
+        first, last = lo(v), hi(v)
+        if first != int(first) or last != int(last):
+            raise ValueError("a sum needs whole numbers as its limits")
+        first, last = int(first), int(last)
         if last - first > LONGEST_SUM:
             raise OverflowError(f"a sum of {last - first + 1} terms is too long")
-        terms = (term({**v, name_of(index): k}) for k in range(first, last + 1))
-        return total(terms, start=number(empty, exact))
+        terms = (term({**v, name: k}) for k in range(first, last + 1))
+        if exact and not product and last >= first:
+            return _total(*terms)
+        return (math.prod if product else sum)(terms, start=number(int(product), exact))
 
     return value
+
+
+def _remembered(e: Any, evaluate: Evaluator) -> Evaluator:
+    """What takes long is computed once for the same values of its symbols."""
+    from sympy.core.function import AppliedUndef
+
+    names = sorted(name_of(s) for s in e.free_symbols)
+    if e.atoms(AppliedUndef):
+        return evaluate
+    known: dict[tuple, Any] = {}
+
+    def value(v: Mapping[str, Any]) -> Any:
+        key = tuple(v[n] for n in names)
+        if key not in known:
+            known[key] = evaluate(v)
+        return known[key]
+
+    return value
+
+
+def _to_infinity(term: Callable, first: Any, last: Any, product: bool) -> Any:
+    """An endless sum or product by extrapolation; two ways must agree."""
+    import mpmath
+
+    add = mpmath.nprod if product else mpmath.nsum
+    with mpmath.workdps(ROUGH):
+        ways = [add(term, [first, last], method=way) for way in ("r+s", "levin")]
+        a, b = (mpmath.mpf(mpmath.re(w)) for w in ways)
+        if not abs(a - b) <= 1e-12 * max(abs(a), abs(b)):
+            raise ArithmeticError("the sum does not settle")
+        return a
+
+
+def _integral(e: Any, exact: bool) -> Evaluator:
+    """An integral by quadrature, with its error kept small."""
+    *more, limit = e.limits
+    if len(limit) != 3:
+        raise FormulaError("an integral without limits is no number: Integral is unknown here.")
+    inside = evaluator(e.func(e.function, *more) if more else e.function, True)
+    name, lo, hi = name_of(limit[0]), *(evaluator(x, True) for x in limit[1:])
+
+    def value(v: Mapping[str, Any]) -> Any:
+        import mpmath
+
+        with mpmath.workdps(ROUGH), np.errstate(all="ignore"):
+            ends = [lo(v), hi(v)]
+            if all(mpmath.isfinite(x) for x in ends):
+                ends = mpmath.linspace(*ends, 5)
+            found, error = mpmath.quad(lambda t: inside({**v, name: t}), ends, error=True)
+            if not error <= 1e-12 * max(1, abs(found)):
+                raise ArithmeticError("the integral does not settle")
+        return found
+
+    integral = _remembered(e, value)
+    return lambda v: number(integral(v), exact)
+
+
+def _carried_out(e: Any, exact: bool) -> Evaluator:
+    """A derivative or a limit as SymPy carries it out."""
+    import sympy
+
+    done = e.doit()
+    if done.has(sympy.Derivative, sympy.Limit, sympy.Subs):
+        raise FormulaError(f"this {e.func.__name__} is unknown here: give the line as a function.")
+    return evaluator(done, exact)
+
+
+def is_rough(e: Any) -> bool:
+    """Whether the value is computed by quadrature or extrapolation, so to fewer digits."""
+    import sympy
+
+    endless = (sympy.oo in limit or -sympy.oo in limit
+               for s in e.atoms(sympy.Sum, sympy.Product) for limit in s.limits)  # fmt: skip
+    return bool(e.atoms(sympy.Integral)) or any(endless)
 
 
 def _cases(e: Any, exact: bool) -> Evaluator:
@@ -111,12 +327,17 @@ def _cases(e: Any, exact: bool) -> Evaluator:
 
 @cache
 def _operations(exact: bool) -> dict[Any, Callable]:
+    import mpmath
     import sympy as sp
 
     def power(a: Any, b: Any) -> Any:
         if np.ndim(a) == 2:
             return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
-        return _library(exact).sqrt(a) if b == 0.5 else a**b
+        if np.ndim(a) or np.ndim(b) or not exact:
+            return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
+        if b < 0 and abs(a) <= _nothing:
+            raise ZeroDivisionError
+        return mpmath.sqrt(a) if b == 0.5 else safely(operator.pow, a, b)
 
     def equal(a: Any, b: Any) -> bool:
         rounding = ROUNDING if exact else FLOAT_ROUNDING
@@ -124,20 +345,26 @@ def _operations(exact: bool) -> dict[Any, Callable]:
 
     element = sp.matrices.expressions.matexpr.MatrixElement
     return {
-        **dict.fromkeys([sp.Add, sp.MatAdd], lambda *x: reduce(operator.add, x)),
+        **dict.fromkeys(
+            [sp.Add, sp.MatAdd], _total if exact else lambda *x: reduce(operator.add, x)
+        ),
         **dict.fromkeys([sp.Mul, sp.HadamardProduct], lambda *x: reduce(operator.mul, x)),
         **dict.fromkeys([sp.Pow, sp.MatPow], power),
         sp.MatMul: lambda *x: reduce(_matmul, x),
         sp.Inverse: lambda a, *_: _inverse(a),
         sp.Transpose: np.transpose,
         sp.Trace: np.trace,
-        sp.Determinant: np.linalg.det,
+        sp.Determinant: lambda a: np.linalg.det(a),
         sp.Identity: lambda n: np.eye(int(n)),
         sp.ZeroMatrix: lambda n, m: np.zeros((int(n), int(m))),
         sp.OneMatrix: lambda n, m: np.ones((int(n), int(m))),
         sp.DiagMatrix: lambda x: np.diag(np.ravel(x)),
         element: lambda a, i, j: a[int(i), int(j)],
         sp.Abs: abs,
+        sp.sign: np.sign if not exact else lambda x: mpmath.sign(x),
+        sp.Heaviside: lambda x, at_zero: number(1 if x > 0 else 0 if x < 0 else at_zero, exact),
+        sp.factorial: _function(sp.factorial(sp.Symbol("n")), exact),
+        sp.re: lambda x: x,
         sp.Max: max if exact else lambda *x: reduce(np.maximum, x),
         sp.Min: min if exact else lambda *x: reduce(np.minimum, x),
         sp.Eq: equal,

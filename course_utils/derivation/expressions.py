@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..formula import Formula, FormulaError, pretty, read_formula
+from ..formula import BINDERS, Formula, FormulaError, pretty, read_formula
 from .domains import Domain, Values
-from .evaluation import Evaluator, evaluator, name_of
+from .evaluation import Evaluator, evaluator, is_rough, name_of
+from .singularities import Border, borders
 
 SIGNS = {
     "|": "‖", "top": "T", "cdot": "·", "times": "×", "le": "≤", "ge": "≥", "approx": "≈",
@@ -38,7 +39,10 @@ class Expression:
     names: frozenset[str]
     text: str
     tex: str
+    precise: Evaluator  # the same from values with mpmath's digits
     sympy: Any = None  # an ordinary SymPy scalar, if it is one: only that can be proved
+    borders: tuple = ()  # where it may have no value, or another form
+    rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
 
 
 def bare(source: Any) -> Any:
@@ -81,13 +85,17 @@ class Reader:
             return self._sympy(source, tex)
         if callable(source):
             return self._function(source, tex)
-        formula = read_formula(source, self.names, self.functions)
+        formula = read_formula(source, self.names, self.functions, calculus=True)
         formula.to_sympy(**self.symbols)  # refuses what cannot be meant
         return self._sympy(_as_typed(formula, formula.tree, self.symbols), tex, formula.text)
 
     def word(self, name: str) -> str:
         """A name as a sentence shows it."""
         return without_tex(self.tex[name]) if name in self.tex else pretty(name)
+
+    def in_words(self, typed: str) -> str:
+        """A formula as a sentence shows it."""
+        return re.sub(r"[^\W\d_]\w*", lambda m: self.word(name_of(m[0])), typed)
 
     def _function(self, f: Callable, tex: str) -> Expression:
         wanted = inspect.signature(f).parameters.items()
@@ -101,7 +109,8 @@ class Reader:
 
         called = getattr(f, "__name__", "f").replace("<lambda>", "f")
         text = without_tex(tex) or f"{called}({', '.join(parameters)})"
-        return Expression(value, frozenset(parameters.values()), text, tex or tex_text(text))
+        names = frozenset(parameters.values())
+        return Expression(value, names, text, tex or tex_text(text), value)
 
     def _sympy(self, e: Any, tex: str, typed: str = "") -> Expression:
         import sympy
@@ -113,11 +122,15 @@ class Reader:
         self._refuse_undeclared(names)
         own = {s: self.symbols[name_of(s)] for s in e.free_symbols if isinstance(s, sympy.Symbol)}
         self._refuse_matrices(name_of(s) for s in own)
-        text = re.sub(r"[^\W\d_]\w*", lambda m: self.word(name_of(m[0])), typed or str(e))
+        text = self.in_words(typed or str(e))
         looks = tex or latex(e, self.tex, self.sequences, as_typed=bool(typed))
         scalar = isinstance(e, sympy.Expr) and not e.atoms(sympy.MatrixExpr)
         e_own = e.xreplace(own) if scalar else None
-        return Expression(evaluator(e, self.exact), frozenset(names), text, looks, e_own)
+        found = [Border(b.f.xreplace(own), b.hole) for b in borders(e)] if scalar else []
+        value, precise = evaluator(e, self.exact), evaluator(e, exact=True)
+        return Expression(
+            value, frozenset(names), text, looks, precise, e_own, tuple(found), is_rough(e)
+        )
 
     def _refuse_undeclared(self, names: Iterable[str]) -> None:
         unknown = sorted(set(names) - self.names.keys())
@@ -138,29 +151,60 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
     """SymPy without tidying up, so that w·x/w keeps its division and prints as it was written."""
     import sympy
 
+    def typed(part: ast.expr, **more: Any) -> Any:
+        return _as_typed(formula, part, {**names, **more})
+
     def operation(kind: Any, *args: Any) -> Any:
         flat = [b for a in args for b in (a.args if a.func is kind else [a])]
         return kind(*flat, evaluate=False)
 
+    def total(left: Any, right: Any) -> Any:
+        bracketed = node.left.col_offset != node.col_offset
+        first = left.args if left.func is sympy.Add and not bracketed else [left]
+        return sympy.Add(*first, right, evaluate=False)
+
     def minus(x: Any) -> Any:
         return -x if x.is_Number else operation(sympy.Mul, sympy.S(-1), x)
 
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return minus(_as_typed(formula, node.operand, names))
-    if not isinstance(node, ast.BinOp):
-        return Formula(formula.text, node).to_sympy(**names)
-    x, y = (_as_typed(formula, n, names) for n in (node.left, node.right))
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=x):
+            return minus(typed(x))
+        case ast.Call(
+            func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
+        ) if name in BINDERS:
+            kind = {"real": True} if name == "Integral" else {"integer": True}
+            index = sympy.Symbol(i, **kind)
+            limits = (index, typed(lo), typed(hi))
+            return getattr(sympy, name)(typed(body, **{i: index}), limits)
+        case ast.Call(func=ast.Name(id=name), args=args) if name in UNTOUCHED or name in names:
+            parts = [typed(a) for a in args]
+            if name in names:
+                return names[name](*parts)
+            if name == "sqrt":
+                return sympy.Pow(*parts, sympy.S.Half, evaluate=False)
+            kind = {"abs": "Abs", "ln": "log"}.get(name, name)
+            return getattr(sympy, kind)(*parts, evaluate=False)
+        case ast.BinOp():
+            x, y = typed(node.left), typed(node.right)
+        case _:
+            return Formula(formula.text, node).to_sympy(**names)
     match node.op:
         case ast.Add():
-            return operation(sympy.Add, x, y)
+            return total(x, y)
         case ast.Sub():
-            return operation(sympy.Add, x, minus(y))
+            return total(x, minus(y))
         case ast.Mult():
             return operation(sympy.Mul, x, y)
         case ast.Div():
             inverse = sympy.Pow(y, -1, evaluate=False)
             return inverse if x == 1 else operation(sympy.Mul, x, inverse)
     return sympy.Pow(x, y, evaluate=False)
+
+
+UNTOUCHED = {  # functions of one argument, or of several numbers, that SymPy would carry out
+    "exp", "ln", "abs", "Abs", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos",
+    "atan", "Max", "Min", "floor", "ceiling", "gamma", "factorial", "sign",
+}  # fmt: skip
 
 
 # -- looks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -13,12 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .domains import EVERY_CORNER, Domain, Values
-from .evaluation import FLOAT_ROUNDING, ROUNDING, number
+from .evaluation import number, watched, zero_is
 from .expressions import Expression
-from .values import Undefined, computed, mismatch
+from .precise import Digits, precise
+from .values import UNTRIED, Undefined, computed, gap, mismatch, peak
 
-DIGITS, MORE_DIGITS = 40, 400  # for scalars; a mismatch counts only if it survives MORE_DIGITS
-SIMPLE, CORNERS = 24, 3 * EVERY_CORNER  # so many readable instances; corners are for ≤ and ≥
+DIGITS = 50  # for scalars, at a first look
+LOOK_AGAIN = ((60, 90), (400, 450))  # a mismatch counts if both of a pair find the same
+SIMPLE, FAR, TIED = 24, 16, 10  # so many readable instances, far ones, and with equal values
+SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is looked at again
+FEW_OF = 6  # every sixth instance is enough for what takes long
+ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
+IN_A_PROGRAM = 1e-13  # relative to the largest number on the way: 0.1 is not one tenth there
+NOTHING = "1e-40"  # where a divisor vanishes by construction, this is zero
 
 
 class Trial(NamedTuple):
@@ -27,7 +35,7 @@ class Trial(NamedTuple):
     kind: str | None
     before: Any
     now: Any
-    values: Any  # by name, or Undefined
+    values: Mapping[str, Any] | Undefined
 
 
 class Instance(NamedTuple):
@@ -44,46 +52,90 @@ class Instances:
 
     domains: Mapping[str, Domain]
     sizes: Mapping[str, Domain]
-    given: dict[str, Expression]
+    given: Mapping[str, Expression]
     exact: bool  # scalars only: computed to many digits, so rounding is no concern
     seed: int
     count: int
-    corners: bool
     _columns: dict[Expression, list] = field(default_factory=dict)
 
     @cached_property
     def all(self) -> list[Instance]:
-        """Readable instances first, then random ones, then (for inequalities) corners."""
+        """Readable instances first, then random ones, tied ones, corners and tails."""
         rng = Random(self.seed)
         pools = [
             ("simple", SIMPLE, lambda d, k, *n: d.readable(rng, *n)),
             ("random", self.count - SIMPLE, lambda d, k, *n: d.draw(rng, *n)),
-            ("corner", CORNERS if self.corners else 0, lambda d, k, *n: d.extreme(rng, k, *n)),
+            ("corner", 2 * EVERY_CORNER, lambda d, k, *n: d.extreme(rng, k, *n)),
+            ("far", FAR, lambda d, k, *n: self._far(d, rng, *n)),
         ]
         drawn = [(pool, self._sample(pick, k)) for pool, n, pick in pools for k in range(n)]
+        drawn += [("tied", one) for one in self._tied(rng)]
         with self._precision(DIGITS):
             return [Instance(pool, one, self._complete(one)) for pool, one in drawn]
 
+    def _far(self, domain: Domain, rng: Random, *n: int) -> Any:
+        """Some of the values from the tails, others not."""
+        return domain.far(rng, *n) if rng.random() < 0.7 else domain.readable(rng, *n)
+
     def _sample(self, pick: Callable[..., Any], k: int) -> dict[str, Any]:
         sizes = {s: pick(domain, k) for s, domain in self.sizes.items()}
-        return sizes | {
-            name: pick(domain, k, *(sizes.get(s, s) for s in domain.sizes))
-            for name, domain in self.domains.items()
-        }
+        values, together = dict(sizes), {}
+        for name, domain in self.domains.items():
+            if domain.part:
+                source, place = domain.part
+                if id(source) not in together:
+                    together[id(source)] = pick(source, k)
+                values[name] = together[id(source)][place]
+            else:
+                values[name] = pick(domain, k, *(sizes.get(s, s) for s in domain.sizes))
+        return values
 
-    def _complete(self, drawn: Mapping[str, Any]) -> dict[str, Any] | Undefined:
-        """The instance in numbers that can be computed with, and with all givens computed."""
+    def _tied(self, rng: Random) -> Iterable[dict[str, Any]]:
+        """Numbers equal to each other or opposite, and small whole ones in every company."""
+        free = [n for n, d in self.domains.items() if d.ends and not d.part]
+        for _ in range(TIED if len(free) > 1 else 0):
+            one = self._sample(lambda d, k, *n: d.draw(rng, *n), 0)
+            a, b = rng.sample(free, 2)
+            for tied in rng.sample([one[b], -one[b], 1 - one[b], one[b] + 1, 2 * one[b]], 5):
+                if self.domains[a].contains(tied):
+                    yield {**one, a: tied}
+                    break
+        few = list(itertools.islice(itertools.product((0, 1, -1), repeat=len(free)), 3**4))
+        for values in rng.sample(few, min(12, len(few))):
+            one = self._sample(lambda d, k, *n: d.readable(rng, *n), 0)
+            pairs = zip(free, values, strict=True)
+            yield {**one, **{n: v for n, v in pairs if self.domains[n].contains(v)}}
+
+    def _complete(self, drawn: Mapping[str, Any], fine: bool = False) -> dict | Undefined:
+        """The instance in numbers that can be computed with, and with all givens computed.
+
+        `fine`: also what is usually in floating point is to have mpmath's digits.
+        """
         values = dict(drawn)
         for name, value in drawn.items():
-            if isinstance(value, Fraction | int if self.exact else Fraction):
+            if fine and not self.exact:
+                values[name] = self._fine(name, value)
+            elif isinstance(value, Fraction | int if self.exact else Fraction):
                 values[name] = number(value, self.exact)
             elif isinstance(value, Values) and not self.exact:
-                values[name] = value.as_floats()
+                values[name] = value.converted(_as_float)
         for name, expression in self.given.items():
-            values[name] = computed(expression.value, values)
+            evaluate = expression.precise if fine and not self.exact else expression.value
+            values[name] = computed(evaluate, values)
             if isinstance(values[name], Undefined):
                 return values[name]
+            if fine and not self.exact:
+                values[name] = precise(values[name])
         return values
+
+    def _fine(self, name: str, value: Any) -> Any:
+        if isinstance(value, Values):
+            return value.converted(precise)
+        domain = self.domains.get(name)
+        if callable(value) or domain is None or domain.assumptions.get("integer"):
+            return value
+        value = precise(value)
+        return precise(domain.refine(value)) if domain and domain.refine else value
 
     def _precision(self, digits: int) -> Any:
         import mpmath
@@ -94,29 +146,125 @@ class Instances:
         """The expression's value at every instance, computed once."""
         if expression not in self._columns:
             with self._precision(DIGITS):
-                column = [computed(expression.value, one.complete) for one in self.all]
+                column = [
+                    UNTRIED
+                    if expression.rough and k % FEW_OF
+                    else computed(expression.value, one.complete)
+                    for k, one in enumerate(self.all)
+                ]
             self._columns[expression] = column
         return self._columns[expression]
 
-    def mismatch(self, relation: str, *found: Any) -> str | None:
-        """How the values found disagree, rounding forgiven."""
-        return mismatch(ROUNDING if self.exact else FLOAT_ROUNDING, relation, *found)
+    def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
+        """How the values found seem to disagree, at a first look."""
+        rounding = SEEMS_EQUAL if self.exact else FLOATS_SEEM_EQUAL
+        if any(e.rough for e in expressions):
+            rounding = ROUGHLY
+        return mismatch(rounding, relation, *found)
 
-    def trial(
-        self, drawn: Mapping, relation: str, expressions: list, digits: int = MORE_DIGITS
-    ) -> Trial:
-        """Two lines compared at one instance, with enough digits to be sure."""
-        with self._precision(digits):
-            values = self._complete(drawn)
-            found = [computed(e.value, values) for e in expressions]
-            return Trial(self.mismatch(relation, *found), found[0], found[1], values)
+    # -- a second look
+
+    def trial(self, drawn: Mapping, relation: str, expressions: list, hole: bool = False) -> Trial:
+        """Two lines compared at one instance with enough digits to be sure.
+
+        `hole`: a divisor vanishes here by construction, so what is nothing but rounding is zero.
+        """
+        import mpmath
+
+        trial = None
+        for digits in LOOK_AGAIN if self.exact else LOOK_AGAIN[:1]:
+            looks = []
+            for precision in digits:
+                nothing = mpmath.mpf(NOTHING) if hole else 0
+                with mpmath.workdps(precision), zero_is(nothing), watched() as loss:
+                    Digits.peak = -(10**9)
+                    values = self._complete(drawn, fine=True)
+                    found = [computed(_fine(e, self.exact), values) for e in expressions]
+                    looks.append((values, found, loss))
+            with mpmath.workdps(digits[1]):
+                kind = self._seen(relation, expressions, looks, digits[0])
+            trial = Trial(kind, *looks[1][1][:2], self._shown(drawn, looks[1][0]))
+            if kind:
+                return trial
+        blind = any(isinstance(x, Undefined) and not x.sure for x in looks[1][1])
+        if not self.exact and blind:
+            return self._by_floats(drawn, relation, expressions) or trial
+        return trial
+
+    def _seen(self, relation: str, expressions: list, looks: list, digits: int) -> str | None:
+        """What two looks with different numbers of digits have in common."""
+        import mpmath
+
+        (_, one, _), (_, two, loss) = looks
+        kinds = {mismatch(0, relation, *found) for found in (one, two)}
+        kinds = {"" if kind == "value" else kind for kind in kinds}
+        if len(kinds) > 1 or kinds <= {None, "shape"}:
+            return kinds.pop() if len(kinds) == 1 else None
+        if kinds == {"undefined"}:
+            return "undefined" if one[1].sure and two[1].sure else None
+        noise = sum(peak(a - b) for a, b in zip(one, two, strict=True))
+        scale = max(peak(two[0]), peak(two[1]))
+        slack = two[2] if len(two) > 2 else 0
+        beyond = gap(relation, *two[:2]) - slack
+        if not self.exact:
+            largest = mpmath.ldexp(1, max(Digits.peak, -(10**6)))
+            rounding = max(scale * FLOATS_SEEM_EQUAL, largest * IN_A_PROGRAM)
+        else:
+            left = mpmath.mpf(10) ** (12 - digits)  # of every number, before anything cancels
+            rounding = left * max(scale * mpmath.mpf(10) ** loss.digits, loss.cancelled)
+        if any(e.rough for e in expressions):
+            rounding = max(rounding, scale * ROUGHLY)
+        if beyond > 1000 * noise and beyond > rounding:
+            return "value"
+        if relation in "<>" and abs(beyond) <= max(1000 * noise, rounding):
+            return "value" if self._equal(expressions, looks[1][0], beyond) else ""
+        return None if noise > 1e-6 * scale and beyond > 0 else ""
+
+    def _equal(self, expressions: list, values: Mapping, beyond: Any) -> bool:
+        """Whether two sides that seem equal are: for < and >, where that is a refutation."""
+        if not self.exact:
+            return beyond == 0
+        import sympy
+
+        sides = [e.sympy for e in expressions[:2]]
+        if None in sides or beyond != 0:
+            return False
+        point = {s: sympy.nsimplify(str(values[s.name]), rational=True)
+                 for side in sides for s in side.free_symbols if s.name in values}  # fmt: skip
+        return bool((sides[0] - sides[1]).xreplace(point).doit().is_zero)
+
+    def _by_floats(self, drawn: Mapping, relation: str, expressions: list) -> Trial | None:
+        """Where many digits cannot be had: a mismatch counts if small changes do not touch it."""
+        values = self._complete(drawn)
+        found = [computed(e.value, values) for e in expressions]
+        kind = self.mismatch(relation, expressions, found)
+        if kind != "value":
+            sure = kind == "undefined" and isinstance(found[1], Undefined) and found[1].sure
+            return Trial(kind, *found[:2], values) if kind == "shape" or sure else None
+        rng, spread = Random(0), 0.0
+        for _ in range(6):
+            moved = {n: _nudged(v, rng) for n, v in drawn.items()}
+            again = [computed(e.value, self._complete(moved)) for e in expressions]
+            if any(isinstance(x, Undefined) for x in again):
+                return None
+            spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
+        beyond = gap(relation, *found[:2])
+        sure = beyond > 100 * spread and beyond > 1e-8 * max(peak(found[0]), peak(found[1]))
+        return Trial("value", *found[:2], values) if sure else None
+
+    def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
+        """The values of a counterexample: those drawn as they were, the givens as computed."""
+        return values if isinstance(values, Undefined) else {**values, **drawn}
 
     def simplest(self, drawn: dict, relation: str, expressions: list, kind: str) -> Trial:
         """The same failure with one value after the other made as simple as it can be."""
         for name in self.needed(expressions):
             domain = self.domains[name]
-            for candidate in domain.simple(*(drawn.get(s, s) for s in domain.sizes)):
-                if np.array_equal(candidate, drawn[name]):
+            if domain.part:
+                continue
+            n = [drawn.get(s, s) for s in domain.sizes]
+            for candidate in [*domain.simple(*n), *domain.corners(*n)[:3]]:
+                if _same(candidate, drawn[name]):
                     break
                 simpler = {**drawn, name: candidate}
                 if self.trial(simpler, relation, expressions).kind == kind:
@@ -129,7 +277,29 @@ class Instances:
 
     def needed(self, expressions: Iterable[Expression]) -> list[str]:
         """The independent symbols behind these expressions."""
-        needed: set[str] = set().union(*(e.names for e in expressions))
+        needed = set().union(*(e.names for e in expressions))
         for name in reversed(self.given):
             needed |= self.given[name].names if name in needed else set()
         return [n for n in self.domains if n in needed]
+
+
+def _fine(expression: Expression, exact: bool) -> Callable:
+    return expression.value if exact else expression.precise
+
+
+def _as_float(value: Any) -> Any:
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (not callable(a) and not callable(b) and np.array_equal(a, b))
+
+
+def _nudged(value: Any, rng: Random) -> Any:
+    """A value moved by a few units of its last place."""
+    if isinstance(value, np.ndarray):
+        moves = np.array([rng.uniform(-1, 1) for _ in range(value.size)]).reshape(value.shape)
+        return value * (1 + 1e-14 * moves)
+    if isinstance(value, Fraction):
+        return value * (1 + Fraction(rng.randint(-99, 99), 10**16))
+    return value

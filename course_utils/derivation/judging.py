@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..formula import FormulaError, pretty
-from . import rendering
+from . import limits, rendering
 from .domains import Activation, Domain, Values, integers
 from .evaluation import name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
-from .instances import DIGITS, SIMPLE, Instances, Trial
+from .instances import SIMPLE, Instances, Trial
 from .report import BLANK, RIGHT, WRONG, Line, LineReport, Report, read_line, unchecked
-from .values import Undefined, gap, plain, shape_in_words, show, show_limit
+from .singularities import Border, never_zero, points, rational, sign
+from .values import Undefined, gap, peak, plain, shape_in_words, show, show_apart, show_limit
+
+LOOKED_AT = 24  # mismatches that are looked at again, the plainest first
+DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
 
 
 class Derivation:
@@ -42,9 +45,9 @@ class Derivation:
     ) -> None:
         self.name, self.start = name, start
         self.lines = [read_line(k, line) for k, line in enumerate(lines, 1)]
-        domains = {n: domain for key, domain in where.items() for n in _names(key)}
+        domains = dict(pair for key, domain in where.items() for pair in _declared(key, domain))
         named = [s for d in domains.values() for s in d.sizes if isinstance(s, str)]
-        sizes = {s: domains.pop(s, integers(1, 4)) for s in dict.fromkeys(named)}
+        sizes = {s: domains.pop(s, integers(1, 8)) for s in dict.fromkeys(named)}
         sources = {
             name_of(k): v[0] if isinstance(v, tuple) else v for k, v in (given or {}).items()
         }
@@ -55,10 +58,8 @@ class Derivation:
         names = {**sizes, **domains, **dict.fromkeys(sources)}
         self.reader = Reader(names, {name_of(k): v for k, v in (tex or {}).items()}, exact)
         computed = {n: self.reader.read(source) for n, source in sources.items()}
-        corners = any(line.relation in "≤≥" for line in self.lines)
-        self._instances = Instances(
-            domains, sizes, computed, exact, seed, max(instances, SIMPLE), corners
-        )
+        self._decided: dict[Any, bool] = {}
+        self._instances = Instances(domains, sizes, computed, exact, seed, max(instances, SIMPLE))
 
     def check(self) -> Report:
         """The verdict on every line; computed once, the same for the same seed."""
@@ -118,6 +119,8 @@ class Derivation:
     def _judge(self, before: Any, now: Any, lines: list[Line]) -> LineReport:
         """The verdict on `now`; `lines` are its own and those skipped (blank) before it."""
         relations = {line.relation for line in lines} - {"="} or {"="}
+        if relations in ({"<", "≤"}, {">", "≥"}):
+            relations = {min(relations)}
         if len(relations) > 1:
             return unchecked(": the relations of the lines left open do not chain.")
         relation, expressions = relations.pop(), [before, now]
@@ -127,72 +130,205 @@ class Derivation:
                 return self._judge_limit(expressions, *allowed)
             expressions.append(self.reader.read(allowed))
         held, failures = self._compare(relation, expressions)
-        for kind, drawn in failures:
+        for kind, drawn in failures[:LOOKED_AT]:
             if self._instances.trial(drawn, relation, expressions).kind == kind:
                 simplest = self._instances.simplest(drawn, relation, expressions, kind)
                 return self._falsehood(simplest, relation, expressions)
+        found = self._at_the_borders(relation, expressions)
+        if isinstance(found, LineReport):
+            return found
+        held += found
+        proof = self._proof(before, now, relation)
+        if proof is None and (false := self._deep_look(relation, expressions)):
+            return false
         if not held:
             return unchecked(": it has no value where the line before has one.")
-        if self._proved(before, now, relation):
-            return LineReport(RIGHT, "proved by SymPy")
-        at_corners = held.count("corner")
-        how = f"held in {len(held) - at_corners} random instances"
-        return LineReport(RIGHT, how + (f" and {at_corners} corners" if at_corners else ""))
+        return LineReport(RIGHT, proof or f"held in {held} trials")
 
-    def _compare(self, relation: str, expressions: list) -> tuple[list[str], list[tuple]]:
-        """The pools of the instances where the relation holds; how and where it fails."""
-        held, failures = [], []
+    def _compare(self, relation: str, expressions: list) -> tuple[int, list[tuple]]:
+        """How often the relation seems to hold; how and where it seems to fail, plainest first."""
+        held, failures = 0, []
         columns = [self._instances.column(e) for e in expressions]
         for instance, *found in zip(self._instances.all, *columns, strict=True):
-            if instance.pool == "corner" and relation not in "≤≥":
-                continue
-            kind = self._instances.mismatch(relation, *found)
-            if kind == "undefined" and instance.pool != "simple":
-                continue  # overflow, perhaps; a true hole shows at readable values as well
+            kind = self._instances.mismatch(relation, expressions, found)
             if kind == "":
-                held.append(instance.pool)
+                held += 1
             elif kind:
-                failures.append((kind, instance.drawn))
-        failures.sort(key=lambda failure: (failure[0] == "undefined", _entries(failure[1])))
-        return held, failures
+                plainness = _plainness(kind, instance, relation, found)
+                failures.append((plainness, kind, instance.drawn))
+        failures.sort(key=lambda failure: failure[0])
+        return held, [failure[1:] for failure in failures]
+
+    def _deep_look(self, relation: str, expressions: list) -> LineReport | None:
+        """A difference too small to be seen at first, such as that of tanh 100 and 1."""
+        every = len(self._instances.all) // DEEPLY
+        for instance in self._instances.all[1::every]:
+            trial = self._instances.trial(instance.drawn, relation, expressions)
+            if trial.kind == "value":
+                return self._falsehood(trial, relation, expressions)
+        return None
+
+    # -- where a line has no value
+
+    @cached_property
+    def _domains_by_symbol(self) -> dict[Any, Domain]:
+        return {self.reader.symbols[n]: d for n, d in self._instances.domains.items()}
+
+    def _borders(self, e: Expression) -> list[Border]:
+        """Where this expression may have no value, or another form, in independent symbols."""
+        if not self._instances.exact:
+            return []
+        found = ((self._in_independents(b.f), b.hole) for b in e.borders)
+        return [
+            Border(f, hole)
+            for f, hole in dict.fromkeys(found)
+            if f is not None and not self._never_zero(f)
+        ]
+
+    def _never_zero(self, f: Any) -> bool:
+        if f not in self._decided:
+            self._decided[f] = never_zero(f, self._domains_by_symbol)
+        return self._decided[f]
+
+    def _at_the_borders(self, relation: str, expressions: list) -> int | LineReport:
+        """In how many instances at and beside the borders of a line it holds; or that it fails."""
+        before, now = ([b for b in self._borders(e)] for e in expressions[:2])
+        instances = self._instances
+        places = {n: d for n, d in instances.domains.items() if d.ends and not d.part}
+        some = [one.drawn for one in instances.all[2:SIMPLE:7]]
+        held = 0
+        for border, drawn in points([*now, *before], places, self.reader.symbols, some):
+            trial = instances.trial(drawn, relation, expressions, hole=border.hole)
+            if trial.kind == "undefined":
+                report = self._falsehood(trial, relation, expressions)
+                where = f"It holds where {self._condition(border)}."
+                return replace(report, sentence=f"{report.sentence} {where}")
+            if trial.kind:
+                return self._falsehood(trial, relation, expressions)
+            held += trial.kind == ""
+        return held
+
+    def _condition(self, border: Border) -> str:
+        """x ≠ 5, or x² − y ≠ 0."""
+        import sympy
+
+        free = list(border.f.free_symbols)
+        sign = "≠" if border.hole else "≥"
+        if len(free) == 1 and border.f.is_polynomial(*free):
+            roots = sympy.Poly(border.f, *free).ground_roots()
+            if border.hole and roots and len(roots) == sympy.degree(border.f, *free):
+                word = self.reader.word(free[0].name)
+                return " and ".join(f"{word} ≠ {root}" for root in sorted(roots))
+        return f"{self.reader.in_words(str(border.f))} {sign} 0"
 
     def _judge_limit(self, expressions: list, symbol: Any, to: Any) -> LineReport:
-        """Whether two lines close in on each other: nearer the limit the gap must be smaller."""
-        name, held = name_of(symbol), 0
+        """Whether two lines close in on each other: by SymPy's limit, else by extrapolation."""
+        name, held, by_sympy = name_of(symbol), 0, 0
         if name not in self._instances.domains:
             return unchecked(f": its limit is in {pretty(name)}, no declared number.")
-        for instance in self._instances.all[:8]:
-            far, near = (
-                self._instances.trial({**instance.drawn, name: point}, "=", expressions, DIGITS)
-                for point in _towards(to, instance.drawn[name])
-            )
-            if {far.kind, near.kind} & {None, "undefined"}:
-                continue
-            if near.kind == "shape" or (
-                near.kind and gap("=", near.before, near.now) > 0.9 * gap("=", far.before, far.now)
-            ):
-                return self._falsehood(near, "≈", expressions)
-            held += 1
+        to = float(to) if math.isinf(to) else to
         arrow = f"{self.reader.word(name)} → {show_limit(to)}"
+        worst = 0
+        alone = self._instances.needed(expressions) == [name]
+        for instance in self._instances.all[: 1 if alone else 8]:
+            value = instance.drawn[name]
+            side = 1 if math.isinf(to) or value > to else -1
+            limit = self._limit_by_sympy(expressions, instance.drawn, name, to, side)
+            error = 0
+            if limit is None:
+                verdict, limit, error = self._limit_by_numbers(
+                    expressions, instance.drawn, name, to, side
+                )
+            else:
+                verdict, by_sympy = limit == 0, by_sympy + 1
+            if verdict is None:
+                continue
+            if not verdict:
+                return self._no_limit(expressions, instance.drawn, name, arrow, limit, error)
+            held, worst = held + 1, max(worst, error)
         if not held:
             return unchecked(f": there are no values to compare as {arrow}.")
-        return LineReport(RIGHT, f"closing in as {arrow} in {held} random instances")
+        if alone and by_sympy == held:
+            return LineReport(RIGHT, f"proved by SymPy's limit {arrow}")
+        within = f", within {show(worst, 1)}" if worst else ""
+        return LineReport(RIGHT, f"held in {held} trials of {arrow}{within}")
 
-    def _proved(self, before: Expression, now: Expression, relation: str) -> bool:
-        """Whether SymPy sees it with bounded effort: expand, then cancel; no search."""
+    def _limit_by_sympy(self, expressions: list, drawn: dict, name: str, to: Any, side: int) -> Any:
+        sides = [self._in_independents(e.sympy) for e in expressions]
+        if None in sides or not self._instances.exact:
+            return None
+        symbol = self.reader.symbols[name]
+        others = {
+            s: rational(drawn[s.name])
+            for s in (sides[0] - sides[1]).free_symbols - {symbol}
+            if not callable(drawn.get(s.name, abs))
+        }
+        difference = (sides[0] - sides[1]).xreplace(others)
+        if difference.free_symbols - {symbol}:
+            return None
+        return limits.by_sympy(difference, symbol, to, side)
+
+    def _limit_by_numbers(
+        self, expressions: list, drawn: dict, name: str, to: Any, side: int
+    ) -> tuple:
+        import sympy
+
+        summed = any(e.sympy is None or e.sympy.has(sympy.Sum, sympy.Product) for e in expressions)
+        whole = bool(self.reader.symbols[name].is_integer)
+        points = limits.towards(to, side, whole, 1000 if summed else 10**15)
+
+        def gap_at(point: Any) -> Any:
+            trial = self._instances.trial({**drawn, name: point}, "=", expressions)
+            if trial.kind in (None, "undefined", "shape"):
+                return None
+            difference = trial.before - trial.now
+            return difference if np.ndim(difference) == 0 else peak(difference)
+
+        return limits.settles(gap_at, points)
+
+    def _no_limit(
+        self, expressions: list, drawn: dict, name: str, arrow: str, limit: Any, error: Any
+    ) -> LineReport:
+        """The two lines stay apart."""
+        told, _ = self._told("value", expressions)
+        others = [self._assignment(n, drawn[n]) for n in told if n != name]
+        where = f"at {', '.join(others)}, " if others else ""
+        apart = show(limit) if getattr(limit, "is_finite", True) else "without bound"
+        within = f" (± {show(error, 1)})" if error else ""
+        sentence = f"is false: {where}as {arrow} the two lines stay {apart}{within} apart."
+        return LineReport(
+            WRONG, "counterexample found", sentence, {n: plain(drawn[n]) for n in told}
+        )
+
+    # -- proofs
+
+    def _proof(self, before: Expression, now: Expression, relation: str) -> str | None:
+        """ "proved", with the condition under which, if SymPy decides it with bounded effort."""
+        if not self._identity(before, now, relation):
+            return None
+        known = {b.f for b in self._borders(before)}
+        if any(b.f not in known and -b.f not in known for b in self._borders(now)):
+            return None  # it may have a hole that the line before has not
+        holes = dict.fromkeys(self._condition(b) for b in self._borders(before) if b.hole)
+        return f"proved where {' and '.join(holes)}" if holes else "proved"
+
+    def _identity(self, before: Expression, now: Expression, relation: str) -> bool:
+        """Whether SymPy sees it: expand, then cancel; no search."""
         import sympy
 
         sides = [self._in_independents(e.sympy) for e in (before, now)]
         if relation == "≈" or None in sides:
             return False
-        difference = sides[1] - sides[0] if relation != "≥" else sides[0] - sides[1]
+        difference = sides[1] - sides[0] if relation not in "≥>" else sides[0] - sides[1]
         powers = [p.exp for p in difference.atoms(sympy.Pow) if p.exp.is_Integer]
-        if difference.count_ops() > 80 or any(abs(p) > 8 for p in powers):
+        heavy = difference.has(sympy.Integral, sympy.Derivative, sympy.Limit)
+        if heavy or difference.count_ops() > 80 or any(abs(p) > 8 for p in powers):
             return False
         try:
             difference = sympy.expand(difference)
             if relation != "=":
-                return bool(difference.is_nonnegative)
+                strict = relation in "<>"
+                return sign(difference, self._domains_by_symbol, 1, strict)
             return difference == 0 or (
                 difference.count_ops() < 80 and sympy.cancel(difference) == 0
             )
@@ -217,10 +353,10 @@ class Derivation:
             what = f"{shape_in_words(a)}, but this line is {shape_in_words(b)}"
         elif kind == "undefined":
             what = f"{show(a)}, but this line {b.reason}"
-        elif relation in "≤≥":
-            what = f"{show(a)}, which is not {relation} {show(b)}"
         else:
-            what = f"{show(a)}, but this line is {show(b)}"
+            left, right = show_apart(a, b)
+            but = f"which is not {relation}" if relation in "≤≥<>" else "but this line is"
+            what = f"{left}, {but} {right}"
         where = ", ".join(self._assignment(n, values[n]) for n in told)
         where += "".join(f", so {self._assignment(n, values[n])}" for n in implied)
         sentence = f"is false: {f'at {where}, ' if where else ''}the line before is {what}."
@@ -256,20 +392,22 @@ class Derivation:
         return rendering.markdown(self)
 
 
-def _names(key: Any) -> list[str]:
-    """One key of `where` may declare several symbols: "x y" """
-    return [name_of(k) for k in (key.replace(",", " ").split() if isinstance(key, str) else [key])]
+def _declared(key: Any, domain: Any) -> list[tuple[str, Domain]]:
+    """The symbols that one key of `where` declares, "x y", each with its domain."""
+    names = [name_of(k) for k in (key.replace(",", " ").split() if isinstance(key, str) else [key])]
+    domains = domain if isinstance(domain, list) else [domain] * len(names)
+    if len(domains) != len(names):
+        raise ValueError(f"{key!r} names {len(names)} symbols; {len(domains)} are needed.")
+    return list(zip(names, domains, strict=True))
 
 
-def _entries(drawn: Mapping[str, Any]) -> int:
-    """How many numbers the arrays of a counterexample hold: fewer are easier to read."""
-    return sum(v.size for v in drawn.values() if isinstance(v, np.ndarray))
-
-
-def _towards(to: Any, value: Any) -> list:
-    """A point near the limit, on the side of the value drawn, and one four times as near."""
-    if math.isinf(to):
-        return [128, 512] if to > 0 else [-128, -512]
-    target = Fraction(str(to))
-    side = 1 if value > target else -1
-    return [target + side * Fraction(1, far) for far in (256, 1024)]
+def _plainness(kind: str, instance: Any, relation: str, found: list) -> tuple:
+    """Values before holes, few entries before many, plain differences before fine ones."""
+    if kind == "undefined":
+        return 1, instance.pool != "simple", 0, 0
+    entries = sum(v.size for v in instance.drawn.values() if isinstance(v, np.ndarray))
+    if kind == "shape":
+        return 0, 0, entries, 0
+    scale = max(1, peak(found[0]), peak(found[1]))
+    fine = gap(relation, *found[:2]) < 1e-6 * scale
+    return 0, fine, entries, instance.pool not in ("simple", "random")

@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from .evaluation import name_of
 from .expressions import Expression, bare, tex_text, without_tex
-from .report import BLANK, RIGHT, UNCHECKED, WRONG
+from .report import BLANK, FALSE, HELD, PROVED, UNCHECKED
 from .values import show_limit
 
 if TYPE_CHECKING:
     from .judging import Derivation
 
-MARKS = {RIGHT: "✓", WRONG: "✗", BLANK: "…", UNCHECKED: "?"}
-TEX = {"=": "=", "≤": r"\le", "≥": r"\ge", "≈": r"\approx"}
-TEX_MARKS = {RIGHT: r"\checkmark", WRONG: r"\text{✗}", BLANK: r"\ldots", UNCHECKED: r"\text{?}"}
+MARKS = {PROVED: "✓", HELD: "○", FALSE: "✗", BLANK: "…", UNCHECKED: "?"}
+TEX = {"=": "=", "≤": r"\le", "≥": r"\ge", "<": "<", ">": ">", "≈": r"\approx"}
+TEX_MARKS = {
+    PROVED: r"\checkmark",
+    HELD: r"\circ",
+    FALSE: r"\text{✗}",
+    BLANK: r"\ldots",
+    UNCHECKED: r"\text{?}",
+}
 
 
 def text(d: Derivation) -> str:
@@ -25,8 +31,8 @@ def text(d: Derivation) -> str:
     rows = list(_rows(d, "text"))
     width = max((len(looks) for _, looks, _, _ in rows), default=0)
     lines = [
-        f"{relation} {looks:<{width}}  {MARKS[verdict]}  {_reason(reason, 'text')}".rstrip()
-        for relation, looks, verdict, reason in rows
+        f"{relation} {looks:<{width}}  {MARKS[mark]}  {_reason(reason, 'text')}".rstrip()
+        for relation, looks, mark, reason in rows
     ]
     start = "  " + _looks(d.expressions[0], d.start, "text")
     return "\n".join([*_head(d, "{}"), start, *lines, *d.check().sentences])
@@ -35,8 +41,8 @@ def text(d: Derivation) -> str:
 def latex(d: Derivation) -> str:
     """The lines alone, aligned at their relations."""
     rows = [
-        rf"&{TEX[relation]} {looks} && {TEX_MARKS[verdict]} && {_reason(reason, 'tex')}".rstrip()
-        for relation, looks, verdict, reason in _rows(d, "tex")
+        rf"&{TEX[relation]} {looks} && {TEX_MARKS[mark]} && {_reason(reason, 'tex')}".rstrip()
+        for relation, looks, mark, reason in _rows(d, "tex")
     ]
     start, body = _looks(d.expressions[0], d.start, "tex"), " \\\\\n".join(rows)
     return f"$$\\begin{{aligned}}\n{start} {body}\n\\end{{aligned}}$$"
@@ -53,13 +59,13 @@ def _head(d: Derivation, form: str) -> list[str]:
 
 
 def _rows(d: Derivation, kind: str) -> Iterator[tuple[str, str, str, str]]:
-    """Relation, expression, verdict and reason of every line, as "text" or "tex"."""
+    """Relation, expression, mark and reason of every line, as "text" or "tex"."""
     for line, e, found in zip(d.lines, d.expressions[1:], d.check().lines, strict=True):
         reason = str(line.reason)
         if isinstance(line.allowed, tuple) and "→" not in reason:
             symbol, to = line.allowed
             reason += f" ({d.reader.word(name_of(symbol))} → {show_limit(to)})"
-        yield line.relation, _looks(e, line.expr, kind), found.verdict, reason.strip()
+        yield line.relation, _looks(e, line.expr, kind), found.mark, reason.strip()
 
 
 def _looks(expression: Expression | str | None, source: Any, kind: str) -> str:

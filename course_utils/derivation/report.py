@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from .expressions import is_blank
 
-RELATIONS = {"=": "=", "≤": "≤", "<=": "≤", "≥": "≥", ">=": "≥", "≈": "≈"}
+RELATIONS = {
+    "=": "=", "≤": "≤", "<=": "≤", "≥": "≥", ">=": "≥", "<": "<", ">": ">", "≈": "≈",
+}  # fmt: skip
 RIGHT, WRONG, BLANK, UNCHECKED = "right", "wrong", "not attempted", "could not be checked"
+PROVED, HELD, FALSE = "proved", "held", "false"  # the three marks
 
 
 class Line(NamedTuple):
@@ -28,7 +31,9 @@ def read_line(k: int, parts: Any) -> Line:
         raise ValueError(f"Line {k}: write (relation, expression, reason).")
     line = Line(*parts)
     if line.relation not in RELATIONS:
-        raise ValueError(f"Line {k}: the relation is one of =, ≤, ≥, ≈, not {line.relation!r}.")
+        raise ValueError(
+            f"Line {k}: the relation is one of =, ≤, ≥, <, >, ≈, not {line.relation!r}."
+        )
     line = line._replace(relation=RELATIONS[line.relation])
     if (line.relation == "≈") != (line.allowed is not None):
         raise ValueError(
@@ -40,13 +45,20 @@ def read_line(k: int, parts: Any) -> Line:
 
 @dataclass(frozen=True)
 class LineReport:
-    """What was found out about one line."""
+    """What was found out about one line: never more than is known."""
 
     verdict: str
-    how: str = ""  # "proved by SymPy", "held in 60 random instances"
+    how: str = ""  # "proved", "proved where x ≠ 1", "held in 118 trials"
     sentence: str = ""
     counterexample: dict[str, Any] | None = None
     values: tuple[Any, Any] | None = None  # of the line before and of this line, there
+
+    @property
+    def mark(self) -> str:
+        """Proved, held or false; for a line that was not judged, its verdict."""
+        if self.verdict == RIGHT:
+            return PROVED if self.how.startswith(PROVED) else HELD
+        return FALSE if self.verdict == WRONG else self.verdict
 
 
 def unchecked(why: str) -> LineReport:
@@ -62,7 +74,7 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether there are lines and every one is right."""
+        """Whether there are lines and none of them is false or open."""
         return bool(self.lines) and all(line.verdict == RIGHT for line in self.lines)
 
     @property
@@ -77,15 +89,20 @@ class Report:
 
     @property
     def sentence(self) -> str:
-        """For a feedback card: the first false line, or what is open, or that all is well."""
+        """For a feedback card: the first false line, or what is open, or what was found."""
         for verdict in (WRONG, UNCHECKED, BLANK):
             for line in self.lines:
                 if line.verdict == verdict:
                     return line.sentence
         ways = [line.how for line in self.lines]
+        if not ways:
+            return "There are no lines yet."
+        if set(ways) == {PROVED}:
+            return "Every line is proved." if len(ways) > 1 else "The line is proved."
         counts = [f"{ways.count(way)} {way}" for way in dict.fromkeys(ways)]
-        found = ", ".join(counts) if len(counts) > 1 else "".join(ways[:1])
-        return f"Every line holds: {found}." if ways else "There are no lines yet."
+        each = "each " if len(ways) > 1 else "it "
+        found = ", ".join(counts) if len(counts) > 1 else each + ways[0]
+        return f"No line is refuted: {found}."
 
     @property
     def sentences(self) -> list[str]:

@@ -10,69 +10,117 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .domains import Activation, Values
+from .precise import Digits
+
+FEW = 1e-10  # relative: an imaginary part, or what floating point leaves of a difference
 
 
 class Undefined(NamedTuple):
-    """There is no value: in short, and in full."""
+    """There is no value: in short, in full, and whether that is sure (or perhaps an overflow)."""
 
     reason: str
     trouble: str
+    sure: bool = True
+
+
+UNTRIED = Undefined("was not tried", "it was not tried.", sure=False)
 
 
 def computed(evaluate: Callable, values: Mapping[str, Any] | Undefined) -> Any:
     """A finite real number or array; everything else is Undefined."""
-    import mpmath
-
     if isinstance(values, Undefined):
         return values
     try:
         with np.errstate(all="ignore"):
-            value = evaluate(values)
+            return _real(evaluate(values))
     except (ZeroDivisionError, np.linalg.LinAlgError):
         return Undefined("is not defined", "it divides by zero everywhere.")
     except Exception as trouble:
         why = f"{type(trouble).__name__}: {trouble}"
-        return Undefined("cannot be computed", f"it cannot be computed ({why}).")
-    if isinstance(value, mpmath.mpc):
-        return Undefined("is not a real number", "it is not a real number.")
-    precise = isinstance(value, mpmath.mpf)
+        return Undefined("cannot be computed", f"it cannot be computed ({why}).", sure=False)
+
+
+def _real(value: Any) -> Any:
+    """A number or an array of numbers without imaginary parts, or Undefined."""
+    import mpmath
+
+    if isinstance(value, Digits):
+        value = value.x
+    if isinstance(value, mpmath.mpc | mpmath.mpf):
+        return _finite(value, mpmath)
     array = np.asarray(value)
-    if not precise and array.dtype.kind not in "fiub":
-        what = type(value).__name__
-        return Undefined("is not a number", f"its value is no number but of the kind {what}.")
-    if not (mpmath.isfinite(value) if precise else np.all(np.isfinite(array))):
+    if array.dtype == object:
+        numbers = [_finite(getattr(x, "x", x), mpmath) for x in array.flat]
+        wrong = [x for x in numbers if isinstance(x, Undefined)]
+        if wrong or not all(isinstance(x, mpmath.mpf) for x in numbers):
+            return wrong[0] if wrong else _no_number(array)
+        filled = np.empty(array.shape, dtype=object)
+        filled.flat = numbers
+        return filled if filled.ndim else filled[()]
+    if array.dtype.kind == "c":
+        if np.max(np.abs(array.imag), initial=0) > FEW * np.max(np.abs(array), initial=0):
+            return Undefined("is not a real number", "it is not a real number.", sure=False)
+        array = array.real
+    if array.dtype.kind not in "fiub":
+        return _no_number(value)
+    if not np.all(np.isfinite(array)):
+        return Undefined("is not defined", "its value is not finite.", sure=False)
+    return array.astype(float)
+
+
+def _finite(x: Any, mpmath: Any) -> Any:
+    if isinstance(x, int | float):
+        x = mpmath.mpf(x)
+    if isinstance(x, mpmath.mpc):
+        if abs(x.imag) > mpmath.mpf(10) ** (-mpmath.mp.dps // 2) * abs(x):
+            return Undefined("is not a real number", "it is not a real number.")
+        x = x.real
+    if isinstance(x, mpmath.mpf) and not mpmath.isfinite(x):
         return Undefined("is not defined", "its value is not finite.")
-    return value if precise else array.astype(float)
+    return x
+
+
+def _no_number(value: Any) -> Undefined:
+    what = type(value).__name__
+    return Undefined("is not a number", f"its value is no number but of the kind {what}.")
 
 
 def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> str | None:
-    """How two values disagree: "" for not at all, None if there is nothing to compare."""
+    """How two values seem to disagree: "" for not at all, None if there is nothing to compare."""
     if isinstance(a, Undefined) or isinstance(slack, Undefined):
         return None
     if isinstance(b, Undefined):
-        return "undefined"
-    if np.shape(_squeezed(a)) != np.shape(_squeezed(b)):
+        return None if b is UNTRIED else "undefined"
+    if np.shape(squeezed(a)) != np.shape(squeezed(b)):
         return "shape"
-    return "value" if gap(relation, a, b) > rounding * max(1, _peak(a), _peak(b)) + slack else ""
+    beyond = gap(relation, a, b) - slack
+    size = rounding * max(peak(a), peak(b))
+    return "value" if beyond > (-size if relation in "<>" else size) else ""
 
 
 def gap(relation: str, a: Any, b: Any) -> Any:
     """How far the relation is from holding."""
-    difference = _squeezed(a) - _squeezed(b) if np.ndim(a) or np.ndim(b) else a - b
-    if relation in "≤≥":
-        return np.max(difference if relation == "≤" else -difference, initial=-np.inf)
-    return _peak(difference)
+    difference = squeezed(a) - squeezed(b) if np.ndim(a) or np.ndim(b) else a - b
+    if relation in "≤≥<>":
+        signed = difference if relation in "≤<" else -difference
+        return signed if np.ndim(signed) == 0 else max(np.ravel(signed), default=-np.inf)
+    return peak(difference)
 
 
-def _squeezed(value: Any) -> Any:
+def squeezed(value: Any) -> Any:
     """A column counts as a vector and a single entry as a number."""
     if np.size(value) == 1:
-        return np.reshape(value, ())
+        return value if np.ndim(value) == 0 else np.ravel(value)[0]
     return np.ravel(value) if np.ndim(value) == 2 and np.shape(value)[1] == 1 else value
 
 
-def _peak(value: Any) -> Any:
-    return abs(value) if np.ndim(value) == 0 else np.max(np.abs(value), initial=0.0)
+def peak(value: Any) -> Any:
+    """The largest absolute value."""
+    if np.ndim(value) == 0:
+        return abs(value)
+    if value.dtype == object:
+        return max(np.abs(value).flat, default=0.0)
+    return np.max(np.abs(value), initial=0.0)
 
 
 def shape_in_words(value: Any) -> str:
@@ -95,15 +143,42 @@ def plain(value: Any) -> Any:
     return int(number) if abs(number) < 1e15 and number == round(number) else number
 
 
-def show(value: Any) -> str:
+def show(value: Any, digits: int = 4) -> str:
     """A value in few characters, the same on every platform."""
+    if type(value).__name__ == "mpf" and value and not -300 < math.log10(2) * _power(value) < 300:
+        return value.context.nstr(value, digits)  # beyond what a float can hold
     value = plain(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(show, value))}]"
+        return f"[{', '.join(show(v, digits) for v in value)}]"
     if isinstance(value, str) or not math.isfinite(value):
         return str(value)
     near = Fraction(value).limit_denominator(12)
-    return str(near) if abs(near - value) <= 1e-12 * max(1, abs(value)) else f"{value:.4g}"
+    if abs(near - value) <= 1e-12 * abs(value) < 1000:
+        return str(near)
+    return f"{value:.{digits}g}"
+
+
+def _power(x: Any) -> int:
+    """The power of two of a number of mpmath."""
+    _, _, exponent, bits = x._mpf_
+    return exponent + bits
+
+
+def show_apart(a: Any, b: Any) -> tuple[str, str]:
+    """Two values with as many digits as it takes to see that they differ."""
+    for digits in (4, 6, 9, 12, 17):
+        shown = show(a, digits), show(b, digits)
+        if shown[0] != shown[1]:
+            return shown
+    if np.ndim(a) or np.ndim(b) or isinstance(plain(a), str):
+        return shown
+    import mpmath
+
+    for digits in (30, 60, 200, 400):
+        shown = mpmath.nstr(mpmath.mpf(a), digits), mpmath.nstr(mpmath.mpf(b), digits)
+        if shown[0] != shown[1]:
+            return shown
+    return shown
 
 
 def show_limit(to: Any) -> str:

@@ -19,11 +19,18 @@ Memory. An array's numbers are live from its creation until Python frees it; a v
 single number taken by indexing is a copy of one. The arguments are live throughout: they count in
 `peak`, not in `allocated` and `peak_beyond_inputs`. Workspace inside one NumPy call is not seen.
 
-Nothing leaves in silence. What the tables below do not list raises `NotCounted`. Inside the block
-np.zeros, np.array, np.asarray and the other `CREATORS` give metered arrays: `np` is exchanged in
-the globals of the code that is measured, of the notebook and of this package; NumPy itself stays as
-it is, for libraries and other threads. A plain array from elsewhere counts as allocated when it
-first meets a metered one. `float(x)` works, and `read_out` says how many numbers left that way.
+What no table lists is counted all the same, number by number, on arrays of numbers that count
+themselves (`scalars.py`); the true numbers must come out. Only what the numbers themselves decide
+(sorting) or what is hidden in LAPACK (inverses, decompositions) raises `NotCounted`.
+
+Nothing leaves in silence. `float(x)`, `x.tolist()`, `str`, `repr` and `format` work, and `read_out`
+says how many numbers left that way; a comparison that Python asks for (`if x > 0`) lets a truth
+value leave, and counts among `decisions` too. A result that would compute later (an iterator, an
+object with `__array__`) is computed while it is counted. Inside the block np.zeros, np.array,
+np.asarray and the other `CREATORS` give metered arrays: `np` is exchanged in the globals of the
+code that is measured, of the notebook and of this package; NumPy itself stays as it is, for
+libraries and other threads. A plain array from elsewhere counts as allocated when it first meets a
+metered one. `m.arrays` names the largest arrays with the lines of code that made them.
 What cannot be closed: arithmetic among plain arrays alone (from np.random, say), which cannot
 depend on the inputs without `read_out` showing it, and code that reaches into private attributes.
 An n×n array kept as n rows is seen by `peak`, not by `largest`. After the block a metered array is
@@ -40,9 +47,9 @@ from typing import Any
 
 import numpy as np
 
-from ..growth import NotPolynomial, difference, polynomial
+from ..growth import Growth, NotPolynomial, difference, growth, polynomial
 from .arrays import MeteredArray, nested
-from .counting import Largest, Meter, NotCounted
+from .counting import Largest, Made, Meter, NotCounted
 from .functions import HANDLERS
 from .stand_ins import globals_of
 
@@ -64,12 +71,28 @@ def measure(function: Callable, *args: Any, **kwargs: Any) -> Meter:
         return copies.get(id(x), x)
 
     try:
-        result = function(*nested(args, metered), **nested(kwargs, metered))
-        if isinstance(result, Iterator):
-            raise m._refuse("An iterator that has not run yet", "Return arrays.")
+        result = realized(function(*nested(args, metered), **nested(kwargs, metered)))
         if m.refusals:  # also those that the function caught and kept to itself
             raise m.refusals[0]
     finally:
         m.__exit__()
     m.result = m.plain(result)
     return m
+
+
+def realized(result: Any) -> Any:
+    """What a result would compute later is computed now, while it is counted."""
+
+    def leaf(x: Any) -> Any:
+        if isinstance(x, Iterator):
+            return realized(list(x))
+        if type(x) is MeteredArray or isinstance(x, np.ndarray | np.generic | str | bytes | type):
+            return x
+        if callable(getattr(x, "__array__", None)):
+            return x.__array__()
+        kind = type(x)
+        if hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "keys"):
+            return realized([x[i] for i in range(len(x))])
+        return x
+
+    return nested(result, leaf)

@@ -83,6 +83,7 @@ class MeteredArray(LikeAnArray):
         raise AttributeError(f"A metered array has no attribute {name!r}.")
 
     def __getitem__(self, index: Any) -> Any:
+        self._meter._doing = "indexing"
         return self._meter._wrap(self._data[self._meter._raw(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -92,8 +93,12 @@ class MeteredArray(LikeAnArray):
         self[...] = value
 
     def item(self, *index: Any) -> Any:
-        self._meter.read_out += self._meter._open
+        self._meter._leave(1)
         return self._data.item(*self._meter._raw(index))
+
+    def tolist(self) -> Any:
+        self._meter._leave(self._data.size)
+        return self._data.tolist()
 
     def __float__(self) -> float:
         return float(self.item())
@@ -107,6 +112,7 @@ class MeteredArray(LikeAnArray):
     def __bool__(self) -> bool:
         if self._meter._open and self.dtype != bool:
             self._meter._count("compare", 1)
+        self._meter._decide()
         return bool(self._data)
 
     def __len__(self) -> int:
@@ -116,13 +122,16 @@ class MeteredArray(LikeAnArray):
         raise self._meter._refuse("Pickling a metered array", "Take `m.result` or `m.plain(x)`.")
 
     def __repr__(self) -> str:
+        self._meter._leave(self._data.size)
         return repr(self._data).replace("array", "metered", 1)
 
     def __str__(self) -> str:
+        self._meter._leave(self._data.size)
         return str(self._data)
 
     def __format__(self, spec: str) -> str:
-        return format(self._data, spec)
+        self._meter._leave(self._data.size)
+        return format(self._data[()] if self._data.ndim == 0 else self._data, spec)
 
 
 def _data(x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import linecache
 import sys
 import weakref
 from collections.abc import Callable
@@ -11,9 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import MeteredArray, nested
-from .functions import HANDLERS, applications, refuse_uncounted, shorter_power
+from .functions import (
+    COMPOSED,
+    HANDLERS,
+    applications,
+    product_of_last_axes,
+    refuse_uncounted,
+    shorter_power,
+)
+from .scalars import counted_by_scalars
 from .stand_ins import exchange, stand_ins
-from .tables import FROM_OUTSIDE, INSTEAD, OTHERWISE, UFUNCS
+from .tables import DATA_DECIDES, FROM_OUTSIDE, INSTEAD, OTHERWISE, PRODUCTS, UFUNCS
 
 
 class NotCounted(RuntimeError):
@@ -27,6 +36,24 @@ class Largest(NamedTuple):
     shape: tuple[int, ...]
 
 
+class Made(NamedTuple):
+    """An array that was made on the way: its shape, by which function, and in which line."""
+
+    shape: tuple[int, ...]
+    how: str
+    where: str
+
+    def __str__(self) -> str:
+        shape = "×".join(map(str, self.shape)) or "1"
+        return (
+            f"{shape} by {self.how} in `{self.where}`" if self.where else f"{shape} by {self.how}"
+        )
+
+
+DECISIONS = 1000  # comparisons may steer the program so often; to read numbers by them takes more
+MOST_MADE = 4  # of the largest arrays are remembered with the line that made them
+
+
 class Meter:
     """What a piece of NumPy code cost: FLOPs by kind, MACs, numbers allocated, peak live memory."""
 
@@ -34,11 +61,15 @@ class Meter:
 
     def __init__(self) -> None:
         self.flops_by_kind: dict[str, int] = {}
-        self.macs = self.inputs = self.allocated = self.allocated_bytes = self.read_out = 0
+        self.macs = self.inputs = self.allocated = self.allocated_bytes = 0
+        self.read_out = self.decisions = 0
         self.peak = self.peak_bytes = self.peak_beyond_inputs = 0
         self.largest = Largest(0, (0,))
         self.result: Any = None
         self.refusals: list[NotCounted] = []
+        self.where = ""  # the line of code at work, if it is not on this machine's stack
+        self._doing = ""
+        self._made: list[tuple[int, Made]] = []
         self._live: dict[int, tuple] = {}
         self._numbers = self._bytes = self._given = 0
         self._open = self._used = False
@@ -47,6 +78,16 @@ class Meter:
     def flops(self) -> int:
         """All FLOPs together."""
         return sum(self.flops_by_kind.values())
+
+    @property
+    def arrays(self) -> list[Made]:
+        """The largest arrays that were made, and where: the largest first."""
+        return [made for _, made in self._made]
+
+    @property
+    def left(self) -> int:
+        """How many numbers left for where nothing is counted, a fair share of decisions apart."""
+        return self.read_out - min(self.decisions, DECISIONS)
 
     def array(self, values: Any) -> MeteredArray:
         """A metered copy of the values, counted as an input."""
@@ -62,7 +103,7 @@ class Meter:
         def leave(x: Any) -> Any:
             if type(x) is not MeteredArray:
                 return x
-            self.read_out += x._data.size if self._open else 0
+            self._leave(x._data.size)
             return x._data
 
         return nested(value, leave)
@@ -122,6 +163,22 @@ class Meter:
         self.peak_beyond_inputs = max(self.peak_beyond_inputs, self._numbers - self._given)
         if size > self.largest.size:
             self.largest = Largest(size, array.shape if array.size == size else root.shape)
+        if not given and (len(self._made) < MOST_MADE or size > self._made[-1][0]):
+            self._remember(size, array.shape if array.size == size else root.shape)
+
+    def _remember(self, size: int, shape: tuple[int, ...]) -> None:
+        made = Made(shape, self._doing, self.where or line_at_work())
+        if all(made != known for _, known in self._made):
+            self._made = sorted([*self._made, (size, made)], key=lambda m: -m[0])[:MOST_MADE]
+
+    def _leave(self, numbers: int) -> None:
+        """So many numbers leave for where nothing is counted."""
+        self.read_out += numbers if self._open else 0
+
+    def _decide(self) -> None:
+        """A comparison decides what is done next: a truth value leaves."""
+        self.decisions += self._open
+        self._leave(1)
 
     def _forget(self, key: int) -> None:
         _, size, nbytes, given = self._live.pop(key)
@@ -170,8 +227,13 @@ class Meter:
             raise self._refuse("Writing metered numbers into a plain array", FROM_OUTSIDE)
 
     def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
+        self._doing = ufunc.__name__
         if ufunc is np.power:
             ufunc, inputs = shorter_power(inputs)
+        if ufunc in COMPOSED and method == "__call__" and not kwargs:
+            return COMPOSED[ufunc](*inputs)
+        if ufunc in PRODUCTS and method == "__call__":
+            return product_of_last_axes(self, ufunc, *inputs, **kwargs)
         kind, out = UFUNCS.get(ufunc), None
         raw = [np.asarray(x) if type(x) in (list, tuple) else x for x in map(self._raw, inputs)]
         if kwargs or method != "__call__" or kind is None or kind == "logic":
@@ -189,9 +251,10 @@ class Meter:
 
     def _function(self, function: Callable, args: tuple, kwargs: dict) -> Any:
         name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
-        if function not in HANDLERS:
-            raise self._refuse(name)
         self._refuse_plain(kwargs.get("out"))
+        self._doing = function.__name__
+        if function not in HANDLERS:
+            return self._one_by_one(function, name, args, kwargs)
         try:
             return HANDLERS[function](self, *args, **kwargs)
         except TypeError as error:
@@ -200,6 +263,20 @@ class Meter:
             ):  # the handler has no such parameter
                 raise self._refuse(f"{name} with these options") from None
             raise
+
+    def _one_by_one(self, function: Callable, name: str, args: tuple, kwargs: dict) -> Any:
+        """What no table lists is counted number by number, where the numbers do not decide."""
+        short = name.rsplit(".", 1)[-1]
+        if short in DATA_DECIDES or short.startswith("nan") or name.count(".") > 2:
+            raise self._refuse(name)
+        if name.startswith("np.linalg") and not hasattr(np.linalg, short):
+            raise self._refuse(name)
+        try:
+            return counted_by_scalars(self, function, args, kwargs)
+        except NotCounted:
+            raise
+        except Exception:  # NumPy cannot do it with objects
+            raise self._refuse(name) from None
 
     # -- what people see
 
@@ -225,6 +302,20 @@ class Meter:
         cells = "<tr><th style='text-align:left'>{}</th><td style='text-align:right'>{}</td></tr>"
         rows = (cells.format(html.escape(name), value) for name, value in self._rows())
         return f"<table>{''.join(rows)}</table>"
+
+
+def line_at_work() -> str:
+    """The line of code outside of this package and of NumPy that is being run."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        owner = frame.f_globals.get("__name__", "")
+        if owner.partition(".")[0] not in ("numpy", "classroom") and (
+            not owner.startswith(__package__)
+        ):
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            return line or f"line {frame.f_lineno} of {frame.f_code.co_name}"
+        frame = frame.f_back
+    return ""
 
 
 def _is_frozen(array: MeteredArray) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .loops import apply_along_axis
 from .tables import MOVERS, OPTIONS, REDUCIBLE, REDUCTIONS, UFUNCS, named
 
 if TYPE_CHECKING:
@@ -47,6 +48,28 @@ def applications(method: str, first: Any, options: dict, result: Any) -> int:
     if "where" in options:
         return int(np.count_nonzero(np.broadcast_to(options["where"], result.shape)))
     return result.size
+
+
+def product_of_last_axes(
+    m: Meter, ufunc: np.ufunc, a: Any, b: Any, axis: int = -1, **options: Any
+) -> Any:
+    """vecdot, matvec and vecmat: every number that comes out is a sum of products."""
+    if options or (axis != -1 and ufunc.__name__ != "vecdot"):
+        raise m._refuse(f"np.{ufunc.__name__} with {', '.join(options) or 'axis'}=")
+    a, b = np.asarray(m._raw(a)), np.asarray(m._raw(b))
+    result = ufunc(a, b, axis=axis) if axis != -1 else ufunc(a, b)
+    m._count_product(np.size(result), a.shape[axis])
+    return m._wrap(result)
+
+
+COMPOSED: dict[np.ufunc, Callable] = {
+    np.logaddexp: lambda a, b: np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b))),
+    np.hypot: lambda a, b: np.sqrt(a * a + b * b),
+    np.degrees: lambda a: a * (180 / np.pi),
+    np.radians: lambda a: a * (np.pi / 180),
+    np.rad2deg: lambda a: a * (180 / np.pi),
+    np.deg2rad: lambda a: a * (np.pi / 180),
+}
 
 
 # -- functions
@@ -113,7 +136,7 @@ def _product(function: Callable) -> Callable:
 def _tensordot(m: Meter, a: Any, b: Any, axes: Any = 2) -> Any:
     a, b = np.asarray(m._raw(a)), np.asarray(m._raw(b))
     result = np.tensordot(a, b, axes)
-    if isinstance(axes, int) and axes == 0:
+    if a.ndim + b.ndim == result.ndim:  # over no axes
         m._count("multiply", result.size)
     else:  # |a|·|b| = |result|·length²
         m._count_product(result.size, math.isqrt(a.size * b.size // max(1, result.size)))
@@ -149,22 +172,149 @@ def _var(m: Meter, x: Any, axis: Any = None, *, ddof: float = 0, keepdims: bool 
 
 def _norm(m: Meter, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     dimensions = x.ndim if axis is None else np.size(axis)
-    if ord is not None and (dimensions, ord) not in ((1, 1), (1, 2), (1, np.inf), (2, "fro")):
-        raise m._refuse(f"np.linalg.norm of order {ord} over {dimensions} axes")
     x = x if x.dtype.kind == "f" else x.astype(float)
-    if ord in (1, np.inf):
-        return (np.sum if ord == 1 else np.max)(np.abs(x), axis=axis, keepdims=keepdims)
+    if dimensions == 2 and axis is None and ord in (1, np.inf) and not keepdims:
+        return np.max(np.sum(np.abs(x), axis=0 if ord == 1 else 1))
+    if dimensions == 1 and ord not in (None, 2):
+        return _power_norm(x, ord, axis, keepdims)
+    if ord is not None and (dimensions, ord) not in ((1, 2), (2, "fro")):
+        raise m._refuse(f"np.linalg.norm of order {ord} over {dimensions} axes")
     if axis is None and not keepdims:
         flat = np.ravel(x, order="K")
         return np.sqrt(np.dot(flat, flat))
     return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
 
 
+def _power_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
+    """The norm of a vector, or of every row, of any order but 2."""
+    if order == 0:
+        return np.sum(x != 0, axis=axis, keepdims=keepdims).astype(float)
+    size = np.abs(x)
+    if order in (1, np.inf, -np.inf):
+        total = {1: np.sum, np.inf: np.max, -np.inf: np.min}[order]
+        return total(size, axis=axis, keepdims=keepdims)
+    return np.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
+
+
+def _average(m: Meter, x: Any, axis: Any = None, weights: Any = None, *, keepdims=False) -> Any:
+    if weights is None:
+        return np.mean(m._wrap(np.asarray(m._raw(x))), axis=axis, keepdims=keepdims)
+    x, weights = (m._wrap(np.asarray(m._raw(part))) for part in (x, weights))
+    if weights.shape != x.shape:  # one weight for each place along the axis
+        spread = [1] * x.ndim
+        spread[axis] = -1
+        weights = weights.reshape(spread)
+    total = np.sum(weights, axis=axis if weights.shape == x.shape else None, keepdims=keepdims)
+    weighed = np.sum(x * weights, axis=axis, keepdims=keepdims)
+    return weighed / (total.reshape(()) if weights.shape != x.shape else total)
+
+
+def _diff(m: Meter, x: Any, n: int = 1, axis: int = -1) -> Any:
+    for _ in range(n):
+        moved = np.moveaxis(x, axis, -1)
+        x = np.moveaxis(moved[..., 1:] - moved[..., :-1], -1, axis)
+    return x
+
+
+def _pad(m: Meter, x: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+    if callable(mode) or mode not in ("constant", "edge", "reflect", "symmetric", "wrap", "empty"):
+        raise m._refuse(f"np.pad with mode={mode}")
+    return m._wrap(np.pad(m._raw(x), pad_width, mode, **m._raw(options)))
+
+
+def _round(m: Meter, x: Any, decimals: int = 0) -> Any:
+    result = np.round(m._raw(x), decimals)
+    m._count("round", np.size(result))
+    return m._wrap(result)
+
+
+def _allclose(m: Meter, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
+    m._decide()
+    return bool(m._raw(np.all(_isclose(m, a, b, rtol, atol))))
+
+
+def _isclose(m: Meter, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
+    return np.abs(a - b) <= atol + rtol * np.abs(b)
+
+
+def _array_equal(m: Meter, a: Any, b: Any) -> bool:
+    m._decide()
+    return np.shape(a) == np.shape(b) and bool(m._raw(np.all(a == b)))
+
+
+def _count_nonzero(m: Meter, x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    truth = x if x.dtype == bool else x != 0
+    return np.sum(truth, axis=axis, keepdims=keepdims)
+
+
+def _ptp(m: Meter, x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    return np.max(x, axis=axis, keepdims=keepdims) - np.min(x, axis=axis, keepdims=keepdims)
+
+
+def _matrix_power(m: Meter, A: Any, n: int) -> Any:
+    if n < 1:
+        if n == 0:
+            return m._wrap(np.linalg.matrix_power(m._raw(A), 0))
+        raise m._refuse("np.linalg.matrix_power below 0")
+    if n <= 3:  # as NumPy does it
+        return A.copy() if n == 1 else A @ A if n == 2 else (A @ A) @ A
+    result, power = None, None
+    while n > 0:
+        power = A if power is None else power @ power
+        n, bit = divmod(n, 2)
+        if bit:
+            result = power if result is None else result @ power
+    return result
+
+
+def _multi_dot(m: Meter, arrays: Any) -> Any:
+    """A chain of products in the order that takes the fewest multiplications, as NumPy has it."""
+    arrays = [m._wrap(np.asarray(m._raw(x))) for x in arrays]
+    ends = arrays[0].ndim, arrays[-1].ndim
+    if ends[0] == 1:
+        arrays[0] = arrays[0].reshape(1, -1)
+    if ends[1] == 1:
+        arrays[-1] = arrays[-1].reshape(-1, 1)
+    product = _chain(arrays, _best_splits([x.shape for x in arrays]), 0, len(arrays) - 1)
+    if ends == (1, 1):
+        return product[0, 0]
+    return product.ravel() if 1 in ends else product
+
+
+def _best_splits(shapes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    sizes = [rows for rows, _ in shapes] + [shapes[-1][1]]
+    cost = {(i, i): 0 for i in range(len(shapes))}
+    split = {}
+    if len(shapes) == 3:  # NumPy's short cut: ties go to the right
+        a, b, c, d = sizes
+        left = a * b * c + a * c * d < b * c * d + a * b * d
+        return {(0, 2): 1 if left else 0, (0, 1): 0, (1, 2): 1}
+    for length in range(1, len(shapes)):
+        for i in range(len(shapes) - length):
+            j = i + length
+            costs = [
+                cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                for k in range(i, j)
+            ]
+            split[i, j] = i + costs.index(min(costs))
+            cost[i, j] = min(costs)
+    return split
+
+
+def _chain(arrays: list, split: dict, i: int, j: int) -> Any:
+    if i == j:
+        return arrays[i]
+    k = split[i, j]
+    return np.dot(_chain(arrays, split, i, k), _chain(arrays, split, k + 1, j))
+
+
 def _einsum(
     m: Meter, subscripts: Any, *operands: Any, optimize: Any = False, **options: Any
 ) -> Any:
-    if not isinstance(subscripts, str) or options:
-        raise m._refuse("np.einsum in this form", "Write np.einsum('ij,jk->ik', A, B).")
+    if options:
+        raise m._refuse(f"np.einsum with {', '.join(options)}=")
+    if not isinstance(subscripts, str):
+        subscripts, operands = _spelled_out((subscripts, *operands))
     arrays = [np.asarray(m._raw(x)) for x in operands]
     *terms, out = _letters(subscripts, [x.ndim for x in arrays])
     path = [tuple(range(len(arrays)))]
@@ -181,6 +331,18 @@ def _einsum(
             m._see(result)
         work.append((kept, result))
     return m._wrap(result[()] if result.ndim == 0 else result)
+
+
+def _spelled_out(parts: tuple) -> tuple[str, list]:
+    """einsum(A, [0, 1], B, [1, 2], [0, 2]) as einsum("ab,bc->ac", A, B)."""
+
+    def letters(labels: Any) -> str:
+        return "".join("..." if k is Ellipsis else string.ascii_letters[k] for k in labels)
+
+    pairs = len(parts) // 2
+    arrays, labels = parts[: 2 * pairs : 2], parts[1 : 2 * pairs : 2]
+    arrow = f"->{letters(parts[-1])}" if len(parts) % 2 else ""
+    return ",".join(map(letters, labels)) + arrow, list(arrays)
 
 
 def _letters(subscripts: str, dimensions: list[int]) -> list[str]:
@@ -233,4 +395,24 @@ HANDLERS: dict[Callable, Callable] = {
     np.std: lambda *args, **kwargs: np.sqrt(_var(*args, **kwargs)),
     np.linalg.norm: _norm,
     np.einsum: _einsum,
+    np.average: _average,
+    np.diff: _diff,
+    np.pad: _pad,
+    np.round: _round,
+    np.around: _round,
+    np.allclose: _allclose,
+    np.isclose: _isclose,
+    np.array_equal: _array_equal,
+    np.count_nonzero: _count_nonzero,
+    np.ptp: _ptp,
+    np.apply_along_axis: lambda m, *args, **kwargs: apply_along_axis(*args, **kwargs),
+    np.linalg.matrix_power: _matrix_power,
+    np.linalg.multi_dot: _multi_dot,
 }
+ALIASES = {"matmul": np.matmul, "tensordot": np.tensordot, "outer": np.outer, "trace": np.trace,
+           "diagonal": np.diagonal, "matrix_transpose": getattr(np, "matrix_transpose", None),
+           "vecdot": getattr(np, "vecdot", None), "cross": np.cross}  # fmt: skip
+for _name, _same in ALIASES.items():  # np.linalg has its own names for what np has
+    _own = getattr(np.linalg, _name, None)
+    if _own is not None and _same is not None:
+        HANDLERS[_own] = lambda m, *args, _same=_same, **kwargs: _same(*args, **kwargs)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import MeteredArray
+from .loops import Bracket, Vectorize
 from .tables import CREATORS
 
 if TYPE_CHECKING:
@@ -28,29 +29,71 @@ def stand_ins(m: Meter) -> dict[int, Any]:
         def create(*args: Any, **kwargs: Any) -> Any:
             if not m._open or threading.get_ident() != thread:
                 return creator(*args, **kwargs)
+            m._doing = creator.__name__
             return m._wrap(creator(*m._raw(args), **m._raw(kwargs)))
 
         return create
 
+    def call(function: Callable, args: tuple, kwargs: dict) -> Any:
+        if not m._open or threading.get_ident() != thread:
+            return function(*args, **kwargs)
+        return m._function(function, args, kwargs)
+
     creators = {name: metered(creator) for name, creator in CREATORS.items()}
-    return numpy_with(creators, MeteredArray)
+    return numpy_with(creators, MeteredArray, call)
 
 
-def numpy_with(creators: dict[str, Callable], array: type) -> dict[int, Any]:
-    """Replacements by the id of the original; NumPy's own takes this kind for an ndarray too."""
+def numpy_with(creators: dict[str, Callable], array: type, call: Callable) -> dict[int, Any]:
+    """Replacements by the id of the original; NumPy's own takes this kind for an ndarray too.
+
+    `call` gets what NumPy itself would not hand on: functions of plain lists that hold such arrays.
+    """
 
     class EitherArray(type):
         def __instancecheck__(cls, x: Any) -> bool:
             return isinstance(x, np.ndarray) or type(x) is array
 
-    stand_in = _NumPy("numpy")
-    vars(stand_in).update(creators, ndarray=EitherArray("ndarray", (), {}))
+    stand_in = _NumPy("numpy", np, array, call)
+    vars(stand_in).update(
+        creators,
+        ndarray=EitherArray("ndarray", (), {}),
+        linalg=_NumPy("numpy.linalg", np.linalg, array, call),
+        vectorize=functools.partial(Vectorize, creators["array"]),
+        c_=Bracket(creators, columns=True),
+        r_=Bracket(creators, columns=False),
+    )
     return {id(np): stand_in, **{id(CREATORS[name]): new for name, new in creators.items()}}
 
 
 class _NumPy(types.ModuleType):
+    """NumPy, or a part of it, whose functions also take lists of such arrays."""
+
+    def __init__(self, name: str, whole: Any, array: type, call: Callable) -> None:
+        super().__init__(name)
+        self._whole, self._array, self._call = whole, array, call
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        value = getattr(self._whole, name)
+        if hasattr(value, "_implementation"):
+            value = self._taking_lists(value)
+            setattr(self, name, value)
+        return value
+
+    def _taking_lists(self, function: Callable) -> Callable:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            first = args[0] if args else None
+            if type(first) in (list, tuple) and _holds(first, self._array):
+                return self._call(function, args, kwargs)
+            return function(*args, **kwargs)
+
+        return run
+
+
+def _holds(value: Any, array: type) -> bool:
+    return type(value) is array or (
+        type(value) in (list, tuple) and any(_holds(x, array) for x in value)
+    )
 
 
 def globals_of(*values: Any) -> list[dict]:

@@ -208,8 +208,14 @@ def test_a_function_that_the_meter_cannot_count_is_told_so():
         return dY @ V.T, A.T @ dY
 
     feedback = check.mix_backward(with_pinv)
-    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.earned == 1
     assert "not counted by the meter" in feedback.says
+
+
+def test_a_price_a_little_above_the_limit_is_not_called_nudging():
+    feedback = check.mix_backward(lambda A, V, dY: (dY @ V.T * 1.0, A.T @ dY * 1.0))
+    assert feedback.earned in (1, 2)
+    assert feedback.misconception is None
 
 
 def test_one_array_in_place_of_two_cannot_be_checked():

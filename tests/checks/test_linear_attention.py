@@ -168,7 +168,9 @@ def test_an_array_of_n_by_n_truth_values_is_seen_too():
         np.ones((len(Q), len(K)), dtype=bool)
         return attention.separable_attention(Q, K, V)
 
-    assert "an array of 64×64" in check.separable(wasteful).says
+    feedback = check.separable(wasteful)
+    assert "200×200 by ones in `np.ones((len(Q), len(K)), dtype=bool)`" in feedback.says
+    assert feedback.misconception is None
 
 
 def test_numbers_that_leave_their_arrays_cannot_be_counted():
@@ -177,8 +179,97 @@ def test_numbers_that_leave_their_arrays_cannot_be_counted():
         return attention.separable_attention(Q, K, V)
 
     feedback = check.separable(secretive)
-    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.earned == 1
     assert "left their arrays" in feedback.says
+
+
+def wasted_work_before(rounds):
+    def by_query(Q, K, V):
+        for _ in range(rounds):
+            attention.softmax(Q)
+        T = attention.softmax(K, axis=0).T
+        return np.stack([(q @ T) @ V for q in attention.softmax(Q)])
+
+    return by_query
+
+
+@pytest.mark.parametrize("rounds", [0, 5, 400])
+def test_wasted_work_hides_no_square(rounds):
+    feedback = check.separable(wasted_work_before(rounds))
+    assert feedback.earned == 1
+    assert feedback.misconception == "one query at a time"
+    assert "Your code takes 9·n² + " in feedback.says
+
+
+def in_chunks(Q, K, V, size=64):
+    """Linear, though every n up to 64 looks square."""
+    S, T = attention.softmax(Q), attention.softmax(K, axis=0)
+    far, out = 0.0, []
+    for i in range(0, len(T), size):
+        far = far + T[i : i + size].T @ V[i : i + size]
+        near = S[i : i + size] @ T[i : i + size].T
+        near * 1.0
+    out = S @ far
+    return out
+
+
+def test_work_in_blocks_is_linear_however_large_the_blocks():
+    feedback = check.separable(in_chunks)
+    assert feedback.earned == 3, feedback
+
+
+def with_diagonal(Q, K, V, phi):
+    F, G = phi(Q), phi(K)
+    return np.diag(1 / (F @ G.sum(axis=0))) @ (F @ (G.T @ V))
+
+
+def test_a_full_array_that_is_no_weights_is_named_by_what_made_it():
+    feedback = check.linear(with_diagonal)
+    assert feedback.earned == 1
+    assert feedback.misconception is None
+    assert "200×200 by diag in `return np.diag(1 / (F @ G.sum(axis=0)))" in feedback.says
+
+
+ODD_BUT_LINEAR = {
+    "multi_dot": lambda Q, K, V: np.linalg.multi_dot(
+        [attention.softmax(Q), attention.softmax(K, axis=0).T, V]
+    ),
+    "einsum in list form": lambda Q, K, V: np.einsum(
+        attention.softmax(Q), [0, 1],
+        np.einsum(attention.softmax(K, axis=0), [2, 1], V, [2, 3], [1, 3]), [1, 3], [0, 3],
+    ),
+    "matrix_transpose": lambda Q, K, V: attention.softmax(Q)
+    @ (np.matrix_transpose(attention.softmax(K, axis=0)) @ V),
+    "an assertion left inside": lambda Q, K, V: (
+        np.allclose(attention.softmax(Q).sum(axis=1), 1)
+        and attention.softmax(Q) @ (attention.softmax(K, axis=0).T @ V)
+    ),
+    "apply_along_axis": lambda Q, K, V: np.apply_along_axis(attention.softmax, 1, Q)
+    @ (attention.softmax(K, axis=0).T @ V),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_BUT_LINEAR)
+def test_right_answers_in_odd_forms_are_counted(name):
+    feedback = check.separable(ODD_BUT_LINEAR[name])
+    assert feedback.earned == 3, feedback
+
+
+UNCOUNTED = {
+    "an inverse": lambda Q, K, V: (
+        np.linalg.inv(np.diag(np.ones(len(Q)))) @ attention.separable_attention(Q, K, V)
+    ),
+    "str": lambda Q, K, V: attention.separable_attention(
+        np.array([[float(f"{x:.17g}") for x in row] for row in Q]), K, V
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNCOUNTED)
+def test_what_cannot_be_counted_keeps_the_point_for_right_numbers(name):
+    feedback = check.separable(UNCOUNTED[name])
+    assert feedback.earned == 1, feedback
+    assert feedback.says.startswith("The numbers are right")
 
 
 def test_a_function_that_is_right_for_square_shapes_only_is_not_right():

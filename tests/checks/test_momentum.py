@@ -5,6 +5,7 @@ test_every_exercise.py.
 """
 
 import numpy as np
+import pytest
 import sympy
 
 from course_utils.checks import momentum as check
@@ -47,7 +48,19 @@ RIGHT = {
         (lambda g, beta: [averages(g[: T + 1], beta)[-1] for T in range(len(g))],),
     ],
     "expectation": [
-        (["mu*(1 - beta**t)"],),
+        (
+            [
+                "(1 - beta)*mu*Sum(beta**(t - i), (i, 1, t))",
+                "mu*(1 - beta)*(1 - beta**t)/(1 - beta)",
+                "mu*(1 - beta**t)",
+            ],
+        ),
+        (
+            [
+                "mu*(Sum(beta**(t - i), (i, 1, t)) - Sum(beta**(t - i + 1), (i, 1, t)))",
+                "mu - mu*beta**t",
+            ],
+        ),
         ([(1 - beta) * mu * sympy.Sum(beta ** (t - i), (i, 1, t)).doit()],),
         ((mu * sympy.Sum((1 - beta) * beta**i, (i, 0, t - 1)), "mu - mu*beta**t"),),
     ],
@@ -126,6 +139,28 @@ def test_a_derivation_that_ends_with_the_sum_is_not_finished():
     feedback = check.expectation(["mu*(1 - beta)*Sum(beta**(t - i), (i, 1, t))"])
     assert feedback.outcome is Outcome.WRONG
     assert "still contains a sum" in feedback.says
+
+
+@pytest.mark.parametrize("lines", [
+    ["mu*(1 - beta**t)"],
+    ["(1 - beta**t)*mu", "mu - mu*beta**t"],
+    ["mu - mu*beta**t", "mu*(1 - beta)*Sum(beta**(t - i), (i, 1, t))", "mu - mu*beta**t"],
+    ["(1 - beta)*Sum(mu*beta**(t - i), (i, 1, t))", "mu - mu*beta**t"],
+])  # fmt: skip
+def test_a_jump_from_the_start_to_the_end_is_no_derivation(lines):
+    feedback = check.expectation(lines)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "this is a jump" in feedback.says
+
+
+def test_a_step_on_the_way_earns_its_share_before_the_end_is_reached():
+    assert check.expectation(["mu*(1 - beta)*Sum(beta**(t - i), (i, 1, t))"]).earned == 1
+
+
+def test_a_formula_that_is_right_for_the_first_steps_only_is_refuted():
+    wrong_later = "(1 - beta**t)*mu + mu*" + "*".join(f"(t - {k})" for k in range(1, 9))
+    lines = ["mu*(1 - beta)*Sum(beta**(t - i), (i, 1, t))", wrong_later]
+    assert check.expectation(lines).says.startswith("Line 2 is false")
 
 
 def test_each_half_of_exercise_6_earns_one_point():

@@ -1,0 +1,104 @@
+"""What a student's function costs as its input grows: counted exactly, told in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .answers import FunctionAnswer, OtherNumbers, Unreadable
+from .exercise import Verdict, partly, right, wrong
+from .growth import FAR, SIZES, growth
+from .meter import Made, Meter
+
+MADE_EMPTY = frozenset(
+    ["diag", "diagflat", "eye", "identity", "zeros", "ones", "empty", "full", "tri", "tril", "triu",
+     "zeros_like", "ones_like", "broadcast_to", "repeat", "tile", "arange", "array", "where"]
+)  # fmt: skip
+
+
+class Cost(NamedTuple):
+    """How the cost of a function grows with n.
+
+    kind: "linear"; above it "weights" (an n×n array computed), "array" (one made otherwise),
+    "memory" or "time"; "uncounted"; or "wrong" if the numbers are not right after all.
+    """
+
+    kind: str
+    says: str
+
+
+def cost_in_n(
+    answer: FunctionAnswer, inputs: Callable[[int], tuple], like: Callable[..., Any]
+) -> Cost:
+    """The exact growth of a function whose numbers were found right; counted once an answer."""
+    known = vars(answer).setdefault("costs", {})
+    if inputs not in known:
+        known[inputs] = _counted(answer, inputs, like)
+    return known[inputs]
+
+
+def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
+    runs: dict[int, Meter | None] = {}
+
+    def run(n: int) -> Meter | None:
+        if n not in runs:
+            try:
+                runs[n] = answer.metered(*inputs(n), like=like)
+            except Unreadable:
+                if n <= max(SIZES):
+                    raise
+                runs[n] = None  # it takes too long
+        return runs[n]
+
+    def of(what: str) -> Callable[[int], int | None]:
+        return lambda n: getattr(run(n), what, None)
+
+    try:
+        flops = growth(of("flops"))
+        left = {of("left")(n) for n in SIZES}
+        memory = growth(of("peak")) if flops.degree <= 1 else growth(of("peak"), blocks=())
+    except OtherNumbers as miss:
+        return Cost("wrong", str(miss))
+    except Unreadable as trouble:
+        return Cost("uncounted", str(trouble))
+    n, largest = max(
+        ((n, m) for n, m in runs.items() if m is not None and n <= FAR), key=lambda pair: pair[0]
+    )
+    if len(left) > 1:
+        says = f"At n = {n}, {largest.left} numbers left their arrays on the way, so the work done "
+        return Cost("uncounted", f"{says}with them is not counted. Keep the numbers in arrays.")
+    if flops.degree == 0:
+        says = "What was counted does not grow with n, so the work was done where nothing is "
+        return Cost("uncounted", f"{says}counted. Compute with the arrays that are handed over.")
+    says = f"Your code takes {flops.says} FLOPs."
+    large = [made for made in largest.arrays if math.prod(made.shape) >= n * n]
+    if large:
+        computed = [made for made in large if made.how not in MADE_EMPTY]
+        return Cost("weights" if computed else "array", f"{says} {table(largest.arrays, n)}")
+    if memory.degree > 1:
+        return Cost("memory", f"{says} It holds {memory.says} numbers in memory at once.")
+    return Cost("linear" if flops.degree == 1 else "time", says)
+
+
+def table(arrays: list[Made], n: int) -> str:
+    """The largest arrays, and the lines of code that made them."""
+    rows = "; ".join(str(made) for made in arrays[:3])
+    return f"At n = {n} the largest arrays were {rows}."
+
+
+def judge_linear(
+    answer: FunctionAnswer,
+    inputs: Callable[[int], tuple],
+    like: Callable[..., Any],
+    says: str = "The numbers are right, and",
+) -> Verdict:
+    """Right if the cost is linear in n; right numbers at another cost, or uncounted, earn one."""
+    cost = cost_in_n(answer, inputs, like)
+    if cost.kind == "linear":
+        return right(f"{says} the cost is linear in n. {cost.says}")
+    if cost.kind == "wrong":
+        return wrong(cost.says)
+    if cost.kind == "uncounted":
+        return partly(1, f"The numbers are right, but the cost could not be counted. {cost.says}")
+    return partly(1, f"The numbers are right, but the cost is not linear in n. {cost.says}")
