@@ -457,6 +457,28 @@ def _first_difference(found: Any, wanted: Any) -> str:
     return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
 
 
+def in_a_row(
+    initial: FunctionAnswer, step: FunctionAnswer, start: Sequence[Any], tokens: Any
+) -> Any:
+    """All outputs of `state, y = step(state, *token)`, with nothing copied between the calls.
+
+    So it is in a student's own loop, and a state that is shared or changed in place shows. Where
+    the functions live in another process, the loop runs there.
+    """
+    loop = getattr(step.function, "in_a_row", in_a_row_here)
+    looped = FunctionAnswer(lambda: loop(initial.function, step.function, start, tokens), step.name)
+    return looped()
+
+
+def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) -> list[Any]:
+    """The loop itself."""
+    state, outputs = initial(*start), []
+    for token in tokens:
+        state, y = step(state, *map(_copied, token))
+        outputs.append(_copied(y))
+    return outputs
+
+
 def _nudged(value: Any) -> Any:
     """An array of floats, each by up to a half more or less; anything else as it is."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":

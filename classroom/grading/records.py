@@ -62,6 +62,16 @@ class Result(_Record):
         """The known mistakes that were named."""
         return tuple(Named(**mistake) for mistake in self.mistakes)
 
+    @property
+    def misconception(self) -> str | None:
+        """The name of the first of them."""
+        return self.feedback.misconception
+
+    @property
+    def explanation(self) -> str | None:
+        """What is said to those who make it."""
+        return self.feedback.explanation
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The record again; older gradebooks hold one mistake at most, under two names."""

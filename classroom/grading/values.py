@@ -46,6 +46,10 @@ class Values:
         self._kept: dict[int, Any] = {}
         self._numbers = itertools.count(1)
 
+    def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
+        """The outputs of a loop over a state that stays on the other side."""
+        raise NotImplementedError
+
     def call_there(self, handle: int, args: list, named: dict) -> Any:
         """Call the function that the other side keeps under this number; args are encoded."""
         raise NotImplementedError
@@ -172,6 +176,7 @@ class Values:
             return self.call_there(handle, [self.encode(x) for x in args], encoded)
 
         stand_in.home_of_stand_in = (self, handle)
+        stand_in.in_a_row = self.in_a_row_there
         stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
         if data["parameters"] is not None:
             stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))

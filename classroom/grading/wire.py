@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.answers import NotAttempted
+from course_utils.answers import NotAttempted, in_a_row_here
 
 from .values import DEEPEST, MOST_BYTES, Values, WireError, word
 
@@ -105,6 +105,10 @@ class Peer(Values):
 
     def serve(self, question: dict) -> Any:
         """A call of a function kept here; anything else is for the owner of this end."""
+        if question["ask"] == "in a row":
+            functions = [self._mine(question.get(name)) for name in ("initial", "step")]
+            with np.errstate(all="ignore"):
+                return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] != "call":
             return self._serve(question)
         function, named = self._mine(question.get("function")), question.get("named") or {}
@@ -112,6 +116,11 @@ class Peer(Values):
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
         with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
             return function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+
+    def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
+        """Ask for the outputs of a loop over a state that stays there."""
+        handles = {"initial": initial.home_of_stand_in[1], "step": step.home_of_stand_in[1]}
+        return self.ask(ask="in a row", **handles, args=self.encode([start, tokens]))
 
     def call_there(self, handle: int, args: list, named: dict) -> Any:
         """Ask for the value of a call."""

@@ -18,6 +18,7 @@ from ..answers import (
     Unreadable,
     as_array,
     close,
+    in_a_row,
     show,
     show_apart,
     show_at,
@@ -314,6 +315,18 @@ FIRST_TEXTS = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (4, 3
                                                                 (3, 3, 1), (2, 1, 4)])]  # fmt: skip
 
 
+def _stale(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
+    """A refutation if a text does not start anew when one was run before it, else nothing."""
+    Q, K, V = FIRST_TEXTS[1]
+    for which in ("first", "second"):
+        start, tokens = (Q.shape[1], V.shape[1]), list(zip(Q, K, V, strict=True))
+        answer = in_a_row(initial_state, step, start, tokens)
+        at = f"When the text {show(K)} with values {show(V)} is run twice, the {which} time"
+        if verdict := differs(causal_by_definition(Q, K, V), answer, at=at):
+            return verdict
+    return None
+
+
 @exercise("10.2", points=4)
 def recurrence(
     initial_state: Annotated[FunctionAnswer, Function()],
@@ -327,6 +340,8 @@ def recurrence(
             what = f"the output for the query {show(q)}"
             if verdict := differs(expected[i], answer[i], at=at, what=what, whole=answer):
                 return verdict
+    if verdict := _stale(initial_state, step):
+        return verdict
     if _remembers_elsewhere(initial_state, step):
         return wrong("Run again from the same state with the same token, step gave another output.")
     return keeping(2, "The numbers are right.", lambda: _stays_small(initial_state, step))

@@ -247,6 +247,34 @@ def test_a_state_that_hides_in_a_global_list_is_found():
     assert (feedback.earned, feedback.misconception) == (0, "memory outside of the state")
 
 
+def test_a_state_that_the_next_text_finds_as_the_last_one_left_it_is_found():
+    s, z = np.zeros((99, 99)), np.zeros(99)
+
+    def step(state, q, k, v):
+        s, z = state
+        s += np.outer(elu_plus_one(k), v)
+        z += elu_plus_one(k)
+        return (s, z), elu_plus_one(q) @ s / (elu_plus_one(q) @ z)
+
+    feedback = check.recurrence(lambda d, width: (s[:d, :width], z[:d]), step)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "is run twice, the second time row 1 of the result should be" in feedback.says
+
+
+def test_a_cost_that_grows_with_i_is_not_led_by_d_squared():
+    for formula in ("2*d**2 + i", "2*d**2 + 50*i", "2*d**2 + i*log(i)"):
+        assert check.token_cost("2*i**2*d", "2*i*d", formula).earned == 1
+
+
+def test_a_denominator_that_is_off_by_a_little_is_shown_with_enough_digits():
+    def paper(Q, K, V):
+        A = np.tril(elu_plus_one(Q) @ elu_plus_one(K).T)
+        return A @ V / (A.sum(axis=1, keepdims=True) + 1e-5)
+
+    (seen,) = check.causal_linear(paper).seen
+    assert seen.shown[0] != seen.shown[1]
+
+
 def test_a_state_that_cannot_be_counted_is_refused_with_a_sentence():
     def step(state, q, k, v):
         (s, z), y = tuple_step(state[:2], q, k, v)

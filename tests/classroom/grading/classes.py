@@ -96,7 +96,7 @@ def _answer(unit: str, exercise: Exercise, kind: str) -> tuple[tuple, str]:
         answer = ____ if kind == "blank" else object()
         source = "____" if kind == "blank" else "object()"
         return (answer,) * len(exercise.kinds), _assignment(exercise, [source])
-    (example,) = (m.example for m in exercise.misconceptions if m.name == kind)
+    example = next(m.example for m in exercise.misconceptions if m.name == kind)
     if callable(example[0]) and inspect.isfunction(example[0]):
         return example, textwrap.dedent(inspect.getsource(example[0]))
     return example, _assignment(exercise, [repr(part) for part in example])

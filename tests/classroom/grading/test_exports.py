@@ -11,7 +11,8 @@ from classroom.grading.records import Graded, Override, Result, mark
 from tests.classroom.grading.hostile import hostile
 
 RIGHT = Result("2.9", "rules", "right", 3, 3, "Same steps.", seconds=0.5)
-WRONG = Result("2.10", "bias", "wrong", 0, 2, "At t = 1 it is 0.", "one step only", "It grows.")
+ONE_STEP = {"name": "one step only", "explanation": "It grows."}
+WRONG = Result("2.10", "bias", "wrong", 0, 2, "At t = 1 it is 0.", (ONE_STEP,))
 BLANK = Result("2.11", "last", "not attempted", 0, 1, "Replace it.")
 UNREAD = Result("2.12", "shape", "could not be checked", 0, 1, "alpha is no number.")
 

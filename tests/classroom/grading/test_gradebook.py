@@ -12,7 +12,8 @@ from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result, visible
 from course_utils.files import CourseError
 
-BIAS = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.", "one step only", "It grows.")
+ONE_STEP = {"name": "one step only", "explanation": "It grows.", "part": "", "instead": False}
+BIAS = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.", (ONE_STEP,))
 RULES = Result("2.1", "equivalent_rules", "right", 3, 3, "Same steps.", answer="a = 1", seconds=0.5)
 
 
@@ -33,6 +34,20 @@ def test_a_record_goes_through_json_unchanged():
     full = graded(notes=("check-bias was restored",), by_hand=("odd",), student_id="7", seconds=2.5)
     assert Graded.from_dict(json.loads(json.dumps(full.as_dict()))) == full
     assert (full.earned, full.points) == (3, 5)
+
+
+def test_a_record_of_an_older_gradebook_keeps_its_mistake():
+    data = BIAS.as_dict() | {"misconception": "one step only", "explanation": "It grows."}
+    del data["mistakes"]
+    assert Result.from_dict(data).known == BIAS.known
+
+
+def test_the_secret_of_a_gradebook_is_drawn_once(tmp_path):
+    secrets = set()
+    for name in ("a", "a", "b"):
+        with Gradebook(tmp_path / name / gradebook.NAME) as book:
+            secrets.add(book.secret())
+    assert len(secrets) == 2
 
 
 def test_a_result_is_the_feedback_that_a_student_saw():

@@ -3,6 +3,7 @@
 import pytest
 
 from classroom.grading.assembly import submitted_cells
+from classroom.grading.judge import seed_of
 from classroom.notebooks import read
 from tests.classroom.grading.making import ROOT, earned, graded, solved
 
@@ -43,6 +44,26 @@ def test_a_known_mistake_is_named_and_explained(desk):
     assert result.explanation
     assert result.answer == "alpha, epsilon = delta*beta, delta*(1-beta)"
     assert grade.earned == grade.points - result.points
+
+
+UNIT_10 = "10_transformers_are_rnns"
+
+
+@pytest.mark.parametrize("with_cache", ["____", "object()", "'no formula'", "undefined_name"])
+def test_a_part_without_an_answer_costs_that_part_alone(desk, with_cache):
+    answer = f"""
+        without_cache, recurrence = "2*i**2*d", "2*d**2"
+        with_cache = {with_cache}
+    """
+    grade, _ = graded(desk, solved(UNIT_10, token_cost=answer), UNIT_10, limits=AMPLE)
+    result = next(result for result in grade.results if result.name == "token_cost")
+    assert result.earned == 1, result
+    assert result.says.startswith("With a cache: ")
+
+
+def test_a_regrade_repeats_the_seeds_and_another_student_has_others():
+    assert seed_of("ada", "bias") == seed_of("ada", "bias")
+    assert len({seed_of(who, what) for who in ("ada", "bob") for what in ("bias", "leak")}) == 4
 
 
 NOTEBOOKISH = {

@@ -16,7 +16,7 @@ import sympy
 from classroom.grading.values import WireError
 from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import checks
-from course_utils.answers import ____, has_blank
+from course_utils.answers import FunctionAnswer, ____, has_blank, in_a_row
 from course_utils.exercise import Exercise
 from tests.classroom.grading.across import elsewhere, value
 
@@ -136,6 +136,19 @@ def test_functions_are_called_where_they_are():
         assert far.__name__ == "combine"
         assert far(lambda x: x + 1, np.array([1.0, 2.0]), scale=2)[1] == "ndarray"
         np.testing.assert_array_equal(far(np.exp, np.zeros(2))[0], [1, 1])
+
+
+def test_a_loop_over_a_state_runs_where_the_functions_are_and_copies_nothing():
+    shared = np.zeros(1)
+
+    def step(state, x):
+        state += x
+        return state, float(state[0])
+
+    with elsewhere(initial=lambda: shared, step=step) as there:
+        far = [FunctionAnswer(value(there, name), name) for name in ("initial", "step")]
+        assert in_a_row(*far, (), [(1,), (2,)]) == [1.0, 3.0]
+        assert in_a_row(*far, (), [(1,), (2,)]) == [4.0, 6.0]
 
 
 def test_errors_of_a_function_keep_their_kind_and_their_words():
