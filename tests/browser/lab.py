@@ -26,7 +26,7 @@ from classroom import printing
 from course_utils.cli import LAB_CONFIG
 
 REPOSITORY = Path(__file__).parents[2]
-START_SECONDS = 60
+START_SECONDS = 180
 RUN_SECONDS = 300
 
 SETTINGS = {
@@ -125,7 +125,7 @@ def _answers(url: str, server: subprocess.Popen) -> bool:
     """Wait until the server speaks; False when it has died or stays silent."""
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=1):
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=10):
             return True
         time.sleep(0.1)
     return False

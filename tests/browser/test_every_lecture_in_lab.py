@@ -72,7 +72,7 @@ def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPa
                 page.page.keyboard.press(key)
             with contextlib.suppress(AssertionError):  # some moves leave the sentence as it is
                 expect(caption).not_to_have_text(before, timeout=2000)
-        expect(goal).to_have_text(re.compile("^✓ Goal reached"), timeout=15000)
+        expect(goal).to_have_text(re.compile("^✓ Goal reached"))
     page.screenshot(lecture)
 
 
