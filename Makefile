@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test doctor progress exercises notebooks check slides handouts links pictures lint lock benchmark clean
+.PHONY: help lab test quick doctor progress exercises notebooks check slides handouts links pictures lint lock benchmark clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -11,8 +11,11 @@ help:  ## list the targets
 lab:  ## open the course in JupyterLab
 	$(RUN) lab
 
-test:  ## run every test: unit tests, notebooks under nbval, exercises, browser
-	$(RUN) test
+test:  ## run every test, or those that ARGS names: make test ARGS="-k momentum"
+	$(RUN) test $(ARGS)
+
+quick: lint  ## lint and unit tests: no browser, no notebook, no kernel, no sandbox
+	$(RUN) test -m "not slow" tests $(ARGS)
 
 doctor:  ## look at this machine and say what is missing
 	$(RUN) course doctor

@@ -1,4 +1,4 @@
-"""For all tests: long files first, and at the end a table of what nbval ran and compared.
+"""For all tests: the slow ones are marked and come first; at the end a table of what nbval did.
 
 That every cell was saved executed, in order and without errors is a test of its own, in
 tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing to compare with.
@@ -11,20 +11,45 @@ import pytest
 
 pytest_plugins = ["classroom.nbval_table"]
 
-LONG = ["tests/browser/", "tests/test_committed_notebooks.py", "tests/classroom/"]
-LONG += ["notebooks/", "solutions/"]
+# What starts a browser, a notebook, a kernel or a sandbox: left out by `make quick`. The longest
+# come first.
+SLOW = [
+    "tests/browser/test_every_lecture_in_lab.py",
+    "tests/browser/",
+    "tests/classroom/grading/test_class_of_1000.py",
+    "tests/classroom/test_nbgrader.py",
+    "tests/classroom/test_new_unit.py",
+    "tests/classroom/grading/test_hostile.py",
+    "tests/classroom/grading/test_wire.py",
+    "tests/classroom/grading/test_resuming.py",
+    "tests/classroom/grading/test_cluster.py",
+    "tests/classroom/grading/test_grade_command.py",
+    "tests/classroom/grading/test_judge.py",
+    "tests/classroom/test_checking.py",
+    "tests/classroom/test_notebooks.py",
+    "tests/classroom/test_pages.py",
+    "tests/test_committed_notebooks.py",
+    "notebooks/",
+    "solutions/",
+    "exercises/",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first: started last, one of them would keep one worker busy and the others idle.
+    """Mark what is slow, and begin with it: else one long file keeps a worker busy at the end.
 
     Workers take files in this order because bootstrap.py says `--no-loadscope-reorder`.
     """
-    items.sort(
-        key=lambda item: next(
-            (place for place, start in enumerate(LONG) if item.nodeid.startswith(start)), len(LONG)
-        )
-    )
+    items.sort(key=_place)
+    for item in items:
+        if _place(item) < len(SLOW):
+            item.add_marker("slow")
+
+
+def _place(item: pytest.Item) -> int:
+    """Where the item stands in the list above; behind it, if it is quick."""
+    found = (place for place, start in enumerate(SLOW) if item.nodeid.startswith(start))
+    return next(found, len(SLOW))
 
 
 @pytest.fixture(scope="module")

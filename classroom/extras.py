@@ -21,7 +21,7 @@ def need(extra: str, what: str) -> None:
         place = f"./classroom[{extra}]" if extra else "./classroom"
         raise CourseError(
             f"{what} {', '.join(missing)}. In the course folder, `python3 bootstrap.py dev` "
-            f"installs all that instructors need, and `pip install '{place}'` just this."
+            f"installs all that instructors need, and `pip install -e '{place}'` just this."
         )
 
 

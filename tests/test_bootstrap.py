@@ -107,6 +107,7 @@ def test_a_missing_venv_module_gets_a_sentence(course, tmp_path, module):
     assert not (course / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_no_network_gets_a_sentence_and_the_set_up_can_be_resumed(course, tmp_path):
     nowhere = "http://127.0.0.1:9/"
     dead = {"PIP_INDEX_URL": nowhere, "PIP_CONFIG_FILE": os.devnull, "UV_INDEX_URL": nowhere}

@@ -407,6 +407,7 @@ def test_a_browser_needs_a_screen(monkeypatch, platform, variables, expected):
     assert cli._has_browser() == expected
 
 
+@pytest.mark.slow
 def test_lab_prints_where_it_runs_and_ctrl_c_stops_it_without_a_question(tmp_path, ctrl_c):
     """A real JupyterLab that believes to be in a terminal."""
     places = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}

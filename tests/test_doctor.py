@@ -93,6 +93,7 @@ def answer(prefix):
     return {"prefix": {"data": {"text/plain": repr(str(prefix))}}}
 
 
+@pytest.mark.slow
 def test_a_real_kernel_of_this_environment_is_found():
     assert doctor.kernel() == Finding(True, "kernel python3 starts and imports course_utils")
 

@@ -1,6 +1,7 @@
 """Two projects: each declares what it imports, the locks hold exactly that, and files of others."""
 
 import ast
+import functools
 import re
 import sys
 import tomllib
@@ -63,9 +64,14 @@ def distributions(*places):
     """The distributions that bring what these files and folders import."""
     files = [p for place in places for p in ([place] if place.is_file() else place.rglob("*.py"))]
     modules = {module for path in files for module in imported(path)}
-    known = metadata.packages_distributions()
     ours = {"course_utils", "classroom", "tests", "benchmarks"}
-    return {canonicalize_name(known[module][0]) for module in modules - ours}
+    return {canonicalize_name(brought_by()[module][0]) for module in modules - ours}
+
+
+@functools.cache
+def brought_by():
+    """For each module that can be imported here, the distributions that bring it."""
+    return metadata.packages_distributions()
 
 
 def test_the_helper_package_declares_exactly_what_it_imports():
@@ -89,7 +95,7 @@ def test_tests_and_pictures_import_only_what_is_declared():
 
 def test_optional_packages_are_imported_only_within_functions():
     """Else a command that does not need them would not start without them."""
-    optional, known = names(OPTIONAL), metadata.packages_distributions()
+    optional, known = names(OPTIONAL), brought_by()
     for path in (ROOT / "classroom").rglob("*.py"):
         if path.name == "nbgrader_settings.py":  # read by nbgrader itself
             continue

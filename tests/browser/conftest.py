@@ -10,11 +10,14 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from classroom.printing import chromium
 from course_utils.files import CourseError
 from tests.browser import lab as harness
+
+PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,7 @@ def lab(request: pytest.FixtureRequest, browser, tmp_path_factory) -> Iterator[h
 def window(browser: Browser) -> Iterator[BrowserContext]:
     """A window of the browser for all pages of the module: JupyterLab's scripts come only once."""
     context = browser.new_context(viewport={"width": 1000, "height": 900})
+    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 

@@ -26,7 +26,7 @@ from classroom import printing
 from course_utils.cli import LAB_CONFIG
 
 REPOSITORY = Path(__file__).parents[2]
-START_SECONDS = 60
+START_SECONDS = 180
 RUN_SECONDS = 300
 
 SETTINGS = {
@@ -125,7 +125,7 @@ def _answers(url: str, server: subprocess.Popen) -> bool:
     """Wait until the server speaks; False when it has died or stays silent."""
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=1):
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=10):
             return True
         time.sleep(0.1)
     return False
@@ -184,6 +184,18 @@ _OUTPUTS = """() => {
 }"""
 _KERNEL_IS_IDLE = """() =>
   window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"""
+_CLOSE = """async () => {
+  const notebook = window.jupyterapp.shell.currentWidget;
+  await notebook.sessionContext.shutdown();
+  notebook.context.model.dirty = false;
+  notebook.dispose();
+}"""
+_OPEN = """async path => {
+  await window.jupyterapp.commands.execute('docmanager:open', {path});
+}"""
+_SHOWS = """path =>
+  window.jupyterapp.shell.currentWidget?.context?.path === path
+  && window.jupyterapp.shell.currentWidget.context.isReady"""
 _FILL = """([id, source]) => {
   const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
   cells.find(cell => cell.id === id).sharedModel.setSource(source);
@@ -248,7 +260,19 @@ class LabPage:
     def open(self, notebook: str) -> None:
         """Open a notebook of the lab's folder alone on the page and wait for its kernel."""
         self.page.goto(f"{self.lab.url}/doc/tree/{notebook}?reset")
+        self._wait_for(notebook)
+
+    def change_to(self, notebook: str) -> None:
+        """Open another notebook in place of this one: JupyterLab's scripts are read only once."""
+        if self.page.url == "about:blank":
+            return self.open(notebook)
+        self.page.evaluate(_CLOSE)
+        self.page.evaluate(_OPEN, notebook)
+        self._wait_for(notebook)
+
+    def _wait_for(self, notebook: str) -> None:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
+        self.page.wait_for_function(_SHOWS, arg=notebook, timeout=START_SECONDS * 1000)
         self.page.wait_for_function(_KERNEL_IS_IDLE, timeout=START_SECONDS * 1000)
 
     def fill(self, cell_id: str, source: str) -> None:
