@@ -4,12 +4,16 @@ That every cell was saved executed, in order and without errors is a test of its
 tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing to compare with.
 """
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 pytest_plugins = ["classroom.nbval_table"]
+
+# Every core has a worker: threads of NumPy's own would only stand in their way.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What starts a browser, a notebook, a kernel or a sandbox: left out by `make quick`. The longest
 # come first.
