@@ -37,6 +37,7 @@ BUNDLE = (
     "course_utils",
 )  # fmt: skip
 FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
+GOES_ON = "raises-exception"
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 
@@ -55,6 +56,8 @@ def exercise_from(solution: Solution) -> NotebookNode:
         kind = role(cell)
         cell.source = without_solution(cell, solution.name)
         cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA}
+        if kind in (Role.ANSWER, Role.CHECK):  # Run All goes on after a slip
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), GOES_ON]
         if kind is Role.CHECK:
             cell.metadata.update(editable=False, deletable=False)
             cell.metadata["nbgrader"] = _for_nbgrader(cell.id, points[cell.id])

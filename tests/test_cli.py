@@ -290,6 +290,13 @@ def test_jobs_that_are_no_number_get_a_sentence(course, capsys, jobs):
     assert "error: argument --jobs" in capsys.readouterr().err
 
 
+def test_a_closed_pipe_is_no_error():
+    command = f"{sys.executable} -m course_utils.cli --help | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT)
+    assert done.stderr == ""
+    assert done.stdout.startswith("usage: course")
+
+
 # -- links and progress ---------------------------------------------------------------------------
 
 

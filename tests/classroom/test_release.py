@@ -100,6 +100,14 @@ def test_check_cells_are_protected_from_slips():
     assert made.cells[1].metadata.deletable is False
 
 
+def test_run_all_goes_on_after_a_slip_in_an_answer_or_a_check():
+    made = exercise(
+        text(HEADING), code("x = 1", "given"), code(ANSWER), code("check.a(1)", "check-a")
+    )
+    tags = [cell.metadata.get("tags", []) for cell in made.cells]
+    assert tags == [[], [], ["raises-exception"], ["raises-exception"]]
+
+
 def test_answers_and_checks_carry_what_nbgrader_has_to_know():
     made = exercise(text(HEADING), code(ANSWER), code("check.a(alpha)", "check-a"))
     for cell, points in zip(made.cells[1:], [None, 3], strict=True):
@@ -123,7 +131,7 @@ def test_outputs_and_metadata_are_left_out_and_slides_are_kept():
     ]
     made = exercise(*cells)
     assert "42" not in as_text(made)
-    assert [set(cell.metadata) for cell in made.cells[:2]] == [{"nbgrader"}, set()]
+    assert [set(cell.metadata) for cell in made.cells[:2]] == [{"nbgrader", "tags"}, set()]
     assert made.cells[2].metadata.slideshow == {"slide_type": "slide"}
     assert set(made.metadata) == {"kernelspec", "language_info"}
 
