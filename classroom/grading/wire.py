@@ -111,7 +111,8 @@ class Peer(Values):
         arguments = [self.decode(x) for x in question.get("args") or []]
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
         with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-            return function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+            result = function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+            return self.extension.returned(result) if self.extension else result
 
     def call_there(self, handle: int, args: list, named: dict) -> Any:
         """Ask for the value of a call."""

@@ -447,9 +447,9 @@ def _trials(count: int) -> str:
 
 def _plainness(kind: str, instance: Any, relation: str, found: list) -> tuple:
     """Values before holes, few entries before many, plain differences before fine ones."""
-    if kind == "undefined":
-        return 1, instance.pool != "simple", 0, 0
     entries = sum(v.size for v in instance.drawn.values() if isinstance(v, np.ndarray))
+    if kind == "undefined":
+        return 1, instance.pool != "simple", entries, 0
     if kind == "shape":
         return 0, 0, entries, 0
     scale = max(1, peak(found[0]), peak(found[1]))
