@@ -76,7 +76,14 @@ def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> An
 
 SIZES = (5, 8, 12, 15, 18, 24)  # enough for degree 4, the last to check; of no common period
 FAR = 200  # a polynomial has to hold there too, for work in blocks looks otherwise when small
-BLOCKS = (64, 128, 192, 256, 320)  # for code that works in blocks: up to 64 and all its divisors
+BLOCKS = (
+    64,
+    128,
+    192,
+    256,
+    320,
+    384,
+)  # for code that works in blocks: up to 64 and all its divisors
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,8 @@ def growth(
         number = count(far) if far else None
         return number is None or number == expected
 
-    for tried in filter(None, (tuple(sizes), tuple(blocks))):
+    blocks = tuple(blocks)
+    for tried in filter(None, (tuple(sizes), blocks, blocks[1:])):
         try:
             found = polynomial(once, **{name: tried})
         except NotPolynomial:

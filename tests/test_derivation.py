@@ -1,5 +1,6 @@
 """The instrument that checks algebra line by line: what it finds, what it passes, what it shows."""
 
+import random
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from course_utils.derivation import (
     activation,
     diagonal,
     inner,
+    inner_products,
     integers,
     interval,
     invertible,
@@ -225,7 +227,7 @@ def test_the_running_average_unrolls_into_a_weighted_sum():
         where=domains,
     )
     assert expectation.check().holds
-    assert expectation.check().lines[-1].how == "held in 8 trials of t → ∞"
+    assert expectation.check().lines[-1].how == "held in 6 trials of t → ∞"
 
 
 GEOMETRIC = {"beta": interval(0, 1), "t": integers(1, 8)}
@@ -428,6 +430,192 @@ def test_a_line_is_not_blamed_for_a_hole_in_the_line_before():
 
 def test_the_reason_is_not_judged_only_the_claim():
     assert Derivation("2*x", [("=", "x + x", "by magic")], where={"x": real}).check().holds
+
+
+# -- three marks, and no more than is known --------------------------------------------------------
+
+oo = sp.oo
+
+
+def mark(start, relation, line, *more, **domains):
+    return one_step(start, relation, line, *more, **domains).lines[0].mark
+
+
+def test_a_line_is_proved_or_held_or_false():
+    assert mark("x*(y + 1)", "=", "x*y + x", x=real, y=real) == "proved"
+    assert mark("sin(x)**2 + cos(x)**2", "=", "1", x=real) == "held"
+    assert mark("x", "=", "-x", x=real) == "false"
+    d = Derivation("x", [("=", "x", ""), ("=", "x + 0*sin(x)**2", ""), ("≤", "0", "")],
+                   where={"x": real})  # fmt: skip
+    assert [row.split()[-1] for row in repr(d).splitlines()[1:4]] == ["✓", "✓", "✗"]
+
+
+HOLES = [
+    ("x + 5", "(x**2 - 25)/(x - 5)", "x ≠ 5"), ("1", "(x + 2)/(x + 2)", "x ≠ -2"),
+    ("1", "(7*x - 3)/(7*x - 3)", "x ≠ 3/7"), ("1", "(x**2 - 2)/(x**2 - 2)", "x**2 - 2 ≠ 0"),
+    ("1", "(x**2 - 9)/(x**2 - 9)", "x ≠ -3 and x ≠ 3"), ("1", "(exp(x) - 7)/(exp(x) - 7)", "≠ 0"),
+    ("1", "cos(x)/cos(x)", "cos(x) ≠ 0"), ("x - y", "(x**2 - y**2)/(x + y)", "x + y ≠ 0"),
+    ("1", "(x**2 + y**2)/(x**2 + y**2)", "x**2 + y**2 ≠ 0"), ("x", "exp(log(x))", ""),
+    ("x", "sqrt(x)**2", ""), ("1", "log(x**2)/log(x**2)", ""),
+    ("x*y", "x*y*(x*y - 6)/(x*y - 6)", "x*y - 6 ≠ 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "line", "where"), HOLES)
+def test_a_hole_is_found_wherever_it_is_and_said(start, line, where):
+    report = one_step(start, "=", line, x=real, y=real)
+    assert report.first_false == 0
+    assert where in report.sentence
+
+
+def test_a_hole_outside_of_the_domain_is_none_and_one_in_the_line_before_is_a_condition():
+    assert mark("x - 1", "=", "(x**2 - 1)/(x + 1)", x=positive) == "proved"
+    assert mark("1", "=", "(1 - x)/(1 - x)", x=interval(0, 1)) == "proved"
+    assert mark("1", "=", "(1 - x)/(1 - x)", x=interval(0, 1, closed=True)) == "false"
+    assert mark("1", "=", "(n - 9)/(n - 9)", n=integers(1, 8)) == "proved"
+    report = one_step("(x**2 - 1)/(x - 1)", "=", "x + 1", x=real)
+    assert report.lines[0].how == "proved where x ≠ 1"
+
+
+BEYOND = [
+    ("x", "=", "Min(x, 10)"), ("x", "=", "Min(x, 10**8)"), ("x**2", "≤", "10000"),
+    ("x", "≤", "1e7"), ("x", "=", "x + Piecewise((1, Eq(x, y)), (0, True))"),
+    ("0*x", "=", "exp(-(x - 1000)**2)"), ("x", "=", "x + 10**-30"), ("tanh(100*x)", "=", "1"),
+    ("x", "=", "x + Piecewise((1, x > 12345), (0, True))"),
+    ("x*y", "=", "x*y + Piecewise((1, Eq(x, 0) & Eq(y, 0)), (0, True))"),
+    ("exp(-x)", "≤", "1"), ("x**2", ">", "0"), ("Abs(x)", ">", "x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "relation", "line"), BEYOND)
+def test_tails_ties_and_turning_points_are_tried(start, relation, line):
+    assert one_step(start, relation, line, x=real, y=real).first_false == 0
+
+
+def test_domains_hold_what_their_names_say():
+    det, trace, eye = np.linalg.det, np.trace, np.eye
+    claims = [
+        (lambda A: det(A), "≥", lambda A: 0.0, {"A": invertible("n")}),
+        (lambda A, v: v @ A @ v, "≥", lambda A: 0.0, {"A": invertible("n"), "v": vector("n")}),
+        (lambda A: trace(A), "≥", lambda A: 1.0, {"A": invertible("n")}),
+        (lambda A: np.abs(det(A)), "≥", lambda A: 1e-6, {"A": invertible("n")}),
+        (lambda Q: trace(Q), "≥", lambda Q: 0.0, {"Q": orthogonal(4)}),
+        (lambda Q: det(Q - eye(4)), "=", lambda Q: 0.0, {"Q": orthogonal(4)}),
+        (lambda Q: det(Q), "=", lambda Q: 1.0, {"Q": orthogonal("n")}),
+        (lambda A: A[0], "=", lambda A: A[-1], {"A": singular("n")}),
+        (lambda A: A @ A, "=", lambda A: A * trace(A), {"A": singular("n")}),
+        (lambda x: len(x) * 1.0, "≤", lambda x: 7.0, {"x": vector("n")}),
+        (lambda x: np.abs(x).max(), "≤", lambda x: 1e5, {"x": vector("n")}),
+        (lambda S: np.linalg.eigvalsh(S)[0], "≥", lambda S: 0.0, {"S": symmetric("n")}),
+        ("g(i)", "=", "g(i + 64)", {"g": sequence(), "i": integers(1, 8)}),
+    ]
+    for start, relation, line, domains in claims:
+        report = Derivation(start, [(relation, line, "")], where=domains).check()
+        assert report.first_false == 0, (relation, domains)
+
+
+def test_inner_products_are_those_of_vectors():
+    domains = {"xx xy yy": inner_products()}
+    for start, relation, line, verdict in [
+        ("xy**2", "≤", "xx*yy", "held"), ("xx + 2*xy + yy", "≥", "0", "held"),
+        ("xy", "≤", "(xx + yy)/2", "held"), ("xx*yy", "=", "xy**2", "false"),
+        ("xy", "≤", "xx", "false"), ("xx - 2*xy + yy", ">", "0", "false"),
+    ]:  # fmt: skip
+        line = Derivation(start, [(relation, line, "")], where=domains).check().lines[0]
+        assert line.mark == verdict
+        if line.counterexample and line.counterexample.keys() == {"xx", "xy", "yy"}:
+            found = line.counterexample
+            assert found["xy"] ** 2 <= found["xx"] * found["yy"]
+
+
+def inverse(A):
+    return np.linalg.inv(A)
+
+
+ROUNDED = [
+    (lambda A, B: inverse(A @ B), lambda A, B: inverse(B) @ inverse(A), "matrix"),
+    (lambda x: x.var(), lambda x: (x**2).mean() - x.mean() ** 2, "offset"),
+    (lambda t: 1.0, lambda t: np.cosh(t) ** 2 - np.sinh(t) ** 2, "number"),
+    (lambda A: np.linalg.det(A), lambda A: np.prod(np.linalg.eigvals(A)), "matrix"),
+    (lambda t: 0 * t, lambda t: (t * 0.1) * 10 - t, "number"),
+    (lambda t: t, lambda t: (t + 1e20) - 1e20, "number"),
+    (lambda x: np.exp(x) / np.exp(x).sum(),
+     lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum(), "vector"),
+    (lambda A: np.linalg.det(A @ A.T), lambda A: np.linalg.det(A) ** 2, "matrix"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(len(ROUNDED)))
+def test_rounding_overflow_and_singular_draws_refute_nothing(case):
+    start, line, kind = ROUNDED[case]
+    where = {
+        "matrix": {"A B": matrix("d", "d")},
+        "offset": {"x": vector("n", interval(1e6, 1e6 + 1))},
+        "vector": {"x": vector("n")},
+        "number": {"t": real},
+    }[kind]
+    report = Derivation(start, [("=", line, "")], where=where).check()
+    assert report.holds, report.sentence
+
+
+def test_what_many_digits_tell_apart_is_told_apart():
+    def nearly(v):
+        return np.linalg.norm(v) + 1e-9
+
+    assert not one_step(lambda v: np.linalg.norm(v), "=", nearly, v=vector("n")).holds
+    assert not one_step("E", "=", "Sum(1/factorial(k), (k, 0, n))", n=integers(25, 40)).holds
+    assert not one_step("tanh(100*x)", "=", "1", x=interval(1, 3)).holds
+    says = one_step("x", "=", "x + 10**-9", x=interval(1, 2)).sentence
+    before, now = says.split("the line before is ")[1].rstrip(".").split(", but this line is ")
+    assert before != now
+
+
+@pytest.mark.parametrize(
+    ("start", "line", "limit", "holds"),
+    [
+        ("(1 + 1/n)**n", "2.718", ("n", oo), False), ("(1 + 1/n)**n", "E", ("n", oo), True),
+        ("n**3*exp(-n/100)", "0", ("n", oo), True), ("(n - 130)/n**2", "0", ("n", oo), True),
+        ("1/n + 1/10000", "0", ("n", oo), False), ("1/log(n + 1)", "0", ("n", oo), True),
+        ("(1 + x/n)**n", "exp(x)", ("n", oo), True), ("(1 + x/n)**n", "1 + x", ("n", oo), False),
+        ("Sum(1/k, (k, 1, n)) - log(n)", "0.5772", ("n", oo), False),
+        ("Sum(1/k**2, (k, 1, n))", "pi**2/6", ("n", oo), True),
+        ("sin(x)/x", "1", ("x", 0), True), ("sin(x)/x", "0.9999", ("x", 0), False),
+        ("sqrt(n + 1) - sqrt(n)", "0", ("n", oo), True), ("n/(n + 1)", "n", ("n", oo), False),
+    ],
+)  # fmt: skip
+def test_limits_by_sympy_or_with_a_stated_error(start, line, limit, holds):
+    report = one_step(start, "≈", line, limit, n=integers(1, 8), x=interval(0, 2))
+    assert report.holds is holds, report.sentence
+
+
+@pytest.mark.parametrize(
+    ("start", "line", "holds"),
+    [
+        ("Derivative(x**3, x)", "3*x**2", True), ("Derivative(x**3, x)", "3*x", False),
+        ("Integral(s**2, (s, 0, x))", "x**3/3", True), ("Integral(s**2, (s, 0, x))", "x**3", False),
+        ("Sum(1/k**2, (k, 1, oo))", "pi**2/6", True), ("Sum(1/k**2, (k, 1, oo))", "1.645", False),
+        ("Product(k, (k, 1, n))", "factorial(n)", True), ("gamma(n)", "factorial(n)", False),
+        ("floor(x + 1)", "floor(x) + 1", True), ("floor(2*x)", "2*floor(x)", False),
+        ("atan(x) + atan(1/x)", "pi/2", True), ("atan(x)", "x/(1 + x**2/3)", False),
+        ("Integral(exp(-s**2), (s, -oo, oo))", "sqrt(pi)", True),
+    ],
+)  # fmt: skip
+def test_calculus_is_read_and_checked(start, line, holds):
+    for first, second in ((start, line), (sp.sympify(start), sp.sympify(line))):
+        report = one_step(first, "=", second, x=positive, n=integers(1, 8))
+        assert report.holds is holds, report.sentence
+
+
+def test_no_step_is_tidied_away_before_the_reader_sees_it():
+    lines = [
+        ("=", "exp(2*s - (s - 2*r))", ""), ("=", "exp(2*r)*exp(s)", ""),
+        ("=", "(r + s) + 0*r", ""), ("=", "Sum(b**(t - 1 - i), (i, 1, t - 1))", ""),
+    ]  # fmt: skip
+    tex = Derivation("s", lines, where={"s r": real, "b": positive, "t": integers()})._repr_latex_()
+    assert r"e^{2 s - \left(s - 2 r\right)}" in tex
+    assert r"\left(r + s\right) + 0 r" in tex
+    assert r"\sum_{i=1}^{t - 1} b^{t - 1 - i}" in tex
+    assert "-1 + t" not in tex
 
 
 # -- blanks and lines that cannot be checked -------------------------------------------------------
@@ -713,3 +901,78 @@ def test_no_seed_changes_a_verdict(seed):
         assert d.check().holds is holds
     far = Derivation("x", [("≤", "99", "")], where={"x": real}, seed=seed)
     assert far.check().counterexample == {"x": 100}
+
+
+# -- true derivations by rewriting, false ones by one slip -----------------------------------------
+
+u, w = sp.symbols("u w")
+ATOMS = [u, w, sp.S(2), sp.S(3), sp.Rational(1, 2), u + 1, w**2, u * w, u - w]
+OUTER = [sp.exp, sp.sin, sp.cos, sp.tanh, lambda e: 1 / (1 + e**2), lambda e: e**2, sp.Abs]
+MOVES = [
+    sp.expand, sp.factor, sp.together, sp.powsimp, sp.expand_trig,
+    lambda e: sp.Add(e, u, -u, evaluate=False),
+    lambda e: sp.Mul(e, 1 + w**2, 1 / (1 + w**2), evaluate=False),
+    lambda e: sp.collect(sp.expand(e), u),
+]  # fmt: skip
+
+
+def random_term(rng, depth=2):
+    if not depth or rng.random() < 0.2:
+        return rng.choice(ATOMS)
+    if rng.random() < 0.35:
+        return rng.choice(OUTER)(random_term(rng, depth - 1))
+    left, right = random_term(rng, depth - 1), random_term(rng, depth - 1)
+    return rng.choice([left + right, left * right, left - right])
+
+
+def rewritten(rng, e, steps=3):
+    lines = []
+    for _ in range(steps):
+        e = rng.choice(MOVES)(e)
+        lines.append(e)
+    return lines
+
+
+def slipped(rng, e):
+    """One sign, factor, exponent, term or function other than it was."""
+    parts = [p for p in sp.preorder_traversal(e) if p.free_symbols and p != e] or [e]
+    part = rng.choice(parts)
+    slip = rng.choice([-part, 2 * part, part + 1, part**2, part - u, sp.sin(part), 0 * part])
+    return e.xreplace({part: slip})
+
+
+def differ(a, b):
+    """Whether two expressions differ, by a judge of its own: SymPy's numbers at 12 points."""
+    for k in range(12):
+        point = {u: sp.Rational(2 * k - 6, 7), w: sp.Rational(9 - 2 * k, 5)}
+        p, q = (sp.N(x.subs(point), 40) for x in (a, b))
+        if p.is_finite and q.is_finite and abs(p - q) > 1e-25 * (1 + abs(p)):
+            return True
+    return False
+
+
+def test_derivations_made_by_rewriting_are_never_called_false():
+    rng = random.Random(15)
+    for _ in range(25):
+        start = random_term(rng)
+        report = Derivation(
+            start, [("=", e, "") for e in rewritten(rng, start)], where={"u w": real}
+        ).check()
+        assert report.first_false is None, (start, report.sentence)
+
+
+def test_every_one_of_many_seeded_slips_is_caught_at_its_line():
+    """Detection rate: 40 of 40."""
+    rng, caught, made = random.Random(16), 0, 0
+    while made < 40:
+        start = random_term(rng)
+        good = rewritten(rng, start, 2)
+        bad = slipped(rng, good[-1])
+        if not differ(good[-1], bad):
+            continue
+        made += 1
+        lines = [*good, bad, rng.choice(MOVES)(bad)]
+        report = Derivation(start, [("=", e, "") for e in lines], where={"u w": real}).check()
+        caught += report.first_false == 2
+        assert report.first_false == 2, (start, lines, report.sentence)
+    assert caught == made

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.meter import HANDLERS, Meter, MeteredArray, NotCounted
+from course_utils.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
 from course_utils.meter.arrays import LikeAnArray
 from course_utils.meter.counting import DECISIONS, line_at_work
 from course_utils.meter.loops import apply_along_axis
@@ -74,6 +74,9 @@ class Counter:
 
     def calling(self, function: Callable) -> contextlib.AbstractContextManager:
         return contextlib.nullcontext()
+
+    def returned(self, result: Any) -> Any:
+        return result
 
     def serve(self, peer: Peer, question: dict) -> Any:
         """One operation on metered arrays."""
@@ -252,6 +255,10 @@ class Far:
             self._metering = False
             for namespace, name, original, _ in exchanged:
                 namespace[name] = original
+
+    def returned(self, result: Any) -> Any:
+        """What would compute later computes now, while the judge counts."""
+        return realized(result, FarArray) if self._metering else result
 
     def _stand_ins(self) -> dict[int, Any]:
         def creator(name: str) -> Callable:

@@ -115,7 +115,8 @@ class Peer(Values):
         arguments = [self.decode(x) for x in question.get("args") or []]
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
         with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-            return function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+            result = function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+            return self.extension.returned(result) if self.extension else result
 
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """Ask for the outputs of a loop over a state that stays there."""

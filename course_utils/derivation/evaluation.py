@@ -136,7 +136,7 @@ def watched() -> Iterator[Loss]:
 
 def _total(*terms: Any) -> Any:
     total = reduce(operator.add, terms)
-    if _loss is not None and type(total).__name__ == "mpf":
+    if _loss is not None and all(type(t).__name__ == "mpf" for t in (total, *terms)):
         _loss.in_sum([t for t in terms if t], total)
     return total
 
@@ -180,7 +180,7 @@ def _function(e: Any, exact: bool) -> Callable:
             _refuse_poles(name, args[0])
         if _loss is not None:
             _loss.in_function(args[0])
-        found = safely(slow, *args)
+        found = _real_only(safely(slow, *args))
         return found if exact else np.float64(found)
 
     def each(*args: Any) -> Any:
@@ -190,6 +190,29 @@ def _function(e: Any, exact: bool) -> Callable:
         return precise(found) if exact else found.astype(float)
 
     return each
+
+
+_complex = False
+
+
+@contextmanager
+def complex_numbers() -> Iterator[None]:
+    """Roots and logarithms of negative numbers are numbers, as long as a real one comes out."""
+    global _complex
+    before, _complex = _complex, True
+    try:
+        yield
+    finally:
+        _complex = before
+
+
+def _real_only(x: Any) -> Any:
+    """The root or logarithm of a negative number is no number here, on the way as at the end."""
+    if type(x).__name__ == "mpc" and not _complex:
+        if x.imag:
+            raise ZeroDivisionError("not a real number")
+        return x.real
+    return x
 
 
 def _refuse_poles(name: str, x: Any) -> None:
@@ -337,7 +360,7 @@ def _operations(exact: bool) -> dict[Any, Callable]:
             return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
         if b < 0 and abs(a) <= _nothing:
             raise ZeroDivisionError
-        return mpmath.sqrt(a) if b == 0.5 else safely(operator.pow, a, b)
+        return _real_only(mpmath.sqrt(a) if b == 0.5 else safely(operator.pow, a, b))
 
     def equal(a: Any, b: Any) -> bool:
         rounding = ROUNDING if exact else FLOAT_ROUNDING

@@ -13,7 +13,7 @@ import numpy as np
 from ..formula import FormulaError, pretty
 from . import limits, rendering
 from .domains import Activation, Domain, Values, integers
-from .evaluation import name_of
+from .evaluation import complex_numbers, name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances, Trial
 from .report import BLANK, RIGHT, WRONG, Line, LineReport, Report, read_line, unchecked
@@ -133,17 +133,21 @@ class Derivation:
         for kind, drawn in failures[:LOOKED_AT]:
             if self._instances.trial(drawn, relation, expressions).kind == kind:
                 simplest = self._instances.simplest(drawn, relation, expressions, kind)
-                return self._falsehood(simplest, relation, expressions)
+                report = self._falsehood(simplest, relation, expressions)
+                only_holes = all(other == "undefined" for other, _ in failures)
+                return self._with_condition(report, now) if only_holes else report
         found = self._at_the_borders(relation, expressions)
         if isinstance(found, LineReport):
             return found
         held += found
+        if false := self._through_complex_numbers(relation, expressions):
+            return false
         proof = self._proof(before, now, relation)
         if proof is None and (false := self._deep_look(relation, expressions)):
             return false
         if not held:
             return unchecked(": it has no value where the line before has one.")
-        return LineReport(RIGHT, proof or f"held in {held} trials")
+        return LineReport(RIGHT, proof or f"held in {_trials(held)}")
 
     def _compare(self, relation: str, expressions: list) -> tuple[int, list[tuple]]:
         """How often the relation seems to hold; how and where it seems to fail, plainest first."""
@@ -158,6 +162,25 @@ class Derivation:
                 failures.append((plainness, kind, instance.drawn))
         failures.sort(key=lambda failure: failure[0])
         return held, [failure[1:] for failure in failures]
+
+    def _through_complex_numbers(self, relation: str, expressions: list) -> LineReport | None:
+        """√−1·√−1 is −1: where real numbers end, a line that goes on must still be true."""
+        import sympy
+
+        sides = [e.sympy for e in expressions[:2]]
+        if not self._instances.exact or None in sides:
+            return None
+        if not any(side.has(sympy.Pow, sympy.log) for side in sides):
+            return None
+        column = self._instances.column(expressions[0])
+        pairs = zip(self._instances.all, column, strict=True)
+        empty = [one.drawn for one, v in pairs if isinstance(v, Undefined) and v.sure]
+        for drawn in empty[:12]:
+            with complex_numbers():
+                trial = self._instances.trial(drawn, relation, expressions)
+                if trial.kind == "value":
+                    return self._falsehood(trial, relation, expressions)
+        return None
 
     def _deep_look(self, relation: str, expressions: list) -> LineReport | None:
         """A difference too small to be seen at first, such as that of tanh 100 and 1."""
@@ -192,7 +215,9 @@ class Derivation:
 
     def _at_the_borders(self, relation: str, expressions: list) -> int | LineReport:
         """In how many instances at and beside the borders of a line it holds; or that it fails."""
-        before, now = ([b for b in self._borders(e)] for e in expressions[:2])
+        before, now = (self._borders(e) for e in expressions[:2])
+        if relation not in "=≈":
+            now += self._where_equal(expressions)
         instances = self._instances
         places = {n: d for n, d in instances.domains.items() if d.ends and not d.part}
         some = [one.drawn for one in instances.all[2:SIMPLE:7]]
@@ -200,13 +225,28 @@ class Derivation:
         for border, drawn in points([*now, *before], places, self.reader.symbols, some):
             trial = instances.trial(drawn, relation, expressions, hole=border.hole)
             if trial.kind == "undefined":
-                report = self._falsehood(trial, relation, expressions)
-                where = f"It holds where {self._condition(border)}."
-                return replace(report, sentence=f"{report.sentence} {where}")
+                return self._with_condition(
+                    self._falsehood(trial, relation, expressions), expressions[1]
+                )
             if trial.kind:
                 return self._falsehood(trial, relation, expressions)
             held += trial.kind == ""
         return held
+
+    def _with_condition(self, report: LineReport, now: Expression) -> LineReport:
+        """A line that is false only where it has no value is told where it holds."""
+        holes = dict.fromkeys(self._condition(b) for b in self._borders(now) if b.hole)
+        if not holes:
+            return report
+        return replace(report, sentence=f"{report.sentence} It holds where {' and '.join(holes)}.")
+
+    def _where_equal(self, expressions: list) -> list[Border]:
+        """An inequality may turn where its sides are equal."""
+        sides = [self._in_independents(e.sympy) for e in expressions[:2]]
+        if None in sides or not self._instances.exact or any(e.rough for e in expressions):
+            return []
+        difference = sides[0] - sides[1]
+        return [Border(difference, False)] if difference.free_symbols else []
 
     def _condition(self, border: Border) -> str:
         """x ≠ 5, or x² − y ≠ 0."""
@@ -230,7 +270,7 @@ class Derivation:
         arrow = f"{self.reader.word(name)} → {show_limit(to)}"
         worst = 0
         alone = self._instances.needed(expressions) == [name]
-        for instance in self._instances.all[: 1 if alone else 8]:
+        for instance in self._instances.all[: 1 if alone else 6]:
             value = instance.drawn[name]
             side = 1 if math.isinf(to) or value > to else -1
             limit = self._limit_by_sympy(expressions, instance.drawn, name, to, side)
@@ -251,7 +291,7 @@ class Derivation:
         if alone and by_sympy == held:
             return LineReport(RIGHT, f"proved by SymPy's limit {arrow}")
         within = f", within {show(worst, 1)}" if worst else ""
-        return LineReport(RIGHT, f"held in {held} trials of {arrow}{within}")
+        return LineReport(RIGHT, f"held in {_trials(held)} of {arrow}{within}")
 
     def _limit_by_sympy(self, expressions: list, drawn: dict, name: str, to: Any, side: int) -> Any:
         sides = [self._in_independents(e.sympy) for e in expressions]
@@ -275,7 +315,7 @@ class Derivation:
 
         summed = any(e.sympy is None or e.sympy.has(sympy.Sum, sympy.Product) for e in expressions)
         whole = bool(self.reader.symbols[name].is_integer)
-        points = limits.towards(to, side, whole, 1000 if summed else 10**15)
+        points = limits.towards(to, side, whole, 1024 if summed else 10**15)
 
         def gap_at(point: Any) -> Any:
             trial = self._instances.trial({**drawn, name: point}, "=", expressions)
@@ -401,11 +441,15 @@ def _declared(key: Any, domain: Any) -> list[tuple[str, Domain]]:
     return list(zip(names, domains, strict=True))
 
 
+def _trials(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"
+
+
 def _plainness(kind: str, instance: Any, relation: str, found: list) -> tuple:
     """Values before holes, few entries before many, plain differences before fine ones."""
-    if kind == "undefined":
-        return 1, instance.pool != "simple", 0, 0
     entries = sum(v.size for v in instance.drawn.values() if isinstance(v, np.ndarray))
+    if kind == "undefined":
+        return 1, instance.pool != "simple", entries, 0
     if kind == "shape":
         return 0, 0, entries, 0
     scale = max(1, peak(found[0]), peak(found[1]))

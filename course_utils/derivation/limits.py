@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 LARGEST = 70  # operations of an expression that SymPy's limit is asked about
@@ -30,31 +31,38 @@ def towards(to: Any, side: int, whole: bool, longest: int) -> list:
     """Points that close in on the limit; whole numbers, no larger than `longest`, for sums."""
     if math.isinf(to):
         sign = 1 if to > 0 else -1
-        powers = range(1, 60)
-        points = [2**k for k in powers] if longest > 10**6 else [round(1.5**k) for k in powers]
-        return [sign * p for p in dict.fromkeys(points) if 4 <= p <= longest]
+        return [sign * 2**k for k in range(60) if 2**k <= longest]
     target = Fraction(str(to))
     return [] if whole else [target + side * Fraction(1, 2**k) for k in range(2, 60)]
 
 
 def extrapolated(values: list) -> tuple[Any, Any]:
-    """Where a sequence goes, and how sure that is: Wynn's ε-algorithm and the last value."""
+    """Where values at doubled distances go, and how sure that is: the best of three estimates.
+
+    Shanks is right for a remainder like n^(−p), Richardson for one in powers of 1/n.
+    """
     import mpmath
 
-    estimates = []
-    for rows in (values[-8:], values[-9:-1], values[-10:-2]):
-        table = mpmath.shanks(rows) if len(rows) > 4 else [rows[-1:]]
-        estimates.append(table[-1][-1])
-    best = estimates[0]
-    error = max(abs(best - e) for e in estimates[1:])
-    last, step = values[-1], abs(values[-1] - values[-2])
-    return (last, step) if step < error else (best, error)
+    ways = [lambda rows: rows[-1], lambda rows: mpmath.shanks(rows)[-1][-1], _richardson]
+    found = []
+    for way in ways:
+        latest, *earlier = (way(rows) for rows in (values[-9:], values[-10:-1], values[-11:-2]))
+        found.append((max(abs(latest - e) for e in earlier), latest))
+    error, limit = min(found, key=lambda pair: pair[0])
+    return limit, error
+
+
+def _richardson(values: list) -> Any:
+    for power in range(1, min(len(values), 7)):
+        factor = 2**power
+        values = [(factor * b - a) / (factor - 1) for a, b in pairwise(values)]
+    return values[-1]
 
 
 def settles(gap_at: Callable[[Any], Any], points: list) -> tuple[bool | None, Any, Any]:
     """Whether a gap goes to zero: the verdict (None: cannot be said), its limit and the error."""
     values = [v for v in map(gap_at, points) if v is not None]
-    if len(values) < 5:
+    if len(values) < 6:
         return None, None, None
     sizes = [abs(v) for v in values]
     if sizes[-1] == 0 or (sizes[-1] < 1e-9 and sizes[-1] < sizes[-2] < sizes[-3]):

@@ -97,12 +97,11 @@ class Report:
         ways = [line.how for line in self.lines]
         if not ways:
             return "There are no lines yet."
-        if set(ways) == {PROVED}:
-            return "Every line is proved." if len(ways) > 1 else "The line is proved."
         counts = [f"{ways.count(way)} {way}" for way in dict.fromkeys(ways)]
-        each = "each " if len(ways) > 1 else "it "
-        found = ", ".join(counts) if len(counts) > 1 else each + ways[0]
-        return f"No line is refuted: {found}."
+        if len(counts) > 1:
+            return f"No line is refuted: {', '.join(counts)}."
+        verb = "is " if ways[0].startswith(PROVED) else ""
+        return f"{'Every' if len(ways) > 1 else 'The'} line {verb}{ways[0]}."
 
     @property
     def sentences(self) -> list[str]:

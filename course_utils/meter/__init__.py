@@ -80,19 +80,19 @@ def measure(function: Callable, *args: Any, **kwargs: Any) -> Meter:
     return m
 
 
-def realized(result: Any) -> Any:
+def realized(result: Any, array: type = MeteredArray) -> Any:
     """What a result would compute later is computed now, while it is counted."""
 
     def leaf(x: Any) -> Any:
         if isinstance(x, Iterator):
-            return realized(list(x))
-        if type(x) is MeteredArray or isinstance(x, np.ndarray | np.generic | str | bytes | type):
+            return realized(list(x), array)
+        if type(x) is array or isinstance(x, np.ndarray | np.generic | str | bytes | type):
             return x
         if callable(getattr(x, "__array__", None)):
             return x.__array__()
         kind = type(x)
         if hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not hasattr(kind, "keys"):
-            return realized([x[i] for i in range(len(x))])
+            return realized([x[i] for i in range(len(x))], array)
         return x
 
     return nested(result, leaf)

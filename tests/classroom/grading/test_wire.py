@@ -18,6 +18,7 @@ from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import checks
 from course_utils.answers import FunctionAnswer, ____, has_blank, in_a_row
 from course_utils.exercise import Exercise
+from course_utils.meter import measure
 from tests.classroom.grading.across import elsewhere, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
@@ -248,3 +249,42 @@ def test_every_known_answer_is_judged_over_the_wire_as_it_is_here(unit):
                 here.earned,
                 here.misconception,
             ), f"{exercise.number}, answer {place}: {there_judged} instead of {here}"
+
+
+METERED = {
+    "products": lambda a, b: a @ b.T @ np.ones(len(b)),
+    "softmax": lambda a, b: np.exp(a - a.max(axis=1, keepdims=True)) / 2,
+    "a chain of products": lambda a, b: np.linalg.multi_dot([a, b.T, a]),
+    "joined columns": lambda a, b: np.c_[a, np.ones(len(a))] @ np.ones(4),
+    "joined numbers": lambda a, b: np.r_[a[0], b[0]].sum(),
+    "padding": lambda a, b: np.pad(a, ((0, 0), (0, 1))) * 2,
+    "vecdot": lambda a, b: np.vecdot(a, b),
+    "matvec": lambda a, b: np.matvec(a, b[0]),
+    "transposes": lambda a, b: np.matrix_transpose(a) @ b,
+    "average": lambda a, b: np.average(a, axis=1, weights=b[0] ** 2),
+    "differences": lambda a, b: np.diff(a, axis=0),
+    "one row at a time": lambda a, b: np.apply_along_axis(lambda r: r / r.sum(), 1, a),
+    "one number at a time": lambda a, b: np.vectorize(lambda x: x * x + 1.0)(a),
+    "einsum in list form": lambda a, b: np.einsum(a, [0, 1], b, [2, 1], [0, 2]),
+    "a list of arrays": lambda a, b: np.sum([a, b], axis=0),
+    "number by number": lambda a, b: np.convolve(a[0], b[0]),
+    "read by float": lambda a, b: float(a[0, 0]) + a.sum(),
+    "read by str": lambda a, b: float(f"{a[0, 0]:.17g}") + float(str(b[0, 0])),
+    "read as a list": lambda a, b: sum(a[0].tolist()),
+    "a decision": lambda a, b: a * 2 if a[0, 0] > 0 else b,
+    "later": lambda a, b: (row * 2 for row in a),
+}
+
+
+@pytest.mark.parametrize("name", METERED)
+def test_a_metered_function_costs_as_much_over_the_wire_as_here(name):
+    rng = np.random.default_rng(0)
+    arrays = rng.uniform(1, 2, (4, 3)), rng.uniform(1, 2, (4, 3))
+    here = measure(METERED[name], *arrays)
+    with elsewhere(f=METERED[name]) as there:
+        function = there.ask(ask="value", expression="f")
+        far = measure(function, *arrays)
+    assert far.flops_by_kind == here.flops_by_kind
+    assert (far.read_out, far.macs, far.allocated) == (here.read_out, here.macs, here.allocated)
+    np.testing.assert_allclose(far.result, here.result)
+    assert [m.shape for m in far.arrays[:1]] == [m.shape for m in here.arrays[:1]]
