@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 import numpy as np
 
 from .formula import Formula as ReadFormula
-from .formula import FormulaError, pretty, read_formula, sympy_kind
+from .formula import FormulaError, pretty, read_formula, sympy_kind, without_order
 from .variants import student_id
 
 if TYPE_CHECKING:
@@ -323,6 +323,13 @@ class Formula:
 
     def same(self, a: FormulaAnswer, b: FormulaAnswer) -> bool:
         return all(close(a(**point), b(**point)) for point in self.points())
+
+
+class Growth(Formula):
+    """A formula that tells how something grows; `O(n²)` and `Θ(n²)` are fine."""
+
+    def read(self, answer: Any, name: str) -> FormulaAnswer:
+        return super().read(without_order(answer), name)
 
 
 def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: int) -> list[float]:

@@ -28,6 +28,7 @@ from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..derivation import Derivation, Report, matrix
 from ..exercise import Verdict, exercise, partly, refuted, right, wrong
+from ..formula import written
 from ..meter import measure, polynomial
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
@@ -801,4 +802,4 @@ def _counted(**point: int) -> int:
 
 
 def _plain(polynomial: Any) -> str:
-    return str(polynomial).replace("*", "·").replace("-", "−")
+    return written(polynomial).replace("-", "−")

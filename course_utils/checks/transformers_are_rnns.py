@@ -14,6 +14,7 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    Growth,
     RealNumber,
     Unreadable,
     as_array,
@@ -479,7 +480,7 @@ recurrence.mistake(
 
 # -- 10.3: the four questions ----------------------------------------------------------------------
 
-LENGTH = Formula(n=range(2, 9), d=range(2, 9))
+LENGTH = Growth(n=range(2, 9), d=range(2, 9))
 
 
 def _rnn(X, W, U):
