@@ -228,6 +228,16 @@ class Kind(Protocol):
         """Are these two read answers equivalent?"""
 
 
+def received(kind: Kind, answer: Any, name: str) -> Any:
+    """The answer, read from what would arrive at the grader, so that both judge the same value."""
+    from .values import WireError, crossed
+
+    try:
+        return kind.read(crossed(answer), name)
+    except WireError as reason:
+        raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
+
+
 @dataclass(frozen=True)
 class Number:
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
@@ -352,11 +362,17 @@ class FunctionAnswer:
         self.function, self.name = function, name
 
     def __call__(self, *args: Any) -> Any:
+        from .values import WireError, crossed, returned
+
         try:
             with np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-                result = self.function(*map(_copied, args))
+                result = crossed(self.function(*map(returned, map(_copied, args))))
         except (NotAttempted, KeyboardInterrupt):
             raise
+        except WireError as reason:
+            raise Unreadable(
+                f"What {self.call(*args)} returned cannot be judged: {reason}."
+            ) from None
         except BaseException as error:  # SystemExit too
             reason = re.sub(r"[\w.]+\.<locals>\.", "", in_words(error))
             reason = reason.replace("<lambda>", self.name).rstrip(".")
@@ -365,7 +381,7 @@ class FunctionAnswer:
             raise NotAttempted
         if result is None:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
-        return _copied(result)
+        return result
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, TypedDict, TypeVar, get_args, get_origin, overload
 
-from .answers import Kind, NotAttempted, Unreadable, has_blank, in_words
+from .answers import Kind, NotAttempted, Unreadable, has_blank, in_words, received
 from .cards import Row, card, counted, one_line, points_table, state_card
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -251,7 +251,7 @@ class Exercise:
 
     def _read(self, answers: tuple[Any, ...]) -> list[Any]:
         return [
-            kind.read(answer, name)
+            received(kind, answer, name)
             for (name, kind), answer in zip(self.kinds.items(), answers, strict=True)
         ]
 

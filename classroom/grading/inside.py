@@ -27,9 +27,10 @@ import types
 from pathlib import Path
 from typing import Any
 
+from course_utils.values import WireError
+
 from .forbidden import LIBC, forbid
 from .metering import Far
-from .values import WireError
 from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl

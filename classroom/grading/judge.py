@@ -25,13 +25,13 @@ from course_utils.answers import Student
 from course_utils.exercise import Exercise, Feedback, Outcome
 from course_utils.files import CourseError
 from course_utils.units import declared
+from course_utils.values import WireError
 from course_utils.variants import student_id
 
 from ..roles import Ours
 from .assembly import Assembly, Cell, Step, assemble
 from .records import Graded, Result
 from .sandbox import Limits, Needs, Sandbox, Submission
-from .values import WireError
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")

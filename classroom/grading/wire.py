@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.answers import NotAttempted
-
-from .values import DEEPEST, MOST_BYTES, Values, WireError, word
+from course_utils.values import DEEPEST, MOST_BYTES, Values, WireError, word
 
 
 class Gone(KeyboardInterrupt):
