@@ -20,6 +20,7 @@ import numpy as np
 
 from .formula import Formula as ReadFormula
 from .formula import FormulaError, pretty, read_formula, sympy_kind, without_order
+from .spared import Spared, students_code
 from .variants import student_id
 
 if TYPE_CHECKING:
@@ -366,9 +367,11 @@ class FunctionAnswer:
 
         try:
             with np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-                result = crossed(self.function(*map(returned, map(_copied, args))))
+                result = crossed(self._run(*map(returned, map(_copied, args))))
         except (NotAttempted, KeyboardInterrupt):
             raise
+        except Spared as reason:
+            raise Unreadable(str(reason)) from None
         except WireError as reason:
             raise Unreadable(
                 f"What {self.call(*args)} returned cannot be judged: {reason}."
@@ -382,6 +385,10 @@ class FunctionAnswer:
         if result is None:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
         return result
+
+    def _run(self, *args: Any) -> Any:
+        with students_code(self.function):
+            return self.function(*args)
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
@@ -401,7 +408,10 @@ class FunctionAnswer:
 
         args = tuple(map(_nudged, args))
         try:
-            m = measure(self.function, *args)
+            with students_code(self.function):
+                m = measure(self.function, *args)
+        except Spared as reason:
+            raise Unreadable(str(reason)) from None
         except NotCounted as refusal:
             raise Unreadable(f"The numbers are right. {refusal}") from None
         except Exception as error:
@@ -537,7 +547,9 @@ class Steps:
 
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
-    return line(*(_copied(quantities[name]) for name in inspect.signature(line).parameters))
+    values = [_copied(quantities[name]) for name in inspect.signature(line).parameters]
+    with students_code(line):
+        return line(*values)
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

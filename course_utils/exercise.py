@@ -23,6 +23,7 @@ from typing import Annotated, Any, TypedDict, TypeVar, get_args, get_origin, ove
 
 from .answers import Kind, NotAttempted, Unreadable, has_blank, in_words, received
 from .cards import Row, card, counted, one_line, points_table, state_card
+from .spared import forbidding
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
@@ -145,6 +146,7 @@ class Exercise:
     def __init__(self, check: Callable[..., Verdict], number: str, points: int) -> None:
         self.check, self.number, self.points = check, number, points
         self.hints: tuple[str, ...] = ()
+        self.forbidden: tuple[str, ...] = ()
         self.misconceptions: tuple[Misconception, ...] = ()
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
         self._signature = inspect.signature(check, eval_str=True)
@@ -157,8 +159,17 @@ class Exercise:
 
     def __call__(self, *answers: Any, **named_answers: Any) -> Feedback:
         """Check the answers; whatever they are, the student gets a sentence."""
-        self.last = self._judge(answers, named_answers)
+        examples = [answer for known in self.misconceptions for answer in known.example]
+        with forbidding(self.forbidden, free=examples):
+            self.last = self._judge(answers, named_answers)
         return self.last
+
+    def forbid(self, *names: str) -> None:
+        """For the author: functions of this package that are its answer, as "transport.sinkhorn".
+
+        They raise a sentence when a student's code calls them for this exercise.
+        """
+        self.forbidden += names
 
     def add_hints(self, *hints: str) -> None:
         """For the author: what `hint` gives, one after the other."""

@@ -8,6 +8,7 @@ with values that came over the wire; a student's code never does.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import json
@@ -196,6 +197,8 @@ class Judging:
                 answers.append(self._value(there, expression, kind))
             except Exception as error:
                 return self._without_answer(exercise, place, expression, error), []
+        with contextlib.suppress(Exception):  # whoever breaks this is on their side of the wall
+            there.ask(ask="judging", names=list(exercise.forbidden))
         there.begin(self.limits.cell * PATIENCE)
         return exercise(*answers), [_shown(answer) for answer in answers]
 

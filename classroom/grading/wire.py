@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.answers import NotAttempted
+from course_utils.spared import Spared
 from course_utils.values import DEEPEST, MOST_BYTES, Values, WireError, word
 
 
@@ -123,7 +124,12 @@ _KNOWN = {
     name: kind
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, Exception)
-} | {"LinAlgError": np.linalg.LinAlgError, "NotAttempted": NotAttempted, "WireError": WireError}
+} | {
+    "LinAlgError": np.linalg.LinAlgError,
+    "NotAttempted": NotAttempted,
+    "WireError": WireError,
+    "Spared": Spared,
+}
 
 
 class Elsewhere(Exception):

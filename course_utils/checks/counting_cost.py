@@ -626,6 +626,10 @@ mix_backward.add_hints(
     "you, then do the same for V.",
 )
 
+mix_backward.forbid(
+    "block.backward", "rnn.finite_differences", "checks.counting_cost._by_differences"
+)
+
 mix_backward.mistake(
     "V not transposed",
     "dA[i, j] = Σ_c dY[i, c] V[j, c] sums over the columns of V, so V enters transposed. "

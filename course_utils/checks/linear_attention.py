@@ -244,6 +244,8 @@ separable.add_hints(
     "softmax_col(K)ᵀ is d×n and V is n×l: what shape has their product?",
 )
 
+separable.forbid("attention.separable_attention")
+
 
 def right_but(cost: str, example: Callable, *more: Any) -> Callable[[FunctionAnswer], bool]:
     """A predicate: the numbers are those of the example, and the cost grows in this way."""
@@ -409,6 +411,18 @@ normalized.add_hints(
     "A has an entry for every pair of a query and a key: which product of Q and K has that?",
     "A·1 adds up the rows of A. Dividing each row by its sum is multiplying with D⁻¹ from the "
     "left.",
+)
+
+normalized.forbid(
+    "attention.softmax",
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+    "checks.linear_attention.softmax_by_definition",
+    "checks.transformers_are_rnns._unscaled",
 )
 
 
@@ -614,6 +628,13 @@ linear.add_hints(
     "Write y_i = Σ_j φ(q_i)ᵀφ(k_j) v_j / Σ_j φ(q_i)ᵀφ(k_j), and take φ(q_i) out of both sums.",
     "Above: φ(Q)(φ(K)ᵀV). Below: φ(Q) times one vector, the sum of φ(k_j) over all keys.",
     "The denominator has one number for each query. Give it the shape n×1 before you divide.",
+)
+
+linear.forbid(
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
+    "checks.transformers_are_rnns._phi_definition",
 )
 
 linear.mistake(

@@ -237,6 +237,8 @@ jacobian.add_hints(
     "Entry (i, j) is W_ij σ′(h_j): the slope goes with the column, not with the row.",
 )
 
+jacobian.forbid("rnn.step_jacobian", "rnn.jacobians", "rnn.jacobian_product")
+
 
 @jacobian.mistake(
     "Wᵀ in place of W",
@@ -315,6 +317,8 @@ jacobian_product.add_hints(
     "`hs` are needed, then?",
     "The first step acts first, so its factor stands on the right, next to ∂h_0.",
 )
+
+jacobian_product.forbid("rnn.jacobian_product", "rnn.jacobians", "rnn.step_jacobian")
 
 
 def _product(W: np.ndarray, hs: np.ndarray, dsigma: Callable) -> np.ndarray:

@@ -81,6 +81,13 @@ causal_linear.add_hints(
     "V, and the sums of their rows.",
 )
 
+causal_linear.forbid(
+    "attention.causal_linear_attention",
+    "attention.linear_attention",
+    "attention.LinearAttentionState",
+    "checks.transformers_are_rnns.causal_by_definition",
+)
+
 
 def _similarity(Q, K):
     return elu_plus_one(Q) @ elu_plus_one(K).T
@@ -329,6 +336,12 @@ recurrence.add_hints(
     "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
 )
 
+recurrence.forbid(
+    "attention.LinearAttentionState",
+    "attention.causal_linear_attention",
+    "attention.linear_attention",
+)
+
 
 def _cache(state, q, k, v):
     keys, values = [*state[0], elu_plus_one(k)], [*state[1], v]
@@ -572,6 +585,18 @@ four_questions.add_hints(
     "exp(q_iᵀk_j/√d), sim(q_i, k_j), φ(q_i)ᵀφ(k_j).",
     "`sim` takes one query and one key, so fill the matrix of weights entry by entry. Its row "
     "i is divided by the sum of row i, which runs over the keys j.",
+)
+
+four_questions.forbid(
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
 )
 
 
