@@ -31,6 +31,7 @@ from course_utils.variants import student_id
 
 from ..roles import Ours
 from .assembly import Assembly, Cell, Step, assemble
+from .flags import flags
 from .records import Graded, Result
 from .sandbox import Limits, Needs, Sandbox, Submission
 from .wire import Gone
@@ -265,7 +266,10 @@ class Judging:
         if self.id == HOMEWORK and self.job.student_id is None:
             fatal.append("The student id in the notebook is 0, which is nobody's.")
         failed = [r.name for r in self.results.values() if r.says.startswith("The check itself")]
-        return [*fatal, *(f"The check of {name} failed by itself." for name in failed)]
+        forbidden = {name for e in self.exercises.values() for name in e.forbidden}
+        mine = [step for step in self.steps if step.is_students]
+        suspect = [says for step in mine for says in flags(step.id, step.source, forbidden)]
+        return [*fatal, *(f"The check of {name} failed by itself." for name in failed), *suspect]
 
 
 class _Alarm:
