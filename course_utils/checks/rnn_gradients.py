@@ -318,7 +318,12 @@ jacobian_product.add_hints(
     "The first step acts first, so its factor stands on the right, next to ∂h_0.",
 )
 
-jacobian_product.forbid("rnn.jacobian_product", "rnn.jacobians", "rnn.step_jacobian")
+jacobian_product.forbid(
+    "rnn.jacobian_product",
+    "rnn.jacobians",
+    "rnn.step_jacobian",
+    "checks.rnn_gradients._product",
+)
 
 
 def _product(W: np.ndarray, hs: np.ndarray, dsigma: Callable) -> np.ndarray:
