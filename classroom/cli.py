@@ -34,6 +34,9 @@ def add_commands(commands: Any) -> None:
     release.add_argument(
         "--unit", action="append", default=[], help="with --to or --nbgrader: only this unit"
     )
+    release.add_argument(
+        "--leaks", action="store_true", help="list solution lines that lectures or package show"
+    )
     release.set_defaults(run=_release)
 
     execute = commands.add_parser("execute", help="run notebooks anew and save them clean")
@@ -153,7 +156,11 @@ def _release(options: argparse.Namespace) -> int:
     from . import release
 
     root = course_root()
-    if options.nbgrader is not None:
+    if options.leaks:
+        from .leaks import leaks
+
+        print(*leaks(root), sep="\n")
+    elif options.nbgrader is not None:
         from .interchange import export_to_nbgrader
 
         if options.to or options.zip:

@@ -204,7 +204,7 @@ def _refuse_leaks(solution: NotebookNode, exercise: NotebookNode, name: str) -> 
     secrets = {s: line for line in solution_lines(solution) for s in _secrets(line)}
     for cell in exercise.cells:
         for line in cell.source.splitlines():
-            shown = _squeeze(line)
+            shown = squeezed(line)
             told = next((s for s in secrets if s == shown or (len(s) > 7 and s in shown)), None)
             if told is not None:
                 raise CourseError(
@@ -215,11 +215,12 @@ def _refuse_leaks(solution: NotebookNode, exercise: NotebookNode, name: str) -> 
 
 def _secrets(line: str) -> Iterable[str]:
     """The line without spaces and comments, and each formula that it assigns or returns."""
-    code = _squeeze(re.sub(r"\s#\s.*", "", line)).rstrip(",")
+    code = squeezed(re.sub(r"\s#\s.*", "", line)).rstrip(",")
     values = code.removeprefix("return") if code.startswith("return") else code.partition("=")[2]
     formulas = (v for v in re.split(r",(?![^(]*\))", values) if not re.fullmatch(WORD, v))
     return {code, *(formula for formula in formulas if len(formula) > 7)}
 
 
-def _squeeze(line: str) -> str:
+def squeezed(line: str) -> str:
+    """The line without its spaces."""
     return re.sub(r"\s", "", line)

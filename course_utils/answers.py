@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 import numpy as np
 
 from .formula import Formula as ReadFormula
-from .formula import FormulaError, pretty, read_formula, sympy_kind
+from .formula import FormulaError, pretty, read_formula, sympy_kind, without_order
 from .instances import current, refuting_seed
+from .spared import Spared, students_code
 from .variants import student_id
 
 if TYPE_CHECKING:
@@ -255,6 +256,16 @@ class Kind(Protocol):
         """Are these two read answers equivalent?"""
 
 
+def received(kind: Kind, answer: Any, name: str) -> Any:
+    """The answer, read from what would arrive at the grader, so that both judge the same value."""
+    from .values import WireError, crossed
+
+    try:
+        return kind.read(crossed(answer), name)
+    except WireError as reason:
+        raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
+
+
 @dataclass(frozen=True)
 class Number:
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
@@ -364,6 +375,13 @@ class Formula:
         return all(close(a(**point), b(**point)) for point in self.points())
 
 
+class Growth(Formula):
+    """A formula that tells how something grows; `O(n²)` and `Θ(n²)` are fine."""
+
+    def read(self, answer: Any, name: str) -> FormulaAnswer:
+        return super().read(without_order(answer), name)
+
+
 def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: int) -> list[float]:
     if isinstance(domain, range):  # the ends, and every number between them if there are few
         last = len(domain) - 1
@@ -384,19 +402,31 @@ class FunctionAnswer:
         self.function, self.name = function, name
 
     def __call__(self, *args: Any) -> Any:
-        return _copied(self._run(tuple(map(_copied, args)), args))
+        from .values import returned
+
+        return _copied(self._run(tuple(map(returned, map(_copied, args))), args))
 
     def uncopied(self, *args: Any) -> Any:
         """A call with these very objects, to see what becomes of them; the result as it is."""
-        return self._run(args, args)
+        return self._run(args, args, crossing=False)
 
-    def _run(self, given: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    def _run(self, given: tuple[Any, ...], args: tuple[Any, ...], crossing: bool = True) -> Any:
         """One call; sentences show `args`, which stay as they are."""
+        from .values import WireError, crossed
+
         try:
-            with np.errstate(all="ignore"):  # verdicts come from values, never from warnings
+            # verdicts come from values, never from warnings
+            with np.errstate(all="ignore"), students_code(self.function):
                 result = self.function(*given)
+            result = crossed(result) if crossing else result
         except (NotAttempted, KeyboardInterrupt):
             raise
+        except Spared as reason:
+            raise Unreadable(str(reason)) from None
+        except WireError as reason:
+            raise Unreadable(
+                f"What {self.call(*args)} returned cannot be judged: {reason}."
+            ) from None
         except BaseException as error:  # SystemExit too
             reason = re.sub(r"[\w.]+\.<locals>\.", "", in_words(error))
             reason = reason.replace("<lambda>", self.name).rstrip(".")
@@ -430,7 +460,10 @@ class FunctionAnswer:
 
         args = tuple(map(_nudged, args))
         try:
-            m = measure(self.function, *args)
+            with students_code(self.function):
+                m = measure(self.function, *args)
+        except Spared as reason:
+            raise Unreadable(str(reason)) from None
         except NotCounted as refusal:
             raise Unreadable(str(refusal)) from None
         except Exception as error:
@@ -600,7 +633,9 @@ class Steps:
 
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
-    return line(*(_copied(quantities[name]) for name in inspect.signature(line).parameters))
+    values = [_copied(quantities[name]) for name in inspect.signature(line).parameters]
+    with students_code(line):
+        return line(*values)
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

@@ -37,9 +37,11 @@ from .answers import (
     ____,
     has_blank,
     in_words,
+    received,
 )
 from .cards import Row, card, counted, one_line, points_table, state_card
 from .instances import new_seed, trial
+from .spared import forbidding
 from .verdicts import (
     Outcome,
     Seen,
@@ -231,6 +233,7 @@ class Exercise:
         self.check, self.number, self.points, self.earns = check, number, points, earns
         self.parts: tuple[Part, ...] = ()
         self.hints: tuple[str, ...] = ()
+        self.forbidden: tuple[str, ...] = ()
         self.misconceptions: tuple[Misconception, ...] = ()
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
         self._signature = inspect.signature(check, eval_str=True)
@@ -246,7 +249,9 @@ class Exercise:
 
     def __call__(self, *answers: Any, **named_answers: Any) -> Feedback:
         """Check the answers; whatever they are, the student gets a sentence."""
-        self.last = self._judge(answers, named_answers)
+        examples = [answer for known in self.misconceptions for answer in known.example]
+        with forbidding(self.forbidden, free=examples):
+            self.last = self._judge(answers, named_answers)
         return self.last
 
     def part(
@@ -270,6 +275,13 @@ class Exercise:
             return judge
 
         return judged_by
+
+    def forbid(self, *names: str) -> None:
+        """For the author: functions of this package that are its answer, as "transport.sinkhorn".
+
+        They raise a sentence when a student's code calls them for this exercise.
+        """
+        self.forbidden += names
 
     def add_hints(self, *hints: str) -> None:
         """For the author: what `hint` gives, one after the other."""
@@ -527,7 +539,7 @@ def _read_one(kind: Kind, answer: Any, name: str) -> Any:
             raise answer
         if has_blank(answer):
             raise NotAttempted
-        return kind.read(answer, name)
+        return received(kind, answer, name)
     except (NotAttempted, Unreadable) as reason:
         return Missing(reason)
 

@@ -8,38 +8,57 @@ executed. The same walk over that tree yields numbers or a SymPy expression.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 import sys
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import groupby
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from .notation import (
+    GREEK,
+    LETTERS,
+    FormulaError,
+    Vocabulary,
+    as_python,
+    canonical,
+    pretty,
+    quoted,
+    refuse_sum_signs,
+    vocabulary_of,
+    without_escapes,
+)
+
+__all__ = [
+    "CONSTANTS",
+    "FUNCTIONS",
+    "GREEK",
+    "LETTERS",
+    "Formula",
+    "FormulaError",
+    "canonical",
+    "names_in",
+    "pretty",
+    "read_formula",
+    "sympy_kind",
+    "sympy_text",
+    "without_order",
+    "written",
+]
+
 LONGEST = 2000  # characters; a formula that is longer is not one
 DEEPEST = 100  # levels of the syntax tree, so that no walk over it runs out of stack
 LONGEST_SUM = 100_000  # terms, over all sums of one evaluation
 LARGEST_POWER = 10_000  # 9**9**9 would keep SymPy busy for ever
-
-LETTERS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",
-    "theta": "θ", "iota": "ι", "kappa": "κ", "lamda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ",
-    "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Phi": "Φ", "Omega": "Ω",
-}  # fmt: skip
-GREEK = {letter: name for name, letter in LETTERS.items()}
-SIGNS = {
-    "−": "-", "–": "-", "·": "*", "⋅": "*", "∙": "*", "×": "*", "∗": "*", "÷": "/", "⁄": "/",
-    "∕": "/", "^": "**", "≤": "<=", "≥": ">=", "\\": " ", "∆": "Δ",
-}  # fmt: skip
+LARGEST_FACTORIAL = 1000  # and so would (9**9)!
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -57,60 +76,79 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.BitOr: operator.or_,
     ast.Invert: operator.invert,
 }
+
+
+def _gamma(x: Any) -> np.float64:
+    try:
+        return np.float64(math.gamma(x))
+    except OverflowError:
+        return np.float64(np.inf)
+    except ValueError:  # a pole
+        return np.float64(np.nan)
+
+
+def _binomial(n: Any, k: Any) -> np.float64:
+    if k != np.floor(k) or k > LARGEST_FACTORIAL:
+        return np.float64(np.nan)
+    return np.prod([(n - j) / (j + 1) for j in np.arange(max(0.0, k))], initial=float(k >= 0))
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
+    "expm1": np.expm1,
     "log": lambda x, base=np.e: np.log(x) / np.log(base),
     "ln": np.log,
     "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
     "sin": np.sin,
     "cos": np.cos,
     "tan": np.tan,
-    "tanh": np.tanh,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "Abs": np.abs,
-    "abs": np.abs,
-    "Max": lambda *xs: np.max(xs),
-    "Min": lambda *xs: np.min(xs),
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
     "asinh": np.arcsinh,
     "acosh": np.arccosh,
     "atanh": np.arctanh,
-    "expm1": np.expm1,
-    "log1p": np.log1p,
-    "floor": np.floor,
-    "ceiling": np.ceil,
+    "Abs": np.abs,
+    "abs": np.abs,
     "sign": np.sign,
-    "gamma": lambda x: _by_mpmath("gamma", x),
-    "factorial": lambda x: _by_mpmath("factorial", x),
-    "binomial": lambda n, k: _by_mpmath("binomial", n, k),
-    "erf": lambda x: _by_mpmath("erf", x),
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "gamma": _gamma,
+    "factorial": lambda n: _gamma(n + 1),
+    "binomial": _binomial,
+    "erf": np.vectorize(math.erf, otypes=[float]),
+    "Max": lambda *xs: np.max(xs),
+    "Min": lambda *xs: np.min(xs),
     "Rational": lambda p, q=1: p / q,
     "Eq": operator.eq,
     "Ne": operator.ne,
 }
 CONDITIONS = ("Eq", "Ne")
+_COMPARISONS = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+OVER_AN_INDEX = ("Sum", "Product", "Integral")
+CALCULUS = ("Integral", "Derivative")  # read where SymPy goes on with them, not for numbers
+GROW_FAST = ("gamma", "factorial", "binomial")
 ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
     "log": (1, 2),
-    "Rational": (1, 2),
     "binomial": (2, 2),
+    "Rational": (1, 2),
     "Eq": (2, 2),
     "Ne": (2, 2),
     "Max": (1, LONGEST),
     "Min": (1, LONGEST),
     "Sum": (2, 2),
+    "Product": (2, 2),
     "Piecewise": (1, LONGEST),
 }
-BINDERS = ("Sum", "Product", "Integral")
-CALCULUS = ("Product", "Integral", "Derivative")  # read where SymPy goes on with them
 CONSTANTS = {"pi": np.pi, "E": np.e, "e": np.e, "oo": np.inf}
-
-
-class FormulaError(ValueError):
-    """The answer is not a formula we can read; the message says why and what to write instead."""
 
 
 @dataclass(frozen=True)
@@ -124,31 +162,43 @@ class Formula:
         """The formula's value; a symbol of the kind g(i) is given as a function of i."""
         names = {**CONSTANTS, **{canonical(name): _numeric(v) for name, v in values.items()}}
         with np.errstate(all="ignore"):
-            return float(_walk(self.tree, names, _Algebra(_number, FUNCTIONS, _summer(), _cases)))
+            return float(_walk(self.tree, names, _in_numbers()))
 
     def to_sympy(self, **names: Any) -> Any:
         """The same formula as a SymPy expression; `names` may supply the symbols to use."""
         import sympy
 
         given = {canonical(name): value for name, value in names.items()}
-        functions: dict[str, Any] = {name: getattr(sympy, name, None) for name in FUNCTIONS}
-        functions["abs"] = sympy.Abs
-        functions["log2"] = lambda x: sympy.log(x) / sympy.log(2)
-        functions["expm1"] = lambda x: sympy.exp(x) - 1
-        functions["log1p"] = lambda x: sympy.log(1 + x)
-        functions["Rational"] = lambda p, q=sympy.S.One: p / q
         calls = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
         applied = {function.id for function in calls if isinstance(function, ast.Name)}
         known = {"pi": sympy.pi, "E": sympy.E, "e": sympy.E, "oo": sympy.oo}
         for name in names_in(self.tree) - given.keys() - known.keys():
             known[name] = (sympy.Function if name in applied else sympy.Symbol)(name)
-        functions |= {name: partial(_sympy_bound, name) for name in ("Product", "Integral")}
-        functions["Derivative"] = sympy.Derivative
-        algebra = _Algebra(_exact_number, functions, partial(_sympy_bound, "Sum"), _sympy_cases)
-        return _walk(self.tree, {**known, **given}, algebra)
+        return _walk(self.tree, {**known, **given}, _in_sympy())
+
+    def terms(self) -> int:
+        """How many terms it has at most when all products and powers are written out."""
+        return _terms(self.tree)
 
     def __str__(self) -> str:
         return self.text
+
+
+def _terms(node: ast.expr) -> int:
+    match node:
+        case ast.BinOp(left=x, op=ast.Add() | ast.Sub(), right=y):
+            count = _terms(x) + _terms(y)
+        case ast.BinOp(left=x, op=ast.Mult(), right=y):
+            count = _terms(x) * _terms(y)
+        case ast.BinOp(left=x, op=ast.Pow(), right=ast.Constant(value=int(power))):
+            count = math.comb(_terms(x) + min(power, 999) - 1, min(power, 999)) if power > 0 else 1
+        case ast.BinOp(left=x, op=ast.Div()):
+            count = _terms(x)
+        case ast.UnaryOp(operand=x):
+            count = _terms(x)
+        case _:
+            count = 1
+    return min(count, 10**6)
 
 
 def read_formula(
@@ -156,36 +206,26 @@ def read_formula(
 ) -> Formula:
     """Read a number, text or SymPy expression in these symbols; FormulaError says what is wrong.
 
-    With `calculus`, products, integrals and derivatives too: for SymPy, not for `Formula.at`.
+    With `calculus`, integrals and derivatives too: for SymPy, not for `Formula.at`.
     """
     symbols, functions = list(symbols), list(functions)
     text = _right_hand_side(_as_text(answer), symbols)
-    tree = _parse(text)
+    more = CALCULUS if calculus else ()
+    vocabulary = vocabulary_of(symbols, functions, [*FUNCTIONS, *more], CONSTANTS)
+    tree = _parse(text, vocabulary)
     known, applied = {*map(canonical, symbols)}, {*map(canonical, functions)}
-    _refuse_what_is_no_formula(tree, text, known, applied | {*CALCULUS} if calculus else applied)
+    _refuse_comparison(tree, text, known)
+    _refuse_what_is_no_formula(tree, text, applied.union(more))
     unknown = sorted(names_in(tree) - known - applied - CONSTANTS.keys())
     if unknown:
         unknown = [name[:40] for name in unknown[:5]]
         allowed = _listed([*symbols, *(f"{name}(…)" for name in functions)])
         raise FormulaError(
-            f"{_quoted(text)} uses {_listed(unknown)}; "
+            f"{quoted(text)} uses {_listed(unknown)}; "
             f"the answer may use {allowed or 'numbers only'}."
         )
     _refuse_huge_numbers(tree, text)
     return Formula(text, tree)
-
-
-def canonical(name: str) -> str:
-    """The one spelling of a symbol: β is `beta`, λ and `lambda` are `lamda` as in SymPy."""
-    head, *tail = name.split("_", 1)
-    head = "lamda" if head == "lambda" else GREEK.get(head, head)
-    return "_".join([head, *tail])
-
-
-def pretty(name: str) -> str:
-    """`beta` as β, `theta_0` as θ_0: a symbol's name the way a sentence shows it."""
-    head, *tail = canonical(name).split("_", 1)
-    return "_".join([LETTERS.get(head, head), *tail])
 
 
 def names_in(tree: ast.AST) -> set[str]:
@@ -194,15 +234,11 @@ def names_in(tree: ast.AST) -> set[str]:
         case ast.Name(id=name):
             return {name}
         case ast.Call(func=ast.Name(id=name), args=[body, ast.Tuple(elts=[index, *bounds])]) if (
-            name in BINDERS
+            name in OVER_AN_INDEX
         ):
             return (names_in(body) - names_in(index)).union(*map(names_in, bounds))
         case ast.Call(func=ast.Name(id=name), args=args):
-            own = (
-                set()
-                if name in FUNCTIONS or name in (*BINDERS, "Derivative", "Piecewise")
-                else {name}
-            )
+            own = set() if name in ARGUMENTS or name in CALCULUS else {name}
             return own.union(*map(names_in, args))
     return set().union(*map(names_in, ast.iter_child_nodes(tree)))
 
@@ -217,7 +253,7 @@ def _as_text(answer: Any) -> str:
         answer = answer.real
     kind = type(answer)  # not isinstance, which asks the object itself
     if issubclass(kind, str):
-        text = str.strip(answer)
+        text = without_escapes(str.__str__(answer)).strip()
     elif issubclass(kind, bool | np.bool_):
         raise FormulaError(f"{answer} is a truth value, not a formula.")
     elif sympy_kind(answer):
@@ -271,65 +307,48 @@ def _number_text(number: Any) -> str:
 
 def _right_hand_side(text: str, symbols: list[str]) -> str:
     """`= beta` and `alpha = beta` as `beta`; an equation between the symbols is refused."""
+    refuse_sum_signs(text)
     left, *rest = re.split(r"(?<![<>=!:])=(?!=)", text)
     if not rest:
         return text
-    left = left.strip()
+    left = re.sub(r"[\\{}]", "", left).strip()
     known = {canonical(symbol) for symbol in symbols}
     if len(rest) == 1 and (not left or (left.isidentifier() and canonical(left) not in known)):
         return rest[0].strip()
-    raise FormulaError(f"{_quoted(text)} is an equation; give what stands right of the = alone.")
+    raise FormulaError(f"{quoted(text)} is an equation; give what stands right of the = alone.")
 
 
-def _parse(text: str) -> ast.expr:
+def _parse(text: str, vocabulary: Vocabulary) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "1or 2" and the like
-            tree = ast.parse(_as_python(text).strip(), mode="eval").body
+            tree = ast.parse(as_python(text, vocabulary), mode="eval").body
+    except FormulaError:
+        raise
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise FormulaError(
-            f"{_quoted(text)} is not a formula: write * between factors, ** for powers, "
+            f"{quoted(text)} is not a formula: write * between factors, ** for powers, "
             "and close every bracket."
         ) from None
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     if level:
-        raise FormulaError(f"{_quoted(text)} is too long: it has more than {DEEPEST} levels.")
+        raise FormulaError(f"{quoted(text)} is too long: it has more than {DEEPEST} levels.")
     return tree
 
 
-def _as_python(text: str) -> str:
-    """β² as beta**(2), ½ as (1/2), √m as sqrt(m): what people type, the way Python spells it."""
-    plain = "".join(_spelled(form, "".join(run)) for form, run in groupby(text, _form))
-    greek = "".join(GREEK)
-    apart = rf"(?<=[A-Za-z{greek}])(?=[{greek}])|(?<=[{greek}])(?=[A-Za-z])"  # βδ is no name
-    plain = re.sub(f"[{greek}]", lambda m: GREEK[m[0]], re.sub(apart, " ", plain))
-    plain = re.sub(r"√\s*([\d.]+|[^\W\d]\w*)", r"sqrt(\1)", plain).replace("√", "sqrt")
-    return re.sub(r"\blambda(?=\b|_)", "lamda", plain)
+def _refuse_comparison(tree: ast.expr, text: str, symbols: set[str]) -> None:
+    """`M >= l` is told what to do: where M is what is asked for, l is the answer."""
+    if not isinstance(tree, ast.Compare):
+        return
+    sign = _COMPARISONS.get(type(tree.ops[0]), "sign")
+    asked_for = isinstance(tree.left, ast.Name) and tree.left.id not in symbols
+    where = f"right of the {sign}" if asked_for else f"on one side of the {sign}"
+    raise FormulaError(f"{quoted(text)} is a comparison; give what stands {where} alone.")
 
 
-def _form(character: str) -> str:
-    """`super` for ², `fraction` for ½, `sub` for ₁, `circle` for ①, else nothing of note."""
-    mark = unicodedata.decomposition(character).partition(">")
-    return mark[0][1:] if mark[1] else ""
-
-
-def _spelled(form: str, run: str) -> str:
-    if form == "circle":
-        return run
-    plain = [
-        "".join(SIGNS.get(c, c) for c in unicodedata.normalize("NFKC", character))
-        for character in run
-    ]
-    if form == "super":
-        return f"**({''.join(plain)})"
-    return "".join(f"({p})" for p in plain) if form == "fraction" else "".join(plain)
-
-
-def _refuse_what_is_no_formula(
-    tree: ast.expr, text: str, symbols: set[str], functions: set[str]
-) -> None:
+def _refuse_what_is_no_formula(tree: ast.expr, text: str, functions: set[str]) -> None:
     """Everything but arithmetic is refused by name, before anything is computed."""
     waiting = [(tree, _value_parts)]
     while waiting:
@@ -337,13 +356,13 @@ def _refuse_what_is_no_formula(
         parts = parts_of(node)
         if node is tree and isinstance(node, ast.Tuple):
             raise FormulaError(
-                f"{_quoted(text)} has a comma, so it is several answers; decimals take a point."
+                f"{quoted(text)} has a comma, so it is several answers; decimals take a point."
             )
         if parts is None:
-            part = _quoted(ast.unparse(node))
-            raise FormulaError(f"{_quoted(text)} is not a formula: {part} is not arithmetic.")
+            part = quoted(ast.unparse(node))
+            raise FormulaError(f"{quoted(text)} is not a formula: {part} is not arithmetic.")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            _refuse_call(node.func.id, len(node.args), text, symbols, functions)
+            _refuse_call(node.func.id, len(node.args), text, functions)
         values, conditions = parts
         waiting += [(v, _value_parts) for v in values]
         waiting += [(c, _condition_parts) for c in conditions]
@@ -364,13 +383,16 @@ def _value_parts(node: ast.AST) -> tuple[list, list] | None:
             return None
         case ast.Call(
             func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(), lo, hi])]
-        ) if name in BINDERS:
+        ) if name in OVER_AN_INDEX:
             return [body, lo, hi], []
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
             pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple) and len(p.elts) == 2]
             if len(pairs) == len(pieces):
                 return [value for value, _ in pairs], [condition for _, condition in pairs]
-        case ast.Call(func=ast.Name(id=name), args=args) if name not in (*CONDITIONS, *BINDERS):
+        case ast.Call(func=ast.Name(id=name), args=args) if name not in (
+            *CONDITIONS,
+            *OVER_AN_INDEX,
+        ):
             return args, []
     return None
 
@@ -391,25 +413,24 @@ def _condition_parts(node: ast.AST) -> tuple[list, list] | None:
     return None
 
 
-def _refuse_call(name: str, count: int, text: str, symbols: set[str], functions: set[str]) -> None:
+def _refuse_call(name: str, count: int, text: str, functions: set[str]) -> None:
     if name in functions:
         return
-    if name in symbols and name not in ARGUMENTS:
-        raise FormulaError(f"{_quoted(text)}: after {pretty(name)} a * is missing.")
     if name not in ARGUMENTS:
         raise FormulaError(
-            f"{_quoted(text)} calls {name[:40]}, which is no function known here; is a * missing?"
+            f"{quoted(text)} calls {pretty(name)[:40]}, which is no function known here; "
+            f"did you mean `{pretty(name)[:40]}*(…)`?"
         )
     fewest, most = ARGUMENTS[name]
     if not fewest <= count <= most:
-        raise FormulaError(f"{_quoted(text)}: {name} does not take {count} arguments.")
+        raise FormulaError(f"{quoted(text)}: {name} does not take {count} arguments.")
 
 
 def _refuse_huge_numbers(tree: ast.expr, text: str) -> None:
     """Numbers inside a formula stay within what floating point holds, and powers moderate."""
 
     def refuse(value: Any) -> Any:
-        raise FormulaError(f"{_quoted(text)} contains a number that is too large or not defined.")
+        raise FormulaError(f"{quoted(text)} contains a number that is too large or not defined.")
 
     def size(node: ast.AST) -> Any:
         """The value of a part without names, else None."""
@@ -431,16 +452,20 @@ def _refuse_huge_numbers(tree: ast.expr, text: str) -> None:
                 value = OPERATORS[type(op)](x, y)
                 vanished = power and value == 0 and x != 0
                 return refuse(value) if vanished or not np.isfinite(value) else value
+            case ast.Call(func=ast.Name(id=name), args=args) if name in FUNCTIONS:
+                values = [size(arg) for arg in args]
+                if None in values:
+                    return None
+                if name in GROW_FAST and max(map(abs, values)) > LARGEST_FACTORIAL:
+                    refuse(values)
+                value = FUNCTIONS[name](*values)
+                return value if np.isfinite(value) else None
         for child in ast.iter_child_nodes(node):
             size(child)
         return None
 
     with np.errstate(all="ignore"):
         size(tree)
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= 80 else f"{text[:77]}…")
 
 
 def _listed(names: list[str]) -> str:
@@ -456,8 +481,9 @@ class _Algebra:
     """What numbers, functions, sums and cases mean: floating point here, SymPy there."""
 
     number: Callable[[Any], Any]
+    power: Callable[[Any, Any], Any]
     functions: Mapping[str, Callable[..., Any]]
-    sum: Callable[..., Any]
+    over_an_index: Callable[..., Any]
     cases: Callable[..., Any]
 
 
@@ -472,19 +498,20 @@ def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
             return names[name]
         case ast.UnaryOp(op=op, operand=x):
             return OPERATORS[type(op)](value(x))
+        case ast.BinOp(left=x, op=ast.Pow(), right=y):
+            return algebra.power(value(x), value(y))
         case ast.BinOp(left=x, op=op, right=y):
             return OPERATORS[type(op)](value(x), value(y))
         case ast.Compare(left=x, ops=[op], comparators=[y]):
             return OPERATORS[type(op)](value(x), value(y))
         case ast.Call(
-            func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
-        ) if name in BINDERS:
+            func=ast.Name(id=kind), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
+        ) if kind in OVER_AN_INDEX:
 
             def term(k: Any) -> Any:
                 return _walk(body, {**names, i: k}, algebra)
 
-            bind = algebra.sum if name == "Sum" else algebra.functions[name]
-            return bind(term, i, value(lo), value(hi))
+            return algebra.over_an_index(kind, term, i, value(lo), value(hi))
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
             pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple)]
             return algebra.cases([tuple(partial(value, part) for part in pair) for pair in pairs])
@@ -492,6 +519,10 @@ def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
             function = names[name] if name in names else algebra.functions[name]
             return function(*map(value, args))
     raise FormulaError(f"{ast.unparse(node)!r} is not a formula.")
+
+
+def _in_numbers() -> _Algebra:
+    return _Algebra(_number, operator.pow, FUNCTIONS, _over_numbers(), _cases)
 
 
 def _number(number: Any) -> Any:
@@ -502,29 +533,22 @@ def _numeric(value: Any) -> Any:
     return (lambda *args: np.float64(value(*args))) if callable(value) else np.float64(value)
 
 
-def _by_mpmath(name: str, *args: Any) -> Any:
-    import mpmath
-
-    try:
-        return np.float64(getattr(mpmath, name)(*map(float, args)))
-    except (ValueError, OverflowError, TypeError):  # a pole, or beyond all floats
-        return np.float64(np.nan)
-
-
-def _summer() -> Callable[..., Any]:
-    """A sum over numbers; all the sums of one evaluation, nested ones too, share LONGEST_SUM."""
+def _over_numbers() -> Callable[..., Any]:
+    """Sums and products over numbers; those of one evaluation, nested too, share LONGEST_SUM."""
     left = LONGEST_SUM
 
-    def add(term: Callable[[Any], Any], _: str, lo: float, hi: float) -> Any:
+    def total(kind: str, term: Callable[[Any], Any], _: str, lo: float, hi: float) -> Any:
         nonlocal left
+        what = kind.lower()
         if not (np.isfinite(lo) and np.isfinite(hi) and lo == int(lo) and hi == int(hi)):
-            raise FormulaError(f"A sum from {lo:g} to {hi:g} has no whole number of terms.")
+            raise FormulaError(f"A {what} from {lo:g} to {hi:g} has no whole number of terms.")
         left -= max(0, int(hi) - int(lo) + 1)
         if left < 0:
-            raise FormulaError(f"The sum has more than {LONGEST_SUM} terms.")
-        return sum((term(np.float64(k)) for k in range(int(lo), int(hi) + 1)), np.float64(0))
+            raise FormulaError(f"The {what} has more than {LONGEST_SUM} terms.")
+        terms = (term(np.float64(k)) for k in range(int(lo), int(hi) + 1))
+        return sum(terms, np.float64(0)) if kind == "Sum" else math.prod(terms, start=np.float64(1))
 
-    return add
+    return total
 
 
 def _cases(pieces: list[tuple[Callable[[], Any], Callable[[], Any]]]) -> Any:
@@ -539,7 +563,40 @@ def _exact_number(number: Any) -> Any:
     return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number)
 
 
-def _sympy_bound(kind: str, term: Callable[[Any], Any], index: str, lo: Any, hi: Any) -> Any:
+def _in_sympy() -> _Algebra:
+    import sympy
+
+    functions: dict[str, Any] = {name: getattr(sympy, name, None) for name in FUNCTIONS}
+    functions |= {
+        "abs": sympy.Abs,
+        "ceil": sympy.ceiling,
+        "expm1": lambda x: sympy.exp(x) - 1,
+        "log1p": lambda x: sympy.log(1 + x),
+        "log2": lambda x: sympy.log(x) / sympy.log(2),
+        "log10": lambda x: sympy.log(x) / sympy.log(10),
+        "Rational": lambda p, q=sympy.S.One: p / q,
+        "Derivative": sympy.Derivative,
+    }
+    functions |= {name: partial(_moderate, functions[name]) for name in GROW_FAST}
+    return _Algebra(_exact_number, _sympy_power, functions, _sympy_over_an_index, _sympy_cases)
+
+
+def _moderate(function: Callable[..., Any], *args: Any) -> Any:
+    """SymPy would write out every digit of a factorial."""
+    if any(arg.is_Number and abs(arg) > LARGEST_FACTORIAL for arg in args):
+        raise FormulaError("The formula contains a number that is too large.")
+    return function(*args)
+
+
+def _sympy_power(base: Any, exponent: Any) -> Any:
+    if base.is_Number and exponent.is_Number and abs(exponent) > LARGEST_POWER:
+        raise FormulaError("The formula contains a number that is too large.")
+    return base**exponent
+
+
+def _sympy_over_an_index(
+    kind: str, term: Callable[[Any], Any], index: str, lo: Any, hi: Any
+) -> Any:
     import sympy
 
     i = sympy.Symbol(index, **({"real": True} if kind == "Integral" else {"integer": True}))
@@ -550,3 +607,33 @@ def _sympy_cases(pieces: list[tuple[Callable[[], Any], Callable[[], Any]]]) -> A
     import sympy
 
     return sympy.Piecewise(*((value(), condition()) for value, condition in pieces))
+
+
+# -- sentences and growth -------------------------------------------------------------------------
+
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def written(expression: Any) -> str:
+    """A SymPy expression in a sentence: `3*n**2` as 3·n², `2**l` as 2^l."""
+    text = re.sub(r"\*\*(\d+)\b(?!\.)", lambda m: m[1].translate(_SUPERSCRIPT), str(expression))
+    return text.replace("**", "^").replace("*", "·")
+
+
+def without_order(answer: Any) -> Any:
+    """`n**2` of `O(n**2)` or `Θ(n²)`, for exercises that ask for growth; else as it was."""
+    if not isinstance(answer, str):
+        order = sympy_kind(answer) == "Order"
+        return answer.expr if order else answer
+    sign = r"(?:\\mathcal\s*\{?O\}?|\\?Theta|\\?Omega|O|o|[ΘΩ𝒪])"
+    inside = re.fullmatch(
+        rf"\s*\$?\s*{sign}\s*(?:\\left\s*)?\((.*?)(?:\\right\s*)?\)\s*\$?\s*", answer
+    )
+    return inside[1] if inside and _balanced(inside[1]) else answer
+
+
+def _balanced(text: str) -> bool:
+    depths = [0]
+    for c in text:
+        depths.append(depths[-1] + (c == "(") - (c == ")"))
+    return min(depths) == depths[-1] == 0

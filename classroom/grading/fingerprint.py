@@ -12,7 +12,7 @@ import course_utils
 PACKAGE = Path(course_utils.__file__).resolve().parent
 HERE = Path(__file__).resolve().parent
 IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
-GRADER = ("assembly", "forbidden", "inside", "judge", "metering", "sandbox", "values", "wire")
+GRADER = ("assembly", "flags", "forbidden", "inside", "judge", "metering", "sandbox", "wire")
 
 
 @functools.cache

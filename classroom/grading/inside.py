@@ -27,9 +27,11 @@ import types
 from pathlib import Path
 from typing import Any
 
+from course_utils.spared import forbidding, students_code
+from course_utils.values import WireError
+
 from .forbidden import LIBC, forbid
 from .metering import Far
-from .values import WireError
 from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
@@ -67,6 +69,7 @@ class Notebook:
 
     def __init__(self, limits: dict) -> None:
         self.limits = limits
+        self._bans = contextlib.ExitStack()
         module = types.ModuleType("__main__")
         module.__dict__.update(get_ipython=lambda: _Silent(), display=lambda *a, **k: None)
         sys.modules["__main__"], self.names = module, module.__dict__
@@ -79,10 +82,25 @@ class Notebook:
                 return self.run(question["source"])
             case "value":
                 return eval(question["expression"], self.names)
+            case "judging":
+                return self.forbid(question["names"])
         raise WireError("nothing of that kind can be asked for")
+
+    def forbid(self, names: list[str]) -> None:
+        """Until the next cell, these functions of the package refuse to run: they are answers.
+
+        So do the functions of all checks: here they are of use to nobody else.
+        """
+        self._bans.close()
+        family = "course_utils."
+        checks = [name for name in sys.modules if name.startswith(f"{family}checks.")]
+        names = [*names, *(name.removeprefix(family) for name in checks)]
+        self._bans.enter_context(forbidding(names))
+        self._bans.enter_context(students_code())
 
     def run(self, source: str) -> dict:
         """Execute a cell: what it printed, and its error if there was one."""
+        self._bans.close()
         printed, error = Printed(self.limits["text"]), None
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):

@@ -8,6 +8,7 @@ with values that came over the wire; a student's code never does.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import json
@@ -28,13 +29,14 @@ from course_utils.exercise import Exercise, Feedback, Outcome
 from course_utils.files import CourseError
 from course_utils.instances import LARGEST_SEED
 from course_utils.units import declared
+from course_utils.values import WireError
 from course_utils.variants import student_id
 
 from ..roles import Ours
 from .assembly import Assembly, Cell, Step, assemble
+from .flags import flags
 from .records import Graded, Result
 from .sandbox import Limits, Needs, Sandbox, Submission
-from .values import WireError
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -212,6 +214,8 @@ class Judging:
                 answers.append(reasons[-1])
         if reasons and (not exercise.parts or len(reasons) == len(answers)):
             return _not_judged(exercise, reasons[0]), []
+        with contextlib.suppress(Exception):  # whoever breaks this is on their side of the wall
+            there.ask(ask="judging", names=list(exercise.forbidden))
         there.begin(self.limits.cell * PATIENCE)
         exercise.seed = seed_of(self.job.seed, exercise.name)
         return exercise(*answers), [_shown(answer) for answer in answers]
@@ -279,7 +283,10 @@ class Judging:
         if self.id == HOMEWORK and self.job.student_id is None:
             fatal.append("The student id in the notebook is 0, which is nobody's.")
         failed = [r.name for r in self.results.values() if "The check itself failed" in r.says]
-        return [*fatal, *(f"The check of {name} failed by itself." for name in failed)]
+        forbidden = {name for e in self.exercises.values() for name in e.forbidden}
+        mine = [step for step in self.steps if step.is_students]
+        suspect = [says for step in mine for says in flags(step.id, step.source, forbidden)]
+        return [*fatal, *(f"The check of {name} failed by itself." for name in failed), *suspect]
 
 
 class _Alarm:

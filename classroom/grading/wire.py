@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from course_utils.answers import NotAttempted, in_a_row_here
-
-from .values import DEEPEST, MOST_BYTES, Values, WireError, word
+from course_utils.spared import Spared
+from course_utils.values import DEEPEST, MOST_BYTES, Values, WireError, word
 
 
 class Gone(KeyboardInterrupt):
@@ -134,7 +134,12 @@ _KNOWN = {
     name: kind
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) and issubclass(kind, Exception)
-} | {"LinAlgError": np.linalg.LinAlgError, "NotAttempted": NotAttempted, "WireError": WireError}
+} | {
+    "LinAlgError": np.linalg.LinAlgError,
+    "NotAttempted": NotAttempted,
+    "WireError": WireError,
+    "Spared": Spared,
+}
 
 
 class Elsewhere(Exception):

@@ -202,6 +202,17 @@ attention.add_hints(
     "row. Which number keeps every exponent at 0 or below?",
 )
 
+attention.forbid(
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+    "checks.attention._by_definition",
+    "checks.transformers_are_rnns._softmax_definition",
+)
+
 
 def _variant(
     scale: Callable[..., float] = lambda Q, K, V: np.sqrt(Q.shape[1]),
@@ -339,6 +350,15 @@ causal_attention.add_hints(
     "another number elsewhere, before the softmax.",
 )
 
+causal_attention.forbid(
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+)
+
 
 @causal_attention.mistake(
     "masked with 0 before the softmax",
@@ -473,6 +493,15 @@ cross_attention.add_hints(
     "attention of exercise 4.2.",
 )
 
+cross_attention.forbid(
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+)
+
 
 def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YZZ"):
     """Cross-attention with another scale, or with tokens of the other side in a role."""
@@ -566,6 +595,16 @@ multi_head.add_hints(
     "Collect the T outputs, each n×l, and put them side by side: n×T·l. Then comes Wo.",
     "`np.concatenate(outputs, axis=1)` puts them side by side in the order of the heads, which "
     "is the order of the rows of Wo.",
+)
+
+multi_head.forbid(
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+    "variants.concat_of",
 )
 
 

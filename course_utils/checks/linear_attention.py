@@ -29,6 +29,7 @@ from ..attention import linear_attention as course_linear_attention
 from ..cost import cost_in_n, judge_linear
 from ..derivation import Derivation, Report, matrix
 from ..exercise import Verdict, exercise, partly, right, wrong
+from ..formula import written
 from ..meter import measure, polynomial
 from ..steps import Step, Way, judge_steps
 
@@ -237,6 +238,8 @@ separable.add_hints(
     "softmax_col(K)ᵀ is d×n and V is n×l: what shape has their product?",
 )
 
+separable.forbid("attention.separable_attention")
+
 
 def right_but(
     cost: str, example: Callable, inputs: Callable[[int], tuple]
@@ -408,6 +411,18 @@ normalized.add_hints(
     "A has an entry for every pair of a query and a key: which product of Q and K has that?",
     "A·1 adds up the rows of A. Dividing each row by its sum is multiplying with D⁻¹ from the "
     "left.",
+)
+
+normalized.forbid(
+    "attention.softmax",
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+    "checks.linear_attention.softmax_by_definition",
+    "checks.transformers_are_rnns._unscaled",
 )
 
 
@@ -616,6 +631,13 @@ linear.add_hints(
     "The denominator has one number for each query. Give it the shape n×1 before you divide.",
 )
 
+linear.forbid(
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
+    "checks.transformers_are_rnns._phi_definition",
+)
+
 linear.mistake(
     "the n×n weights built after all",
     "φ(Q)φ(K)ᵀ has n×n numbers. For the numerator multiply φ(K)ᵀV first; for the "
@@ -802,4 +824,4 @@ def _counted(**point: int) -> int:
 
 
 def _plain(polynomial: Any) -> str:
-    return str(polynomial).replace("*", "·").replace("-", "−")
+    return written(polynomial).replace("-", "−")

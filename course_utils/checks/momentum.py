@@ -114,6 +114,16 @@ weights.add_hints(
     "there until t?",
 )
 
+weights.forbid(
+    "optimizers.moves",
+    "optimizers.running_average",
+    "optimizers.averaging_step",
+    "optimizers.momentum_step",
+    "optimizers.library_step",
+    "optimizers.descend",
+    "optimizers.train",
+)
+
 
 @weights.mistake(
     "weights reversed in time",
@@ -233,6 +243,17 @@ corrected_average.add_hints(
     "Run the plain recursion for v_t, and divide a copy of it by the factor of exercise 2.3.",
     "Keep two variables: the raw v, which goes into the next step, and the corrected one, "
     "which goes into the result.",
+)
+
+corrected_average.forbid(
+    "optimizers.moves",
+    "optimizers.running_average",
+    "optimizers.averaging_step",
+    "optimizers.momentum_step",
+    "optimizers.library_step",
+    "optimizers.adam_step",
+    "optimizers.descend",
+    "optimizers.train",
 )
 
 

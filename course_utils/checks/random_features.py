@@ -245,6 +245,8 @@ features.add_hints(
     "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖²: sum over axis 1.",
 )
 
+features.forbid("attention.positive_features")
+
 
 def _scaled(power: float, norm: float = 0.5) -> Callable:
     """exp(Wx − norm·‖x‖²)/m^power: right for power = norm = ½."""
@@ -564,6 +566,13 @@ approximate_attention.add_hints(
     "Unit 08 has the order: f(Q)·(f(K)ᵀV) above, f(Q)·(the sum of the f(k_j)) below.",
     "Queries and keys go through the same f with the same W. The denominator has one number "
     "for each query: give it the shape n×1 before you divide.",
+)
+
+approximate_attention.forbid(
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
+    "checks.random_features.by_definition",
 )
 
 

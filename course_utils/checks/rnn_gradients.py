@@ -240,6 +240,8 @@ jacobian.add_hints(
     "Entry (i, j) is W_ij σ′(h_j): the slope goes with the column, not with the row.",
 )
 
+jacobian.forbid("rnn.step_jacobian", "rnn.jacobians", "rnn.jacobian_product")
+
 
 @jacobian.mistake(
     "Wᵀ in place of W",
@@ -317,6 +319,13 @@ jacobian_product.add_hints(
     "The step from h_{t−1} to h_t has the Jacobian W diag(σ′(h_{t−1})). Which of the rows of "
     "`hs` are needed, then?",
     "The first step acts first, so its factor stands on the right, next to ∂h_0.",
+)
+
+jacobian_product.forbid(
+    "rnn.jacobian_product",
+    "rnn.jacobians",
+    "rnn.step_jacobian",
+    "checks.rnn_gradients._product",
 )
 
 

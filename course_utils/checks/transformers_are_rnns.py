@@ -14,6 +14,7 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    Growth,
     RealNumber,
     Unreadable,
     as_array,
@@ -93,6 +94,13 @@ causal_linear.add_hints(
     "keeps the entries j ≤ i.",
     "Numerator and denominator are made from the same masked similarities: their product with "
     "V, and the sums of their rows.",
+)
+
+causal_linear.forbid(
+    "attention.causal_linear_attention",
+    "attention.linear_attention",
+    "attention.LinearAttentionState",
+    "checks.transformers_are_rnns.causal_by_definition",
 )
 
 
@@ -354,6 +362,12 @@ recurrence.add_hints(
     "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
 )
 
+recurrence.forbid(
+    "attention.LinearAttentionState",
+    "attention.causal_linear_attention",
+    "attention.linear_attention",
+)
+
 
 def _cache(state, q, k, v):
     keys, values = [*state[0], elu_plus_one(k)], [*state[1], v]
@@ -496,7 +510,7 @@ recurrence.mistake(
 
 # -- 10.3: the four questions ----------------------------------------------------------------------
 
-LENGTH = Formula(n=range(2, 9), d=range(2, 9))
+LENGTH = Growth(n=range(2, 9), d=range(2, 9))
 
 
 def _rnn(X, W, U):
@@ -638,6 +652,18 @@ four_questions.add_hints(
     "exp(q_iᵀk_j/√d), sim(q_i, k_j), φ(q_i)ᵀφ(k_j).",
     "`sim` takes one query and one key, so fill the matrix of weights entry by entry. Its row "
     "i is divided by the sum of row i, which runs over the keys j.",
+)
+
+four_questions.forbid(
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
 )
 
 

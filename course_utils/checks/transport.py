@@ -518,6 +518,14 @@ wasserstein_1d.add_hints(
     "`np.argsort` for the places, and take the masses along.",
 )
 
+wasserstein_1d.forbid(
+    "transport.wasserstein_1d",
+    "transport.optimal_plan",
+    "transport.another_optimal_plan",
+    "transport.north_west_corner",
+    "checks.transport._by_linear_program",
+)
+
 
 def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
     """The places of both, and F_p − F_q at each of them."""
@@ -806,6 +814,8 @@ sinkhorn.add_hints(
     "f = log p − logsumexp(−C/ε + g) along the rows, g = log q − logsumexp(−C/ε + f) along the "
     "columns; at the end P = exp(−C/ε + f + g).",
 )
+
+sinkhorn.forbid("transport.sinkhorn")
 
 
 def _underflows(sinkhorn: FunctionAnswer) -> bool:

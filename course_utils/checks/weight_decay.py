@@ -197,6 +197,8 @@ adam_l2_step.add_hints(
     "Then the five lines of Adam: m, v, t, the two corrected copies, the move.",
 )
 
+adam_l2_step.forbid("optimizers.adam_l2_step", "optimizers.adamw_step", "optimizers.adam_step")
+
 
 def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
     """A predicate: the answer makes the moves of this function, whatever its state looks like."""
@@ -361,6 +363,8 @@ adamw_step.add_hints(
     "The averages m and v never hear of the decay: they see g alone.",
     "Take Adam's move, and let θ lose the share λ of itself beside it.",
 )
+
+adamw_step.forbid("optimizers.adamw_step", "optimizers.adam_l2_step", "optimizers.adam_step")
 
 adamw_step.mistake(
     "L2 where decay was asked",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formula import BINDERS, Formula, FormulaError, pretty, read_formula
+from ..formula import OVER_AN_INDEX, Formula, FormulaError, pretty, read_formula
 from .domains import Domain, Values
 from .evaluation import Evaluator, evaluator, is_rough, name_of
 from .singularities import Border, borders
@@ -171,7 +171,7 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
             return minus(typed(x))
         case ast.Call(
             func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
-        ) if name in BINDERS:
+        ) if name in OVER_AN_INDEX:
             kind = {"real": True} if name == "Integral" else {"integer": True}
             index = sympy.Symbol(i, **kind)
             limits = (index, typed(lo), typed(hi))

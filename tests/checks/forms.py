@@ -1,6 +1,8 @@
 """What every unit's tests begin with: right answers, each in several forms."""
 
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 
 import pytest
@@ -20,3 +22,12 @@ def passes_in_every_form(check: ModuleType, right: dict[str, list[tuple]]) -> Ca
         assert feedback.earned == feedback.points
 
     return test
+
+
+def students_own(name: str) -> ModuleType:
+    """A module of the package as if a student had typed it: the same functions, no one's answer."""
+    spec = find_spec(f"course_utils.{name}")
+    own = spec_from_file_location(f"students_{name}", spec.origin)
+    module = sys.modules[own.name] = module_from_spec(own)
+    own.loader.exec_module(module)
+    return module

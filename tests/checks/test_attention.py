@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils import attention as package
 from course_utils.checks import attention as check
 from course_utils.exercise import Outcome
-from tests.checks.forms import passes_in_every_form
+from tests.checks.forms import passes_in_every_form, students_own
+
+package = students_own("attention")
 
 T, d, m, l, n, s = sympy.symbols("T d m l n s", positive=True)  # noqa: E741
 

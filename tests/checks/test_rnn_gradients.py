@@ -15,7 +15,9 @@ from course_utils import rnn
 from course_utils.answers import ____
 from course_utils.checks import rnn_gradients as check
 from course_utils.exercise import Outcome
-from tests.checks.forms import passes_in_every_form
+from tests.checks.forms import passes_in_every_form, students_own
+
+own = students_own("rnn")
 
 
 def by_assumption(W, h_prev, z, sigma):
@@ -67,10 +69,10 @@ RIGHT = {
         (lambda W, h, dsigma: W * dsigma(h),),
         (lambda W, h, dsigma: np.einsum("ij,j->ij", W, dsigma(h)),),
         (entry_by_entry,),
-        (rnn.step_jacobian,),
+        (own.step_jacobian,),
     ],
     "jacobian_product": [
-        (rnn.jacobian_product,),
+        (own.jacobian_product,),
         (backward,),
         (lambda W, hs, dsigma: reduce(lambda P, h: W * dsigma(h) @ P, hs[:-1], np.eye(len(W))),),
         (

@@ -6,6 +6,9 @@ import math
 import os
 import pkgutil
 import socket
+from array import array as flat_array
+from collections import Counter, OrderedDict, UserList, deque
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -13,12 +16,26 @@ import numpy as np
 import pytest
 import sympy
 
-from classroom.grading.values import WireError
 from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import checks
-from course_utils.answers import FunctionAnswer, ____, has_blank, in_a_row
+from course_utils.answers import (
+    Array,
+    Choice,
+    Formula,
+    Function,
+    FunctionAnswer,
+    Lines,
+    Number,
+    Student,
+    Unreadable,
+    ____,
+    has_blank,
+    in_a_row,
+    real_array,
+)
 from course_utils.exercise import Exercise
 from course_utils.meter import measure
+from course_utils.values import WireError, crossed
 from tests.classroom.grading.across import elsewhere, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
@@ -223,6 +240,158 @@ def test_nothing_can_be_called_that_was_not_handed_over():
     peer = Peer(None, lambda question: pytest.fail("asked"))
     with pytest.raises(WireError):
         peer.serve({"ask": "call", "function": 1, "args": []})
+
+
+class Held:
+    """An object that NumPy can read."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.rows, dtype=dtype)
+
+
+class Weight:
+    """An object that is a number when asked."""
+
+    def __float__(self):
+        return 0.25
+
+
+class Rows(UserList):
+    """A list of one's own."""
+
+
+ROWS = [[1.0, 2.0], [0.5, -3.0]]
+FORMS = {
+    "list": ROWS,
+    "tuple": tuple(map(tuple, ROWS)),
+    "array": np.array(ROWS),
+    "float16": np.array(ROWS, dtype=np.float16),
+    "float32": np.array(ROWS, dtype=np.float32),
+    "longdouble": np.array(ROWS, dtype=np.longdouble),
+    "complex": np.array(ROWS, dtype=complex),
+    "clongdouble": np.array(ROWS, dtype=np.clongdouble),
+    "imaginary": np.array(ROWS) * 1j,
+    "big endian": np.array(ROWS, dtype=">f8"),
+    "whole": np.array([[1, 2], [3, 4]]),
+    "truths": np.array([[True, False]]),
+    "objects": np.array(ROWS, dtype=object),
+    "matrix": np.array(ROWS).view(np.matrix),
+    "masked": np.ma.array(ROWS, mask=[[0, 1], [0, 0]]),
+    "a view": np.array(ROWS).T[::-1],
+    "empty": np.zeros((0, 3)),
+    "list of longdoubles": [[np.longdouble(x) for x in row] for row in ROWS],
+    "list of arrays": [np.array(row) for row in ROWS],
+    "decimals": [[Decimal("0.1"), Decimal(3)]],
+    "fractions": [[Fraction(1, 3), 2]],
+    "SymPy": sympy.Matrix([[1, sympy.sqrt(2)], [sympy.Rational(1, 3), 0]]),
+    "list of SymPy": [[sympy.pi, sympy.Integer(2)]],
+    "deque": deque(map(deque, ROWS)),
+    "flat array": flat_array("d", [1.0, 2.5]),
+    "memory": memoryview(np.array(ROWS)),
+    "range": range(4),
+    "of one's own": Held(ROWS),
+    "list of one's own": Rows(ROWS),
+    "a list of those": [Held([1.0, 2.0]), Held([3.0, 4.0])],
+    "ragged": [[1.0], [1.0, 2.0]],
+    "text": "1/2",
+    "text in a list": ["1/2", 3],
+    "NumPy text": np.str_("1/2"),
+    "whole number": 7,
+    "longdouble number": np.longdouble(0.1),
+    "decimal": Decimal("0.1"),
+    "weight": Weight(),
+    "fraction": Fraction(1, 3),
+    "array of one": np.array(0.25),
+    "float32 number": np.float32(0.1),
+    "truth": True,
+    "NumPy truth": np.True_,
+    "complex number": 2 + 0j,
+    "SymPy number": sympy.Rational(1, 3),
+    "not a number": math.nan,
+    "infinite": Decimal("-Infinity"),
+    "huge": 10**30,
+    "set": {1.0, 2.0},
+    "dict": {"a": 1.0},
+    "counter": Counter("aab"),
+    "generator": (x for x in (1.0, 2.0)),
+    "keys": {1: 2}.keys(),
+    "file": object(),
+    "None": None,
+}
+KINDS = {
+    "number": Number(),
+    "array": Array((2, 2)),
+    "formula": Formula(beta=(0, 1)),
+    "choice": Choice(("1/2", "true", "false")),
+    "lines": Lines(["beta"]),
+    "function": Function(),
+    "student": Student(),
+}
+
+
+def read_as(kind, answer):
+    """What a kind reads, in a form that can be compared; or why it reads nothing."""
+    try:
+        return repr(kind.read(answer, "answer"))
+    except Unreadable as reason:
+        return str(reason)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whatever_it_is_both_sides_read_the_same(form):
+    with elsewhere(form=FORMS[form], give=lambda: FORMS[form]) as there:
+        arrived, result = value(there, "form"), value(there, "give")()
+    here = crossed(FORMS[form])
+    for kind in KINDS.values():
+        if not (kind is KINDS["formula"] or kind is KINDS["lines"]):
+            assert read_as(kind, arrived) == read_as(kind, here)
+    for kind in (KINDS["formula"], KINDS["lines"]):  # a formula is known by its text
+        assert [str(read_as(kind, x))[:8] for x in (arrived, here)] == [read_as(kind, here)[:8]] * 2
+    for other in (arrived, result, crossed(arrived), crossed(here)):
+        same_numbers(other, here)
+    if form not in ("generator", "masked"):
+        same_numbers(FORMS[form], here)
+
+
+def same_numbers(a, b):
+    a, b = real_array(a), real_array(b)
+    assert (a is None) == (b is None)
+    if a is not None:
+        np.testing.assert_array_equal(a, b)
+
+
+class Memory(NamedTuple):
+    m: np.ndarray
+    t: int
+
+
+@pytest.mark.parametrize(
+    "start",
+    [Memory(np.zeros(2), 0), Counter(m=0, t=0), deque([0.0, 0]), State(0.0), OrderedDict(m=0)],
+    ids=lambda start: type(start).__name__,
+)
+def test_a_state_of_a_kind_of_its_own_comes_back_as_itself(start):
+    def step(state):
+        assert type(state) is type(start)
+        return state
+
+    with elsewhere(step=step, start=start) as there:
+        for first, run in [
+            (value(there, "start"), value(there, "step")),
+            (crossed(start), FunctionAnswer(step, "step")),
+        ]:
+            second = run((first, 1)[0])
+            assert type(run(second)).__name__ == type(start).__name__
+
+
+def test_a_large_array_crosses_as_fast_as_a_copy():
+    square = np.ones((512, 512))
+    assert crossed(square) is not square
+    with pytest.raises(WireError, match="too large"):
+        crossed([np.ones((1000, 1000))] * 2)
 
 
 def answers_of(unit):

@@ -1,8 +1,11 @@
-"""Values as plain data: what can cross between the student's process and the judge, and as what.
+"""What an answer is as plain data: what can cross from a student's process to a judge, and as what.
 
 Values become JSON. Nothing is ever unpickled or evaluated: numbers, texts, lists and arrays arrive
-as such, a formula as text, and of everything else only the type's name is known. A function stays
-where it is, under a number; the other side gets a stand-in that calls it there.
+as such, a formula as text, and of everything else the type's name is known, the parts of a plain
+object, and the array that it can be read as. A function stays where it is, under a number; the
+other side gets a stand-in that calls it there.
+
+A notebook judges what has been through here too (`crossed`), so that both judge the same value.
 """
 
 from __future__ import annotations
@@ -12,17 +15,22 @@ import copy
 import inspect
 import itertools
 import math
+import sys
+from array import array as flat_array
+from collections import deque
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from course_utils.answers import Blank, ____
-from course_utils.formula import FormulaError, sympy_kind, sympy_text
-from course_utils.rnn import Activation
+from .answers import Blank, ____, in_words, real_array
+from .formula import FormulaError, sympy_kind, sympy_text
+from .rnn import Activation
 
 MOST_BYTES = 8 << 20  # in one message
+MOST_IN_ARRAYS = MOST_BYTES * 2 // 3  # as text they take a third more
 MOST_PARTS = 200_000  # in one value
 DEEPEST = 40  # lists in lists, and calls within calls
 MOST_BITS = 20_000  # of an integer
@@ -33,6 +41,19 @@ TAG = "$"
 
 class WireError(Exception):
     """The value cannot cross, or what came is not what was agreed upon."""
+
+
+class Room:
+    """What is left of the largest value that can be handed over."""
+
+    def __init__(self) -> None:
+        self.parts, self.bytes = MOST_PARTS, MOST_IN_ARRAYS
+
+    def take(self, parts: int = 1, bytes: int = 0) -> None:
+        """One more part, or an array of so many bytes."""
+        self.parts, self.bytes = self.parts - parts, self.bytes - bytes
+        if self.parts < 0 or self.bytes < 0:
+            raise WireError("it is too large to be handed over")
 
 
 class Values:
@@ -63,38 +84,75 @@ class Values:
 
     def encode(self, value: Any) -> Any:
         """The value as JSON can carry it."""
-        return self._encode(value, DEEPEST, itertools.count())
+        return self._encode(value, DEEPEST, Room())
 
-    def _encode(self, value: Any, depth: int, parts: Iterator[int]) -> Any:
-        if not depth or next(parts) > MOST_PARTS:
-            raise WireError("it is too large or too deeply nested to be handed over")
+    def _encode(self, value: Any, depth: int, room: Room) -> Any:
+        room.take()
+        if not depth:
+            raise WireError("it is too deeply nested to be handed over")
 
         def inner(x: Any) -> Any:
-            return self._encode(x, depth - 1, parts)
+            return self._encode(x, depth - 1, room)
 
         kind = type(value)  # not isinstance, which asks the object itself
         if value is None or kind in (bool, str):
             return value
-        if issubclass(kind, np.ndarray | np.generic):
-            return _array(value, inner)
+        if issubclass(kind, str):
+            return str.__str__(value)
+        if (home := getattr(kind, "home_of_stand_in", None)) and self._is_mine(home):
+            return {TAG: "yours", "handle": home[1]}
+        if issubclass(kind, np.ndarray | np.generic | flat_array | memoryview):
+            return self._array(value, inner, room)
         if issubclass(kind, int | float):
             return _number(value)
-        if issubclass(kind, list | range):
-            return [inner(x) for x in value]
-        if issubclass(kind, tuple | set | frozenset) and kind is not Activation:
-            tag = "tuple" if issubclass(kind, tuple) else "set"
-            return {TAG: tag, "v": [inner(x) for x in value]}
-        if issubclass(kind, dict):
-            return {TAG: "dict", "v": [[inner(k), inner(x)] for k, x in value.items()]}
+        if issubclass(kind, _CONTAINERS) and kind is not Activation:
+            return self._container(value, kind, inner)
         if self.extension and (special := self.extension.encode(value)) is not None:
             return special
         return self._rare(value, kind, inner)
 
+    def _is_mine(self, home: tuple) -> bool:
+        """Did the other side hand this over, under the number that comes with it?"""
+        return home[0] is self
+
+    def _container(self, value: Any, kind: type, inner: Callable) -> Any:
+        """A list, tuple, set or dictionary; one of a kind of its own comes back as itself."""
+        if issubclass(kind, dict):
+            data: Any = {TAG: "dict", "v": [[inner(k), inner(x)] for k, x in value.items()]}
+        elif issubclass(kind, tuple | set | frozenset):
+            tag = "tuple" if issubclass(kind, tuple) else "set"
+            data = {TAG: tag, "v": [inner(x) for x in value]}
+        else:
+            data = [inner(x) for x in value]
+        if kind in (list, tuple, set, frozenset, dict, range):
+            return data
+        return {TAG: "kin", "type": kind.__name__, "handle": self._keep(value), "v": data}
+
+    def _array(self, value: Any, inner: Callable, room: Room) -> Any:
+        array = np.asarray(value)
+        if array.dtype.char in "gG":  # more digits than other machines have
+            array = array.astype("c16" if array.dtype.kind == "c" else "f8")
+        if array.dtype.char not in NUMBERS:
+            values = [inner(x) for x in array.astype(object).ravel().tolist()]
+            return {TAG: "objects", "v": [list(array.shape), values]}
+        room.take(bytes=array.nbytes)
+        return self._numbers_of(array, isinstance(value, np.generic))
+
+    def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        return {
+            TAG: "array",
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "scalar": scalar,
+            "v": base64.b64encode(array.tobytes()).decode(),
+        }
+
     def _rare(self, value: Any, kind: type, inner: Callable) -> Any:
         if issubclass(kind, Blank):
             return {TAG: "blank"}
-        if issubclass(kind, str):
-            return str.__str__(value)
+        if issubclass(kind, Decimal):
+            return _number(float(value))
         if issubclass(kind, complex):
             return {TAG: "complex", "v": [_number(value.real), _number(value.imag)]}
         if issubclass(kind, Fraction):
@@ -111,17 +169,21 @@ class Values:
 
     def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
         """A function by its number, a plain object by its parts too; of others the type's name."""
-        if (home := getattr(value, "home_of_stand_in", None)) and home[0] is self:
+        if (home := getattr(value, "home_of_stand_in", None)) and self._is_mine(home):
             return {TAG: "yours", "handle": home[1]}
-        about: dict = {"type": kind.__name__, "handle": next(self._numbers)}
+        about: dict = {"type": kind.__name__}
         if callable(value):
-            about |= {TAG: "function"} | _signature(value)
-        elif (parts := _parts(value, kind)) is not None:
-            about |= {TAG: "instance", "v": inner(parts)}
-        else:
-            return about | {TAG: "object", "iterates": hasattr(kind, "__next__")}
-        self._kept[about["handle"]] = value
-        return about
+            return about | {TAG: "function", "handle": self._keep(value)} | _signature(value)
+        if (numbers := real_array(value)) is not None:  # by __array__, __float__ or as a sequence
+            about["numbers"] = inner(numbers)
+        if (parts := _parts(value, kind)) is not None:
+            return about | {TAG: "instance", "handle": self._keep(value), "v": inner(parts)}
+        return about | {TAG: "object", "handle": 0, "iterates": hasattr(kind, "__next__")}
+
+    def _keep(self, value: Any) -> int:
+        handle = next(self._numbers)
+        self._kept[handle] = value
+        return handle
 
     # -- in
 
@@ -154,14 +216,16 @@ class Values:
             case "ellipsis":
                 return ...
             case "object":
-                return _unknown(data, data.get("iterates") is True)()
+                return self._unknown(data, data.get("iterates") is True, depth)()
+            case "kin":
+                return self._kin(data, self._decode(data["v"], depth - 1))
             case "function":
                 return self._stand_in(data)
             case "yours":
                 mine = self._mine(data["handle"])
                 return mine if callable(mine) else copy.deepcopy(mine)
             case "instance":
-                return self._instance(data, self._decode(data["v"], depth - 1))
+                return self._instance(data, self._decode(data["v"], depth - 1), depth)
             case "set" | "dict" if len(data["v"]) > MOST_KEYS:
                 raise WireError("it is a set or a dictionary with too many keys")
             case _:
@@ -182,14 +246,92 @@ class Values:
             stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))
         return stand_in
 
-    def _instance(self, data: dict, parts: dict) -> Any:
+    def _kin(self, data: dict, plain: Any) -> Any:
+        """A list, tuple, set or dictionary, which travels back as the one on the other side."""
+        if type(plain) not in (list, tuple, set, dict):
+            raise WireError("it is no list, tuple, set or dictionary")
+        home = {"home_of_stand_in": (self, int(data["handle"]))}
+        return type(word(data["type"]), (type(plain),), home)(plain)
+
+    def _unknown(self, data: dict, iterates: bool, depth: int) -> type:
+        """A class of that name, about which is known at most which array it can be read as."""
+        held: dict[str, Any] = {}
+        if "numbers" in data:
+            numbers = real_array(self._decode(data["numbers"], depth - 1))
+            held["__array__"] = lambda self, dtype=None, copy=None: np.array(numbers, dtype)
+        return type(word(data["type"]), (_Iterates,) if iterates else (), held)
+
+    def _instance(self, data: dict, parts: dict, depth: int) -> Any:
         """An object with the parts of the one on the other side, which travels back as that one."""
-        instance = _unknown(data, False)()
+        instance = self._unknown(data, False, depth)()
         type(instance).home_of_stand_in = (self, int(data["handle"]))
         for name, part in parts.items():
             if not word(name).startswith("__"):  # NumPy would believe an __array_interface__
                 instance.__dict__[word(name)] = part
         return instance
+
+
+class _Here(Values):
+    """Both sides at once: a function is itself, and arrays need no text.
+
+    What has crossed before, and an array that counts, is left as it is.
+    """
+
+    def _is_mine(self, home: tuple) -> bool:
+        return isinstance(home[0], _Here)
+
+    def _encode(self, value: Any, depth: int, room: Room) -> Any:
+        if hasattr(type(value), "home_of_stand_in") or _is_metered(type(value)):
+            return {TAG: "as it is", "v": value}
+        return super()._encode(value, depth, room)
+
+    def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
+        native = array.astype(array.dtype.newbyteorder("="))
+        return {TAG: "as it is", "v": native[()] if scalar else native}
+
+    def _decode(self, data: Any, depth: int) -> Any:
+        if type(data) is dict and data.get(TAG) == "as it is":
+            return data["v"]
+        return super()._decode(data, depth)
+
+    def _stand_in(self, data: dict) -> Callable:
+        return self._kept[data["handle"]]
+
+
+def _is_metered(kind: type) -> bool:
+    arrays = sys.modules.get(f"{__package__}.meter.arrays")
+    return arrays is not None and issubclass(kind, arrays.LikeAnArray)
+
+
+class _Back(_Here):
+    """The way back: what has crossed as an object or a list of a kind of its own is that again."""
+
+    def _encode(self, value: Any, depth: int, room: Room) -> Any:
+        home = getattr(type(value), "home_of_stand_in", None)
+        if home and self._is_mine(home):
+            return {TAG: "as it is", "v": copy.deepcopy(home[0]._kept[home[1]])}
+        if issubclass(type(value), tuple | list | dict) and type(value) is not Activation:
+            return super()._encode(value, depth, room)
+        return {TAG: "as it is", "v": value}
+
+
+def crossed(value: Any) -> Any:
+    """The value as it would arrive at another process; WireError says why it would not."""
+    codec = _Here()
+    try:
+        return codec.decode(codec.encode(value))
+    except (WireError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise WireError(f"it cannot be looked into ({in_words(error)})") from None
+
+
+def returned(value: Any) -> Any:
+    """An argument for a function whose results have `crossed`: its own objects are its own."""
+    if type(value) in (int, float, str, np.ndarray) or callable(value):
+        return value
+    codec = _Back()
+    return codec.decode(codec.encode(value))
 
 
 # -- numbers and formulas
@@ -205,23 +347,6 @@ def _number(value: Any) -> Any:
     if value.bit_length() > MOST_BITS:
         raise WireError(f"it contains an integer of {value.bit_length()} bits")
     return {TAG: "int", "v": f"{value:x}"}
-
-
-def _array(value: Any, inner: Callable) -> Any:
-    array = np.asarray(value)
-    if array.nbytes > MOST_BYTES:
-        raise WireError("it is too large to be handed over")
-    if array.dtype.char not in NUMBERS:
-        values = [inner(x) for x in array.astype(object).ravel().tolist()]
-        return {TAG: "objects", "v": [list(array.shape), values]}
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return {
-        TAG: "array",
-        "dtype": array.dtype.str,
-        "shape": list(array.shape),
-        "scalar": isinstance(value, np.generic),
-        "v": base64.b64encode(array.tobytes()).decode(),
-    }
 
 
 def _as_array(data: dict) -> Any:
@@ -263,6 +388,7 @@ def _unevaluated() -> tuple:
 
 # -- everything else
 
+_CONTAINERS = (list, range, tuple, set, frozenset, dict, deque)
 _HOLDERS: dict[str, Callable[[list], Any]] = {
     "tuple": tuple,
     "set": set,
@@ -301,11 +427,6 @@ def _parts(value: Any, kind: type) -> dict | None:
         return None
     held = {name: getattr(value, name) for name in slots if hasattr(value, name)}
     return {**held, **getattr(value, "__dict__", {})}
-
-
-def _unknown(data: dict, iterates: bool) -> type:
-    """A class of that name, about which nothing else is known."""
-    return type(word(data["type"]), (_Iterates,) if iterates else (), {})
 
 
 class _Iterates(Iterator):

@@ -1,0 +1,67 @@
+"""What a person should look at: cells that let a check do the guessing, or reach for an answer.
+
+This looks at the text of the student's cells alone. It takes no points; it asks for a look.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+LOOPS = (
+    ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
+PEEPING = {"_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers"}
+
+
+def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
+    """Sentences about one cell of a student's; `forbidden` are names such as transport.sinkhorn."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    says = []
+    if any(_calls_a_check(inner) for loop in _loops(tree) for inner in ast.walk(loop)):
+        says.append(f"The cell {cell} calls a check in a loop.")
+    says += [
+        f"The cell {cell} reaches for {name}, which is an answer."
+        for name in sorted(set(_reached(tree)) & set(forbidden))
+    ]
+    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    if names & PEEPING:
+        says.append(f"The cell {cell} looks into the program that runs it.")
+    if any(_is_private_of_check(node) for node in ast.walk(tree)):
+        says.append(f"The cell {cell} uses the inside of a check.")
+    return says
+
+
+def _loops(tree: ast.AST) -> Iterator[ast.AST]:
+    return (node for node in ast.walk(tree) if isinstance(node, LOOPS))
+
+
+def _calls_a_check(node: ast.AST) -> bool:
+    """`check.bias(…)`, and not `check.bias.hint()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="check"))):
+            return True
+    return False
+
+
+def _is_private_of_check(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="check"), attr=name):
+            return name.startswith("_")
+    return False
+
+
+def _reached(tree: ast.AST) -> Iterator[str]:
+    """`transport.sinkhorn` for the import of it, and for `transport.sinkhorn` in the text."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names):
+                home = module.removeprefix("course_utils").lstrip(".")
+                yield from (f"{home}.{name.name}" for name in names if home)
+            case ast.Attribute(value=ast.Name(id=module), attr=name):
+                yield f"{module}.{name}"
+            case ast.Attribute(value=ast.Attribute(attr=module), attr=name):
+                yield f"{module}.{name}"

@@ -1,0 +1,49 @@
+"""Cells that a person should look at are found by their text."""
+
+import pytest
+
+from classroom.grading.flags import flags
+from tests.classroom.grading.making import graded, solved
+
+FORBIDDEN = ["transport.sinkhorn", "attention.causal_attention"]
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("for w in words:\n    check.claim(w)", "calls a check in a loop"),
+        ("[check.claim(w).earned for w in words]", "calls a check in a loop"),
+        ("while not check.claim(w).earned: w = next(words)", "calls a check in a loop"),
+        ("from course_utils.transport import sinkhorn", "reaches for transport.sinkhorn"),
+        ("from course_utils import transport as t\nf = transport.sinkhorn", "transport.sinkhorn"),
+        ("import course_utils.transport\nf = course_utils.transport.sinkhorn", "sinkhorn"),
+        ("sys._getframe(1).f_locals", "looks into the program"),
+        ("f = check._by_linear_program", "the inside of a check"),
+    ],
+)
+def test_a_cell_that_guesses_or_reaches_is_named(source, says):
+    assert says in " ".join(flags("answer-a", source, FORBIDDEN))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "check.claim(word)",
+        "check.claim.hint()",
+        "for i in range(3): total += i",
+        "from course_utils.attention import softmax",
+        "def sinkhorn(C, p, q): return C",
+        "this is no Python",
+    ],
+)
+def test_an_ordinary_cell_is_not(source):
+    assert flags("answer-a", source, FORBIDDEN) == []
+
+
+def test_an_answer_from_the_package_earns_nothing_and_is_looked_at(desk):
+    cell = "from course_utils.attention import causal_attention"
+    grade, _ = graded(desk, solved("04_attention", causal_attention=cell), "04_attention")
+    result = next(r for r in grade.results if r.name == "causal_attention")
+    assert result.earned == 0
+    assert "attention.causal_attention is what this exercise asks you to write" in result.says
+    assert any("reaches for attention.causal_attention" in says for says in grade.by_hand)

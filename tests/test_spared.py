@@ -1,0 +1,99 @@
+"""What an exercise asks for is in the package too: handed in, it says so and earns nothing."""
+
+import functools
+import importlib
+import itertools
+import pkgutil
+import types
+
+import numpy as np
+import pytest
+
+import course_utils
+from course_utils import attention, checks, transport
+from course_utils.answers import Function
+from course_utils.checks import attention as check_attention
+from course_utils.checks import transport as check_transport
+from course_utils.exercise import Exercise, Outcome
+from course_utils.spared import Spared, forbidding, named, students_code
+
+UNITS = [
+    importlib.import_module(f"{checks.__name__}.{found.name}")
+    for found in pkgutil.iter_modules(checks.__path__)
+]
+EXERCISES = [e for unit in UNITS for e in vars(unit).values() if isinstance(e, Exercise)]
+OF_FUNCTIONS = [
+    e for e in EXERCISES if any(isinstance(kind, Function) for kind in e.kinds.values())
+]
+SUBJECT = [
+    importlib.import_module(f"{course_utils.__name__}.{name}")
+    for name in ("attention", "block", "optimizers", "rnn", "transport", "variants")
+]
+PUBLIC = {
+    f"{module.__name__}.{name}": f
+    for module in SUBJECT
+    for name, f in vars(module).items()
+    if isinstance(f, types.FunctionType) and not name.startswith("_")
+}
+MOST_ARGUMENTS = 4
+
+
+def adapted(f):
+    """The function as it is, wrapped, with other arguments, and a part of its result."""
+    yield f
+    yield functools.partial(f)
+    for count in range(1, MOST_ARGUMENTS + 1):
+        yield lambda *args, count=count: f(*args[:count])
+        for order in itertools.permutations(range(count)):
+            if list(order) != sorted(order) and count < MOST_ARGUMENTS:
+                yield lambda *args, order=order: f(*(args[k] for k in order))
+    yield lambda *args: f(*args)[0]
+    yield lambda *args: f(*args)[-1]
+
+
+@pytest.mark.parametrize("exercise", OF_FUNCTIONS, ids=lambda e: f"{e.number}-{e.name}")
+def test_no_function_of_the_package_earns_a_point(exercise):
+    for name, f in PUBLIC.items():
+        for answer in adapted(f):
+            given = [
+                answer if isinstance(kind, Function) else "0" for kind in exercise.kinds.values()
+            ]
+            feedback = exercise(*given)
+            assert feedback.earned == 0, f"{name} earns {feedback}"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        attention.causal_attention,
+        functools.partial(attention.causal_attention),
+        lambda Q, K, V: attention.causal_attention(Q, K, V),
+        lambda Q, K, V: attention.attention(Q, K, V, mask=attention.causal_mask(len(Q))),
+        lambda Q, K, V: named("attention.causal_attention")(Q, K, V),
+    ],
+)
+def test_a_function_that_is_the_answer_says_so(answer):
+    feedback = check_attention.causal_attention(answer)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "is what this exercise asks you to write" in feedback.says
+
+
+def test_it_can_be_used_again_when_the_check_is_over():
+    check_transport.sinkhorn(transport.sinkhorn)
+    plan = transport.sinkhorn(np.eye(2), [1, 1], [1, 1], 0.5)
+    assert plan.sum() == pytest.approx(2)
+    with forbidding(["transport.sinkhorn"]):
+        assert transport.sinkhorn(np.eye(2), [1, 1], [1, 1], 0.5).sum() == pytest.approx(2)
+        with students_code(), pytest.raises(Spared, match=r"transport\.sinkhorn is what"):
+            transport.sinkhorn(np.eye(2), [1, 1], [1, 1], 0.5)
+
+
+def test_an_error_of_the_students_code_leaves_nothing_forbidden():
+    with pytest.raises(ZeroDivisionError), forbidding(["attention.softmax"]), students_code():
+        raise ZeroDivisionError
+    assert attention.softmax(np.zeros(2)) == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: f"{e.number}-{e.name}")
+def test_what_is_forbidden_exists(exercise):
+    assert all(callable(named(name)) for name in exercise.forbidden)
