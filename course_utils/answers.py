@@ -421,12 +421,10 @@ class FunctionAnswer:
             result = crossed(result) if crossing else result
         except (NotAttempted, KeyboardInterrupt):
             raise
-        except Spared as reason:
-            raise Unreadable(str(reason)) from None
-        except WireError as reason:
-            raise Unreadable(
-                f"What {self.call(*args)} returned cannot be judged: {reason}."
-            ) from None
+        except Spared as why:
+            raise Unreadable(str(why)) from None
+        except WireError as why:
+            raise Unreadable(f"What {self.call(*args)} returned cannot be judged: {why}.") from None
         except BaseException as error:  # SystemExit too
             reason = re.sub(r"[\w.]+\.<locals>\.", "", in_words(error))
             reason = reason.replace("<lambda>", self.name).rstrip(".")

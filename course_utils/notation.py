@@ -11,7 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -177,7 +177,9 @@ def _spelled(form: str, run: str) -> str:
 
 TAKE_GROUPS = ("frac", "binom", "sqrt", "math..", "math...", "text", "operatorname", "textrm")
 GROUP = r"\s*\{([^{}]*)\}"
-BRACED = [  # innermost first, so that no group within these has groups of its own
+BRACED: list[
+    tuple[str, str | Callable[[re.Match], str]]
+] = [  # innermost first, so that no group within these has groups of its own
     (rf"\\[dtc]?frac{GROUP}{GROUP}", r"((\1)/(\2))"),
     (rf"\\[dt]?binom{GROUP}{GROUP}", r" binomial(\1, \2)"),
     (rf"\\sqrt\s*\[([^][]*)\]{GROUP}", r" ((\2)**(1/(\1)))"),
@@ -198,7 +200,7 @@ def _without_latex(text: str) -> str:
         text = re.sub(r"\\sqrt\s*(\w)", r"\\sqrt{\1}", text)
         text = re.sub(r"\^\s*(\d+|[A-Za-z]|\\[A-Za-z]+)(?![\d{])", r"^{\1}", text)
     text = text.strip("$ ")
-    changed = "{" in text
+    changed = int("{" in text)
     while changed:
         for pattern, instead in BRACED:
             text, changed = re.subn(pattern, instead, text)

@@ -8,6 +8,7 @@ a partial or called by a lambda. Checks compute their references outside of that
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import types
 from collections.abc import Iterator, Sequence
@@ -40,7 +41,10 @@ def forbidding(names: Sequence[str], free: Sequence[Any] = ()) -> Iterator[None]
 @contextlib.contextmanager
 def students_code(function: Any = None) -> Iterator[None]:
     """Around every call of a student's function: what is forbidden raises `Spared`."""
-    if Bans.active or not Bans.names or any(function is one for one in Bans.free):
+    elsewhere = hasattr(
+        function, "home_of_stand_in"
+    )  # it runs in another process, which sees to it
+    if Bans.active or not Bans.names or elsewhere or any(function is f for f in Bans.free):
         yield
         return
     codes = [(f, f.__code__, name) for name in Bans.names for f in _functions(name)]
@@ -55,6 +59,7 @@ def students_code(function: Any = None) -> Iterator[None]:
         Bans.active = False
 
 
+@functools.cache
 def _refusal(name: str) -> types.CodeType:
     """The code of a function that takes anything and says the sentence."""
 

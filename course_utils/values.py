@@ -235,10 +235,11 @@ class Values:
         """A function that calls the one on the other side, with that one's name and parameters."""
         handle = int(data["handle"])
 
-        def stand_in(*args: Any, **named: Any) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
             encoded = {name: self.encode(x) for name, x in named.items()}
             return self.call_there(handle, [self.encode(x) for x in args], encoded)
 
+        stand_in: Any = call
         stand_in.home_of_stand_in = (self, handle)
         stand_in.in_a_row = self.in_a_row_there
         stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
@@ -413,9 +414,12 @@ def _signature(function: Any) -> dict:
     return {"name": name if isinstance(name, str) else "", "parameters": parameters}
 
 
+_PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)
+
+
 def _parameter(about: list) -> inspect.Parameter:
     name, kind, has_default = about
-    kinds = {k.name: k for k in type(inspect.Parameter.VAR_KEYWORD)}
+    kinds = {k.name: k for k in _PARAMETER_KINDS}
     default = None if has_default else inspect.Parameter.empty
     return inspect.Parameter(word(name), kinds[kind], default=default)
 
