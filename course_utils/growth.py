@@ -36,7 +36,7 @@ def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> An
     for name, given in sizes.items():
         if isinstance(given, int):
             fitted[name] = [*range(2, given + 3)]
-            held_out[name] = [2 * given + 5, 3 * given + 8, 37]
+            held_out[name] = [2 * given + 5, 3 * given + 8]
         else:
             *fitted[name], last = sorted(set(given))
             held_out[name] = [last]

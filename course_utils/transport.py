@@ -209,6 +209,9 @@ def _small_prices(
         if (lower == v).all() and (raised == u).all():
             break
         u, v = raised, lower
+    paid = max((abs(int(whole[i, j])) for i, j in cells), default=0)
+    if abs(int(u[0])) <= paid * sum(whole.shape):  # as a rule the first price is 0
+        u, v = u - u[0], v + u[0]
     u = np.array([int(x) / unit for x in u])
     return u, np.minimum([int(x) / unit for x in v], (C - u[:, None]).min(axis=0))
 

@@ -101,14 +101,14 @@ nonnegative = _scalar(
 )  # fmt: skip
 
 
-def interval(lo: float, hi: float, closed: bool = False) -> Domain:
+def interval(lo: Any, hi: Any, closed: bool = False) -> Domain:
     """The numbers between lo and hi, without the ends unless `closed`."""
     lo, hi = Fraction(str(lo)), Fraction(str(hi))
     width = hi - lo
     inside = [lo + width * Fraction(k, 4) for k in (2, 1, 3)]
     near = [lo + width * TINY, hi - width * TINY, lo + width * SHORT, hi - width * SHORT]
 
-    def tail(rng: Random) -> Fraction:
+    def tail(rng: Random) -> Any:
         step = width * min(HALF, _magnitude(rng) / 100)
         return lo + step if rng.random() < 0.5 else hi - step
 
@@ -142,6 +142,10 @@ def integers(lo: int = 1, hi: int | None = 8) -> Domain:
     )  # fmt: skip
 
 
+def _small_products(products: Callable, rng: Random, length: int) -> list:
+    return products(lambda: rng.choice([0, 1, -1, 2]), length)
+
+
 def inner_products(vectors: int = 2) -> list[Domain]:
     """xᵀx, xᵀy, yᵀy (of three vectors xᵀx, xᵀy, xᵀz, yᵀy, …) of real vectors of any length.
 
@@ -156,10 +160,7 @@ def inner_products(vectors: int = 2) -> list[Domain]:
         return [sum(a * b for a, b in zip(xs[i], xs[j], strict=True)) for i, j in pairs]
 
     def simple() -> list:
-        rngs = [Random(k) for k in range(9)]
-        small = [
-            products(lambda r=r: r.choice([0, 1, -1, 2]), 1 + k % 3) for k, r in enumerate(rngs)
-        ]
+        small = [_small_products(products, Random(k), 1 + k % 3) for k in range(9)]
         return [products(lambda: 0, 1), products(lambda: 1, 1), *small]
 
     together = Domain(
@@ -169,7 +170,7 @@ def inner_products(vectors: int = 2) -> list[Domain]:
         (),
         {"real": True},
         scatter=lambda rng: products(lambda: rng.choice(real.simple()), rng.randint(1, 3)),
-        tail=lambda rng: products(lambda: real.tail(rng), rng.randint(1, 2)),
+        tail=lambda rng: products(lambda: real.far(rng), rng.randint(1, 2)),
     )
     parts = []
     for k, (i, j) in enumerate(pairs):
@@ -180,6 +181,10 @@ def inner_products(vectors: int = 2) -> list[Domain]:
 
 
 # -- vectors and matrices
+
+
+def _always(value: Any) -> Callable[[], Any]:
+    return lambda: value
 
 
 def _array(sizes: tuple, of: Domain, special: tuple = ()) -> Domain:
@@ -204,11 +209,11 @@ def _array(sizes: tuple, of: Domain, special: tuple = ()) -> Domain:
 
     def simple(*n: int) -> list:
         mixed = [scatter(Random(k), *n) for k in range(3)]
-        constant = [fill(lambda v=v: v, n) for v in of.simple()[:3]]
+        constant = [fill(_always(v), n) for v in of.simple()[:3]]
         return [*constant, *(s(Random(k), n[0]) for s in special for k in range(3)), *mixed]
 
     def corners(*n: int) -> list:
-        return simple(*n) + [fill(lambda v=v: v, n) for v in of.corners()]
+        return simple(*n) + [fill(_always(v), n) for v in of.corners()]
 
     return Domain(draw, simple, corners, sizes, {"real": True}, scatter, tail)
 
@@ -379,6 +384,14 @@ class Values:
         return other
 
 
+def _impulse(place: int, one: Any, zero: Any) -> Callable[[int], Any]:
+    return lambda i: one if i == place else zero
+
+
+def _in_turn(values: list, shift: int) -> Callable[[int], Any]:
+    return lambda i: values[(i + shift) % len(values)]
+
+
 def sequence(of: Domain = real) -> Domain:
     """Sequences g(1), g(2), … with values in `of`, for sums of symbolic length."""
 
@@ -391,15 +404,15 @@ def sequence(of: Domain = real) -> Domain:
 
     def simple(*n: int) -> list:
         zero, one = of.simple(*n)[:2]
-        impulses = [Values(lambda i, k=k: one if i == k else zero) for k in (1, 2)]
+        impulses = [Values(_impulse(k, one, zero)) for k in (1, 2)]
         return [Values(lambda i: zero), Values(lambda i: one), *impulses]
 
     def corners(*n: int) -> list:
         ends = of.corners(*n)
-        return simple(*n) + [Values(lambda i, k=k: ends[(i + k) % len(ends)]) for k in (0, 1)]
+        return simple(*n) + [Values(_in_turn(ends, k)) for k in (0, 1)]
 
     return Domain(
-        drawn(of.draw), simple, corners, of.sizes,
+        drawn(of.draw), simple, corners, of.sizes, {} if of.sizes else of.assumptions,
         scatter=drawn(of.readable), tail=drawn(of.far),
     )  # fmt: skip
 

@@ -175,12 +175,12 @@ def _function(e: Any, exact: bool) -> Callable:
     slow = getattr(mpmath, name)
 
     def one(*args: Any) -> Any:
-        args = [bare(a) for a in args]
+        numbers = [bare(a) for a in args]
         if _nothing:
-            _refuse_poles(name, args[0])
+            _refuse_poles(name, numbers[0])
         if _loss is not None:
-            _loss.in_function(args[0])
-        found = _real_only(safely(slow, *args))
+            _loss.in_function(numbers[0])
+        found = _real_only(safely(slow, *numbers))
         return found if exact else np.float64(found)
 
     def each(*args: Any) -> Any:

@@ -75,7 +75,10 @@ class Reader:
         self.sequences = {n for n, value in first.items() if isinstance(value, Values)}
         self.symbols = {
             n: sympy.Symbol(n, **(d.assumptions if d else {"real": True})) for n, d in names.items()
-        } | {n: sympy.Function(n) for n in self.functions}
+        } | {
+            n: sympy.Function(n, **(domain.assumptions if (domain := names[n]) else {}))
+            for n in self.functions
+        }
 
     def read(self, source: Any) -> Expression:
         """The expression; a FormulaError says why there is none."""
@@ -122,6 +125,8 @@ class Reader:
         self._refuse_undeclared(names)
         own = {s: self.symbols[name_of(s)] for s in e.free_symbols if isinstance(s, sympy.Symbol)}
         self._refuse_matrices(name_of(s) for s in own)
+        for applied in e.atoms(sympy.core.function.AppliedUndef):
+            own[applied] = self.symbols[name_of(applied.func)](*applied.args)
         text = self.in_words(typed or str(e))
         looks = tex or latex(e, self.tex, self.sequences, as_typed=bool(typed))
         scalar = isinstance(e, sympy.Expr) and not e.atoms(sympy.MatrixExpr)
@@ -159,7 +164,7 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
         return kind(*flat, evaluate=False)
 
     def total(left: Any, right: Any) -> Any:
-        bracketed = node.left.col_offset != node.col_offset
+        bracketed = node.left.col_offset != node.col_offset  # type: ignore[attr-defined]
         first = left.args if left.func is sympy.Add and not bracketed else [left]
         return sympy.Add(*first, right, evaluate=False)
 
@@ -182,8 +187,8 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
                 return names[name](*parts)
             if name == "sqrt":
                 return sympy.Pow(*parts, sympy.S.Half, evaluate=False)
-            kind = {"abs": "Abs", "ln": "log"}.get(name, name)
-            return getattr(sympy, kind)(*parts, evaluate=False)
+            spelled = {"abs": "Abs", "ln": "log"}.get(name, name)
+            return getattr(sympy, spelled)(*parts, evaluate=False)
         case ast.BinOp():
             x, y = typed(node.left), typed(node.right)
         case _:

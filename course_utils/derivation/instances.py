@@ -171,7 +171,7 @@ class Instances:
         """
         import mpmath
 
-        trial = None
+        trial = Trial(None, None, None, {})
         for digits in LOOK_AGAIN if self.exact else LOOK_AGAIN[:1]:
             looks = []
             for precision in digits:
@@ -183,7 +183,8 @@ class Instances:
                     looks.append((values, found, loss))
             with mpmath.workdps(digits[1]):
                 kind = self._seen(relation, expressions, looks, digits[0])
-            trial = Trial(kind, *looks[1][1][:2], self._shown(drawn, looks[1][0]))
+            before, now = looks[1][1][:2]
+            trial = Trial(kind, before, now, self._shown(drawn, looks[1][0]))
             if kind:
                 return trial
         blind = any(isinstance(x, Undefined) and not x.sure for x in looks[1][1])
@@ -240,7 +241,7 @@ class Instances:
         kind = self.mismatch(relation, expressions, found)
         if kind != "value":
             sure = kind == "undefined" and isinstance(found[1], Undefined) and found[1].sure
-            return Trial(kind, *found[:2], values) if kind == "shape" or sure else None
+            return Trial(kind, found[0], found[1], values) if kind == "shape" or sure else None
         rng, spread = Random(0), 0.0
         for _ in range(6):
             moved = {n: _nudged(v, rng) for n, v in drawn.items()}
@@ -250,7 +251,7 @@ class Instances:
             spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
         beyond = gap(relation, *found[:2])
         sure = beyond > 100 * spread and beyond > 1e-8 * max(peak(found[0]), peak(found[1]))
-        return Trial("value", *found[:2], values) if sure else None
+        return Trial("value", found[0], found[1], values) if sure else None
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
         """The values of a counterexample: those drawn as they were, the givens as computed."""
@@ -278,7 +279,7 @@ class Instances:
     def needed(self, expressions: Iterable[Expression]) -> list[str]:
         """The independent symbols behind these expressions."""
         needed = set().union(*(e.names for e in expressions))
-        for name in reversed(self.given):
+        for name in reversed(list(self.given)):
             needed |= self.given[name].names if name in needed else set()
         return [n for n in self.domains if n in needed]
 

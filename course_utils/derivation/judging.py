@@ -36,7 +36,7 @@ class Derivation:
         start: Any,
         lines: Iterable[tuple],
         *,
-        where: Mapping[Any, Domain],
+        where: Mapping[Any, Domain | list[Domain]],
         given: Mapping[Any, Any] | None = None,
         name: str = "",
         tex: Mapping[Any, str] | None = None,
@@ -377,7 +377,7 @@ class Derivation:
 
     def _in_independents(self, e: Any) -> Any:
         """The expression with all givens put in, if SymPy knows them."""
-        for name, given in reversed(self._instances.given.items()):
+        for name, given in reversed(list(self._instances.given.items())):
             symbol = self.reader.symbols[name]
             if e is not None and symbol in e.free_symbols:
                 e = None if given.sympy is None else e.xreplace({symbol: given.sympy})
@@ -387,7 +387,8 @@ class Derivation:
 
     def _falsehood(self, trial: Trial, relation: str, expressions: list) -> LineReport:
         """The counterexample as data and as a sentence."""
-        kind, a, b, values = trial
+        kind, a, b = trial[:3]
+        values: Any = trial.values
         told, implied = self._told(kind, expressions)
         if kind == "shape":
             what = f"{shape_in_words(a)}, but this line is {shape_in_words(b)}"

@@ -64,6 +64,20 @@ class Digits:
     def __pow__(self, other: Any) -> Any:
         return _power(self.x, bare(other))
 
+    def square(self) -> Any:
+        return self**2
+
+    def reciprocal(self) -> Any:
+        return self**-1
+
+    def exp2(self) -> Any:
+        return 2**self
+
+    def log2(self) -> Digits:
+        import mpmath
+
+        return Digits(mpmath.log(self.x, 2))
+
     def __rpow__(self, other: Any) -> Any:
         return _power(bare(other), self.x)
 
@@ -151,16 +165,12 @@ OTHER_NAME = {
 }  # fmt: skip
 for _name, _of in OTHER_NAME.items():
     _method(_name, _of)
-Digits.log2 = lambda self: self.log() / Digits(bare(2)).log()
-Digits.exp2 = lambda self: 2**self
-Digits.square = lambda self: self * self
-Digits.reciprocal = lambda self: 1 / self
 
 
 class PreciseArray(np.ndarray):
     """An object array of Digits that knows its linear algebra."""
 
-    def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         own = LINEAR_ALGEBRA.get(function)
         if own:
             return _again(own(*(_plain(a) for a in args), **kwargs))

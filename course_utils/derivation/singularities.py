@@ -115,8 +115,11 @@ def zeros(f: Any, symbol: Any, domain: Domain) -> list:
         if not all(c.is_Rational for c in polynomial.all_coeffs()):
             return []
         rational = [_fraction(r) for r in polynomial.ground_roots()]
-        with mpmath.workdps(60):
-            others = [mpmath.mpf(str(r)) for r in polynomial.nroots(60, 200) if r.is_real]
+        try:
+            with mpmath.workdps(60):
+                others = [mpmath.mpf(str(r)) for r in polynomial.nroots(60, 200) if r.is_real]
+        except mpmath.libmp.NoConvergence:  # a multiple zero
+            others = []
         return rational + [r for r in others if all(abs(r - q) > 1e-9 for q in rational)]
     numerator = sp.together(f).as_numer_denom()[0]
     if numerator.is_polynomial(symbol):
@@ -159,13 +162,26 @@ def never_zero(f: Any, domains: Mapping[Any, Domain]) -> bool:
     """Whether SymPy decides that f ≠ 0 everywhere; `domains` by symbol."""
     import sympy as sp
 
-    if f.is_nonzero or f.is_positive or f.is_negative:
+    if f.is_nonzero or f.is_positive or f.is_negative or _sums_up(f):
         return True
     free = f.free_symbols
     if len(free) == 1 and f.is_polynomial(*free):
         (symbol,) = free
         return not _roots_within(sp.Poly(f, symbol), domains.get(symbol))
     return any(sign(f, domains, s) for s in (1, -1))
+
+
+def _sums_up(f: Any) -> bool:
+    """Whether f is made of nonzero factors and of sums of positive terms, none of them empty."""
+    import sympy as sp
+
+    def positive(part: Any) -> bool:
+        if isinstance(part, sp.Sum):
+            (_, lo, hi), *more = part.limits
+            return bool(not more and part.function.is_positive and (hi - lo).is_nonnegative)
+        return bool(part.is_nonzero)
+
+    return all(positive(part) for part in sp.Mul.make_args(f))
 
 
 def sign(f: Any, domains: Mapping[Any, Domain], wanted: int, strict: bool = True) -> bool:

@@ -55,7 +55,8 @@ def _real(value: Any) -> Any:
         if wrong or not all(isinstance(x, mpmath.mpf) for x in numbers):
             return wrong[0] if wrong else _no_number(array)
         filled = np.empty(array.shape, dtype=object)
-        filled.flat = numbers
+        for place, number in zip(np.ndindex(array.shape), numbers, strict=True):
+            filled[place] = number
         return filled if filled.ndim else filled[()]
     if array.dtype.kind == "c":
         if np.max(np.abs(array.imag), initial=0) > FEW * np.max(np.abs(array), initial=0):

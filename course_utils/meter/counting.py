@@ -7,6 +7,7 @@ import linecache
 import sys
 import weakref
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -306,7 +307,7 @@ class Meter:
 
 def line_at_work() -> str:
     """The line of code outside of this package and of NumPy that is being run."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         owner = frame.f_globals.get("__name__", "")
         if owner.partition(".")[0] not in ("numpy", "classroom") and (

@@ -191,12 +191,14 @@ def _power_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
         return np.sum(x != 0, axis=axis, keepdims=keepdims).astype(float)
     size = np.abs(x)
     if order in (1, np.inf, -np.inf):
-        total = {1: np.sum, np.inf: np.max, -np.inf: np.min}[order]
-        return total(size, axis=axis, keepdims=keepdims)
+        totals: dict[Any, Callable] = {1: np.sum, np.inf: np.max, -np.inf: np.min}
+        return totals[order](size, axis=axis, keepdims=keepdims)
     return np.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
 
 
-def _average(m: Meter, x: Any, axis: Any = None, weights: Any = None, *, keepdims=False) -> Any:
+def _average(
+    m: Meter, x: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = False
+) -> Any:
     if weights is None:
         return np.mean(m._wrap(np.asarray(m._raw(x))), axis=axis, keepdims=keepdims)
     x, weights = (m._wrap(np.asarray(m._raw(part))) for part in (x, weights))
@@ -216,7 +218,7 @@ def _diff(m: Meter, x: Any, n: int = 1, axis: int = -1) -> Any:
     return x
 
 
-def _pad(m: Meter, x: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+def _pad(m: Meter, x: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     if callable(mode) or mode not in ("constant", "edge", "reflect", "symmetric", "wrap", "empty"):
         raise m._refuse(f"np.pad with mode={mode}")
     return m._wrap(np.pad(m._raw(x), pad_width, mode, **m._raw(options)))
@@ -333,7 +335,7 @@ def _einsum(
     return m._wrap(result[()] if result.ndim == 0 else result)
 
 
-def _spelled_out(parts: tuple) -> tuple[str, list]:
+def _spelled_out(parts: tuple) -> tuple[str, tuple]:
     """einsum(A, [0, 1], B, [1, 2], [0, 2]) as einsum("ab,bc->ac", A, B)."""
 
     def letters(labels: Any) -> str:
@@ -342,7 +344,7 @@ def _spelled_out(parts: tuple) -> tuple[str, list]:
     pairs = len(parts) // 2
     arrays, labels = parts[: 2 * pairs : 2], parts[1 : 2 * pairs : 2]
     arrow = f"->{letters(parts[-1])}" if len(parts) % 2 else ""
-    return ",".join(map(letters, labels)) + arrow, list(arrays)
+    return ",".join(map(letters, labels)) + arrow, arrays
 
 
 def _letters(subscripts: str, dimensions: list[int]) -> list[str]:

@@ -59,7 +59,7 @@ class Counting:
         return self
 
     def square(self) -> Counting:
-        return self * self
+        return self**2
 
     real = property(lambda self: self)
 
@@ -115,7 +115,8 @@ def counted_by_scalars(m: Meter, function: Callable, args: tuple, kwargs: dict) 
         if data.size > MOST:
             raise TypeError("too many numbers to count one by one")
         lifted = np.empty(data.shape, dtype=object)
-        lifted.flat = [Counting(number, counts) for number in data.ravel().tolist()]
+        for place, number in np.ndenumerate(data):
+            lifted[place] = Counting(number.item(), counts)
         return lifted
 
     with np.errstate(all="ignore"):
