@@ -140,6 +140,8 @@ class Named:
 class Missing:
     """An answer that is blank or cannot be read: whatever uses it is told why."""
 
+    reason: NotAttempted | Unreadable
+
     def __init__(self, reason: NotAttempted | Unreadable) -> None:
         self.__dict__["reason"] = reason
 
@@ -147,7 +149,7 @@ class Missing:
         raise self.reason
 
     __call__ = __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __float__ = _refuse
-    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __sub__ = __mul__ = _refuse  # type: ignore[assignment]
+    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __sub__ = __mul__ = _refuse
     __radd__ = __rsub__ = __rmul__ = __truediv__ = __rtruediv__ = __abs__ = _refuse
     __hash__ = object.__hash__
 
@@ -382,9 +384,8 @@ class Exercise:
     def _tried(self, answers: list[Any]) -> Feedback:
         """The verdict with the seed that refuted an answer before, if one did, and a new one."""
         tries = self._count_try(answers)
-        for seed in [self.seed] if self.seed is not None else [self._refuting, new_seed()]:
-            if seed is None:
-                continue
+        before = [] if self._refuting is None else [self._refuting]
+        for seed in [self.seed] if self.seed is not None else [*before, new_seed()]:
             verdict = self._verdict(answers, seed)
             if verdict.outcome is not Outcome.RIGHT:
                 break

@@ -70,7 +70,8 @@ def read_table(text: str) -> tuple[Unit, ...]:
 
 def _unit(row: dict[str, Any]) -> Unit:
     try:
-        unit = Unit(**{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()})
+        values: Any = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
+        unit = Unit(**values)
     except TypeError:
         raise CourseError(f"The table of units has an incomplete row: {row}.") from None
     if not re.fullmatch(r"\d\d_[a-z]+(_[a-z]+)*", unit.stem):
