@@ -114,7 +114,10 @@ def zeros(f: Any, symbol: Any, domain: Domain) -> list:
             return [_fraction(-b / a)] if (b / a).is_Rational else _numbers([-b / a])
         if not all(c.is_Rational for c in polynomial.all_coeffs()):
             return []
+        polynomial = polynomial.sqf_part()  # every zero once
         rational = [_fraction(r) for r in polynomial.ground_roots()]
+        if len(rational) == polynomial.degree():
+            return rational
         try:
             with mpmath.workdps(60):
                 others = [mpmath.mpf(str(r)) for r in polynomial.nroots(60, 200) if r.is_real]
