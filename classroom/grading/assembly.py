@@ -9,6 +9,7 @@ landmarks, and what stands before one belongs to it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from ..marks import INSTRUCTOR_ONLY
 from ..roles import Check, Ours, Role, called_check, role_of_code
 
 OLDEST, NEWEST = 4, 4  # notebook formats
+MOST_PARTS, MOST_VALUES, MOST_CELLS = 300_000, 2_000_000, 2_000
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 
 
 class Cell(NamedTuple):
@@ -52,6 +55,7 @@ def submitted_cells(data: bytes) -> list[Cell]:
 
     What is for instructors only is left out.
     """
+    _refuse_too_many_parts(data)
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError):
@@ -68,7 +72,18 @@ def submitted_cells(data: bytes) -> list[Cell]:
     code = [cell for cell in cells if cell.get("cell_type") == "code" and not _is_note(cell)]
     if not code:
         raise CourseError("the notebook has no code cells.")
+    if len(code) > MOST_CELLS:
+        raise CourseError(f"the notebook has {len(code)} code cells; {MOST_CELLS} is the limit.")
     return [Cell(_text(cell.get("id", "")), _source(cell.get("source"))) for cell in code]
+
+
+def _refuse_too_many_parts(data: bytes) -> None:
+    """A few megabytes of empty cells would take half a gigabyte to read."""
+    if len(data) > MOST_PARTS:
+        bare = TEXT.sub(b"", data)
+        parts = bare.count(b"{") + bare.count(b"[")
+        if parts > MOST_PARTS or bare.count(b",") > MOST_VALUES:
+            raise CourseError("the file has far more parts than a notebook; it was not read.")
 
 
 def assemble(ours: Sequence[Ours], submission: Sequence[Cell]) -> Assembly:

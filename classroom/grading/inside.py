@@ -102,22 +102,23 @@ class Notebook:
 
 
 class TimedPeer(Peer):
-    """Every question of the judge's has the time of one cell; the clock runs on in callbacks.
+    """Every question of the judge's has the processor's time of one cell, here and in callbacks.
 
-    While a message of ours is under way, time is up only after the reply: a message that is cut
-    off, or a reply that nobody reads, would make nonsense of all that follows.
+    The time that far arrays spend on the way does not count: at home they are near. While a
+    message of ours is under way, time is up only after the reply: a message that is cut off, or a
+    reply that nobody reads, would make nonsense of all that follows.
     """
 
     def __init__(self, stream: Stream, serve: Any, far: Far, seconds: float = 0.0) -> None:
         super().__init__(stream, serve, far)
         self.seconds, self._held, self._late = seconds, False, False
-        signal.signal(signal.SIGALRM, self._ring)
+        signal.signal(signal.SIGPROF, self._ring)
 
     def answer(self, question: dict) -> None:
         outermost = self._depth == 0
         if outermost:
             self._late = False
-            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            signal.setitimer(signal.ITIMER_PROF, self.seconds)
         try:
             try:
                 self._release()
@@ -129,14 +130,18 @@ class TimedPeer(Peer):
         except BaseException as error:
             reply = {"error": in_short(error)}
         if outermost:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         self._reply(reply)
 
     def ask(self, **question: Any) -> Any:
         self._held = True
+        far = question.get("ask") == "array"
+        left = signal.setitimer(signal.ITIMER_PROF, 0)[0] if far else 0.0
         try:
             return super().ask(**question)
         finally:
+            if far and left:
+                signal.setitimer(signal.ITIMER_PROF, left)
             self._release()
 
     def _ring(self, *_: Any) -> None:
@@ -186,7 +191,7 @@ def confine(limits: dict) -> None:
     """Give up what a submission does not need, before a line of it runs."""
     for name, most in {
         "AS": limits["memory"],
-        "CPU": int(limits["wall"]) + 1,
+        "CPU": int(limits["whole"]) + 5,
         "FSIZE": limits["file"],
         "NPROC": limits["processes"],
         "NOFILE": 128,
@@ -199,7 +204,8 @@ def confine(limits: dict) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
     _prctl(NO_NEW_PRIVILEGES, 1)
-    forbid()
+    if not forbid() and limits["filter"]:
+        raise OSError("the filter of system calls was refused")
     os.setsid()
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -254,15 +260,17 @@ class Warm:
 
     def serve(self) -> None:
         """Fork a child for each order; tell how it ended and whether it left nothing behind."""
-        self.orders.send(b"ready")
+        can_filter = _can_filter()
+        self.orders.send(json.dumps({"ready": True, "filter": can_filter}).encode())
         while True:
             message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
             if not message:
                 return
             wire, order = socket.socket(fileno=fds[0]), json.loads(message)
             wire.set_inheritable(False)  # not for programs that a submission starts
-            limits = order["limits"]
+            limits = {**order["limits"], "filter": can_filter}
             prepare(tuple(order["modules"]), order["source"])
+            self.orders.send(b"prepared")
             pid = os.fork()
             if not pid:
                 self.orders.close()
@@ -281,8 +289,12 @@ class Warm:
         while True:
             ready = select.select(waiting, [], [], LOOK_EVERY if watch in waiting else None)[0]
             if self.orders in ready:
-                if not self.orders.recv(64):
+                word = self.orders.recv(64)
+                if not word:
                     os._exit(1)  # the grader is gone, and all in here with us
+                if word == b"usage":
+                    self.orders.send(json.dumps(usage(0 if self.alone else pid)).encode())
+                    continue
                 os.close(watch)
                 return reason
             if watch in ready:
@@ -329,6 +341,28 @@ def memory_used() -> int:
             kept = [line.split()[1] for line in lines if line.startswith(("RssAnon", "RssShmem"))]
             used += sum(map(int, kept)) * 1024 if process != "1" else 0
     return used
+
+
+def usage(session: int) -> tuple[float, bool]:
+    """Seconds on the processor of all in this sandbox, or this session, and are all asleep?"""
+    ticks, asleep = 0, True
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            about = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            if (int(about[3]) != session) if session else (process == "1"):
+                continue
+            ticks += sum(map(int, about[11:15]))  # its own, and of those that it waited for
+            asleep = asleep and about[0] not in "RD"
+    return ticks / os.sysconf("SC_CLK_TCK"), asleep
+
+
+def _can_filter() -> bool:
+    """Does the kernel take our filter of system calls here? Tried in a child."""
+    pid = os.fork()
+    if not pid:
+        _prctl(NO_NEW_PRIVILEGES, 1)
+        os._exit(0 if forbid() else 1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def _empty(folder: str) -> None:
