@@ -1,4 +1,4 @@
-"""The files of a class, in folders and zips, also in zips within zips: none too long, none too many.
+"""The files of a class, in folders and zips, also zips within zips: none too long, nor too many.
 
 What stands in a student's zip costs no more than its share of time and memory, whatever it claims.
 What is not opened is told.
@@ -6,6 +6,7 @@ What is not opened is told.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -13,6 +14,7 @@ import struct
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -26,6 +28,7 @@ MOST_OF_ONE = 2_000  # files of one student
 LONGEST_NAME = 255  # of a file or folder: more than any disk holds
 DEEPEST = 3  # zips within zips
 HIDDEN = re.compile(r"^(\.|__MACOSX$|~\$|Thumbs\.db$|desktop\.ini$)")
+Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
 END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
 
 
@@ -125,7 +128,9 @@ class Walk:
         entries = archive.infolist()
         if len(entries) > MOST_FILES:
             raise CourseError(f"{self.source} has {len(entries)} entries; {MOST_FILES} at most.")
-        yield from self._entries(PurePosixPath(), entries, lambda: archive, 1)
+        yield from self._entries(
+            PurePosixPath(), entries, lambda: contextlib.nullcontext(archive), 0
+        )
 
     def _in_zip(
         self, place: PurePosixPath, opened: Callable[[], io.IOBase], depth: int
@@ -140,17 +145,24 @@ class Walk:
                 if _entries_at_most(file) > 10 * most + 1000:
                     yield from self._used_up(place)
                     return
-                entries = zipfile.ZipFile(file).infolist()
+                with zipfile.ZipFile(file) as archive:
+                    entries = archive.infolist()
         except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError):
             yield Found(place, trouble="the zip is damaged.")
             return
-        yield from self._entries(place, entries, lambda: zipfile.ZipFile(opened()), depth)
+
+        @contextlib.contextmanager
+        def again() -> Iterator[zipfile.ZipFile]:
+            with opened() as file, zipfile.ZipFile(file) as archive:
+                yield archive
+
+        yield from self._entries(place, entries, again, depth)
 
     def _entries(
         self,
         place: PurePosixPath,
         entries: Iterable[zipfile.ZipInfo],
-        archive: Callable[[], zipfile.ZipFile],
+        archive: Opened,
         depth: int,
     ) -> Iterator[Found]:
         for entry in sorted(entries, key=lambda entry: entry.filename):
@@ -197,12 +209,10 @@ def _entries_at_most(file: io.IOBase) -> int:
     return table // SMALLEST_ENTRY
 
 
-def _reader(
-    archive: Callable[[], zipfile.ZipFile], entry: zipfile.ZipInfo, most: int
-) -> Callable[[], bytes]:
+def _reader(archive: Opened, entry: zipfile.ZipInfo, most: int) -> Callable[[], bytes]:
     def read() -> bytes:
         try:
-            with archive().open(entry) as file:
+            with archive() as opened, opened.open(entry) as file:
                 return file.read(most + 1)  # whatever the archive says about its size
         except Exception as error:  # each kind of compression has errors of its own
             raise OSError(f"the zip is damaged here ({error})") from None

@@ -99,8 +99,8 @@ def _same_ids(everyone: Sequence[Graded], ids: Mapping[str, str]) -> Iterable[tu
     for graded, others in _same(everyone, _written):
         yield (
             graded.student,
-            f"The student id {_written(graded)} is in the notebook of another student too: "
-            f"{_names(others)}.",
+            f"The student id {_written(graded)} is in the notebook of another student too. "
+            f"Compare {_names(others)}.",
         )
 
 

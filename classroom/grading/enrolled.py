@@ -101,8 +101,7 @@ def _spelled(name: str) -> str:
 def before_grading(class_: Enrolled) -> Iterator[str]:
     """What an instructor reads before anything runs: how names were read, and who is missing."""
     yield from class_.reading
-    for line in _shortened(class_.unplaced, "not placed"):
-        yield line
+    yield from _shortened(class_.unplaced, "not placed")
     if class_.missing:
         yield from _shortened(class_.missing, "no submission")
 

@@ -161,7 +161,7 @@ class Gradebook:
         reason: str = "",
         comment: str = "",
     ) -> Override:
-        """Let a person's points count for an exercise, given by name or number, or add a comment."""
+        """Let a person's points count for an exercise, by name or number, or add a comment."""
         result = self._result(student, unit, exercise)
         reason, comment = " ".join(reason.split()), " ".join(comment.split())
         if earned is None and not comment:

@@ -32,7 +32,7 @@ from .submissions import Submission
 
 CANVAS, MOODLE, PLAIN = "Canvas", "Moodle", "table"
 POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
-KINDS = {CANVAS: {"student", "id", "section"}, MOODLE: {"identifier", "grade"}}
+KINDS = {CANVAS: {"Student", "ID", "Section"}, MOODLE: {"Identifier", "Grade"}}
 # columns by kind: those that are one student's alone, the first one that is filled is the key;
 # then those from which the student's id is taken; then names, which two students may share
 SURE = {
@@ -100,7 +100,7 @@ class Roster:
 
     def _kind(self) -> str:
         for kind, wanted in KINDS.items():
-            if wanted <= set(self._lower):
+            if wanted <= set(self.head):
                 return kind
         if "student" in self._lower or self._without_head():
             return PLAIN
