@@ -18,6 +18,7 @@ import inspect
 import io
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -68,7 +69,8 @@ class Notebook:
     def __init__(self, limits: dict) -> None:
         self.limits = limits
         module = types.ModuleType("__main__")
-        module.__dict__.update(get_ipython=lambda: _Silent(), display=lambda *a, **k: None)
+        self.shell = Shell(module.__dict__)
+        module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
         sys.modules["__main__"], self.names = module, module.__dict__
         builtins.display = self.names["display"]
 
@@ -84,6 +86,7 @@ class Notebook:
     def run(self, source: str) -> dict:
         """Execute a cell: what it printed, and its error if there was one."""
         printed, error = Printed(self.limits["text"]), None
+        self.shell.swallowed.clear()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 self._execute(source)
@@ -91,14 +94,10 @@ class Notebook:
             raise
         except BaseException as raised:
             error = in_short(raised)
-        return {"printed": printed.text(), "error": error}
+        return {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
 
     def _execute(self, source: str) -> None:
-        result = eval(compiled(source), self.names)
-        if inspect.iscoroutine(result):
-            import asyncio  # for the few who wait for something
-
-            asyncio.run(result)
+        execute(source, self.names)
 
 
 class TimedPeer(Peer):
@@ -156,7 +155,7 @@ class TimedPeer(Peer):
 
 
 def compiled(source: str) -> types.CodeType:
-    """The cell as code; magics and shell commands become calls that do nothing here."""
+    """The cell as code; magics and shell commands become calls of the shell."""
 
     def code(text: str) -> types.CodeType:
         # A cell may wait at its top level, and has none of this file's own `__future__`.
@@ -171,11 +170,94 @@ def compiled(source: str) -> types.CodeType:
         return code(TransformerManager().transform_cell(source))
 
 
-class _Silent:
-    """What get_ipython() gives here: every magic and shell command is accepted and ignored."""
+def execute(source: str, names: dict, local: dict | None = None) -> None:
+    """Run a cell, also one that waits at its top level."""
+    result = eval(compiled(source), names, local)
+    if inspect.iscoroutine(result):
+        import asyncio  # for the few who wait for something
+
+        asyncio.run(result)
+
+
+class Shell:
+    """What get_ipython() gives here: magics that run code run it, as they do in a notebook.
+
+    Others do nothing; those that would have run code are remembered, so that it can be told.
+    """
+
+    HARMLESS = re.compile(
+        "alias|auto.*|cd|colors|config|dirs|doctest_mode|env|gui|history|html|javascript|js|latex|"
+        "(re|un)?load_ext|log.*|lsmagic|markdown|matplotlib|pdoc|pinfo2?|pip|conda|mamba|uv|pprint|"
+        "precision|psearch|pwd|quickref|rehashx|svg|who(_ls|s)?|xmode"
+    )
+
+    def __init__(self, names: dict) -> None:
+        self.user_ns, self.swallowed = names, []
+
+    def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
+        """`%time x = 1` and its like."""
+        if name in ("time", "prun", "memit", "mprun", "lprun"):
+            return self._line(_without_options(line))
+        if name == "timeit":
+            return self._measured(_without_options(line))
+        return self._swallow(f"%{name}", not self._is_harmless(name) and bool(line.strip()))
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        """`%%time` and its like, with the cell behind it."""
+        if name in ("time", "prun", "memit", "lprun"):
+            return execute(cell, self.user_ns)
+        if name == "timeit":
+            return self._measured(cell, _without_options(line))
+        if name == "capture":
+            return self._captured(line, cell)
+        return self._swallow(f"%%{name}", not self._is_harmless(name))
+
+    def getoutput(self, command: str, *_: Any, **__: Any) -> list:
+        """`files = !ls`: there is no shell here."""
+        return self._swallow("!", True) or []
+
+    def _line(self, statement: str) -> Any:
+        try:
+            return eval(compile(statement, "<cell>", "eval"), self.user_ns)
+        except SyntaxError:
+            execute(statement, self.user_ns)
+
+    def _measured(self, statement: str, setup: str = "") -> None:
+        """As `timeit` does it: in a function, so that no name stays."""
+        local: dict = {}
+        if setup.strip():
+            execute(setup, self.user_ns, local)
+        execute(statement, self.user_ns, local)
+
+    def _captured(self, line: str, cell: str) -> None:
+        name = next((word for word in line.split() if not word.startswith("-")), "")
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                execute(cell, self.user_ns)
+        finally:
+            if name:
+                text = out.getvalue()
+                captured = types.SimpleNamespace(stdout=text, stderr="", outputs=[])
+                captured.show = lambda: print(text, end="")
+                self.user_ns[name] = captured
+
+    def _is_harmless(self, name: str) -> bool:
+        return bool(self.HARMLESS.fullmatch(name))
+
+    def _swallow(self, magic: str, had_code: bool) -> None:
+        if had_code and magic not in self.swallowed and len(self.swallowed) < 5:
+            self.swallowed.append(magic)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         return lambda *args, **kwargs: None
+
+
+def _without_options(line: str) -> str:
+    """`-n 1 -r 3 f(x)` as `f(x)`."""
+    return re.sub(r"^\s*(?:-[a-zA-Z]+(?:\s*\d+)?\s+)*", "", line)
 
 
 def serve_submission(wire: socket.socket, limits: dict) -> None:

@@ -95,11 +95,10 @@ def grade(
     class_ = enrolled(
         find(source, solutions.exercise_names(), options.unit, options.layout), options.roster
     )
-    for line in before_grading(class_):
-        announce(line)
     wanted = _wanted(class_.submissions, options)
-    for line in _without_id(wanted, options):
-        announce(line)
+    if options.student is None:
+        for line in (*before_grading(class_), *_without_id(wanted, options)):
+            announce(line)
     if options.walled and options.scheduler is None:
         require_bubblewrap()
     with Gradebook(folder / NAME) as book, _executor(options) as executor:
