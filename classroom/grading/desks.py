@@ -48,7 +48,8 @@ class Desk:
         if not answer.get("again"):
             return answer
         with alone or contextlib.nullcontext():
-            again = replace(job, is_alone=True, troubled=tuple(answer["again"]))
+            troubled = tuple(answer["again"])
+            again = replace(job, is_alone=True, in_fresh_sandbox=True, troubled=troubled)
             return self._answered(again)[0]
 
     def _answered(self, job: Job) -> tuple[dict, Job]:
@@ -73,7 +74,7 @@ class Desk:
         """The last step that the judge began, and its answer; empty if it was lost on the way."""
         self._start()
         limits = Limits(**job.limits)
-        patience, at = START_SECONDS + limits.slack * (2 * limits.whole + 10), None
+        patience, at = START_SECONDS + limits.slack * (2 * limits.wall + 10), None
         try:
             self._process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
             self._process.stdin.flush()

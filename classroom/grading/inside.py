@@ -273,7 +273,7 @@ def confine(limits: dict) -> None:
     """Give up what a submission does not need, before a line of it runs."""
     for name, most in {
         "AS": limits["memory"],
-        "CPU": int(limits["whole"]) + 5,
+        "CPU": int(limits["wall"]) + 5,
         "FSIZE": limits["file"],
         "NPROC": limits["processes"],
         "NOFILE": 128,

@@ -63,6 +63,7 @@ class Job:
     verbose: bool = False
     lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
     is_alone: bool = False  # nothing else is being graded here meanwhile
+    in_fresh_sandbox: bool = False
     troubled: tuple[int, ...] = ()  # steps that were too slow or died before
 
 
@@ -120,8 +121,8 @@ class Judging:
         """Run and judge everything; a child that dies costs the exercise it died in."""
         start = time.monotonic()
         self.ran |= {p: Ran(fatal="brought the judge down") for p in self.job.lost_at}
-        most = self.limits.whole * (2 if self.job.is_alone else 1)
-        if self.job.is_alone:
+        most = self.limits.wall * (2 if self.job.is_alone else 1)
+        if self.job.in_fresh_sandbox:
             self.sandbox.close()
         while not self._pass() and self.spent < most:
             pass

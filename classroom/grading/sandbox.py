@@ -79,7 +79,7 @@ class Limits:
     """What one submission may use; seconds are its own, on the processor or asleep."""
 
     cell: float = 10.0  # seconds for a cell or a call
-    whole: float = 60.0  # seconds for all of it
+    wall: float = 60.0  # seconds for all of it
     slack: float = 20.0  # by the clock on the wall it may take so many times as long
     memory: int = 2 << 30  # bytes of address space of one process
     together: int = 3 << 30  # bytes in memory of all its processes
@@ -135,7 +135,7 @@ class Submission:
         self._counter = Counter()
         self._peer = Peer(_Patient(wire, self), self._serve, self._counter)
         self.was_slow = False  # a cell or call stopped itself, since its time was over
-        self.begin(limits.whole)
+        self.begin(limits.wall)
 
     def _serve(self, question: dict) -> object:
         self._most += FOR_AN_OPERATION
@@ -149,7 +149,7 @@ class Submission:
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
-        self._most = min(self.clock.look() + seconds, self._limits.whole)
+        self._most = min(self.clock.look() + seconds, self._limits.wall)
         self._until = time.monotonic() + self._limits.slack * seconds
 
     def look(self) -> None:

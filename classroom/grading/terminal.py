@@ -38,7 +38,7 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
         roster=Roster.read(given.roster, settings.id_column) if given.roster else None,
         layout=given.layout,
         settings=settings,
-        limits=Limits(cell=given.cell_seconds, whole=6 * given.cell_seconds),
+        limits=Limits(cell=given.cell_seconds, wall=6 * given.cell_seconds),
     )
     if not options.walled:
         print(UNPROTECTED, file=sys.stderr)

@@ -25,7 +25,7 @@ def elsewhere(**names: Any) -> Iterator[Submission]:
         _serve(theirs, names)
     theirs.close()
     with ours:
-        yield Submission(ours, Limits(cell=60, whole=600), lambda: Usage(0.0, False))
+        yield Submission(ours, Limits(cell=60, wall=600), lambda: Usage(0.0, False))
     os.waitpid(pid, 0)
 
 

@@ -278,7 +278,7 @@ def test_no_solution_no_other_submission_and_no_gradebook_can_be_seen(desk, tmp_
         root = {str(ROOT)!r}
         print(json.dumps([seen, os.listdir(root) if os.path.isdir(root) else []]))""",
         cell=60,
-        whole=100,
+        wall=100,
     )
     assert seen == []
     assert set(listed) <= {".venv"}

@@ -7,7 +7,7 @@ from classroom.notebooks import read
 from tests.classroom.grading.making import ROOT, earned, graded, solved
 
 UNITS = sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
-AMPLE = {"cell": 60.0, "whole": 600.0}
+AMPLE = {"cell": 60.0, "wall": 600.0}
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -121,7 +121,7 @@ def test_a_blank_that_is_computed_with_is_not_attempted(desk):
 
 def test_a_cell_that_is_too_slow_is_stopped_and_named(desk):
     cells = solved("02_momentum", bias="while True: pass")
-    grade, _ = graded(desk, cells, "02_momentum", limits={"cell": 0.5, "whole": 30.0})
+    grade, _ = graded(desk, cells, "02_momentum", limits={"cell": 0.5, "wall": 30.0})
     result = next(result for result in grade.results if result.name == "bias")
     assert "raised TooSlow: it was stopped, since it took too long" in result.says
     assert grade.earned == grade.points - 2

@@ -216,7 +216,7 @@ def with_id(written: str, **answers: str) -> dict[str, str]:
 
 def projections(desk, cells: dict[str, str], true_id: str | None) -> tuple[int, str | None]:
     """The points of exercise 5.1 and the id that counted."""
-    grade, _ = graded(desk, cells, OWN, student_id=true_id, limits={"cell": 10, "whole": 60})
+    grade, _ = graded(desk, cells, OWN, student_id=true_id, limits={"cell": 10, "wall": 60})
     return earned(grade)["projections"], grade.student_id
 
 
@@ -236,7 +236,7 @@ def test_without_a_list_the_id_in_the_notebook_counts(desk):
 
 
 def test_the_homeworks_own_id_is_for_a_person_to_see(desk):
-    grade, _ = graded(desk, solved(OWN), OWN, limits={"cell": 10, "whole": 60})
+    grade, _ = graded(desk, solved(OWN), OWN, limits={"cell": 10, "wall": 60})
     assert grade.by_hand == ("The student id in the notebook is 0, which is nobody's.",)
 
 
