@@ -53,7 +53,10 @@ class Desk:
             return self._answered(again)[0]
 
     def _answered(self, job: Job) -> tuple[dict, Job]:
-        """The answer, also if judges are lost on the way; what two were lost over is left out."""
+        """The answer, also if judges are lost on the way.
+
+        What three were lost over is left out, and the grade is open: the next run tries it again.
+        """
         lost: Counter[int | None] = Counter()
         while True:
             at, answer = self._asked(job)
@@ -62,12 +65,12 @@ class Desk:
             if "lost" in answer:
                 raise LostJudge(f"{answer['lost']}.")
             if answer:
-                return answer, job
+                return {**answer, "is_open": bool(job.lost_at)}, job
             how = self._end(grace=1.0)
             lost[at] += 1
             if self._closed or sum(lost.values()) >= MOST_LOSSES or lost[None] >= STARTS:
                 raise LostJudge(f"the judge did not come to an end with this submission ({how}).")
-            if at is not None and lost[at] > 1 and at not in job.lost_at:
+            if at is not None and lost[at] > 2 and at not in job.lost_at:
                 job = replace(job, lost_at=(*job.lost_at, at))  # the rest goes on without that step
 
     def _asked(self, job: Job) -> tuple[int | None, dict]:
