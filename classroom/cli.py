@@ -89,6 +89,23 @@ def add_commands(commands: Any) -> None:
     grade.add_argument(
         "--ids", type=Path, metavar="FILE", help="CSV: student, id in units 05 and 11"
     )
+    grade.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="who is in the class: a gradebook of Canvas, a worksheet of Moodle, or a plain CSV; "
+        "it comes out filled in",
+    )
+    grade.add_argument(
+        "--layout",
+        metavar="PATTERN",
+        help='where files are, such as "{student}/course/exercises/{unit}.ipynb"',
+    )
+    grade.add_argument("--late", metavar="RULE", help='points lost for late work: "10%% a day"')
+    grade.add_argument("--attempt", choices=("last", "best"), help="which of several files counts")
+    grade.add_argument(
+        "--settings", type=Path, metavar="FILE", help="the class's rules; course.toml if not given"
+    )
     grade.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at once")
     grade.add_argument("--scheduler", metavar="ADDRESS", help="grade on this Dask cluster")
     grade.add_argument("--cell-seconds", type=float, default=10.0, help="most for a cell or a call")
@@ -110,8 +127,14 @@ def add_commands(commands: Any) -> None:
     override.add_argument("grades", type=Path, metavar="GRADES", help="as for `course report`")
     for word in ("student", "unit", "exercise"):
         override.add_argument(word, metavar=word.upper())
-    override.add_argument("points", type=int, nargs="?", metavar="POINTS")
+    override.add_argument("points", type=float, nargs="?", metavar="POINTS", help="in halves")
     override.add_argument("--reason", default="", help="why; the student will read it")
+    override.add_argument(
+        "--comment", default="", help="a word to the student, also without POINTS"
+    )
+    override.add_argument(
+        "--no-file", action="store_true", help="also for a student who handed in no file"
+    )
     override.add_argument("--drop", action="store_true", help="let the check's points count again")
     override.set_defaults(run=_override)
 
@@ -326,20 +349,28 @@ def _show_current(path: Path) -> None:
 
 
 def _override(options: argparse.Namespace) -> int:
-    from .grading.gradebook import NAME, Gradebook
+    from course_utils.units import find
 
-    if options.drop == (options.points is not None):
+    from .grading.gradebook import NAME, Gradebook
+    from .grading.roster import kept_roster
+
+    if options.drop and options.points is not None:
         raise CourseError("Give either POINTS with --reason, or --drop.")
     with Gradebook(options.grades / NAME, create=False) as book:
-        unit = book.stem(options.unit)
-        who = (options.student, unit, options.exercise)
+        roster = kept_roster(book)
+        line = roster.line_named(options.student) if roster else None
+        student, unit = line.key if line else options.student, find(options.unit)
         if options.drop:
-            dropped = book.drop_override(*who)
-            print(f"dropped: {dropped.exercise} of {options.student} counts as it was checked")
+            dropped = book.drop_override(student, unit, options.exercise)
+            print(f"dropped: {dropped.exercise} of {student} counts as it was checked")
         else:
-            given = book.override(*who, options.points, options.reason)
-            total = book.mark(options.student, unit)
-            print(f"{options.student}, {unit}, {given.exercise}: {given.earned}", end=" ")
-            print(f"instead of the check's points; {total.earned} of {total.points} in all")
+            if book.get(student, unit) is None and (line or options.no_file):
+                book.add_without_file(student, unit)
+            words = (options.points, options.reason, options.comment)
+            given = book.override(student, unit, options.exercise, *words)
+            total = book.mark(student, unit)
+            says = "a comment" if given.earned is None else f"{given.earned} instead of the check's"
+            print(f"{student}, {unit}, {given.exercise}: {says};", end=" ")
+            print(f"{total.earned} of {total.points} in all")
     print(f"`course report {options.grades}` writes the pages anew.")
     return 0

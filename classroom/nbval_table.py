@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Generator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ def pytest_runtest_makereport(item: Any, call: pytest.CallInfo) -> Generator[Non
     """In the process that ran the cell: note in one line why it is red."""
     report = yield
     if report.failed and hasattr(item, "cell") and call.excinfo:
-        why = f"cell {item.cell.id}: {why_red(call.excinfo.value, item.test_outputs or [])}"
-        report.user_properties.append((WHY, why))
+        saved = item.cell.get("outputs", [])
+        why = why_red(call.excinfo.value, item.test_outputs or [], saved)
+        report.user_properties.append((WHY, f"cell {item.cell.id}: {why}"))
     return report
 
 
@@ -57,7 +59,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         counts = f"{cells:>10}  {run:>3}  {compared:>15}  {seconds[name]:>7.1f}"
         write(f"{name:<{width}}  {counts}  {'red' if reasons else 'green'}")
         for reason in reasons:
-            write(f"    {reason}")
+            for line in reason.splitlines():
+                write(f"    {line}")
 
 
 def _count(notebook: NotebookNode, numbers: set[int]) -> tuple[int, int, int]:
@@ -66,15 +69,43 @@ def _count(notebook: NotebookNode, numbers: set[int]) -> tuple[int, int, int]:
     return len(cells), len(numbers), sum(is_compared(cells[number]) for number in numbers)
 
 
-def why_red(error: BaseException, outputs: list[NotebookNode]) -> str:
-    """One line: that it took too long, the error in the cell, or what the cell shows now."""
+def why_red(
+    error: BaseException, outputs: list[NotebookNode], saved: list[NotebookNode] | None = None
+) -> str:
+    """That it took too long, the error in the cell, or the first line that differs, new and old."""
     message = str(error).partition("\n")[0]
     raised = next((output for output in outputs if output.output_type == "error"), None)
     if raised and not message.startswith("Timeout"):
         return first_line(raised)
-    if "differ" in message:
+    if "differ" not in message and not message.startswith("Unexpected"):
+        return message
+    if saved is None:
         return f"shows now: {next(filter(None, map(first_line, outputs)), 'nothing')}"
-    return message
+    number, new, old = _difference(outputs, saved)
+    return f"shows now: {new}\n    was saved: {old}\n    line {number} of the output"
+
+
+def _difference(new: list[NotebookNode], old: list[NotebookNode]) -> tuple[int, str, str]:
+    """The first line in which two outputs differ: its number, and both."""
+    for kind in ("text/plain", "text/html", "text/latex", "text/markdown"):
+        pairs = zip_longest(_lines(new, kind), _lines(old, kind))
+        for number, (now, before) in enumerate(pairs, start=1):
+            if now != before:
+                return number, _shown(now), _shown(before)
+    return 1, _kinds(new), _kinds(old)
+
+
+def _lines(outputs: list[NotebookNode], kind: str) -> list[str]:
+    texts = [o.get("text") or o.get("data", {}).get(kind, "") for o in outputs]
+    return "\n".join(text.strip("\n") for text in texts if text).splitlines()
+
+
+def _shown(line: str | None) -> str:
+    return "nothing" if line is None else line.strip()[:300] or "a blank line"
+
+
+def _kinds(outputs: list[NotebookNode]) -> str:
+    return ", ".join(o.output_type for o in outputs) or "nothing"
 
 
 def first_line(output: NotebookNode) -> str:

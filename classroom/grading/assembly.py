@@ -9,6 +9,7 @@ landmarks, and what stands before one belongs to it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from ..marks import INSTRUCTOR_ONLY
 from ..roles import Check, Ours, Role, called_check, role_of_code
 
 OLDEST, NEWEST = 4, 4  # notebook formats
+MOST_PARTS, MOST_VALUES, MOST_CELLS = 300_000, 2_000_000, 2_000
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 
 
 class Cell(NamedTuple):
@@ -37,6 +40,7 @@ class Step:
     is_students: bool = False
     check: Check | None = None
     tells_id: bool = False
+    is_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ def submitted_cells(data: bytes) -> list[Cell]:
 
     What is for instructors only is left out.
     """
+    _refuse_too_many_parts(data)
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError):
@@ -68,7 +73,18 @@ def submitted_cells(data: bytes) -> list[Cell]:
     code = [cell for cell in cells if cell.get("cell_type") == "code" and not _is_note(cell)]
     if not code:
         raise CourseError("the notebook has no code cells.")
+    if len(code) > MOST_CELLS:
+        raise CourseError(f"the notebook has {len(code)} code cells; {MOST_CELLS} is the limit.")
     return [Cell(_text(cell.get("id", "")), _source(cell.get("source"))) for cell in code]
+
+
+def _refuse_too_many_parts(data: bytes) -> None:
+    """A few megabytes of empty cells would take half a gigabyte to read."""
+    if len(data) > MOST_PARTS:
+        bare = TEXT.sub(b"", data)
+        parts = bare.count(b"{") + bare.count(b"[")
+        if parts > MOST_PARTS or bare.count(b",") > MOST_VALUES:
+            raise CourseError("the file has far more parts than a notebook; it was not read.")
 
 
 def assemble(ours: Sequence[Ours], submission: Sequence[Cell]) -> Assembly:
@@ -138,7 +154,7 @@ class _Assembling:
             yield Step(cell.id, cell.source, check=self.checks[cell.id])
         elif cell.role == Role.ANSWER:
             if theirs is not None:
-                yield Step(cell.id, theirs, is_students=True)
+                yield Step(cell.id, theirs, is_students=True, is_answer=True)
         elif cell.role == Role.STUDENT and theirs is not None:
             yield Step(cell.id, theirs, is_students=True, tells_id=True)
         else:

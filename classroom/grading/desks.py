@@ -14,16 +14,19 @@ import select
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
 from course_utils.files import CourseError
 
 from . import fingerprint
 from .judge import Job
-from .sandbox import START_SECONDS, Limits, require_bubblewrap
+from .sandbox import START_SECONDS, STARTS, Limits, require_bubblewrap
 
 JUDGE = "classroom.grading.judge"
+MOST_LOSSES = 12  # judges over one submission, before it is given up
 USERS = 4000  # so many sandboxes of different processes have user ids of their own
 
 
@@ -35,23 +38,46 @@ class Desk:
         self._process: subprocess.Popen | None = None
         self._heard, self._closed, self._lock = b"", False, threading.Lock()
 
-    def judged(self, job: Job) -> dict:
-        """The judge's answer; CourseError if there is none."""
+    def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
+        """The judge's answer; CourseError if there is none.
+
+        What was too slow or died is tried once more, within `alone`: a block in which nothing else
+        is judged.
+        """
+        answer, job = self._answered(job)
+        if not answer.get("again"):
+            return answer
+        with alone or contextlib.nullcontext():
+            troubled = tuple(answer["again"])
+            again = replace(job, is_alone=True, in_fresh_sandbox=True, troubled=troubled)
+            return self._answered(again)[0]
+
+    def _answered(self, job: Job) -> tuple[dict, Job]:
+        """The answer, also if judges are lost on the way.
+
+        What three were lost over is left out, and the grade is open: the next run tries it again.
+        """
+        lost: Counter[int | None] = Counter()
         while True:
             at, answer = self._asked(job)
             if "problem" in answer:
                 raise CourseError(answer["problem"])
+            if "lost" in answer:
+                raise LostJudge(f"{answer['lost']}.")
             if answer:
-                return answer
-            self._end()
-            if at is None or at in job.lost_at or self._closed:
-                raise LostJudge("the judge did not come to an end with this submission.")
-            job = replace(job, lost_at=(*job.lost_at, at))  # the rest is judged without that step
+                return {**answer, "is_open": bool(job.lost_at)}, job
+            how = self._end(grace=1.0)
+            lost[at] += 1
+            if self._closed or sum(lost.values()) >= MOST_LOSSES or lost[None] >= STARTS:
+                raise LostJudge(f"the judge did not come to an end with this submission ({how}).")
+            if at is not None and lost[at] > 2 and at not in job.lost_at:
+                job = replace(job, lost_at=(*job.lost_at, at))  # the rest goes on without that step
 
     def _asked(self, job: Job) -> tuple[int | None, dict]:
         """The last step that the judge began, and its answer; empty if it was lost on the way."""
         self._start()
-        patience, at = START_SECONDS + 2 * Limits(**job.limits).wall + 60, None
+        limits = Limits(**job.limits)
+        patience, at = START_SECONDS + limits.slack * (2 * limits.wall + 10), None
         try:
             self._process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
             self._process.stdin.flush()
@@ -98,19 +124,65 @@ class Desk:
         self._closed = True
         self._end()
 
-    def _end(self) -> None:
+    def _end(self, grace: float = 0.0) -> str:
+        """End the judge; returns how it had ended before, if it had."""
         with self._lock:
             process, self._process, self._heard = self._process, None, b""
-        if process is not None:
+        if process is None:
+            return "it was ended"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(grace)  # it closed its end; its code tells why
+        code = process.poll()
+        if code is None:
             process.kill()
-            with contextlib.suppress(OSError):
-                process.stdin.close()  # what was not yet written cannot be any more
-            process.stdout.close()
-            process.wait()
+        with contextlib.suppress(OSError):
+            process.stdin.close()  # what was not yet written cannot be any more
+        process.stdout.close()
+        process.wait()
+        if code is None:
+            return "it gave no sign any more"
+        return f"it was killed by signal {-code}" if code < 0 else f"it ended with code {code}"
 
 
 class LostJudge(CourseError):
     """The judge itself died or hung over a submission: a person should look at it."""
+
+
+class Turns:
+    """Many may be at work at once, or one alone."""
+
+    def __init__(self) -> None:
+        self._changed, self._at_work, self._alone = threading.Condition(), 0, False
+
+    @contextlib.contextmanager
+    def with_others(self) -> Iterator[None]:
+        """At work beside others, but beside nobody who wants to be alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._at_work += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._at_work -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """For one who is at work: the others come to an end first, and wait."""
+        with self._changed:
+            self._at_work -= 1
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._alone)
+            self._alone = True
+            self._changed.wait_for(lambda: not self._at_work)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._at_work += 1
+                self._changed.notify_all()
 
 
 class Desks:
@@ -121,6 +193,7 @@ class Desks:
             require_bubblewrap()
         self._walled, self._free, self._all = walled, queue.SimpleQueue(), []
         self._lock = threading.Lock()
+        self.turns = Turns()
 
     @contextlib.contextmanager
     def desk(self) -> Iterator[Desk]:
@@ -152,8 +225,8 @@ def judged(job: dict, walled: bool, code: str) -> dict:
         raise CourseError("this worker has another version of the course; update it.")
     with _LOCK:
         desks = _SHARED.setdefault(walled, Desks(walled))
-    with desks.desk() as desk:
-        return desk.judged(Job(**job))
+    with desks.desk() as desk, desks.turns.with_others():
+        return desk.judged(Job(**job), desks.turns.alone())
 
 
 def close_all() -> None:

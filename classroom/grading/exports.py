@@ -2,7 +2,8 @@
 
 Canvas and Moodle take an empty cell for "no grade" and delete what they had. So they get one file a
 unit, with those students only whose submission could be graded. Their files name a student as the
-submission was named: an id that stands inside a notebook is the student's word alone.
+submission was named: an id that stands inside a notebook is the student's word alone. With a roster
+they get it back filled in instead, which they can match without doubt.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from xml.etree import ElementTree
 from course_utils.exercise import Outcome
 
 from .records import Line, Mark, in_order, visible
+from .roster import Filling
 
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
 CANVAS_HEAD = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -29,7 +31,8 @@ JUNIT = {
 def grades_csv(marks: Sequence[Mark]) -> str:
     """A row a student and unit: points by exercise, the total, and what to look at by hand."""
     columns = sorted({_column(line) for m in marks for line in m.lines}, key=_place)
-    rows = [["student", "unit", *columns, "total", "of", "look by hand", "overrides"]]
+    known = ["total", "of", "late", "deducted", "attempt", "look by hand", "overrides"]
+    rows = [["student", "unit", *columns, *known]]
     for m in marks:
         earned = {_column(line): line.earned for line in m.lines}
         rows.append(
@@ -39,6 +42,9 @@ def grades_csv(marks: Sequence[Mark]) -> str:
                 *(earned.get(column, "") for column in columns),
                 m.earned,
                 m.points,
+                m.late,
+                m.deduction or "",
+                m.graded.attempt,
                 " | ".join(m.to_look_at),
                 " | ".join(_overridden(line) for line in m.lines if line.override),
             ]
@@ -58,6 +64,20 @@ def canvas_csv(marks: Sequence[Mark]) -> str:
         student = m.graded.student.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.replace(" ", "_"))
         rows.append([student, "", "", student, "", m.earned])
     return _csv(rows)
+
+
+def fillings(marks: Iterable[Mark]) -> dict[str, dict[str, Filling]]:
+    """What is filled into a roster, by unit and student: those with a grade alone."""
+    found: dict[str, dict[str, Filling]] = {}
+    for m in _gradable(marks):
+        comment = " ".join([*map(_in_a_sentence, m.lines), *_late(m)])
+        text = str(_cell(comment))  # a spreadsheet may be between us and the platform
+        found.setdefault(m.graded.unit, {})[m.graded.student] = Filling(m.earned, text)
+    return found
+
+
+def _late(m: Mark) -> list[str]:
+    return [f"{m.late} late: {m.deduction} points off."] if m.deduction else []
 
 
 def moodle_csv(marks: Sequence[Mark]) -> str:
@@ -92,32 +112,40 @@ def _place(column: str) -> tuple:
 
 def _gradable(marks: Iterable[Mark]) -> list[Mark]:
     """Those with a grade: from the checks, or from a person's hand."""
-    return [m for m in marks if not m.graded.problem or any(line.override for line in m.lines)]
+    return [m for m in marks if not m.graded.problem or any(line.is_overridden for line in m.lines)]
 
 
 def _overridden(line: Line) -> str:
-    by_check = f"{line.result.earned} by the check"
-    return f"{_column(line)}: {line.earned} instead of {by_check}, because {line.override.reason}"
+    given, said = line.override, []
+    if line.is_overridden:
+        by_check = f"{line.result.earned} by the check"
+        reason = f", because {given.reason}" if given.reason else ""
+        said.append(f"{line.earned} instead of {by_check}{reason}")
+    if given.comment:
+        said.append(f"comment: {given.comment}")
+    return f"{_column(line)}: {'; '.join(said)}"
 
 
 def _in_a_sentence(line: Line) -> str:
     """The verdict without a word of the student's: Moodle shows it as HTML."""
     result = line.result
     said = f"{_column(line)}: {result.feedback.headline}, {line.earned} of {result.points}."
-    if line.override:
-        return f"{said} Points given by hand: {line.override.reason}"
-    return " ".join([said, *(f"{known.name}: {known.explanation}" for known in result.known)])
+    if line.is_overridden:
+        said = f"{said} Points given by hand: {line.override.reason}"
+    else:
+        said = " ".join([said, *(f"{known.name}: {known.explanation}" for known in result.known)])
+    return f"{said} {line.override.comment}" if line.override and line.override.comment else said
 
 
-def _csv(rows: Iterable[Sequence[str | int]]) -> str:
+def _csv(rows: Iterable[Sequence[str | float]]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer).writerows([_cell(value) for value in row] for row in rows)
     return buffer.getvalue()
 
 
-def _cell(value: str | int) -> str | int:
+def _cell(value: str | float) -> str | float:
     """The value; a text that a spreadsheet would take for a formula is marked as text."""
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return value
     indent = "    " if value.startswith("    ") else ""
     text = indent + " ".join(visible(value).split())
@@ -145,7 +173,7 @@ def _add_case(suite: ElementTree.Element, unit: str, line: Line) -> None:
     about = {"classname": unit, "name": _column(line), "time": f"{result.seconds:.3f}"}
     case = ElementTree.SubElement(suite, "testcase", about)
     tag = JUNIT.get(Outcome(result.outcome))
-    if tag and not (line.override and line.earned == result.points):
+    if tag and not (line.is_overridden and line.earned == result.points):
         said = ElementTree.SubElement(case, tag, message=visible(result.says))
         said.text = visible(repr(result.feedback))
     if line.override:

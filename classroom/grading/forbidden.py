@@ -2,7 +2,8 @@
 
 They make memory that belongs to no process, so no limit sees it, or things that stay when all
 processes are gone: shared memory and message queues by name, keys. The rest are large parts of the
-kernel that homework never needs.
+kernel that homework never needs. Of mapping memory, one kind is refused: shared and without a file,
+which stays in memory when no process has its pages any more.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ NUMBERS = {
     "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425),
 }
+MAP, MAP_FLAGS, SHARED_WITHOUT_FILE = (9, 222), 40, 0x21  # its numbers; where its flags lie
 OTHER_TABLE = 0x40000000  # from here on, a second table of calls on x86_64
-LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06  # instructions of the filter
+LOAD, EQUAL, AT_LEAST, RETURN, AND = 0x20, 0x15, 0x35, 0x06, 0x54  # instructions of the filter
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 SET_SECCOMP, FILTER = 22, 2  # for prctl
 
@@ -59,9 +61,11 @@ def _filter(machine: str) -> bytes:
     """The filter: another architecture, another table or a listed number is refused."""
     column = list(ARCHITECTURES).index(machine)
     numbers = [by_machine[column] for by_machine in NUMBERS.values()]
-    count = len(numbers)  # a test jumps over what is left of them to the refusal at the end
-    program = [(LOAD, 0, 0, 4), (EQUAL, 0, count + 3, ARCHITECTURES[machine])]
-    program += [(LOAD, 0, 0, 0), (AT_LEAST, count + 1, 0, OTHER_TABLE)]
-    program += [(EQUAL, count - i, 0, number) for i, number in enumerate(numbers)]
+    end = len(numbers) + 9  # the place of the refusal; a jump skips what lies between
+    program = [(LOAD, 0, 0, 4), (EQUAL, 0, end - 2, ARCHITECTURES[machine])]
+    program += [(LOAD, 0, 0, 0), (AT_LEAST, end - 4, 0, OTHER_TABLE)]
+    program += [(EQUAL, end - 5 - i, 0, number) for i, number in enumerate(numbers)]
+    program += [(EQUAL, 0, 3, MAP[column]), (LOAD, 0, 0, MAP_FLAGS)]
+    program += [(AND, 0, 0, SHARED_WITHOUT_FILE), (EQUAL, 1, 0, SHARED_WITHOUT_FILE)]
     program += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
     return b"".join(struct.pack("HBBI", *instruction) for instruction in program)

@@ -20,13 +20,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from course_utils.exercise import Outcome
 from course_utils.files import CourseError
-from course_utils.units import meant
+from course_utils.units import declared, meant
 
-from .records import Graded, Mark, Override, Result, mark
+from .records import NOTHING, Graded, Mark, Override, Result, answer_digest, mark, points
+from .settings import LateRule
 
 NAME = "grades.sqlite"
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x636F7572  # "cour": how SQLite tells a gradebook from another program's file
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS graded (
@@ -37,7 +39,11 @@ CREATE TABLE IF NOT EXISTS overrides (
     student TEXT NOT NULL, unit TEXT NOT NULL, exercise TEXT NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (student, unit, exercise)
 );
+CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, data BLOB NOT NULL);
 """
+OLDER = {  # what an older format lacks; from 2 on there are half points, a roster and rules
+    1: "CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, data BLOB NOT NULL);",
+}
 
 
 class Gradebook:
@@ -121,34 +127,80 @@ class Gradebook:
         by_submission: dict[tuple[str, str], list[Override]] = {}
         for override in self.overrides():
             by_submission.setdefault((override.student, override.unit), []).append(override)
-        return [mark(g, by_submission.get((g.student, g.unit), ())) for g in self.all(unit)]
+        rule = LateRule.read(self.kept("late").decode())
+        return [mark(g, by_submission.get((g.student, g.unit), ()), rule) for g in self.all(unit)]
 
     def mark(self, student: str, unit: str) -> Mark | None:
         """One submission with its overrides on top."""
         graded = self.get(student, unit)
-        return graded and mark(graded, self.overrides())
+        rule = LateRule.read(self.kept("late").decode())
+        return graded and mark(graded, self.overrides(), rule)
+
+    def rename(self, old: str, new: str) -> None:
+        """Let what was kept under one name count under another, unless there is something."""
+        with self._told(), self._db:
+            for table in ("graded", "overrides"):
+                for rowid, data in self._rows(
+                    f"SELECT rowid, data FROM {table} WHERE student = ?", _key(old)
+                ):
+                    data = json.dumps({**json.loads(data), "student": new})
+                    self._db.execute(
+                        f"UPDATE OR IGNORE {table} SET student = ?, data = ? WHERE rowid = ?",
+                        (_key(new), data, rowid),
+                    )
+
+    # -- what holds for the class ---------------------------------------------------------------
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Keep this by its name: the rules of the class, its roster."""
+        with self._told(), self._db:
+            self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, data))
+
+    def kept(self, name: str) -> bytes:
+        """What was kept by this name; empty if nothing was."""
+        rows = self._rows("SELECT data FROM kept WHERE name = ?", name)
+        return bytes(rows[0][0]) if rows else b""
 
     # -- overrides ------------------------------------------------------------------------------
 
     def override(
-        self, student: str, unit: str, exercise: str, earned: int, reason: str
+        self,
+        student: str,
+        unit: str,
+        exercise: str,
+        earned: float | None,
+        reason: str = "",
+        comment: str = "",
     ) -> Override:
-        """Let a person's points count for an exercise, given by name or number."""
+        """Let a person's points count for an exercise, by name or number, or add a comment."""
         result = self._result(student, unit, exercise)
-        reason = " ".join(reason.split())
-        if not reason:
+        reason, comment = " ".join(reason.split()), " ".join(comment.split())
+        if earned is None and not comment:
+            raise CourseError('Give points with --reason "…", or --comment "…".')
+        if earned is not None and not (reason or comment):
             raise CourseError('An override needs a reason: --reason "…". The student will read it.')
-        if not 0 <= earned <= result.points:
+        if earned is not None and not (0 <= earned <= result.points and 2 * earned % 1 == 0):
             raise CourseError(
-                f"{earned} is not possible: {unit}, exercise {result.number} {result.name} is "
-                f"worth 0 to {result.points} points."
+                f"{earned:g} is not possible: {unit}, exercise {result.number} {result.name} is "
+                f"worth 0 to {result.points} points, in halves."
             )
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        override = Override(student, unit, result.name, earned, reason, now)
+        given = earned if earned is None else points(earned)
+        override = Override(
+            student, unit, result.name, given, reason, now, comment, answer_digest(result)
+        )
         row = (_key(student), unit, result.name, json.dumps(override.as_dict()))
         with self._told(), self._db:
             self._db.execute("INSERT OR REPLACE INTO overrides VALUES (?, ?, ?, ?)", row)
         return override
+
+    def add_without_file(self, student: str, unit: str) -> None:
+        """A line for somebody who handed in nothing, so that a person can give points."""
+        results = tuple(
+            Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, NOTHING)
+            for e in declared(unit)
+        )
+        self.save(Graded(student, unit, "", "", results=results, problem=NOTHING))
 
     def drop_override(self, student: str, unit: str, exercise: str) -> Override:
         """Let the check's points count again; returns what was dropped."""
@@ -176,7 +228,10 @@ class Gradebook:
         graded = self.get(student, unit)
         if graded is None:
             names = [s for (s,) in self._rows("SELECT student FROM graded WHERE unit = ?", unit)]
-            raise CourseError(f"{student} has no grade in {unit}.{_alike(student, names)}")
+            raise CourseError(
+                f"{student} has no grade in {unit}.{_alike(student, names)} For somebody who "
+                "handed in no file, add --no-file."
+            )
         for result in graded.results:
             if exercise in (result.name, result.number):
                 return result
@@ -202,6 +257,10 @@ class Gradebook:
                 f"{self.path} was written by a newer version of the course (format {version}, this "
                 f"one knows {VERSION}). Update the course, then try again."
             )
+        if application == APPLICATION and version in OLDER:
+            steps = "".join(OLDER[old] for old in range(version, VERSION))
+            self._db.executescript(f"BEGIN; {steps} PRAGMA user_version = {VERSION}; COMMIT;")
+            return
         if not is_new:
             raise CourseError(
                 f"{self.path} is a database, but no gradebook. Move it away, then grade again."

@@ -18,6 +18,7 @@ import inspect
 import io
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -71,7 +72,8 @@ class Notebook:
         self.limits = limits
         self._bans = contextlib.ExitStack()
         module = types.ModuleType("__main__")
-        module.__dict__.update(get_ipython=lambda: _Silent(), display=lambda *a, **k: None)
+        self.shell = Shell(module.__dict__)
+        module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
         sys.modules["__main__"], self.names = module, module.__dict__
         builtins.display = self.names["display"]
 
@@ -102,6 +104,7 @@ class Notebook:
         """Execute a cell: what it printed, and its error if there was one."""
         self._bans.close()
         printed, error = Printed(self.limits["text"]), None
+        self.shell.swallowed.clear()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 self._execute(source)
@@ -109,33 +112,31 @@ class Notebook:
             raise
         except BaseException as raised:
             error = in_short(raised)
-        return {"printed": printed.text(), "error": error}
+        return {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
 
     def _execute(self, source: str) -> None:
-        result = eval(compiled(source), self.names)
-        if inspect.iscoroutine(result):
-            import asyncio  # for the few who wait for something
-
-            asyncio.run(result)
+        execute(source, self.names)
 
 
 class TimedPeer(Peer):
-    """Every question of the judge's has the time of one cell; the clock runs on in callbacks.
+    """Every question of the judge's has the processor's time of one cell, here and in callbacks.
 
-    While a message of ours is under way, time is up only after the reply: a message that is cut
-    off, or a reply that nobody reads, would make nonsense of all that follows.
+    The time that far arrays spend on the way does not count: at home they are near. While a
+    message of ours is under way, time is up only after the reply: a message that is cut off, or a
+    reply that nobody reads, would make nonsense of all that follows.
     """
 
     def __init__(self, stream: Stream, serve: Any, far: Far, seconds: float = 0.0) -> None:
         super().__init__(stream, serve, far)
         self.seconds, self._held, self._late = seconds, False, False
-        signal.signal(signal.SIGALRM, self._ring)
+        self._process = os.getpid()
+        signal.signal(signal.SIGPROF, self._ring)
 
     def answer(self, question: dict) -> None:
         outermost = self._depth == 0
         if outermost:
             self._late = False
-            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            signal.setitimer(signal.ITIMER_PROF, self.seconds)
         try:
             try:
                 self._release()
@@ -146,15 +147,21 @@ class TimedPeer(Peer):
             raise
         except BaseException as error:
             reply = {"error": in_short(error)}
+        if os.getpid() != self._process:
+            os._exit(0)  # a copy that a cell made of us; one of us answers
         if outermost:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         self._reply(reply)
 
     def ask(self, **question: Any) -> Any:
         self._held = True
+        far = question.get("ask") == "array"
+        left = signal.setitimer(signal.ITIMER_PROF, 0)[0] if far else 0.0
         try:
             return super().ask(**question)
         finally:
+            if far and left:
+                signal.setitimer(signal.ITIMER_PROF, left)
             self._release()
 
     def _ring(self, *_: Any) -> None:
@@ -169,7 +176,7 @@ class TimedPeer(Peer):
 
 
 def compiled(source: str) -> types.CodeType:
-    """The cell as code; magics and shell commands become calls that do nothing here."""
+    """The cell as code; magics and shell commands become calls of the shell."""
 
     def code(text: str) -> types.CodeType:
         # A cell may wait at its top level, and has none of this file's own `__future__`.
@@ -184,11 +191,94 @@ def compiled(source: str) -> types.CodeType:
         return code(TransformerManager().transform_cell(source))
 
 
-class _Silent:
-    """What get_ipython() gives here: every magic and shell command is accepted and ignored."""
+def execute(source: str, names: dict, local: dict | None = None) -> None:
+    """Run a cell, also one that waits at its top level."""
+    result = eval(compiled(source), names, local)
+    if inspect.iscoroutine(result):
+        import asyncio  # for the few who wait for something
+
+        asyncio.run(result)
+
+
+class Shell:
+    """What get_ipython() gives here: magics that run code run it, as they do in a notebook.
+
+    Others do nothing; those that would have run code are remembered, so that it can be told.
+    """
+
+    HARMLESS = re.compile(
+        "alias|auto.*|cd|colors|config|dirs|doctest_mode|env|gui|history|html|javascript|js|latex|"
+        "(re|un)?load_ext|log.*|lsmagic|markdown|matplotlib|pdoc|pinfo2?|pip|conda|mamba|uv|pprint|"
+        "precision|psearch|pwd|quickref|rehashx|svg|who(_ls|s)?|xmode"
+    )
+
+    def __init__(self, names: dict) -> None:
+        self.user_ns, self.swallowed = names, []
+
+    def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
+        """`%time x = 1` and its like."""
+        if name in ("time", "prun", "memit", "mprun", "lprun"):
+            return self._line(_without_options(line))
+        if name == "timeit":
+            return self._measured(_without_options(line))
+        return self._swallow(f"%{name}", not self._is_harmless(name) and bool(line.strip()))
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        """`%%time` and its like, with the cell behind it."""
+        if name in ("time", "prun", "memit", "lprun"):
+            return execute(cell, self.user_ns)
+        if name == "timeit":
+            return self._measured(cell, _without_options(line))
+        if name == "capture":
+            return self._captured(line, cell)
+        return self._swallow(f"%%{name}", not self._is_harmless(name))
+
+    def getoutput(self, command: str, *_: Any, **__: Any) -> list:
+        """`files = !ls`: there is no shell here."""
+        return self._swallow("!", True) or []
+
+    def _line(self, statement: str) -> Any:
+        try:
+            return eval(compile(statement, "<cell>", "eval"), self.user_ns)
+        except SyntaxError:
+            execute(statement, self.user_ns)
+
+    def _measured(self, statement: str, setup: str = "") -> None:
+        """As `timeit` does it: in a function, so that no name stays."""
+        local: dict = {}
+        if setup.strip():
+            execute(setup, self.user_ns, local)
+        execute(statement, self.user_ns, local)
+
+    def _captured(self, line: str, cell: str) -> None:
+        name = next((word for word in line.split() if not word.startswith("-")), "")
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                execute(cell, self.user_ns)
+        finally:
+            if name:
+                text = out.getvalue()
+                captured = types.SimpleNamespace(stdout=text, stderr="", outputs=[])
+                captured.show = lambda: print(text, end="")
+                self.user_ns[name] = captured
+
+    def _is_harmless(self, name: str) -> bool:
+        return bool(self.HARMLESS.fullmatch(name))
+
+    def _swallow(self, magic: str, had_code: bool) -> None:
+        if had_code and magic not in self.swallowed and len(self.swallowed) < 5:
+            self.swallowed.append(magic)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         return lambda *args, **kwargs: None
+
+
+def _without_options(line: str) -> str:
+    """`-n 1 -r 3 f(x)` as `f(x)`."""
+    return re.sub(r"^\s*(?:-[a-zA-Z]+(?:\s*\d+)?\s+)*", "", line)
 
 
 def serve_submission(wire: socket.socket, limits: dict) -> None:
@@ -204,7 +294,7 @@ def confine(limits: dict) -> None:
     """Give up what a submission does not need, before a line of it runs."""
     for name, most in {
         "AS": limits["memory"],
-        "CPU": int(limits["wall"]) + 1,
+        "CPU": int(limits["wall"]) + 5,
         "FSIZE": limits["file"],
         "NPROC": limits["processes"],
         "NOFILE": 128,
@@ -217,7 +307,8 @@ def confine(limits: dict) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
     _prctl(NO_NEW_PRIVILEGES, 1)
-    forbid()
+    if not forbid() and limits["filter"]:
+        raise OSError("the filter of system calls was refused")
     os.setsid()
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -272,15 +363,17 @@ class Warm:
 
     def serve(self) -> None:
         """Fork a child for each order; tell how it ended and whether it left nothing behind."""
-        self.orders.send(b"ready")
+        can_filter = _can_filter()
+        self.orders.send(json.dumps({"ready": True, "filter": can_filter}).encode())
         while True:
             message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
             if not message:
                 return
             wire, order = socket.socket(fileno=fds[0]), json.loads(message)
             wire.set_inheritable(False)  # not for programs that a submission starts
-            limits = order["limits"]
+            limits = {**order["limits"], "filter": can_filter}
             prepare(tuple(order["modules"]), order["source"])
+            self.orders.send(b"prepared")
             pid = os.fork()
             if not pid:
                 self.orders.close()
@@ -299,8 +392,12 @@ class Warm:
         while True:
             ready = select.select(waiting, [], [], LOOK_EVERY if watch in waiting else None)[0]
             if self.orders in ready:
-                if not self.orders.recv(64):
+                word = self.orders.recv(64)
+                if not word:
                     os._exit(1)  # the grader is gone, and all in here with us
+                if word == b"usage":
+                    self.orders.send(json.dumps(usage(0 if self.alone else pid)).encode())
+                    continue
                 os.close(watch)
                 return reason
             if watch in ready:
@@ -347,6 +444,28 @@ def memory_used() -> int:
             kept = [line.split()[1] for line in lines if line.startswith(("RssAnon", "RssShmem"))]
             used += sum(map(int, kept)) * 1024 if process != "1" else 0
     return used
+
+
+def usage(session: int) -> tuple[float, bool]:
+    """Seconds on the processor of all in this sandbox, or this session, and are all asleep?"""
+    ticks, asleep = 0, True
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            about = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            if (int(about[3]) != session) if session else (process == "1"):
+                continue
+            ticks += sum(map(int, about[11:15]))  # its own, and of those that it waited for
+            asleep = asleep and about[0] not in "RD"
+    return ticks / os.sysconf("SC_CLK_TCK"), asleep
+
+
+def _can_filter() -> bool:
+    """Does the kernel take our filter of system calls here? Tried in a child."""
+    pid = os.fork()
+    if not pid:
+        _prctl(NO_NEW_PRIVILEGES, 1)
+        os._exit(0 if forbid() else 1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def _empty(folder: str) -> None:

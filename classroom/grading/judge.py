@@ -4,6 +4,9 @@
 JSON each, and answers each with a line, after a line for every step that it begins: if an answer
 brings the judge itself down, the next one knows which, and goes on without it. The checks run here,
 with values that came over the wire; a student's code never does.
+
+What takes too long or dies may be the fault of a busy machine. So the answer names such steps, and
+the job is done again, alone and in a fresh sandbox: only what happens twice counts.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import resource
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -36,13 +40,14 @@ from ..roles import Ours
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
 from .records import Graded, Result
-from .sandbox import Limits, Needs, Sandbox, Submission
+from .sandbox import Limits, Lost, Needs, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
+LOSSES = 4  # sandboxes over one submission, before it is given up
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
@@ -57,10 +62,14 @@ class Job:
     solution: list[list[str]]  # id, role and source of each code cell
     cells: list[list[str]]
     student_id: str | None = None  # the true one; None: as written in the notebook
+    own_ids: list[str] = field(default_factory=list)  # others that are this student's as well
     limits: dict[str, Any] = field(default_factory=dict)
     verbose: bool = False
     seed: str = ""  # what the seeds of the exercises are made from, student by student
     lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
+    is_alone: bool = False  # nothing else is being graded here meanwhile
+    in_fresh_sandbox: bool = False
+    troubled: tuple[int, ...] = ()  # steps that were too slow or died before
 
 
 @dataclass
@@ -70,6 +79,7 @@ class Ran:
     printed: str = ""
     error: dict | None = None
     fatal: str = ""
+    magics: tuple[str, ...] = ()  # those that are not known here and swallowed code
 
     @property
     def trouble(self) -> str:
@@ -80,6 +90,14 @@ class Ran:
             return ""
         kind, says = self.error.get("type"), " ".join(str(self.error.get("says")).split())
         return f"raised {kind}: {says}".removesuffix(": ")
+
+
+class _Died(Exception):
+    """The child is gone, or its cell was stopped, and that is not certain yet."""
+
+    def __init__(self, place: int, why: str) -> None:
+        super().__init__(why)
+        self.place = place
 
 
 class Judging:
@@ -96,60 +114,111 @@ class Judging:
         self.assembly: Assembly = assemble(
             [Ours(*c) for c in job.solution], [Cell(*c) for c in job.cells]
         )
-        self.steps = self._with_id(self.assembly.steps)
+        self.steps = self.assembly.steps
         self.ran: dict[int, Ran] = {}
         self.results: dict[str, Result] = {}
-        self.id: str | None = job.student_id
+        self.ids = _Ids(job, self.steps)
         self.story: list[dict] = []
-
-    def _with_id(self, steps: tuple[Step, ...]) -> list[Step]:
-        """Where the true id is known, it stands in the notebook too, whatever was written there."""
-        if self.job.student_id is None:
-            return list(steps)
-        places = [i for i, step in enumerate(steps) if step.tells_id]
-        if not places:
-            return list(steps)
-        last = places[-1]
-        told = Step(steps[last].id, f"student = {self.job.student_id!r}")
-        return [*steps[: last + 1], told, *steps[last + 1 :]]
+        self.died, self.troubled = Counter(job.troubled), set(job.troubled)
+        self.spent, self.losses = 0.0, 0
 
     def graded(self) -> Graded:
         """Run and judge everything; a child that dies costs the exercise it died in."""
         start = time.monotonic()
-        end = start + self.limits.wall
         self.ran |= {p: Ran(fatal="brought the judge down") for p in self.job.lost_at}
-        while not self._pass(end) and time.monotonic() < end:
+        most = self.limits.wall * (2 if self.job.is_alone else 1)
+        if self.job.in_fresh_sandbox:
+            self.sandbox.close()
+        while not self._pass() and self.spent < most:
             pass
         for step in self.steps:
             if step.check and step.check.exercise not in self.results:
                 self._settle(step, "The time for the whole submission was used up before this.")
+                self.troubled.add(self.steps.index(step))
         return Graded(
             student=self.job.student,
             unit=self.job.unit,
             file=self.job.file,
             digest=self.job.digest,
-            student_id=self.id,
+            student_id=self.ids.holds,
+            written_id=self.ids.written if self.ids.written != self.ids.holds else None,
             results=tuple(self.results[s.check.exercise] for s in self.steps if s.check),
-            notes=self.assembly.notes,
+            notes=(*self.ids.notes(), *self.assembly.notes, *self._magics()),
             by_hand=tuple(self._by_hand()),
             seconds=round(time.monotonic() - start, 3),
         )
 
-    def _pass(self, end: float) -> bool:
-        """Go through the steps in a fresh child; False if it died on the way."""
-        wall = max(1.0, end - time.monotonic())
-        limits = Limits(**{**self.job.limits, "wall": wall})
-        with self.sandbox.submission(limits, self._needs()) as there:
-            for place, step in enumerate(self.steps):
-                if step.check is None:
-                    alive = self._run(there, place, step)
-                elif step.check.exercise in self.results:
-                    continue
-                else:
-                    alive = self._judge(there, place, step)
-                if not alive:
-                    return False
-        return True
+    @property
+    def in_doubt(self) -> list[int]:
+        """The steps that have to be tried again before they count."""
+        return [] if self.job.is_alone else sorted(self.troubled)
+
+    def _pass(self) -> bool:
+        """Go through the steps in a fresh child; False if it has to be done once more."""
+        there = None
+        try:
+            with self.sandbox.submission(self.limits, self._needs()) as there:
+                for place, step in enumerate(self.steps):
+                    self._step(there, place, step)
+            return True
+        except _Died as died:
+            return self._after(died)
+        except Gone as gone:  # between two steps
+            return self._after(_Died(-1, str(gone)))
+        finally:
+            self.spent += there.clock.seconds if there else 0.0
+
+    def _step(self, there: Submission, place: int, step: Step) -> None:
+        if step.check is None:
+            self._run(there, place, step)
+            if place == self.ids.place:
+                self.ids.read(there)
+        elif step.check.exercise not in self.results:
+            self._judge(there, place, step)
+
+    def _after(self, died: _Died) -> bool:
+        """Decide whether it counts that a child died over a step; always False: go on."""
+        place, why = died.place, str(died)
+        if self.sandbox.is_lost or place < 0:
+            self.losses += 1
+            if self.losses >= LOSSES:
+                raise Lost(f"the sandbox was lost {LOSSES} times over this submission")
+            return False
+        if self.sandbox.killed == "memory":
+            why = "used more memory than a submission may have"
+        if not self._counts(place):
+            return False
+        step = self.steps[place]
+        if step.check:
+            self._settle(step, f"Your code {why} while it was being checked.", place)
+        elif step.is_students:
+            self.ran[place] = Ran(fatal=why)
+            self._tell(step, self.ran[place])
+        else:
+            self._blame(place)
+        return False
+
+    def _counts(self, place: int) -> bool:
+        """Has it happened twice? If not, the next try is in a fresh sandbox."""
+        self.died[place] += 1
+        self.troubled.add(place)
+        if not self.job.is_alone or self.died[place] > 1:
+            return True
+        self.sandbox.close()
+        return False
+
+    def _blame(self, place: int) -> None:
+        """A cell of ours does not end, and it is never left out: what ran before it is."""
+        earlier = range(place - 1, -1, -1)
+        open_ = (p for p in earlier if self.steps[p].is_students and not self._is_out(p))
+        suspect = next(open_, None)
+        if suspect is None:
+            raise Lost(f"our own cell {self.steps[place].id} did not come to an end")
+        kept = f"kept our cell {self.steps[place].id} from coming to an end"
+        self.ran[suspect] = Ran(fatal=kept)
+
+    def _is_out(self, place: int) -> bool:
+        return place in self.ran and bool(self.ran[place].fatal)
 
     def _needs(self) -> Needs:
         """What the child should find loaded: the unit's checks, and what the cells mention."""
@@ -161,46 +230,49 @@ class Judging:
         unit = self.job.unit.partition("_")[2]
         return Needs([f"{all_checks.__name__}.{unit}", *modules], first)
 
-    def _run(self, there: Submission, place: int, step: Step) -> bool:
-        if place in self.ran and self.ran[place].fatal:
-            return True  # it killed the child before; the rest goes on without it
+    def _run(self, there: Submission, place: int, step: Step) -> None:
+        if step.is_students and self._is_out(place):
+            return  # it killed the child before; the rest goes on without it
         self.tell(place)
         try:
-            with _Alarm(self.limits.cell + 5):
+            with _Alarm(self.limits):
                 report = there.ask(ask="run", source=step.source)
         except Gone as gone:
-            self.ran[place] = Ran(fatal=str(gone))
+            raise _Died(place, str(gone)) from None
         except Exception as error:
             self.ran[place] = Ran(error={"type": type(error).__name__, "says": str(error)})
         else:
             self.ran[place] = _as_ran(report)
-            if (self.ran[place].error or {}).get("type") == "SyntaxError":
-                Judging.met_broken_cells = True
+        kind = (self.ran[place].error or {}).get("type")
+        if kind == "SyntaxError":
+            Judging.met_broken_cells = True
+        if kind == "TooSlow" and not (step.is_students and self._counts(place)):
+            raise _Died(place, "took too long")
         self._tell(step, self.ran[place])
-        return not self.ran[place].fatal
 
     def _tell(self, step: Step, ran: Ran) -> None:
         if self.job.verbose:
             about = {"cell": step.id, "source": step.source, "printed": ran.printed}
             self.story.append({**about, "trouble": ran.trouble})
 
-    def _judge(self, there: Submission, place: int, step: Step) -> bool:
+    def _judge(self, there: Submission, place: int, step: Step) -> None:
         start = time.monotonic()
         exercise = self.exercises[step.check.exercise]
         if place in self.job.lost_at:
             self._settle(step, "The judge could not cope with this answer.", place)
-            return True
+            return
         self.tell(place)
+        there.was_slow = False
         try:
-            with _Alarm(self.limits.cell * PATIENCE + 5):
+            with _Alarm(self.limits):
                 feedback, shown = self._feedback(there, place, exercise, step.check.arguments)
         except Gone as gone:
-            self._settle(step, f"Your code {gone} while it was being checked.", place)
-            return False
+            raise _Died(place, str(gone)) from None
+        if there.was_slow and not self._counts(place):
+            raise _Died(place, "took too long")
         self._record(exercise, feedback, place, time.monotonic() - start)
         if self.job.verbose:
             self.story.append({"exercise": step.source, "seen": shown, "says": repr(feedback)})
-        return True
 
     def _feedback(
         self, there: Submission, place: int, exercise: Exercise, expressions: tuple[str, ...]
@@ -221,14 +293,8 @@ class Judging:
         return exercise(*answers), [_shown(answer) for answer in answers]
 
     def _value(self, there: Submission, expression: str, kind: Any) -> Any:
-        if not isinstance(kind, Student):
-            return there.ask(ask="value", expression=expression)
-        if self.job.student_id is None:
-            written = there.ask(ask="value", expression=expression)
-            if isinstance(written, str | int):
-                self.id = student_id(written)
-            return written
-        return self.job.student_id
+        written = there.ask(ask="value", expression=expression)
+        return self.ids.at_a_check(written) if isinstance(kind, Student) else written
 
     def _without_answer(
         self, place: int, expression: str, error: Exception
@@ -241,6 +307,9 @@ class Judging:
             return NotAttempted()
         if isinstance(error, WireError):
             says = f"`{expression}` cannot be checked: {error}."
+        elif magics := [magic for p in before for magic in self.ran[p].magics]:
+            says = f"{magics[0]} does nothing here, nor does what it holds; leave it out. So there "
+            says += f"is no `{expression}`."
         elif errors:
             says = f"Your cell {errors[-1].trouble.rstrip('.')}. So there is no `{expression}`."
         else:
@@ -280,28 +349,103 @@ class Judging:
             for p, ran in sorted(self.ran.items())
             if ran.fatal
         ]
-        if self.id == HOMEWORK and self.job.student_id is None:
-            fatal.append("The student id in the notebook is 0, which is nobody's.")
+        fatal += self.ids.by_hand()
         failed = [r.name for r in self.results.values() if "The check itself failed" in r.says]
         forbidden = {name for e in self.exercises.values() for name in e.forbidden}
         mine = [step for step in self.steps if step.is_students]
         suspect = [says for step in mine for says in flags(step.id, step.source, forbidden)]
         return [*fatal, *(f"The check of {name} failed by itself." for name in failed), *suspect]
 
+    def _magics(self) -> list[str]:
+        """Magics that swallowed code, which ran nowhere."""
+        return [
+            f"The cell {self.steps[p].id} uses {magic}, which does nothing here."
+            for p, ran in sorted(self.ran.items())
+            for magic in ran.magics
+        ]
+
+
+class _Ids:
+    """The id of the submission: read once, where the notebook says it; one holds for all of it."""
+
+    def __init__(self, job: Job, steps: tuple[Step, ...]) -> None:
+        self.true, self.own = job.student_id, {job.student_id, *job.own_ids}
+        self.holds, self.written = job.student_id, None
+        self.changed = ""
+        self.place = self._where(steps)
+
+    def _where(self, steps: tuple[Step, ...]) -> int | None:
+        """After the cell that tells the id; if that is lost, after all before the first answer."""
+        told = [i for i, step in enumerate(steps) if step.tells_id]
+        if not told or steps[told[-1]].is_students or self.true is not None:
+            return told[-1] if told else None
+        first = next((i for i, step in enumerate(steps) if step.check), len(steps))
+        answers = [i for i in range(first) if steps[i].is_answer]
+        return max(told[-1], (answers or [first])[0] - 1)
+
+    def read(self, there: Submission) -> None:
+        """Read the id that the notebook has; where another one is true, put that in its place."""
+        try:
+            self.written = _spelled(there.ask(ask="value", expression="student"))
+        except Exception:  # not there, or something odd: then the checks say so
+            self.written = None
+        if self.true is None or self.written in self.own:
+            self.holds = self.written
+        else:
+            there.ask(ask="run", source=f"student = {self.true!r}")
+
+    def at_a_check(self, written: Any) -> Any:
+        """The id that holds, whatever stands in the notebook now."""
+        now = _spelled(written)
+        if self.holds is None:
+            return written
+        if now != self.holds and not self.changed:
+            self.changed = f"{now}"
+        return self.holds
+
+    def notes(self) -> list[str]:
+        """What the student should know."""
+        if self.true is None or self.written is None or self.written in self.own:
+            return []
+        return [
+            f"Your notebook used id {self.written}; your number is {self.true}, and your answers "
+            f"were checked with the numbers of {self.true}."
+        ]
+
+    def by_hand(self) -> list[str]:
+        """What a person should know."""
+        told = []
+        if self.changed:
+            told.append(
+                f"The student id changed on the way, from {self.holds} to {self.changed}; "
+                f"{self.holds} held."
+            )
+        if self.holds == HOMEWORK and self.true is None:
+            told.append("The student id in the notebook is 0, which is nobody's.")
+        return told
+
+
+def _spelled(written: Any) -> str | None:
+    try:
+        return student_id(written)
+    except ValueError:
+        return None
+
 
 class _Alarm:
     """Ends a check that does not come to an end by itself; if even that fails, ends the judge."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, limits: Limits) -> None:
+        self.seconds, self.slack = 2 * PATIENCE * limits.cell + 5, limits.slack
 
     def __enter__(self) -> None:
-        signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds, 1.0)
-        faulthandler.dump_traceback_later(self.seconds + 5, exit=True, file=sys.__stderr__)
+        signal.signal(signal.SIGPROF, self._ring)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds, 1.0)
+        wall = self.slack * self.seconds
+        faulthandler.dump_traceback_later(wall, exit=True, file=sys.__stderr__)
 
     def __exit__(self, *_: object) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
 
     @staticmethod
@@ -312,10 +456,11 @@ class _Alarm:
 def _as_ran(report: Any) -> Ran:
     """The report of a cell, which may be anything."""
     report = report if isinstance(report, dict) else {}
-    printed, error = report.get("printed"), report.get("error")
+    printed, error, magics = report.get("printed"), report.get("error"), report.get("magics")
     return Ran(
         printed=printed[:10_000] if isinstance(printed, str) else "",
         error={k: str(v)[:500] for k, v in error.items()} if isinstance(error, dict) else None,
+        magics=tuple(str(m)[:40] for m in magics[:5]) if isinstance(magics, list) else (),
     )
 
 
@@ -348,7 +493,8 @@ def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place
     """The grade as plain data, with the story if it was asked for."""
     judging = Judging(job, sandbox, tell)
     graded = judging.graded()
-    return {"graded": graded.as_dict(), "story": judging.story}
+    answer = {"graded": graded.as_dict(), "story": judging.story, "again": judging.in_doubt}
+    return {**answer, "walls": sandbox.walls}
 
 
 def main(number: int, walled: bool) -> None:
@@ -367,6 +513,8 @@ def main(number: int, walled: bool) -> None:
                 answer = judge(Job(**json.loads(line)), sandbox, lambda place: say({"at": place}))
             except CourseError as problem:
                 answer = {"problem": str(problem)}
+            except Lost as loss:
+                answer = {"lost": str(loss)}
             say(answer)
             if not gc.get_freeze_count():
                 gc.freeze()  # what the first job loaded stays; no need to look through it again

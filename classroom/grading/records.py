@@ -1,7 +1,8 @@
 """What grading a submission leaves behind: plain data that goes through JSON unchanged.
 
 A `Result` is one exercise, a `Graded` one submission. An `Override` is points that a person gave
-with a reason, and a `Mark` is what counts in the end: results with the overrides on top.
+with a reason, or a comment, and a `Mark` is what counts in the end: results with the overrides on
+top, and what is lost for being late. A person may give half points.
 """
 
 from __future__ import annotations
@@ -9,9 +10,20 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
 from typing import Any, Self
 
 from course_utils.exercise import Feedback, Named, Outcome
+
+from .settings import LateRule
+
+NOTHING = "Nothing was handed in."
+NO_RULE = LateRule()
+
+
+def points(value: float) -> float | int:
+    """A number of points as it is written: 2, or 2.5."""
+    return int(value) if value == int(value) else value
 
 
 class _Record:
@@ -95,6 +107,12 @@ class Graded(_Record):
     problem: str | None = None
     by_hand: tuple[str, ...] = ()
     seconds: float = 0.0
+    written_id: str | None = None  # the id in the notebook, where another one held
+    content: str = ""  # a digest of the file alone
+    alike: tuple[str, ...] = ()  # what it has in common with others of the class
+    late: float | None = None  # days; None: in time, or not known
+    attempt: int = 1
+    is_gone: bool = False  # the file is no longer among the submissions
 
     @property
     def earned(self) -> int:
@@ -114,14 +132,16 @@ class Graded(_Record):
 
 @dataclass(frozen=True)
 class Override(_Record):
-    """Points that a person gave for one exercise, and why."""
+    """Points that a person gave for one exercise, and why; without points, a comment alone."""
 
     student: str
     unit: str
     exercise: str
-    earned: int
+    earned: float | None
     reason: str
     made_at: str
+    comment: str = ""
+    answer: str = ""  # a digest of the answer for which it was made; none in old gradebooks
 
 
 @dataclass(frozen=True)
@@ -132,11 +152,22 @@ class Line:
     override: Override | None = None
 
     @property
-    def earned(self) -> int:
+    def earned(self) -> float | int:
         """The points that count; an override never exceeds what the exercise is worth now."""
-        if self.override is None:
+        if not self.is_overridden:
             return self.result.earned
-        return min(self.override.earned, self.result.points)
+        return points(min(self.override.earned, self.result.points))
+
+    @property
+    def is_overridden(self) -> bool:
+        """Did a person give points?"""
+        return self.override is not None and self.override.earned is not None
+
+    @property
+    def is_for_another_answer(self) -> bool:
+        """Has the answer changed since the override was made?"""
+        made_for = self.override.answer if self.override else ""
+        return bool(made_for) and made_for != answer_digest(self.result)
 
 
 @dataclass(frozen=True)
@@ -146,11 +177,31 @@ class Mark:
     graded: Graded
     lines: tuple[Line, ...]
     stale: tuple[Override, ...] = ()  # overrides of exercises that the submission no longer has
+    rule: LateRule = NO_RULE
 
     @property
-    def earned(self) -> int:
+    def before(self) -> float | int:
+        """The points of all exercises."""
+        return points(sum(line.earned for line in self.lines))
+
+    @property
+    def deduction(self) -> float | int:
+        """What is lost of them for being late."""
+        return points(self.rule.deduction(self.before, self.graded.late))
+
+    @property
+    def earned(self) -> float | int:
         """The points that count."""
-        return sum(line.earned for line in self.lines)
+        return points(self.before - self.deduction)
+
+    @property
+    def late(self) -> str:
+        """How late it is, in words; empty if it is in time, as far as is known."""
+        if not self.graded.late:
+            return ""
+        days = self.graded.late
+        hours = max(1, round(24 * days))
+        return f"{days:.1f} days" if hours > 48 else f"{hours} hour{'' if hours == 1 else 's'}"
 
     @property
     def points(self) -> int:
@@ -163,11 +214,27 @@ class Mark:
         unchecked = [
             f"{line.result.number} {line.result.name} {line.result.outcome}: {line.result.says}"
             for line in self.lines
-            if line.result.outcome == Outcome.UNCHECKED and line.override is None
+            if line.result.outcome == Outcome.UNCHECKED and not line.is_overridden
         ]
         stale = [f"The override of {o.exercise} has nothing to stand on." for o in self.stale]
-        problem = [self.graded.problem] if self.graded.problem else []
-        return (*problem, *self.graded.by_hand, *stale, *unchecked, *self.graded.notes)
+        stale += [
+            f"The override of {line.result.name} was made for another answer; look at it again."
+            for line in self.lines
+            if line.is_for_another_answer
+        ]
+        by_hand_alone = self.graded.problem == NOTHING and any(x.is_overridden for x in self.lines)
+        problem = [self.graded.problem] if self.graded.problem and not by_hand_alone else []
+        gone = [GONE] if self.graded.is_gone else []
+        told = (*problem, *gone, *self.graded.by_hand, *self.graded.alike)
+        return (*told, *stale, *unchecked, *self.graded.notes)
+
+
+GONE = "The file is no longer among the submissions; its grade is kept."
+
+
+def answer_digest(result: Result) -> str:
+    """What tells an answer from another one."""
+    return sha256(result.answer.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def in_order(number: str) -> tuple[tuple[int, str], ...]:
@@ -175,13 +242,13 @@ def in_order(number: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part) if part.isdecimal() else 0, part) for part in number.split("."))
 
 
-def mark(graded: Graded, overrides: Iterable[Override]) -> Mark:
+def mark(graded: Graded, overrides: Iterable[Override], rule: LateRule = NO_RULE) -> Mark:
     """The submission's results with those of the overrides that are meant for it."""
     mine = {
         o.exercise: o for o in overrides if (o.student, o.unit) == (graded.student, graded.unit)
     }
     lines = tuple(Line(result, mine.pop(result.name, None)) for result in graded.results)
-    return Mark(graded, lines, tuple(mine.values()))
+    return Mark(graded, lines, tuple(mine.values()), rule)
 
 
 def visible(text: str, limit: int = 10_000) -> str:

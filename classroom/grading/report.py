@@ -36,10 +36,11 @@ LOOKS = {
 }
 
 
-def page(marks: Sequence[Mark]) -> str:
-    """The report on all units of these marks."""
+def page(marks: Sequence[Mark], walls: str = "") -> str:
+    """The report on all units of these marks; `walls` says which limits were in force."""
     units = [_section(unit) for unit in by_unit(marks)]
-    return render("class_report", units=units, shown=NAMES_SHOWN, states=STATES, link=_link)
+    about = {"shown": NAMES_SHOWN, "states": STATES, "link": _link, "walls": walls}
+    return render("class_report", units=units, **about)
 
 
 def _link(mark: Mark) -> str:

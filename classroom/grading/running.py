@@ -10,8 +10,7 @@ import contextlib
 import csv
 import json
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -23,17 +22,19 @@ from course_utils.units import declared
 
 from ..extras import need
 from ..notebooks import as_text
-from ..roles import Ours
+from ..roles import Ours, called_check
 from ..solutions import asked, read_solution, solution_paths
-from . import desks, fingerprint
+from . import copies, desks, fingerprint
 from .assembly import Cell, submitted_cells
+from .enrolled import before_grading, enrolled, lateness
 from .gradebook import NAME, Gradebook
 from .judge import Job
 from .records import Graded, Result
-from .sandbox import Limits
+from .roster import Line, Roster, kept_roster
+from .sandbox import Limits, require_bubblewrap
+from .settings import Settings
 from .submissions import Submission, find
 
-SHARED = "is in the notebook of another student too."
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
@@ -48,6 +49,9 @@ class Options:
     walled: bool = True
     verbose: bool = False
     ids: dict[str, str] | None = None
+    roster: Roster | None = None
+    layout: str | None = None
+    settings: Settings = field(default_factory=Settings)
     limits: Limits = field(default_factory=Limits)
     secret: str = ""  # the gradebook's: seeds are made from it
 
@@ -70,49 +74,115 @@ class Run:
     graded: int = 0
     unchanged: int = 0
     unplaced: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    walls: str = ""
 
 
 def grade(
-    root: Path, source: Path, folder: Path, options: Options, tell: Callable[[Done], None]
+    root: Path,
+    source: Path,
+    folder: Path,
+    options: Options,
+    tell: Callable[[Done], None],
+    announce: Callable[[str], None] = lambda line: None,
 ) -> Run:
-    """Grade what is new or changed in `source` into the gradebook in `folder`."""
+    """Grade what is new or changed in `source` into the gradebook in `folder`.
+
+    `announce` hears before anything runs how names were read, what was not placed, who is missing.
+    """
     solutions = Solutions(root)
-    klass = find(source, solutions.exercise_names(), options.unit)
+    options = _with_kept(options, folder)
+    class_ = enrolled(
+        find(source, solutions.exercise_names(), options.unit, options.layout), options.roster
+    )
+    wanted = _wanted(class_.submissions, options)
+    if options.student is None:
+        for line in (*before_grading(class_), *_without_id(wanted, options)):
+            announce(line)
+    if options.walled and options.scheduler is None:
+        require_bubblewrap()
     with Gradebook(folder / NAME) as book, _executor(options) as executor:
-        run = Run(unplaced=klass.unplaced)
-        todo = []
-        for submission in _wanted(klass.submissions, options):
-            digest = _digest(submission, solutions, options)
-            if (
-                options.student is None
-                and book.digest_of(submission.student, submission.unit) == digest
-            ):
-                run.unchanged += 1
-            else:
-                todo.append((submission, digest))
+        _keep(book, options)
+        for old, new in class_.renamed.items():
+            book.rename(old, new)
+        run = Run(unplaced=class_.unplaced, missing=class_.missing)
         options = replace(options, secret=book.secret())
-        for unit in sorted({submission.unit for submission, _ in todo}):
-            _prove(unit, solutions, executor, options)
+        grading = _Grading(book, solutions, executor, options, class_.lines)
+        todo = [entry for entry in map(grading.entry, wanted) if grading.is_new(entry)]
+        run.unchanged = len(wanted) - len(todo)
+        for unit in sorted({entry.submission.unit for entry in todo}):
+            run.walls = grading.prove(unit)
         start = time.monotonic()
-        for graded, story in _graded(todo, solutions, executor, options):
+        for graded, story in grading.graded(todo):
             book.save(graded)
             run.graded += 1
             tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
-        for unit in {submission.unit for submission, _ in todo}:
-            _note_shared_ids(book, unit)
+        if run.walls:
+            book.keep("walls", run.walls.encode())
+        if options.student is None:
+            run.gone = _note_gone(book, class_.submissions, options)
+        for unit in {submission.unit for submission in wanted}:
+            _note_copies(book, unit, class_.lines)
     return run
 
 
-def _note_shared_ids(book: Gradebook, unit: str) -> None:
-    """Two students with one id have the same numbers: a person should ask why."""
-    everyone = [graded for graded in book.all(unit) if graded.student_id is not None]
-    counts = Counter(graded.student_id for graded in everyone)
-    for graded in everyone:
-        reasons = tuple(reason for reason in graded.by_hand if not reason.endswith(SHARED))
-        if counts[graded.student_id] > 1:
-            reasons += (f"The student id {graded.student_id} {SHARED}",)
-        if reasons != graded.by_hand:
-            book.save(replace(graded, by_hand=reasons))
+def _with_kept(options: Options, folder: Path) -> Options:
+    """The options, with the roster and the rules of an earlier run where none are given."""
+    if not (folder / NAME).exists():
+        return options
+    with Gradebook(folder / NAME) as book:
+        roster, settings = options.roster, options.settings
+        if roster is None:
+            roster = kept_roster(book)
+        if settings.attempt is None:
+            settings = replace(settings, attempt=book.kept("attempt").decode() or None)
+    return replace(options, roster=roster, settings=settings)
+
+
+def _keep(book: Gradebook, options: Options) -> None:
+    """What `course report` and later runs have to know."""
+    settings, roster = options.settings, options.roster
+    kept = {"late": settings.late, "attempt": settings.attempt}
+    if settings.columns:
+        kept["columns"] = json.dumps(dict(settings.columns))
+    for name, text in kept.items():
+        if text is not None:
+            book.keep(name, text.encode())
+    if roster is not None:
+        book.keep("roster", roster.data)
+        book.keep("roster name", roster.name.encode())
+        book.keep("roster id", (settings.id_column or "").encode())
+
+
+def _without_id(submissions: Sequence[Submission], options: Options) -> list[str]:
+    if options.ids is None:
+        return []
+    missing = sorted({s.student for s in submissions if _listed(s, options) is None})
+    return [f"no id in the file of ids: {name}" for name in missing]
+
+
+def _note_gone(
+    book: Gradebook, submissions: Sequence[Submission], options: Options
+) -> tuple[str, ...]:
+    """Those whose file is no longer there keep their grade, and are listed."""
+    here = {(s.student, s.unit) for s in submissions}
+    units = {s.unit for s in submissions} if options.unit is None else {options.unit}
+    gone = []
+    for graded in (g for unit in sorted(units) for g in book.all(unit)):
+        is_gone = bool(graded.file) and (graded.student, graded.unit) not in here
+        if is_gone:
+            gone.append(f"{graded.student}, {graded.unit}")
+        if is_gone != graded.is_gone:
+            book.save(replace(graded, is_gone=is_gone))
+    return tuple(gone)
+
+
+def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
+    """Files, answers and ids that several have: a person should ask why."""
+    ids = {own: line.key for line in lines.values() for own in line.own_ids}
+    for graded in copies.noted(book.all(unit), ids):
+        book.save(graded)
 
 
 def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submission]:
@@ -131,6 +201,7 @@ class Solutions:
     def __init__(self, root: Path) -> None:
         self._paths = {path.stem: path for path in solution_paths(root)}
         self._asked: dict[str, list[Ours]] = {}
+        self._root, self._lecture_cells = root, None
 
     def exercise_names(self) -> dict[str, list[str]]:
         """The names of the exercises of each unit."""
@@ -147,29 +218,37 @@ class Solutions:
             self._asked[unit] = asked(read_solution(self._paths[unit]))
         return self._asked[unit]
 
+    def refuse_lecture(self, unit: str, cells: Sequence[Cell]) -> None:
+        """A sentence if this is a lecture, handed in by mistake."""
+        known = {cell.id for cell in self.asked(unit)}
+        names = set(self.exercise_names()[unit])
+        calls = {check.exercise for cell in cells if (check := called_check(cell.source))}
+        answers = {cell.id for cell in cells if cell.id.startswith("answer-")}
+        if calls & names or answers & known:
+            return
+        sources = {cell.source.strip() for cell in cells} - {""}
+        for stem, lecture in self._lectures().items():
+            if sources and 2 * len(sources & lecture) > len(sources):
+                raise CourseError(f"this is the lecture {stem}, not the exercises.")
 
-def _digest(submission: Submission, solutions: Solutions, options: Options) -> str:
-    """Changes if and only if the grade might."""
-    try:
-        content = sha256(submission.data()).hexdigest()
-    except CourseError as problem:
-        content = str(problem)
-    parts = [
-        content,
-        fingerprint.of_code(submission.unit),
-        solutions.asked(submission.unit),
-        _id_of(submission, options),
-        asdict(options.limits),
-    ]
-    return sha256(json.dumps(parts).encode()).hexdigest()
+    def _lectures(self) -> dict[str, set[str]]:
+        """The sources of the code cells of all lectures."""
+        if self._lecture_cells is None:
+            self._lecture_cells = {}
+            for path in sorted((self._root / "notebooks").glob("*.ipynb")):
+                with contextlib.suppress(CourseError):
+                    cells = submitted_cells(path.read_bytes())
+                    self._lecture_cells[path.stem] = {cell.source.strip() for cell in cells}
+        return self._lecture_cells
 
 
-def _id_of(submission: Submission, options: Options) -> str | None:
-    if options.ids is None:
-        return None
-    if submission.student not in options.ids:
-        raise CourseError(f"The file of ids has none for {submission.student}.")
-    return options.ids[submission.student]
+def _listed(submission: Submission, options: Options) -> str | None:
+    """The student's id in the file of ids."""
+    return (options.ids or {}).get(_plain(submission.student))
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().split())
 
 
 def read_ids(path: Path) -> dict[str, str]:
@@ -179,7 +258,7 @@ def read_ids(path: Path) -> dict[str, str]:
     short = next((number for number, row in enumerate(rows, 1) if len(row) < 2), None)
     if short is not None:
         raise CourseError(f"{path}, line {short}: there should be a student and an id.")
-    return {row[0].strip(): row[1].strip() for row in rows}
+    return {_plain(row[0]): row[1].strip() for row in rows}
 
 
 # -- handing out jobs -----------------------------------------------------------------------------
@@ -218,56 +297,9 @@ def _cluster(address: str) -> Iterator:
         yield client
 
 
-def _graded(
-    todo: Sequence[tuple[Submission, str]],
-    solutions: Solutions,
-    executor: Executor,
-    options: Options,
-) -> Iterator[tuple[Graded, Sequence[dict]]]:
-    """Grades as they come in; only a few jobs are handed out ahead."""
-    waiting, ahead = iter(todo), AHEAD * (options.jobs if options.scheduler is None else 16)
-    running: dict[Future, Graded] = {}
-    while True:
-        while len(running) < ahead and (following := next(waiting, None)):
-            submission, digest = following
-            blank = _blank(submission, digest)
-            try:
-                cells = submitted_cells(submission.data())
-            except CourseError as problem:
-                yield _problem(blank, str(problem)), []
-                continue
-            job = _job(submission, digest, cells, solutions, options)
-            running[_submit(executor, job, options)] = blank
-        if not running:
-            return
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            yield _outcome(future, running.pop(future))
-
-
 def _submit(executor: Executor, job: Job, options: Options) -> Future:
     code = fingerprint.of_code(job.unit)
     return executor.submit(desks.judged, asdict(job), options.walled, code)
-
-
-def _job(
-    submission: Submission,
-    digest: str,
-    cells: Sequence[Cell],
-    solutions: Solutions,
-    options: Options,
-) -> Job:
-    return Job(
-        student=submission.student,
-        unit=submission.unit,
-        file=submission.file,
-        digest=digest,
-        solution=[list(cell) for cell in solutions.asked(submission.unit)],
-        cells=[list(cell) for cell in cells],
-        student_id=_id_of(submission, options),
-        limits=asdict(options.limits),
-        verbose=options.verbose,
-        seed=_seed(options.secret, submission),
-    )
 
 
 def _seed(secret: str, submission: Submission) -> str:
@@ -288,18 +320,190 @@ def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
             raise
         return _problem(replace(blank, digest=""), "several workers were lost over it."), []
     graded = Graded.from_dict(answer["graded"])
-    return replace(graded, notes=(*blank.notes, *graded.notes)), answer["story"]
+    known = {n: getattr(blank, n) for n in ("digest", "content", "late", "attempt")}
+    if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
+        known["digest"] = ""
+    told = {n: (*getattr(blank, n), *getattr(graded, n)) for n in ("notes", "by_hand")}
+    return replace(graded, **known, **told), answer["story"]
 
 
-def _blank(submission: Submission, digest: str) -> Graded:
-    """The grade of somebody of whom nothing is known yet."""
-    return Graded(
-        student=submission.student,
-        unit=submission.unit,
-        file=submission.file,
-        digest=digest,
-        notes=submission.notes,
-    )
+@dataclass(frozen=True)
+class Entry:
+    """A submission that may be graded: all attempts that count, and what is known besides."""
+
+    submission: Submission
+    attempts: tuple[Submission, ...]
+    digest: str
+    content: str
+    late: float | None
+    by_hand: tuple[str, ...]
+
+
+class _Grading:
+    """The class at work: which submissions are new, and their grades as they come in."""
+
+    def __init__(
+        self,
+        book: Gradebook,
+        solutions: Solutions,
+        executor: Executor,
+        options: Options,
+        lines: Mapping[str, Line],
+    ) -> None:
+        self.book, self.solutions, self.executor = book, solutions, executor
+        self.options, self.lines = options, lines
+
+    # -- what is to be done ---------------------------------------------------------------------
+
+    def entry(self, submission: Submission) -> Entry:
+        """The submission with a digest that changes if and only if its grade might."""
+        late, by_hand = lateness(
+            submission, self.lines.get(submission.student), self.options.settings
+        )
+        attempts = (submission,)
+        if self.options.settings.attempt == "best" and submission.earlier:
+            attempts = (*submission.earlier, submission)
+        contents = [_content(attempt) for attempt in attempts]
+        parts = [
+            contents if len(contents) > 1 else contents[0],
+            fingerprint.of_code(submission.unit),
+            self.solutions.asked(submission.unit),
+            self._ids(submission),
+            asdict(self.options.limits),
+        ]
+        digest = sha256(json.dumps(parts).encode()).hexdigest()
+        if self.options.ids is not None and _listed(submission, self.options) is None:
+            by_hand += ("The file of ids has none for this student; the notebook's own held.",)
+        return Entry(submission, attempts, digest, contents[-1], late, by_hand)
+
+    def is_new(self, entry: Entry) -> bool:
+        """Has it to be graded? If not, what is known besides is brought up to date."""
+        submission = entry.submission
+        if self.options.student is not None:
+            return True
+        if self.book.digest_of(submission.student, submission.unit) != entry.digest:
+            return True
+        kept = self.book.get(submission.student, submission.unit)
+        now = replace(kept, late=entry.late, by_hand=_merged(kept.by_hand, entry.by_hand))
+        if now != kept:
+            self.book.save(now)
+        return False
+
+    def _ids(self, submission: Submission) -> list:
+        """The true id, and all that the student may have written for it."""
+        if line := self.lines.get(submission.student):
+            return [line.id or None, sorted(line.own_ids)]
+        return [_listed(submission, self.options), []]
+
+    # -- doing it -------------------------------------------------------------------------------
+
+    def graded(self, todo: Sequence[Entry]) -> Iterator[tuple[Graded, Sequence[dict]]]:
+        """Grades as they come in; only a few jobs are handed out ahead."""
+        many = self.options.jobs if self.options.scheduler is None else 16
+        waiting = ((entry, attempt) for entry in todo for attempt in entry.attempts)
+        running: dict[Future, tuple[Entry, Graded]] = {}
+        done: dict[int, list[tuple[Graded, Sequence[dict]]]] = {}
+        while True:
+            finished = []
+            while len(running) < AHEAD * many and (following := next(waiting, None)):
+                entry, attempt = following
+                blank = self._blank(entry, attempt)
+                try:
+                    cells = self._cells(attempt)
+                except CourseError as problem:
+                    finished.append((entry, (_problem(blank, str(problem)), [])))
+                    continue
+                running[_submit(self.executor, self._job(attempt, cells), self.options)] = (
+                    entry,
+                    blank,
+                )
+            if not running and not finished:
+                return
+            if not finished:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    entry, blank = running.pop(future)
+                    finished.append((entry, _outcome(future, blank)))
+            for entry, outcome in finished:
+                outcomes = [*done.pop(id(entry), []), outcome]
+                if len(outcomes) < len(entry.attempts):
+                    done[id(entry)] = outcomes
+                else:
+                    yield _best(outcomes)
+
+    def _cells(self, submission: Submission) -> list[Cell]:
+        cells = submitted_cells(submission.data())
+        self.solutions.refuse_lecture(submission.unit, cells)
+        return cells
+
+    def _job(self, submission: Submission, cells: Sequence[Cell]) -> Job:
+        true_id, own_ids = self._ids(submission)
+        return Job(
+            student=submission.student,
+            unit=submission.unit,
+            file=submission.file,
+            digest="",
+            solution=[list(cell) for cell in self.solutions.asked(submission.unit)],
+            cells=[list(cell) for cell in cells],
+            student_id=true_id,
+            own_ids=own_ids,
+            limits=asdict(self.options.limits),
+            verbose=self.options.verbose,
+            seed=_seed(self.options.secret, submission),
+        )
+
+    def _blank(self, entry: Entry, attempt: Submission) -> Graded:
+        """The grade of somebody of whom nothing is known yet."""
+        notes = attempt.notes
+        if len(entry.attempts) > 1:
+            notes = (f"Of {len(entry.attempts)} attempts the best counts: {attempt.file}.",)
+        return Graded(
+            student=attempt.student,
+            unit=attempt.unit,
+            file=attempt.file,
+            digest=entry.digest,
+            notes=notes,
+            by_hand=entry.by_hand,
+            content=_content(attempt),
+            late=entry.late,
+            attempt=attempt.attempt,
+        )
+
+    def prove(self, unit: str) -> str:
+        """The unit's own solution has to earn all points here; returns which walls there are."""
+        submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
+        job = replace(self._job(submission, self.solutions.cells(unit)), verbose=False)
+        job = replace(job, student_id=None, own_ids=[])
+        answer = _submit(self.executor, job, self.options).result()
+        graded = Graded.from_dict(answer["graded"])
+        results = {result.name: result for result in graded.results}
+        for exercise in declared(unit):
+            result = results.get(exercise.name)
+            if result is None or result.earned < exercise.points:
+                why = repr(result.feedback) if result else f"{exercise.name} is not judged."
+                raise CourseError(
+                    f"The solution of {unit} does not earn all points here, so nobody was graded: "
+                    f"{why}"
+                )
+        return str(answer.get("walls", ""))
+
+
+def _content(submission: Submission) -> str:
+    """A digest of the file; where it cannot be read, why."""
+    try:
+        return sha256(submission.data()).hexdigest()
+    except CourseError as problem:
+        return str(problem)
+
+
+def _merged(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
+    """Reasons of grading, with those that do not come from it brought up to date."""
+    known = ("It is marked as late", "The file of ids")
+    return (*now, *(reason for reason in before if not reason.startswith(known)))
+
+
+def _best(outcomes: Sequence[tuple[Graded, Sequence[dict]]]) -> tuple[Graded, Sequence[dict]]:
+    """The attempt with the most points; of equals the latest."""
+    return max(outcomes, key=lambda o: (not o[0].problem, o[0].earned, o[0].attempt))
 
 
 def _problem(blank: Graded, problem: str) -> Graded:
@@ -310,19 +514,3 @@ def _problem(blank: Graded, problem: str) -> Graded:
         for e in declared(blank.unit)
     )
     return replace(blank, results=results, problem=f"{problem[:1].upper()}{problem[1:]}")
-
-
-def _prove(unit: str, solutions: Solutions, executor: Executor, options: Options) -> None:
-    """The unit's own solution has to earn all points here, or nobody is graded by it."""
-    submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
-    cells = solutions.cells(unit)
-    job = _job(submission, "", cells, solutions, replace(options, ids=None, verbose=False))
-    graded = Graded.from_dict(_submit(executor, job, options).result()["graded"])
-    results = {result.name: result for result in graded.results}
-    for exercise in declared(unit):
-        result = results.get(exercise.name)
-        if result is None or result.earned < exercise.points:
-            why = f"{exercise.name} is not judged." if result is None else f"{result.feedback!r}"
-            raise CourseError(
-                f"The solution of {unit} does not earn all points here, so nobody was graded: {why}"
-            )

@@ -22,10 +22,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import classroom
 import course_utils
@@ -37,7 +37,11 @@ from .wire import Gone, Peer, Stream
 INSIDE = "classroom.grading.inside"
 COURSE, PACKAGES = "/course", "/packages"  # where course and environment lie in the sandbox
 USER_ID = 61000  # and up, one for each sandbox that root starts: limits count per user
-START_SECONDS = 120
+START_SECONDS = 600  # on a busy machine
+STARTS = 3  # attempts, before it is given up
+LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
+FOR_AN_OPERATION = 0.0005  # seconds, for each one on a far array: they are spent on the way
+FOR_CGROUPS = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",
@@ -63,14 +67,20 @@ BROKEN = (
     "bubblewrap does not start here: {}. Where the system forbids user namespaces (Ubuntu from "
     "23.10 does), allow them for bwrap, or pass --no-sandbox to run the submissions unprotected."
 )
+KILLED = "The sandbox could not be started in several attempts: {}. Is there memory enough?"
+
+
+class Lost(Exception):
+    """Something of ours went away, through no fault of a submission."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use."""
+    """What one submission may use; seconds are its own, on the processor or asleep."""
 
     cell: float = 10.0  # seconds for a cell or a call
     wall: float = 60.0  # seconds for all of it
+    slack: float = 20.0  # by the clock on the wall it may take so many times as long
     memory: int = 2 << 30  # bytes of address space of one process
     together: int = 3 << 30  # bytes in memory of all its processes
     file: int = 16 << 20  # bytes of one file
@@ -85,65 +95,113 @@ class Needs(NamedTuple):
     source: str = ""  # the instructor's imports and symbols
 
 
-class Submission:
-    """A child in the sandbox that runs one submission; every question has a deadline."""
+class Usage(NamedTuple):
+    """What all processes of a submission have used, and whether none of them wants to go on."""
 
-    def __init__(self, wire: socket.socket, limits: Limits) -> None:
-        self._wire, self._limits = wire, limits
-        self._end = time.monotonic() + limits.wall
+    seconds: float
+    is_asleep: bool
+
+
+class Clock:
+    """Seconds that are a submission's own: on the processor, or asleep while we wait for it.
+
+    What a busy machine takes from it does not count, nor the time in which it waits for us.
+    """
+
+    def __init__(self, usage: Callable[[], Usage]) -> None:
+        self._usage, self.seconds = usage, 0.0
+        self._used, self._since = usage().seconds, time.monotonic()
+
+    def wait_from_now(self) -> float:
+        """From now on we wait; returns how long ago the last look was."""
+        now = time.monotonic()
+        ago, self._since = now - self._since, now
+        return ago
+
+    def look(self) -> float:
+        """The seconds until now."""
+        usage, now = self._usage(), time.monotonic()
+        slept = now - self._since if usage.is_asleep else 0.0
+        self.seconds += max(usage.seconds - self._used, slept)
+        self._used, self._since = usage.seconds, now
+        return self.seconds
+
+
+class Submission:
+    """A child in the sandbox that runs one submission; every question has its time."""
+
+    def __init__(self, wire: socket.socket, limits: Limits, usage: Callable[[], Usage]) -> None:
+        self._limits, self.clock = limits, Clock(usage)
         self._counter = Counter()
         self._peer = Peer(_Patient(wire, self), self._serve, self._counter)
-        self._until = self._end
+        self.was_slow = False  # a cell or call stopped itself, since its time was over
+        self.begin(limits.wall)
 
     def _serve(self, question: dict) -> object:
+        self._most += FOR_AN_OPERATION
         return self._counter.serve(self._peer, question)
 
     def ask(self, **question: object) -> object:
         """What the child answers within the time for a cell; else it is Gone."""
         grace = 2.0  # the child notices by itself that a cell is too slow, if it still can
-        self._until = min(self._end, time.monotonic() + self._limits.cell + grace)
+        self.begin(self._limits.cell + grace)
         return self._peer.ask(**question)
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
-        self._until = min(self._end, time.monotonic() + seconds)
+        self._most = min(self.clock.look() + seconds, self._limits.wall)
+        self._until = time.monotonic() + self._limits.slack * seconds
 
-    @property
-    def seconds_left(self) -> float:
-        return self._end - time.monotonic()
-
-    def remaining(self) -> float:
-        """Seconds until the present deadline; Gone once it is over."""
-        left = self._until - time.monotonic()
-        if left <= 0:
+    def look(self) -> None:
+        """Gone, once the time is over."""
+        if self.clock.look() > self._most or time.monotonic() > self._until:
             raise Gone("took too long")
-        return left
 
 
 class _Patient(Stream):
-    """A stream that waits no longer than its submission has time."""
+    """A stream that waits no longer than its submission has time, and looks now and then."""
 
     def __init__(self, sock: socket.socket, submission: Submission) -> None:
         super().__init__(sock)
         self.submission = submission
+        sock.settimeout(LOOK_EVERY)
 
-    def send(self, message: dict) -> None:
-        self.sock.settimeout(self.submission.remaining())
-        try:
-            super().send(message)
-        except OSError as error:
-            raise _gone(error) from None
+    def receive(self) -> dict:
+        message = super().receive()
+        error = message.get("error")
+        if isinstance(error, dict) and error.get("type") == "TooSlow":
+            self.submission.was_slow = True
+        return message
+
+    def _all(self, data: bytes) -> None:
+        self._begin()
+        left = memoryview(data)
+        while left:
+            left = left[self._patiently(lambda: self.sock.send(left)) :]  # noqa: B023
 
     def _exactly(self, count: int) -> bytes:
-        self.sock.settimeout(self.submission.remaining())
-        try:
-            return super()._exactly(count)
-        except OSError as error:
-            raise _gone(error) from None
+        self._begin()
+        parts = []
+        while count:
+            part = self._patiently(lambda: self.sock.recv(min(count, 1 << 16)))  # noqa: B023
+            if not part:
+                raise Gone("ended")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
 
+    def _begin(self) -> None:
+        if self.submission.clock.wait_from_now() > 1.0:
+            self.submission.look()
 
-def _gone(error: OSError) -> Gone:
-    return Gone("took too long" if isinstance(error, TimeoutError) else "ended")
+    def _patiently(self, do: Callable) -> Any:
+        while True:
+            try:
+                return do()
+            except TimeoutError:
+                self.submission.look()
+            except OSError:
+                raise Gone("ended") from None
 
 
 class Sandbox:
@@ -152,6 +210,7 @@ class Sandbox:
     def __init__(self, walled: bool = True, number: int = 0) -> None:
         self._walled, self._number = walled, number
         self._process: subprocess.Popen | None = None
+        self._is_filtered, self.is_lost, self.killed = True, False, ""
         self._folder: tempfile.TemporaryDirectory | None = None
 
     def __enter__(self) -> Sandbox:
@@ -162,61 +221,125 @@ class Sandbox:
 
     @contextlib.contextmanager
     def submission(self, limits: Limits, needs: Needs = Needs()) -> Iterator[Submission]:  # noqa: B008
-        """A fresh child; when the block ends it is gone, with all that it started."""
-        if self._process is None or self._process.poll() is not None:
-            self.close()
-            self._start()
-        ours, theirs = socket.socketpair()
+        """A fresh child; when the block ends it is gone, with all that it started.
+
+        All that is to be loaded is loaded before; its time begins afterwards. `is_lost` tells
+        whether the sandbox itself went away meanwhile, `killed` why a child was ended from here.
+        """
+        self.is_lost, self.killed = False, ""
+        ours = self._child(limits, needs)
         with ours:
-            order = {"limits": asdict(limits), **needs._asdict()}
-            socket.send_fds(self._orders, [json.dumps(order).encode()], [theirs.fileno()])
-            theirs.close()
             try:
-                yield Submission(ours, limits)
+                yield Submission(ours, limits, self._usage)
             finally:
                 self._end_child()
+
+    def _child(self, limits: Limits, needs: Needs) -> socket.socket:
+        """The wire to a new child, also if it takes a new sandbox to have one."""
+        order = json.dumps({"limits": asdict(limits), **needs._asdict()}).encode()
+        for _ in range(STARTS):
+            if self._process is None or self._process.poll() is not None:
+                self.close()
+                self._start()
+            ours, theirs = socket.socketpair()
+            try:
+                with theirs:
+                    socket.send_fds(self._orders, [order], [theirs.fileno()])
+                self._orders.settimeout(START_SECONDS)
+                if self._orders.recv(64) == b"prepared":
+                    return ours
+            except OSError:
+                pass
+            ours.close()
+            self.close()
+        raise Lost(f"the sandbox was lost {STARTS} times while it was made ready")
+
+    def _usage(self) -> Usage:
+        """What the present submission has used, by the word of the warm process."""
+        try:
+            self._orders.settimeout(60)
+            self._orders.send(b"usage")
+            return Usage(*json.loads(self._orders.recv(4096)))
+        except (OSError, ValueError, TypeError):
+            raise Gone("ended") from None
 
     def _end_child(self) -> None:
         """Have the child killed and swept away; if that fails, the whole sandbox goes."""
         try:
-            self._orders.settimeout(10)
+            self._orders.settimeout(30)
             self._orders.send(b"stop")
             report = json.loads(self._orders.recv(4096) or b"{}")
+            self.is_lost = not report
+        except TimeoutError:
+            report = {}  # it left too much to be swept away in time
         except (OSError, ValueError):
-            report = {}
+            report, self.is_lost = {}, True
+        self.killed = str(report.get("killed", ""))
         if report.get("clean") is not True:
             self.close()
 
     def _start(self) -> None:
-        self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            command, environment = self._command(theirs.fileno())
-            self._process = subprocess.Popen(
-                command,
-                env=environment,
-                cwd="/",
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        self._orders.settimeout(START_SECONDS)
-        try:
-            ready = self._orders.recv(64) == b"ready"
-        except OSError:
-            ready = False
-        if not ready:
-            self._process.kill()
-            why = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-            self.close()
-            raise CourseError(BROKEN.format(why[-1] if why else "it gave no reason"))
+        """Start the warm process; what fails once may have been killed, so it is tried again."""
+        for attempt in range(1, STARTS + 1):
+            self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                command, environment = self._command(theirs.fileno())
+                self._process = subprocess.Popen(
+                    command,
+                    env=environment,
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            self._orders.settimeout(START_SECONDS)
+            try:
+                ready = json.loads(self._orders.recv(1024) or b"{}")
+            except (OSError, ValueError):
+                ready = {}
+            if ready:
+                self._is_filtered = bool(ready.get("filter"))
+                return
+            why, killed = self._why_not()
+            if attempt == STARTS or not killed:
+                raise CourseError((KILLED if killed else BROKEN).format(why))
+
+    def _why_not(self) -> tuple[str, bool]:
+        """Why the sandbox did not start, and whether somebody killed it."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        code = self._process.poll()
+        self._process.kill()
+        said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        self.close()
+        if code is None:
+            return f"it gave no sign within {START_SECONDS} seconds", True
+        number = -code if code < 0 else code - 128 if 128 < code < 160 else 0
+        if number:
+            return f"it was killed by signal {number}", True
+        return said[-1] if said else f"it ended with code {code}", False
+
+    @property
+    def walls(self) -> str:
+        """Which limits are in force, in a sentence."""
+        if not self._walled:
+            return "none of a sandbox; time, memory of a process and sizes of files alone."
+        memory = "memory by a control group" if cgroup() else "memory by watching"
+        calls = (
+            "system calls filtered"
+            if self._is_filtered
+            else f"system calls NOT filtered, since there is no filter for {os.uname().machine}"
+        )
+        return f"own file system, no network, {memory}, {calls}."
 
     def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
         inside = ["-m", INSIDE, str(fd)]
         if self._walled:
             command = [*bubblewrap(USER_ID + self._number), _python_in_there(), *inside]
-            return [*command, "/tmp/work"], {"PATH": os.environ["PATH"]}
+            kept = {name: os.environ[name] for name in FOR_CGROUPS if name in os.environ}
+            return [*cgroup(), *command, "/tmp/work"], kept
         self._folder = tempfile.TemporaryDirectory(
             prefix="course-grade-", ignore_cleanup_errors=True
         )
@@ -248,6 +371,22 @@ def require_bubblewrap() -> None:
         raise CourseError(MISSING)
 
 
+@functools.cache
+def cgroup() -> tuple[str, ...]:
+    """The command that puts a limit on the memory of all behind it; empty if none can be had."""
+    if shutil.which("systemd-run") is None:
+        return ()
+    user = () if os.geteuid() == 0 else ("--user",)
+    most = Limits.together + (1 << 30)  # the warm process itself needs some
+    limits = (f"--property=MemoryMax={most}", "--property=MemorySwapMax=0")
+    command = ("systemd-run", *user, "--scope", "--quiet", "--collect", *limits, "--")
+    try:
+        works = subprocess.run([*command, "true"], capture_output=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return command if works.returncode == 0 else ()
+
+
 def bubblewrap(user_id: int) -> list[str]:
     """The command that puts walls around the command behind it."""
     require_bubblewrap()
@@ -271,6 +410,7 @@ def _own_folders() -> list[str]:
     size = str(64 << 20)
     return [
         *("--proc", "/proc", "--dev", "/dev"),
+        *("--dev-bind", "/dev/null", "/dev/zero"),  # a mapping of it is memory that is nobody's
         *("--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/dev/shm"),
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"),
     ]

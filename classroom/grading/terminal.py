@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from course_utils.files import CourseError
 from course_utils.units import find
 
+from .gradebook import NAME, Gradebook
 from .records import Graded, visible
+from .roster import Roster
 from .running import Done, Options, Run, grade, read_ids
 from .sandbox import Limits
+from .settings import NAME as SETTINGS
+from .settings import LateRule, Settings, read_settings
 
 UNPROTECTED = (
     "Without a sandbox, student code can read, change and send away whatever you can. "
@@ -21,6 +26,7 @@ UNPROTECTED = (
 
 def grade_class(given: argparse.Namespace, root: Path) -> int:
     """Grade, write everything that comes out, and say what needs a look by hand."""
+    settings = _settings(given, root)
     options = Options(
         unit=given.unit and find(given.unit),
         student=given.student,
@@ -29,30 +35,55 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
         walled=not given.no_sandbox,
         verbose=given.verbose,
         ids=read_ids(given.ids) if given.ids else None,
+        roster=Roster.read(given.roster, settings.id_column) if given.roster else None,
+        layout=given.layout,
+        settings=settings,
         limits=Limits(cell=given.cell_seconds, wall=6 * given.cell_seconds),
     )
     if not options.walled:
         print(UNPROTECTED, file=sys.stderr)
     progress = Progress(options.verbose)
-    run = grade(root, given.submissions, given.to, options, progress)
+    run = grade(root, given.submissions, given.to, options, progress, _announce)
     progress.end()
-    _write_pages(given.to)
-    for line in run.unplaced:
-        print(visible(f"not placed: {line}"))
+    for line in _write_pages(given.to):
+        print(line)
+    for line in run.gone:
+        print(visible(f"gone, and its grade is kept: {line}"))
+    if run.walls:
+        print(f"Limits in force: {run.walls}")
     print(summary(run, given.to))
     return 0
 
 
-def _write_pages(folder: Path) -> None:
-    from .outputs import write_outputs  # draws and sets pages: not needed until here
+def _announce(line: str) -> None:
+    print(visible(line), flush=True)
+
+
+def _settings(given: argparse.Namespace, root: Path) -> Settings:
+    """What `course.toml` says, and the command on top of it."""
+    named = given.settings
+    settings = read_settings(named or root / SETTINGS, must_exist=named is not None)
+    if given.late is not None:
+        settings = replace(settings, late=LateRule.read(given.late).text)
+    return replace(settings, attempt=given.attempt) if given.attempt else settings
+
+
+def _write_pages(folder: Path) -> list[str]:
+    """Write all that comes out; returns what is to be said about the roster."""
+    from .outputs import fill_roster, write_outputs  # draws and sets pages: not needed until here
 
     write_outputs(folder)
+    with Gradebook(folder / NAME) as book:
+        files, remarks = fill_roster(book)
+    return [*remarks, *(f"wrote {folder / name}" for name in files)]
 
 
 def summary(run: Run, folder: Path) -> str:
     """What the run came to, in one sentence or two."""
     kept = f"; {run.unchanged} were graded before and are unchanged" if run.unchanged else ""
     odd = f", {len(run.unplaced)} could not be placed" if run.unplaced else ""
+    odd += f", {len(run.missing)} handed in nothing" if run.missing else ""
+    odd += f", {len(run.gone)} are gone" if run.gone else ""
     return f"{run.graded} graded{kept}{odd}. Open {folder / 'report.html'}."
 
 

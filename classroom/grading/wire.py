@@ -37,7 +37,10 @@ class Stream:
         data = json.dumps(message, separators=(",", ":")).encode()
         if len(data) > MOST_BYTES:
             raise WireError("it is too large to be handed over")
-        self.sock.sendall(struct.pack("!I", len(data)) + data)
+        self._all(struct.pack("!I", len(data)) + data)
+
+    def _all(self, data: bytes) -> None:
+        self.sock.sendall(data)
 
     def receive(self) -> dict:
         """The next message; Gone if there will be none."""

@@ -73,9 +73,25 @@ def test_a_row_counts_cells_and_gives_the_verdict(table):
     assert row(table, "notebooks/01_sound")[-1] == "green"
 
 
+def test_the_line_that_differs_is_shown_and_not_the_first():
+    def printed(text):
+        return [v4.new_output("stream", text=text)]
+
+    error = AssertionError("Cell outputs differ")
+    why = why_red(error, printed("weights\n0.5\n0.75\n"), printed("weights\n0.5\n0.25\n"))
+    assert why.split("\n    ") == [
+        "shows now: 0.75",
+        "was saved: 0.25",
+        "line 3 of the output",
+    ]
+    why = why_red(error, printed("weights\n"), printed("weights\n0.5\n"))
+    assert why.startswith("shows now: nothing\n    was saved: 0.5")
+
+
 def test_a_red_row_names_the_cells_and_why(table):
     assert row(table, "notebooks/02_changed")[-1] == "red"
-    assert "cell cell-a: shows now: 2" in table
+    place = table.index("cell cell-a: shows now: 2")
+    assert table[place + 1 : place + 3] == ["was saved: 3", "line 1 of the output"]
     assert "cell cell-b: ZeroDivisionError: division by zero" in table
 
 

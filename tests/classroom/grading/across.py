@@ -9,7 +9,7 @@ from typing import Any
 
 from classroom.grading.inside import TimedPeer
 from classroom.grading.metering import Far
-from classroom.grading.sandbox import Limits, Submission
+from classroom.grading.sandbox import Limits, Submission, Usage
 from classroom.grading.wire import Stream
 
 
@@ -25,7 +25,7 @@ def elsewhere(**names: Any) -> Iterator[Submission]:
         _serve(theirs, names)
     theirs.close()
     with ours:
-        yield Submission(ours, Limits(cell=60, wall=600))
+        yield Submission(ours, Limits(cell=60, wall=600), lambda: Usage(0.0, False))
     os.waitpid(pid, 0)
 
 

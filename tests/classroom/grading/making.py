@@ -49,7 +49,11 @@ def solved(unit: str = UNIT, **answers: str) -> Cells:
 
 
 def graded(desk: Desk, cells: Any, unit: str = UNIT, **about: Any) -> tuple[Graded, list[dict]]:
-    """The grade of these cells and the story behind it, from a judge that is at work already."""
+    """The grade of these cells and the story behind it, from a judge that is at work already.
+
+    As it is when all that is too slow or dies has done so before: then it counts at once.
+    """
+    about = {"is_alone": True, "troubled": tuple(range(300)), **about}
     pairs = cells.items() if isinstance(cells, dict) else cells
     job = Job(
         student="ada",

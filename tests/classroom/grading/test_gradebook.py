@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -261,3 +262,90 @@ def test_kill_9_in_the_middle_of_a_save_leaves_the_old_or_the_new_grade(tmp_path
         assert [o.reason for o in book.overrides()] == ["because"]
         book.save(graded())
         assert book.get("ada", "02_momentum") == graded()
+
+
+# -- the instructor's hand ------------------------------------------------------------------------
+
+
+def test_half_points_and_comments_count_and_are_kept(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "2.3", 1.5, "Nearly.", "See section 4.")
+    mark = book.mark("ada", "02_momentum")
+    assert (mark.earned, str(mark.earned)) == (4.5, "4.5")
+    book.override("ada", "02_momentum", "bias", 2.0, "Right on paper.")
+    assert str(book.mark("ada", "02_momentum").earned) == "5"
+    with pytest.raises(CourseError, match=r"0.3 is not possible.*in halves"):
+        book.override("ada", "02_momentum", "bias", 0.3, "A bit.")
+
+
+def test_a_comment_alone_changes_no_points(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "bias", None, comment="Well argued.")
+    mark = book.mark("ada", "02_momentum")
+    assert (mark.earned, mark.lines[1].is_overridden) == (3, False)
+    assert mark.lines[1].override.comment == "Well argued."
+
+
+def test_an_override_for_an_answer_that_has_changed_is_flagged(book):
+    book.save(graded())
+    book.override("ada", "02_momentum", "2.1", 1, "Copied.")
+    assert book.mark("ada", "02_momentum").to_look_at == ()
+    book.save(graded(results=(replace(RULES, answer="a = 2"), BIAS), digest="two"))
+    (told,) = book.mark("ada", "02_momentum").to_look_at
+    assert "equivalent_rules was made for another answer" in told
+
+
+def test_somebody_without_a_file_can_be_given_points(book):
+    with pytest.raises(CourseError, match="--no-file"):
+        book.override("eve", "02_momentum", "2.1", 1, "By mail.")
+    book.add_without_file("eve", "02_momentum")
+    book.override("eve", "02_momentum", "2.1", 2.5, "By mail.")
+    mark = book.mark("eve", "02_momentum")
+    assert (mark.earned, mark.to_look_at) == (2.5, ())
+
+
+def test_a_name_is_changed_with_all_that_is_kept_under_it(book):
+    book.save(graded("ada_123"))
+    book.override("ada_123", "02_momentum", "bias", 1, "So.")
+    book.rename("ada_123", "ada@example.org")
+    assert book.mark("ada@example.org", "02_momentum").earned == 4
+    assert book.get("ada_123", "02_momentum") is None
+
+
+def test_what_is_lost_for_being_late_is_told_apart(book):
+    book.keep("late", b"10% a day")
+    book.save(graded(late=1.2, results=(replace(RULES, earned=30, points=30),)))
+    mark = book.mark("ada", "02_momentum")
+    assert (mark.before, mark.deduction, mark.earned, mark.late) == (30, 6, 24, "29 hours")
+
+
+OLD = """
+CREATE TABLE graded (student TEXT NOT NULL, unit TEXT NOT NULL, digest TEXT NOT NULL,
+    data TEXT NOT NULL, PRIMARY KEY (student, unit));
+CREATE TABLE overrides (student TEXT NOT NULL, unit TEXT NOT NULL, exercise TEXT NOT NULL,
+    data TEXT NOT NULL, PRIMARY KEY (student, unit, exercise));
+PRAGMA application_id = 1668248946; PRAGMA user_version = 1;
+"""
+
+
+def test_a_gradebook_of_the_first_format_is_read_and_brought_up_to_date(tmp_path):
+    path = tmp_path / gradebook.NAME
+    new = ("written_id", "content", "alike", "late", "attempt", "is_gone")
+    old = {key: value for key, value in graded().as_dict().items() if key not in new}
+    given = {"student": "ada", "unit": "02_momentum", "exercise": "bias", "earned": 1}
+    given |= {"reason": "Shown.", "made_at": "2026-01-01T00:00:00+00:00"}
+    db = sqlite3.connect(path)
+    db.executescript(OLD)
+    db.execute("INSERT INTO graded VALUES ('ada', '02_momentum', 'one', ?)", [json.dumps(old)])
+    db.execute(
+        "INSERT INTO overrides VALUES ('ada', '02_momentum', 'bias', ?)", [json.dumps(given)]
+    )
+    db.commit()
+    db.close()
+    for _ in range(2):
+        with Gradebook(path) as book:
+            mark = book.mark("ada", "02_momentum")
+            assert (mark.earned, mark.to_look_at, book.kept("late")) == (4, (), b"")
+    db = sqlite3.connect(path)
+    assert db.execute("PRAGMA user_version").fetchone()[0] == gradebook.VERSION
+    db.close()

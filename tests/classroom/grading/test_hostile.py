@@ -86,6 +86,11 @@ LOST = {
                 block.write(bytes(200 << 20))
                 time.sleep(60)
         time.sleep(60)""",
+    "copies of itself that go on as it does": """
+        import os
+        os.fork()
+        os.fork()
+        raise ValueError""",
     "a fork bomb": """
         import os
         while True:
@@ -282,6 +287,27 @@ def test_no_solution_no_other_submission_and_no_gradebook_can_be_seen(desk, tmp_
     )
     assert seen == []
     assert set(listed) <= {".venv"}
+
+
+def test_memory_that_is_nobodys_cannot_be_had(desk):
+    seen = look(
+        desk,
+        """
+        import mmap
+        def tried(make):
+            try: return make() and "made"
+            except OSError as error: return type(error).__name__
+        zero = open("/dev/zero", "r+b", buffering=0)
+        print([
+            tried(lambda: mmap.mmap(-1, 1 << 20)),
+            tried(lambda: mmap.mmap(-1, 1 << 20, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)),
+            tried(lambda: mmap.mmap(zero.fileno(), 1 << 20, flags=mmap.MAP_SHARED)),
+            tried(lambda: mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)),
+        ])""",
+    )
+    assert seen[:2] == ["PermissionError"] * 2
+    assert seen[2] != "made"
+    assert seen[3] == "made"
 
 
 def test_there_is_no_network(desk):
@@ -694,10 +720,11 @@ def odd_files(folder: Path) -> None:
     (folder / "essay").mkdir()
     (folder / "essay" / "essay.pdf").touch()
     with zipfile.ZipFile(folder / "packed.zip", "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr(f"bomb/{UNIT}.ipynb", bytes(100 << 20))
         packed.writestr(f"../../climber/{UNIT}.ipynb", FILE)
         packed.writestr(f"../{UNIT}.ipynb", FILE)
         packed.writestr(f"/rooted/{UNIT}.ipynb", FILE)
+    with zipfile.ZipFile(folder / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr(f"{UNIT}.ipynb", bytes(100 << 20))
     with zipfile.ZipFile(folder / "damaged.zip", "w", zipfile.ZIP_DEFLATED) as damaged:
         damaged.writestr(f"damaged/{UNIT}.ipynb", FILE)
     data = bytearray((folder / "damaged.zip").read_bytes())
@@ -723,7 +750,7 @@ def test_files_of_every_kind_hold_up_nobody(desk, tmp_path, monkeypatch):
     for name in (*INVALID, "huge", "bomb", "damaged", "empty-handed", "essay"):
         assert points[name][0] == 0, name
         assert points[name][1], name
-    for name in (*STRANGE, *NAMES, "climber", "rooted"):
+    for name in (*STRANGE, *NAMES, "packed"):
         assert points[name] == (sum(ALL.values()), None), name
     assert points.get("linked", (0, ""))[0] == 0  # a link could lead to somebody else's file
     assert run.graded == len(points)

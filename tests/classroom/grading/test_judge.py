@@ -86,10 +86,41 @@ NOTEBOOKISH = {
 }
 
 
+NOTEBOOKISH |= {
+    "time of a cell": "%%time\nfactor = 1 - beta**t",
+    "time of a line": "%time factor = 1 - beta**t",
+    "capture": "%%capture out\nprint(1)\nfactor = 1 - beta**t",
+    "profile": "%prun -q factor = 1 - beta**t",
+    "magics in magics": "%%capture\n%time factor = 1 - beta**t",
+    "measured in between": "factor = 1 - beta**t\n%timeit -n 1 -r 1 factor = 0\n!ls",
+    "an indented one": "if True:\n    %time factor = 1 - beta**t",
+}
+NOTEBOOKISH["captured text"] = "%%time\n%time one = 1\nfactor = one - beta**t"
+
+
 @pytest.mark.parametrize("kind", NOTEBOOKISH)
 def test_what_runs_in_a_notebook_runs_here(desk, kind):
     result, grade, _ = momentum(desk, bias=NOTEBOOKISH[kind])
     assert grade.earned == grade.points, result
+
+
+@pytest.mark.parametrize(
+    ("magic", "source"),
+    [
+        ("%%bash", "%%bash\nfactor=1"),
+        ("%%script", "%%script python\nfactor = 1 - beta**t"),
+        ("%run", "%run answer.py"),
+        ("%%timeit", None),
+    ],
+)
+def test_a_magic_that_swallowed_code_is_named(desk, magic, source):
+    result, grade, _ = momentum(desk, bias=source or "%%timeit -n 1\nfactor = 1 - beta**t")
+    assert result.earned == 0
+    if source:
+        assert f"{magic} does nothing here" in result.says
+        assert any(magic in note for note in grade.notes)
+    else:  # at home no name stays of it either
+        assert "name 'factor' is not defined" in result.says
 
 
 def test_an_error_in_a_cell_is_told_in_its_own_words(desk):
@@ -147,6 +178,33 @@ def test_without_a_known_id_the_one_in_the_notebook_counts(desk):
     grade, _ = graded(desk, cells, "05_two_heads")
     assert (grade.student_id, grade.earned) == ("ada@example.org", grade.points)
     assert grade.by_hand == ()
+
+
+def test_the_students_own_ids_hold_as_well(desk):
+    cells = {**solved("05_two_heads"), "student": "student = 'Ada@example.org'"}
+    about = {"student_id": "8", "own_ids": ["8", "ada@example.org"]}
+    grade, _ = graded(desk, cells, "05_two_heads", **about)
+    assert (grade.student_id, grade.earned) == ("ada@example.org", grade.points)
+    assert (grade.by_hand, grade.notes) == ((), ())
+
+
+def test_another_id_is_replaced_and_the_student_is_told(desk):
+    grade, _ = graded(desk, solved("05_two_heads"), "05_two_heads", student_id="8")
+    assert (grade.student_id, grade.written_id, grade.earned) == ("8", "0", grade.points)
+    assert grade.notes[0].startswith("Your notebook used id 0; your number is 8")
+
+
+@pytest.mark.parametrize("true_id", [None, "mallory"])
+def test_an_id_that_changes_further_down_earns_nothing_and_is_told(desk, true_id):
+    cells = {**solved("05_two_heads"), "student": "student = 'mallory'"}
+    cells["answer-projections"] = (
+        "student = 'ada'\nnumbers = two_heads(student)\n"
+        f"X, (head_1, head_2) = numbers.X, numbers.heads\n{cells['answer-projections']}"
+    )
+    grade, _ = graded(desk, cells, "05_two_heads", student_id=true_id)
+    assert grade.student_id == "mallory"
+    assert earned(grade)["projections"] == 0
+    assert "changed on the way, from mallory to ada; mallory held" in grade.by_hand[0]
 
 
 def test_the_id_of_nobody_asks_for_a_look_by_hand(desk):

@@ -42,7 +42,7 @@ UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
 PLAIN = {
     "none": None,
     "truth": True,
-    "whole": -7,
+    "wall": -7,
     "long": 3**200,
     "real": 0.1,
     "infinite": -math.inf,

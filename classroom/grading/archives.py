@@ -1,0 +1,232 @@
+"""The files of a class, in folders and zips, also zips within zips: none too long, nor too many.
+
+What stands in a student's zip costs no more than its share of time and memory, whatever it claims.
+What is not opened is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import struct
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from course_utils.files import CourseError
+
+LARGEST = 20 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
+LARGEST_ZIP = 10 * LARGEST  # of a student's; within another zip it is read into memory
+LARGEST_INNER = 3 * LARGEST
+MOST_FILES = 100_000  # of a class
+MOST_OF_ONE = 2_000  # files of one student
+LONGEST_NAME = 255  # of a file or folder: more than any disk holds
+DEEPEST = 3  # zips within zips
+HIDDEN = re.compile(r"^(\.|__MACOSX$|~\$|Thumbs\.db$|desktop\.ini$)")
+Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
+END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
+
+
+@dataclass(frozen=True)
+class Found:
+    """One file that might be a submission; with a `trouble`, one that was not opened, and why."""
+
+    path: PurePosixPath
+    size: int = 0
+    stamp: float = 0.0  # the later of two is the one that counts
+    read: Callable[[], bytes] = field(default=bytes, compare=False)
+    trouble: str = ""
+
+
+@dataclass
+class Share:
+    """What one student's files may still cost the command that looks through them."""
+
+    files: int = MOST_OF_ONE
+    bytes: int = LARGEST_ZIP
+
+    def take(self, size: int = 0) -> bool:
+        """One more file, with so many bytes to unpack; False if the share is used up."""
+        self.files -= 1
+        self.bytes -= size
+        return self.files >= 0 and self.bytes >= 0
+
+
+class Walk:
+    """All files of a class; `depth` tells how many folders belong to the class, not to students."""
+
+    def __init__(
+        self,
+        source: Path,
+        depth: Callable[[tuple[str, ...]], int],
+        wanted: Callable[[tuple[str, ...]], bool] = lambda parts: True,
+    ) -> None:
+        self.source, self._depth, self._wanted = source, depth, wanted
+        self._shares: dict[tuple[str, ...], Share] = {}
+        self._told: set[tuple[str, ...]] = set()
+
+    def share(self, path: PurePosixPath) -> Share:
+        """The share of the student whose file this is."""
+        return self._shares.setdefault(self._whose(path), Share())
+
+    def _whose(self, path: PurePosixPath) -> tuple[str, ...]:
+        return path.parts[: self._depth(path.parts) + 1]
+
+    def files(self) -> Iterator[Found]:
+        """Every file that is not hidden, links left out."""
+        if not self.source.exists():
+            raise CourseError(f"There is no folder or zip file {self.source}.")
+        if self.source.is_dir():
+            yield from self._in_folder()
+        elif zipfile.is_zipfile(self.source):
+            yield from self._in_class_zip()
+        else:
+            raise CourseError(f"{self.source} is neither a folder nor a zip file.")
+
+    def _in_folder(self) -> Iterator[Found]:
+        for folder, folders, names in os.walk(self.source):
+            place = Path(folder)
+            above = place.relative_to(self.source).parts
+            folders[:] = sorted(
+                name
+                for name in folders
+                if not HIDDEN.search(name)
+                and not (place / name).is_symlink()
+                and self._wanted((*above, name))
+            )
+            for name in sorted(names):
+                path = place / name
+                inner = PurePosixPath(path.relative_to(self.source).as_posix())
+                if HIDDEN.search(name) or not self._wanted(inner.parts):
+                    continue
+                if path.is_symlink() or not path.is_file():
+                    continue  # a link could lead to somebody else's file
+                yield from self._file(inner, path)
+
+    def _file(self, inner: PurePosixPath, path: Path) -> Iterator[Found]:
+        if not self.share(inner).take():
+            yield from self._used_up(inner)
+            return
+        about = path.stat()
+        if inner.suffix.lower() != ".zip":
+            yield Found(inner, about.st_size, about.st_mtime, path.read_bytes)
+        elif about.st_size > LARGEST_ZIP:
+            yield Found(inner, trouble=_too_large(about.st_size, LARGEST_ZIP))
+        else:
+            yield from self._in_zip(inner, lambda: path.open("rb"), 1)
+
+    def _in_class_zip(self) -> Iterator[Found]:
+        try:
+            archive = zipfile.ZipFile(self.source)
+        except (zipfile.BadZipFile, ValueError, OSError) as error:
+            raise CourseError(f"{self.source} cannot be opened: {error}.") from None
+        entries = archive.infolist()
+        if len(entries) > MOST_FILES:
+            raise CourseError(f"{self.source} has {len(entries)} entries; {MOST_FILES} at most.")
+        yield from self._entries(
+            PurePosixPath(), entries, lambda: contextlib.nullcontext(archive), 0
+        )
+
+    def _in_zip(
+        self, place: PurePosixPath, opened: Callable[[], io.IOBase], depth: int
+    ) -> Iterator[Found]:
+        """The entries of a student's zip, which is opened again whenever it is read."""
+        if depth > DEEPEST:
+            yield Found(place, trouble="a zip so deep within others is not opened.")
+            return
+        try:
+            with opened() as file:
+                most = max(1, self.share(place).files)
+                if _entries_at_most(file) > 10 * most + 1000:
+                    yield from self._used_up(place)
+                    return
+                with zipfile.ZipFile(file) as archive:
+                    entries = archive.infolist()
+        except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError):
+            yield Found(place, trouble="the zip is damaged.")
+            return
+
+        @contextlib.contextmanager
+        def again() -> Iterator[zipfile.ZipFile]:
+            with opened() as file, zipfile.ZipFile(file) as archive:
+                yield archive
+
+        yield from self._entries(place, entries, again, depth)
+
+    def _entries(
+        self,
+        place: PurePosixPath,
+        entries: Iterable[zipfile.ZipInfo],
+        archive: Opened,
+        depth: int,
+    ) -> Iterator[Found]:
+        for entry in sorted(entries, key=lambda entry: entry.filename):
+            parts = entry.filename.replace("\\", "/").split("/")
+            parts = [part for part in parts if part not in ("", ".", "..")]
+            if entry.is_dir() or not parts or any(map(HIDDEN.search, parts)):
+                continue
+            if len(entry.filename) > 8 * LONGEST_NAME or max(map(len, parts)) > LONGEST_NAME:
+                short = PurePosixPath(*(part[:40] for part in parts[:4]))
+                if self.share(place / short).take():
+                    yield Found(place / short, trouble="its name is too long for a file.")
+                continue
+            inner = place.joinpath(*parts)
+            is_zip = inner.suffix.lower() == ".zip"
+            if not self.share(inner).take(entry.file_size if is_zip else 0):
+                yield from self._used_up(inner)
+            elif not is_zip:
+                stamp = _stamp(entry)
+                yield Found(inner, entry.file_size, stamp, _reader(archive, entry, LARGEST))
+            elif entry.file_size > LARGEST_INNER:
+                yield Found(inner, trouble=_too_large(entry.file_size, LARGEST_INNER))
+            else:
+                read = _reader(archive, entry, LARGEST_INNER)
+                yield from self._in_zip(inner, lambda read=read: io.BytesIO(read()), depth + 1)
+
+    def _used_up(self, path: PurePosixPath) -> Iterator[Found]:
+        """Say once for each student that there is more than will be looked at."""
+        whose = self._whose(path)
+        if whose not in self._told:
+            self._told.add(whose)
+            says = f"there are more than {MOST_OF_ONE} files, or too large ones; the rest "
+            yield Found(PurePosixPath(*whose), trouble=f"{says}was passed over.")
+
+
+def _entries_at_most(file: io.IOBase) -> int:
+    """How many entries a zip can have by the size of its table: read without reading the table."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - (1 << 16) - 22))
+    tail = file.read()
+    place = tail.rfind(END_OF_ZIP)
+    if place < 0:
+        raise zipfile.BadZipFile
+    (table,) = struct.unpack_from("<I", tail, place + 12)
+    return table // SMALLEST_ENTRY
+
+
+def _reader(archive: Opened, entry: zipfile.ZipInfo, most: int) -> Callable[[], bytes]:
+    def read() -> bytes:
+        try:
+            with archive() as opened, opened.open(entry) as file:
+                return file.read(most + 1)  # whatever the archive says about its size
+        except Exception as error:  # each kind of compression has errors of its own
+            raise OSError(f"the zip is damaged here ({error})") from None
+
+    return read
+
+
+def _stamp(entry: zipfile.ZipInfo) -> float:
+    """When the entry was written, as files tell it."""
+    try:
+        return time.mktime((*entry.date_time, 0, 0, -1))
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _too_large(size: int, most: int) -> str:
+    return f"the zip has {size >> 20} MB; {most >> 20} MB is the limit."

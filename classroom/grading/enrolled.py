@@ -1,0 +1,113 @@
+"""Submissions and the roster of a class: each one gets its line, or is told to have none."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from course_utils.variants import student_id
+
+from .roster import Line, Roster
+from .settings import Settings, moodle_time
+from .submissions import Class, Submission
+
+
+@dataclass(frozen=True)
+class Enrolled:
+    """A class whose students go by their names in the roster; without one, as they were found."""
+
+    submissions: tuple[Submission, ...]
+    unplaced: tuple[str, ...]
+    reading: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # in the roster, without a file
+    lines: dict[str, Line] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)  # as found, and as in the roster
+
+
+def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
+    """Match every submission to a line; two that claim the same line are both left out."""
+    if roster is None:
+        return Enrolled(klass.submissions, klass.unplaced, klass.reading)
+    claims: dict[str, set[str]] = defaultdict(set)
+    found: list[tuple[Submission, Line]] = []
+    unplaced = list(klass.unplaced)
+    for submission in klass.submissions:
+        line, why = roster.line_of(submission)
+        if line is None:
+            unplaced.append(f"{submission.file}: {submission.student} {why}")
+        else:
+            claims[line.key].add(submission.student)
+            found.append((submission, line))
+    kept = []
+    for submission, line in found:
+        if len(claims[line.key]) > 1:
+            names = " and ".join(sorted(claims[line.key]))
+            unplaced.append(f"{submission.file}: {names} both fit the line of {line.key}.")
+        else:
+            kept.append((submission, line))
+    return Enrolled(
+        tuple(_named(submission, line.key) for submission, line in kept),
+        tuple(unplaced),
+        (f"Students go by {roster.name}, a roster from {_origin(roster)}.",),
+        tuple(line.key for line in roster.lines if line.key not in claims),
+        {line.key: line for line in roster.lines},
+        {s.student: line.key for s, line in kept if s.student != line.key},
+    )
+
+
+def _named(submission: Submission, key: str) -> Submission:
+    earlier = tuple(replace(s, student=key) for s in submission.earlier)
+    return replace(submission, student=key, earlier=earlier)
+
+
+def _origin(roster: Roster) -> str:
+    return "a plain table" if roster.kind == "table" else roster.kind
+
+
+def lateness(
+    submission: Submission, line: Line | None, settings: Settings
+) -> tuple[float | None, tuple[str, ...]]:
+    """How many days late it is, and what a person should know about that."""
+    names = _names(submission, line)
+    handed_in = None
+    if line is not None and line.modified:
+        handed_in = moodle_time(line.modified)
+    if handed_in is None and settings.by_file_time and submission.stamp:
+        handed_in = datetime.fromtimestamp(submission.stamp)
+    days = settings.days_late(submission.unit, handed_in, names)
+    if days is not None:
+        return (days or None), ()
+    if not submission.is_late:
+        return None, ()
+    if settings.extra_for(names):
+        return None, ("It is marked as late, and the student has extra time: look how late.",)
+    return 1.0, ("It is marked as late, and not how late: it counts as one day.",)
+
+
+def _names(submission: Submission, line: Line | None) -> set[str]:
+    names = set(line.own_ids) | {line.key} if line else {submission.student}
+    return {spelled for name in names if (spelled := _spelled(name))}
+
+
+def _spelled(name: str) -> str:
+    try:
+        return student_id(name)
+    except ValueError:
+        return ""
+
+
+def before_grading(class_: Enrolled) -> Iterator[str]:
+    """What an instructor reads before anything runs: how names were read, and who is missing."""
+    yield from class_.reading
+    yield from _shortened(class_.unplaced, "not placed")
+    if class_.missing:
+        yield from _shortened(class_.missing, "no submission")
+
+
+def _shortened(lines: Sequence[str], word: str) -> Iterator[str]:
+    for line in lines[:50]:
+        yield f"{word}: {line}"
+    if len(lines) > 50:
+        yield f"{word}: and {len(lines) - 50} more"

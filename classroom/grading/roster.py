@@ -1,0 +1,374 @@
+"""The roster of a class: read from what Canvas or Moodle exports, and given back filled in.
+
+    roster = Roster.read(Path("2026-11-16_Grades.csv"))
+    line = roster.line_of(submission)
+
+Three kinds of files are known by their header: the gradebook that Canvas exports (`Student`, `ID`,
+`SIS User ID`, `SIS Login ID`, `Section`), the grading worksheet of a Moodle assignment
+(`Identifier`, `Full name`, `Email address`, `Grade`), and a plain table with a column `student`.
+What is filled in are grades and comments; every other cell stays as it was, so the platform takes
+the file back.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from course_utils.files import CourseError
+from course_utils.units import UNITS
+from course_utils.variants import student_id
+
+from .gradebook import Gradebook
+from .submissions import Submission
+
+CANVAS, MOODLE, PLAIN = "Canvas", "Moodle", "table"
+POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
+KINDS = {CANVAS: {"Student", "ID", "Section"}, MOODLE: {"Identifier", "Grade"}}
+# columns by kind: those that are one student's alone, the first one that is filled is the key;
+# then those from which the student's id is taken; then names, which two students may share
+SURE = {
+    CANVAS: ("SIS Login ID", "ID", "SIS User ID", "Integration ID"),
+    MOODLE: ("Email address", "Username", "Identifier", "ID number"),
+    PLAIN: ("student", "login", "username", "email", "e-mail", "email address", "id", "number"),
+}
+IDS = {
+    CANVAS: ("SIS User ID", "SIS Login ID", "ID"),
+    MOODLE: ("ID number", "Username", "Email address", "Identifier"),
+    PLAIN: ("id", "number", "student"),
+}
+NAMES = {CANVAS: ("Student",), MOODLE: ("Full name",), PLAIN: ("name", "full name")}
+NUMBERS = {CANVAS: "ID", MOODLE: "Identifier"}  # what stands in the names of submissions
+FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
+SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One student of the roster."""
+
+    place: int  # of its row in the file
+    key: str  # the student's name in the gradebook
+    name: str
+    number: str  # as in the names of submissions
+    id: str  # in units with numbers of one's own
+    own_ids: frozenset[str]  # all that this student may have written for an id
+    sure: frozenset[str] = field(default=frozenset(), repr=False)
+    likely: frozenset[str] = field(default=frozenset(), repr=False)
+    modified: str = ""  # when the platform got the submission, in its own words
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What is written into the roster for one student and unit."""
+
+    points: float
+    comment: str
+
+
+class Roster:
+    """A table of students, and the file that it came from."""
+
+    def __init__(self, name: str, data: bytes, id_column: str | None = None) -> None:
+        self.name, self.data = name, data
+        text = _text(data, name)
+        self._bom = "\ufeff" if text.startswith("\ufeff") else ""
+        self._end = "\r\n" if "\r\n" in text else "\n"
+        self._comma, self.rows = _table(text.removeprefix("\ufeff"), name)
+        self.head = [cell.strip() for cell in self.rows[0]]
+        self._lower = [cell.lower() for cell in self.head]
+        self.kind = self._kind()
+        self._id_column = id_column
+        if id_column and id_column.lower() not in self._lower:
+            raise CourseError(f"{name} has no column {id_column!r}; it has {', '.join(self.head)}.")
+
+    @classmethod
+    def read(cls, path: Path, id_column: str | None = None) -> Self:
+        """The roster in this file."""
+        try:
+            return cls(path.name, path.read_bytes(), id_column)
+        except OSError as error:
+            raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+
+    def _kind(self) -> str:
+        for kind, wanted in KINDS.items():
+            if wanted <= set(self.head):
+                return kind
+        if "student" in self._lower or self._without_head():
+            return PLAIN
+        raise CourseError(
+            f"{self.name} is no roster that is known here. Its header should have Student, ID, "
+            "Section (a gradebook exported from Canvas), Identifier, Grade (a grading worksheet "
+            "of Moodle), or a column `student`, and `id` if students have ids; it has "
+            f"{', '.join(self.head)[:200]}."
+        )
+
+    def _without_head(self) -> bool:
+        """A list of students and ids without a header gets one."""
+        known = {word for words in (*SURE.values(), *NAMES.values()) for word in words}
+        if len(self.head) != 2 or set(self._lower) & {word.lower() for word in known}:
+            return False
+        self.rows.insert(0, ["student", "id"])
+        self.head, self._lower = ["student", "id"], ["student", "id"]
+        return True
+
+    # -- who is in it ---------------------------------------------------------------------------
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Every student, with a key that is nobody else's."""
+        students = [place for place in range(1, len(self.rows)) if self._is_student(place)]
+        keys = {place: self._first(place, SURE[self.kind]) for place in students}
+        counts = Counter(map(_squeezed, keys.values()))
+        twice = sorted({key for key in keys.values() if counts[_squeezed(key)] > 1})
+        if twice:
+            raise CourseError(f"{self.name} has a student twice: {', '.join(twice[:5])}.")
+        return tuple(self._line(place, key) for place, key in keys.items())
+
+    def _is_student(self, place: int) -> bool:
+        row = self.rows[place]
+        if not any(cell.strip() for cell in row):
+            return False
+        if self.kind == CANVAS:  # the rows of posting policies and points come before students
+            return bool(self._cell(place, "ID"))
+        return bool(self._first(place, SURE[self.kind]))
+
+    def _line(self, place: int, key: str) -> Line:
+        sure = {self._cell(place, column) for column in SURE[self.kind]}
+        names = {self._cell(place, column) for column in NAMES[self.kind]}
+        mails = {cell.partition("@")[0] for cell in sure if "@" in cell}
+        ids = (self._id_column,) if self._id_column else IDS[self.kind]
+        number = self._cell(place, NUMBERS.get(self.kind, ""))
+        own = [_as_id(cell) for cell in (*sure, *names, *mails, _digits(number))]
+        likely = {_squeezed(form) for name in names for form in _forms(name)}
+        return Line(
+            place,
+            key,
+            next(filter(None, names), ""),
+            _digits(number),
+            _as_id(self._first(place, ids)),
+            frozenset(filter(None, own)),
+            frozenset(filter(None, map(_squeezed, sure))),
+            frozenset(filter(None, likely | set(map(_squeezed, mails)))),
+            self._cell(place, MODIFIED),
+        )
+
+    def line_of(self, submission: Submission) -> tuple[Line | None, str]:
+        """The student's line; None and why, if there is none or more than one."""
+        if submission.platform and submission.platform == self.kind:
+            found = [line for line in self.lines if line.number == submission.number]
+            return (found[0], "") if found else (None, "is not in the roster.")
+        name = submission.student
+        wanted = [name, name.removesuffix(f"_{submission.number}"), submission.number]
+        for form in map(_squeezed, filter(None, wanted)):
+            for find in (lambda line: line.sure, lambda line: line.likely):
+                found = [line for line in self.lines if form in find(line)]
+                if len(found) == 1:
+                    return found[0], ""
+                if found:
+                    return None, f"fits {len(found)} lines of the roster."
+        return None, "is not in the roster."
+
+    def line_named(self, name: str) -> Line | None:
+        """The line that an instructor means by this name."""
+        return self.line_of(Submission(name, "", ""))[0]
+
+    # -- filling it in --------------------------------------------------------------------------
+
+    def filled(
+        self,
+        grades: Mapping[str, Mapping[str, Filling]],
+        columns: Mapping[str, str] | None = None,
+        points: Mapping[str, int] | None = None,
+    ) -> tuple[dict[str, str], list[str]]:
+        """Files by name, and remarks; `grades` are by unit, then by the key of a line."""
+        remarks: list[str] = []
+        if self.kind != MOODLE:
+            rows = [list(row) for row in self.rows]
+            for unit, by_key in sorted(grades.items()):
+                self._fill_column(rows, unit, by_key, columns or {}, points or {}, remarks)
+            return {f"filled_{self.name}": self._written(rows)}, remarks
+        files = {}
+        for unit, by_key in sorted(grades.items()):
+            rows = [list(row) for row in self.rows]
+            self._fill_worksheet(rows, by_key, (points or {}).get(unit), unit, remarks)
+            files[f"filled_{unit}_{self.name}"] = self._written(rows)
+        return files, remarks
+
+    def _fill_column(
+        self,
+        rows: list[list[str]],
+        unit: str,
+        by_key: Mapping[str, Filling],
+        columns: Mapping[str, str],
+        points: Mapping[str, int],
+        remarks: list[str],
+    ) -> None:
+        place = self._column_of(unit, columns)
+        most = points.get(unit)
+        if place is None:
+            place = max(len(row) for row in rows)
+            for row in rows:
+                row += [""] * (place + 1 - len(row))
+            rows[0][place] = unit
+            remarks.append(f"{unit} is a new column of {self.name}.")
+            if self.kind == CANVAS and most is not None:
+                for row in rows[1:]:
+                    if row[0].strip() == POINTS_POSSIBLE:
+                        row[place] = str(most)
+        else:
+            remarks.append(f"{unit} is filled into the column {self.head[place]}.")
+            remarks += self._other_scale(rows, place, most)
+        for line in self.lines:
+            if line.key in by_key:
+                row = rows[line.place]
+                row += [""] * (place + 1 - len(row))
+                row[place] = f"{by_key[line.key].points:g}"
+
+    def _other_scale(self, rows: list[list[str]], place: int, most: int | None) -> Iterator[str]:
+        for row in rows[1:]:
+            if row[0].strip() == POINTS_POSSIBLE and most is not None and len(row) > place:
+                possible = _number(row[place])
+                if possible is not None and possible != most:
+                    yield (
+                        f"The column {self.head[place]} is out of {possible:g} points, the unit "
+                        f"out of {most}; points were written as they are."
+                    )
+
+    def _column_of(self, unit: str, columns: Mapping[str, str]) -> int | None:
+        """The column of an assignment: as the settings say, or the one that is named after it."""
+        if unit in columns:
+            if columns[unit] not in self.head:
+                raise CourseError(f"{self.name} has no column {columns[unit]!r}.")
+            return self.head.index(columns[unit])
+        about = next((u for u in UNITS if u.stem == unit), None)
+        titles = {unit, unit.partition("_")[2], *((about.title, about.label) if about else ())}
+        number = unit.partition("_")[0].lstrip("0") or "0"
+        numbered = re.compile(rf"{SHEET}\W*0?{number}(?!\d)\D*", re.IGNORECASE)
+        found = []
+        for place, head in enumerate(self.head):
+            title = re.sub(r"\s*\(\d+\)$", "", head)
+            if _squeezed(title) in map(_squeezed, titles) or unit.lower() in title.lower():
+                return place
+            if numbered.fullmatch(title):
+                found.append(place)
+        return found[0] if len(found) == 1 else None
+
+    def _fill_worksheet(
+        self,
+        rows: list[list[str]],
+        by_key: Mapping[str, Filling],
+        most: int | None,
+        unit: str,
+        remarks: list[str],
+    ) -> None:
+        grade, possible = self._place("Grade"), self._place("Maximum Grade")
+        comment, locked = self._place(FEEDBACK), self._place("Grade can be changed")
+        scales = set()
+        for line in self.lines:
+            row, filling = rows[line.place], by_key.get(line.key)
+            if filling is None:
+                continue
+            row += [""] * (len(self.head) - len(row))
+            if locked is not None and row[locked].strip().lower() == "no":
+                remarks.append(f"Moodle does not let the grade of {line.key} be changed.")
+                continue
+            row[grade] = f"{filling.points:.2f}"
+            if comment is not None:
+                row[comment] = filling.comment
+            scales.add(_number(row[possible]) if possible is not None else None)
+        for scale in scales - {None, most}:
+            remarks.append(f"{unit} is out of {scale:g} in Moodle, and out of {most} here.")
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _place(self, column: str) -> int | None:
+        return self._lower.index(column.lower()) if column.lower() in self._lower else None
+
+    def _cell(self, place: int, column: str) -> str:
+        at = self._place(column)
+        row = self.rows[place]
+        return row[at].strip() if at is not None and at < len(row) else ""
+
+    def _first(self, place: int, columns: Iterable[str]) -> str:
+        return next(filter(None, (self._cell(place, column) for column in columns)), "")
+
+    def _written(self, rows: Sequence[Sequence[str]]) -> str:
+        buffer = io.StringIO()
+        csv.writer(buffer, delimiter=self._comma, lineterminator=self._end).writerows(rows)
+        return self._bom + buffer.getvalue()
+
+
+def kept_roster(book: Gradebook) -> Roster | None:
+    """The roster that the gradebook was made with."""
+    if not (data := book.kept("roster")):
+        return None
+    column = book.kept("roster id").decode() or None
+    return Roster(book.kept("roster name").decode(), data, column)
+
+
+def _text(data: bytes, name: str) -> str:
+    for encoding in ("utf-8", "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")
+
+
+def _table(text: str, name: str) -> tuple[str, list[list[str]]]:
+    """The delimiter, which is the one that the header has most of, and the rows."""
+    first = text.partition("\n")[0]
+    comma = max(",;\t", key=first.count)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=comma) if row]
+    except csv.Error as error:
+        raise CourseError(f"{name} cannot be read as a table: {error}.") from None
+    if not rows:
+        raise CourseError(f"{name} is empty.")
+    return comma, rows
+
+
+def _squeezed(text: str) -> str:
+    """Letters and digits alone, small: what stays of a name in the name of a file."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(c for c in plain if c.isalnum() or c in "@")
+
+
+def _forms(name: str) -> Iterator[str]:
+    """`Lovelace, Ada` as it stands, and the other way round."""
+    yield name
+    last, comma, first = name.partition(",")
+    if comma:
+        yield f"{first} {last}"
+    elif " " in name:
+        first, _, last = name.rpartition(" ")
+        yield f"{last} {first}"
+
+
+def _digits(text: str) -> str:
+    """`123` of `Participant 123`."""
+    found = re.search(r"(\d+)\s*$", text)
+    return found[1] if found else text
+
+
+def _as_id(text: str) -> str:
+    try:
+        return student_id(text)
+    except ValueError:
+        return ""
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None

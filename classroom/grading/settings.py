@@ -1,0 +1,183 @@
+"""The rules of a class, in one small file: `course.toml`, in the folder of the course.
+
+    late = "10% a day"          # or "50%", "2% an hour", "none"
+    attempt = "best"            # or "last"
+
+    [deadlines]
+    02_momentum = 2026-11-16T23:59:00
+
+    [extra]                     # time for single students, after each deadline
+    "ada@example.org" = "3 days"
+
+    [roster]
+    id = "SIS User ID"          # the column from which students' ids are taken
+    time = "platform"           # or "file": when a file was written says how late it is
+
+    [roster.columns]
+    02_momentum = "Homework 2 (4711)"
+
+How late a submission is, is known from a worksheet of Moodle. Canvas only says that it is late;
+then one day counts, and a person should look. The times of files are believed where you say so: a
+download often has its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from course_utils.files import CourseError
+from course_utils.units import UNITS, meant
+from course_utils.variants import student_id
+
+NAME = "course.toml"
+ATTEMPTS = ("last", "best")
+LATE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)\s*%(?:\s*(?:an?|per|/)\s*(?P<per>day|hour))?")
+TIME = re.compile(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
+KNOWN = {"late": str, "attempt": str, "deadlines": dict, "extra": dict, "roster": dict}
+KNOWN_OF_ROSTER = {"id": str, "time": str, "columns": dict}
+MOODLE_TIMES = (
+    "%A, %d %B %Y, %I:%M %p",
+    "%A, %d %B %Y, %H:%M",
+    "%A, %B %d, %Y, %I:%M %p",
+    "%Y-%m-%d %H:%M",
+)
+
+
+@dataclass(frozen=True)
+class LateRule:
+    """So many percent of the points are lost, once or for each day or hour that is begun."""
+
+    text: str = "none"
+    percent: float = 0.0
+    per: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> LateRule:
+        """`10% a day`, `2% an hour`, `50%` or `none`."""
+        plain = " ".join(text.lower().split())
+        if plain in ("", "none"):
+            return cls()
+        found = LATE.fullmatch(plain)
+        if not found or float(found["percent"]) > 100:
+            raise CourseError(f'A rule for late work is "10% a day" or "none", not {text!r}.')
+        return cls(plain, float(found["percent"]), found["per"] or "")
+
+    def deduction(self, earned: float, days: float | None) -> float:
+        """The points that are lost, down to a half: what is left over is the student's."""
+        if not days or days <= 0 or not self.percent:
+            return 0.0
+        begun = {"day": days, "hour": 24 * days}.get(self.per, 1.0)
+        share = min(1.0, self.percent / 100 * math.ceil(round(begun, 6)))
+        return math.floor(2 * earned * share + 1e-9) / 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `course.toml` says; what it does not say is left as it was."""
+
+    late: str | None = None
+    attempt: str | None = None
+    deadlines: Mapping[str, datetime] = field(default_factory=dict)
+    extra: Mapping[str, timedelta] = field(default_factory=dict)
+    id_column: str | None = None
+    by_file_time: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def extra_for(self, names: set[str]) -> timedelta:
+        """The extra time of the student who goes by these names."""
+        return max((self.extra[name] for name in names & set(self.extra)), default=timedelta())
+
+    def days_late(self, unit: str, handed_in: datetime | None, names: set[str]) -> float | None:
+        """Days after the deadline and the extra time; None where one of the times is not known."""
+        if handed_in is None or unit not in self.deadlines:
+            return None
+        over = handed_in - self.deadlines[unit] - self.extra_for(names)
+        return max(0.0, over / timedelta(days=1))
+
+
+def read_settings(path: Path, *, must_exist: bool = False) -> Settings:
+    """The settings in this file; none if there is no such file."""
+    if not path.exists() and not must_exist:
+        return Settings()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path} cannot be read: {error}.") from None
+    return settings_of(data, str(path))
+
+
+def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
+    """The settings from such a table; CourseError names the line that is not sound."""
+    _refuse_unknown(data, KNOWN, name)
+    roster = data.get("roster", {})
+    _refuse_unknown(roster, KNOWN_OF_ROSTER, f"{name}, [roster]")
+    if data.get("attempt", "last") not in ATTEMPTS:
+        raise CourseError(f'{name}: attempt is "last" or "best", not {data["attempt"]!r}.')
+    if roster.get("time", "platform") not in ("platform", "file"):
+        raise CourseError(f'{name}: time is "platform" or "file", not {roster["time"]!r}.')
+    return Settings(
+        late=LateRule.read(data["late"]).text if "late" in data else None,
+        attempt=data.get("attempt"),
+        deadlines={_unit(u, name): _moment(t, name) for u, t in data.get("deadlines", {}).items()},
+        extra={_student(s, name): _time(t, name) for s, t in data.get("extra", {}).items()},
+        id_column=roster.get("id"),
+        by_file_time=roster.get("time") == "file",
+        columns={_unit(u, name): str(c) for u, c in roster.get("columns", {}).items()},
+    )
+
+
+def moodle_time(text: str) -> datetime | None:
+    """When Moodle got a submission, from what its worksheet says; None if that is no time."""
+    for form in MOODLE_TIMES:
+        try:
+            return datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+    return None
+
+
+def _refuse_unknown(data: dict, known: Mapping[str, type], name: str) -> None:
+    for key, value in data.items():
+        if key not in known:
+            raise CourseError(f"{name}: there is no setting {key!r}; there are {', '.join(known)}.")
+        if not isinstance(value, known[key]):
+            wanted = "a table" if known[key] is dict else "text in quotes"
+            raise CourseError(f"{name}: {key} should be {wanted}, not {value!r}.")
+
+
+def _unit(word: str, name: str) -> str:
+    stem = meant(word, [unit.stem for unit in UNITS])
+    if stem is None:
+        raise CourseError(f"{name}: there is no unit {word!r}.")
+    return stem
+
+
+def _moment(value: Any, name: str) -> datetime:
+    if isinstance(value, datetime):
+        return value.astimezone().replace(tzinfo=None) if value.tzinfo else value
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, 23, 59, 59)
+    raise CourseError(f"{name}: a deadline is a date such as 2026-11-16T23:59:00, not {value!r}.")
+
+
+def _time(value: Any, name: str) -> timedelta:
+    found = TIME.fullmatch(str(value).strip().lower())
+    if not found:
+        raise CourseError(f'{name}: extra time is "3 days" or "12 hours", not {value!r}.')
+    return timedelta(**{f"{found['unit']}s": float(found["count"])})
+
+
+def _student(word: str, name: str) -> str:
+    try:
+        return student_id(word)
+    except ValueError:
+        raise CourseError(f"{name}: {word!r} is no student.") from None

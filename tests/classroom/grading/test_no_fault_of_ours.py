@@ -1,0 +1,270 @@
+"""Kills from outside and a busy machine change nothing: the gradebook is that of a quiet day."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from classroom.grading import desks, forbidden, sandbox
+from classroom.grading.desks import Desk, LostJudge
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.judge import Job
+from classroom.grading.running import Options, grade
+from classroom.grading.sandbox import Clock, Limits, Sandbox, Usage
+from course_utils.files import CourseError
+from tests.classroom.grading.making import (
+    ALL,
+    ROOT,
+    SMALL,
+    UNIT,
+    _asked,
+    earned,
+    hand_in,
+    solved,
+)
+
+LIMITS = Limits(cell=3.0, wall=30.0)
+CLASS = {
+    "right": {},
+    "slow": {"leak": "import time\nstart = time.process_time()\n"
+             "while time.process_time() < start + 0.8: pass\nbound = 0"},
+    "endless": {"leak": "while True: pass"},
+    "asleep": {"leak": "import time\ntime.sleep(10**6)"},
+    "dead": {"leak": "import os\nos._exit(1)"},
+    "plots": {"leak": "import matplotlib.pyplot as plt\nplt.plot([1])\nbound = 0"},
+}  # fmt: skip
+
+
+def graded(folder, class_, **options):
+    """The gradebook of these answers, without what depends on the day and on the others."""
+    for student, answers in class_.items():
+        hand_in(folder / "class", student, solved(**answers))
+    options = Options(unit=UNIT, limits=LIMITS, **options)
+    grade(ROOT, folder / "class", folder / "grades", options, lambda done: None)
+    with Gradebook(folder / "grades" / NAME) as book:
+        return {g.student: _timeless(g.as_dict()) for g in book.all()}
+
+
+def _timeless(data):
+    data |= {"seconds": 0, "alike": ()}
+    for result in data["results"]:
+        result["seconds"] = 0
+    return data
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory, bubblewrap):
+    """The gradebook of a quiet day."""
+    return graded(tmp_path_factory.mktemp("quiet"), CLASS)
+
+
+def test_only_what_is_the_students_own_costs_points(quiet):
+    points = {name: sum(r["earned"] for r in g["results"]) for name, g in quiet.items()}
+    full, less = sum(ALL.values()), sum(ALL.values()) - ALL["leak"]
+    slow_or_dead = dict.fromkeys(("endless", "asleep", "dead"), less)
+    assert points["right"] == full
+    assert {name: points[name] for name in slow_or_dead} == slow_or_dead
+    assert points["slow"] == points["plots"]
+    assert all(g["digest"] for g in quiet.values())
+
+
+# -- kills ----------------------------------------------------------------------------------------
+
+
+def descendants(pid):
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, children.read_text().split()):
+                yield child
+                yield from descendants(child)
+
+
+class Killer:
+    """Kills a judge or a sandbox at the beginning of steps, by chance; never twice at the same."""
+
+    def __init__(self, seed):
+        self.chance, self.done, self.kills = random.Random(seed), set(), 0
+        self.line = Desk._line
+
+    def __call__(self, desk, seconds):
+        line = self.line(desk, seconds)
+        about = (id(desk), line)
+        if line and about not in self.done and self.chance.random() < 0.3 and self.kills < 6:
+            self.done.add(about)
+            self.kills += 1
+            self._kill(desk._process.pid, self.chance.choice(["judge", "sandbox", "child"]))
+        return line
+
+    def _kill(self, judge, whom):
+        inside = [pid for pid in descendants(judge) if b"grading.inside" in _command(pid)]
+        victims = {"judge": [judge], "sandbox": inside, "child": inside[-1:]}[whom]
+        for pid in victims:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _command(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_kills_at_random_moments_change_nothing(tmp_path, quiet, monkeypatch):
+    killer = Killer(seed=1)
+    monkeypatch.setattr(Desk, "_line", lambda desk, seconds: killer(desk, seconds))
+    some = {name: CLASS[name] for name in ("right", "dead", "plots")}
+    found = graded(tmp_path, some, jobs=2)
+    assert killer.kills > 3
+    assert found == {name: quiet[name] for name in some}
+
+
+FRAGILE = """
+import json, os, signal, sys
+for line in sys.stdin:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_judge_that_is_always_killed_is_told_truly_and_not_for_good(tmp_path, monkeypatch):
+    (tmp_path / "fragile.py").write_text(FRAGILE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(desks, "JUDGE", "fragile")
+    desk = Desk(0, walled=False)
+    with pytest.raises(LostJudge, match="killed by signal 9"):
+        desk.judged(Job("ada", UNIT, "", "", [], []))
+    desk.close()
+
+
+class Failing(Sandbox):
+    """A sandbox whose first starts are these commands."""
+
+    def __init__(self, *commands):
+        super().__init__(walled=False)
+        self.commands = list(commands)
+
+    def _command(self, fd):
+        if self.commands:
+            return ["sh", "-c", self.commands.pop(0)], {"PATH": os.environ["PATH"]}
+        return super()._command(fd)
+
+
+def test_a_start_that_fails_is_tried_again():
+    with Failing("kill -9 $$", "kill -9 $$") as box, box.submission(Limits()) as there:
+        assert there.ask(ask="value", expression="6 * 7") == 42
+
+
+def test_a_start_that_keeps_failing_is_told_truly():
+    with pytest.raises(CourseError, match="it was killed by signal 9"):
+        Failing(*["kill -9 $$"] * 3)._start()
+    with pytest.raises(CourseError, match="bubblewrap does not start here: no room"):
+        Failing("echo no room >&2; exit 1")._start()
+
+
+# -- time -----------------------------------------------------------------------------------------
+
+
+def test_the_clock_counts_the_processor_and_sleep_and_nothing_else(monkeypatch):
+    now, use = SimpleNamespace(seconds=0.0), SimpleNamespace(seconds=1.0, is_asleep=False)
+    monkeypatch.setattr(sandbox.time, "monotonic", lambda: now.seconds)
+    clock = Clock(lambda: Usage(use.seconds, use.is_asleep))
+    now.seconds, use.seconds = 60.0, 1.5  # it wanted to run, and hardly could
+    assert clock.look() == 0.5
+    use.is_asleep = True
+    now.seconds = 100.0
+    clock.wait_from_now()  # until here it waited for us
+    now.seconds = 103.0
+    assert clock.look() == 3.5
+
+
+BUSY = "import sys\nsys.stdout.write('.')\nsys.stdout.flush()\nwhile True: pass"
+
+
+@contextlib.contextmanager
+def load(count):
+    """So many processes that do nothing but compute."""
+    command = [sys.executable, "-c", BUSY]
+    busy = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(count)]
+    try:
+        assert all(process.stdout.read(1) == b"." for process in busy)
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+
+
+def test_a_busy_machine_takes_no_points(tmp_path, quiet):
+    with load(6 * (os.cpu_count() or 2)):
+        found = graded(tmp_path, CLASS, jobs=2)
+    assert found == quiet
+
+
+def test_what_is_too_slow_once_is_tried_again_before_it_counts(bubblewrap):
+    """The first run of the cell is slow, as on a bad day; the second is not."""
+    desk = Desk(os.getpid() % 4000, walled=True)
+    asked = []
+    ask = desk._asked
+
+    def remembering(job):
+        asked.append((job.is_alone, job.troubled))
+        slow = "import time\ntime.sleep(10**6)" if not job.is_alone else "bound = 1"
+        place = [cell[0] for cell in job.cells].index("answer-leak")
+        job.cells[place][1] = slow
+        return ask(job)
+
+    desk._asked = remembering
+    cells = [list(cell) for cell in solved().items()]
+    solution = [list(cell) for cell in _asked(UNIT)]
+    answer = desk.judged(Job("ada", UNIT, "", "", solution, cells, limits=SMALL))
+    desk.close()
+    assert [alone for alone, _ in asked] == [False, True]
+    leak = next(r for r in answer["graded"]["results"] if r["name"] == "leak")
+    assert leak["outcome"] != "could not be checked"
+    assert asked[1][1]
+
+
+def test_a_cell_of_ours_is_never_left_out(desk):
+    """What keeps it from coming to an end is."""
+    from tests.classroom.grading.making import graded as one
+
+    cells = solved("05_two_heads")
+    spoiled = "def two_heads(student):\n    while True: pass"
+    cells = {"mine": spoiled, **cells}
+    grade, _ = one(desk, list(cells.items()), "05_two_heads", limits={"wall": 60.0})
+    assert earned(grade) == earned(one(desk, solved("05_two_heads"), "05_two_heads")[0])
+
+
+# -- walls ----------------------------------------------------------------------------------------
+
+
+def test_a_machine_without_a_filter_is_said_aloud(monkeypatch):
+    box = Sandbox(walled=True)
+    assert "system calls filtered" in box.walls
+    box._is_filtered = False
+    assert "system calls NOT filtered" in box.walls
+    monkeypatch.setattr(forbidden.os, "uname", lambda: SimpleNamespace(machine="riscv64"))
+    assert forbidden.forbid() is False
+
+
+def test_a_control_group_is_used_where_one_can_be_had(tmp_path, monkeypatch):
+    fake = tmp_path / "systemd-run"
+    fake.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    sandbox.cgroup.cache_clear()
+    try:
+        assert any(word.startswith("--property=MemoryMax=") for word in sandbox.cgroup())
+        assert "memory by a control group" in Sandbox().walls
+        fake.write_text("#!/bin/sh\nexit 1\n")
+        sandbox.cgroup.cache_clear()
+        assert sandbox.cgroup() == ()
+    finally:
+        sandbox.cgroup.cache_clear()

@@ -1,0 +1,241 @@
+"""Whose a file is, in random classes: none is graded for another, none dropped in silence."""
+
+import io
+import json
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classroom.grading.archives import MOST_OF_ONE
+from classroom.grading.submissions import find
+from course_utils.files import CourseError
+
+UNITS = {"02_momentum": ["weights", "bias"], "05_two_heads": ["projections", "slips"]}
+NAMES = ("ada", "bob", "carl", "Emmy Noether")
+FOREIGN = ("exercises", "ada", "bob", "homework", "02_momentum", "solutions", "carl_1_2_x", "class")
+FILES = ("02_momentum.ipynb", "work.ipynb", "ada_02_momentum.ipynb", "bob_9_8_02_momentum.ipynb")
+PLATFORMS = {
+    "folder": lambda name: f"{name}/",
+    "zip": lambda name: f"{name}.zip/",
+    "Moodle": lambda name: f"{name}_{NAMES.index(name) + 100}_assignsubmission_file_/",
+    "Canvas": lambda name: f"{name}_{NAMES.index(name) + 100}_77_homework.zip/",
+    "unit": lambda name: f"02_momentum/{name}/",
+}
+
+
+def notebook(owner):
+    cells = [{"cell_type": "code", "source": text} for text in ("check.weights(w)", f"# {owner}")]
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
+def lay(files):
+    """Files by path as a tree of bytes: whatever is called *.zip is one."""
+    tree = {}
+    for path, data in files.items():
+        *folders, name = path.split("/")
+        place = tree
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[name] = data
+    return tree
+
+
+def packed(tree):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, data in _flat(tree):
+            archive.writestr(path, data)
+    return buffer.getvalue()
+
+
+def _flat(tree, above=""):
+    for name, inner in tree.items():
+        if isinstance(inner, bytes):
+            yield above + name, inner
+        elif name.endswith(".zip"):
+            yield above + name, packed(inner)
+        else:
+            yield from _flat(inner, f"{above}{name}/")
+
+
+def written(folder, tree):
+    for path, data in _flat(tree):
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    return folder
+
+
+insides = st.lists(
+    st.sampled_from([*FOREIGN, *(f"{name}.zip" for name in FOREIGN)]), max_size=2
+).map(lambda parts: "".join(f"{part}/" for part in parts))
+classes = st.dictionaries(
+    st.sampled_from(NAMES),
+    st.lists(st.tuples(insides, st.sampled_from(FILES)), min_size=1, max_size=3, unique=True),
+    min_size=1,
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(classes, st.sampled_from(sorted(PLATFORMS)), st.booleans())
+def test_every_file_is_its_owners_or_told(class_, platform, as_zip):
+    files = {
+        f"{PLATFORMS[platform](owner)}{inside}{name}": notebook(owner)
+        for owner, theirs in class_.items()
+        for inside, name in theirs
+    }
+    tree = lay(files)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "all.zip"
+        if as_zip:
+            source.write_bytes(packed(tree))
+        else:
+            source = written(Path(folder) / "all", tree)
+        found = find(source, UNITS)
+        seen = set()
+        for submission in found.submissions:
+            for attempt in (submission, *submission.earlier):
+                source_text = attempt.data().decode()
+                owner = submission.student.removesuffix(f"_{submission.number}")
+                assert f"# {owner}" in source_text, (submission.student, attempt.file)
+                seen.add(attempt.file)
+    told = tuple(line.partition(": ")[0] for line in found.unplaced)
+    assert not [path for path in files if path not in seen and not path.startswith(told or "?")]
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        ("ada/exercises/02_momentum.ipynb", "ada"),
+        ("ada/homework.zip/exercises/02_momentum.ipynb", "ada"),
+        ("bob/ada/02_momentum.ipynb", "bob"),
+        ("bob/homework.zip/ada/02_momentum.ipynb", "bob"),
+        ("bob_55_66_homework.zip/02_momentum.ipynb", "bob_55"),
+        ("bob_55_66_homework.zip/ada_11/02_momentum.ipynb", "bob_55"),
+        (
+            "Bob_9_assignsubmission_file_/w.zip/Ada_1_assignsubmission_file_/02_momentum.ipynb",
+            "Bob_9",
+        ),
+        ("Bob_9_assignsubmission_file_02_momentum.ipynb", "Bob_9"),
+        ("02_momentum/ada/exercises/02_momentum.ipynb", "ada"),
+        ("02_momentum.zip/ada/02_momentum.ipynb", "ada"),
+    ],
+)
+def test_what_the_platform_made_tells_the_student(tmp_path, path, student):
+    source = written(tmp_path / "class", lay({path: notebook("x")}))
+    (submission,) = find(source, UNITS).submissions
+    assert (submission.student, submission.unit) == (student, "02_momentum")
+
+
+def test_late_work_and_attempts_are_told_by_canvas(tmp_path):
+    files = {
+        f"ada_late_1_{n}_02_momentum{again}.ipynb": notebook("ada")
+        for n, again in [(5, ""), (6, "-2")]
+    }
+    (submission,) = find(written(tmp_path, lay(files)), UNITS).submissions
+    assert (submission.is_late, submission.attempt) == (True, 3)
+    assert [earlier.attempt for earlier in submission.earlier] == [1]
+
+
+def test_the_courses_own_folder_is_no_student(tmp_path):
+    found = find(written(tmp_path, lay({"exercises/02_momentum.ipynb": notebook("x")})), UNITS)
+    assert found.submissions == ()
+    assert "exercises is no student's folder" in found.unplaced[0]
+
+
+def test_how_names_were_read_is_told_with_examples_and_doubts(tmp_path):
+    files = {f"class/{name}/02_momentum.ipynb": notebook(name) for name in ("ada", "bob")}
+    rule, example, doubt = find(written(tmp_path, lay(files)), UNITS).reading
+    assert "the platform made" in rule
+    assert example.endswith("the student is class, the unit 02_momentum")
+    assert "Are these several students?" in doubt
+
+
+# -- layouts
+
+
+def test_a_layout_takes_a_class_from_home_folders(tmp_path):
+    files = {
+        f"{name}/course/exercises/02_momentum.ipynb": notebook(name) for name in ("ada", "bob")
+    }
+    files["ada/course/notebooks/02_momentum.ipynb"] = notebook("ada")
+    files["eve/other/x.ipynb"] = notebook("eve")
+    source = written(tmp_path, lay(files))
+    found = find(source, UNITS, layout="{student}/course/exercises/{unit}.ipynb")
+    assert [(s.student, s.unit) for s in found.submissions] == [
+        ("ada", "02_momentum"),
+        ("bob", "02_momentum"),
+    ]
+    assert found.unplaced == ("eve: there is no notebook, nor anything else.",)
+
+
+def test_a_layout_names_a_part_of_a_file_and_skips_folders(tmp_path):
+    files = {"group 1/hw2-ada.ipynb": notebook("ada"), "group 2/x/hw2-bob.ipynb": notebook("bob")}
+    source = written(tmp_path, lay(files))
+    found = find(source, UNITS, layout="**/hw2-{student}.ipynb")
+    assert {s.student for s in found.submissions} == {"ada", "bob"}
+
+
+def test_a_layout_that_nothing_fits_is_refused_before_anything_is_graded(tmp_path):
+    source = written(tmp_path, lay({"ada/02_momentum.ipynb": notebook("ada")}))
+    with pytest.raises(CourseError, match="No file fits the layout"):
+        find(source, UNITS, layout="{student}/course/{unit}.ipynb")
+    for odd in ("{unit}.ipynb", "{student}/{student}.ipynb", "{student}/{when}.ipynb"):
+        with pytest.raises(CourseError, match="--layout"):
+            find(source, UNITS, layout=odd)
+
+
+# -- harmless input stays cheap: each of these is told, and the rest of the class is found
+
+
+def with_bob(tmp_path, name, data):
+    files = {"bob/02_momentum.ipynb": notebook("bob"), name: data}
+    found = find(written(tmp_path, lay(files)), UNITS)
+    assert "bob" in {s.student for s in found.submissions}
+    return found
+
+
+def zip_of(names, data=b"{}"):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_names_as_long_as_a_zip_can_have_them(tmp_path):
+    names = ["_" * 60_000 + f"{n}.ipynb" for n in range(3)]
+    found = with_bob(tmp_path, "eve/x.zip", zip_of(names))
+    assert any("name is too long" in line for line in found.unplaced)
+
+
+def test_more_entries_than_anybody_needs(tmp_path):
+    found = with_bob(tmp_path, "eve/x.zip", zip_of(f"{n}.txt" for n in range(30_000)))
+    assert any(f"more than {MOST_OF_ONE} files" in line for line in found.unplaced)
+
+
+def test_a_notebook_of_empty_cells(tmp_path):
+    data = b'{"nbformat":4,"cells":[' + b"{}," * 5_000_000 + b"{}]}"
+    found = with_bob(tmp_path, "eve/work.ipynb", data)
+    assert any(
+        line.startswith("eve/work.ipynb: it cannot be told which unit") for line in found.unplaced
+    )
+    for text in (b'"\\"' * 1_000_000, b'["' + b"\\" * 3_000_000, b"[" * 3_000_000):
+        with_bob(tmp_path, "eve/work.ipynb", text)
+
+
+def test_zips_within_zips_end(tmp_path):
+    data = zip_of(["02_momentum.ipynb"], notebook("eve"))
+    for _ in range(6):
+        data = zip_of(["x.zip"], data)
+    found = with_bob(tmp_path, "eve/x.zip", data)
+    assert any("a zip so deep within others" in line for line in found.unplaced)
+
+
+def test_a_zip_that_is_none_is_told(tmp_path):
+    found = with_bob(tmp_path, "eve/x.zip", b"PK no zip at all")
+    assert "eve/x.zip: the zip is damaged." in found.unplaced

@@ -1,0 +1,161 @@
+"""A roster comes in as Canvas and Moodle export it, and goes back filled in, all else as it was."""
+
+import csv
+import io
+
+import pytest
+
+from classroom.grading.enrolled import enrolled
+from classroom.grading.roster import Filling, Roster
+from classroom.grading.submissions import Class, Submission
+from course_utils.files import CourseError
+
+UNIT = "02_momentum"
+CANVAS = (
+    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,"
+    "Homework 2 (4711),Quiz 2 (12),Current Score\r\n"
+    ",,,,,Manual Posting,,\r\n"
+    "    Points Possible,,,,,15,10,(read only)\r\n"
+    '"Lovelace, Ada",123,8,ada@example.org,DL-1,,7,70\r\n'
+    '"Turing, Alan",124,9,alan,"DL-1, DL-2",3,,\r\n'
+    '"Student, Test",999,,f3b1,DL-1,,,\r\n'
+)
+MOODLE = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments\n"
+    "Participant 71,Ada Lovelace,ada@example.org,Submitted for grading,-,15.00,Yes,"
+    '"Monday, 16 November 2026, 3:54 PM",-,\n'
+    "Participant 72,Alan Turing,alan@example.org,No submission,-,15.00,Yes,-,-,\n"
+)
+PLAIN = "student;id;section\nada;8;a\nalan;9;b\n"
+
+
+def roster(text, name="roster.csv", **options):
+    return Roster(name, text.encode(), **options)
+
+
+def cells(text):
+    comma = ";" if text.lstrip("\ufeff").startswith("student;") else ","
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=comma))
+
+
+def filled(text, key, points=12.5, **options):
+    grades = {UNIT: {key: Filling(points, "2.1 equivalent_rules: right, 3 of 3.")}}
+    files, remarks = roster(text).filled(grades, points={UNIT: 15}, **options)
+    ((name, out),) = files.items()
+    return name, out, remarks
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "keys", "ids"),
+    [
+        (CANVAS, "Canvas", ["ada@example.org", "alan", "f3b1"], ["8", "9", "f3b1"]),
+        (MOODLE, "Moodle", ["ada@example.org", "alan@example.org"], None),
+        (PLAIN, "table", ["ada", "alan"], ["8", "9"]),
+        ("ada,8\nalan,9\n", "table", ["ada", "alan"], ["8", "9"]),
+    ],
+)
+def test_a_roster_is_known_by_its_header(text, kind, keys, ids):
+    read = roster(text)
+    assert (read.kind, [line.key for line in read.lines]) == (kind, keys)
+    assert [line.id for line in read.lines] == (ids or keys)
+
+
+def test_another_table_is_refused_with_what_it_should_have():
+    with pytest.raises(CourseError, match="no roster that is known"):
+        roster("city,country,river\nBonn,Germany,Rhine\n")
+    with pytest.raises(CourseError, match="a student twice: Ada, ada"):
+        roster("student,id\nada,1\nAda,2\n").lines  # noqa: B018
+
+
+def test_canvas_gets_its_own_file_back_with_one_column_filled():
+    name, out, remarks = filled(CANVAS, "ada@example.org")
+    assert name == "filled_roster.csv"
+    assert remarks == ["02_momentum is filled into the column Homework 2 (4711)."]
+    before, after = cells(CANVAS), cells(out)
+    assert after[3][5] == "12.5"
+    after[3][5] = before[3][5]
+    assert after == before
+    assert out.startswith("\ufeff")
+    assert out.count("\r\n") == CANVAS.count("\r\n")
+
+
+def test_a_unit_without_a_column_gets_a_new_one_with_its_points():
+    text = CANVAS.replace("Homework 2 (4711)", "Essay (4711)")
+    _, out, remarks = filled(text, "alan", points=3)
+    head, _, possible, _, alan, _ = cells(out)
+    assert (head[-1], possible[-1], alan[-1]) == (UNIT, "15", "3")
+    assert "new column" in remarks[0]
+
+
+def test_the_settings_choose_the_column_and_another_scale_is_told():
+    _, out, remarks = filled(CANVAS, "alan", columns={UNIT: "Quiz 2 (12)"})
+    assert cells(out)[4][6] == "12.5"
+    assert "out of 10 points, the unit out of 15" in remarks[1]
+
+
+def test_moodle_gets_its_worksheet_back_with_grade_and_comment():
+    name, out, remarks = filled(MOODLE, "ada@example.org")
+    assert (name, remarks) == (f"filled_{UNIT}_roster.csv", [])
+    before, after = cells(MOODLE), cells(out)
+    assert (after[1][4], after[1][9]) == ("12.50", "2.1 equivalent_rules: right, 3 of 3.")
+    after[1][4], after[1][9] = before[1][4], before[1][9]
+    assert after == before
+
+
+def test_what_moodle_has_locked_is_left_alone():
+    _, out, remarks = filled(MOODLE.replace(",Yes,", ",No,"), "ada@example.org")
+    assert cells(out) == cells(MOODLE.replace(",Yes,", ",No,"))
+    assert "does not let the grade" in remarks[0]
+
+
+def test_a_plain_table_keeps_its_delimiter():
+    _, out, _ = filled(PLAIN, "ada")
+    assert out == f"student;id;section;{UNIT}\nada;8;a;12.5\nalan;9;b;\n"
+
+
+def handed_in(student, number="", platform=""):
+    return Submission(student, UNIT, f"{student}/x.ipynb", number=number, platform=platform)
+
+
+@pytest.mark.parametrize(
+    ("text", "submission", "key"),
+    [
+        (CANVAS, handed_in("lovelaceada_123", "123", "Canvas"), "ada@example.org"),
+        (CANVAS, handed_in("anything_124", "124", "Canvas"), "alan"),
+        (CANVAS, handed_in("Ada Lovelace"), "ada@example.org"),
+        (CANVAS, handed_in("ada"), "ada@example.org"),
+        (CANVAS, handed_in("8"), "ada@example.org"),
+        (MOODLE, handed_in("Alan Turing_72", "72", "Moodle"), "alan@example.org"),
+        (PLAIN, handed_in("lovelaceada_8", "8", "Canvas"), "ada"),
+        (PLAIN, handed_in("ADA"), "ada"),
+    ],
+)
+def test_a_submission_finds_its_line(text, submission, key):
+    assert roster(text).line_of(submission)[0].key == key
+
+
+def test_the_platforms_number_counts_and_not_the_name_beside_it():
+    assert roster(CANVAS).line_of(handed_in("lovelaceada_77", "77", "Canvas"))[0] is None
+
+
+def test_a_name_that_two_have_fits_neither():
+    text = "student,name\na1,Ada Lovelace\na2,Ada Lovelace\n"
+    line, why = roster(text).line_of(handed_in("Ada Lovelace"))
+    assert line is None
+    assert why == "fits 2 lines of the roster."
+
+
+def test_unmatched_files_missing_students_and_double_claims_are_listed():
+    submissions = (handed_in("ada"), handed_in("eve"), handed_in("alan"), handed_in("9"))
+    class_ = enrolled(Class(submissions, ()), roster(PLAIN + "emmy;10;a\n"))
+    assert [s.student for s in class_.submissions] == ["ada"]
+    assert class_.missing == ("emmy",)
+    assert class_.unplaced[0] == "eve/x.ipynb: eve is not in the roster."
+    assert "9 and alan both fit the line of alan" in class_.unplaced[1]
+
+
+def test_the_column_of_ids_can_be_chosen():
+    assert roster(CANVAS, id_column="SIS Login ID").lines[0].id == "ada@example.org"
+    with pytest.raises(CourseError, match="no column 'Number'"):
+        roster(CANVAS, id_column="Number")
