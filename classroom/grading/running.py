@@ -22,7 +22,7 @@ from course_utils.units import declared
 
 from ..extras import need
 from ..notebooks import as_text
-from ..roles import Ours, called_check
+from ..roles import Ours, Role, called_check
 from ..solutions import asked, read_solution, solution_paths
 from . import copies, desks, fingerprint
 from .assembly import Cell, submitted_cells
@@ -220,11 +220,10 @@ class Solutions:
 
     def refuse_lecture(self, unit: str, cells: Sequence[Cell]) -> None:
         """A sentence if this is a lecture, handed in by mistake."""
-        known = {cell.id for cell in self.asked(unit)}
+        answers = {cell.id for cell in self.asked(unit) if cell.role == Role.ANSWER}
         names = set(self.exercise_names()[unit])
         calls = {check.exercise for cell in cells if (check := called_check(cell.source))}
-        answers = {cell.id for cell in cells if cell.id.startswith("answer-")}
-        if calls & names or answers & known:
+        if calls & names or answers & {cell.id for cell in cells}:
             return
         sources = {cell.source.strip() for cell in cells} - {""}
         for stem, lecture in self._lectures().items():
