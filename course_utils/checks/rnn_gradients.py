@@ -225,9 +225,9 @@ def away_from_0(h: np.ndarray) -> np.ndarray:
     return np.where(h == 0, 0.5, h)
 
 
-def any_step(rng: np.random.Generator) -> Step:
-    """A network of any size at a state of any size, with slopes outside of [0, 1] too."""
-    (n,) = sizes(rng, 1)
+def any_step(rng: np.random.Generator, units: int = 1) -> Step:
+    """A network of so many units or more at any state, with slopes outside of [0, 1] too."""
+    (n,) = sizes(rng, 1, units)
     h = away_from_0(numbers(rng, n, largest=float(rng.choice([0.5, 3.0]))))
     return numbers(rng, n, n), h, any_sigma(rng)
 
@@ -263,7 +263,7 @@ def jacobian(
     ],
 ) -> Verdict:
     """Write a function of W, h and σ′ that returns the Jacobian ∂h_t/∂h_{t−1} at h_{t−1} = h."""
-    for W, h, sigma in cases(STEPS, any_step):
+    for W, h, sigma in cases(STEPS, any_step, partial(any_step, units=12)):
         answer = jacobian.array(W, h, sigma.prime, shape=W.shape)
         seen = finite_differences(partial(_next_state, W, sigma), h)
         at = f"At W = {show(W)}, h = {show(h)} and σ = {sigma.name},"
@@ -327,9 +327,9 @@ def _slopes_only(W, h, dsigma):
 Journey = tuple[np.ndarray, np.ndarray, Activation, np.ndarray]  # W, h_0 … h_T, σ and ∂h_T/∂h_0
 
 
-def any_journey(rng: np.random.Generator) -> Journey:
+def any_journey(rng: np.random.Generator, most: int = 40, steps: int = 1) -> Journey:
     """Any number of units and steps; inputs can lead through any states. It stays near norm 1."""
-    n, T = sizes(rng, 2)
+    n, T = *sizes(rng, 1, 1, most), *sizes(rng, 1, steps)
     sigma = any_sigma(rng)
     hs = away_from_0(numbers(rng, T + 1, n, largest=2.5))
     W = numbers(rng, n, n)
@@ -342,7 +342,7 @@ def by_nudging_the_start(W: np.ndarray, hs: np.ndarray, sigma: Activation) -> np
     """∂h_T/∂h_0 by finite differences, with the inputs that lead through these states."""
     zs = hs[1:] - sigma(hs[:-1]) @ W.T
     one, none = np.eye(len(W)), np.zeros(len(W))
-    return finite_differences(lambda h: run(h_step, h, zs, W, one, none, sigma)[-1], hs[0])
+    return finite_differences(lambda h: run(h_step, h, zs, W, one, none, sigma.f)[-1], hs[0])
 
 
 @cache
@@ -361,7 +361,9 @@ def jacobian_product(
     ],
 ) -> Verdict:
     """Write a function of W, the states h_0 … h_T and σ′ that returns ∂h_T/∂h_0."""
-    for W, hs, sigma, seen in cases(journeys(), any_journey):
+    for W, hs, sigma, seen in cases(
+        journeys(), any_journey, partial(any_journey, most=4, steps=12)
+    ):
         T = len(hs) - 1
         answer = jacobian_product.array(W, hs, sigma.prime, shape=W.shape)
         at = f"At W = {show(W)}, σ = {sigma.name} and T = {T}, with the states {show(hs, 3)},"
@@ -584,9 +586,9 @@ def measured() -> list[Measured]:
     ]
 
 
-def any_network(rng: np.random.Generator) -> Measured:
+def any_network(rng: np.random.Generator, units: int = 1) -> Measured:
     """Any number of units and steps; every other W is normal, so that the bound is reached."""
-    n, T = sizes(rng, 2)
+    n, T = *sizes(rng, 1, units), *sizes(rng, 1)
     W, gamma = numbers(rng, n, n), float(rng.choice([0.25, 1.0, 1.13, 2.0]))
     W = W + W.T if rng.random() < 0.5 else W
     return ran(W * (rng.choice([0.8, 2.5]) / gamma / max(spectral_norm(W), 0.1)), gamma, T, rng)
@@ -600,7 +602,7 @@ def gradient_bound(
 ) -> Verdict:
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
-    for case in cases([*measured(), HUGE], any_network):
+    for case in cases([*measured(), HUGE], any_network, partial(any_network, units=12)):
         W, gamma, T, norm, tight = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
         seen = f"W = {show(W)}, γ = {show(gamma)} and T = {T}"
