@@ -61,7 +61,7 @@ def any_step_size(
     return {"beta": beta(rng), "delta": magnitude(rng, least, most) * int(rng.integers(1, 10))}
 
 
-STEP_SIZES = [
+STEP_SIZES: list[Callable[[np.random.Generator], Point]] = [
     any_step_size,
     partial(any_step_size, beta=near_0, least=1e-4, most=0.1),
     partial(any_step_size, beta=near_1, least=1e-4),
