@@ -437,7 +437,8 @@ class FunctionAnswer:
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
-        return f"{self.name}({', '.join(show(arg) for arg in args)})"
+        shown = [text if len(text := show(arg)) <= 200 else show(arg, depth=1) for arg in args]
+        return f"{self.name}({', '.join(shown)})"
 
     def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
         """The result as an array of this shape; what is not finite is wrong, as `NotFinite`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from itertools import product
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -15,15 +16,19 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    Unreadable,
+    ____,
     close,
+    real_array,
     show,
     show_apart,
     show_at,
 )
 from ..attention import attention as package_attention
 from ..attention import causal_mask, softmax
-from ..exercise import Verdict, differs, exercise, keeping, partly, right, wrong
-from ..instances import cases, numbers, sizes
+from ..cards import counted
+from ..exercise import Verdict, differs, exercise, keeping, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -36,21 +41,31 @@ def one_query(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, 
     return scores, weights, sum(w * v for w, v in zip(weights, V, strict=True))
 
 
-def refute(
-    answer: np.ndarray, Q: np.ndarray, K: np.ndarray, V: np.ndarray, causal: bool = False
-) -> str | None:
-    """The first row that is not what the definition gives, in numbers; None if there is none."""
-    for i, q in enumerate(Q):
-        seen = i + 1 if causal else len(K)
-        scores, weights, output = one_query(q, K[:seen], V[:seen])
-        if not close(answer[i], output):
-            sees = f" sees keys 1 to {seen}," if causal else ""
-            return (
-                f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, query {i + 1}{sees} has the "
-                f"scores {show(scores)}, the weights {show(weights)} and the output "
-                f"{show(output)}; your row {i + 1} is {show(answer[i])}."
-            )
-    return None
+def row_off(
+    answer: np.ndarray,
+    Q: np.ndarray,
+    K: np.ndarray,
+    V: np.ndarray,
+    begin: str = "With",
+    tolerance: float = 1e-6,
+) -> Verdict | None:
+    """Refuted by the row that is furthest from the definition, in numbers; else None."""
+    expected = by_definition(Q, K, V)
+    if close(expected, answer, tolerance):
+        return None
+    i = int(np.abs(answer - expected).max(axis=1).argmax())
+    scores, weights, output = one_query(Q[i], K, V)
+    at = (
+        f"{begin} Q = {show(Q)}, K = {show(K)} and V = {show(V)}, query {i + 1} has the scores "
+        f"{show(scores)} and the weights {show(weights)}:"
+    )
+    what = f"row {i + 1} of the result"
+    return differs(output, answer[i], at=at, what=what, whole=answer, tolerance=tolerance)
+
+
+def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """All outputs, one query after the other."""
+    return np.array([one_query(q, K, V)[2] for q in Q])
 
 
 def _whole_numbers(seed: int, *shapes: tuple[int, int], largest: int = 3) -> tuple[np.ndarray, ...]:
@@ -59,9 +74,10 @@ def _whole_numbers(seed: int, *shapes: tuple[int, int], largest: int = 3) -> tup
     return tuple(rng.integers(-largest, largest + 1, size=shape).astype(float) for shape in shapes)
 
 
-def _instance(
-    seed: int, n: int, k: int, m: int, width: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
+
+
+def _instance(seed: int, n: int, k: int, m: int, width: int) -> Text:
     """Q, K and V for n queries, k keys, m numbers in a key, `width` numbers in a value."""
     Q, K, V = _whole_numbers(seed, (n, m), (k, m), (k, width))
     return Q, K, V
@@ -69,8 +85,26 @@ def _instance(
 
 # -- exercises ------------------------------------------------------------------------------------
 
-Shape = Annotated[np.ndarray, Array((2,))]
 SIZES = {"n": 5, "d": 7, "m": 3, "l": 4, "T": 2}
+
+
+class ShapeOf:
+    """The shape of a matrix: rows and columns, as two whole numbers."""
+
+    def read(self, answer: Any, name: str) -> np.ndarray:
+        given = real_array(answer)
+        if given is None or given.shape != (2,) or (given != np.floor(given)).any():
+            raise Unreadable(
+                f"{name} should be a pair of whole numbers, rows and columns, such as (2, 9); it "
+                f"is {show(answer, depth=2)}."
+            )
+        return given
+
+    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
+        return bool((a == b).all())
+
+
+Shape = Annotated[np.ndarray, ShapeOf()]
 
 
 def _shapes_by_running(n: int, d: int, m: int, l: int, T: int) -> dict[str, tuple]:  # noqa: E741
@@ -84,7 +118,24 @@ def _shapes_by_running(n: int, d: int, m: int, l: int, T: int) -> dict[str, tupl
     return {name: array.shape for name, array in arrays.items()}
 
 
-@exercise("4.1", points=2)
+def _same_shape(name: str, said: np.ndarray, own: np.ndarray | None = None) -> Verdict:
+    """As the code ran, or as it follows from the student's own shape of what comes before."""
+    if own is not None and (said == FOLLOWS[name](*own)).all():
+        return right()
+    seen = _shapes_by_running(**SIZES)[name]
+    return differs(seen, said, at="As the code ran,", what=f"the shape of {name}") or right()
+
+
+FOLLOWS: dict[str, Callable[[float, float], tuple[float, float]]] = {
+    "Q": lambda rows, columns: (SIZES["n"], columns if rows == SIZES["d"] else np.nan),
+    "head": lambda rows, columns: (SIZES["n"], columns if rows == SIZES["d"] else np.nan),
+    "joined": lambda rows, columns: (rows, SIZES["T"] * columns),
+    "W_O": lambda rows, columns: (columns, SIZES["d"]),
+    "Y": lambda rows, columns: (SIZES["n"], columns),
+}
+
+
+@exercise("4.1", points=2, earns=(0, 0, 0, 0, 0, 0, 1, 1, 2))
 def shapes(
     W_q: Shape,
     Q: Shape,
@@ -96,19 +147,47 @@ def shapes(
     Y: Shape,
 ) -> Verdict:
     """Give the shape of every array for n = 5, d = 7, m = 3, l = 4 and T = 2."""
-    given = (W_q, Q, scores, W_v, head, joined, W_O, Y)
-    ran = _shapes_by_running(**SIZES)
-    off = [
-        f"{name} is {show(list(seen))}, not {show(said)}"
-        for (name, seen), said in zip(ran.items(), given, strict=True)
-        if not close(said, seen)
-    ]
-    if not off:
-        return right("The code ran with arrays of these sizes, and every shape is as you said.")
-    says = f"The code ran, and the shape of {off[0]}."
-    others = len(off) - 1
-    says += f" There {'is 1 more' if others == 1 else f'are {others} more'} to mend." * (others > 0)
-    return partly(int(len(off) <= 2), says)
+    return right("The code ran with arrays of these sizes, and every shape is as you said.")
+
+
+@shapes.part("W_q")
+def _W_q(W_q: np.ndarray) -> Verdict:
+    return _same_shape("W_q", W_q)
+
+
+@shapes.part("Q")
+def _Q(Q: np.ndarray, W_q: np.ndarray | None = None) -> Verdict:
+    return _same_shape("Q", Q, W_q)
+
+
+@shapes.part("scores")
+def _scores(scores: np.ndarray) -> Verdict:
+    return _same_shape("scores", scores)
+
+
+@shapes.part("W_v")
+def _W_v(W_v: np.ndarray) -> Verdict:
+    return _same_shape("W_v", W_v)
+
+
+@shapes.part("head")
+def _head(head: np.ndarray, W_v: np.ndarray | None = None) -> Verdict:
+    return _same_shape("head", head, W_v)
+
+
+@shapes.part("joined")
+def _joined_shape(joined: np.ndarray, head: np.ndarray | None = None) -> Verdict:
+    return _same_shape("joined", joined, head)
+
+
+@shapes.part("W_O")
+def _W_O(W_O: np.ndarray, joined: np.ndarray | None = None) -> Verdict:
+    return _same_shape("W_O", W_O, joined)
+
+
+@shapes.part("Y")
+def _Y(Y: np.ndarray, W_O: np.ndarray | None = None) -> Verdict:
+    return _same_shape("Y", Y, W_O)
 
 
 shapes.add_hints(
@@ -119,50 +198,44 @@ shapes.add_hints(
 )
 
 
-def _but(**changed: tuple[int, int]) -> tuple:
-    """The shapes with some of them replaced by a mistaken one."""
-    return tuple((_shapes_by_running(**SIZES) | changed).values())
-
-
 shapes.mistake(
     "scores of features instead of tokens",
     "That is QᵀK, m×m. A score compares a query with a key, so there is one for each "
     "pair of tokens: QKᵀ.",
-    example=_but(scores=(3, 3)),
-    when=lambda *s: close(s[2], (3, 3)),
+    example=((3, 3),),
+    part="scores",
 )
 shapes.mistake(
     "W^O made for one head",
     "W^O meets all heads at once: it has a row for each of the T·l numbers that stand side "
     "by side.",
-    example=_but(W_O=(4, 7)),
-    when=lambda *s: close(s[6], (4, 7)),
+    example=((4, 7),),
+    part="W_O",
 )
 shapes.mistake(
     "heads stacked as rows",
     "Every token keeps one row; what the heads say about it is written side by side, in "
     "T·l columns.",
-    example=_but(joined=(10, 4)),
-    when=lambda *s: close(s[5], (10, 4)),
+    example=((10, 4),),
+    part="joined",
 )
 shapes.mistake(
     "heads added",
     "Heads are put side by side, not added: n×T·l numbers go into W^O.",
-    example=_but(joined=(5, 4), W_O=(4, 7)),
-    when=lambda *s: close(s[5], (5, 4)),
+    example=((5, 4),),
+    part="joined",
 )
 shapes.mistake(
     "matrices written for column vectors",
     "With tokens as rows of X the product is X W, so W has d rows. Both habits are "
     "in use: with tokens as columns it would be W x.",
-    example=_but(W_q=(3, 7), W_v=(4, 7)),
-    when=lambda *s: close(s[0], (3, 7)) or close(s[3], (4, 7)),
+    example=((3, 7), *[____] * 2, (4, 7), *[____] * 4),
 )
 shapes.mistake(
     "a head as wide as a token",
     "A head mixes values, and a value has l numbers. Only W^O brings the width back to d.",
-    example=_but(head=(5, 7)),
-    when=lambda *s: close(s[4], (5, 7)),
+    example=((5, 7),),
+    part="head",
 )
 
 
@@ -175,23 +248,49 @@ LARGE = (
 )
 
 
+def any_queries(rng: np.random.Generator, least: int = 1) -> Text:
+    """Queries, keys and values, all sizes different; some keys are the same."""
+    n, k, m, width = sizes(rng, 4, least)
+    K = numbers(rng, k, m)
+    K[rng.integers(k)] = K[0]
+    return numbers(rng, n, m), K, numbers(rng, k, width, largest=float(rng.choice([1, 100])))
+
+
+MANY_QUERIES = partial(any_queries, least=8)
+
+
+def large_scores(rng: np.random.Generator) -> Text:
+    """Scores up to ±10000, apart from each other or the same."""
+    n, k, m, width = sizes(rng, 4, high=12)
+    Q, K = (np.round(numbers(rng, size, m, largest=3.0)) for size in (n, k))
+    Q[0, 0], K[0, 0] = 3, 3
+    largest = np.abs(Q @ K.T).max() / np.sqrt(m)
+    return Q * (1e4 / max(largest, 1.0)), K, numbers(rng, k, width)
+
+
+def _stays_right(attention: FunctionAnswer) -> Verdict:
+    for Q, K, V in cases([LARGE], large_scores, fresh=3):
+        answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
+        if verdict := row_off(answer, Q, K, V, tolerance=1e-3):
+            return verdict
+    return right(
+        "Every row is the weighted mean of the definition, for 11 pairs of lengths; scores of "
+        "±10000 stay finite and right, and adding one vector to all keys changes nothing."
+    )
+
+
 @exercise("4.2", points=3)
 def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])]) -> Verdict:
     """Write a function of Q (n×m), K (k×m) and V (k×l) that returns attention, n×l."""
-    for Q, K, V in PLAIN:
-        answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]), finite=False)
-        if says := refute(answer, Q, K, V):
-            return wrong(says)
-    if says := refute(attention.array(*LARGE, shape=(3, 2), finite=False), *LARGE):
-        return partly(2, f"Right for small scores. {says}")
-    Q, K, V = PLAIN[0]
-    moved = attention.array(Q, K + np.array([1.0, -2.0, 0.5, 3.0]), V, shape=(2, 2))
-    if not close(moved, attention.array(Q, K, V, shape=(2, 2))):
-        return wrong("Adding the same vector to all keys must change nothing, but it did.")
-    return right(
-        "Every row is the weighted mean of the definition, for 5 pairs of lengths; scores of "
-        "±10000 stay finite, and adding one vector to all keys changes nothing."
-    )
+    for Q, K, V in cases(PLAIN, any_queries, MANY_QUERIES):
+        shape = (len(Q), V.shape[1])
+        answer = attention.array(Q, K, V, shape=shape)
+        if verdict := row_off(answer, Q, K, V):
+            return verdict
+        moved = attention.array(Q, K + np.linspace(-1, 1, K.shape[1]), V, shape=shape)
+        if verdict := differs(answer, moved, at="With one vector added to all keys", whole=moved):
+            return verdict
+    return keeping(2, "Right for small scores.", lambda: _stays_right(attention))
 
 
 attention.add_hints(
@@ -269,10 +368,6 @@ attention.mistake(
 )
 
 
-def _by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    return np.array([one_query(q, K, V)[2] for q in Q])
-
-
 CAUSAL = [_instance(6, 3, 3, 4, 2), _instance(9, 4, 4, 2, 3), _instance(7, 1, 1, 2, 2),
           _instance(9, 6, 6, 1, 1)]  # fmt: skip
 FAR_APART = (  # a future score of 700: the past vanishes beside it, and exp(700) is still finite
@@ -284,9 +379,9 @@ PAST = 2  # of the 4 tokens whose future is changed
 LARGE_SCORES = (1e4, 3.0, 1e12, 1e300)
 
 
-def _any_causal(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def _any_causal(rng: np.random.Generator, least: int = 1) -> Text:
     """Tokens of any number and any width."""
-    n, m, width = sizes(rng, 3)
+    n, m, width = sizes(rng, 3, least)
     return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
 
 
@@ -333,7 +428,7 @@ def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
     """Write a function of Q, K and V in which token i sees the tokens j ≤ i alone."""
-    for Q, K, V in cases(CAUSAL, _any_causal):
+    for Q, K, V in cases(CAUSAL, _any_causal, partial(_any_causal, least=8)):
         answer = causal_attention.array(Q, K, V, shape=V.shape)
         at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i,"
         if verdict := differs(_causal_by_definition(Q, K, V), answer, at=at):
@@ -474,16 +569,23 @@ CROSS = [_cross_instance(10, 2, 2, 3, 2, 2), _cross_instance(39, 3, 3, 2, 1, 3),
          _cross_instance(0, 2, 4, 3, 2, 1), _cross_instance(4, 5, 1, 2, 4, 2)]  # fmt: skip
 
 
+def any_cross(rng: np.random.Generator, least: int = 1) -> tuple[np.ndarray, ...]:
+    """Tokens of both sides and three matrices, all sizes different."""
+    n, k, d, m, width = sizes(rng, 5, least)
+    shapes = [(n, d), (k, d), (d, m), (d, m), (d, width)]
+    return tuple(numbers(rng, *shape, largest=1.0) for shape in shapes)
+
+
 @exercise("4.4", points=2)
 def cross_attention(
     cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:2])],
 ) -> Verdict:
     """Write attention of a decoder's tokens Y (n×d) to an encoder's tokens Z (k×d)."""
-    for Y, Z, Wq, Wk, Wv in CROSS:
-        shape = (len(Y), Wv.shape[1])
-        answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=shape, finite=False)
-        if says := refute(answer, Y @ Wq, Z @ Wk, Z @ Wv):
-            return wrong(f"With queries from Y, keys and values from Z: {says}")
+    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
+        answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
+        begin = "Queries come from Y, keys and values from Z. With"
+        if verdict := row_off(answer, Y @ Wq, Z @ Wk, Z @ Wv, begin, tolerance=1e-5):
+            return verdict
     return right("Each row of Y asks and Z answers, also where the two have different lengths.")
 
 
@@ -563,27 +665,49 @@ HEADS = [_heads_instance(7, 2, 4, 2, 2, 2), _heads_instance(1210, 3, 6, 1, 3, 2)
          _heads_instance(9, 3, 2, 4, 3, 1), _heads_instance(266, 2, 3, 2, 1, 4)]  # fmt: skip
 
 
+def any_heads(rng: np.random.Generator) -> tuple[np.ndarray, list, np.ndarray]:
+    """Any number of heads of any size."""
+    T, n, d, m, width = sizes(rng, 5, high=12)
+    shapes = [(d, m), (d, m), (d, width)]
+    heads = [tuple(numbers(rng, *shape, largest=1.0) for shape in shapes) for _ in range(T)]
+    return numbers(rng, n, d, largest=1.0), heads, numbers(rng, T * width, d, largest=1.0)
+
+
+def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndarray) -> np.ndarray:
+    """The answer; if it does not fit, with a word on what has to."""
+    try:
+        return multi_head.array(X, heads, Wo, shape=X.shape)
+    except Unreadable as why:
+        T, width = len(heads), heads[0][2].shape[1]
+        raise Unreadable(
+            f"{why} Side by side, the {T} outputs of {width} column{'s' * (width > 1)} have the "
+            f"{len(Wo)} columns for which Wo has rows."
+        ) from None
+
+
 @exercise("4.5", points=3)
 def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])]) -> Verdict:
     """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
-    for X, heads, Wo in HEADS:
+    for X, heads, Wo in cases(HEADS, any_heads):
         rows_of_Wo = np.split(Wo, len(heads))
         parts = [
-            _by_definition(X @ Wq, X @ Wk, X @ Wv) @ rows
+            by_definition(X @ Wq, X @ Wk, X @ Wv) @ rows
             for (Wq, Wk, Wv), rows in zip(heads, rows_of_Wo, strict=True)
         ]
-        answer = multi_head.array(X, heads, Wo, shape=X.shape, finite=False)
-        if not close(answer, sum(parts)):
-            i = next(i for i in range(len(X)) if not close(answer[i], sum(parts)[i]))
-            said = " and ".join(show(part[i]) for part in parts)
-            return wrong(
-                f"With {len(heads)} heads, m = {heads[0][0].shape[1]} and X = {show(X)}: to row "
-                f"{i + 1} the heads, each through its rows of W^O, contribute {said}, together "
-                f"{show(sum(parts)[i])}; yours is {show(answer[i])}."
-            )
-        turned = multi_head.array(X, heads[::-1], np.concatenate(rows_of_Wo[::-1]), shape=X.shape)
-        if not close(turned, answer):
-            return wrong("Heads reordered together with their rows of W^O give another result.")
+        answer, expected = _applied(multi_head, X, heads, Wo), sum(parts)
+        i = int(np.abs(answer - expected).max(axis=1).argmax())
+        said = " and ".join(show(part[i]) for part in parts[:4]) + " and more" * (len(parts) > 4)
+        at = (
+            f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and "
+            f"X = {show(X)}: to row {i + 1} the heads, each through its rows of W^O, contribute "
+            f"{said};"
+        )
+        if verdict := differs(expected, answer, at=at, tolerance=1e-5):
+            return verdict
+        turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
+        at = "With the heads in another order, together with their rows of W^O,"
+        if verdict := differs(answer, turned, at=at, whole=turned, tolerance=1e-5):
+            return verdict
     return right(
         "Every head is attended by the definition and mixed by its rows of W^O; reordering heads "
         "and rows together changes nothing."
@@ -679,18 +803,22 @@ def _arrays(T: int, d: int, m: int, l: int) -> list[np.ndarray]:  # noqa: E741
     return [*(W for head in heads for W in head), np.empty((T * l, d))]
 
 
+def any_model(rng: np.random.Generator) -> dict[str, int]:
+    """Sizes all different, and one of them large."""
+    drawn = dict(zip("Tdmln", sizes(rng, 5), strict=True))
+    return drawn | {str(rng.choice(list("Tdml"))): int(rng.integers(50, 1001))}
+
+
 @exercise("4.6", points=2)
 def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
     """Find the number of learned parameters of T heads with W^O, in T, d, m and l."""
-    for point in COUNT.points():
+    for point in cases(COUNT.points(), any_model):
         arrays = _arrays(*(point[name] for name in "Tdml"))
-        numbers = sum(W.size for W in arrays)
-        if not close(parameters(**point), numbers):
-            return wrong(
-                f"At {show_at(point)} the {len(arrays)} arrays hold {numbers} numbers; your "
-                f"formula gives {show(parameters(**point))}."
-            )
-    return right("Real arrays were made at 12 settings and their entries counted: your formula.")
+        entries = sum(W.size for W in arrays)
+        at = f"At {show_at(point)}, with {len(arrays)} real arrays,"
+        if verdict := differs(entries, parameters(**point), at=at, what="the number of entries"):
+            return verdict
+    return right("Real arrays were made at 18 settings and their entries counted: your formula.")
 
 
 parameters.add_hints(
@@ -703,6 +831,11 @@ parameters.mistake(
     "W^O forgotten",
     "That is all the heads. W^O, which mixes them, has T·l rows and d columns more.",
     example=("T*d*(2*m + l)",),
+)
+parameters.mistake(
+    "W^V forgotten",
+    "That is W^Q, W^K and W^O. Every head has a third matrix, for its values: d×l.",
+    example=("2*T*d*m + T*l*d",),
 )
 
 
@@ -759,24 +892,30 @@ VARIANCE = Formula(m=range(1, 6), s=(0, 3))
 
 
 def _variance_over_all_signs(m: int, s: float) -> float:
-    """Var(qᵀk) when every entry is +s or −s: mean 0, variance s², every case listed."""
-    entries = s * np.array(list(product((-1, 1), repeat=2 * m)))
-    scores = (entries[:, :m] * entries[:, m:]).sum(axis=1)
-    return float((scores**2).mean() - scores.mean() ** 2)
+    """Var(qᵀk) when every entry is +s or −s: mean 0, variance s². All 4^m cases, counted.
+
+    Of the m products, k are +s² and the others −s² in C(m, k)·2^m of the cases.
+    """
+    shares = np.array([math.comb(m, k) / 2**m for k in range(m + 1)])
+    scores = s**2 * (2 * np.arange(m + 1) - m)
+    return float(shares @ scores**2 - (shares @ scores) ** 2)
+
+
+def any_variance(rng: np.random.Generator) -> dict[str, float]:
+    """m up to 1000, and s of any magnitude."""
+    s = magnitude(rng, 0.1, 10) * int(rng.integers(1, 10))
+    return {"m": sizes(rng, 1, 6, 1000)[0], "s": s}
 
 
 @exercise("4.7", points=2)
 def score_variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     """Find Var(qᵀk) in m and s, for independent entries with mean 0 and variance s²."""
-    for point in VARIANCE.points():
+    for point in cases(VARIANCE.points(), any_variance):
         seen = _variance_over_all_signs(**point)
-        if not close(variance(**point), seen):
-            return wrong(
-                f"At {show_at(point)}, with every entry of q and k +{show(point['s'])} or "
-                f"−{show(point['s'])}, the variance of qᵀk over all {4 ** point['m']} cases is "
-                f"{show(seen)}; your formula gives {show(variance(**point))}."
-            )
-    return right("At 12 pairs (m, s), over all choices of signs, this is the variance of qᵀk.")
+        at = f"At {show_at(point)}, where every entry of q and k is +s or −s,"
+        if verdict := differs(seen, variance(**point), at=at, what="the variance over all cases"):
+            return verdict
+    return right("At 18 pairs (m, s), over all choices of signs, this is the variance of qᵀk.")
 
 
 score_variance.add_hints(
@@ -827,16 +966,17 @@ def order_blindness(
     outputs: Annotated[str, Choice(ORDERS)],
 ) -> Verdict:
     """Give two tokens as A, the same in the other order as B, and compare their outputs."""
-    if close(A[0], A[1], tolerance=0.01):
-        return wrong(f"The two tokens of A are {show(A[0])} and {show(A[1])}: (almost) the same.")
-    if not close(B, A[::-1]):
-        return wrong(f"B should hold {show(A[1])} and then {show(A[0])}; it is {show(B)}.")
+    if (A[0] == A[1]).all():
+        return wrong(f"The two tokens of A are {show(A[0])} and {show(A[1])}: the same.")
+    if verdict := differs(A[::-1], B, what="B, the same tokens in the other order,"):
+        return wrong(verdict.says)
     Y_A, Y_B = (package_attention(X, X, X) for X in (A, A[::-1]))
-    seen = ORDERS[1] if close(Y_B, Y_A[::-1]) else ORDERS[0] if close(Y_B, Y_A) else ORDERS[2]
     says = f"Attention gives {show(Y_A)} for A and {show(Y_B)} for B"
-    if outputs != seen:
-        return wrong(f"{says}: {seen}, not {outputs}.")
-    return right(f"{says}: each token has the same output, wherever it stands.")
+    if outputs == ORDERS[1]:
+        return right(f"{says}: each token has the same output, wherever it stands.")
+    if outputs == ORDERS[0] and close(Y_A[0], Y_A[1]):
+        says += ". Here both tokens have (almost) the same output; with others you would see"
+    return wrong(f"{says}: {ORDERS[1]}, not {outputs}.")
 
 
 order_blindness.add_hints(
@@ -849,24 +989,24 @@ order_blindness.mistake(
     "two equal tokens",
     "With two equal tokens there is no order to ignore. Take two that differ.",
     example=([[1, 2], [1, 2]], [[1, 2], [1, 2]], "the same"),
-    when=lambda A, B, outputs: close(A[0], A[1]),
+    when=lambda A, B, outputs: (A[0] == A[1]).all(),
 )
 order_blindness.mistake(
     "columns swapped",
     "Tokens are rows. Swapping columns changes what each token is, not where it stands.",
     example=([[1, 2], [3, 5]], [[2, 1], [5, 3]], "rows swapped"),
-    when=lambda A, B, outputs: close(B, A[:, ::-1]),
+    when=lambda A, B, outputs: close(B, A[:, ::-1]) and not close(B, A[::-1]),
 )
 order_blindness.mistake(
     "the order unchanged",
     "A and B are the same sequence. Let B have the tokens of A in the other order.",
     example=([[1, 2], [3, 5]], [[1, 2], [3, 5]], "the same"),
-    when=lambda A, B, outputs: close(A, B),
+    when=lambda A, B, outputs: close(A, B) and not close(B, A[::-1]),
 )
 order_blindness.mistake(
     "invariant in place of equivariant",
     "Each token's output is the same as before, but it moves along with its token: the "
     "rows of the result are swapped too.",
     example=([[1, 0], [0, 1]], [[0, 1], [1, 0]], "the same"),
-    when=lambda A, B, outputs: outputs == "the same",
+    when=lambda A, B, outputs: outputs == "the same" and close(B, A[::-1]),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from ..answers import (
     show,
     show_at,
 )
-from ..derivation import Derivation, integers, interval, positive, real
-from ..exercise import Verdict, exercise, partly, right, wrong
+from ..derivation import Derivation, Report, integers, interval, positive, real
+from ..exercise import Verdict, differs, exercise, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 from ..steps import Way, judge_steps, some_line
 
@@ -31,23 +33,89 @@ BETA_T = Formula(beta=(0, 1), t=range(1, 9))
 BETA = Formula(beta=(0, 1))
 
 
+Point = dict[str, Any]
+
+
+def any_beta(rng: np.random.Generator) -> float:
+    """Anywhere between 0 and 1, but not close to them."""
+    return round(rng.uniform(0.05, 0.95), 2)
+
+
+def near_0(rng: np.random.Generator) -> float:
+    """A small β."""
+    return round(any_beta(rng) / 1000, 5)
+
+
+def near_1(rng: np.random.Generator) -> float:
+    """A β that remembers thousands of gradients."""
+    return round(1 - near_0(rng), 5)
+
+
+def any_step_size(
+    rng: np.random.Generator,
+    beta: Callable[[np.random.Generator], float] = any_beta,
+    least: float = 10.0,
+    most: float = 1e4,
+) -> Point:
+    """β, and a step size δ between these magnitudes."""
+    return {"beta": beta(rng), "delta": magnitude(rng, least, most) * int(rng.integers(1, 10))}
+
+
+STEP_SIZES: list[Callable[[np.random.Generator], Point]] = [
+    any_step_size,
+    partial(any_step_size, beta=near_0, least=1e-4, most=0.1),
+    partial(any_step_size, beta=near_1, least=1e-4),
+]
+
+
+def _exchanged(alpha: FormulaAnswer, epsilon: FormulaAnswer | None) -> bool:
+    """Is ε where α should be, and α where ε should be?"""
+    return epsilon is not None and all(
+        close(alpha(**p), (1 - p["beta"]) * p["delta"]) and close(epsilon(**p), p["beta"])
+        for p in BETA_DELTA.points()
+    )
+
+
 @exercise("2.1", points=3)
 def equivalent_rules(
     alpha: Annotated[FormulaAnswer, BETA_DELTA], epsilon: Annotated[FormulaAnswer, BETA_DELTA]
 ) -> Verdict:
     """Find α and ε in β and δ so that rule M and rule A make the same moves."""
-    for point in BETA_DELTA.points():
+    for point in cases(BETA_DELTA.points(), *STEP_SIZES):
         a, e = alpha(**point), epsilon(**point)
         rule_m = moves(momentum_step, GRADIENTS, alpha=a, epsilon=e)
         rule_a = moves(averaging_step, GRADIENTS, **point)
-        if not close(rule_m, rule_a):
-            t = next(t for t in range(len(GRADIENTS)) if not close(rule_m[t], rule_a[t]))
-            return wrong(
-                f"At {show_at(point)} your α is {show(a)} and ε is {show(e)}. On the gradients "
-                f"{show(GRADIENTS[: t + 1])} rule A ends with the move {show(rule_a[t])}, "
-                f"rule M with {show(rule_m[t])}."
-            )
-    return right("Both rules ran on the same gradients at 12 pairs (β, δ) and moved alike.")
+        at = f"At {show_at(point)}, on the gradients {show(GRADIENTS)},"
+        if verdict := differs(rule_a, rule_m, at=at, what="the sequence of moves"):
+            return verdict
+    return right("Both rules ran on the same gradients at 18 pairs (β, δ) and moved alike.")
+
+
+@equivalent_rules.part("α")
+def _alpha(alpha: FormulaAnswer, epsilon: FormulaAnswer | None = None) -> Verdict:
+    if _exchanged(alpha, epsilon):
+        return wrong("here stands what a new gradient is multiplied by.", at="exchanged", yours=1)
+    for point in cases(BETA_DELTA.points(), *STEP_SIZES):
+        first, second = moves(averaging_step, [1, 0], **point)
+        at = f"At {show_at(point)}, after the gradients 1 and 0,"
+        what = "the second move as a share of the first"
+        start, then = moves(momentum_step, [1, 0], alpha=alpha(**point), epsilon=1)
+        if verdict := differs(second / first, then / start, at=at, what=what):
+            return verdict
+    return right()
+
+
+@equivalent_rules.part("ε", points=2)
+def _epsilon(epsilon: FormulaAnswer, alpha: FormulaAnswer | None = None) -> Verdict:
+    if alpha is not None and _exchanged(alpha, epsilon):
+        return wrong("here stands what an old velocity is multiplied by.", at="exchanged", yours=1)
+    for point in cases(BETA_DELTA.points(), *STEP_SIZES):
+        (rule_a,) = moves(averaging_step, [1], **point)
+        (rule_m,) = moves(momentum_step, [1], alpha=0, epsilon=epsilon(**point))
+        at = f"At {show_at(point)}, with the gradient 1,"
+        if verdict := differs(rule_a, rule_m, at=at, what="the first move"):
+            return verdict
+    return right()
 
 
 equivalent_rules.add_hints(
@@ -60,28 +128,33 @@ equivalent_rules.mistake(
     "Δθ_{t−1} put where v_{t−1} stood",
     "In rule A the move is Δθ = −δ v, so v_{t−1} is −Δθ_{t−1}/δ. Without that division a "
     "factor δ stays in α; the two rules then agree only at δ = 1.",
-    example=("delta*beta", "delta*(1 - beta)"),
+    example=("delta*beta",),
+    part="α",
 )
 equivalent_rules.mistake(
     "a sign lost in ε",
     "Both rules move against the gradient: the minus sign is already in Δθ_t = −v_t, so ε "
     "itself is positive.",
-    example=("beta", "-delta*(1 - beta)"),
+    example=("-delta*(1 - beta)",),
+    part="ε",
 )
 equivalent_rules.mistake(
     "a sign lost in α",
     "v_{t−1} = −Δθ_{t−1}/δ, and Δθ_t = −δ v_t brings a second minus sign: they cancel.",
-    example=("-beta", "delta*(1 - beta)"),
+    example=("-beta",),
+    part="α",
 )
 equivalent_rules.mistake(
     "ε = δ",
     "Rule A weighs a new gradient with 1 − β before it takes the step δ.",
-    example=("beta", "delta"),
+    example=("delta",),
+    part="ε",
 )
 equivalent_rules.mistake(
     "the step size δ lost",
     "1 − β is how much of a new gradient enters v; the move is δ times that.",
-    example=("beta", "1 - beta"),
+    example=("1 - beta",),
+    part="ε",
 )
 equivalent_rules.mistake(
     "α and ε in the wrong places",
@@ -90,22 +163,32 @@ equivalent_rules.mistake(
 )
 
 
+def few_weights(rng: np.random.Generator) -> tuple[float, int]:
+    """β, and few gradients."""
+    return any_beta(rng), sizes(rng, 1)[0]
+
+
+def many_weights(rng: np.random.Generator) -> tuple[float, int]:
+    """Many gradients, and a β for which the first still count."""
+    return round(rng.uniform(0.8, 0.98), 2), int(rng.integers(20, 41))
+
+
 @exercise("2.2", points=2)
 def weights(
     weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
 ) -> Verdict:
     """Write a function of β and t that returns the weights of g_1 … g_t in v_t."""
-    for beta, t in [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]:
+    for beta, t in cases([(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)], few_weights, many_weights):
         answer = weights.array(beta, t, shape=(t,))
+        seen = running_average(np.eye(t), beta)[-1]
         for i in range(t):
-            seen = running_average(np.eye(t)[i], beta)[-1]
-            if not close(answer[i], seen):
-                return wrong(
-                    f"At β = {beta}, t = {t}, with g_{i + 1} = 1 and every other gradient 0, "
-                    f"rule A gives v_{t} = {show(seen)}; your weight of g_{i + 1} is "
-                    f"{show(answer[i])}."
-                )
-    return right("Rule A ran on unit impulses for 4 pairs (β, t); every weight is as it answered.")
+            at = f"At β = {beta}, t = {t}, with g_{i + 1} = 1 and every other gradient 0,"
+            what = f"v_{t}, the weight of g_{i + 1},"
+            if verdict := differs(
+                seen[i], answer[i], at=at, what=what, whole=answer, tolerance=1e-5
+            ):
+                return verdict
+    return right("Rule A ran on unit impulses for 10 pairs (β, t); every weight is as it answered.")
 
 
 weights.add_hints(
@@ -159,17 +242,21 @@ def _normalized(beta, t):
     return [(1 - beta) * beta ** (t - i) / (1 - beta**t) for i in range(1, t + 1)]
 
 
+def any_time(rng: np.random.Generator, first: int = 1, last: int = 40) -> Point:
+    """t, and a β whose t-th power is neither 0 nor 1."""
+    (t,) = sizes(rng, 1, first, last)
+    return {"t": t, "beta": round(rng.uniform(0.2, 0.8) ** (1 / t), 5)}
+
+
 @exercise("2.3", points=2)
 def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
     """Find the factor E[v_t] / E[g] in β and t, for gradients with a constant mean."""
-    for point in BETA_T.points():
+    for point in cases(BETA_T.points(), any_time, partial(any_time, first=9, last=1000)):
         seen = running_average(np.ones(point["t"]), point["beta"])[-1]
-        if not close(factor(**point), seen):
-            return wrong(
-                f"At {show_at(point)}, with every gradient equal to 1, rule A gives "
-                f"v_t = {show(seen)}; your factor is {show(factor(**point))}."
-            )
-    return right("Rule A ran on a constant gradient at 12 pairs (β, t) and gave your factor.")
+        at = f"At {show_at(point)}, where every gradient is 1,"
+        if verdict := differs(seen, factor(**point), at=at, what="v_t as a share of the gradient"):
+            return verdict
+    return right("Rule A ran on a constant gradient at 18 pairs (β, t) and gave your factor.")
 
 
 bias.add_hints(
@@ -215,6 +302,20 @@ bias.mistake(
 )
 
 
+def any_gradients(
+    rng: np.random.Generator, setting: Callable[..., tuple[float, int]]
+) -> tuple[np.ndarray, float]:
+    """Gradients of any magnitude, and β."""
+    beta, T = setting(rng)
+    return numbers(rng, T, largest=magnitude(rng, 1e-3, 1e6)), beta
+
+
+FEW, MANY = (partial(any_gradients, setting=setting) for setting in (few_weights, many_weights))
+AVERAGED = [
+    (g, beta) for beta in (0.5, 0.9) for g in (np.full(6, 2.0), np.array(GRADIENTS), np.ones(1))
+]
+
+
 @exercise("2.4", points=2)
 def corrected_average(
     corrected_average: Annotated[
@@ -223,19 +324,19 @@ def corrected_average(
     ],
 ) -> Verdict:
     """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
-    for beta in (0.5, 0.9):
-        raw_ones = running_average(np.ones(6), beta)
-        for g in (np.full(6, 2.0), np.array(GRADIENTS)):
-            raw = running_average(g, beta)
-            expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
-            answer = corrected_average.array(g, beta, shape=(6,), finite=False)
-            if not close(answer, expected):
-                t = next(t for t in range(6) if not close(answer[t], expected[t]))
-                return wrong(
-                    f"At β = {beta} and gradients {show(g[: t + 1])} the raw recursion has "
-                    f"v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1. "
-                    f"So the unbiased average is {show(expected[t])}; yours is {show(answer[t])}."
-                )
+    for g, beta in cases(AVERAGED, FEW, MANY):
+        raw, raw_ones = running_average(g, beta), running_average(np.ones(len(g)), beta)
+        expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
+        answer = corrected_average.array(g, beta, shape=g.shape)
+        off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
+        for t in np.flatnonzero(off):
+            at = (
+                f"At β = {beta} and gradients {show(g[: t + 1])} the raw recursion has "
+                f"v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1:"
+            )
+            what = "the unbiased average"
+            if verdict := differs(expected[t], answer[t], at=at, what=what, whole=answer):
+                return verdict
     return right("A constant gradient is returned at once, and others match the raw recursion.")
 
 
@@ -286,14 +387,10 @@ def _divided_by_beta_t(g, beta):
     return running_average(g, beta) / beta ** np.arange(1, len(g) + 1)
 
 
-def _first_is_not_finite(corrected: FunctionAnswer) -> bool:
-    return not np.isfinite(corrected.array(np.ones(3), 0.5, shape=(3,), finite=False)[0])
-
-
 @corrected_average.mistake(
     "t counted from 0",
     "The first average is v_1: at t = 1 the divisor is 1 − β. With t = 0 it is 0.",
-    when=_first_is_not_finite,
+    not_finite=True,
 )
 def _counted_from_zero(g, beta):
     with np.errstate(all="ignore"):
@@ -354,15 +451,18 @@ SUM_THE_SERIES = Way(
 )
 
 
-@exercise("2.5", points=3)
-def expectation(lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"])]) -> Verdict:
-    """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
-    report = Derivation(
+def _derived(lines: list[ReadFormula]) -> Report:
+    return Derivation(
         EXPECTED_VELOCITY,
         [("=", str(line), "") for line in lines],
         where={"beta": interval(0, 1), "t": integers(1, None), "mu": real},
     ).check()
-    return judge_steps(report, lines, SUM_THE_SERIES, 3, "The last line has no sum left.")
+
+
+@exercise("2.5", points=3)
+def expectation(lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"])]) -> Verdict:
+    """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
+    return judge_steps(_derived(lines), lines, SUM_THE_SERIES, 3, "The last line has no sum left.")
 
 
 expectation.add_hints(
@@ -374,12 +474,15 @@ expectation.add_hints(
 BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
 
 
-def _ends_with(ending: str) -> Callable[..., bool]:
-    """A predicate: the last line of a derivation is equivalent to this formula."""
+def _breaks_at(form: str) -> Callable[..., bool]:
+    """A predicate: the first false line of a derivation is equivalent to this formula."""
 
     def matches(lines: list) -> bool:
-        last = BETA_T_MU.read(str(lines[-1]), "the last line")
-        return BETA_T_MU.same(last, BETA_T_MU.read(ending, "the ending"))
+        first = _derived(lines).first_false
+        if first is None:
+            return False
+        line = BETA_T_MU.read(str(lines[first]), "the line")
+        return BETA_T_MU.same(line, BETA_T_MU.read(form, "the form"))
 
     return matches
 
@@ -389,31 +492,31 @@ expectation.mistake(
     "1/(1 − β) is the sum of infinitely many powers. Here there are t of them, and the "
     "missing tail is the bias.",
     example=(["(1 - beta)*mu*Sum(beta**(t - i), (i, 1, t))", "(1 - beta)*mu/(1 - beta)", "mu"],),
-    when=_ends_with("mu"),
+    when=_breaks_at("mu"),
 )
 expectation.mistake(
     "one term too many",
     "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t + 1.",
     example=(["(1 - beta)*mu*(1 - beta**(t + 1))/(1 - beta)", "(1 - beta**(t + 1))*mu"],),
-    when=_ends_with("(1 - beta**(t + 1))*mu"),
+    when=_breaks_at("(1 - beta**(t + 1))*mu"),
 )
 expectation.mistake(
     "one term too few",
     "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t − 1.",
     example=(["(1 - beta)*mu*(1 - beta**(t - 1))/(1 - beta)", "(1 - beta**(t - 1))*mu"],),
-    when=_ends_with("(1 - beta**(t - 1))*mu"),
+    when=_breaks_at("(1 - beta**(t - 1))*mu"),
 )
 expectation.mistake(
     "1 − β lost",
     "The factor 1 − β in front of the sum stays until it cancels against the series.",
     example=(["mu*Sum(beta**(t - i), (i, 1, t))", "mu*(1 - beta**t)/(1 - beta)"],),
-    when=_ends_with("mu*(1 - beta**t)/(1 - beta)"),
+    when=_breaks_at("mu*(1 - beta**t)/(1 - beta)"),
 )
 expectation.mistake(
     "βᵗ is what is missing, not what is there",
     "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
     example=(["beta**t*mu"],),
-    when=_ends_with("beta**t*mu"),
+    when=_breaks_at("beta**t*mu"),
 )
 
 
@@ -433,33 +536,42 @@ HOMEWORK = [
 MOVE = Formula(beta=(0, 1), delta=(0, 5), step=(-3, 3), g=(-3, 3))
 
 
+def any_move(rng: np.random.Generator) -> Point:
+    """Any β, δ, last move and gradient."""
+    step, g = numbers(rng, 2, largest=magnitude(rng, 1, 1e4))
+    return any_step_size(rng) | {"step": float(step), "g": float(g)}
+
+
+@cache
+def _first_false() -> int | None:
+    """The number of the first false line, found by the machine; the start is line (1)."""
+    start, *rest = HOMEWORK
+    first = Derivation(start, [("=", text, "") for text in rest], **RULE_A).check().first_false
+    return None if first is None else first + 2
+
+
 @exercise("2.6", points=2)
 def first_false_line(line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]) -> Verdict:
     """Find the first false line of the derivation shown, and write it as it should be."""
-    start, *rest = HOMEWORK
-    report = Derivation(start, [("=", text, "") for text in rest], **RULE_A).check()
-    found = report.first_false is not None and line == report.first_false + 2  # after line (1)
-    says = [
-        f"Line ({line:g}) is the first that is false."
-        if found
-        else f"Line ({line:g}) is not the first false line."
-    ]
-    mended = True
-    for point in MOVE.points():
+    return right("The line is found, and rule A makes the moves of your formula.")
+
+
+@first_false_line.part("Line")
+def _line(line: float) -> Verdict:
+    if line == _first_false():
+        return right()
+    return wrong(f"({line:g}) is not the first false line.", at="the line", yours=line)
+
+
+@first_false_line.part("Correction")
+def _correction(correction: FormulaAnswer) -> Verdict:
+    for point in cases(MOVE.points(), any_move):
         v_prev = -point["step"] / point["delta"]
         _, move = averaging_step(v_prev, point["g"], point["beta"], point["delta"])
-        if not close(correction(**point), move):
-            mended = False
-            says.append(
-                f"At {show_at(point)} rule A moves by {show(move)}; your formula gives "
-                f"{show(correction(**point))}."
-            )
-            break
-    if found and mended:
-        return right("The line is found, and rule A makes the moves of your formula.")
-    if mended:
-        says.append("Your formula is right: rule A makes its moves.")
-    return partly(int(found) + int(mended), " ".join(says))
+        at = f"At {show_at(point)}"
+        if verdict := differs(move, correction(**point), at=at, what="the move of rule A"):
+            return verdict
+    return right()
 
 
 first_false_line.add_hints(
@@ -473,40 +585,43 @@ first_false_line.mistake(
     "the last line blamed",
     "Line (4) multiplies out line (3) correctly. It is not equal to Δθ_t, but neither is "
     "the line before it.",
-    example=(4, "-delta*beta*step - delta*(1 - beta)*g"),
-    when=lambda line, correction: line == 4,
+    example=(4,),
+    part="Line",
 )
 first_false_line.mistake(
     "the definition blamed",
-    "Line (2) is rule A itself, put in for v_t. It holds.",
-    example=(2, "-delta*(beta*step + (1 - beta)*g)"),
-    when=lambda line, correction: line == 2,
+    "Line (2) is rule A itself, put in for v_t. It holds. Lines are counted from (1), the start.",
+    example=(2,),
+    part="Line",
 )
 first_false_line.mistake(
     "the line left as it is",
-    "The line was found; now mend it. In rule A the velocity is not the move: "
-    "v_{t−1} = −Δθ_{t−1}/δ.",
-    example=(3, "-delta*(beta*step + (1 - beta)*g)"),
+    "In rule A the velocity is not the move: v_{t−1} = −Δθ_{t−1}/δ.",
+    example=("-delta*(beta*step + (1 - beta)*g)",),
+    part="Correction",
 )
 first_false_line.mistake(
     "divided by δ, but the sign lost",
     "The move goes against the velocity: v_{t−1} = −Δθ_{t−1}/δ, with a minus sign.",
-    example=(3, "-beta*step - delta*(1 - beta)*g"),
+    example=("-beta*step - delta*(1 - beta)*g",),
+    part="Correction",
 )
+
+
+BETAS = [lambda rng, beta=beta: {"beta": beta(rng)} for beta in (any_beta, near_0, near_1)]
 
 
 @exercise("2.7", points=1)
 def half_life(half_life: Annotated[FormulaAnswer, BETA]) -> Verdict:
     """Find the number of steps after which a gradient weighs half of what it did, in β."""
-    for point in BETA.points():
+    for point in cases(BETA.points(), *BETAS):
         steps = half_life(**point)
-        left = point["beta"] ** steps
-        if not close(left, 0.5):
-            return wrong(
-                f"At {show_at(point)} your answer is {show(steps)} steps; by then a weight has "
-                f"become {show(left)} times what it was."
-            )
-    return right("At 12 values of β a weight has halved after exactly so many steps.")
+        at = f"At {show_at(point)}, after your {show(steps)} steps,"
+        with np.errstate(over="ignore"):
+            left = np.float64(point["beta"]) ** steps
+        if verdict := differs(0.5, left, at=at, what="what is left of a weight", whole=steps):
+            return verdict
+    return right("At 18 values of β a weight has halved after exactly so many steps.")
 
 
 half_life.add_hints(

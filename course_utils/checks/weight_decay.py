@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Annotated, Any
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,15 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    NotFinite,
     Unreadable,
     as_array,
     close,
     show,
-    show_apart,
     show_at,
 )
-from ..exercise import Exercise, Recognized, Verdict, exercise, partly, right, wrong
+from ..exercise import Exercise, Verdict, differs, exercise, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import AdamState, adam_step, train
 
 LAMBDA_ETA = Formula(lamda=(0, 0.5), eta=(0, 2))
@@ -43,21 +44,27 @@ def _penalized(theta: np.ndarray, gamma: float) -> float:
     return _loss(theta) + gamma * theta @ theta
 
 
+def any_penalty(rng: np.random.Generator) -> dict[str, float]:
+    """λ up to 1, and a step size of any magnitude."""
+    eta = magnitude(rng, 1e-3, 10) * int(rng.integers(1, 10))
+    return {"lamda": round(rng.uniform(0.01, 0.99), 2), "eta": eta}
+
+
 @exercise("3.1", points=2)
 def equivalent_penalty(gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
     """Find γ in λ and η so that SGD on L + γ‖θ‖² and SGD with weight decay λ are the same."""
-    for point in LAMBDA_ETA.points():
+    for point in cases(LAMBDA_ETA.points(), any_penalty):
         strength = gamma(**point)
         penalized = _slope(partial(_penalized, gamma=strength), START)
         l2 = START - point["eta"] * penalized
         decay = (1 - point["lamda"]) * START - point["eta"] * _slope(_loss, START)
-        if not close(l2, decay):
-            return wrong(
-                f"At {show_at(point)} your γ is {show(strength)}. From θ = {show(START)}, weight "
-                f"decay goes to {show(decay)}, SGD on L + γ‖θ‖² to {show(l2)} (with "
-                "L = (θ_1 − 1)²/2 + (θ_2 + 3)²)."
-            )
-    return right("Both ran from the same point at 12 pairs (λ, η) and arrived at the same place.")
+        at = (
+            f"At {show_at(point)}, where your γ is {show(strength)}, SGD on L + γ‖θ‖² from "
+            f"θ = {show(START)} with L = (θ_1 − 1)²/2 + (θ_2 + 3)²:"
+        )
+        if verdict := differs(decay, l2, at=at, what="the new θ, as by weight decay,"):
+            return verdict
+    return right("Both ran from the same point at 18 pairs (λ, η) and arrived at the same place.")
 
 
 equivalent_penalty.add_hints(
@@ -108,14 +115,55 @@ equivalent_penalty.mistake(
 
 # -- Adam, by its definition and with its well-known slips ----------------------------------------
 
+ADAMS_MOVE = "the move of Adam"
 HISTORY = np.array([[1.0, 0.01], [-2.0, 0.02], [0.5, -0.01], [3.0, 0.03]])
 SETTINGS = [  # η, strength, β₁, β₂, ε: round numbers first, then Adam's usual ones
     (1.0, 0.25, 0.5, 0.5, 1.0),
     (0.1, 0.5, 0.9, 0.999, 1e-8),
     (0.01, 2.0, 0.8, 0.99, 1e-4),
 ]
-FRESH = (np.zeros(2), np.zeros(2), 0)
-Run = list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # gradient, θ before, move
+
+
+class Journey(NamedTuple):
+    """Where a rule is to go: its setting, the gradients it will see, and where it starts."""
+
+    setting: tuple[float, ...]
+    gradients: np.ndarray
+    theta: np.ndarray
+    state: tuple[np.ndarray, np.ndarray, int]
+
+    @property
+    def rounding(self) -> float:
+        """What single precision may come to: the longer, the more, where terms cancel."""
+        return 1e-5 if len(self.gradients) <= 4 else 1e-3
+
+
+def _from_rest(setting: tuple[float, ...], gradients: np.ndarray, theta: np.ndarray) -> Journey:
+    return Journey(setting, gradients, theta, (0 * theta, 0 * theta, 0))
+
+
+JOURNEYS = [_from_rest(setting, HISTORY, START) for setting in SETTINGS]
+ON_THE_WAY = (np.array([0.5, -0.25]), np.array([1.0, 0.5]), 3)
+JOURNEYS += [Journey(SETTINGS[0], HISTORY, START, ON_THE_WAY)]
+
+
+def any_journey(rng: np.random.Generator, numbers_of_theta: int = 1) -> Journey:
+    """As many parameters or more, any scale of gradients, from rest or on the way."""
+    (n,) = sizes(rng, 1, numbers_of_theta)
+    setting = (
+        magnitude(rng, 1e-3, 1), round(rng.uniform(0.01, 1), 2), round(rng.uniform(0.1, 0.95), 2),
+        round(rng.uniform(0.5, 0.999), 3), float(rng.choice([1.0, 1e-2, 1e-8])),
+    )  # fmt: skip
+    g = numbers(rng, 12, n, largest=magnitude(rng, 1e-2, 1e2))
+    journey = _from_rest(setting, g, numbers(rng, n, largest=3.0))
+    if rng.random() < 0.5:
+        return journey
+    return journey._replace(
+        state=(numbers(rng, n), numbers(rng, n) ** 2 + 0.1, int(rng.integers(1, 9)))
+    )
+
+
+MANY = partial(any_journey, numbers_of_theta=5)
 
 
 def _moved(step: FunctionAnswer, *args: Any) -> tuple[Any, np.ndarray]:
@@ -130,64 +178,71 @@ def _moved(step: FunctionAnswer, *args: Any) -> tuple[Any, np.ndarray]:
     return state, as_array(move, np.shape(args[2]), f"the move of {step.name}", finite=False)
 
 
-@np.errstate(all="ignore")
-def _run(step: FunctionAnswer, setting: tuple, gradient: Callable, steps: int = 4) -> Run:
-    """Some steps of a student's rule, each from where the one before has led."""
-    state, theta, seen = FRESH, START, []
-    for t in range(steps):
-        g = gradient(theta, t)
-        state, move = _moved(step, state, g, theta, *setting)
-        seen.append((g, theta, move))
-        theta = theta + move
-    return seen
+class Move(NamedTuple):
+    """A step of a student's rule, and what Adam does there with the gradients it is shown."""
 
+    g: np.ndarray
+    theta: np.ndarray
+    yours: np.ndarray
+    shown: np.ndarray  # the gradient that Adam sees
+    adam: np.ndarray
 
-def _given(theta: np.ndarray, t: int) -> np.ndarray:
-    return HISTORY[t]
-
-
-def _noisy_loss(t: int, gamma: float = 0.0) -> Callable[[np.ndarray], float]:
-    """The loss that the batch of step t shows, penalized if γ is not 0."""
-    return lambda theta: _loss(theta) + HISTORY[t] @ theta + gamma * theta @ theta
+    @property
+    def at(self) -> str:
+        return f"at θ = {show(self.theta)} with ∇L = {show(self.g)}"
 
 
 @np.errstate(all="ignore")
-def _adam_moves(gradients: Iterable[np.ndarray], setting: tuple) -> list[np.ndarray]:
-    """Plain Adam on these gradients, from a cold start."""
+def _travel(step: FunctionAnswer, journey: Journey, shown: Callable) -> list[Move]:
+    """Steps of a student's rule, each from where the one before has led, until one is wrong."""
+    setting, gradients, theta, state = journey
     eta, _, *rest = setting
-    state, moves = AdamState(), []
-    for g in gradients:
-        state, move = adam_step(state, g, eta, *rest)
-        moves.append(move)
+    reference, moves = AdamState(*state), []
+    for t, g in enumerate(gradients, start=1):
+        state, move = _moved(step, state, g, theta, *setting)
+        if not np.isfinite(move).all():
+            says = f"With {_with(setting)}, the move of step {t} is not finite: it is {show(move)}."
+            raise NotFinite(says, "a move", move)
+        seen = shown(g, theta)
+        reference, adam = adam_step(reference, seen, eta, *rest)
+        moves.append(Move(g, theta, move, seen, adam))
+        theta = theta + move
+        if np.abs(theta).max() > 1e9:  # it has run away: no need to follow
+            break
     return moves
 
 
-def _with(setting: tuple, strength: str) -> str:
-    return show_at(dict(zip(("eta", strength, "β_1", "β_2", "epsilon"), setting, strict=True)))
+def _with(setting: tuple) -> str:
+    names = ("eta", "γ or λ", "β_1", "β_2", "epsilon")
+    return show_at(dict(zip(names, setting, strict=True)))
+
+
+def _penalty_slope(gamma: float, g: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """The gradient of L + γ‖θ‖², where that of L is g; the penalty's by finite differences."""
+    return g + _slope(lambda at: gamma * at @ at, theta)
+
+
+WARM = [(ON_THE_WAY, HISTORY[0], START, *setting) for setting in SETTINGS]
+AdamStep = Annotated[FunctionAnswer, Function(samples=WARM)]
 
 
 @exercise("3.2", points=3)
-def adam_l2_step(adam_l2_step: Annotated[FunctionAnswer, Function()]) -> Verdict:
+def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
     """Write one step of Adam on L + γ‖θ‖²: the new state (m, v, t) and the move Δθ."""
-    for setting in SETTINGS:
-        seen = _run(adam_l2_step, setting, lambda theta, t: _slope(_noisy_loss(t), theta))
-        penalized = [
-            _slope(_noisy_loss(t, gamma=setting[1]), theta)
-            for t, (_, theta, _) in enumerate(seen)
-            if np.isfinite(theta).all()
-        ]
-        for t, expected in enumerate(_adam_moves(penalized, setting)):
-            g, theta, move = seen[t]
-            if not close(move, expected):
-                adam, yours = show_apart(expected, move)
-                return wrong(
-                    f"With {_with(setting, 'gamma')}: in step {t + 1}, at θ = {show(theta)} with "
-                    f"∇L = {show(g)}, the gradient of L + γ‖θ‖² by finite differences is "
-                    f"{show(penalized[t])}, and Adam moves by {adam}; yours moves by {yours}."
-                )
+    for journey in cases(JOURNEYS, any_journey, MANY):
+        moves = _travel(adam_l2_step, journey, partial(_penalty_slope, journey.setting[1]))
+        for t, move in enumerate(moves, start=1):
+            at = (
+                f"With {_with(journey.setting)}: in step {t}, {move.at}, the gradient of "
+                f"L + γ‖θ‖² by finite differences is {show(move.shown)}, and"
+            )
+            if verdict := differs(
+                move.adam, move.yours, at=at, what=ADAMS_MOVE, tolerance=journey.rounding
+            ):
+                return verdict
     return right(
-        "In 3 settings your steps are those of Adam on the penalized loss, whose gradient was "
-        "taken by finite differences."
+        "In 10 settings your steps are those of Adam on the penalized loss; the gradient of the "
+        "penalty was taken by finite differences."
     )
 
 
@@ -201,24 +256,13 @@ adam_l2_step.forbid("optimizers.adam_l2_step", "optimizers.adamw_step", "optimiz
 
 
 def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
-    """A predicate: the answer makes the moves of this function, whatever its state looks like."""
-
-    def alike(step: FunctionAnswer) -> bool:
-        other = FunctionAnswer(known, "known")
-        return all(
-            np.array_equal(np.isfinite(a), np.isfinite(b))
-            and close(np.nan_to_num(a), np.nan_to_num(b))
-            for setting in SETTINGS
-            for (_, _, a), (_, _, b) in zip(
-                _run(step, setting, _given), _run(other, setting, _given), strict=True
-            )
-        )
-
-    return alike
+    """A predicate: the answer moves like this function, whatever its state looks like."""
+    other = FunctionAnswer(known, "known")
+    return lambda step: all(close(_moved(step, *at)[1], _moved(other, *at)[1]) for at in WARM)
 
 
-def _moving_like(step: Callable) -> Recognized:
-    return {"example": (step,), "when": _moves_like(step)}
+def _moving_like(step: Callable, not_finite: bool = False) -> dict[str, Any]:
+    return {"example": (step,), "when": _moves_like(step), "not_finite": not_finite}
 
 
 def _adam(
@@ -316,7 +360,7 @@ def _slips(exercise: Exercise, **same: Any) -> None:
     """The slips that can happen in any kind of Adam."""
     exercise.mistake(*EPSILON_INSIDE, **_moving_like(_adam(root=_inside, **same)))
     exercise.mistake(*NO_CORRECTION, **_moving_like(_adam(corrected=False, **same)))
-    exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same)))
+    exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same), not_finite=True))
     exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
 
 
@@ -324,38 +368,30 @@ _slips(adam_l2_step, penalty=_l2)
 
 
 @exercise("3.3", points=3)
-def adamw_step(adamw_step: Annotated[FunctionAnswer, Function()]) -> Verdict:
+def adamw_step(adamw_step: AdamStep) -> Verdict:
     """Write one step of AdamW: the new state (m, v, t) and the move Δθ."""
-    for setting in SETTINGS:
-        lamda = setting[1]
-        _, still = _moved(adamw_step, FRESH, np.zeros(2), START, *setting)
-        if not close(START + still, (1 - lamda) * START):
-            return wrong(
-                f"With {_with(setting, 'lamda')} and a first gradient of 0, θ = {show(START)} "
-                f"should become (1 − λ)θ = {show((1 - lamda) * START)}; with your move it becomes "
-                f"{show(START + still)}."
+    for journey in cases(JOURNEYS, any_journey, MANY):
+        lamda, start = journey.setting[1], journey.theta
+        still = _from_rest(journey.setting, 0 * journey.gradients[:1], start)
+        (move,) = _travel(adamw_step, still, lambda g, theta: g)
+        at = f"With {_with(journey.setting)} and a first gradient of 0, θ = {show(start)} shrinks:"
+        what = "(1 − λ)θ"
+        if verdict := differs((1 - lamda) * start, start + move.yours, at=at, what=what):
+            return verdict
+        for t, move in enumerate(_travel(adamw_step, journey, lambda g, theta: g), start=1):
+            at = (
+                f"With {_with(journey.setting)}: in step {t}, {move.at}, Adam's own move is "
+                f"{show(move.adam)} and the decay −λθ = {show(-lamda * move.theta)}, whatever the "
+                "gradients were:"
             )
-        without = (setting[0], 0.0, *setting[2:])
-        plain = _run(adamw_step, without, _given)
-        for t, expected in enumerate(_adam_moves(HISTORY, without)):
-            if not close(plain[t][2], expected):
-                adam, yours = show_apart(expected, plain[t][2])
-                return wrong(
-                    f"With {_with(without, 'lamda')} there is no decay, and after the gradients "
-                    f"{show(HISTORY[: t + 1])} Adam moves by {adam}; yours moves by {yours}."
-                )
-        decaying = _run(adamw_step, setting, _given)
-        for t, ((_, theta, move), (_, _, bare)) in enumerate(zip(decaying, plain, strict=True)):
-            if not close(move - bare, -lamda * theta):
-                return wrong(
-                    f"With {_with(setting, 'lamda')}, after the gradients "
-                    f"{show(HISTORY[: t + 1])} the decay has changed your move by "
-                    f"{show(move - bare)} at θ = {show(theta)}. It should be −λθ = "
-                    f"{show(-lamda * theta)}, whatever the gradients were."
-                )
+            both = move.adam - lamda * move.theta
+            if verdict := differs(
+                both, move.yours, at=at, what="the move", tolerance=journey.rounding
+            ):
+                return verdict
     return right(
-        "In 3 settings: without a gradient θ shrinks by exactly 1 − λ, without decay the steps are "
-        "Adam's, and the decay does not depend on the gradients."
+        "In 10 settings: without a gradient θ shrinks by exactly 1 − λ, and every move is Adam's "
+        "own with −λθ beside it."
     )
 
 
@@ -437,22 +473,53 @@ def _shrink_rates(step: Callable, scales: Any, theta: Any = 1.0, **strength: flo
     return (free - decayed) / (steps * start)
 
 
+Points = list[dict[str, float]]
+
+
+def any_scales(rng: np.random.Generator) -> Points:
+    """Pairs of scales, far apart too."""
+    drawn = [[magnitude(rng, 0.1, 100) * int(rng.integers(1, 10)) for _ in "12"] for _ in range(6)]
+    return [{"s_1": s_1, "s_2": s_2} for s_1, s_2 in drawn]
+
+
+def _ratio_off(
+    name: str, ratio: FormulaAnswer, step: Callable, strength: dict[str, float]
+) -> Verdict:
+    """Refuted by the first pair of scales at which the run says otherwise, or right."""
+    for points in cases([list(SCALES.points())], any_scales, fresh=1):
+        rates = _shrink_rates(step, [[p["s_1"], p["s_2"]] for p in points], **strength)
+        for point, (first, second) in zip(points, rates, strict=True):
+            at = f"Under {name}, in a run with {show_at(point)},"
+            yours = ratio(**point)
+            if verdict := differs(first / second, yours, at=at, what="r_1/r_2", tolerance=1e-3):
+                return verdict
+    return right()
+
+
+def _is(ratio: FormulaAnswer, formula: str) -> bool:
+    return SCALES.same(ratio, SCALES.read(formula, "the ratio"))
+
+
 @exercise("3.4", points=3)
 def shrink_ratio(
-    adam_l2: Annotated[FormulaAnswer, SCALES], adamw: Annotated[FormulaAnswer, SCALES]
+    ratio_adam_l2: Annotated[FormulaAnswer, SCALES], ratio_adamw: Annotated[FormulaAnswer, SCALES]
 ) -> Verdict:
     """Find the ratio of the shrink rates of two parameters under Adam-L2 and under AdamW."""
-    rules: dict[str, tuple[FormulaAnswer, Callable, dict[str, float]]] = {
-        "Adam-L2": (adam_l2, optimizers.adam_l2_step, {"gamma": 1e-5}),
-        "AdamW": (adamw, optimizers.adamw_step, {"lamda": 1e-5}),
-    }
-    refuted = {name: _refuted_ratio(name, *rule) for name, rule in rules.items()}
-    says = [sentence for sentence in refuted.values() if sentence]
-    if not says:
-        return right("Runs at 12 pairs (s_1, s_2) shrink at the ratios you gave, under both.")
-    found = [name for name, sentence in refuted.items() if not sentence]
-    says += [f"Your ratio for {name} is right." for name in found]
-    return partly({"Adam-L2": 2, "AdamW": 1}[found[0]] if found else 0, " ".join(says))
+    return right("Runs at 18 pairs (s_1, s_2) shrink at the ratios you gave, under both.")
+
+
+@shrink_ratio.part("Adam-L2", points=2)
+def _under_l2(ratio_adam_l2: FormulaAnswer, ratio_adamw: FormulaAnswer | None = None) -> Verdict:
+    if ratio_adamw and _is(ratio_adam_l2, "1") and _is(ratio_adamw, "s_2/s_1"):
+        return wrong("this is the ratio under AdamW.", at="exchanged", yours=1)
+    return _ratio_off("Adam-L2", ratio_adam_l2, optimizers.adam_l2_step, {"gamma": 1e-5})
+
+
+@shrink_ratio.part("AdamW")
+def _under_adamw(ratio_adamw: FormulaAnswer, ratio_adam_l2: FormulaAnswer | None = None) -> Verdict:
+    if ratio_adam_l2 and _is(ratio_adam_l2, "1") and _is(ratio_adamw, "s_2/s_1"):
+        return wrong("this is the ratio under Adam-L2.", at="exchanged", yours=1)
+    return _ratio_off("AdamW", ratio_adamw, optimizers.adamw_step, {"lamda": 1e-5})
 
 
 shrink_ratio.add_hints(
@@ -463,57 +530,43 @@ shrink_ratio.add_hints(
 )
 
 
-def _answers(ratio: str) -> Callable[..., bool]:
-    """A predicate: the ratio under Adam-L2 is this one."""
-    return lambda adam_l2, adamw: SCALES.same(adam_l2, SCALES.read(ratio, "the ratio"))
-
-
 shrink_ratio.mistake(
     "upside down",
     "The pull of the penalty is divided by √v̂: a parameter with large gradients is "
     "regularized less, not more.",
-    example=("s_1/s_2", "1"),
-    when=_answers("s_1/s_2"),
+    example=("s_1/s_2",),
+    part="Adam-L2",
 )
 shrink_ratio.mistake(
     "v̂ in place of its root",
     "v̂ is the mean square of the gradients. Adam divides by its root, the RMS.",
-    example=("(s_2/s_1)**2", "1"),
-    when=_answers("(s_2/s_1)**2"),
+    example=("(s_2/s_1)**2",),
+    part="Adam-L2",
 )
 shrink_ratio.mistake(
     "a root too many",
     "s is the RMS already, the root of the mean square: √v̂ = s.",
-    example=("sqrt(s_2/s_1)", "1"),
-    when=_answers("sqrt(s_2/s_1)"),
+    example=("sqrt(s_2/s_1)",),
+    part="Adam-L2",
 )
 shrink_ratio.mistake(
     "Adam-L2 taken for SGD",
     "With SGD both would shrink alike. Adam-L2 sends the penalty through the division by "
     "√v̂, which differs between the two.",
-    example=("1", "1"),
-    when=_answers("1"),
+    example=("1",),
+    part="Adam-L2",
 )
 shrink_ratio.mistake(
     "AdamW taken for Adam-L2",
     "AdamW shrinks θ by λθ beside the averages. No √v̂ touches it.",
-    example=("s_2/s_1", "s_2/s_1"),
-    when=lambda adam_l2, adamw: SCALES.same(adam_l2, adamw),
+    example=("s_2/s_1",),
+    part="AdamW",
 )
-
-
-def _refuted_ratio(name: str, ratio: FormulaAnswer, step: Callable, strength: dict) -> str:
-    """The first pair of scales at which the run says otherwise, in a sentence; "" if none does."""
-    points = list(SCALES.points())
-    rates = _shrink_rates(step, [[p["s_1"], p["s_2"]] for p in points], **strength)
-    for point, (first, second) in zip(points, rates, strict=True):
-        if not close(ratio(**point), first / second, tolerance=1e-3):
-            return (
-                f"Under {name}, with {show_at(point)}, the first parameter shrank "
-                f"{first / second:.3f} times as fast as the second; you gave "
-                f"{show(ratio(**point))}."
-            )
-    return ""
+shrink_ratio.mistake(
+    "the two in each other's place",
+    "Both ratios are found, but Adam-L2 is the one that divides by √v̂. The check takes it first.",
+    example=("1", "s_2/s_1"),
+)
 
 
 # -- statements: each is decided by a run ---------------------------------------------------------
@@ -581,21 +634,41 @@ STATEMENTS = {
 Truth = Annotated[str, Choice(("true", "false"))]
 
 
-@exercise("3.5", points=2)
-def statements(
-    a: Truth,
-    b: Truth,
-    c: Truth,
-    d: Truth,
-) -> Verdict:
+@cache
+def _decided(name: str) -> tuple[bool, str]:
+    """Is the statement true, and what did the run show?"""
+    return STATEMENTS[name]()
+
+
+def _truth(name: str, said: str) -> Verdict:
+    holds, seen = _decided(name)
+    return right() if said == str(holds).lower() else wrong(f"{seen}.")
+
+
+@exercise("3.5", points=2, earns=(0, 0, 0, 1, 2))
+def statements(a: Truth, b: Truth, c: Truth, d: Truth) -> Verdict:
     """Say of four statements whether they are true or false."""
-    said = dict(zip(STATEMENTS, (a, b, c, d), strict=True))
-    facts = {name: run() for name, run in STATEMENTS.items()}
-    missed = [name for name, (holds, _) in facts.items() if said[name] != str(holds).lower()]
-    if not missed:
-        return right("All four are as the runs say.")
-    runs = " ".join(f"Statement ({name}): {facts[name][1]}." for name in missed)
-    return partly(int(len(missed) == 1), f"{4 - len(missed)} of 4 are as the runs say. {runs}")
+    return right("All four are as the runs say.")
+
+
+@statements.part("Statement (a)")
+def _a(a: str) -> Verdict:
+    return _truth("a", a)
+
+
+@statements.part("Statement (b)")
+def _b(b: str) -> Verdict:
+    return _truth("b", b)
+
+
+@statements.part("Statement (c)")
+def _c(c: str) -> Verdict:
+    return _truth("c", c)
+
+
+@statements.part("Statement (d)")
+def _d(d: str) -> Verdict:
+    return _truth("d", d)
 
 
 statements.add_hints(
@@ -606,28 +679,28 @@ statements.add_hints(
 
 statements.mistake(
     "size in place of gradient scale",
-    "√v̂ is made of gradients. Two parameters with the same gradients lose the same share "
-    "of themselves, whatever their sizes.",
-    example=("true", "true", "false", "true"),
-    when=lambda a, b, c, d: b == "true",
+    "√v̂ is made of gradients, to which a small penalty adds almost nothing. Two parameters with "
+    "the same gradients lose almost the same share of themselves, whatever their sizes.",
+    example=("true",),
+    part="Statement (b)",
 )
 statements.mistake(
     "the recipe of SGD carried over to Adam",
     "λ = 2ηγ was derived for a rule that uses the gradient as it is. Adam divides the "
     "penalty by √v̂, so no single γ does for all parameters.",
-    example=("true", "false", "true", "true"),
-    when=lambda a, b, c, d: c == "true",
+    example=("true",),
+    part="Statement (c)",
 )
 statements.mistake(
     "SGD taken for Adam",
     "For SGD, collecting the terms in θ gives (1 − 2ηγ)θ: with constant η the two are one.",
-    example=("false", "false", "false", "true"),
-    when=lambda a, b, c, d: a == "false",
+    example=("false",),
+    part="Statement (a)",
 )
 statements.mistake(
     "the scale of the loss taken to matter alike",
     "m̂/√v̂ does not change when all gradients are multiplied by 10, and λθ has no gradient "
     "in it. But 2γθ stays what it was while √v̂ has become ten times larger.",
-    example=("true", "false", "false", "false"),
-    when=lambda a, b, c, d: d == "false",
+    example=("false",),
+    part="Statement (d)",
 )

@@ -139,19 +139,31 @@ def outcome_of(name, *answers):
 # -- 4.1 ------------------------------------------------------------------------------------------
 
 
-def test_a_wrong_shape_is_shown_beside_the_real_one_and_the_others_are_counted():
+def test_a_wrong_shape_is_shown_beside_the_real_one():
     feedback = check.shapes(*SHAPES[:5], (4, 4), (4, 4), (4, 4))
-    assert feedback.says.endswith("joined is [5, 8], not [4, 4]. There are 2 more to mend.")
+    assert "the shape of joined should be [5, 8]; yours is [4, 4]." in feedback.says
     assert feedback.earned == 0
 
 
 def test_up_to_two_wrong_shapes_still_earn_a_point():
     assert check.shapes(*SHAPES[:6], (9, 9), (9, 9)).earned == 1
-    assert check.shapes(*SHAPES[:7], (9, 9)).says.endswith("Y is [5, 7], not [9, 9].")
+    assert check.shapes(*SHAPES[:7], (9, 9)).says.endswith("should be [5, 7]; yours is [9, 9].")
 
 
-def test_a_shape_of_three_sizes_cannot_be_checked():
-    assert outcome_of("shapes", *SHAPES[:7], (5, 7, 1)) is Outcome.UNCHECKED
+def test_a_shape_that_follows_from_an_earlier_slip_is_not_charged_again():
+    added = check.shapes(*SHAPES[:5], (5, 4), (4, 7), (5, 7))
+    assert (added.earned, added.misconception) == (1, "heads added")
+    assert "W_O" not in added.says
+    wide = check.shapes((7, 3), (5, 3), (5, 5), (7, 6), (5, 6), (5, 12), (12, 7), (5, 7))
+    assert wide.earned == 1
+    assert check.shapes(*SHAPES[:6], (4, 7), (5, 7)).misconception == "W^O made for one head"
+
+
+@pytest.mark.parametrize("shape", [(5, 7, 1), np.zeros((5, 7)), (n, d), (5.5, 7), "5x7", 35])
+def test_what_is_no_pair_of_sizes_is_told_so_and_costs_its_own_part(shape):
+    feedback = check.shapes(*SHAPES[:7], shape)
+    assert (feedback.outcome, feedback.earned) == (Outcome.UNCHECKED, 1)
+    assert "Y: Y should be a pair of whole numbers, rows and columns" in feedback.says
 
 
 # -- 4.2 ------------------------------------------------------------------------------------------
@@ -162,7 +174,7 @@ def test_a_wrong_row_is_told_with_its_scores_weights_and_output():
     assert feedback.outcome is Outcome.WRONG
     assert feedback.misconception is None
     assert "query 1 has the scores" in feedback.says
-    assert feedback.says.endswith("your row 1 is [0, 0].")
+    assert feedback.says.endswith("yours is [0, 0].")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +210,59 @@ def test_softmax_that_overflows_earns_two_points_of_three():
     untamed = check._variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True))
     feedback = check.attention(untamed)
     assert feedback.earned == 2
-    assert "your row 1 is [nan, nan]" in feedback.says
+    assert "is not finite: row 1 is [nan, nan]" in feedback.says
+    assert feedback.misconception == "large scores not tamed"
+
+
+FEW = {
+    "one key": lambda Q, K, V: len(K) == 1,
+    "one query": lambda Q, K, V: len(Q) == 1,
+    "an odd m": lambda Q, K, V: K.shape[1] % 2,
+    "more queries than keys": lambda Q, K, V: len(Q) > len(K),
+    "more than five keys": lambda Q, K, V: len(K) > 5,
+}
+
+
+@pytest.mark.parametrize("where", FEW)
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_attention_that_fails_in_some_sizes_is_wrong_and_no_mistake_is_made_up(where, seed):
+    check.attention.seed = seed
+    feedback = check.attention(
+        lambda *args: package.attention(*args) * (-1 if FEW[where](*args) else 1)
+    )
+    check.attention.seed = None
+    assert (feedback.earned, feedback.misconception) == (0, None)
+
+
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_what_knows_few_tokens_alone_is_wrong(seed):
+    def window(Q, K, V):
+        visible = package.causal_mask(len(Q)) & ~package.causal_mask(len(Q)).T
+        near = np.abs(np.subtract.outer(np.arange(len(Q)), np.arange(len(Q)))) < 6
+        return package.attention(Q, K, V, (visible | np.eye(len(Q), dtype=bool)) & near)
+
+    def four_keys(Y, Z, Wq, Wk, Wv):
+        return package.cross_attention(Y, Z[:4], Wq, Wk, Wv)
+
+    def four_heads(X, heads, Wo):
+        return package.multi_head(X, heads[:4], Wo[: 4 * heads[0][2].shape[1]])
+
+    for name, answer in [("causal_attention", window), ("cross_attention", four_keys),
+                         ("multi_head", four_heads)]:  # fmt: skip
+        getattr(check, name).seed = seed
+        assert outcome_of(name, answer) is Outcome.WRONG
+        getattr(check, name).seed = None
+
+
+def test_single_precision_is_right():
+    def single(f):
+        return lambda *args: f(*(np.asarray(a, np.float32) for a in args))
+
+    for name, f in [("attention", divided_last), ("cross_attention", package.cross_attention)]:
+        for seed in range(1, 20):
+            getattr(check, name).seed = seed
+            assert outcome_of(name, single(f)) is Outcome.RIGHT
+        getattr(check, name).seed = None
 
 
 def test_clipping_large_scores_is_no_way_to_stay_finite():
@@ -303,7 +367,7 @@ def test_wk_and_wq_exchanged_is_wrong():
         lambda Y, Z, Wq, Wk, Wv: package.cross_attention(Y, Z, Wk, Wq, Wv)
     )
     assert exchanged.outcome is Outcome.WRONG
-    assert exchanged.says.startswith("With queries from Y")
+    assert exchanged.says.startswith("Queries come from Y, keys and values from Z.")
 
 
 def test_only_the_first_head_or_the_mean_of_heads_is_wrong():
@@ -339,7 +403,33 @@ def test_a_count_that_is_right_only_at_special_sizes_is_wrong():
 
 
 def test_a_wrong_count_is_told_the_number_of_real_entries():
-    assert "arrays hold" in check.parameters("2*T*d*m").says
+    assert "with 10 real arrays, the number of entries should be 504; yours is 126" in (
+        check.parameters("2*T*d*m").says
+    )
+
+
+def test_two_omissions_that_give_the_same_count_are_both_named():
+    names = [known.name for known in check.parameters("2*T*d*m + T*l*d").mistakes]
+    assert names == ["W^O forgotten", "W^V forgotten"]
+
+
+def test_formulas_that_are_right_for_small_sizes_alone_are_wrong():
+    for capped in ("2*T*d*(m + Min(l, 12))", "2*T*d*(Min(m, 8) + l)", "2*Min(T, 8)*d*(m + l)"):
+        assert outcome_of("parameters", capped) is Outcome.WRONG
+    assert outcome_of("score_variance", "Min(m, 5)*s**4") is Outcome.WRONG
+    assert outcome_of("score_variance", "m*s**4 + (m-1)*(m-2)*(m-3)*(m-4)*(m-5)") is Outcome.WRONG
+
+
+def test_outputs_that_do_not_fit_w_o_are_told_what_fits():
+    def added(X, heads, Wo):
+        return sum(package.attention(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads) @ Wo
+
+    feedback = check.multi_head(added)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert feedback.says.endswith(
+        "the 2 outputs of 2 columns have the 4 columns for which Wo has rows."
+    )
+    assert len(feedback.says) < 500
 
 
 def test_a_variance_that_is_right_at_one_value_only_is_wrong():
@@ -358,12 +448,20 @@ def test_the_variance_over_all_signs_agrees_with_a_simulation():
 def test_other_tokens_are_no_other_order():
     feedback = check.order_blindness([[1, 0], [0, 1]], [[0, 1], [1, 1]], "rows swapped")
     assert feedback.outcome is Outcome.WRONG
-    assert "B should hold [0, 1] and then [1, 0]" in feedback.says
+    assert "Row 2 of B, the same tokens in the other order, should be [1, 0]" in feedback.says
 
 
-def test_tokens_that_are_almost_equal_prove_nothing():
-    near = [[1, 1], [1, 1.001]]
-    assert outcome_of("order_blindness", near, near[::-1], "rows swapped") is Outcome.WRONG
+@pytest.mark.parametrize("A", [[[1, 2], [1, 2.01]], [[100, 0], [100.5, 0]], [[1, 1], [1, 1.001]]])
+def test_any_two_tokens_that_differ_will_do(A):
+    assert outcome_of("order_blindness", A, A[::-1], "rows swapped") is Outcome.RIGHT
+    assert outcome_of("order_blindness", A, A[::-1], "the same") is Outcome.WRONG
+
+
+@pytest.mark.parametrize("A", [[[1, 2], [2, 1]], [[0, 1], [1, 0]], [[1, -1], [-1, 1]]])
+def test_rows_that_look_like_columns_when_swapped_are_not_taken_for_columns(A):
+    same = check.order_blindness(A, A[::-1], "the same")
+    assert same.misconception == "invariant in place of equivariant"
+    assert check.order_blindness(A, A[::-1], "unrelated").misconception is None
 
 
 def test_unrelated_outputs_are_refuted_by_running_attention():

@@ -93,7 +93,82 @@ def test_a_wrong_pair_is_refuted_with_numbers():
     feedback = check.equivalent_rules("beta", "2*delta")
     assert feedback.outcome is Outcome.WRONG
     assert feedback.misconception is None
-    assert "rule A ends with the move" in feedback.says
+    assert "the first move should be −1.533; yours is −7.86" in feedback.says
+
+
+def test_alpha_and_epsilon_earn_their_own_points():
+    assert check.equivalent_rules("beta", "delta").earned == 1
+    assert check.equivalent_rules("2*beta", "delta*(1 - beta)").earned == 2
+
+
+def test_alpha_and_epsilon_exchanged_is_told_as_such_and_one_of_them_alone_is_not():
+    name = "α and ε in the wrong places"
+    assert check.equivalent_rules("delta*(1 - beta)", "beta").misconception == name
+    for pair in [("delta*(1 - beta)", "delta*(1 - beta)"), ("beta", "beta")]:
+        assert check.equivalent_rules(*pair).misconception is None
+
+
+def test_a_pair_that_is_off_by_a_little_is_shown_with_the_digits_that_tell():
+    says = check.equivalent_rules("beta", "delta*(1 - beta) + 0.00001").says
+    assert "should be −1.5327; yours is −1.53271." in says
+
+
+FEW = {  # right where the readable cases lie, and nowhere else
+    "equivalent_rules": ("beta", "Min(delta, 5)*(1 - beta)"),
+    "bias": ("1 - beta**Min(t, 8)",),
+    "half_life": ("log(1/2)/log(Max(beta, 1/10))",),
+    "first_false_line": (3, "beta*step - Min(delta, 5)*(1 - beta)*g"),
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_formula_that_is_right_at_few_points_alone_is_wrong(name):
+    for seed in range(1, 20):
+        getattr(check, name).seed = seed
+        assert getattr(check, name)(*FEW[name]).outcome is Outcome.WRONG
+    getattr(check, name).seed = None
+
+
+def test_functions_that_know_few_cases_are_wrong():
+    table = {(0.5, 3): [0.125, 0.25, 0.5], (0.9, 1): [0.1]}
+    known = check.weights(lambda beta, t: table.get((beta, t), recursive_weights(beta, min(t, 7))))
+    assert known.outcome is not Outcome.RIGHT
+    assert check.corrected_average(lambda g, beta: averages(g[:6], beta)).earned == 0
+
+    def window(g, beta):
+        return [averages(g[max(0, T - 10) : T], beta)[-1] for T in range(1, len(g) + 1)]
+
+    for seed in range(1, 20):
+        check.corrected_average.seed = seed
+        assert check.corrected_average(window).outcome is Outcome.WRONG
+    check.corrected_average.seed = None
+
+
+def test_what_is_not_finite_is_wrong_and_explained_only_by_what_was_done():
+    def other_divisor(g, beta):
+        with np.errstate(all="ignore"):
+            return check.running_average(g, beta) / (1 - np.arange(1.0, len(g) + 1))
+
+    feedback = check.corrected_average(other_divisor)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+    assert "is not finite" in feedback.says
+
+
+def test_single_precision_is_right():
+    single = check.corrected_average(lambda g, beta: averages(g.astype(np.float32), beta))
+    assert single.outcome is Outcome.RIGHT
+    powers = check.weights(lambda beta, t: (1 - beta) * np.float32(beta) ** np.arange(t)[::-1])
+    assert powers.outcome is Outcome.RIGHT
+
+
+def test_a_half_life_with_a_rounded_constant_is_told_the_digits_that_differ():
+    says = check.half_life("-0.6931/log(beta)").says
+    assert "should be 0.5; yours is 0.50002" in says
+
+
+def test_a_mistake_in_a_derivation_is_the_one_of_the_first_false_line():
+    lines = ["(1 - beta)*mu*t", "(1 - beta)*mu/(1 - beta)", "mu"]
+    assert check.expectation(lines).misconception is None
 
 
 def test_a_pair_that_is_right_only_at_delta_1_is_wrong():
@@ -172,4 +247,4 @@ def test_each_half_of_exercise_6_earns_one_point():
 
 
 def test_the_half_life_of_another_base_is_refuted_with_what_is_left():
-    assert "become 0.3679 times" in check.half_life("-1/log(beta)").says
+    assert "should be 0.5; yours is 0.3679" in check.half_life("-1/log(beta)").says

@@ -199,7 +199,49 @@ def test_a_wrong_entry_is_told_with_the_nudge_that_shows_it():
     feedback = check.jacobian(lambda W, h, dsigma: W * dsigma(0 * h))
     assert feedback.outcome is Outcome.WRONG
     assert feedback.misconception is None or feedback.misconception == "the slope forgotten"
-    assert "nudging entry 1 of h_{t−1} moves entry 1 of h_t" in feedback.says
+    assert "nudging entry 1 of h_{t−1} moves entry 1 of h_t: entry (1, 1)" in feedback.says
+
+
+BENT = {  # right where slopes lie between 0 and 1, or where they are even, or small enough
+    "sizes of slopes": np.abs,
+    "slopes cut at 0 and 1": lambda slopes: np.clip(slopes, 0, 1),
+    "slopes cut at −1 and 3/2": lambda slopes: np.clip(slopes, -1, 1.5),
+}
+
+
+@pytest.mark.parametrize("bent", BENT)
+def test_slopes_are_taken_as_they_are(bent):
+    assert check.jacobian(lambda W, h, f: W * BENT[bent](f(h))).outcome is Outcome.WRONG
+    product = check.jacobian_product(
+        lambda W, hs, f: check._product(W, hs[:-1], lambda h: BENT[bent](f(h)))
+    )
+    assert product.outcome is Outcome.WRONG or bent == "slopes cut at −1 and 3/2"
+
+
+def test_slopes_are_taken_where_the_state_is_and_not_at_its_size():
+    assert check.jacobian(lambda W, h, f: W * f(np.abs(h))).outcome is Outcome.WRONG
+    product = check.jacobian_product(lambda W, hs, f: check._product(W, np.abs(hs[:-1]), f))
+    assert product.outcome is Outcome.WRONG
+
+
+def test_what_is_right_for_few_units_or_few_steps_alone_is_wrong():
+    assert check.jacobian(lambda W, h, f: W * f(h) * (len(h) < 4)).outcome is Outcome.WRONG
+    short = check.jacobian_product(lambda W, hs, f: check._product(W, hs[:-1][:6], f))
+    assert short.outcome is Outcome.WRONG
+    bounds = [
+        lambda W, gamma, T: by_singular_values(W, gamma, min(T, 6)),
+        lambda W, gamma, T: by_singular_values(W[:3, :3], gamma, T),
+    ]
+    assert [check.gradient_bound(bound).earned for bound in bounds] == [0, 0]
+
+
+def test_answers_in_single_precision_are_right():
+    def single(f):
+        return lambda *args: f(*(np.asarray(a, np.float32) if np.ndim(a) else a for a in args))
+
+    assert check.jacobian(single(lambda W, h, f: W * f(h))).outcome is Outcome.RIGHT
+    assert check.jacobian_product(single(backward)).outcome is Outcome.RIGHT
+    assert check.gradient_bound(single(by_singular_values)).outcome is Outcome.RIGHT
 
 
 def test_a_jacobian_right_only_for_symmetric_w_or_for_two_units_is_wrong():
@@ -238,10 +280,27 @@ def test_one_wrong_slope_bound_costs_one_point_and_two_cost_both():
     assert check.slope_bounds(1, 1, 1, 1, 1).earned == 0
 
 
-def test_a_slope_bound_may_be_rounded_but_not_by_much():
-    assert check.slope_bounds(0.25, 1, 1, 1, 1.0998).outcome is Outcome.RIGHT
-    assert check.slope_bounds(0.25, 1, 1, 1, 1.099).outcome is Outcome.WRONG
-    assert check.slope_bounds(0.25, 1, 1, 1, 1.11).outcome is Outcome.WRONG
+@pytest.mark.parametrize("silu", [1.1, 1.0998, 1.09984, "1.099839", 1.09983, 1.0998393201288669])
+def test_a_slope_bound_may_be_rounded_to_three_decimals_or_more(silu):
+    assert check.slope_bounds(0.25, 1, 1, 1, silu).outcome is Outcome.RIGHT
+
+
+@pytest.mark.parametrize("wrong", [
+    (0.2509, 1, 1, 1, 1.1), (0.251, 1, 1, 1, 1.1), (0.2499, 1, 1, 1, 1.1),
+    (0.25, 1.0009, 1, 1, 1.1), (0.25, 1, 0.9999, 1, 1.1), (0.25, 1, 1, 1.0009, 1.1),
+    (0.25, 1, 1, 1, 1.1008), (0.25, 1, 1, 1, 1.0997), (0.25, 1, 1, 1, 1.099), (0.25, 1, 1, 1, -1.1),
+    (0.25, 1, 1, 1, 1.11),
+])  # fmt: skip
+def test_a_slope_bound_with_a_wrong_third_decimal_is_wrong(wrong):
+    feedback = check.slope_bounds(*wrong)
+    assert (feedback.earned, feedback.misconception) == (1, None)
+
+
+def test_two_activations_exchanged_is_a_mistake_of_its_own():
+    names = [known.name for known in check.slope_bounds(1, 0.25, 1, 1, 1.1).mistakes]
+    assert names == ["sigmoid and tanh exchanged"]
+    value = check.slope_bounds(1, 1, 1, 1, 1.1)
+    assert value.misconception == "the largest value in place of the largest slope"
 
 
 LOOSE = {
@@ -251,6 +310,10 @@ LOOSE = {
     "geometric mean of two norms": lambda W, gamma, T: (
         (gamma**2 * np.linalg.norm(W, 1) * np.linalg.norm(W, np.inf)) ** (T / 2)
     ),
+    "never below 1": lambda W, gamma, T: max(1, gamma * np.linalg.norm(W, 2)) ** T,
+    "1 or more": lambda W, gamma, T: max(1, (gamma * np.linalg.norm(W, 2)) ** T),
+    "1 added": lambda W, gamma, T: (1 + gamma * np.linalg.norm(W, 2)) ** T,
+    "exponential": lambda W, gamma, T: np.exp(T * gamma * np.linalg.norm(W, 2)),
     "twice the best": lambda W, gamma, T: 2 * (gamma * np.linalg.norm(W, 2)) ** T,
     "Frobenius after the first step": lambda W, gamma, T: (
         gamma**T * np.linalg.norm(W, 2) * np.linalg.norm(W) ** (T - 1)
@@ -286,10 +349,10 @@ def test_what_is_no_bound_is_refuted_by_a_run(name):
     assert "a run has ‖∂h_T/∂h_0‖ = " in feedback.says
 
 
-def test_a_bound_that_never_vanishes_earns_nothing():
-    feedback = check.gradient_bound(lambda W, gamma, T: 1e9)
+@pytest.mark.parametrize("constant", [1e9, 1e200, np.inf, np.nan])
+def test_no_constant_is_a_bound(constant):
+    feedback = check.gradient_bound(lambda W, gamma, T: constant)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
-    assert "does not vanish" in feedback.says
 
 
 # -- 1.6 and 1.7 ----------------------------------------------------------------------------------
@@ -317,10 +380,59 @@ def test_the_largest_nilpotent_matrix_that_is_accepted_does_not_overflow():
     assert check.forgetful(np.full((20, 20), 1e6)).outcome is Outcome.WRONG
 
 
-def test_a_network_that_grows_slowly_does_explode():
-    feedback = check.explosion("necessary", "identity", [[1.01]])
+def test_whether_it_forgets_is_told_however_far_it_swings_before():
+    far = 1e6 * np.eye(20, k=1)
+    assert check.forgetful(0.99 * np.eye(20) + far).outcome is Outcome.RIGHT
+    assert "grows beyond all limits" in check.forgetful(1.01 * np.eye(20) + far).says
+    assert check.forgetful([[1 - 1e-9, 10], [0, 0.1]]).outcome is Outcome.RIGHT
+    assert check.forgetful([[1, 10], [0, 0.1]]).outcome is Outcome.WRONG
+
+
+def test_a_forgetful_mistake_is_named_only_where_it_was_made():
+    assert check.forgetful([[2, 1], [0, 3]]).misconception is None
+    assert check.forgetful(1.01 * np.eye(20) + 1e6 * np.eye(20, k=1)).misconception is None
+
+
+EXPLODES = [
+    ("identity", [[10]]), ("identity", [[5.7]]), ("identity", [[1000]]),
+    ("identity", 10 * np.eye(2)),
+    ("identity", [[10, 0], [0, 0]]), ("identity", [[0, -10], [10, 0]]), ("identity", [[1.01]]),
+    ("identity", [[1, 0.001], [0, 1]]), ("identity", [[1.0000001]]), ("ReLU", [[10]]),
+    ("ReLU", 10 * np.ones((2, 2))), ("ReLU", [[1, 0.001], [0, 1]]), ("softplus", [[10]]),
+    ("GELU", [[10]]), ("SiLU", [[10]]), ("SiLU", [[1.05]]), ("identity", np.full((20, 20), 1e6)),
+]  # fmt: skip
+CALM = [
+    ("identity", [[1, 5], [0, 0.99]]), ("identity", [[0.999, 10], [0, 0.999]]),
+    ("identity", [[1, 5], [0, 1 - 1e-9]]), ("identity", 0.99 * np.eye(20) + 1e6 * np.eye(20, k=1)),
+    ("ReLU", [[1, 5], [0, 0.99]]), ("tanh", [[0, 100], [0, 0]]), ("sigmoid", [[100]]),
+    ("GELU", [[-3]]), ("softplus", [[-5]]), ("tanh", [[1.5, 0], [0, 1e6]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("activation", "W"), EXPLODES)
+def test_an_explosion_is_seen_however_fast_or_slow(activation, W):
+    feedback = check.explosion("necessary", activation, W)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
-    assert feedback.misconception == "a W that does explode"
+    assert "grows beyond all limits" in feedback.says
+    assert "exponent" in feedback.says
+
+
+@pytest.mark.parametrize(("activation", "W"), CALM)
+def test_what_only_swings_far_does_not_explode(activation, W):
+    assert check.explosion("necessary", activation, W).outcome is Outcome.RIGHT
+
+
+def test_a_network_that_explodes_is_told_why_it_does():
+    alike = "a W that stretches every vector alike"
+    assert check.explosion("necessary", "identity", [[1.01]]).misconception == alike
+    for W in ([[2, 0], [0, 0.1]], [[1, 1], [0, 1]]):
+        feedback = check.explosion("necessary", "identity", W)
+        assert feedback.misconception == "a network that does explode"
+
+
+@pytest.mark.parametrize(("norm", "name"), [(2, "γ forgotten"), (3.9, None), (4, "on the limit")])
+def test_a_norm_below_the_limit_is_explained_by_what_it_is(norm, name):
+    assert check.explosion("necessary", "sigmoid", [[norm]]).misconception == name
 
 
 def test_each_half_of_exercise_7_earns_one_point():

@@ -103,7 +103,100 @@ def test_a_penalty_that_is_right_only_at_one_step_size_is_wrong():
 def test_a_wrong_penalty_is_refuted_with_two_places():
     feedback = check.equivalent_penalty("lamda/(3*eta)")
     assert feedback.misconception is None
-    assert "weight decay goes to" in feedback.says
+    assert "the new θ, as by weight decay, should be [−0.17, −6.98]; yours is [0.03, −7.08]" in (
+        feedback.says
+    )
+
+
+def test_a_penalty_that_is_right_for_small_numbers_alone_is_wrong():
+    for seed in range(1, 20):
+        check.equivalent_penalty.seed = seed
+        capped = check.equivalent_penalty("Min(lamda, 1/2)/(2*eta)")
+        large = check.equivalent_penalty("lamda/(2*Max(eta, 1/10))")
+        assert Outcome.RIGHT not in (capped.outcome, large.outcome)
+    check.equivalent_penalty.seed = None
+
+
+def after(steps, then, step):
+    """The rule `step`, and from so many steps on the rule `then`."""
+    return lambda state, *rest: (then if state[2] >= steps else step)(state, *rest)
+
+
+def uncorrected(state, g, theta, eta, strength, beta1, beta2, epsilon):
+    (m, v, t), _ = adam_l2(state, g, theta, eta, 0, beta1, beta2, epsilon)
+    return (m, v, t), -eta * m / (np.sqrt(v) + epsilon) - strength * theta
+
+
+def first_two(step):
+    def two(state, g, theta, *rest):
+        state, move = step(state, g, theta, *rest)
+        return state, np.where(np.arange(len(theta)) < 2, move, 0)
+
+    return two
+
+
+def exchanged_state(step):
+    def other_order(state, *rest):
+        v, m, t = state
+        (m, v, t), move = step((m, v, t), *rest)
+        return (v, m, t), move
+
+    return other_order
+
+
+@pytest.mark.parametrize("name", ["adam_l2_step", "adamw_step"])
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_a_rule_that_is_right_for_few_steps_or_few_parameters_or_from_rest_is_wrong(name, seed):
+    exercise, rule = getattr(check, name), RIGHT[name][0][0]
+    exercise.seed = seed
+    still = lambda state, g, *rest: (rule(state, g, *rest)[0], 0 * g)  # noqa: E731
+    for almost in (after(4, still, rule), after(10, still, rule), after(10, uncorrected, rule),
+                   first_two(rule), exchanged_state(rule)):  # fmt: skip
+        assert exercise(almost).outcome is Outcome.WRONG
+    exercise.seed = None
+
+
+NOT_A_NUMBER = {
+    "a sign slip in v": lambda v, g, beta2, t: (beta2 * v - (1 - beta2) * g**2) / (1 - beta2**t),
+    "the correction turned round": lambda v, g, beta2, t: (
+        (beta2 * v + (1 - beta2) * g**2) / (beta2**t - 1)
+    ),
+    "0 − β": lambda v, g, beta2, t: ((0 - beta2) * v - (1 - beta2) * g**2) / (1 - beta2**t),
+}
+
+
+@pytest.mark.parametrize("slip", NOT_A_NUMBER)
+def test_moves_that_are_no_numbers_are_wrong_and_not_taken_for_another_mistake(slip):
+    def adam(state, g, theta, eta, c, beta1, beta2, epsilon):
+        m, v, t = state
+        m, t = beta1 * m + (1 - beta1) * g, t + 1
+        v_hat = NOT_A_NUMBER[slip](v, g, beta2, t)
+        return (m, v, t), -eta * m / (1 - beta1**t) / (np.sqrt(v_hat) + epsilon) - c * theta
+
+    for exercise in (check.adam_l2_step, check.adamw_step):
+        feedback = exercise(adam)
+        assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+        assert "not finite" in feedback.says
+
+
+def test_single_precision_is_right():
+    def single(state, g, theta, *rest):
+        return adamw(state, g.astype(np.float32), theta.astype(np.float32), *rest)
+
+    for seed in range(1, 10):
+        check.adamw_step.seed = seed
+        assert check.adamw_step(single).outcome is Outcome.RIGHT
+    check.adamw_step.seed = None
+
+
+def test_ratios_in_each_other_s_place_are_told_as_such():
+    names = [known.name for known in check.shrink_ratio("1", "s_2/s_1").mistakes]
+    assert names == ["the two in each other's place"]
+    assert check.shrink_ratio("1", "1").misconception == "Adam-L2 taken for SGD"
+
+
+def test_a_ratio_that_is_right_for_small_scales_alone_is_wrong():
+    assert check.shrink_ratio("Min(s_2, 10)/Min(s_1, 10)", "1").earned == 1
 
 
 def test_a_step_that_forgets_its_state_is_wrong():
@@ -222,4 +315,5 @@ def test_a_missed_statement_is_answered_with_what_the_run_showed():
 
 
 def test_a_statement_is_true_or_false_and_nothing_else():
-    assert check.statements("maybe", True, True, True).outcome is Outcome.UNCHECKED
+    feedback = check.statements("maybe", False, False, True)
+    assert (feedback.outcome, feedback.earned) == (Outcome.UNCHECKED, 1)
