@@ -463,7 +463,7 @@ class Exercise:
 
     def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
         """Is this answer equivalent to the example, in all that the part needs?"""
-        names = self._part(part).needs if part else self.kinds
+        names = {*(self._part(part).needs if part else self.kinds)} - self.optional
         example = self._read(misconception.example)
         there = zip(self.kinds.items(), answers, example, strict=True)
         return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)

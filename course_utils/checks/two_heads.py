@@ -877,16 +877,6 @@ def _slips(n: TwoHeads) -> tuple[Places, Places]:
     return first, second
 
 
-@exercise("5.7", points=2)
-def slips(
-    student: StudentId,
-    in_concat: Annotated[Places, Positions()],
-    in_output: Annotated[Places, Positions()],
-) -> Verdict:
-    """Find the entries of the worksheet that are slips, not rounding."""
-    return right("Off are these, whichever way they are computed; all the rest is rounding.")
-
-
 def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
     """The slips of a line; one that mending the line before explains may be among them."""
     numbers = two_heads(student)
@@ -906,6 +896,16 @@ def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
     else:
         return right()
     return wrong(says, at=name, yours=sorted(answer))
+
+
+@exercise("5.7", points=2)
+def slips(
+    student: StudentId,
+    in_concat: Annotated[Places, Positions()],
+    in_output: Annotated[Places, Positions()],
+) -> Verdict:
+    """Find the entries of the worksheet that are slips, not rounding."""
+    return right("Off are these, whichever way they are computed; all the rest is rounding.")
 
 
 @slips.part("Concat")
