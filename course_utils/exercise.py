@@ -240,6 +240,8 @@ class Exercise:
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
         self._signature = inspect.signature(check, eval_str=True)
         self.kinds = {name: self._kind(p) for name, p in self._signature.parameters.items()}
+        defaults = {n: p.default for n, p in self._signature.parameters.items()}
+        self.optional = {n for n, default in defaults.items() if default is None}
         self.last: Feedback | None = None
         self._hints_given = 0
         self._refuting: int | None = None  # the seed that refuted the last answer
@@ -397,7 +399,9 @@ class Exercise:
 
     def _in_order(self, answers: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         try:
-            return self._signature.bind(*answers, **named).args
+            bound = self._signature.bind(*answers, **named)
+            bound.apply_defaults()
+            return bound.args
         except TypeError:
             expected = " and ".join(", ".join(f"`{name}`" for name in self.kinds).rsplit(", ", 1))
             got = counted(len(answers) + len(named), thing="answer")
@@ -412,13 +416,15 @@ class Exercise:
 
     def _verdict(self, answers: list[Any], seed: int) -> Verdict:
         """All parts, each by itself; where all are right, and where there are none, the check."""
+        given = dict(zip(self.kinds, answers, strict=True))
+        missing = {n for n in self.optional if isinstance(given[n], Missing)}
+        known = [None if name in missing else answer for name, answer in given.items()]
         with trial(seed):
             if not self.parts:
-                return _settled(self.check, answers, seed)
-            given = dict(zip(self.kinds, answers, strict=True))
+                return _settled(self.check, known, seed)
             pieces = {part.name: _judged(part, given, seed) for part in self.parts}
             if all(piece.outcome is Outcome.RIGHT for piece in pieces.values()):
-                return _settled(self.check, answers, seed)
+                return _settled(self.check, known, seed)
         return self._together(pieces)
 
     def _together(self, pieces: dict[str, Verdict]) -> Verdict:
@@ -470,7 +476,7 @@ class Exercise:
 
     def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
         """Is this answer equivalent to the example, in all that the part needs?"""
-        names = self._part(part).needs if part else self.kinds
+        names = {*(self._part(part).needs if part else self.kinds)} - self.optional
         example = self._read(misconception.example)
         there = zip(self.kinds.items(), answers, example, strict=True)
         return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -20,20 +21,23 @@ from ..answers import (
     alike,
     close,
     show,
+    show_apart,
     show_at,
 )
 from ..attention import multi_head as attend
-from ..exercise import Outcome, Verdict, exercise, partly, right, wrong
+from ..exercise import Outcome, Verdict, differs, exercise, partly, right, wrong
 from ..formula import names_in
+from ..instances import cases, numbers, sizes
 from ..meter import Meter, difference, measure, polynomial
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
-TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2))
+TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), T=range(1, 9))
 WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
 HEADS = 2
-HUGE = 1e9  # far above any count at the sizes tried; no missing term would explain it
+FAR = (1_000, 100_000)  # sizes where a formula must not change its mind
+HUGE = 1e4  # times the count: no missing term would explain it
 MOST_TERMS = 500  # of a formula written out; SymPy would be busy for long
 
 
@@ -94,34 +98,70 @@ def windowed_macs() -> Any:
 # -- how a formula is judged -----------------------------------------------------------------------
 
 
-def _counted(measured: Any, point: dict[str, int]) -> int:
+Point = dict[str, int]
+
+
+def _counted(measured: Any, point: Point) -> int:
     return int(measured.subs(point))
 
 
-def _first_miss(answer: FormulaAnswer, measured: Any, points: Iterable[dict]) -> dict | None:
-    """The smallest sizes at which the formula is not the count, which is a whole number."""
-    points = sorted(points, key=lambda point: sum(point.values()))
-    misses = (p for p in points if abs(answer(**p) - _counted(measured, p)) > 1e-6)
-    return next(misses, None)
+def _at_far(kind: Formula) -> list[Point]:
+    """Sizes far from all others, every one different; the first, a length, may be summed over."""
+    return [
+        {name: (far if k else FAR[0]) + 7 * k for k, name in enumerate(kind.domain)} for far in FAR
+    ]
+
+
+def _points(kind: Formula) -> list[Point]:
+    """The points to follow by hand, smallest first, and those far out."""
+    return [*sorted(kind.points(), key=lambda point: sum(point.values())), *_at_far(kind)]
+
+
+def _any_sizes(kind: Formula) -> list[Callable[[np.random.Generator], Point]]:
+    """Sizes from 1 to 40, and up to a thousand."""
+    names = list(kind.domain)
+    return [
+        lambda rng: dict(zip(names, sizes(rng, len(names)), strict=True)),
+        lambda rng: dict(zip(names, map(int, rng.integers(41, 1000, len(names))), strict=True)),
+    ]
 
 
 def _gap(answer: FormulaAnswer, measured: Any, kind: Formula) -> Any:
-    """What the formula lacks and has too much; symbols are sizes, so whole and positive."""
+    """What the formula lacks and has too much; None if it is far from any count."""
     import sympy
 
+    if answer.formula.terms() > MOST_TERMS:
+        return None
+    try:
+        for point in [{name: 100 + k for k, name in enumerate(kind.domain)}, *_at_far(kind)]:
+            if abs(answer(**point)) > HUGE * _counted(measured, point):
+                return None
+    except Unreadable:  # beyond floating point
+        return None
     symbols = {name: sympy.Symbol(name, integer=True, positive=True) for name in kind.domain}
     return difference(measured, answer.formula.to_sympy(**symbols))
 
 
-def _is_lower_order(gap: Any, measured: Any) -> bool:
-    """Are only terms of lower degree missing, so that the leading terms are right?"""
+def _lower_terms_off(gap: Any, measured: Any) -> bool:
+    """Is all that is off a lower-order term of the count, and none of another kind?"""
     import sympy
 
-    sizes = sorted(measured.free_symbols, key=str)
+    names = sorted(measured.free_symbols, key=str)
     rest = gap.missing - gap.extra
     if not rest.is_polynomial() or rest.free_symbols - measured.free_symbols:
         return False
-    return sympy.Poly(rest, *sizes).total_degree() < sympy.Poly(measured, *sizes).total_degree()
+    terms = sympy.Poly(measured, *names).monoms()
+    lower = {
+        term
+        for term in terms
+        if any(term != led and all(a <= b for a, b in zip(term, led, strict=True)) for led in terms)
+    }
+    return {*sympy.Poly(rest, *names).monoms()} <= lower
+
+
+def _within_a_factor_of_two(answer: FormulaAnswer, measured: Any, kind: Formula) -> bool:
+    counts = [(answer(**point), _counted(measured, point)) for point in kind.points()]
+    return all(count / 2 <= given <= 2 * count for given, count in counts)
 
 
 def _judge(
@@ -130,27 +170,40 @@ def _judge(
     what: str,
     kind: Formula = SIZES,
     *,
-    points: Iterable[dict] | None = None,
+    whole: Callable[[Point], Point] = dict,
     lower: int = 0,
 ) -> Verdict:
-    """Exact or wrong; `lower` points if the leading terms are right and only lower ones are not."""
-    large = {name: 100 + k for k, name in enumerate(kind.domain)}
-    point = _first_miss(answer, measured, [*(points or kind.points()), large])
-    if point is None:
-        gap = _gap(answer, measured, kind)
-        if gap and (gap.missing - gap.extra).is_polynomial():
-            return wrong(str(gap))
-        return right(f"The counted {what} follow your formula exactly.")
-    counted, given = _counted(measured, point), answer(**point)
+    """Exact or wrong; `lower` points if the leading terms are right and only lower ones are not.
+
+    `whole` makes sizes fit together.
+    """
     matters = {size.name for size in measured.free_symbols} | names_in(answer.formula.tree)
-    at = show_at({name: size for name, size in point.items() if name in matters})
-    says = f"At {at} there are {counted} {what}; your formula gives {show(given, 9)}."
-    if abs(given) > HUGE or answer.formula.terms() > MOST_TERMS:
-        return wrong(says)
+    for drawn in cases(_points(kind), *_any_sizes(kind)):
+        point = whole(drawn)
+        counted, given = _counted(measured, point), answer(**point)
+        if abs(given - counted) <= 1e-6 + 1e-12 * counted:
+            continue
+        at = show_at({name: size for name, size in point.items() if name in matters})
+        verdict = differs(
+            counted, given, at=f"At {at}" if at else "", what=f"the number of {what}", tolerance=0.0
+        )
+        assert verdict is not None
+        gap = _gap(answer, measured, kind)
+        if gap is None:
+            return verdict
+        says = f"{verdict.says} {gap}"
+        if (
+            lower
+            and _lower_terms_off(gap, measured)
+            and _within_a_factor_of_two(answer, measured, kind)
+        ):
+            says = f"The leading terms are right; an exact count has all. {says}"
+            return partly(lower, replace(verdict, says=says))
+        return replace(verdict, says=says)
     gap = _gap(answer, measured, kind)
-    if lower and _is_lower_order(gap, measured):
-        return partly(lower, f"The leading terms are right; an exact count has all. {says} {gap}")
-    return wrong(f"{says} {gap}")
+    if gap and (gap.missing - gap.extra).is_polynomial():
+        return wrong(str(gap))
+    return right(f"The counted {what} follow your formula exactly.")
 
 
 # -- the block, stage by stage ---------------------------------------------------------------------
@@ -290,6 +343,23 @@ attention.mistake(
     "Each of the l² scores is divided once.",
     example=(f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",),
 )
+for _name, _says in {
+    "the exponentials forgotten": "Each of the l² scores goes through one exponential.",
+    "the subtraction of the maximum forgotten": "The largest score of its row is subtracted from "
+    "each of the l² scores.",
+    "the division by the sum forgotten": "Each of the l² exponentials is divided by the sum of "
+    "its row.",
+}.items():
+    attention.mistake(
+        _name, _says, example=(f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",)
+    )  # each of them lacks l²
+for _name, _says in {
+    "the search for the maximum forgotten": "In each of the l rows, l − 1 comparisons find the "
+    "largest score.",
+    "the sum of the exponentials forgotten": "In each of the l rows, l − 1 additions make the sum "
+    "of the exponentials.",
+}.items():
+    attention.mistake(_name, _says, example=(f"{_SCORES} + 4*l**2 - l + {_MIX}",))
 attention.mistake(
     "a sum of k numbers taken as k additions",
     "A sum or a maximum of k numbers takes k − 1 steps, everywhere: in the products and in "
@@ -337,6 +407,16 @@ feed_forward.mistake(
     "the ReLU taken as free",
     "max(x, 0) compares, and a comparison is one FLOP: two for each token.",
     example=("4*l*d_out + l",),
+)
+feed_forward.mistake(
+    "the product with w_2 taken as one FLOP",
+    "w_2 has two numbers: two multiplications and an addition for each token.",
+    example=("4*l*d_out + l",),
+)
+feed_forward.mistake(
+    "the product with w_2 forgotten",
+    "After the ReLU comes a dot product with w_2: three FLOPs for each token.",
+    example=("4*l*d_out",),
 )
 feed_forward.mistake(
     "one token only",
@@ -387,6 +467,11 @@ loss.mistake(
     "Each of the l differences is multiplied with itself, which is one FLOP.",
     example=("2*l - 1",),
 )
+loss.mistake(
+    "the subtractions forgotten",
+    "y − ŷ is one subtraction for each of the l tokens.",
+    example=("2*l - 1",),
+)
 
 
 @exercise("6.6", points=2)
@@ -394,13 +479,17 @@ def kept(
     mixed: Annotated[FormulaAnswer, SIZES], weights: Annotated[FormulaAnswer, SIZES]
 ) -> Verdict:
     """Find how many numbers ṽ and α have, which the forward pass keeps for the backward pass."""
-    verdicts = [
-        _judge(mixed, size_of("mixed"), "numbers in ṽ"),
-        _judge(weights, size_of("weights"), "numbers in α"),
-    ]
-    holds = [verdict.outcome is Outcome.RIGHT for verdict in verdicts]
-    says = " ".join(verdict.says for verdict in verdicts)
-    return right(says) if all(holds) else partly(sum(holds), says)
+    return right("Both arrays were made at many sizes, and have as many numbers as you say.")
+
+
+@kept.part("ṽ")
+def _kept_mixed(mixed: FormulaAnswer) -> Verdict:
+    return _judge(mixed, size_of("mixed"), "numbers in ṽ")
+
+
+@kept.part("α")
+def _kept_weights(weights: FormulaAnswer) -> Verdict:
+    return _judge(weights, size_of("weights"), "numbers in α")
 
 
 kept.add_hints(
@@ -412,32 +501,49 @@ kept.mistake(
     "each ṽ[i] taken for an l×l matrix",
     "ṽ[i] is a weighted mean of values, so it has the size of one value: d_out numbers. "
     "All l of them together are l·d_out.",
-    example=("l**3", "l**2"),
-    when=lambda mixed, weights: SIZES.same(mixed, SIZES.read("l**3", "mixed")),
+    part="ṽ",
+    example=("l**3",),
 )
 kept.mistake(
     "one token only",
     "This is what one token needs. For the backward pass those of all l tokens are kept.",
-    example=("d_out", "l"),
+    part="ṽ",
+    example=("d_out",),
 )
 kept.mistake(
     "d_out = l",
     "A value has d_out numbers, whatever the number of tokens is.",
-    example=("l**2", "l**2"),
+    part="ṽ",
+    example=("l**2",),
 )
 kept.mistake(
     "the weights of one query only",
     "Each of the l queries has a weight for each of the l keys.",
-    example=("l*d_out", "l"),
+    part="α",
+    example=("l",),
 )
 kept.mistake(
-    "the two in the wrong places",
-    "The check takes ṽ first, then α.",
-    example=("l**2", "l*d_out"),
+    "α as large as ṽ",
+    "l·d_out numbers are in ṽ, which the check takes first. α has one for each pair of tokens.",
+    part="α",
+    example=("l*d_out",),
 )
 
 
 # -- multi-head attention --------------------------------------------------------------------------
+
+
+def _one_term_right(macs: FormulaAnswer, measured: Any) -> bool:
+    """Is one of the two terms right, and the other missing or with another positive factor?"""
+    gap = _gap(macs, measured, TOKENS_WIDTH)
+    if gap is None:
+        return False
+    off = (gap.missing - gap.extra).as_coefficients_dict().keys()
+    return (
+        len(off) == 1
+        and off <= measured.as_coefficients_dict().keys()
+        and all(macs(**point) >= 0 for point in _points(TOKENS_WIDTH))
+    )
 
 
 @exercise("6.7", points=3)
@@ -445,11 +551,9 @@ def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
     """Find the MACs of multi-head self-attention of N tokens of width D."""
     measured = multi_head_macs()
     verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH)
-    if verdict.outcome is Outcome.WRONG and abs(macs(N=8, D=16)) < HUGE:
-        gap = _gap(macs, measured, TOKENS_WIDTH)
-        off = (gap.missing - gap.extra).as_coefficients_dict().keys()
-        if len(off) == 1 and off <= measured.as_coefficients_dict().keys():
-            return partly(1, f"One of the two terms is right. {verdict.says}")
+    if verdict.outcome is Outcome.WRONG and _one_term_right(macs, measured):
+        says = f"One of the two terms is right. {verdict.says}"
+        return partly(1, replace(verdict, says=says))
     return verdict
 
 
@@ -476,6 +580,11 @@ multi_head.mistake(
     example=("3*N*D**2 + 2*N**2*D",),
 )
 multi_head.mistake(
+    "one of queries, keys and values forgotten",
+    "A head has three projections. All heads together make 3ND² MACs of them, and W^O one more.",
+    example=("3*N*D**2 + 2*N**2*D",),
+)
+multi_head.mistake(
     "FLOPs in place of MACs",
     "A MAC is a multiplication and its addition together; papers that write 4ND² count those.",
     example=("8*N*D**2 + 4*N**2*D",),
@@ -498,15 +607,17 @@ def crossover(tokens: Annotated[FormulaAnswer, WIDTH]) -> Verdict:
     import sympy
 
     by_power = sympy.Poly(multi_head_macs(), sympy.Symbol("N")).as_dict()
-    for point in WIDTH.points():
+    for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
         N = tokens(**point)
+        at = f"At {show_at(point)} your N is {show(N)}"
+        if not N > 0:
+            return wrong(f"{at}; a number of tokens is above 0.", at="N", yours=N)
         linear, quadratic = (float(by_power[(k,)].subs(point)) * N**k for k in (1, 2))
-        if not N > 0 or not close(linear, quadratic):
-            return wrong(
-                f"At {show_at(point)} your N is {show(N)}. There the part with N² takes "
-                f"{show(quadratic, 9)} MACs and the part with N takes {show(linear, 9)}."
-            )
-    return right("At 12 widths both parts of the metered count are equal at your N.")
+        if not close(linear, quadratic):
+            squared, rest = show_apart(quadratic, linear)
+            says = f"There the part with N² takes {squared} MACs and the part with N takes {rest}."
+            return wrong(f"{at}. {says}", at="N", yours=N)
+    return right("At every width tried both parts of the metered count are equal at your N.")
 
 
 crossover.add_hints(
@@ -522,6 +633,11 @@ crossover.mistake(
 crossover.mistake(
     "the output projection forgotten",
     "There are four projections of ND² MACs: queries, keys, values and the output.",
+    example=("3*D/2",),
+)
+crossover.mistake(
+    "one of queries, keys and values forgotten",
+    "Queries, keys and values take ND² MACs each, and the output projection takes as many.",
     example=("3*D/2",),
 )
 crossover.mistake(
@@ -567,17 +683,60 @@ def _by_differences(A: np.ndarray, V: np.ndarray, dY: np.ndarray) -> list[np.nda
     return gradients
 
 
-def _pair(backward: FunctionAnswer, arrays: tuple, shapes: list[tuple]) -> list[np.ndarray]:
+def _pair(backward: FunctionAnswer, arrays: tuple) -> list[np.ndarray]:
     """What the function returned, as two arrays of any shape."""
     result = backward(*arrays)
-    call = f"{backward.name}(A, V, dY) with A {_by(shapes[0])}, V {_by(shapes[1])}"
     try:
         parts = [np.array(part, dtype=float) for part in result]
     except (TypeError, ValueError):
         parts = []
-    if len(parts) != 2:
-        raise Unreadable(f"{call} should return two arrays, `return dA, dV`.")
+    if len(parts) != 2 or (isinstance(result, np.ndarray) and result.ndim < 3):
+        shapes = f"A {_by(arrays[0].shape)}, V {_by(arrays[1].shape)}"
+        raise Unreadable(
+            f"{backward.name}(A, V, dY) with {shapes} should return two arrays, `return dA, dV`."
+        )
     return parts
+
+
+def _any_mix(
+    largest: int, least: int = 1
+) -> Callable[[np.random.Generator], tuple[np.ndarray, ...]]:
+    """A, V and dY of any shapes."""
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        n, k, m = sizes(rng, 3, least, largest)
+        return numbers(rng, n, k), numbers(rng, k, m), numbers(rng, n, m)
+
+    return draw
+
+
+def _off_entry(backward: FunctionAnswer, arrays: tuple) -> Verdict | None:
+    """A refutation if nudging one number of A or V changes the loss at another rate."""
+    answer, (A, V, dY) = _pair(backward, arrays), arrays
+    for name, mine, seen in zip(("dA", "dV"), answer, _by_differences(*arrays), strict=True):
+        at = f"With A = {show(A)}, V = {show(V)}, dY = {show(dY)}, nudged number by number,"
+        if verdict := differs(seen, mine, at=at, what=name, whole=answer):
+            return verdict
+    return None
+
+
+def _off_way(backward: FunctionAnswer, arrays: tuple) -> Verdict | None:
+    """The same for large arrays, with all numbers of A, then of V, moved at once."""
+    answer, (A, V, dY) = _pair(backward, arrays), arrays
+    rng = np.random.default_rng(len(A))
+    way = rng.uniform(-1, 1, A.shape), rng.uniform(-1, 1, V.shape)
+    changes = (dY * (way[0] @ V)).sum(), (dY * (A @ way[1])).sum()
+    for name, mine, moved, change in zip(("dA", "dV"), answer, way, changes, strict=True):
+        at = f"With A {_by(A.shape)} and V {_by(V.shape)}"
+        if mine.shape != moved.shape:
+            return differs(moved, mine, at=at, what=name, whole=answer)
+        at = f"{at}, all numbers of {name[1]} moved a little,"
+        what = f"the change of the loss that {name} tells"
+        size = np.abs(mine * moved).sum() + 1e-300
+        tolerance = 1e-6 * size / max(abs(change), 1e-6 * size)
+        if verdict := differs(change, (mine * moved).sum(), at=at, what=what, tolerance=tolerance):
+            return verdict
+    return None
 
 
 def _by(shape: tuple[int, ...]) -> str:
@@ -602,32 +761,15 @@ class PricedFunction(Function):
         return super().same(a, b) and _many_times_the_price(a) == _many_times_the_price(b)
 
 
-@exercise("6.9", points=2)
-def mix_backward(
-    mix_backward: Annotated[FunctionAnswer, PricedFunction(samples=[SQUARE])],
-) -> Verdict:
-    """Write a function of A, V and dY that returns dA and dV at twice the cost of Y = AV."""
-    for arrays in (SQUARE, _mix_sizes(2, 3, 4), _mix_sizes(4, 4, 1), _mix_sizes(1, 5, 2)):
-        shapes = [array.shape for array in arrays]
-        answer = _pair(mix_backward, arrays, shapes)
-        true = _by_differences(*arrays)
-        for name, mine, seen in zip(("dA", "dV"), answer, true, strict=True):
-            if mine.shape != seen.shape:
-                return wrong(
-                    f"With A {_by(shapes[0])} and V {_by(shapes[1])} your {name} is "
-                    f"{_by(mine.shape) or 'a number'}; it should be {_by(seen.shape)}."
-                )
-            if not close(mine, seen):
-                at = next(i for i in np.ndindex(seen.shape) if not close(mine[i], seen[i]))
-                return wrong(
-                    f"With A = {show(arrays[0])}, V = {show(arrays[1])}, dY = {show(arrays[2])}: "
-                    f"nudging {name[1]}[{', '.join(map(str, at))}] changes the loss at the rate "
-                    f"{show(seen[at])}; your {name} says {show(mine[at])}."
-                )
-    n, k, m = 5, 6, 7
-    forward = measure(block.mix, *_mix_sizes(n, k, m)[:2])
+FIRST_MIXES = [SQUARE, _mix_sizes(2, 3, 4), _mix_sizes(4, 4, 1), _mix_sizes(1, 5, 2)]
+
+
+def _priced(backward: FunctionAnswer, arrays: tuple) -> Verdict:
+    """Are right gradients had at twice the price of the forward product, or less?"""
+    (n, k), m = arrays[0].shape, arrays[1].shape[1]
+    forward = measure(block.mix, *arrays[:2])
     try:
-        cost = mix_backward.metered(*_mix_sizes(n, k, m), like=_by_differences)
+        cost = backward.metered(*arrays, like=_by_differences)
     except OtherNumbers as miss:
         return wrong(str(miss))
     except Unreadable as trouble:
@@ -649,6 +791,24 @@ def _price_of(cost: Meter, product: int) -> str:
     """What the work went into, if an array larger than any that is needed was made."""
     needless = [made for made in cost.arrays if math.prod(made.shape) > product]
     return f" The largest array was {needless[0]}." if needless else ""
+
+
+@exercise("6.9", points=2)
+def mix_backward(
+    mix_backward: Annotated[FunctionAnswer, PricedFunction(samples=[SQUARE])],
+) -> Verdict:
+    """Write a function of A, V and dY that returns dA and dV at twice the cost of Y = AV."""
+    for arrays in cases(FIRST_MIXES, _any_mix(largest=9), fresh=4):
+        if verdict := _off_entry(mix_backward, arrays):
+            return verdict
+    for arrays in cases([], _any_mix(40), _any_mix(40, least=20), fresh=2):
+        if verdict := _off_way(mix_backward, arrays):
+            return verdict
+    for arrays in cases([_mix_sizes(5, 6, 7)], _any_mix(largest=7), fresh=1):
+        verdict = _priced(mix_backward, arrays)
+        if verdict.outcome is not Outcome.RIGHT:
+            return verdict
+    return _priced(mix_backward, _mix_sizes(5, 6, 7))
 
 
 mix_backward.add_hints(
@@ -705,11 +865,15 @@ mix_backward.mistake(
 # -- windows ---------------------------------------------------------------------------------------
 
 
+def _whole_windows(point: Point) -> Point:
+    """As many tokens as fill N windows."""
+    return {**point, "N": point["N"] * point["M"] ** 2}
+
+
 @exercise("6.10", points=1)
 def windowed(macs: Annotated[FormulaAnswer, WINDOWS]) -> Verdict:
     """Find the MACs when N tokens attend within windows of M×M tokens only."""
-    whole_windows = [{**point, "N": point["N"] * point["M"] ** 2} for point in WINDOWS.points()]
-    return _judge(macs, windowed_macs(), "MACs", WINDOWS, points=whole_windows)
+    return _judge(macs, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
 
 
 windowed.add_hints(

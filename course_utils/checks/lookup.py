@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    NotFinite,
     Unreadable,
     as_array,
     close,
@@ -21,7 +23,10 @@ from ..answers import (
     show_apart,
 )
 from ..attention import attention, attention_weights, softmax
-from ..exercise import Verdict, exercise, partly, right, wrong
+from ..exercise import Verdict, differs, exercise, partly, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
+
+SINGLE = 3e-5  # what single precision leaves of weights with exponents of some tens
 
 
 def squared_distances(Y: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -64,10 +69,32 @@ def _rows(function: FunctionAnswer, points: np.ndarray, M: float) -> np.ndarray:
     return as_array(result, (len(points), 0) if array is None else array.shape, call)
 
 
+def any_positive(rng: np.random.Generator, low: float, high: float) -> float:
+    """A number of few digits between two powers of ten, or up to three times the larger."""
+    return float(f"{magnitude(rng, low, high) * rng.uniform(1, 3):.2g}")
+
+
+def any_field(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
+    """Keys, query points and M of any size; the weights are neither even nor all on one key."""
+    count, queries, d = sizes(rng, 3)
+    M = any_positive(rng, 0.01, 100)
+    X, Y = numbers(rng, count, d), numbers(rng, queries, d)
+    X *= rng.uniform(0.2, 2, (count, 1)).round(1)
+    if count > 2:
+        X[-1] = X[0]  # the same place twice
+    return X / (M * np.sqrt(d)), Y / (M * np.sqrt(d)), M
+
+
 def _weights(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> tuple[np.ndarray, int]:
-    """The course's attention weights with these keys and queries, and their width."""
+    """The course's attention weights with these keys and queries, and their width.
+
+    Between the calls there are others with other points: neither may live on what it saw before.
+    """
     X, Y, M = field
-    K, Q = _rows(keys, X, M), _rows(queries, Y, M)
+    _rows(queries, Y[::-1] + 1, M)
+    K = _rows(keys, X, M)
+    _rows(keys, X[::-1] + 1, M)
+    Q = _rows(queries, Y, M)
     if K.shape[1] != Q.shape[1]:
         raise Unreadable(
             f"For points with {X.shape[1]} coordinates your keys have {K.shape[1]} numbers and your"
@@ -77,32 +104,37 @@ def _weights(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> tup
         return attention_weights(Q, K), K.shape[1]
 
 
+def _ranks(weights: np.ndarray, squared: np.ndarray) -> bool:
+    """Does the nearest key have the largest weight, wherever one is clearly nearest?"""
+    nearest, second = np.sort(squared, axis=1)[:, :2].T
+    clear = second - nearest > 1e-3 * second
+    found = np.take_along_axis(weights, squared.argmin(axis=1)[:, None], axis=1)[:, 0]
+    runner_up, largest = np.sort(weights, axis=1)[:, -2:].T
+    return bool(((found == largest) & (largest > runner_up))[clear].all())
+
+
 @exercise("7.1", points=3)
 def lookup(
     keys: Annotated[FunctionAnswer, Function(samples=[(X, M) for X, _, M in FIELDS])],
     queries: Annotated[FunctionAnswer, Function(samples=[(Y, M) for _, Y, M in FIELDS])],
 ) -> Verdict:
     """Write `keys(X, M)` and `queries(Y, M)` so that attention weighs keys by their distance."""
-    says, ranked = "", True
-    for field in FIELDS:
+    verdict, ranked = None, True
+    for field in cases(FIELDS, any_field):
         X, Y, M = field
         seen, _ = _weights(keys, queries, field)
-        wanted = gaussian_weights(Y, X, M)
-        nearest = squared_distances(Y, X).argmin(axis=1)
-        ranked &= len(X) == 1 or bool((seen.argmax(axis=1) == nearest).all() and np.ptp(seen) > 0)
-        if says or close(seen, wanted):
-            continue
-        i = next(i for i in range(len(Y)) if not close(seen[i], wanted[i]))
-        yours, true = show_apart(seen[i], wanted[i])
-        says = (
-            f"With the keys {show(X)}, the query {show(Y[i])} and M = {M:g}, exp(−M²‖q − k‖²) "
-            f"gives the weights {true}; attention with yours gives {yours}."
+        ranked = ranked and (len(X) == 1 or _ranks(seen, squared_distances(Y, X)))
+        at = f"With the keys {show(X)}, the query points {show(Y)} and M = {M:g},"
+        what = "the weights, by exp(−M²‖q − k‖²),"
+        verdict = verdict or differs(
+            gaussian_weights(Y, X, M), seen, at=at, what=what, tolerance=SINGLE
         )
-    if not says:
-        return right("On 6 fields of keys, long ones and short ones, the weights are as asked.")
-    if ranked:
-        return partly(1, f"{says} The nearest key has the largest weight on every field.")
-    return wrong(says)
+        if verdict and not ranked:
+            return verdict
+    if verdict is None:
+        return right("On fields of keys, long ones and short ones, the weights are as asked.")
+    says = f"{verdict.says} The nearest key has the largest weight on every field."
+    return partly(1, replace(verdict, says=says))
 
 
 lookup.add_hints(
@@ -144,7 +176,7 @@ def _weighs_like(*mistakes: str) -> Callable[..., bool]:
         for field in FIELDS:
             X, Y, M = field
             seen, p = _weights(keys, queries, field)
-            if not close(seen, softmax(MISTAKEN[mistake](Y, X, M, p))):
+            if p < 2 or not close(seen, softmax(MISTAKEN[mistake](Y, X, M, p))):
                 return False
         return True
 
@@ -235,6 +267,7 @@ lookup.mistake(
 
 L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5))
 L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2))
+TIGHT = 30  # from this M²Δ on, as the text says
 
 
 def off_target(M: float, squared: np.ndarray) -> float:
@@ -248,47 +281,78 @@ def equidistant(count: int, Delta: float) -> np.ndarray:
     return np.array([0.5, *[0.5 + Delta] * (count - 1)])
 
 
-def random_fields(count: int = 12) -> Iterator[tuple[int, float, np.ndarray]]:
-    """How many keys, Δ and the squared distances to a query, for keys at random."""
-    rng = np.random.default_rng(3)
-    for keys in rng.integers(2, 10, size=count).tolist():
-        squared = np.sort((rng.normal(size=(keys, 2)) ** 2).sum(axis=1))
-        yield keys, float(squared[1] - squared[0]), squared
+class Leak(NamedTuple):
+    """Keys at squared distances from a query, Δ between the nearest two, and the sharpness."""
+
+    M: float
+    Delta: float
+    squared: np.ndarray
+
+    @property
+    def point(self) -> dict[str, Any]:
+        return {"l": len(self.squared), "M": self.M, "Delta": self.Delta}
+
+
+def _equally_far(count: int, M: float, Delta: float) -> Leak:
+    return Leak(M, Delta, equidistant(count, Delta))
+
+
+def random_field(rng: np.random.Generator, most: int = 1000) -> Leak:
+    """Keys at random places."""
+    (count,) = sizes(rng, 1, 2, most)
+    squared = np.sort((rng.normal(size=(count, 2)) ** 2).sum(axis=1)) * magnitude(rng, 0.1, 10)
+    return Leak(any_positive(rng, 0.1, 10), float(squared[1] - squared[0]), squared)
+
+
+def leaky_field(rng: np.random.Generator) -> Leak:
+    """All other keys equally far, few or many, with any M and M²Δ up to 20."""
+    (count,), M = sizes(rng, 1, 2, 1000), any_positive(rng, 0.1, 10)
+    return _equally_far(count, M, float(rng.uniform(0, 20) / M**2))
+
+
+def tight_field(rng: np.random.Generator) -> Leak:
+    """All other keys equally far, and so far that almost nothing leaks."""
+    (count,), M = sizes(rng, 1, 2, 1000), any_positive(rng, 0.1, 10)
+    return _equally_far(count, M, float(rng.uniform(TIGHT + 1, 200) / M**2))
+
+
+FIRST_LEAKS = [
+    *(_equally_far(point["l"], point["M"], point["Delta"]) for point in L_M_DELTA.points()),
+    *(random_field(np.random.default_rng(seed), most=9) for seed in range(36)),
+    _equally_far(1000, 0.4, 2.0),
+    _equally_far(333, 7.0, 0.01),
+]
+TIGHT_LEAKS = [_equally_far(n, *at) for n in (2, 5, 9) for at in [(4.0, 2.0), (8.0, 0.8)]]
 
 
 @exercise("7.2", points=2)
 def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
     """Bound the weight off target in l, M and Δ, tightly if all other keys are equally far."""
-    fields = [
-        (point["M"], point["l"], point["Delta"], equidistant(point["l"], point["Delta"]))
-        for point in L_M_DELTA.points()
-    ]
-    fields += [(M, *field) for M in (0.4, 1.0, 2.5) for field in random_fields()]
-    for M, count, Delta, squared in fields:
-        seen, answer = off_target(M, squared), bound(l=count, M=M, Delta=Delta)
+    for field in cases(FIRST_LEAKS, random_field, leaky_field, tight_field, fresh=9):
+        seen, answer = off_target(field.M, field.squared), bound(**field.point)
         if answer < seen * (1 - 1e-9):
             bounded, leaked = show_apart(answer, seen)
-            return wrong(
-                f"Take M = {show(M)} and {count} keys at the squared distances {show(squared)} "
-                f"from the query: Δ = {show(Delta)}, and {leaked} of the weight is off target. "
-                f"Your bound is {bounded}."
+            says = (
+                f"Take M = {show(field.M)} and {len(field.squared)} keys at the squared distances "
+                f"{show(field.squared)} from the query: Δ = {show(field.Delta)}, and {leaked} of "
+                f"the weight is off target. Your bound is {bounded}."
             )
-    if bound(l=3, M=20.0, Delta=1.0) > 0.05:
-        says = f"At M = 20, l = 3, Δ = 1 it still is {show(bound(l=3, M=20.0, Delta=1.0))}."
-        return wrong(f"No field broke your bound, but it does not fall to 0 as M grows. {says}")
-    for count in (2, 5, 9):
-        for M, Delta in [(3.0, 2.0), (5.0, 0.8)]:  # M²Δ about 20: almost nothing leaks
-            seen, answer = (
-                off_target(M, equidistant(count, Delta)),
-                bound(l=count, M=M, Delta=Delta),
+            return wrong(says, at="a field", yours=answer)
+    still = bound(l=3, M=20.0, Delta=1.0)
+    if still > 0.05:
+        says = f"At M = 20, l = 3, Δ = 1 it still is {show(still)}."
+        says = f"No field broke your bound, but it does not fall to 0 as M grows. {says}"
+        return wrong(says, at="M = 20", yours=still)
+    for field in cases(TIGHT_LEAKS, tight_field, fresh=4):
+        seen, answer = off_target(field.M, field.squared), bound(**field.point)
+        if answer > seen * (1 + 1e-6):
+            bounded, leaked = show_apart(answer, seen)
+            says = (
+                f"No field broke your bound, but it is loose. With {len(field.squared)} keys, all "
+                f"but the nearest equally far, M = {show(field.M)} and Δ = {show(field.Delta)}, "
+                f"{leaked} of the weight is off target; your bound is {bounded}."
             )
-            if answer > seen * (1 + 1e-6):
-                return partly(
-                    1,
-                    f"No field broke your bound, but it is loose. With {count} keys, all but the "
-                    f"nearest equally far, M = {M:g} and Δ = {Delta:g}, {show(seen)} of the weight "
-                    f"is off target; your bound is {show(answer)}.",
-                )
+            return partly(1, wrong(says, at="a tight field", yours=answer))
     return right("No field broke your bound; with equidistant keys and a large M nothing is lost.")
 
 
@@ -338,32 +402,77 @@ leak.mistake(
 )
 
 
+Setting = dict[str, Any]
+SETTINGS: list[Setting] = [
+    *L_DELTA_EPSILON.points(),
+    {"l": 6, "Delta": 0.5, "epsilon": 1e-6},
+    {"l": 1000, "Delta": 0.02, "epsilon": 0.01},
+]
+
+
+def any_setting(rng: np.random.Generator) -> Setting:
+    """Few keys or a thousand, near or far, and an error that may be tiny."""
+    Delta, epsilon = any_positive(rng, 0.01, 100), any_positive(rng, 1e-9, 0.01)
+    return {"l": sizes(rng, 1, 2, 1000)[0], "Delta": Delta, "epsilon": epsilon}
+
+
+def _no_larger_than_required(
+    M: float, setting: Setting, bound: FormulaAnswer | None
+) -> tuple[bool, bool]:
+    """Does a bound come to ε at this M: that of exercise 7.2, and the student's own?"""
+    l, Delta, epsilon = setting.values()  # noqa: E741
+    seen = off_target(M, equidistant(l, Delta))
+    try:
+        own = bound is not None and close(bound(l=l, M=M, Delta=Delta), epsilon)
+    except Unreadable:
+        own = False
+    return seen >= epsilon / (1 + epsilon) * (1 - 1e-6), own  # what the bound gives away, no more
+
+
 @exercise("7.3", points=2)
-def sharpness(M: Annotated[FormulaAnswer, L_DELTA_EPSILON]) -> Verdict:
+def sharpness(
+    M: Annotated[FormulaAnswer, L_DELTA_EPSILON],
+    bound: Annotated[FormulaAnswer | None, L_M_DELTA] = None,
+) -> Verdict:
     """Find the M that keeps the weight off target below ε, in l, Δ and ε."""
-    points = [*L_DELTA_EPSILON.points(), {"l": 6, "Delta": 0.5, "epsilon": 1e-6}]
-    loose = ""
-    for point in points:
-        count, Delta, epsilon = point.values()
-        setting = f"With {count} keys, Δ = {show(Delta)} and ε = {show(epsilon)} your M is"
-        if np.isnan(M.formula.at(**point)):
-            return wrong(f"{setting} not a real number.")
-        squared, answer = equidistant(count, Delta), M(**point)
-        seen, where = off_target(answer, squared), f"{setting} {show(answer)}"
+    loose, follows, wrongly = None, bound is not None, None
+    for setting in cases(SETTINGS, any_setting):
+        count, Delta, epsilon = setting.values()
+        where = f"With {count} keys, Δ = {show(Delta)} and ε = {show(epsilon)} your M is"
+        if np.isnan(M.formula.at(**setting)):
+            return wrong(f"{where} not a real number.", at="a setting", yours=np.nan)
+        answer = M(**setting)
+        squared, where = equidistant(count, Delta), f"{where} {show(answer)}"
         if answer < 0:
-            return wrong(f"{where}, but M is a positive number.")
+            return wrong(f"{where}, but M is a positive number.", at="a setting", yours=answer)
+        seen, (tight, own) = (
+            off_target(answer, squared),
+            _no_larger_than_required(answer, setting, bound),
+        )
+        follows = follows and own
+        if wrongly:
+            continue
         if seen > epsilon * (1 + 1e-6):
-            return wrong(
-                f"{where}. If all keys but the nearest are equally far, {show(seen)} of the "
-                "weight is off target then."
+            says = "If all keys but the nearest are equally far, "
+            says = (
+                f"{where}. {says}{show_apart(seen, epsilon)[0]} of the weight is off target then."
             )
-        if off_target(answer / np.sqrt(2), squared) <= epsilon:
-            return wrong(f"{where}. Half of that M² would have been enough.")
-        if seen < epsilon / (1 + epsilon) * (1 - 1e-6):  # what the bound of 7.2 gives away, no more
-            loose = loose or f"{where}, and only {show(seen)} of the weight is off target."
-    if loose:
-        return partly(1, f"The error is reached everywhere, but M is larger than needed. {loose}")
-    return right("At 13 settings the worst field, all other keys equally far, just meets ε.")
+            wrongly = wrong(says, at="a setting", yours=answer)
+        elif off_target(answer / np.sqrt(2), squared) <= epsilon:
+            says = f"{where}. Half of that M² would have been enough."
+            wrongly = wrong(says, at="a setting", yours=answer)
+        elif not tight and loose is None:
+            shown = show_apart(seen, epsilon)[0]
+            says = f"{where}, and only {shown} of the weight is off target."
+            says = f"The error is reached everywhere, but M is larger than needed. {says}"
+            loose = partly(1, wrong(says, at="a setting", yours=answer))
+    if follows and (wrongly or loose):
+        return right("At every setting your own bound of exercise 7.2 comes to ε at your M.")
+    return (
+        wrongly
+        or loose
+        or right("At every setting the worst field, all other keys equally far, just meets ε.")
+    )
 
 
 sharpness.add_hints(
@@ -374,37 +483,38 @@ sharpness.add_hints(
 sharpness.mistake(
     "the root forgotten",
     "That is M². Asked is M.",
-    example=("log((l - 1)/epsilon)/Delta",),
+    example=("log((l - 1)/epsilon)/Delta", None),
 )
 sharpness.mistake(
     "l − 1 forgotten",
     "With this M each single key off target takes at most about ε. There are l − 1 of "
     "them, and together they take more.",
-    example=("sqrt(log(1/epsilon)/Delta)",),
+    example=("sqrt(log(1/epsilon)/Delta)", None),
 )
 sharpness.mistake(
     "the target counted among the others",
     "This M reaches the error, but it is larger than needed: only l − 1 keys are off target.",
-    example=("sqrt(log(l/epsilon)/Delta)",),
+    example=("sqrt(log(l/epsilon)/Delta)", None),
 )
 sharpness.mistake(
     "Δ taken for a distance",
     "Δ is a difference of squared distances, so M²Δ is what counts, and Δ goes under the "
     "root with the rest.",
-    example=("sqrt(log((l - 1)/epsilon))/Delta",),
+    example=("sqrt(log((l - 1)/epsilon))/Delta", None),
 )
 sharpness.mistake(
     "a sign lost",
     "ε/(l − 1) is below 1 and its logarithm negative, so there is no root of it. What is "
     "needed is −ln(ε/(l − 1)) = ln((l − 1)/ε).",
-    example=("sqrt(log(epsilon/(l - 1))/Delta)",),
-    when=lambda M: all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points()),
+    example=("sqrt(log(epsilon/(l - 1))/Delta)", None),
+    not_finite=True,
+    when=lambda M, bound: all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points()),
 )
 sharpness.mistake(
     "the 2 of the query kept",
     "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
     "carries M² alone.",
-    example=("sqrt(log((l - 1)/epsilon)/(2*Delta))",),
+    example=("sqrt(log((l - 1)/epsilon)/(2*Delta))", None),
 )
 
 
@@ -418,21 +528,28 @@ def shop_tokens(count: int, rng: np.random.Generator) -> np.ndarray:
     return np.c_[np.ones(count), places, (places**2).sum(axis=1), payload]
 
 
+_rng = np.random.default_rng(4)
+SHOPS = [shop_tokens(count, _rng) for count in (3, 5, 8)]
+
+
+def any_shops(rng: np.random.Generator) -> np.ndarray:
+    """Tokens at other places, with payloads of either sign."""
+    X = shop_tokens(sizes(rng, 1, 2, 9)[0], rng)
+    X[:, 1:3] = X[:, 1:3] + rng.integers(-20, 21, 2)
+    X[:, 3], X[:, 4] = (X[:, 1:3] ** 2).sum(axis=1), numbers(rng, len(X), largest=100)
+    return X
+
+
 @exercise("7.4", points=1)
 def value_matrix(W_v: Annotated[np.ndarray, Array((5, 1))]) -> Verdict:
     """Find the W_v with which the lookup returns the last number of the nearest token."""
-    rng = np.random.default_rng(4)
-    for count in (3, 5, 8):
-        X = shop_tokens(count, rng)
-        for x in X:  # at a token's own place the next one is at least √2 away: nothing leaks
-            weights = gaussian_weights(x[None, 1:3], X[:, 1:3], M=4.0)
-            out = (weights @ (X @ W_v)).item()
-            if not close(out, x[4]):
-                return wrong(
-                    f"The query at {show(x[1:3])} finds the token {show(x)}. Its last number is "
-                    f"{show(x[4])}; with your W_v attention returns {show(out)}."
-                )
-    return right("At 16 places the lookup returned the last number of the nearest token.")
+    for X in cases(SHOPS, any_shops):
+        # at a token's own place the next one is at least √2 away: nothing leaks
+        found = gaussian_weights(X[:, 1:3], X[:, 1:3], M=4.0) @ (X @ W_v)
+        at = f"With the tokens {show(X)} and a query at the place of each,"
+        if verdict := differs(X[:, 4:], found, at=at, what="what attention returns"):
+            return verdict
+    return right("At every place tried the lookup returned the last number of the nearest token.")
 
 
 value_matrix.add_hints(
@@ -509,20 +626,54 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
         return attention(Q, K, V.reshape(-1, 1))[:, 0], K.shape[1]
 
 
+def any_data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Measurements at any numbers, some of them twice, with any M."""
+    new, count = sizes(rng, 2)
+    M = any_positive(rng, 0.01, 100)
+    x, y = numbers(rng, count, largest=5), numbers(rng, count, largest=magnitude(rng, 1, 1000))
+    x[-1] = x[0]
+    return numbers(rng, new, largest=5) / M, x / M, y, M
+
+
+def _own_weights(
+    keys: FunctionAnswer | None, queries: FunctionAnswer | None, data: tuple
+) -> np.ndarray | None:
+    """The weights by the student's own functions of exercise 7.1, if they are there."""
+    x_new, x, _, M = data
+    if keys is None or queries is None:
+        return None
+    try:
+        return _weights(keys, queries, (x[:, None], x_new[:, None], M))[0]
+    except (Unreadable, NotFinite):
+        return None
+
+
 @exercise("7.5", points=2)
-def regression(inputs: Annotated[FunctionAnswer, Function(samples=DATA)]) -> Verdict:
+def regression(
+    inputs: Annotated[FunctionAnswer, Function(samples=DATA)],
+    keys: Annotated[FunctionAnswer | None, Function()] = None,
+    queries: Annotated[FunctionAnswer | None, Function()] = None,
+) -> Verdict:
     """Write a function that returns Q, K, V with which attention is kernel regression."""
-    for x_new, x, y, M in DATA:
-        seen, _ = _regress(inputs, x_new, x, y, M)
-        wanted = kernel_estimates(x_new, x, y, M)
-        if not close(seen, wanted):
-            i = next(i for i in range(len(x_new)) if not close(seen[i], wanted[i]))
-            yours, true = show_apart(seen[i], wanted[i])
-            return wrong(
-                f"With x = {show(x)}, y = {show(y)} and M = {M:g}, the weighted mean at "
-                f"{show(x_new[i])} is {true}; attention with your Q, K, V gives {yours}."
-            )
-    return right("On 4 sets of data one call of attention gave the weighted means.")
+    verdict, follows, uneven = None, True, False
+    for data in cases(DATA, any_data):
+        x_new, x, y, M = data
+        seen, _ = _regress(inputs, *data)
+        own = _own_weights(keys, queries, data)
+        follows = follows and own is not None and close(seen, own @ y)
+        uneven = uneven or (own is not None and np.ptp(own) > 0)
+        at = f"With x = {show(x)}, y = {show(y)}, M = {M:g} and x_new = {show(x_new)},"
+        what = "the weighted means that attention gives"
+        verdict = verdict or differs(
+            kernel_estimates(*data), seen, at=at, what=what, tolerance=SINGLE
+        )
+        if verdict and not follows:
+            return verdict
+    if verdict and not uneven:
+        return verdict
+    if verdict:
+        return right("On all data one call of attention gave what your own lookup of 7.1 makes.")
+    return right("On all data one call of attention gave the weighted means.")
 
 
 regression.add_hints(
@@ -542,7 +693,7 @@ def _estimates_like(*mistakes: str) -> Callable[..., bool]:
                 return False
         return True
 
-    return lambda inputs: any(alike(inputs, mistake) for mistake in mistakes)
+    return lambda inputs, *_: any(alike(inputs, mistake) for mistake in mistakes)
 
 
 def _inputs(
@@ -561,20 +712,20 @@ regression.mistake(
     "no norm term",
     "Without −M²x_j² the largest x_j wins wherever x is positive, not the nearest. Keys "
     "need the extra number in one dimension too.",
-    example=(_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y),),
+    example=(_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y), None, None),
     when=_estimates_like("no norm", "no norm and no root"),
 )
 regression.mistake(
     "1/√d_{att} not folded in",
     "attention divides every score by √d_{att}, so your curve is the one of a smaller M, "
     "smoother than asked. Multiply Q by √d_{att}.",
-    example=(_inputs(_keys(), _queries(scale=lambda m: 1)),),
+    example=(_inputs(_keys(), _queries(scale=lambda m: 1)), None, None),
     when=_estimates_like("no root"),
 )
 regression.mistake(
     "half of the exponent",
     "exp(−M²(x − x_j)²/2) is how statistics often writes a Gaussian. Here there is no ½.",
-    example=(_inputs(lambda X, M: _keys()(X, M) / 2, _queries()),),
+    example=(_inputs(lambda X, M: _keys()(X, M) / 2, _queries()), None, None),
     when=_estimates_like("half"),
 )
 regression.mistake(
@@ -585,14 +736,16 @@ regression.mistake(
             lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
             lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
         ),
+        None,
+        None,
     ),
     when=_estimates_like("M not squared"),
 )
 regression.mistake(
     "x_j averaged in place of y_j",
     "x_j decides how much a data point counts; what is averaged is its y_j.",
-    example=(_inputs(_keys(), _queries(), values="x"),),
-    when=lambda inputs: all(
+    example=(_inputs(_keys(), _queries(), values="x"), None, None),
+    when=lambda inputs, *_: all(
         close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
         for x_new, x, y, M in DATA
     ),

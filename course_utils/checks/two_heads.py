@@ -18,11 +18,13 @@ from ..answers import (
     show_apart,
 )
 from ..attention import softmax
-from ..exercise import Recognized, Verdict, exercise, partly, right, wrong
+from ..exercise import Missing, Recognized, Verdict, differs, exercise, partly, right, wrong
 from ..variants import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads
 
 TwoByTwo = Annotated[np.ndarray, Array((2, 2))]
 TwoByThree = Annotated[np.ndarray, Array((2, 3))]
+OwnTwoByTwo = Annotated[np.ndarray | None, Array((2, 2))]  # an earlier answer, if there is one
+OwnTwoByThree = Annotated[np.ndarray | None, Array((2, 3))]
 FOUR_DECIMALS = 6e-5  # half a unit of the fourth decimal, and a little for the tie
 UNIT = 10**-DECIMALS
 
@@ -42,18 +44,28 @@ class Matrix:
         return close(a, b)
 
 
+class Columns:
+    """A 6×6 matrix; what is not known yet may be nan."""
+
+    def read(self, answer: Any, name: str) -> np.ndarray:
+        return as_array(answer, (6, 6), name, finite=False)
+
+    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
+        return close(a, b)
+
+
 class Positions:
-    """Places in a matrix: pairs (row, column) from 0, or a mask of true entries."""
+    """Places in a 2×6 matrix: pairs (row, column) from 0, or a mask of true entries."""
 
     def read(self, answer: Any, name: str) -> frozenset[tuple[int, int]]:
         kind = type(answer)
         if issubclass(kind, set | frozenset):
             answer = list(answer)
-        elif issubclass(kind, tuple) and all(isinstance(part, np.ndarray) for part in answer):
+        elif issubclass(kind, tuple) and len(answer) == 2 and _are_rows_and_columns(*answer):
             answer = np.transpose(answer)  # what np.nonzero returns
-        elif issubclass(kind, np.ndarray) and answer.dtype == bool and answer.ndim == 2:
-            answer = np.argwhere(answer)
         pairs = real_array(answer)
+        if pairs is not None and pairs.shape == (2, 6) and np.isin(pairs, (0, 1)).all():
+            pairs = np.argwhere(pairs)
         if pairs is not None and pairs.size == 0:
             return frozenset()
         pairs = None if pairs is None else np.atleast_2d(pairs)
@@ -66,6 +78,11 @@ class Positions:
 
     def same(self, a: frozenset, b: frozenset) -> bool:
         return a == b
+
+
+def _are_rows_and_columns(rows: Any, columns: Any) -> bool:
+    """Two arrays that np.nonzero may have returned, and not two pairs (row, column)."""
+    return isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray) and (rows <= 1).all()
 
 
 # -- the definition -------------------------------------------------------------------------------
@@ -101,14 +118,74 @@ def _near(a: np.ndarray, b: np.ndarray, within: float = FOUR_DECIMALS) -> bool:
     return a.shape == b.shape and bool((np.abs(a - b) <= within).all())
 
 
+def _off(
+    name: str,
+    answer: np.ndarray,
+    truth: np.ndarray,
+    why: Callable[[int, int], str],
+    within: float = FOUR_DECIMALS,
+) -> Verdict | None:
+    """None if no entry is off; else the one that is off most, with what it comes from."""
+    if answer.shape != truth.shape:
+        return differs(truth, answer, what=name)
+    if _near(answer, truth, within):
+        return None
+    off = np.abs(answer - truth)
+    i, j = (int(k) for k in np.unravel_index(np.argmax(off), off.shape))
+    what = f"entry [{i}, {j}] of {name}, {why(i, j)},"
+    return differs(truth[i, j], answer[i, j], what=what, tolerance=0.0, whole=answer)
+
+
+def _judged(
+    name: str,
+    answer: np.ndarray,
+    truth: np.ndarray,
+    own: np.ndarray | None,
+    why: Callable[[int, int], str],
+    within: float = FOUR_DECIMALS,
+) -> Verdict:
+    """Right is the truth, and what follows from the student's own earlier answers, if they err."""
+    if answer.shape == truth.shape and _near(answer, truth, within):
+        return right()
+    return _off(name, answer, truth if own is None else own, why, within) or right()
+
+
+def _given(answer: Any) -> Any:
+    """An answer as a predicate gets it, or None if it cannot be read."""
+    return None if isinstance(answer, Missing) else answer
+
+
+def _or(own: Any, truth: np.ndarray) -> np.ndarray:
+    """The student's own array where there is one of this shape, else the true one."""
+    own = _given(own)
+    return truth if own is None or own.shape != truth.shape else own
+
+
+def _if_wrong(own: np.ndarray | None, truth: np.ndarray, within: float = 1e-6) -> np.ndarray | None:
+    """The student's own array if it is another one than it should be."""
+    return None if own is None or own.shape != truth.shape or _near(own, truth, within) else own
+
+
 # -- 5.1 ------------------------------------------------------------------------------------------
 
 
 def _sum_shown(x: np.ndarray, w: np.ndarray) -> str:
-    return " + ".join(f"{a}·{b}" for a, b in zip(x, w, strict=True))
+    return " + ".join(f"{show(a)}·{show(b)}" for a, b in zip(x, w, strict=True))
 
 
-@exercise("5.1", points=2)
+def _projected(name: str, student: str, answer: np.ndarray) -> Verdict:
+    """Is this the Q, the K or the V of head 1?"""
+    numbers = two_heads(student)
+    W = numbers.heads[0]["QKV".index(name)]
+
+    def why(i: int, j: int) -> str:
+        product = _sum_shown(numbers.X[i], W[:, j])
+        return f"row {i} of X times column {j} of W^{{{name}}}, {product}"
+
+    return _off(name, answer, numbers.X @ W, why, 1e-6) or right()
+
+
+@exercise("5.1", points=2, earns=(0, 0, 1, 2))
 def projections(
     student: StudentId,
     Q: TwoByThree,
@@ -116,22 +193,22 @@ def projections(
     V: TwoByThree,
 ) -> Verdict:
     """Compute Q, K and V of head 1."""
-    numbers = two_heads(student)
-    expected = _run(numbers.X, numbers.heads[0])
-    answers = {"Q": Q, "K": K, "V": V}
-    bad = [name for name in "QKV" if not _near(answers[name], getattr(expected, name), 1e-6)]
-    if not bad:
-        return right("Every entry is the product of its row of X and its column of weights.")
-    name = bad[0]
-    answer, truth = answers[name], getattr(expected, name)
-    i, j = np.argwhere(np.abs(answer - truth) > 1e-6)[0]
-    product = _sum_shown(numbers.X[i], numbers.heads[0]["QKV".index(name)][:, j])
-    return partly(
-        int(len(bad) == 1),
-        f"{' and '.join(bad)} differ{'s' * (len(bad) == 1)}. Entry [{i}, {j}] of {name}: row {i} "
-        f"of X times column {j} of W^{{{name}}} is {product} = {truth[i, j]}; yours is "
-        f"{show(answer[i, j])}.",
-    )
+    return right("Every entry is the product of its row of X and its column of weights.")
+
+
+@projections.part("Q")
+def _queries(student: str, Q: np.ndarray) -> Verdict:
+    return _projected("Q", student, Q)
+
+
+@projections.part("K")
+def _projected_keys(student: str, K: np.ndarray) -> Verdict:
+    return _projected("K", student, K)
+
+
+@projections.part("V")
+def _values(student: str, V: np.ndarray) -> Verdict:
+    return _projected("V", student, V)
 
 
 projections.add_hints(
@@ -140,16 +217,21 @@ projections.add_hints(
     "NumPy the product of matrices is `@`.",
 )
 
+EXAMPLE = "example"  # the student whose numbers the examples of mistakes have
 
-def _computed(*faces: Callable[[TwoHeads], tuple], student: Any = 0) -> Recognized:
+
+def _computed(*faces: Callable[[TwoHeads], tuple]) -> Recognized:
     """A mistake that can be computed: recognized with every student's numbers, in every face."""
 
-    def made(student: str, *answers: np.ndarray) -> bool:
-        return any(
-            all(map(_near, answers, map(np.asarray, face(two_heads(student))))) for face in faces
-        )
+    def made(student: str, *answers: Any) -> bool:
+        there = [k for k, answer in enumerate(answers) if _given(answer) is not None]
+        for face in faces:
+            wrong = face(two_heads(student))
+            if there and all(_near(answers[k], np.asarray(wrong[k])) for k in there):
+                return True
+        return False
 
-    return {"example": (student, *faces[0](two_heads(student))), "when": made}
+    return {"example": (EXAMPLE, *faces[0](two_heads(EXAMPLE))), "when": made}
 
 
 projections.mistake(
@@ -183,37 +265,58 @@ def _weights(scores: np.ndarray) -> np.ndarray:
     return softmax(scores / np.sqrt(3))
 
 
+def _first(student: str) -> Steps:
+    """All that head 1 computes."""
+    numbers = two_heads(student)
+    return _run(numbers.X, numbers.heads[0])
+
+
 @exercise("5.2", points=2)
 def scores_and_weights(
     student: StudentId,
     scores: TwoByTwo,
     weights: TwoByTwo,
+    Q: OwnTwoByThree = None,
+    K: OwnTwoByThree = None,
 ) -> Verdict:
     """Compute head 1's scores QKᵀ and its attention weights, to four decimals."""
-    numbers = two_heads(student)
-    steps = _run(numbers.X, numbers.heads[0])
-    scored = _near(scores, steps.scores, 1e-6)
-    weighed = _near(weights, steps.weights)
-    if scored and weighed:
-        return right("The scores are those of the definition, and so are the weights.")
-    says = []
-    if not scored:
-        i, j = np.argwhere(np.abs(scores - steps.scores) > 1e-6)[0]
-        product = _sum_shown(steps.Q[i], steps.K[j])
-        says.append(
-            f"Query {i} and key {j} score {product} = {steps.scores[i, j]}; you have "
-            f"{show(scores[i, j])}."
-        )
-    if not weighed:
-        i = int(np.argmax(np.abs(weights - steps.weights).max(axis=1)))
-        gap = steps.scores[i, 0] - steps.scores[i, 1]
-        apart = show_apart(weights[i, 0] / max(weights[i, 1], 1e-300), np.exp(gap / np.sqrt(3)))
-        says.append(
-            f"Row {i} of your weights, {show(weights[i])}, sums to {show(weights[i].sum(), 6)}. "
-            f"Its scores differ by {show(gap)}, so its weights should have the ratio "
-            f"exp({show(gap)}/√3) = {apart[1]}; yours have {apart[0]}."
-        )
-    return partly(int(scored or weighed), " ".join(says))
+    return right("The scores are products of queries and keys, and the weights their softmax.")
+
+
+@scores_and_weights.part("Scores")
+def _scores(
+    student: str, scores: np.ndarray, Q: np.ndarray | None = None, K: np.ndarray | None = None
+) -> Verdict:
+    head = _first(student)
+    queries, keys = _or(Q, head.Q), _or(K, head.K)
+    return _judged(
+        "the scores",
+        scores,
+        head.scores,
+        queries @ keys.T,
+        lambda i, j: f"query {i} times key {j}, {_sum_shown(queries[i], keys[j])}",
+        1e-6,
+    )
+
+
+@scores_and_weights.part("Weights")
+def _softmax(student: str, weights: np.ndarray, scores: np.ndarray | None = None) -> Verdict:
+    truth = _first(student).scores
+    if _near(weights, _weights(truth)):
+        return right()
+    scores = _or(scores, truth)
+    sums = weights.sum(axis=1)
+    i = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[i] - 1) > 4 * FOUR_DECIMALS:
+        what = f"the sum of row {i} of the weights, {show(weights[i])},"
+        return differs(1.0, sums[i], what=what, tolerance=0.0, whole=weights) or right()
+    return _judged(
+        "the weights",
+        weights,
+        _weights(truth),
+        _weights(scores),
+        lambda i, j: f"where a softmax meets the scores {show(scores[i])} divided by √3",
+    )
 
 
 scores_and_weights.add_hints(
@@ -225,64 +328,88 @@ scores_and_weights.add_hints(
 )
 
 
-def _with_weights(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[TwoHeads], tuple]:
-    """Head 1's scores as they should be, and weights made from them in another way."""
-    return lambda n: (_heads(n)[0].scores, change(_heads(n)[0].scores))
+def _weighed(*changes: Callable[[np.ndarray], np.ndarray]) -> Recognized:
+    """Weights made from the scores in another way, from the student's own scores if there are."""
+
+    def made(student: str, scores: Any, weights: np.ndarray, *_: Any) -> bool:
+        own = _or(scores, _first(student).scores)
+        return any(_near(weights, change(own)) for change in changes)
+
+    scores = _first(EXAMPLE).scores
+    return {"example": (EXAMPLE, scores, changes[0](scores), None, None), "when": made}
 
 
 scores_and_weights.mistake(
     "softmax down the columns",
     "In your matrix the columns sum to 1. Each query, a row, shares out its attention "
     "over the keys, so the rows have to.",
-    **_computed(_with_weights(lambda S: softmax(S / np.sqrt(3), axis=0))),
+    **_weighed(lambda S: softmax(S / np.sqrt(3), axis=0)),
 )
 scores_and_weights.mistake(
     "no division by √3",
     "The scores go into the softmax divided by √d, with keys of length d = 3. Without it "
     "the larger weight comes too close to 1.",
-    **_computed(_with_weights(softmax)),
+    **_weighed(softmax),
 )
 scores_and_weights.mistake(
     "divided by 3 in place of √3",
     "The variance of a dot product grows with the length of the key, its standard "
     "deviation with the square root: divide by √3.",
-    **_computed(_with_weights(lambda S: softmax(S / 3))),
+    **_weighed(lambda S: softmax(S / 3)),
 )
 scores_and_weights.mistake(
     "divided by √6",
     "6 is the length of a token. What is summed in a score are the 3 numbers of a key.",
-    **_computed(_with_weights(lambda S: softmax(S / np.sqrt(6)))),
+    **_weighed(lambda S: softmax(S / np.sqrt(6))),
 )
 scores_and_weights.mistake(
     "no exponential",
     "Dividing the scores by their sum gives rows that sum to 1, but softmax divides "
     "exponentials. Raw scores may also be negative.",
-    **_computed(_with_weights(lambda S: S / S.sum(axis=1, keepdims=True))),
+    **_weighed(lambda S: S / S.sum(axis=1, keepdims=True)),
 )
+scores_and_weights.mistake(
+    "weights in percent",
+    "These are the right weights times 100. Weights are shares of 1.",
+    **_weighed(lambda S: 100 * _weights(S), lambda S: np.round(100 * _weights(S), 2)),
+)
+
+
+def _scored(change: Callable[[np.ndarray], np.ndarray]) -> Recognized:
+    """Scores made in another way, from the student's own queries and keys if there are."""
+
+    def made(student: str, scores: np.ndarray, weights: Any, Q: Any, K: Any) -> bool:
+        head = _first(student)
+        return _near(scores, change(_or(Q, head.Q) @ _or(K, head.K).T))
+
+    head = _first(EXAMPLE)
+    return {"example": (EXAMPLE, change(head.scores), head.weights, None, None), "when": made}
+
+
 scores_and_weights.mistake(
     "queries and keys swapped",
     "Your scores are the transpose: row i should hold what query i says to every key, "
     "QKᵀ and not KQᵀ.",
-    **_computed(lambda n: (_heads(n)[0].scores.T, _weights(_heads(n)[0].scores.T))),
+    **_scored(np.transpose),
 )
 scores_and_weights.mistake(
     "scores already divided",
-    "The weights are right. Asked for as scores are the whole numbers QKᵀ, before √3.",
-    **_computed(lambda n: (_heads(n)[0].scores / np.sqrt(3), _heads(n)[0].weights)),
+    "Asked for as scores are the whole numbers QKᵀ, before √3.",
+    **_scored(lambda S: S / np.sqrt(3)),
 )
 scores_and_weights.mistake(
     "digits cut off, not rounded",
     "0.01727 to four decimals is 0.0173: round to the nearest, do not drop the rest. Cut "
     "digits push every number the same way, and the errors add up.",
-    **_computed(_with_weights(lambda S: np.floor(_weights(S) * 1e4) / 1e4)),
+    **_weighed(lambda S: np.floor(_weights(S) * 1e4) / 1e4),
 )
 scores_and_weights.mistake(
     "fewer than four decimals",
     "The weights are right as far as they go. They are about to be multiplied, so keep "
     "four decimals or more.",
-    **_computed(
-        _with_weights(lambda S: np.round(_weights(S), 3)),
-        _with_weights(lambda S: np.round(_weights(S), 2)),
+    **_weighed(
+        lambda S: np.round(_weights(S), 3),
+        lambda S: np.round(_weights(S), 2),
     ),
 )
 
@@ -290,13 +417,17 @@ scores_and_weights.mistake(
 # -- 5.3 and 5.4 ----------------------------------------------------------------------------------
 
 
-def _off(difference: float) -> str:
-    """The largest difference and, if it may come from rounding, how many decimals survive it."""
-    says = f"is off by up to {show(difference, 2)}"
-    decimals = next((d for d in range(12, 0, -1) if difference <= 0.5 * 10.0**-d), 0)
-    if not decimals:
-        return says
-    return f"{says}, so {decimals} decimal{'s' * (decimals > 1)} of yours can be trusted"
+def _mixed_by_head(
+    number: int, student: str, answer: np.ndarray, own: np.ndarray | None = None
+) -> Verdict:
+    """The output of one head; `own` is what follows from earlier answers that err."""
+    steps = _heads(two_heads(student))[number - 1]
+
+    def why(i: int, j: int) -> str:
+        low, high = steps.V[:, j]
+        return f"a mean of {low} and {high} in which the first weighs {steps.weights[i, 0]:.4f}"
+
+    return _judged(f"head {number}", answer, steps.output, own, why)
 
 
 @exercise("5.3", points=2)
@@ -304,27 +435,28 @@ def head_outputs(
     student: StudentId,
     head_1: TwoByThree,
     head_2: TwoByThree,
+    weights: OwnTwoByTwo = None,
+    V: OwnTwoByThree = None,
 ) -> Verdict:
     """Compute the outputs of both heads, to four decimals."""
-    says, correct = [], 0
-    for number, answer, steps in zip(
-        (1, 2), (head_1, head_2), _heads(two_heads(student)), strict=True
-    ):
-        if _near(answer, steps.output):
-            correct += 1
-            continue
-        off = np.abs(answer - steps.output)
-        i, j = np.unravel_index(np.argmax(off), off.shape)
-        low, high = sorted(steps.V[:, j].tolist())
-        inside = "lies" if low <= answer[i, j] <= high else "should lie"
-        says.append(
-            f"Head {number} {_off(off.max())}. The worst entry is [{i}, {j}]: "
-            f"{show(answer[i, j], 7)} {inside} between the values {low} and {high}, "
-            f"and the first of the two tokens weighs {steps.weights[i, 0]:.4f}."
-        )
-    if correct == 2:
-        return right("Both heads ran by the definition and gave your outputs.")
-    return partly(correct, " ".join(says))
+    return right("Both heads ran by the definition and gave your outputs.")
+
+
+@head_outputs.part("Head 1")
+def _head_1(
+    student: str, head_1: np.ndarray, weights: np.ndarray | None = None, V: np.ndarray | None = None
+) -> Verdict:
+    head = _first(student)
+    weights = _if_wrong(weights, head.weights, FOUR_DECIMALS)  # rounded ones were not charged
+    V = _if_wrong(V, head.V)
+    if weights is None and V is None:
+        return _mixed_by_head(1, student, head_1)
+    return _mixed_by_head(1, student, head_1, _or(weights, head.weights) @ _or(V, head.V))
+
+
+@head_outputs.part("Head 2")
+def _head_2(student: str, head_2: np.ndarray) -> Verdict:
+    return _mixed_by_head(2, student, head_2)
 
 
 head_outputs.add_hints(
@@ -335,55 +467,62 @@ head_outputs.add_hints(
 )
 
 
-def _with_every_head(change: Callable[[Steps], np.ndarray]) -> Callable[[TwoHeads], tuple]:
-    return lambda n: tuple(change(steps) for steps in _heads(n))
+def _in_either_head(name: str, says: str, *changes: Callable[[Steps], np.ndarray]) -> None:
+    """A mistake that is known in each of the two heads by itself."""
+    for k, part in enumerate(head_outputs.parts):
+        faces = [lambda n, k=k, change=change: (change(_heads(n)[k]),) for change in changes]
+        head_outputs.mistake(name, says, part=part.name, **_computed(*faces))
 
 
-def _rounded_weights(decimals: int) -> Callable[[TwoHeads], tuple]:
-    return _with_every_head(lambda s: np.round(s.weights, decimals) @ s.V)
+def _rounded(decimals: int) -> Callable[[Steps], np.ndarray]:
+    return lambda s: np.round(s.weights, decimals) @ s.V
 
 
-head_outputs.mistake(
+_in_either_head(
     "rounding before the end",
     "The weights were rounded and then multiplied: an error in a weight grows with the "
     "distance between the two values. Keep all digits until the last line.",
-    **_computed(
-        _rounded_weights(3),
-        _rounded_weights(2),
-        _rounded_weights(4),
-    ),
+    *map(_rounded, (3, 2, 4)),
 )
-head_outputs.mistake(
+_in_either_head(
     "softmax down the columns",
     "Here the columns of the weights sum to 1, not the rows. An output is then no mean of "
     "the values any more.",
-    **_computed(_with_every_head(lambda s: softmax(s.scores / np.sqrt(3), axis=0) @ s.V)),
+    lambda s: softmax(s.scores / np.sqrt(3), axis=0) @ s.V,
 )
-head_outputs.mistake(
+_in_either_head(
     "no division by √3",
     "The scores went into the softmax undivided; the outputs lie too close to one value.",
-    **_computed(_with_every_head(lambda s: softmax(s.scores) @ s.V)),
+    lambda s: softmax(s.scores) @ s.V,
 )
-head_outputs.mistake(
+_in_either_head(
     "divided by 3 in place of √3",
     "The scores are divided by the square root of the key's length.",
-    **_computed(_with_every_head(lambda s: softmax(s.scores / 3) @ s.V)),
+    lambda s: softmax(s.scores / 3) @ s.V,
 )
-head_outputs.mistake(
+_in_either_head(
     "weights transposed",
     "Row i of the weights belongs to query i: the output is AV, not AᵀV.",
-    **_computed(_with_every_head(lambda s: s.weights.T @ s.V)),
+    lambda s: s.weights.T @ s.V,
 )
 head_outputs.mistake(
     "one head's weights for both",
     "Each head has queries and keys of its own, and so weights of its own. Head 2 was "
     "mixed with the weights of head 1.",
-    **_computed(lambda n: (_heads(n)[0].output, _heads(n)[0].weights @ _heads(n)[1].V)),
+    part="Head 2",
+    **_computed(lambda n: (_heads(n)[0].weights @ _heads(n)[1].V,)),
 )
 head_outputs.mistake(
-    "the heads in the other order",
+    "head 1 in the place of head 2",
+    "Head 1 comes first, then head 2; W^{O} is made for that order.",
+    part="Head 2",
+    **_computed(lambda n: (_heads(n)[0].output,)),
+)
+head_outputs.mistake(
+    "head 2 in the place of head 1",
     "Head 1 comes first; W^{O} is made for that order.",
-    **_computed(lambda n: (_heads(n)[1].output, _heads(n)[0].output)),
+    part="Head 1",
+    **_computed(lambda n: (_heads(n)[1].output,)),
 )
 
 
@@ -392,29 +531,45 @@ def final_output(
     student: StudentId,
     concat: Annotated[np.ndarray, Matrix()],
     output: Annotated[np.ndarray, Matrix()],
+    output_1: OwnTwoByThree = None,
+    output_2: OwnTwoByThree = None,
 ) -> Verdict:
     """Compute the concatenation of both heads and the final output, to four decimals."""
+    return right("The heads stand side by side, and W^{O} mixes them into your output.")
+
+
+@final_output.part("Concat")
+def _side_by_side(
+    student: str,
+    concat: np.ndarray,
+    output_1: np.ndarray | None = None,
+    output_2: np.ndarray | None = None,
+) -> Verdict:
+    heads = [steps.output for steps in _heads(two_heads(student))]
+    pairs = zip((output_1, output_2), heads, strict=True)
+    own = [_if_wrong(mine, true, FOUR_DECIMALS) for mine, true in pairs]
+    followed = np.hstack([_or(mine, true) for mine, true in zip(own, heads, strict=True)])
+    return _judged(
+        "the concatenation",
+        concat,
+        np.hstack(heads),
+        followed,
+        lambda i, j: f"column {j % 3} of head {j // 3 + 1}",
+    )
+
+
+@final_output.part("Output")
+def _mixed_by_Wo(student: str, output: np.ndarray, concat: np.ndarray | None = None) -> Verdict:
     numbers = two_heads(student)
-    expected = _concat(numbers)
-    says, correct = [], 0
-    for name, answer, truth in [
-        ("concat", concat, expected),
-        ("output", output, expected @ numbers.Wo),
-    ]:
-        if _near(answer, truth):
-            correct += 1
-        elif answer.shape != truth.shape:
-            says.append(f"{name} has shape {answer.shape}; two tokens and six columns make (2, 6).")
-        else:
-            off = np.abs(answer - truth)
-            i, j = np.unravel_index(np.argmax(off), off.shape)
-            says.append(
-                f"{name} {_off(off.max())}. The worst entry is [{i}, {j}], where the "
-                f"definition gives {show(truth[i, j], 7)} and you have {show(answer[i, j], 7)}."
-            )
-    if correct == 2:
-        return right("The heads stand side by side, and W^{O} mixes them into your output.")
-    return partly(correct, " ".join(says))
+    truth = _concat(numbers)
+    own = _or(_if_wrong(concat, truth, FOUR_DECIMALS), truth)  # rounding was not charged
+    return _judged(
+        "the output",
+        output,
+        truth @ numbers.Wo,
+        own @ numbers.Wo,
+        lambda i, j: f"row {i} of the concatenation times column {j} of W^{{O}}",
+    )
 
 
 final_output.add_hints(
@@ -423,94 +578,141 @@ final_output.add_hints(
     "Then multiply with W^{O}, a 6×6 matrix, from the right.",
 )
 
+
+def _put_together(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:
+    """A concatenation made in another way, from the student's own heads if there are."""
+
+    def made(student: str, concat: np.ndarray, output: Any, *own: Any) -> bool:
+        heads = [steps.output for steps in _heads(two_heads(student))]
+        return _near(concat, change(*map(_or, own, heads))) or _near(concat, change(*heads))
+
+    heads = [steps.output for steps in _heads(two_heads(EXAMPLE))]
+    return {"example": (EXAMPLE, change(*heads), None, None, None), "when": made}
+
+
 final_output.mistake(
     "heads stacked as rows",
     "With the heads one under the other there are four rows for two tokens, and W^{O} "
     "does not fit. Heads go side by side: `np.hstack`, or `concatenate` with axis 1.",
-    example=(0, *(np.vstack([s.output for s in _heads(two_heads(0))]),) * 2),
-    when=lambda student, concat, output: concat.shape == (4, 3),
+    **_put_together(lambda one, two: np.vstack([one, two])),
 )
 final_output.mistake(
     "heads added",
     "Adding the heads loses which head saw what, before W^{O} can weigh them. Put them "
     "side by side.",
-    example=(0, *(sum(s.output for s in _heads(two_heads(0))),) * 2),
-    when=lambda student, concat, output: concat.shape == (2, 3),
+    **_put_together(lambda one, two: one + two),
 )
-
-
-def _mixed(change: Callable[[TwoHeads], np.ndarray]) -> Callable[[TwoHeads], tuple]:
-    """A concatenation made in another way, and what W^O makes of it."""
-    return lambda n: (change(n), change(n) @ n.Wo)
-
-
+final_output.mistake(
+    "heads averaged",
+    "A mean of the heads loses which head saw what, before W^{O} can weigh them. Put them "
+    "side by side.",
+    **_put_together(lambda one, two: (one + two) / 2),
+)
 final_output.mistake(
     "heads stacked as rows, then reshaped",
     "The shape is right, but each row now holds both tokens of one head. A row belongs to "
     "a token and holds both heads.",
-    **_computed(_mixed(lambda n: np.vstack([s.output for s in _heads(n)]).reshape(2, 6))),
+    **_put_together(lambda one, two: np.vstack([one, two]).reshape(2, 6)),
 )
 final_output.mistake(
     "the heads in the other order",
     "Head 1 comes first: the first three rows of W^{O} are made for it.",
-    **_computed(_mixed(lambda n: np.hstack([s.output for s in _heads(n)[::-1]]))),
+    **_put_together(lambda one, two: np.hstack([two, one])),
 )
+
+
+def _mixed(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:
+    """An output made in another way, from the student's own concatenation if there is one."""
+
+    def made(student: str, concat: Any, output: np.ndarray, *_: Any) -> bool:
+        numbers = two_heads(student)
+        return _near(output, change(_or(concat, _concat(numbers)), numbers.Wo))
+
+    numbers = two_heads(EXAMPLE)
+    concat = _concat(numbers)
+    return {"example": (EXAMPLE, concat, change(concat, numbers.Wo), None, None), "when": made}
+
+
 final_output.mistake(
     "W^{O} transposed",
     "The concatenation times W^{O}, not times its transpose.",
-    **_computed(lambda n: (_concat(n), _concat(n) @ n.Wo.T)),
+    **_mixed(lambda concat, Wo: concat @ Wo.T),
 )
 final_output.mistake(
     "W^{O} forgotten",
     "The concatenation is not yet the output: W^{O} mixes what the heads have seen.",
-    **_computed(lambda n: (_concat(n), _concat(n))),
+    **_mixed(lambda concat, Wo: concat),
 )
 
 
-def _rounded_concat(decimals: int) -> Callable[[TwoHeads], tuple]:
-    return _mixed(lambda n: np.round(_concat(n), decimals))
+def _too_early() -> list[Callable[[TwoHeads], np.ndarray]]:
+    """The concatenation from numbers that were rounded on the way."""
+    weights = [
+        lambda n, d=d: np.hstack([_rounded(d)(steps) for steps in _heads(n)]) for d in (3, 2, 4)
+    ]
+    return [*weights, *(lambda n, d=d: np.round(_concat(n), d) for d in (3, 2, 4))]
 
 
-def _of_rounded_weights(decimals: int) -> Callable[[TwoHeads], tuple]:
-    return _mixed(lambda n: np.hstack(_rounded_weights(decimals)(n)))
-
-
-final_output.mistake(
+ROUNDED = (
     "rounding before the end",
     "Numbers were rounded on the way and then multiplied and summed: W^{O} adds up their "
     "errors. Keep all digits until the last line.",
-    **_computed(
-        lambda n: (_concat(n), np.round(_concat(n), 3) @ n.Wo),
-        *(_rounded_concat(decimals) for decimals in (2, 3, 4)),
-        *(_of_rounded_weights(decimals) for decimals in (2, 3, 4)),
-    ),
+)
+
+final_output.mistake(
+    *ROUNDED,
+    part="Concat",
+    **_computed(*(lambda n, f=f: (f(n),) for f in _too_early())),
+)
+final_output.mistake(
+    *ROUNDED,
+    part="Output",
+    **_computed(*(lambda n, f=f: (f(n) @ n.Wo,) for f in _too_early())),
 )
 
 
 # -- 5.5 ------------------------------------------------------------------------------------------
 
+CHANGED = 0.01  # as the text says
+MOST_ROUNDING = 1e-3  # in a difference of scores, however large the keys are
 
-@exercise("5.5", points=2)
-def other_keys(student: StudentId, K: TwoByThree) -> Verdict:
-    """Find another K that gives head 1 the same attention weights."""
-    steps = _heads(two_heads(student))[0]
-    if np.abs(K - steps.K).max() < 0.01:
-        return wrong("No entry differs from the old K by 0.01 or more.")
-    scores = steps.Q @ K.T
-    weights = _weights(scores)
-    if _near(weights, steps.weights, 1e-9):
-        moved = (np.abs(K - steps.K).max(axis=0) >= 0.01).sum()
+
+def _gaps(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """For each query, how far its two scores are apart: what a softmax of two scores sees."""
+    return Q @ (K[0] - K[1])  # in this order large keys lose no digits
+
+
+def _same_weights(other: np.ndarray, Q: np.ndarray, K: np.ndarray) -> Verdict:
+    """Do these keys differ from K, and do the queries not notice?"""
+    if np.abs(other - K).max() < CHANGED:
+        says = f"No entry differs from the old K by {CHANGED} or more."
+        return wrong(says, at="a change", yours=other)
+    before, after = _gaps(Q, K), _gaps(Q, other)
+    rounding = 1e-15 * np.abs(other).max() * np.abs(Q).sum(axis=1)
+    off = np.abs(after - before) - np.minimum(rounding, MOST_ROUNDING)
+    i = int(np.argmax(off))
+    if off[i] <= 1e-7:
+        moved = (np.abs(other - K).max(axis=0) >= CHANGED).sum()
         return right(
-            f"K changed in {moved} of 3 columns, the scores became {show(scores)}, and every "
+            f"K changed in {moved} of 3 columns, the scores became {show(Q @ other.T)}, and every "
             "weight is what it was."
         )
-    i = int(np.argmax(np.abs(weights - steps.weights).max(axis=1)))
-    gaps = [float(S[i, 0] - S[i, 1]) for S in (steps.scores, scores)]
-    old, new = show_apart(*gaps)
-    return wrong(
-        f"For query {i} the two scores differed by {old}; with your K they differ by {new}. Its "
-        f"weights go from {show(steps.weights[i])} to {show(weights[i])}."
-    )
+    old, new = show_apart(before[i], after[i])
+    says = f"For query {i} the two scores differed by {old}; with your K they differ by {new}."
+    return wrong(says, at="the weights", yours=other)
+
+
+@exercise("5.5", points=2)
+def other_keys(
+    student: StudentId, K: TwoByThree, own_Q: OwnTwoByThree = None, own_K: OwnTwoByThree = None
+) -> Verdict:
+    """Find another K that gives head 1 the same attention weights."""
+    head = _first(student)
+    verdict = _same_weights(K, head.Q, head.K)
+    own = _or(own_Q, head.Q), _or(own_K, head.K)
+    if verdict.seen and own[0].any(axis=1).all() and not all(map(_near, own, (head.Q, head.K))):
+        return _same_weights(K, *own)
+    return verdict
 
 
 other_keys.add_hints(
@@ -521,74 +723,69 @@ other_keys.add_hints(
 )
 
 
-def _keys(student: Any) -> np.ndarray:
-    return _heads(two_heads(student))[0].K
+def _keys(student: Any, own_K: Any = None) -> np.ndarray:
+    return _or(own_K, _first(student).K)
+
+
+def _changed(
+    example: Callable[[np.ndarray], np.ndarray], like: Callable[[np.ndarray, np.ndarray], bool]
+) -> Recognized:
+    """A mistaken change of K, and how the new one is known beside the old one."""
+    return {
+        "example": (EXAMPLE, example(_keys(EXAMPLE)), None, None),
+        "when": lambda student, K, own_Q, own_K: like(K, _keys(student, own_K)),
+    }
 
 
 other_keys.mistake(
     "nothing changed",
     "This is K itself. Change at least one of its columns.",
-    example=(0, _keys(0)),
-    when=lambda student, K: np.abs(K - _keys(student)).max() < 0.01,
+    **_changed(lambda K: K, lambda new, K: bool(np.abs(new - K).max() < 1e-9)),
 )
-
-
-def _is_multiple(student: str, K: np.ndarray) -> bool:
-    own = _keys(student)
-    return close(K * (own**2).sum(), own * (K * own).sum())
-
-
 other_keys.mistake(
     "K multiplied by a number",
     "A factor multiplies the differences between the scores too, and softmax lives on "
     "differences. It is blind to what is added, not to what is multiplied.",
-    example=(0, 2 * _keys(0)),
-    when=_is_multiple,
+    **_changed(lambda K: 2 * K, lambda new, K: close(new * (K**2).sum(), K * (new * K).sum())),
 )
-
-
-def _one_key_changed(student: str, K: np.ndarray) -> bool:
-    return (np.abs(K - _keys(student)).max(axis=1) < 1e-9).sum() == 1
-
-
 other_keys.mistake(
     "one key changed",
     "Only one of the two keys moved, so its score changed and the other's did not. Add "
     "the same to both keys: down a column, not along a row.",
-    example=(0, _keys(0) + np.array([[1], [0]])),
-    when=_one_key_changed,
+    **_changed(
+        lambda K: K + np.array([[1], [0]]),
+        lambda new, K: bool((np.abs(new - K).max(axis=1) < 1e-9).sum() == 1),
+    ),
 )
 other_keys.mistake(
     "keys in the other order",
     "The weights are the same numbers, but in the other order: they belong to the keys.",
-    example=(0, _keys(0)[::-1]),
-    when=lambda student, K: close(K, _keys(student)[::-1]),
+    **_changed(lambda K: K[::-1], lambda new, K: close(new, K[::-1])),
 )
-
-
-def _columns_reordered(student: str, K: np.ndarray) -> bool:
-    return sorted(K.T.tolist()) == sorted(_keys(student).T.tolist())
-
-
 other_keys.mistake(
     "columns in another order",
     "The columns of K meet the columns of Q one by one. Reordering K alone pairs each "
     "with a wrong partner.",
-    example=(0, _keys(0)[:, [1, 0, 2]]),
-    when=_columns_reordered,
+    **_changed(
+        lambda K: K[:, [1, 0, 2]], lambda new, K: sorted(new.T.tolist()) == sorted(K.T.tolist())
+    ),
 )
 
 
 # -- 5.6 ------------------------------------------------------------------------------------------
 
+EARNED = (0, 0, 1, 2, 2, 3, 4)  # by the number of columns found, as the text says
+
 
 @exercise("5.6", points=4)
-def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Array((6, 6))]) -> Verdict:
+def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Columns()]) -> Verdict:
     """Recover the integer matrix W^O behind the printed output."""
     numbers = two_heads(student)
-    output = _concat(numbers) @ Wo
-    whole = (Wo == np.rint(Wo)).all(axis=0) & (Wo >= LOW).all(axis=0) & (Wo <= HIGH).all(axis=0)
-    fits = (np.abs(output - numbers.printed) <= HALF_UNIT + 1e-9).all(axis=0)
+    with np.errstate(all="ignore"):
+        Wo = np.where(np.abs(Wo - np.rint(Wo)) < 1e-6, np.rint(Wo), Wo)
+        output = _concat(numbers) @ Wo
+        whole = ((Wo == np.rint(Wo)) & (Wo >= LOW) & (Wo <= HIGH)).all(axis=0)
+        fits = (np.abs(output - numbers.printed) <= HALF_UNIT + 1e-9).all(axis=0)
     found = int((whole & fits).sum())
     if found == 6:
         return right("Every entry is an integer from −1 to 4, and the output is the printed one.")
@@ -602,7 +799,8 @@ def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Array((6, 6))]) 
         reason = (
             f"column {j} gives what is printed, but {show(Wo[:, j])} are not integers in −1 … 4"
         )
-    return partly(found * 4 // 6, f"{found} of 6 columns are found; {reason}.".replace("-", "−"))
+    says = f"{found} of 6 columns are found; {reason}.".replace("-", "−")
+    return partly(EARNED[found], wrong(says, at="the columns", yours=Wo))
 
 
 hidden_matrix.add_hints(
@@ -660,13 +858,44 @@ def _places(mask: np.ndarray) -> Places:
     return frozenset((int(row), int(column)) for row, column in np.argwhere(mask))
 
 
+def _misses(n: TwoHeads) -> Iterator[tuple[Places, Places]]:
+    """For each line, the entries that neither exact numbers nor the line before explain.
+
+    First those that a slip in the line before explains neither: what was written down wrong there
+    may have been right in the author's head, and the next line remembers it.
+    """
+    values = [steps.V for steps in _heads(n)]
+    unslipped = np.hstack([A @ V for A, V in zip(n.worksheet.weights, values, strict=True)])
+    mended = unslipped, unslipped @ n.Wo
+    for (line, before, exact), meant in zip(_lines(n), mended, strict=True):
+        off = (np.abs(line - before) > UNIT) & (np.abs(line - exact) > UNIT)
+        yield _places(off & (np.abs(line - meant) > UNIT)), _places(off)
+
+
 def _slips(n: TwoHeads) -> tuple[Places, Places]:
-    """The entries that neither exact numbers nor the line before explain."""
-    first, second = (
-        _places((np.abs(line - before) > UNIT) & (np.abs(line - exact) > UNIT))
-        for line, before, exact in _lines(n)
-    )
+    first, second = (off for _, off in _misses(n))
     return first, second
+
+
+def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
+    """The slips of a line; one that mending the line before explains may be among them."""
+    numbers = two_heads(student)
+    must, may = list(_misses(numbers))[k]
+    line, before, exact = list(_lines(numbers))[k]
+    outside = sorted((i, j) for i, j in answer if not (0 <= i < 2 and 0 <= j < 6))
+    if outside:
+        says = f"{name} has no entry {outside[0]}: rows are 0 and 1, columns 0 to 5."
+    elif answer - may:
+        i, j = min(answer - may)
+        says = (
+            f"Entry ({i}, {j}) of {name} is no slip: {line[i, j]:.3f} is printed, the line "
+            f"above it gives {before[i, j]:.3f}, exact numbers give {exact[i, j]:.3f}."
+        )
+    elif must - answer:
+        says = f"In {name} a slip is not found yet."
+    else:
+        return right()
+    return wrong(says, at=name, yours=sorted(answer))
 
 
 @exercise("5.7", points=2)
@@ -676,27 +905,17 @@ def slips(
     in_output: Annotated[Places, Positions()],
 ) -> Verdict:
     """Find the entries of the worksheet that are slips, not rounding."""
-    numbers = two_heads(student)
-    expected, says = _slips(numbers), []
-    answers = {"concat": in_concat, "output": in_output}
-    correct = sum(map(frozenset.__eq__, answers.values(), expected))
-    if correct == 2:
-        return right("Both are off whichever way they are computed; all the rest is rounding.")
-    for (name, answer), truth, (line, before, exact) in zip(
-        answers.items(), expected, _lines(numbers), strict=True
-    ):
-        outside = sorted((i, j) for i, j in answer if not (0 <= i < 2 and 0 <= j < 6))
-        if outside:
-            says.append(f"{name} has no entry {outside[0]}: rows are 0 and 1, columns 0 to 5.")
-        elif answer - truth:
-            i, j = min(answer - truth)
-            says.append(
-                f"Entry ({i}, {j}) of {name} is no slip: {line[i, j]:.3f} is printed, the line "
-                f"above it gives {before[i, j]:.3f}, exact numbers give {exact[i, j]:.3f}."
-            )
-        elif answer != truth:
-            says.append(f"In {name} a slip is not found yet.")
-    return partly(correct, " ".join(says))
+    return right("Off are these, whichever way they are computed; all the rest is rounding.")
+
+
+@slips.part("Concat")
+def _in_concat(student: str, in_concat: Places) -> Verdict:
+    return _found("concat", 0, student, in_concat)
+
+
+@slips.part("Output")
+def _in_output(student: str, in_output: Places) -> Verdict:
+    return _found("output", 1, student, in_output)
 
 
 slips.add_hints(
@@ -713,20 +932,22 @@ def _inexact(n: TwoHeads) -> tuple[Places, Places]:
     return first, second
 
 
-def _misread(face: Callable[[TwoHeads], tuple], student: Any = 0) -> Recognized:
-    def made(student: str, *answers: Places) -> bool:
-        return answers == face(two_heads(student))
+def _misread(face: Callable[[TwoHeads], tuple], part: int = 0, student: Any = EXAMPLE) -> dict:
+    """A mistake in reading one of the lines, as options of `mistake`."""
+    return {
+        "part": slips.parts[part].name,
+        "example": (student, sorted(face(two_heads(student))[part])),
+        "when": lambda student, places: places == face(two_heads(student))[part],
+    }
 
-    example = (student, *(sorted(places) for places in face(two_heads(student))))
-    return {"example": example, "when": made}
 
-
-slips.mistake(
+ROUNDING = (
     "rounding taken for slips",
     "These are all entries that differ from the exact result. Most of them follow from "
     "the rounded line above, correctly computed: rounding that travels is no slip.",
-    **_misread(_inexact),
 )
+slips.mistake(*ROUNDING, **_misread(_inexact))
+slips.mistake(*ROUNDING, **_misread(_inexact, 1))
 
 
 def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
@@ -739,10 +960,7 @@ slips.mistake(
     "consequences taken for slips",
     "The slip in the heads' outputs moves every result that it enters. Those entries "
     "follow correctly from the line above as printed.",
-    **_misread(
-        _with_consequences,
-        student=1,
-    ),
+    **_misread(_with_consequences, 1, student=1),
 )
 
 
@@ -750,18 +968,18 @@ def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads]
     return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
 
 
-slips.mistake(
+FROM_ONE = (
     "counted from 1",
     "The places are right, but rows and columns count from 0 here, as in NumPy.",
-    **_misread(_moved(lambda i, j: (i + 1, j + 1))),
 )
-slips.mistake(
-    "columns before rows",
-    "The places are right, but a pair is (row, column), as in NumPy.",
-    **_misread(_moved(lambda i, j: (j, i))),
-)
+slips.mistake(*FROM_ONE, **_misread(_moved(lambda i, j: (i + 1, j + 1))))
+slips.mistake(*FROM_ONE, **_misread(_moved(lambda i, j: (i + 1, j + 1)), 1))
+
+TURNED = "columns before rows", "The places are right, but a pair is (row, column), as in NumPy."
+slips.mistake(*TURNED, **_misread(_moved(lambda i, j: (j, i)), student=0))
+slips.mistake(*TURNED, **_misread(_moved(lambda i, j: (j, i)), 1, student=2))
 slips.mistake(
     "no slip seen",
-    "Both lines have one. Compare with the line above, entry by entry.",
+    "There is one. Compare with the line above, entry by entry.",
     **_misread(lambda n: (frozenset(), frozenset())),
 )

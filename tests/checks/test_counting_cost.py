@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
+from course_utils.answers import ____
 from course_utils.checks import counting_cost as check
 from course_utils.exercise import Outcome
 from tests.checks.forms import passes_in_every_form
@@ -36,6 +37,7 @@ def by_jacobian(A, V, dY):
 
 RIGHT = {
     "parameters": [
+        ("(2*d_att + d_out)*d_in + 2*Max(d_out + 1, 2)",),
         (2 * d_att * d_in + d_out * d_in + 2 * d_out + 2,),
         ("d_in·(2·d_att + d_out) + 2·(d_out + 1)",),
         ("2*(d_att*d_in + 1) + d_out*(d_in + 2)",),
@@ -62,6 +64,7 @@ RIGHT = {
         (4 * N * D**2 + 2 * N**2 * D,),
         ("2*N*D*(2*D + N)",),
         ("3*N*D^2 + N*D^2 + 2*N^2*D",),
+        ("3*T*N*D*(D/T) + 2*T*N**2*D/T + N*D**2",),
     ],
     "crossover": [(2 * D,), ("2·D",), ("4*D/2",)],
     "mix_backward": [
@@ -106,7 +109,7 @@ def test_a_wrong_formula_is_told_the_term_it_is_off_by(name, answer, term):
 
 def test_a_wrong_formula_is_shown_sizes_at_which_it_fails():
     feedback = check.loss("3*l")
-    assert feedback.says.startswith("At l = 2 there are 5 FLOPs; your formula gives 6.")
+    assert feedback.says.startswith("At l = 2 the number of FLOPs should be 5; yours is 6.")
 
 
 @pytest.mark.parametrize(
@@ -123,6 +126,16 @@ def test_a_wrong_formula_is_shown_sizes_at_which_it_fails():
         ("feed_forward", "4*l**2", 0),
         ("loss", "3*l", 0),
         ("parameters", "2*d_att*d_in + d_out*d_in", 0),
+        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) + l**2", 0),
+        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) + 7*l**2", 0),
+        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) - 100*l*d_att", 0),
+        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) + 1000*l*d_att", 0),
+        ("projections", "2*l*d_in*(2*d_att+d_out) - d_att", 0),
+        ("projections", "-2*l*d_in*(2*d_att+d_out)", 0),
+        ("attention", "2*l**2*(d_att+d_out) + 50*d_att**2", 0),
+        ("attention", "2*l**2*(d_att+d_out) + 5*l**2 - 40*l*d_out", 0),
+        ("feed_forward", "4*l*d_out + 5*d_out", 0),
+        ("feed_forward", "4*l*d_out + 6*l", 1),
     ],
 )
 def test_leading_terms_alone_earn_one_point_less(name, leading, earned):
@@ -148,13 +161,56 @@ def test_a_formula_that_changes_its_mind_at_larger_sizes_is_wrong():
     assert check.loss("3*l - 1 + Max(l - 20, 0)").outcome is Outcome.WRONG
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("parameters", "2*d_att*d_in + d_out*d_in + 2*d_out + Max(2, d_in - 200)"),
+        ("parameters", "2*d_att*d_in + d_out*d_in + 2*d_out + Max(2, d_in - 5000)"),
+        ("projections", "Min(l, 8)*(2*d_in - 1)*(2*d_att + d_out)"),
+        ("feed_forward", "l*(4*Min(d_out, 40) + 3)"),
+        ("multi_head", "4*N*D**2 + 2*N*Min(N, 512)*D"),
+        ("multi_head", "4*N*D**2 + 2*N**2*D/T"),
+        ("windowed", "4*N*D**2 + 2*Min(M, 5)**2*N*D"),
+        ("crossover", "Min(2*D, 80)"),
+    ],
+)
+def test_a_formula_that_is_right_at_small_sizes_only_is_wrong(name, answer):
+    feedback = getattr(check, name)(answer)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "mistakes"),
+    [
+        (
+            "attention",
+            "l**2*(2*d_att - 1) + 5*l**2 - 2*l + l*d_out*(2*l - 1)",
+            {"the division by √d_att forgotten", "the exponentials forgotten",
+             "the subtraction of the maximum forgotten", "the division by the sum forgotten"},
+        ),
+        ("loss", "2*l - 1", {"the squares forgotten", "the subtractions forgotten"}),
+        ("feed_forward", "4*l*d_out + l",
+         {"the ReLU taken as free", "the product with w_2 taken as one FLOP"}),
+        ("multi_head", "2*N**2*D + 3*N*D*D",
+         {"the output projection forgotten", "one of queries, keys and values forgotten"}),
+    ],
+)  # fmt: skip
+def test_mistakes_that_give_the_same_total_are_all_named(name, answer, mistakes):
+    feedback = getattr(check, name)(answer)
+    assert {known.name for known in feedback.mistakes} == mistakes
+
+
 def test_a_huge_formula_is_refused_without_multiplying_it_out():
     feedback = check.projections("(l + d_in + d_att + d_out)**60")
     assert feedback.outcome is Outcome.WRONG
     assert check.multi_head("(N + D)**60").outcome is Outcome.WRONG
+    assert check.projections("(1 + (l - 2)*d_in*d_att)**60").outcome is Outcome.WRONG
+    assert check.projections("2**l").outcome is Outcome.WRONG
 
 
 def test_each_half_of_exercise_6_earns_one_point():
+    assert check.kept("l*d_out", ____).earned == 1
+    assert check.kept("nonsense(", "l*l").earned == 1
     assert check.kept("l*d_out", "l").earned == 1
     assert check.kept("d_out", "l**2").earned == 1
     assert check.kept("l**3", "l**2").misconception == "each ṽ[i] taken for an l×l matrix"
@@ -165,12 +221,13 @@ def test_each_term_of_multi_head_earns_a_point_only_if_the_other_is_of_the_right
     assert check.multi_head("4*N*D**2").earned == 1
     assert check.multi_head("6*N*D**2").earned == 0
     assert check.multi_head("4*N*D**2 + 2*N**2*D + N").earned == 0
+    assert check.multi_head("4*N*D**2 - 5*N**2*D").earned == 0
 
 
 def test_a_crossover_that_is_right_at_one_width_only_is_wrong():
     assert check.crossover("D**2/2").outcome is Outcome.WRONG
     assert check.crossover("8").outcome is Outcome.WRONG
-    assert check.crossover("0").outcome is Outcome.WRONG
+    assert "a number of tokens is above 0" in check.crossover("0").says
 
 
 def test_gradients_right_for_square_shapes_only_are_caught():
@@ -216,6 +273,37 @@ def test_a_price_a_little_above_the_limit_is_not_called_nudging():
     feedback = check.mix_backward(lambda A, V, dY: (dY @ V.T * 1.0, A.T @ dY * 1.0))
     assert feedback.earned in (1, 2)
     assert feedback.misconception is None
+
+
+def three_wrong_ones():
+    def only_small(A, V, dY):
+        dA = dY @ V.T
+        dA[12:] = 0
+        return dA, A.T @ dY
+
+    def few_columns(A, V, dY):
+        return dY[:, :9] @ V[:, :9].T, A.T @ dY
+
+    def positive(A, V, dY):
+        return dY @ V.T, np.maximum(A, 0).T @ dY
+
+    return [only_small, few_columns, positive]
+
+
+@pytest.mark.parametrize("wrong", three_wrong_ones())
+def test_gradients_that_fail_at_some_sizes_or_signs_only_are_caught(wrong):
+    for _ in range(5):
+        feedback = check.mix_backward(wrong)
+        assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+def test_right_gradients_in_one_stacked_array_or_in_single_precision_are_right():
+    def single(A, V, dY):
+        A, V, dY = (np.asarray(x, dtype=np.float32) for x in (A, V, dY))
+        return dY @ V.T, A.T @ dY
+
+    for _ in range(5):
+        assert check.mix_backward(single).earned >= 1
 
 
 def test_one_array_in_place_of_two_cannot_be_checked():

@@ -52,6 +52,7 @@ each_argument_of_a_whole = pytest.mark.parametrize(
         for e in EXERCISES
         if not e.parts
         for k, name in enumerate(e.kinds)
+        if name not in e.optional
     ],
 )
 each_part = pytest.mark.parametrize(
@@ -65,7 +66,7 @@ each_function = pytest.mark.parametrize(
         for e in EXERCISES
         if not e.parts
         for k, (name, kind) in enumerate(e.kinds.items())
-        if isinstance(kind, Function)
+        if isinstance(kind, Function) and name not in e.optional
     ],
 )
 
@@ -172,7 +173,7 @@ def test_a_function_that_raises_is_told_with_its_call(exercise, place):
 
 @each_exercise
 def test_the_wrong_number_of_answers_could_not_be_checked(exercise):
-    for count in {0, len(exercise.kinds) - 1, len(exercise.kinds) + 1}:
+    for count in {0, len(exercise.kinds) - len(exercise.optional) - 1, len(exercise.kinds) + 1}:
         feedback = exercise(*[1] * count)
         assert feedback.outcome is Outcome.UNCHECKED
         assert feedback.says.startswith("This check takes `")
@@ -235,7 +236,9 @@ def test_the_points_of_the_parts_are_those_of_the_exercise(exercise):
 @each_exercise
 def test_every_answer_belongs_to_a_part_if_there_are_parts(exercise):
     if exercise.parts:
-        assert {name for part in exercise.parts for name in part.needs} == {*exercise.kinds}
+        used = {name for part in exercise.parts for name in (*part.needs, *part.may_use)}
+        needed = {name for part in exercise.parts for name in part.needs}
+        assert (used, used - needed) == ({*exercise.kinds}, exercise.optional - needed)
 
 
 # -- refutations -----------------------------------------------------------------------------------

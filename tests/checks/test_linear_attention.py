@@ -52,11 +52,25 @@ def softmax_with_matrices(Q, K, V):
     return np.linalg.inv(np.diag(A @ np.ones(len(K)))) @ A @ V
 
 
+def stabilized(Q, K, V):
+    S = Q @ K.T
+    A = np.exp(S - S.max())
+    return A @ V / (A @ np.ones((len(K), 1)))
+
+
+def in_single_precision(Q, K, V):
+    Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
+    A = np.exp(Q @ K.T)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
 RIGHT = {
     "rows_sum_to_one": [
         ([lambda S, T, one_n: S @ (T.T @ one_n), lambda S, one_d: S @ one_d, lambda one_n: one_n],),
         ((lambda S, one_d: S @ one_d, lambda one_n: one_n),),
         ([lambda S, T: S @ T.sum(axis=0), lambda S: S.sum(axis=1), lambda S: np.ones(len(S))],),
+        ([lambda S, T, one_n: S @ (T.T @ one_n[:, None]), lambda S: S.sum(1, keepdims=True),
+          lambda one_n: one_n[:, None]],),
         ([lambda T, S: np.einsum("ic,jc->i", S, T), lambda S: S.sum(axis=1), lambda one_n: one_n],),
     ],
     "separable": [
@@ -71,15 +85,19 @@ RIGHT = {
         (np.array([[1.0], [-1.0]]), np.array([[1.0], [-1.0]])),
         (POINTS, POINTS),
         ([[0], [5]], [[1], [-1]]),
+        (np.linspace(-2, 2, 50)[:, None], np.linspace(-2, 2, 50)[:, None]),
     ],
     "normalized": [
         (softmax_with_matrices,),
-        (lambda Q, K, V: attention.softmax(Q @ K.T) @ V,),
+        (lambda Q, K, V: np.diag(1 / np.exp(Q @ K.T).sum(1)) @ np.exp(Q @ K.T) @ V,),
+        (stabilized,),
+        (in_single_precision,),
         (lambda Q, K, V: [sum(np.exp(q @ k) * v for k, v in zip(K, V, strict=True))
                           / sum(np.exp(q @ k) for k in K) for q in Q],),
     ],
     "shape_of_scores": [(n, n), ("n", "n"), ("n*d/d", sympy.Symbol("n", positive=True))],
-    "negative": [(4, -0.1), ("-1/3", "5/2"), (sympy.Rational(1, 10), -3), (-100, 0.005)],
+    "negative": [(4, -0.1), ("-1/3", "5/2"), (sympy.Rational(1, 10), -3), (-100, 0.005),
+                 (3, -1e-12), (1e9, -1e-10), (-1e200, 1e-250)],
     "linear": [
         (attention.linear_attention,),
         (linear_by_loops,),
@@ -298,6 +316,98 @@ def test_a_function_that_overwrites_its_input_fools_nobody():
     assert check.separable(cheat).outcome is Outcome.WRONG
 
 
+def clipped(Q, K, V):
+    return attention.separable_attention(np.clip(Q, -5, 5), K, V)
+
+
+def mildly_clipped(Q, K, V):
+    return attention.separable_attention(np.clip(Q, -2, 2), K, V)
+
+
+def wrong_axis_for_one_token(Q, K, V):
+    if len(Q) == 1:
+        return attention.softmax(Q, axis=0) @ (attention.softmax(K, axis=0).T @ V)
+    return attention.separable_attention(Q, K, V)
+
+
+def nearly(Q, K, V):
+    return attention.separable_attention(Q, K, V) * 1.00001
+
+
+def first_features_only(Q, K, V):
+    """Right up to twelve features."""
+    S, T = attention.softmax(Q), attention.softmax(K, axis=0)
+    return S[:, :12] @ (T[:, :12].T @ V)
+
+
+@pytest.mark.parametrize(
+    "wrong", [clipped, mildly_clipped, wrong_axis_for_one_token, nearly, first_features_only]
+)
+def test_separable_attention_that_is_wrong_somewhere_is_wrong(wrong):
+    feedback = next(f for f in (check.separable(wrong) for _ in range(20)) if f.earned < 3)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "should be" in feedback.says
+
+
+def linear_with(denominator):
+    def linear(Q, K, V, phi):
+        F, G = phi(Q), phi(K)
+        return F @ (G.T @ V) / denominator(F @ G.sum(axis=0))[:, None]
+
+    return linear
+
+
+@pytest.mark.parametrize(
+    "denominator",
+    [np.abs, lambda z: np.maximum(z, 0.1), lambda z: z + 1e-3, lambda z: np.where(z > 0, z, 1),
+     lambda z: z * np.sign(z)],
+)  # fmt: skip
+def test_negative_similarities_are_averaged_as_they_are(denominator):
+    feedback = check.linear(linear_with(denominator))
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+def test_features_are_asked_for_row_by_row_and_may_be_fewer_than_the_numbers_of_a_token():
+    def turned(Q, K, V, phi):
+        F, G = phi(Q.T).T, phi(K.T).T
+        return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+    def one_feature_too_many(Q, K, V, phi):
+        F, G = phi(Q)[:, : Q.shape[1]], phi(K)[:, : Q.shape[1]]
+        return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+    for wrong in (turned, one_feature_too_many):
+        assert check.linear(wrong).outcome is not Outcome.RIGHT
+
+
+def test_a_line_that_asks_what_it_is_given_is_no_formula():
+    for tolerance in (1e-5, 1e-9):
+        lines = [
+            lambda S, T, one_n: one_n if abs(S.sum() - len(S)) < tolerance else S @ (T.T @ one_n),  # noqa: B023
+            lambda one_n: one_n,
+        ]
+        assert check.rows_sum_to_one(lines).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda Q, K, V: np.exp(Q @ K.T) @ V / (np.exp(Q @ K.T).sum(1, keepdims=True) + 1e-3),
+        lambda Q, K, V: (
+            np.exp(np.clip(Q @ K.T, -4, 4))
+            @ V
+            / np.exp(np.clip(Q @ K.T, -4, 4)).sum(1, keepdims=True)
+        ),
+        lambda Q, K, V: np.exp(K @ Q.T) @ V / np.exp(K @ Q.T).sum(1, keepdims=True),
+        lambda Q, K, V: np.exp2(Q @ K.T) @ V / np.exp2(Q @ K.T).sum(1, keepdims=True),
+        lambda Q, K, V: np.full((len(Q), V.shape[1]), np.nan),
+    ],
+)
+def test_softmax_attention_that_is_wrong_somewhere_is_wrong(wrong):
+    feedback = check.normalized(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
 # -- the others ------------------------------------------------------------------------------------
 
 
@@ -313,19 +423,49 @@ def test_queries_and_keys_of_different_shapes_could_not_be_checked():
     assert check.full_rank([[1e9], [2]], [[1], [2]]).outcome is Outcome.UNCHECKED
 
 
+def test_a_shape_that_is_right_for_short_texts_only_is_wrong():
+    assert check.shape_of_scores("Min(n, 6)", "n").outcome is Outcome.WRONG
+    assert check.shape_of_scores("n", "Min(n, 200)").outcome is Outcome.WRONG
+
+
 def test_a_shape_that_is_right_only_where_n_is_d_is_wrong():
     assert check.shape_of_scores("sqrt(n*d)", "sqrt(n*d)").outcome is Outcome.WRONG
 
 
 def test_a_similarity_that_is_negative_by_rounding_alone_is_not_negative():
-    assert check.negative(3, -1e-12).outcome is Outcome.WRONG
+    assert check.negative(3, "-1/3").misconception == "the product is −1"
+    assert check.negative(49, 1 / -49).outcome is Outcome.WRONG
+    assert check.negative(1e200, -1e200).misconception == "a product below −1"
+    assert check.negative(1e200, 1e200).misconception == "equal signs"
 
 
-@pytest.mark.parametrize("formula", ["4*n*m*d + n**2", "4*n*m*d + d**2*m", "n + m + d", "-4*n*m*d"])
+@pytest.mark.parametrize(
+    "formula",
+    ["4*n*m*d + n**2", "4*n*m*d + d**2*m", "n + m + d", "-4*n*m*d", "0", "n - m", "4*n*(m - d)",
+     "d*(n - m)", "4*n*m*d - n**2", "Min(4*n*m*d, 10**20)", "4*n*m*d*log(n)", "2*n*d**2", "4*n",
+     "4*n*m*d + n**(3/2)*d", "4*n*m*Max(d, n)"],
+)  # fmt: skip
 def test_a_cost_with_another_growth_earns_nothing(formula):
     feedback = check.cost(formula)
     assert feedback.outcome is Outcome.WRONG
     assert feedback.earned == 0
+    assert "failed" not in feedback.says
+
+
+@pytest.mark.parametrize(
+    ("formula", "mistakes"),
+    [
+        ("4*n", set()),
+        ("2*n*d**2", {"the number of features taken to be d"}),
+        ("7*n*d", {"nd"}),
+        ("n**2", set()),
+        ("2*n**2*d", {"the cost of softmax attention"}),
+        ("2*n*m*d", {"MACs in place of FLOPs", "one of the two products"}),
+        ("3*n*m*d", set()),
+    ],
+)
+def test_a_cost_is_named_by_the_mistake_that_gives_it(formula, mistakes):
+    assert {known.name for known in check.cost(formula).mistakes} == mistakes
 
 
 def test_the_right_growth_with_another_constant_earns_half():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
+from course_utils.answers import ____
 from course_utils.checks import lookup as check
 from course_utils.exercise import Outcome
 from tests.checks.forms import passes_in_every_form
@@ -66,6 +67,7 @@ RIGHT = {
         (keys_with_loops, queries_with_loops),
         (wide_keys, wide_queries),
         (scaled_keys, unscaled_queries),
+        (lambda X, M: keys(X, M).astype(np.float32), lambda Y, M: queries(Y, M).astype("f4")),
     ],
     "leak": [
         ((ell - 1) * sympy.exp(-(M**2) * Delta),),
@@ -137,6 +139,35 @@ def test_normalized_keys_do_not_help():
     assert check.lookup(unit, lambda Y, M: 2 * M**2 * Y).earned == 0
 
 
+def test_weights_that_are_right_up_to_some_sharpness_or_size_only_are_wrong():
+    for wrong in (
+        (lambda X, M: keys(X, min(M, 2)), lambda Y, M: queries(Y, min(M, 2))),
+        (lambda X, M: keys(X, max(M, 0.1)), lambda Y, M: queries(Y, max(M, 0.1))),
+        (lambda X, M: keys(np.clip(X, -8, 8), M), queries),
+        (keys, lambda Y, M: np.vstack([queries(Y, M)[:6], 0 * queries(Y, M)[6:]])),
+    ):
+        assert any(check.lookup(*wrong).outcome is Outcome.WRONG for _ in range(6))
+
+
+def test_queries_that_live_on_the_keys_before_them_are_wrong():
+    seen = {}
+
+    def storing_keys(X, M):
+        seen["X"] = X
+        return np.eye(len(X))
+
+    def looking_queries(Y, M):
+        return -(M**2) * check.squared_distances(Y, seen["X"]) * np.sqrt(len(seen["X"]))
+
+    seen["X"] = np.zeros((3, 1))
+    assert check.lookup(storing_keys, looking_queries).outcome is not Outcome.RIGHT
+
+
+def test_no_mistake_is_named_that_was_not_made():
+    zeros = check.lookup(lambda X, M: np.zeros((len(X), 1)), lambda Y, M: np.zeros((len(Y), 1)))
+    assert (zeros.outcome, zeros.earned, zeros.misconception) == (Outcome.WRONG, 0, None)
+
+
 def test_equal_weights_for_all_keys_earn_nothing():
     feedback = check.lookup(lambda X, M: 0 * X, lambda Y, M: 0 * Y)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
@@ -144,7 +175,7 @@ def test_equal_weights_for_all_keys_earn_nothing():
 
 def test_the_counterexample_can_be_followed_by_hand():
     says = check.lookup(lambda X, M: X, lambda Y, M: 2 * M**2 * Y).says
-    assert "With the keys [[1], [2], [4]], the query [1.4] and M = 1" in says
+    assert "With the keys [[1], [2], [4]], the query points [[1.4]] and M = 1, row 1 of" in says
 
 
 def test_keys_and_queries_of_unequal_width_cannot_be_checked():
@@ -174,7 +205,8 @@ def test_a_function_that_overwrites_its_input_fools_nobody():
 @pytest.mark.parametrize(
     "bound",
     ["l*exp(-M**2*Delta)", "(l - 1)*exp(-M**2*Delta/2)", "1.001*(l - 1)*exp(-M^2*Δ)",
-     "(l - 1)**2*exp(-M**2*Delta)", "(l - 1)/(1 + M**2*Delta)"],
+     "(l - 1)**2*exp(-M**2*Delta)", "(l - 1)/(1 + M**2*Delta)",
+     "(l - 1)*exp(-Min(M**2*Delta, 100))", "(l - 1)*exp(-Min(M, 8)**2*Delta)"],
 )  # fmt: skip
 def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
     feedback = check.leak(bound)
@@ -186,7 +218,8 @@ def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
     "bound",
     ["exp(-M**2*Delta)", "(l - 1)*exp(-M**2*Delta)/2", "(l - 1)*exp(-M**2*Delta) - 10**-9",
      "0.999*(l - 1)*exp(-M**2*Delta)/(1 + (l - 1)*exp(-M**2*Delta))", "0",
-     "sqrt(l - 1)*exp(-M**2*Delta)"],
+     "sqrt(l - 1)*exp(-M**2*Delta)", "Min(l - 1, 8)*exp(-M**2*Delta)",
+     "Min(l - 1, 400)*exp(-M**2*Delta)", "(l - 1)*exp(-Max(M, 3)**2*Delta)"],
 )  # fmt: skip
 def test_a_bound_that_some_field_breaks_earns_nothing(bound):
     feedback = check.leak(bound)
@@ -202,10 +235,11 @@ def test_a_bound_that_never_falls_earns_nothing(bound):
 
 
 def test_the_definition_of_what_leaks_is_one_minus_the_largest_weight():
-    for count, gap, squared in check.random_fields():
-        weights = check.softmax(-4 * squared)
-        assert np.isclose(check.off_target(2.0, squared), 1 - weights.max(), atol=1e-12)
-        assert (len(squared), np.diff(squared)[0]) == (count, gap)
+    for seed in range(12):
+        field = check.random_field(np.random.default_rng(seed))
+        weights = check.softmax(-4 * field.squared)
+        assert np.isclose(check.off_target(2.0, field.squared), 1 - weights.max(), atol=1e-12)
+        assert np.diff(field.squared)[0] == field.Delta
 
 
 def test_an_m_that_is_a_little_too_large_earns_one_point_and_far_too_large_none():
@@ -219,11 +253,34 @@ def test_an_m_that_is_a_little_too_large_earns_one_point_and_far_too_large_none(
 @pytest.mark.parametrize(
     "M",
     ["0.99*sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log(1/epsilon)/Delta)", "1", "0",
-     "-sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log2((l - 1)/epsilon)/Delta)/2"],
+     "-sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log2((l - 1)/epsilon)/Delta)/2",
+     "sqrt(log(Min(l - 1, 8)/epsilon)/Delta)"],
 )  # fmt: skip
 def test_an_m_that_does_not_reach_the_error_earns_nothing(M):
     feedback = check.sharpness(M)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0), feedback
+
+
+@pytest.mark.parametrize(
+    ("bound", "M"),
+    [
+        ("l*exp(-M**2*Delta)", "sqrt(log(l/epsilon)/Delta)"),
+        ("exp(-M**2*Delta)", "sqrt(log(1/epsilon)/Delta)"),
+        ("(l - 1)*exp(-M**2*Delta/2)", "sqrt(2*log((l - 1)/epsilon)/Delta)"),
+    ],
+)
+def test_an_m_that_the_student_s_own_bound_requires_is_right(bound, M):
+    assert check.leak(bound).earned < 2
+    assert check.sharpness(M, bound).earned == 2
+    assert check.sharpness(M, "(l - 1)*exp(-M**2*Delta)").earned < 2
+    assert check.sharpness(M).earned < 2
+    assert check.sharpness("sqrt(log((l - 1)/epsilon)/Delta)", bound).earned == 2
+
+
+def test_a_bound_that_cannot_be_read_changes_nothing():
+    for missing in (____, None, "nonsense(", lambda M: M):
+        assert check.sharpness("sqrt(log((l - 1)/epsilon)/Delta)", missing).earned == 2
+        assert check.sharpness("sqrt(log(1/epsilon)/Delta)", missing).earned == 0
 
 
 # -- 7.4 and 7.5 -----------------------------------------------------------------------------------
@@ -249,6 +306,33 @@ def test_a_plain_mean_or_the_nearest_value_is_no_kernel_regression():
 
     assert check.regression(mean).outcome is Outcome.WRONG
     assert check.regression(nearest).outcome is Outcome.WRONG
+
+
+def test_regression_with_the_student_s_own_lookup_is_right():
+    def no_norm(X, M):
+        return X
+
+    def blunt(Y, M):
+        return 2 * M**2 * Y
+
+    def own_inputs(x_new, x, y, M):
+        return blunt(x_new[:, None], M), no_norm(x[:, None], M), y
+
+    assert check.regression(own_inputs, no_norm, blunt).earned == 2
+    assert check.regression(own_inputs).misconception == "no norm term"
+    assert check.regression(own_inputs, keys, queries).misconception == "no norm term"
+    assert check.regression(inputs, no_norm, blunt).earned == 2
+
+
+def test_regression_that_is_right_for_some_data_only_is_wrong():
+    def distinct(x_new, x, y, M):
+        x, kept = np.unique(x, return_index=True)
+        pad = [0] * (len(y) - len(x))
+        return inputs(x_new, np.r_[x, x[pad]], np.r_[y[kept], y[kept][pad]], M)
+
+    assert any(check.regression(distinct).outcome is Outcome.WRONG for _ in range(5))
+    mild = check.regression(lambda x_new, x, y, M: inputs(x_new, x, y, min(M, 3)))
+    assert mild.outcome is Outcome.WRONG
 
 
 def test_the_estimates_themselves_are_not_what_is_asked():

@@ -67,7 +67,7 @@ def test_two_hints_or_more_follow_the_function_and_its_parts(unit):
         calls = [attached(s) for s in after]
         place = calls.index(f"{function.name}.add_hints")
         parts = [k for k, call in enumerate(calls) if call == f"{function.name}.part"]
-        assert place == 0 or min(parts) == 0, f"{function.name}: hints or parts come first"
+        assert 0 in (place, *parts), f"{function.name}: hints or parts come first"
         assert max(parts, default=0) <= place
         assert not any(call.endswith(".mistake") for call in calls[:place])
         assert len(after[place].value.args) >= 2
