@@ -421,8 +421,8 @@ def is_product(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> bool:
 
 
 def any_shapes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens and directions, every size different."""
-    n, m, d = sizes(rng, 3)
+    """Tokens and directions, every size different, small or large."""
+    n, m, d = sizes(rng, 3, low=int(rng.choice([1, 21])))
     return numbers(rng, n, d, largest=1), rng.normal(size=(m, d)).round(2)
 
 
@@ -615,7 +615,15 @@ def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarra
 
 def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Inputs of any size, all sizes different."""
-    n, d, width, m = sizes(rng, 4)
+    return _tokens(rng, *sizes(rng, 4))
+
+
+def large_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """The same, and every size above 20."""
+    return _tokens(rng, *sizes(rng, 4, low=21))
+
+
+def _tokens(rng: np.random.Generator, n: int, d: int, width: int, m: int) -> tuple[np.ndarray, ...]:
     rows = numbers(rng, n, d, largest=1), numbers(rng, n, d, largest=1), numbers(rng, n, width)
     return *rows, rng.normal(size=(m, d)).round(2)
 
@@ -698,7 +706,9 @@ def _attends(
 ) -> Verdict:
     pencil = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
     f = followed(approximate_attention, features)
-    for arrays in cases((tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, fresh=4):
+    for arrays in cases(
+        (tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, large_tokens, fresh=4
+    ):
         expected = by_definition(*arrays, f)
         answer = approximate_attention.array(*arrays, shape=expected.shape)
         at = ", ".join(
