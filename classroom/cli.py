@@ -73,6 +73,17 @@ def add_commands(commands: Any) -> None:
     handout.add_argument("--html", action="store_true", help="only pages, no PDF")
     handout.set_defaults(run=_handout)
 
+    audit = commands.add_parser(
+        "audit", help="change right answers a little and tell what the checks still call right"
+    )
+    audit.add_argument("unit", nargs="*", help="4, 04_attention or attention; all units if none")
+    audit.add_argument(
+        "--seeds", type=_positive, default=0, metavar="N", help="try right answers with N seeds"
+    )
+    audit.add_argument("--every", type=_positive, default=1, metavar="K", help="each K-th mutant")
+    audit.add_argument("--write", action="store_true", help="write the score into the README")
+    audit.set_defaults(run=_audit)
+
     links = commands.add_parser(
         "links", help="write links, titles, points and maps anew from the table of units"
     )
@@ -308,6 +319,12 @@ def _handout(options: argparse.Namespace) -> int:
     for file in handouts.write_handouts(paths, folder, pdf=not options.html):
         print(f"wrote {file}", flush=True)
     return 0
+
+
+def _audit(options: argparse.Namespace) -> int:
+    from .audit import run
+
+    return run(course_root(), options.unit, options.seeds, options.every, options.write)
 
 
 def _links(options: argparse.Namespace) -> int:

@@ -290,9 +290,9 @@ def sinkhorn(
     with np.errstate(divide="ignore"):  # where there is no mass, log gives −∞ and exp takes it back
         log_p, log_q = np.log(p), np.log(q)
     K, f, g, used = -C / epsilon, np.zeros(len(p)), np.zeros(len(q)), p > 0
-    for _ in range(rounds):
+    for done in range(rounds):
         before, f = f, log_p - _log_sum_exp(K + g, axis=1)
-        if np.abs(f[used] - before[used]).max() <= tolerance:
+        if done and np.abs(f[used] - before[used]).max() <= tolerance:
             f = before  # the columns are exact with these
             break
         g = log_q - _log_sum_exp(K + f[:, None], axis=0)

@@ -215,6 +215,11 @@ def test_sinkhorn_comes_down_to_the_exact_cost_as_epsilon_shrinks():
         assert -1e-6 < spent - exact < epsilon * 30 * np.log(30)
 
 
+def test_sinkhorn_does_not_stop_before_the_columns_were_mended_once():
+    (row,) = sinkhorn([[0.0, 1e5]], [1], [0.25, 0.75], epsilon=10)
+    assert row == pytest.approx([0.25, 0.75])
+
+
 def test_sinkhorn_stands_costs_whose_exponential_underflows_and_places_without_mass():
     P = sinkhorn(1e4 + cost_table([0, 2, 4], [1, 3]), [1, 0, 3], [2, 2], epsilon=0.5)
     np.testing.assert_allclose(P.sum(1), [1, 0, 3], rtol=1e-8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -15,8 +15,12 @@ from ..answers import (
     Function,
     FunctionAnswer,
     Lines,
+    NotAttempted,
+    NotFinite,
     ReadFormula,
+    Unreadable,
     close,
+    name_of,
     real_array,
     show,
     show_at,
@@ -24,7 +28,8 @@ from ..answers import (
 from ..attention import linear_attention, positive_features, softmax, trigonometric_features
 from ..cost import cost_in_n, judge_linear
 from ..derivation import Derivation, inner_products
-from ..exercise import Outcome, Verdict, exercise, partly, refuted, right, wrong
+from ..exercise import Verdict, differs, exercise, partly, refuted, repeats, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
 from ..steps import Step, Way
 
 # -- 9.1 -------------------------------------------------------------------------------------------
@@ -50,8 +55,8 @@ class Square(NamedTuple):
             not_there=f"the last one still contains {self.cross}.",
         )
 
-    def check(self, lines: list) -> tuple[int, str]:
-        """How many of two parts are earned, and what is missing in a sentence, or nothing."""
+    def judge(self, lines: list, points: int) -> Verdict:
+        """The verdict on true or false lines; of the points, half are for the step."""
         report = Derivation(
             self.start,
             [("=", str(line), "") for line in lines],
@@ -59,19 +64,26 @@ class Square(NamedTuple):
             given={self.square: (self.written_out, "written out")},
             instances=30,
         ).check()
-        return self.way.follow(lines) if report.holds else (0, refuted(report).says)
+        if not report.holds:
+            return wrong(refuted(report).says, at="a false line")
+        earned, missing = self.way.follow(lines)
+        if not missing:
+            return right()
+        return partly(points * earned // 2, wrong(missing, at="" if earned else "a jump"))
 
     def is_shown_by(self, lines: list) -> bool:
         """Whether a line has all the parts of the square written out."""
         return any(names_in(line) >= self.formula.domain.keys() for line in lines)
 
-    def has_line(self, lines: list, value: str) -> bool:
-        """Whether a line has this value, which no true line has."""
+    def goes_wrong_as(self, lines: list, value: str) -> bool:
+        """Whether the first line that is off has this value."""
         points = list(self.formula.points(4))
+        read = Formula(**self.formula.domain, **{self.square: (0, 1)}).read
         for point in points:
             point[self.square] = Formula(**self.formula.domain).read(self.written_out, "")(**point)
-        wanted = Formula(**self.formula.domain, **{self.square: (0, 1)}).read(value, "")
-        return any(close([x.at(**p) for p in points], [wanted(**p) for p in points]) for x in lines)
+        true, wanted = ([read(text, "")(**p) for p in points] for text in (self.start, value))
+        values = ([line.at(**p) for p in points] for line in lines)
+        return close(next((v for v in values if not close(v, true)), []), wanted)
 
 
 def names_in(line: Any) -> set[str]:
@@ -93,15 +105,20 @@ def completed_square(
     shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"])],
 ) -> Verdict:
     """Complete two squares: split exp(xᵀy) by ‖x+y‖², and shift the bell curve by u = x + y."""
-    (one, first), (two, second) = SPLIT.check(split), SHIFT.check(shift)
-    if not first and not second:
-        return right(
-            "No line is refuted, in either part. The bell curve exp(−r/2) only moved, so "
-            "E[exp(wᵀu)] is the factor in front of it, exp(s/2)."
-        )
-    earned = one // 2 + two  # one point for part one, two for part two
-    says = f"Part one: {first or 'right.'} Part two: {second or 'right.'}"
-    return partly(earned, says) if earned else wrong(says)
+    return right(
+        "No line is refuted, in either part. The bell curve exp(−r/2) only moved, so "
+        "E[exp(wᵀu)] is the factor in front of it, exp(s/2)."
+    )
+
+
+@completed_square.part("Part one", points=1)
+def _split(split: list[ReadFormula]) -> Verdict:
+    return SPLIT.judge(split, points=1)
+
+
+@completed_square.part("Part two", points=2)
+def _shift(shift: list[ReadFormula]) -> Verdict:
+    return SHIFT.judge(shift, points=2)
 
 
 completed_square.add_hints(
@@ -112,74 +129,85 @@ completed_square.add_hints(
     "Which third term is missing?",
 )
 
-GOOD_SPLIT = ["exp(-xx/2)*exp((xx + 2*xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"]
-GOOD_SHIFT = ["exp(s/2)*exp(-(ww - 2*wu + s)/2)", "exp(s/2)*exp(-r/2)"]
 
-
-def _in_split(value: str) -> Callable[[list, list], bool]:
-    return lambda split, shift: SPLIT.has_line(split, value)
+def _in_split(value: str) -> Callable[[list], bool]:
+    return lambda split: SPLIT.goes_wrong_as(split, value)
 
 
 completed_square.mistake(
     "the cross term counted once",
     "‖x+y‖² contains xᵀy and yᵀx, so xy appears twice. Halved, one of them is left.",
-    example=(["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", GOOD_SPLIT[1]], GOOD_SHIFT),
+    part="Part one",
+    example=(["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"],),
     when=_in_split("exp(xy/2)"),
 )
 completed_square.mistake(
     "the half forgotten",
     "The whole square contains 2·xy. To get xy, all three exponents need the factor ½.",
-    example=(["exp(-xx)*exp(xx + 2*xy + yy)*exp(-yy)", "exp(-xx)*exp(s)*exp(-yy)"], GOOD_SHIFT),
+    part="Part one",
+    example=(["exp(-xx)*exp(xx + 2*xy + yy)*exp(-yy)", "exp(-xx)*exp(s)*exp(-yy)"],),
     when=_in_split("exp(2*xy)"),
 )
 completed_square.mistake(
     "a sign lost",
     "The square brings xx/2 and yy/2 with it. The two outer factors have to take them away "
     "again, so their exponents are negative.",
-    example=(
-        ["exp(xx/2)*exp((xx + 2*xy + yy)/2)*exp(yy/2)", "exp(xx/2)*exp(s/2)*exp(yy/2)"],
-        GOOD_SHIFT,
-    ),
+    part="Part one",
+    example=(["exp(xx/2)*exp((xx + 2*xy + yy)/2)*exp(yy/2)", "exp(xx/2)*exp(s/2)*exp(yy/2)"],),
     when=_in_split("exp(s - xy)"),
 )
 completed_square.mistake(
     "the outer factors forgotten",
     "exp(‖x+y‖²/2) is larger than exp(xᵀy) by exp(‖x‖²/2)·exp(‖y‖²/2). These factors have "
     "to be divided out.",
-    example=(["exp((xx + 2*xy + yy)/2)", "exp(s/2)"], GOOD_SHIFT),
+    part="Part one",
+    example=(["exp((xx + 2*xy + yy)/2)", "exp(s/2)"],),
     when=_in_split("exp(s/2)"),
 )
 
 
-def _in_shift(value: str) -> Callable[[list, list], bool]:
-    return lambda split, shift: SHIFT.has_line(shift, value)
+def _in_shift(value: str) -> Callable[[list], bool]:
+    return lambda shift: SHIFT.goes_wrong_as(shift, value)
 
 
 completed_square.mistake(
     "a square added and not paid for",
     "Completing the square adds −s/2 to the exponent. A factor exp(s/2) in front gives it "
     "back, and this factor is the whole result.",
-    example=(GOOD_SPLIT, ["exp(-(ww - 2*wu + s)/2)", "exp(-r/2)"]),
+    part="Part two",
+    example=(["exp(-(ww - 2*wu + s)/2)", "exp(-r/2)"],),
     when=_in_shift("exp(-r/2)"),
 )
 completed_square.mistake(
     "the square paid for with the wrong sign",
     "The completed square has −s/2 in its exponent, so the factor in front needs +s/2.",
-    example=(GOOD_SPLIT, ["exp(-s/2)*exp(-(ww - 2*wu + s)/2)", "exp(-s/2)*exp(-r/2)"]),
+    part="Part two",
+    example=(["exp(-s/2)*exp(-(ww - 2*wu + s)/2)", "exp(-s/2)*exp(-r/2)"],),
     when=_in_shift("exp(-s/2 - r/2)"),
 )
 completed_square.mistake(
     "s in place of s/2",
     "The square stands in the exponent with the factor ½, and s is one of its three terms.",
-    example=(GOOD_SPLIT, ["exp(s)*exp(-(ww - 2*wu + s)/2)", "exp(s)*exp(-r/2)"]),
+    part="Part two",
+    example=(["exp(s)*exp(-(ww - 2*wu + s)/2)", "exp(s)*exp(-r/2)"],),
     when=_in_shift("exp(s - r/2)"),
 )
-completed_square.mistake(
+CLAIM = (
     "the claim as its own proof",
     "These lines are true, but they state what is to be shown. Write the square out in its "
     "three terms first; its name comes in the line after.",
-    example=(GOOD_SPLIT[1:], GOOD_SHIFT[1:]),
-    when=lambda split, shift: not SPLIT.is_shown_by(split) or not SHIFT.is_shown_by(shift),
+)
+completed_square.mistake(
+    *CLAIM,
+    part="Part one",
+    example=(["exp(-xx/2)*exp(s/2)*exp(-yy/2)"],),
+    when=lambda split: not SPLIT.is_shown_by(split),
+)
+completed_square.mistake(
+    *CLAIM,
+    part="Part two",
+    example=(["exp(s/2)*exp(-r/2)"],),
+    when=lambda shift: not SHIFT.is_shown_by(shift),
 )
 
 
@@ -188,13 +216,16 @@ completed_square.mistake(
 
 @cache
 def gauss_grid(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points w in d dimensions and weights with which a sum is the mean over w ∼ N(0, 1)."""
-    points, weights = np.polynomial.hermite_e.hermegauss({1: 28, 2: 20}.get(d, 14))
-    grid = np.stack(np.meshgrid(*[points] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    all_weights = np.ones(1)
-    for _ in range(d):
-        all_weights = np.multiply.outer(all_weights, weights / weights.sum()).ravel()
-    return grid, all_weights
+    """Directions w in up to 3 dimensions, and weights whose sum is the mean over w ∼ N(0, I).
+
+    For smooth functions that fade away, a sum over an even grid is exact to many digits.
+    """
+    reach, step = {1: (18, 0.25), 2: (10, 0.4), 3: (7, 0.55)}[d]
+    line = step * np.arange(-round(reach / step), round(reach / step) + 1)
+    grid = np.stack(np.meshgrid(*[line] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    grid = grid[(grid**2).sum(axis=1) <= reach**2]
+    density = np.exp(-(grid**2).sum(axis=1) / 2)
+    return grid, density / density.sum()
 
 
 def draw(seed: int, *shape: int) -> np.ndarray:
@@ -203,6 +234,26 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 
 
 X_SEEN, W_SEEN = draw(0, 3, 2), draw(1, 4, 2)
+NEAR_ENOUGH = 2e-5  # relative: the integrals are this exact, also for features of float32
+LARGEST = {1: 4.0, 2: 1.5, 3: 0.6}  # entries of x for which the grid reaches far enough
+
+
+def few_tokens(d: int) -> Callable[[np.random.Generator], np.ndarray]:
+    """Draws of a few x in d dimensions, the first of them as long as may be."""
+
+    def drawn(rng: np.random.Generator) -> np.ndarray:
+        X = numbers(rng, int(rng.integers(2, 4)), d, largest=LARGEST[d])
+        X[0] = LARGEST[d] * rng.choice([-1.0, 1.0], d)
+        return X
+
+    return drawn
+
+
+def opposite_tokens(rng: np.random.Generator) -> np.ndarray:
+    """x and −x in more dimensions: w and −w bring no scatter to f(x)ᵀf(−x) in the usual form."""
+    x = rng.normal(size=int(rng.integers(4, 41)))
+    x = (x / np.linalg.norm(x)).round(2)
+    return np.array([x, -x])
 
 
 @exercise("9.2", points=4)
@@ -214,23 +265,24 @@ def features(
     """Write positive features f with E[f(x)ᵀf(y)] = exp(xᵀy) for directions w ∼ N(0, I)."""
     seen = real_array(features(X_SEEN, W_SEEN))
     if seen is not None and seen.shape == (3, 8):
-        return wrong("With 4 directions the result has 8 columns, not one for each.")
+        says = "With 4 directions the result has 8 columns, not one for each."
+        return wrong(says, at="columns", yours=seen)
     F = features.array(X_SEEN, W_SEEN, shape=(3, 4))
-    if not close(F, features.array(X_SEEN, W_SEEN, shape=(3, 4))):
-        return wrong("Two calls with the same X and the same W gave different features.")
-    if close(F, features.array(X_SEEN, W_SEEN[::-1] + 0.3, shape=(3, 4))):
-        return wrong("The features stay the same when W changes.")
-    for d in (1, 2, 3):
-        if found := biased_at(features, draw(d, 3, d), d):
+    if verdict := repeats(features, X_SEEN, W_SEEN):
+        return verdict
+    if close(F, np.repeat(F[:, :1], 4, axis=1)):
+        says = f"All 4 features of x = {show(X_SEEN[0])} are {show(F[0, 0])}"
+        return wrong(f"{says}, though the directions differ.", at="equal columns", yours=F)
+    pencil = [draw(1, 3, 1), draw(2, 3, 2), draw(3, 3, 3) / 2]
+    for X in cases(pencil, few_tokens(1), few_tokens(2), few_tokens(3), few_tokens(1), fresh=4):
+        if found := biased_at(features, X):
             return found
-    for r in range(4):
-        alone = features.array(X_SEEN, W_SEEN[[r]], shape=(3, 1))
-        if not close(F[:, [r]], alone / 2):  # 2 is the root of 4 directions
-            return wrong(
-                f"Feature {r + 1} of 4 should be made from row {r + 1} of W alone, and be half of "
-                f"what it is when W has only that row. For x = {show(X_SEEN[0])} it is "
-                f"{show(F[0, r])}; alone it is {show(alone[0, 0])}."
-            )
+    for X in cases([], opposite_tokens, fresh=1):
+        if found := sampled_off(features, X):
+            return found
+    for X, W in cases([(X_SEEN, W_SEEN)], any_shapes, fresh=3):
+        if found := mixed(features, X, W):
+            return found
     return right(
         "The mean of f(x)ᵀf(y) over all directions, computed as an integral in 1, 2 and 3 "
         f"dimensions, is exp(xᵀy), and all features are positive. {sampled(features)}"
@@ -325,23 +377,69 @@ features.mistake(
 )
 
 
-def biased_at(features: FunctionAnswer, X: np.ndarray, d: int) -> Verdict | None:
+def biased_at(features: FunctionAnswer, X: np.ndarray) -> Verdict | None:
     """The verdict if a feature is not positive or the mean over w ∼ N(0, I) is not exp(xᵀy)."""
-    W, weights = gauss_grid(d)
+    W, weights = gauss_grid(X.shape[1])
     F = features.array(X, W, shape=(len(X), len(W)))
-    if F.min() <= 0:
-        i, r = np.argwhere(F <= 0)[0]
-        return wrong(f"At x = {show(X[i])}, w = {show(W[r])} the feature is {show(F[i, r])}.")
+    far = (W**2).sum(axis=1) > 16  # where a positive number may become 0 in floating point
+    if (off := np.argwhere((F < 0) | ((F == 0) & ~far))).size:
+        i, r = off[0]
+        says = f"At x = {show(X[i])}, w = {show(W[r])} the feature is {show(F[i, r])}."
+        return wrong(f"{says} It has to be positive.", at="a sign", yours=F)
     means = (F * weights * len(W)) @ F.T  # F has 1/√m from each side; the weights sum to 1
     for i, x in enumerate(X):
         for y, mean in zip(X, means[i], strict=True):
-            if not close(mean, np.exp(x @ y)):
-                return wrong(
-                    f"With x = {show(x)}, y = {show(y)} and {len(W)} directions, the mean of "
-                    f"f(x)ᵀf(y) over w ∼ N(0, I) is {show(mean)}, and exp(xᵀy) is "
-                    f"{show(np.exp(x @ y))}."
-                )
+            at = f"With x = {show(x)}, y = {show(y)} and {len(W)} directions"
+            what = "the mean of f(x)ᵀf(y) over w ∼ N(0, I)"
+            truth = np.exp(x @ y)
+            if verdict := differs(
+                truth, mean, at=at, what=what, tolerance=NEAR_ENOUGH, whole=means
+            ):
+                return verdict
     return None
+
+
+def sampled_off(features: FunctionAnswer, X: np.ndarray, m: int = 4000) -> Verdict | None:
+    """The verdict if many random directions speak clearly against E[f(x)ᵀf(y)] = exp(xᵀy)."""
+    W = np.random.default_rng(X.shape[1]).normal(size=(m, X.shape[1]))
+    F = features.array(X, W, shape=(len(X), m))
+    for y, products in zip(X, m * F[0] * F, strict=True):
+        mean, error = products.mean(), products.std() / np.sqrt(m)
+        if abs(mean - np.exp(X[0] @ y)) <= 7 * error + NEAR_ENOUGH or is_product(features, X, W):
+            continue
+        at = f"In {len(y)} dimensions, with {m} random directions and a standard error of "
+        what = f"the mean of f(x)ᵀf(y) for xᵀy = {show(X[0] @ y)}"
+        return differs(np.exp(X[0] @ y), mean, at=f"{at}{show(error)},", what=what, whole=F)
+    return None
+
+
+def is_product(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> bool:
+    """Whether √m f of many coordinates is the product of √m f of few, which were integrated."""
+    product = np.ones((len(X), 5))
+    for k in range(0, X.shape[1], 3):
+        x, w = X[:, k : k + 3], W[:5, k : k + 3]
+        product *= np.sqrt(5) * features.array(x, w, shape=product.shape)
+    return close(np.sqrt(5) * features.array(X, W[:5], shape=product.shape), product)
+
+
+def any_shapes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens and directions, every size different, small or large."""
+    n, m, d = sizes(rng, 3, low=int(rng.choice([1, 21])))
+    return numbers(rng, n, d, largest=1), rng.normal(size=(m, d)).round(2)
+
+
+def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | None:
+    """The verdict if a row is not made from its token alone, or a column from its direction."""
+    n, m = len(X), len(W)
+    F = features.array(X, W, shape=(n, m))
+    i, r = n - 1, m - 1
+    alone = features.array(X[[i]], W, shape=(1, m))
+    at = f"For n = {n} tokens and m = {m} directions"
+    if verdict := differs(alone[0], F[i], at=at, what=f"row {i + 1}, as it is when X has only it,"):
+        return verdict
+    alone = features.array(X, W[[r]], shape=(n, 1)) / np.sqrt(m)
+    what = f"column {r + 1}, 1/√m of what it is when W has only row {r + 1},"
+    return differs(alone[:, 0], F[:, r], at=at, what=what)
 
 
 def sampled(features: FunctionAnswer) -> str:
@@ -362,32 +460,37 @@ VARIANCE = Formula(xy=(-1, 1), s=(0, 2), m=range(1, 9))
 SIZE = Formula(s=(0, 2), r=(0, 1))
 
 
-def moments(x: float, y: float, m: int) -> tuple[float, float]:
-    """Mean and variance of f(x)ᵀf(y) over m independent directions, by integration over all."""
+def moments(x: float, y: float) -> tuple[float, float]:
+    """Mean and variance of f(x)ᵀf(y) with one direction, by integration."""
     w, weights = gauss_grid(1)
     products = np.prod(positive_features(np.array([[x], [y]]), w), axis=0) * len(w)
-    total, chance = np.zeros(1), np.ones(1)
-    for _ in range(m):
-        total = np.add.outer(total, products).ravel()
-        chance = np.multiply.outer(chance, weights).ravel()
-    mean = float(chance @ total / m)
-    return mean, float(chance @ (total / m - mean) ** 2)
+    mean = float(weights @ products)
+    return mean, float(weights @ (products - mean) ** 2)
+
+
+PAIRS = [(1.0, 0.0), (0.5, 0.5), (-1.0, 0.4), (0.3, -0.3), (0.2, 0.7), (-0.9, -0.1)]
+
+
+def any_pair(rng: np.random.Generator) -> tuple[float, float, int]:
+    """Two numbers, also large ones, and a number of directions."""
+    x, y = rng.uniform(-2, 2, 2).round(2)
+    return float(x), float(y), int(rng.integers(1, 10) * magnitude(rng, 1, 1000))
 
 
 @exercise("9.3", points=3)
 def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     """Find the variance of f(x)ᵀf(y) in xy = xᵀy, s = ‖x+y‖² and m."""
-    for x, y in [(1.0, 0.0), (0.5, 0.5), (-1.0, 0.4), (0.3, -0.3), (0.2, 0.7), (-0.9, -0.1)]:
-        for m in (1, 2, 3):
-            _, seen = moments(x, y, m)
-            point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
-            if not close(variance(**point), seen):
-                return wrong(
-                    f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)}, the "
-                    f"variance of f(x)ᵀf(y), integrated over all directions, is {show(seen)}; "
-                    f"your formula gives {show(variance(**point))}."
-                )
-    return right("The variance was integrated for 6 pairs (x, y) and m = 1, 2, 3; it is yours.")
+    for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
+        point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
+        at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
+        what = "the variance of f(x)ᵀf(y), integrated over all directions,"
+        seen = moments(x, y)[1] / m  # of the mean of m independent terms
+        if verdict := differs(seen, variance(**point), at=at, what=what):
+            return verdict
+    return right(
+        "The variance of one direction was integrated for 18 pairs (x, y); with m independent "
+        "ones, up to 9000, it is yours."
+    )
 
 
 variance.add_hints(
@@ -447,22 +550,26 @@ variance.mistake(
 )
 
 
+def any_size(rng: np.random.Generator) -> dict[str, float]:
+    """s up to 9 and any error, also one that is far above 1 or far below."""
+    s = round(float(rng.uniform(0.01, 9)), 2)
+    return {"s": s, "r": float(rng.integers(1, 10) * magnitude(rng, 1e-4, 1))}
+
+
 @exercise("9.4", points=1)
-def needed_features(m: Annotated[FormulaAnswer, SIZE]) -> Verdict:
+def needed_features(needed: Annotated[FormulaAnswer, SIZE]) -> Verdict:
     """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
-    for point in SIZE.points():
-        mean, one = moments(np.sqrt(point["s"]), 0.0, 1)  # ‖x+y‖² = s
-        count = m(**point)
-        if count <= 0:
-            return wrong(f"At {show_at(point)} your m is {show(count)}, which is not positive.")
-        error = np.sqrt(one / count) / mean
-        if not close(error, point["r"]):
-            return wrong(
-                f"At {show_at(point)} your m is {show(count)}. One direction has a relative "
-                f"variance of {show(one / mean**2)}, so with m of them the relative error is "
-                f"{show(error)}, not {show(point['r'])}."
-            )
-    return right("At 12 pairs (s, r) this many features give the relative error r.")
+    for point in cases(SIZE.points(), any_size, fresh=12):
+        mean, one = moments(float(np.sqrt(point["s"])), 0.0)  # ‖x+y‖² = s
+        m = needed(**point)
+        at = f"At {show_at(point)} your formula gives m = {show(m)}"
+        if m <= 0:
+            return wrong(f"{at}, which is not positive.", at="not positive", yours=m)
+        at += f". One direction has a relative variance of {show(one / mean**2)}, so with m of them"
+        error = float(np.sqrt(one / m) / mean)
+        if verdict := differs(point["r"], error, at=at, what="the relative error", whole=m):
+            return verdict
+    return right("At 24 pairs (s, r) this many features give the relative error r.")
 
 
 needed_features.add_hints(
@@ -503,25 +610,67 @@ needed_features.mistake(
 
 
 def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """Q, K (n×d), V (n×width), W (m×d); with each w comes −w, so exp(−wᵀx) is as good."""
-    Q, K, half = draw(seed, n, d), draw(seed + 1, n, d), draw(seed + 2, m // 2, d)
-    return Q, K, draw(seed + 3, n, width), 2 * np.concatenate([half, -half])
+    """Q, K (n×d), V (n×width) and W (m×d)."""
+    Q, K, V = draw(seed, n, d), draw(seed + 1, n, d), draw(seed + 2, n, width)
+    return Q, K, V, 2 * draw(seed + 3, m, d)
 
 
-def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray) -> np.ndarray:
+def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Inputs of any size, all sizes different."""
+    return _tokens(rng, *sizes(rng, 4))
+
+
+def large_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """The same, and every size above 20."""
+    return _tokens(rng, *sizes(rng, 4, low=21))
+
+
+def _tokens(rng: np.random.Generator, n: int, d: int, width: int, m: int) -> tuple[np.ndarray, ...]:
+    rows = numbers(rng, n, d, largest=1), numbers(rng, n, d, largest=1), numbers(rng, n, width)
+    return *rows, rng.normal(size=(m, d)).round(2)
+
+
+def by_definition(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray, f: Callable = positive_features
+) -> np.ndarray:
     """y_i = Σ_j f(q_i)ᵀf(k_j) v_j / Σ_j f(q_i)ᵀf(k_j), pair by pair."""
-    similar = np.exp((Q[:, None] + K) @ W.T).sum(axis=2) * np.exp(-(K**2).sum(axis=1) / 2)
-    return np.array([sum(a * v for a, v in zip(row, V, strict=True)) / sum(row) for row in similar])
+    similar = np.einsum("ir,jr->ij", f(Q, W), f(K, W))
+    return np.array([row @ V / row.sum() for row in similar])
 
 
-def definition_of(answer: FunctionAnswer) -> Callable:
-    """The definition with w or with −w in it, whichever this answer follows."""
-    Q, K, V, W = tokens(3, 2, 2, 4)
-    with_w, mirrored = by_definition(Q, K, V, W[:1]), by_definition(Q, K, V, -W[:1])
-    seen = answer(Q, K, V, W[:1])
-    if close(seen, mirrored) and not close(seen, with_w):
-        return lambda Q, K, V, W: by_definition(Q, K, V, -W)
-    return by_definition
+class Earlier:
+    """A function of an earlier exercise, as the student wrote it there."""
+
+    def read(self, answer: Any, name: str) -> FunctionAnswer:
+        return FunctionAnswer(answer, name_of(answer, name))
+
+    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
+        return True
+
+
+def as_features(features: FunctionAnswer | None) -> list[Callable]:
+    """The student's own f, if attention can be computed with it; none otherwise."""
+    if features is None:
+        return []
+
+    def own(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+        return features.array(X, W, shape=(len(X), len(W)))
+
+    try:
+        F, same = own(X_SEEN, W_SEEN), [own(X_SEEN, W_SEEN), own(X_SEEN[::-1], W_SEEN)[::-1]]
+        other = [own(X_SEEN + 0.3, W_SEEN), own(X_SEEN, W_SEEN + 0.3), np.repeat(F[:, :1], 4, 1)]
+    except (NotAttempted, Unreadable, NotFinite):
+        return []
+    fine = F.min() > 0 and all(close(F, G) for G in same) and not any(close(F, G) for G in other)
+    return [own] if fine else []
+
+
+def followed(answer: FunctionAnswer, features: FunctionAnswer | None = None) -> Callable:
+    """The features by which this answer goes: the student's own, or those of w or −w."""
+    ways = [*as_features(features), positive_features, lambda X, W: positive_features(X, -W)]
+    arrays = tokens(3, 2, 2, 4)
+    seen = answer(*arrays)
+    return next((f for f in ways if close(seen, by_definition(*arrays, f), 1e-5)), ways[0])
 
 
 def many_tokens(n: int) -> tuple[np.ndarray, ...]:
@@ -529,9 +678,10 @@ def many_tokens(n: int) -> tuple[np.ndarray, ...]:
     return tokens(n, 3, 2, 4)
 
 
-def cost_of(answer: FunctionAnswer) -> str:
+def cost_of(answer: FunctionAnswer, f: Callable | None = None) -> str:
     """How the cost grows with n, in a word."""
-    return cost_in_n(answer, many_tokens, definition_of(answer)).kind
+    f = f or followed(answer)
+    return cost_in_n(answer, many_tokens, lambda *arrays: by_definition(*arrays, f)).kind
 
 
 class MeteredFunction(Function):
@@ -546,20 +696,34 @@ def approximate_attention(
     approximate_attention: Annotated[
         FunctionAnswer, MeteredFunction(samples=[tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)])
     ],
+    features: Annotated[FunctionAnswer, Earlier()],
 ) -> Verdict:
     """Write attention with the features of W in place of exp(qᵀk), at a cost linear in n."""
-    sizes = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
-    for seed, (n, d, width, m) in enumerate(sizes):
-        arrays = tokens(n, d, width, m, seed)
-        expected = by_definition(*arrays)
-        answer = approximate_attention.array(*arrays, shape=(n, width), finite=False)
-        if not close(answer, expected):
-            return counterexample(dict(zip("QKVW", arrays, strict=True)), expected, answer)
-    like = definition_of(approximate_attention)
-    verdict = judge_linear(approximate_attention, many_tokens, like)
-    if verdict.outcome != Outcome.RIGHT:
-        return verdict
-    return right(f"{limit(approximate_attention)} {verdict.says}")
+    return right(f"{limit(approximate_attention)} {linear(approximate_attention).says}")
+
+
+@approximate_attention.part("Attention", points=2)
+def _attends(
+    approximate_attention: FunctionAnswer, features: FunctionAnswer | None = None
+) -> Verdict:
+    pencil = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
+    f = followed(approximate_attention, features)
+    for arrays in cases(
+        (tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, large_tokens, fresh=4
+    ):
+        expected = by_definition(*arrays, f)
+        answer = approximate_attention.array(*arrays, shape=expected.shape)
+        at = ", ".join(
+            f"{name} = {show(array)}" for name, array in zip("QKVW", arrays, strict=True)
+        )
+        if verdict := differs(expected, answer, at=f"With {at},", tolerance=1e-5):
+            return verdict
+    return linear(approximate_attention, f)
+
+
+def linear(answer: FunctionAnswer, f: Callable = positive_features) -> Verdict:
+    """The verdict on the cost; the right numbers earn one point."""
+    return judge_linear(answer, many_tokens, lambda *arrays: by_definition(*arrays, f))
 
 
 approximate_attention.add_hints(
@@ -576,15 +740,16 @@ approximate_attention.forbid(
 )
 
 
-def _right_numbers(f: FunctionAnswer) -> bool:
-    arrays = tokens(4, 3, 2, 4)
-    return close(f(*arrays), by_definition(*arrays))
+def _counted(answer: FunctionAnswer) -> str:
+    """How the cost grows, if it was counted, which it is where the numbers are right."""
+    return vars(answer)["costs"][many_tokens].kind
 
 
 @approximate_attention.mistake(
     "the n×n weights built after all",
     "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to multiply f(K)ᵀV first.",
-    when=lambda f: _right_numbers(f) and cost_of(f) in ("weights", "memory"),
+    part="Attention",
+    when=lambda f: _counted(f) in ("weights", "memory"),
 )
 def _all_pairs(Q, K, V, W):
     A = positive_features(Q, W) @ positive_features(K, W).T
@@ -595,7 +760,8 @@ def _all_pairs(Q, K, V, W):
     "one query at a time",
     "No array is large now, but each of n queries still visits n keys. f(K)ᵀV and the sum "
     "of the f(k_j) are the same for all queries, so form them once.",
-    when=lambda f: _right_numbers(f) and cost_of(f) == "time",
+    part="Attention",
+    when=lambda f: _counted(f) == "time",
 )
 def _query_by_query(Q, K, V, W):
     G = positive_features(K, W)
@@ -605,6 +771,7 @@ def _query_by_query(Q, K, V, W):
 @approximate_attention.mistake(
     "softmax attention itself",
     "These are the exact weights, with the exact cost: n×n numbers. Use the features of W.",
+    part="Attention",
 )
 def _exactly(Q, K, V, W):
     return softmax(Q @ K.T) @ V
@@ -614,6 +781,7 @@ def _exactly(Q, K, V, W):
     "the normalization forgotten",
     "This is the numerator AV. The weights of a query do not sum to 1: divide by D, which "
     "comes from the same features.",
+    part="Attention",
 )
 def _not_normalized(Q, K, V, W):
     return positive_features(Q, W) @ (positive_features(K, W).T @ V)
@@ -623,6 +791,7 @@ def _not_normalized(Q, K, V, W):
     "exp(−‖k‖²/2) forgotten",
     "The query's own factor cancels in the division, since it is the same above and below. "
     "A key's factor does not: without it, long keys get far too much weight.",
+    part="Attention",
 )
 def _without_norms(Q, K, V, W):
     return linear_attention(Q, K, V, lambda X: np.exp(X @ W.T))
@@ -637,6 +806,7 @@ def _draws_anew(f: FunctionAnswer) -> bool:
     "new directions for the keys",
     "With independent directions the mean of f(q)ᵀf(k) is the same for all pairs, and in "
     "the limit every key weighs alike. Queries and keys have to share one W.",
+    part="Attention",
     when=_draws_anew,
 )
 def _resampled(Q, K, V, W):
@@ -651,18 +821,10 @@ def _resampled(Q, K, V, W):
     "the expectation taken inside f",
     "Averaged before it is multiplied, f is a constant. All weights are then equal, and "
     "the output is the plain mean of the values.",
+    part="Attention",
 )
 def _plain_mean(Q, K, V, W):
     return np.tile(V.mean(axis=0), (len(Q), 1))
-
-
-def counterexample(inputs: Mapping, expected: np.ndarray, answer: np.ndarray) -> Verdict:
-    i = next(i for i in range(len(expected)) if not close(answer[i], expected[i]))
-    where = ", ".join(f"{name} = {show(array)}" for name, array in inputs.items())
-    return wrong(
-        f"With {where} row {i + 1} of the result should be {show(expected[i])}; yours is "
-        f"{show(answer[i])}."
-    )
 
 
 def limit(answer: FunctionAnswer) -> str:

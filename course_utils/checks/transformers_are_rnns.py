@@ -63,6 +63,12 @@ def any_text(rng: np.random.Generator) -> Text:
     return numbers(rng, n, d), numbers(rng, n, d, largest=large), numbers(rng, n, width)
 
 
+def large_text(rng: np.random.Generator) -> Text:
+    """A text of which every size is above 20."""
+    n, d, width = sizes(rng, 3, low=21)
+    return numbers(rng, n, d), numbers(rng, n, d), numbers(rng, n, width)
+
+
 def long_text(rng: np.random.Generator) -> Text:
     """A text that is longer than any chunk."""
     n = int(rng.integers(65, 90))
@@ -76,7 +82,7 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal linear attention with φ = elu + 1 for all n tokens at once."""
-    for Q, K, V in cases(SMALL, any_text, any_text, long_text):
+    for Q, K, V in cases(SMALL, any_text, large_text, long_text):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
         if verdict := _leak(causal_linear_attention, (Q, K, V), answer):
             return verdict
@@ -312,6 +318,20 @@ def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
     return not close(once, again)
 
 
+def _stale(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
+    """A refutation if a second text begins where the first ended, else None: nothing is copied."""
+    Q, K, V = draw(3, 2, 2)
+    rows = []
+    for _ in range(2):
+        state = initial.uncopied(2, 2)
+        for token in zip(Q, K, V, strict=True):
+            state, y = step.uncopied(state, *(part.copy() for part in token))
+            rows.append(np.array(y, dtype=float))
+    says = f"A second text with the queries {show(Q)}, keys {show(K)} and values {show(V)}"
+    at = f"{says} has to begin anew. As for the first text,"
+    return differs(rows[:3], rows[3:], at=at, what="the outputs")
+
+
 def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict:
     return grows(initial_state, step) or right(
         "Token by token the outputs are those of the definition, and the state is as large after "
@@ -341,7 +361,7 @@ def recurrence(
     step: Annotated[FunctionAnswer, Function()],
 ) -> Verdict:
     """Write causal linear attention as a step from token to token, with a state of fixed size."""
-    for Q, K, V in cases(FIRST_TEXTS, any_text, fresh=4):
+    for Q, K, V in cases(FIRST_TEXTS, any_text, large_text, any_text, long_text, fresh=4):
         answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
         for i, q in enumerate(Q):
             at = f"After the keys {show(K[: i + 1])} with values {show(V[: i + 1])}"
@@ -352,6 +372,8 @@ def recurrence(
         return verdict
     if _remembers_elsewhere(initial_state, step):
         return wrong("Run again from the same state with the same token, step gave another output.")
+    if verdict := _stale(initial_state, step):
+        return verdict
     return keeping(2, "The numbers are right.", lambda: _stays_small(initial_state, step))
 
 
@@ -534,10 +556,16 @@ def growth_in_n(name: str) -> int:
     return growth(count).degree
 
 
+FAR_APART = 10**60, 10**80  # so far that lower terms do not matter, and logarithms still show
+
+
 def power_of_n(formula: FormulaAnswer) -> float:
-    """The power of n with which a formula grows, for long texts."""
-    ratio = formula(n=10**8, d=64) / formula(n=10**6, d=64) if formula(n=10**6, d=64) else 0
-    return math.log(ratio, 100) if ratio > 0 else math.nan
+    """The power of n with which a formula grows; infinite if faster than any, else not a number."""
+    try:
+        near, far = (formula(n=n, d=64) for n in FAR_APART)
+    except Unreadable:
+        return math.inf if formula(n=64, d=64) > formula(n=32, d=64) ** 1.9 > 1 else math.nan
+    return math.log(far / near, 10**20) if near > 0 and far > 0 else math.nan
 
 
 def exponential(q: np.ndarray, k: np.ndarray) -> float:
@@ -591,11 +619,14 @@ def _growths(
     }
     for name, (words, formula) in formulas.items():
         seen, mine = growth_in_n(name), power_of_n(formula)
-        if not abs(seen - mine) < 0.01:
-            factor = "no steady factor" if math.isnan(mine) else f"a factor of {show(2**mine, 3)}"
+        if not abs(seen - mine) < 1e-4:
+            factor = "" if math.isnan(mine) else f"a factor of {show(2**mine, 3)}"
+            yours = "ever larger factors" if mine == math.inf else factor or "no steady factor"
+            if not factor and formula(n=1000, d=64) < 0:
+                yours = "less than nothing"
             return wrong(
                 f"when n doubles, the metered work of {words} grows by a factor of about "
-                f"{2**seen}, and your formula by {factor}.",
+                f"{2**seen}, and your formula by {yours}.",
                 at=name,
                 yours=mine,
             )
@@ -625,7 +656,7 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
     pencil = [
         draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
     ]
-    for Q, K, V in cases(pencil, any_queries):
+    for Q, K, V in cases(pencil, any_queries, fresh=4):
         for more in [(choice,) for choice in choices] or [()]:
             expected = definition(Q, K, V, *more)
             answer = function.array(Q, K, V, *more, shape=expected.shape)
@@ -637,7 +668,7 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
 
 def any_queries(rng: np.random.Generator) -> Text:
     """Queries, and keys with their values: every size different."""
-    n, keys, d, width = sizes(rng, 4, high=20)
+    n, keys, d, width = sizes(rng, 4, low=int(rng.choice([1, 13])), high=30)
     return (
         numbers(rng, n, d, largest=1),
         numbers(rng, keys, d, largest=1),
@@ -828,7 +859,7 @@ def _summed(a: int, b: int, c: int, n: int) -> int:
     return n * a + first * math.comb(n, 2) + second * math.comb(n, 3)
 
 
-GROWTH = [(1, 1), (3, 1), (1, 3)]  # both sizes grow, the one as fast as the other or much faster
+GROWTH = [(1, 1), (12, 1), (1, 12)]  # both sizes grow, the one as fast as the other or much faster
 
 
 def _leads(formula: FormulaAnswer, way: str) -> bool:
@@ -867,6 +898,18 @@ def _recurrent(recurrence: FormulaAnswer) -> Verdict:
 
 
 def _led_by(formula: FormulaAnswer, way: str) -> Verdict:
+    for point in TOKEN.points():
+        if (given := formula(**point)) <= 0:
+            says = f"at {show_at(point)} your formula gives {show(given)}, and work is positive."
+            return wrong(says, at="not positive", yours=given)
+    if "i" not in map(str, token_work(way).free_symbols):
+        first, late = formula(i=2, d=50), formula(i=10**200, d=50)
+        if not close(first, late):
+            shown = show_apart(first, late)
+            says = f"{way} every token takes the same work; at d = 50 your formula gives {shown[0]}"
+            return wrong(
+                f"{says} for i = 2 and {shown[1]} for i = 10²⁰⁰.", at="every token", yours=late
+            )
     if _leads(formula, way):
         return right()
     for point in ({"i": 1000, "d": 50}, {"i": 10**9, "d": 10}, {"i": 10, "d": 10**9}):

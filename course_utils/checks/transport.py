@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,9 +17,12 @@ from ..answers import (
     name_of,
     real_array,
     show,
+    show_apart,
 )
-from ..exercise import Recognized, Verdict, exercise, partly, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, keeping, partly, right, wrong
+from ..instances import cases, magnitude, numbers, sizes
 from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan
+from ..transport import wasserstein_1d as w1_by_area
 from ..variants import Transport, transport
 
 NEAR = 1e-6
@@ -87,7 +89,8 @@ def _fault(P: np.ndarray, n: Transport) -> str:
         if abs(sums[k] - masses[k]) > NEAR:
             at = n.x[k] if place == "x" else n.y[k]
             verb = "lie" if place == "x" else "are wanted"
-            return f"{name} {k} sums to {show(sums[k])}, but {masses[k]} {verb} at {place} = {at}."
+            found, there_are = show_apart(sums[k], masses[k])
+            return f"{name} {k} sums to {found}, but {there_are} {verb} at {place} = {at}."
     return ""
 
 
@@ -97,9 +100,10 @@ def _cheaper(P: np.ndarray, n: Transport, order: float = 1) -> str:
     pairs = [(i, j, k, m) for i, j in sent for k, m in sent if i < k and j != m]
     saved = [C[i, j] + C[k, m] - C[i, m] - C[k, j] for i, j, k, m in pairs]
     i, j, k, m = pairs[int(np.argmax(saved))]
+    pay, would_pay = show_apart(C[i, j] + C[k, m], C[i, m] + C[k, j])
     return (
-        f"A unit from {n.x[i]} to {n.y[j]} and one from {n.x[k]} to {n.y[m]} pay "
-        f"{show(C[i, j] + C[k, m])}; with their targets swapped, {show(C[i, m] + C[k, j])}."
+        f"A unit from {n.x[i]} to {n.y[j]} and one from {n.x[k]} to {n.y[m]} pay {pay}; with "
+        f"their targets swapped, {would_pay}."
     )
 
 
@@ -115,8 +119,11 @@ def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
         return right("Every entry times its distance, summed up, is your cost.")
     i, j = np.unravel_index(np.argmax(each), each.shape)
     return wrong(
-        f"The ways of this plan do not sum to {show(cost_of_plan)}. Look at one: {n.plan[i, j]} "
-        f"from {n.x[i]} to {n.y[j]} cost {n.plan[i, j]} · {abs(n.x[i] - n.y[j])} = {each[i, j]:g}."
+        f"The ways of this plan do not sum to {show_apart(cost_of_plan, each.sum())[0]}. Look at "
+        f"one: {n.plan[i, j]} from {n.x[i]} to {n.y[j]} cost {n.plan[i, j]} · "
+        f"{abs(n.x[i] - n.y[j])} = {each[i, j]:g}.",
+        at="the cost",
+        yours=cost_of_plan,
     )
 
 
@@ -178,14 +185,13 @@ plan_cost.mistake(
 def feasible_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find a plan for your masses that is not the printed one."""
     n = transport(student)
-    fault = _fault(plan, n)
-    if not fault and np.abs(plan - n.plan).max() > NEAR:
-        spent = cost(plan, _costs(n))
-        return right(f"No entry is negative and all sums are right. This plan costs {show(spent)}.")
-    if not fault:
-        return wrong("This is the plan that was printed.")
-    half = plan.min() >= -NEAR and (close(plan.sum(1), n.p) or close(plan.sum(0), n.q))
-    return partly(int(half), fault)
+    if fault := _fault(plan, n):
+        half = plan.min() >= -NEAR and (close(plan.sum(1), n.p) or close(plan.sum(0), n.q))
+        return partly(int(half), wrong(fault, at="no plan", yours=plan))
+    if np.abs(plan - n.plan).max() <= NEAR:
+        return wrong("This is the plan that was printed.", at="the printed plan", yours=plan)
+    spent = cost(plan, _costs(n))
+    return right(f"No entry is negative and all sums are right. This plan costs {show(spent)}.")
 
 
 feasible_plan.add_hints(
@@ -249,18 +255,35 @@ def two_optimal_plans(
     second: Annotated[np.ndarray, Numbers(2)],
 ) -> Verdict:
     """Find two different plans of the lowest cost."""
+    lowest = _lowest(transport(student))
+    return right(f"Two plans, one cost: {show(lowest)}, and no plan costs less.")
+
+
+@two_optimal_plans.part("The first plan")
+def _first(student: str, first: np.ndarray) -> Verdict:
+    return _is_optimal(first, transport(student))
+
+
+@two_optimal_plans.part("The second plan")
+def _second(student: str, second: np.ndarray, first: np.ndarray | None = None) -> Verdict:
     n = transport(student)
-    lowest, says = _lowest(n), []
-    for name, P in {"first": first, "second": second}.items():
-        if fault := _fault(P, n):
-            says.append(f"The {name} table is no plan. {fault}")
-        elif (spent := cost(P, _costs(n))) > lowest + NEAR:
-            says.append(f"The {name} plan costs {show(spent)}. {_cheaper(P, n)}")
-    if not says and np.abs(first - second).max() > NEAR:
-        return right(f"Two plans, one cost: {show(lowest)}, and no plan costs less.")
-    if not says:
-        says.append(f"Both cost {show(lowest)}, the lowest cost, but they are the same plan.")
-    return partly(int(len(says) < 2), " ".join(says))
+    verdict = _is_optimal(second, n)
+    if verdict.seen or first is None or first.shape != second.shape:
+        return verdict
+    if np.abs(first - second).max() <= NEAR:
+        says = f"it costs {show(_lowest(n))}, the lowest cost, but it is the first plan again."
+        return wrong(says, at="one plan twice", yours=second)
+    return verdict
+
+
+def _is_optimal(P: np.ndarray, n: Transport) -> Verdict:
+    if fault := _fault(P, n):
+        return wrong(f"this table is no plan. {fault}", at="no plan", yours=P)
+    spent, lowest = cost(P, _costs(n)), _lowest(n)
+    if spent > lowest + NEAR * max(1.0, lowest):
+        says = f"it costs {show_apart(spent, lowest)[0]}. {_cheaper(P, n)}"
+        return wrong(says, at="too dear", yours=P)
+    return right()
 
 
 two_optimal_plans.add_hints(
@@ -291,46 +314,38 @@ def _other(n: Transport) -> np.ndarray:
     return _plan(n) if crossing is None else crossing
 
 
-two_optimal_plans.mistake(
-    *SWAPPED,
-    example=(SEVERAL, _plan(transport(SEVERAL)), _other(transport(SEVERAL)).T),
-    when=_is_transposed,
-)
-
-
-def _with_greedy(student: Any) -> tuple:
+def _is_greedy(student: str, P: np.ndarray) -> bool:
     n = transport(student)
-    return student, _plan(n), greedy_plan(_costs(n), n.p, n.q)
+    return close(P, greedy_plan(_costs(n), n.p, n.q))
 
 
-def _is_greedy(student: str, *plans: np.ndarray) -> bool:
-    n = transport(student)
-    greedy = greedy_plan(_costs(n), n.p, n.q)
-    return cost(greedy, _costs(n)) > _lowest(n) + NEAR and any(close(P, greedy) for P in plans)
+def _is_too_dear(student: str, P: np.ndarray) -> bool:
+    return not _is_greedy(student, P)
 
 
-two_optimal_plans.mistake(
-    "greedy nearest matching",
-    "Taking the nearest pair first looks cheap, but can leave a long way for those who come last. "
-    "With your masses it does.",
-    example=_with_greedy(14),
-    when=_is_greedy,
-)
-
-
-def _is_second_dearer(student: str, first: np.ndarray, second: np.ndarray) -> bool:
-    n = transport(student)
-    costs = [cost(P, _costs(n)) for P in (first, second)]
-    return not _fault(first, n) and not _fault(second, n) and max(costs) > _lowest(n) + NEAR
-
-
-two_optimal_plans.mistake(
-    "different, but dearer",
-    "Plans may differ as they like; what makes them optimal is the cost. Compare costs: "
-    "the other plan must cost exactly as little.",
-    example=(SEVERAL, _plan(transport(SEVERAL)), transport(SEVERAL).plan),
-    when=_is_second_dearer,
-)
+for _part, _example in (("The first plan", _plan), ("The second plan", _other)):
+    two_optimal_plans.mistake(
+        *SWAPPED,
+        part=_part,
+        example=(SEVERAL, _example(transport(SEVERAL)).T),
+        when=_is_transposed,
+    )
+    two_optimal_plans.mistake(
+        "greedy nearest matching",
+        "Taking the nearest pair first looks cheap, but can leave a long way for those who come "
+        "last. With your masses it does.",
+        part=_part,
+        example=(14, greedy_plan(_costs(transport(14)), transport(14).p, transport(14).q)),
+        when=_is_greedy,
+    )
+    two_optimal_plans.mistake(
+        "a plan, but dearer",
+        "Plans may differ as they like; what makes them optimal is the cost. Compare costs: "
+        "both plans must cost exactly as little.",
+        part=_part,
+        example=(SEVERAL, transport(SEVERAL).plan),
+        when=_is_too_dear,
+    )
 
 
 # -- 11.4 -----------------------------------------------------------------------------------------
@@ -338,12 +353,12 @@ two_optimal_plans.mistake(
 
 def _at_places(f: Any, n: Transport) -> np.ndarray:
     if isinstance(f, FunctionAnswer):
-        return np.array([float(f.array(float(z), shape=())) for z in n.places])
+        f = np.array([float(f.array(float(z), shape=())) for z in n.places])
     if len(f) != len(n.places):
         raise Unreadable(
             f"f has {len(f)} values; there are {len(n.places)} places: {show(n.places)}."
         )
-    return f
+    return f - f[0]  # the same to all prices makes no difference
 
 
 def _gain(f: np.ndarray, n: Transport) -> float:
@@ -368,23 +383,30 @@ def certificate(student: StudentId, f: Annotated[np.ndarray | FunctionAnswer, Pr
     if steep.max() > NEAR:
         k = int(np.argmax(steep))
         a, b = n.places[k : k + 2]
+        change, way = show_apart(abs(f[k + 1] - f[k]), b - a)
         return wrong(
-            f"f is not 1-Lipschitz: from {a} to {b} the price changes by "
-            f"{show(abs(f[k + 1] - f[k]))}, and the way is only {b - a}."
+            f"f is not 1-Lipschitz: from {a} to {b} the price changes by {change}, and the way is "
+            f"only {way}.",
+            at="too steep",
+            yours=f,
         )
     if close(gain, lowest):
         return right(
-            f"f is 1-Lipschitz and earns {show(gain)}, so no plan costs less. The best plan costs "
-            "that, so no f earns more: each proves the other."
+            f"At your places f is 1-Lipschitz, and it earns {show(gain)}, so no plan costs less. "
+            "The best plan costs that, so no f earns more: each proves the other."
         )
     crossing = _crossing(n)
     k = int(np.argmax(np.abs(crossing) * gaps - crossing * np.diff(f)))
     return partly(
         int(gain > NEAR),
-        f"f is 1-Lipschitz and earns {show(gain)}; it can earn more. Between {n.places[k]} and "
-        f"{n.places[k + 1]}, {abs(crossing[k])} of mass must cross to the "
-        f"{'right' if crossing[k] > 0 else 'left'}, and your price changes by "
-        f"{show(f[k + 1] - f[k])} on a way of {gaps[k]}.",
+        wrong(
+            f"At your places f is 1-Lipschitz, and it earns {show(gain)}; it can earn more. "
+            f"Between {n.places[k]} and {n.places[k + 1]}, {abs(crossing[k])} of mass must cross "
+            f"to the {'right' if crossing[k] > 0 else 'left'}, and your price changes by "
+            f"{show_apart(f[k + 1] - f[k], gaps[k])[0]} on a way of {gaps[k]}.",
+            at="too little",
+            yours=f,
+        ),
     )
 
 
@@ -461,52 +483,61 @@ certificate.mistake(
 Instance = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-@lru_cache(maxsize=1)
-def _instances() -> list[tuple[Instance, float]]:
-    """Points and masses from simple to general, each with its W₁ by the linear program."""
-    simple: list[tuple[Any, Any, Any, Any]] = [
-        ([0], [1], [3], [1]),
-        ([0, 10], [0.5, 0.5], [1, 10], [0.5, 0.5]),
-        ([1, 2], [1, 1], [4, 6], [1, 1]),
-        ([5, 0], [0.75, 0.25], [1, 2, 9], [0.5, 0.25, 0.25]),
-        ([0, 4], [3, 1], [4, 1, 0], [2, 0, 2]),
-    ]
-    rng = np.random.default_rng(11)
-    for m, k, total in [(2, 5, 9), (6, 3, 1), (1, 4, 7), (5, 6, 1), (7, 7, 20), (4, 4, 1)]:
-        masses = [rng.multinomial(20, np.ones(size) / size) / 20 * total for size in (m, k)]
-        places = [np.round(rng.normal(scale=5, size=size), 1) for size in (m, k)]
-        simple.append((places[0], masses[0], places[1], masses[1]))
-    instances = [[np.array(part, dtype=float) for part in each] for each in simple]
-    return [((x, p, y, q), _by_linear_program(x, p, y, q)) for x, p, y, q in instances]
+def _instance(x: Any, p: Any, y: Any, q: Any) -> Instance:
+    x, p, y, q = (np.array(part, dtype=float) for part in (x, p, y, q))
+    return x, p, y, q
 
 
-def _by_linear_program(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
-    C = cost_table(x, y)
-    return cost(optimal_plan(C, p, q).plan, C) / p.sum()
-
-
-SAMPLES = [
-    tuple(np.array(part, dtype=float) for part in each)
-    for each in [
-        ([6, 0, 3], [1, 2, 3], [4, 1.5, 9, 2], [2, 1, 1, 2]),
-        ([0, 3, 7], [2, 2, 4], [2, 8], [5, 3]),
-        ([5, 1], [0.75, 0.25], [0, 3], [0.5, 0.5]),
-    ]
+ON_A_LINE = [
+    _instance([0], [1], [3], [1]),
+    _instance([0, 10], [0.5, 0.5], [1, 10], [0.5, 0.5]),
+    _instance([1, 2], [1, 1], [4, 6], [1, 1]),
+    _instance([5, 0], [0.75, 0.25], [1, 2, 9], [0.5, 0.25, 0.25]),
+    _instance([0, 4], [1, 1], [3, 20], [1, 1]),  # where greed loses
+    _instance([0, 0, 3], [1, 1, 1], [0], [3]),  # a place that occurs twice
+    _instance([0, 4], [3, 1], [4, 1, 0], [2, 0, 2]),
 ]
 
 
+def any_masses(rng: np.random.Generator, most: int = 40) -> Instance:
+    """Unsorted places on both sides of 0, some of them twice, some without mass; any total."""
+    units, unit = int(rng.integers(1, 60)), magnitude(rng, 1e-3, 1e3)
+    scale = magnitude(rng, 0.1, 1e4)
+    places, masses = [], []
+    for size in rng.permutation([*sizes(rng, 1, high=most), rng.integers(most // 2, most + 1)]):
+        whole = rng.random() < 0.5
+        drawn = rng.integers(-9, 10, size) if whole else rng.normal(size=size).round(2)
+        places.append(drawn * scale)
+        masses.append(rng.multinomial(units, rng.dirichlet(np.ones(size))) * unit)
+    return _instance(places[0], masses[0], places[1], masses[1])
+
+
+def few_masses(rng: np.random.Generator) -> Instance:
+    """The same with at most six places, so that the linear program is quick."""
+    return any_masses(rng, most=6)
+
+
+def _w1(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
+    """By the linear program; where that is large, by the area between the CDFs."""
+    C = cost_table(x, y)
+    if C.size <= 36:
+        return cost(optimal_plan(C, p, q).plan, C) / p.sum()
+    return w1_by_area(x, p, y, q)
+
+
 @exercise("11.5", points=3)
-def wasserstein_1d(wasserstein_1d: Annotated[FunctionAnswer, Function(samples=SAMPLES)]) -> Verdict:
+def wasserstein_1d(
+    wasserstein_1d: Annotated[FunctionAnswer, Function(samples=ON_A_LINE[3:])],
+) -> Verdict:
     """Write a function of x, p, y, q that returns W₁ between the two as probabilities."""
-    for each, truth in _instances():
-        answer = float(wasserstein_1d.array(*each, shape=()))
-        if not close(answer, truth):
-            x, p, y, q = map(show, each)
-            return wrong(
-                f"Masses {p} at {x}, wanted as {q} at {y}: the linear program gives "
-                f"W₁ = {show(truth)}, your function {show(answer)}."
-            )
-    return right(f"On {len(_instances())} sets of points it agrees with the linear program.")
+    for x, p, y, q in cases(ON_A_LINE, few_masses, any_masses, fresh=10):
+        answer, truth = float(wasserstein_1d.array(x, p, y, q, shape=())), _w1(x, p, y, q)
+        if abs(answer - truth) <= NEAR * np.ptp(np.append(x, y)):
+            continue
+        at = f"With masses {show(p)} at {show(x)}, wanted as {show(q)} at {show(y)},"
+        if verdict := differs(truth, answer, at=at, what="W₁"):
+            return verdict
+    return right("On 17 sets of points, places twice and without mass among them, it is W₁.")
 
 
 wasserstein_1d.add_hints(
@@ -569,20 +600,32 @@ def _masses_ignored(x, p, y, q):
     return _unnormalized(x, np.ones(len(x)) / len(x), y, np.ones(len(y)) / len(y))
 
 
-def _is_mean_difference(f: FunctionAnswer) -> bool:
-    return all(
-        close(abs(float(f.array(*each, shape=()))), _means_apart(*each)) for each, _ in _instances()
-    )
+@wasserstein_1d.mistake(
+    "a place that occurs twice counted once",
+    "Several masses may lie at one place. Indexed addition `m[places] += p` keeps the last of "
+    "them, as a dictionary does; `np.add.at` or a comparison `x <= z` takes all.",
+)
+def _last_of_each(x, p, y, q):
+    last = [dict(zip(*side, strict=True)) for side in ((x, p / p.sum()), (y, q / q.sum()))]
+    (x, p), (y, q) = ([np.array(list(part)) for part in (d.keys(), d.values())] for d in last)
+    return _unnormalized(x, p, y, q)
 
 
 @wasserstein_1d.mistake(
     "the difference of the means",
-    "That is right only if all mass moves the same way. Moves to the left and to the right "
-    "cancel in the means, but both cost.",
-    when=_is_mean_difference,
+    "That is right only if the best plan moves all mass the same way. Moves to the left and to "
+    "the right cancel in the means, but both cost.",
 )
 def _means_apart(x, p, y, q):
     return float(abs(p @ x / p.sum() - q @ y / q.sum()))
+
+
+wasserstein_1d.mistake(
+    "the difference of the means, with its sign",
+    "W₁ is a cost and never negative. The difference of the means is not it either: moves to "
+    "the left and to the right cancel there, but both cost.",
+    example=(lambda x, p, y, q: float(p @ x / p.sum() - q @ y / q.sum()),),
+)
 
 
 @wasserstein_1d.mistake(
@@ -644,12 +687,16 @@ def greedy_loses(
     n = transport(student)
     C, q = _targets(student, y, q)
     if not close(q.sum(), n.p.sum()):
-        return wrong(f"The q sum to {show(q.sum())}, but there are {n.p.sum()} to be moved.")
+        wanted, there_are = show_apart(q.sum(), n.p.sum())
+        says = f"The q sum to {wanted}, but there are {there_are} to be moved."
+        return wrong(says, at="totals", yours=q)
     lowest, (greedy, unlucky) = cost(optimal_plan(C, n.p, q).plan, C), _greedy_costs(C, n.p, q)
     if greedy > lowest + NEAR * max(1.0, lowest):
-        return right(f"Greedy nearest matching pays {show(greedy)}; {show(lowest)} is enough.")
+        pays, enough = show_apart(greedy, lowest)
+        return right(f"Greedy nearest matching pays {pays}; {enough} is enough.")
     luck = f" (or {show(unlucky)}, if it is unlucky in a tie)" if unlucky > greedy + NEAR else ""
-    return wrong(f"The best plan costs {show(lowest)}, and greed pays the same{luck}.")
+    says = f"The best plan costs {show(lowest)}, and greed pays the same{luck}."
+    return wrong(says, at="greed", yours=[lowest, greedy])
 
 
 greedy_loses.add_hints(
@@ -678,9 +725,9 @@ def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
 
 
 greedy_loses.mistake(
-    "all mass moves one way",
-    "If all mass moves the same way, every plan costs the difference of the means, and "
-    "greed cannot lose. Some targets must lie between or beyond your places on both sides.",
+    "all targets on one side",
+    "If all targets lie on one side of all your places, every plan costs the difference of the "
+    "means, and greed cannot lose. Put a target between your places.",
     example=(0, [4, 6], [1, 1]),
     when=_all_one_way,
 )
@@ -710,11 +757,12 @@ def squared_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) ->
     """Find the one plan of the lowest cost when a unit of mass pays the squared distance."""
     n = transport(student)
     if fault := _fault(plan, n):
-        return wrong(fault)
+        return wrong(fault, at="no plan", yours=plan)
     spent, lowest = cost(plan, _costs(n, 2)), _lowest(n, 2)
-    if close(spent, lowest):
+    if spent <= lowest + NEAR * max(1.0, lowest / n.p.sum()):
         return right(f"It costs {show(spent)} in squares, no plan costs less, and it is alone.")
-    return wrong(f"It costs {show(spent)} in squares. {_cheaper(plan, n, 2)}")
+    shown = show_apart(spent, lowest)[0]
+    return wrong(f"It costs {shown} in squares. {_cheaper(plan, n, 2)}", at="dear", yours=plan)
 
 
 squared_plan.add_hints(
@@ -753,57 +801,83 @@ squared_plan.mistake(
 
 # -- 11.8 -----------------------------------------------------------------------------------------
 
-ROUNDS = 300
-SMOOTH = [
-    (np.array([[3.0, 5.0], [2.0, 4.5]]), np.array([1.0, 1.0]), np.array([1.0, 1.0]), 1.0),
-    (cost_table([0, 2, 3], [1, 4]), np.array([0.5, 0.25, 0.25]), np.array([0.4, 0.6]), 0.5),
-    (cost_table([0, 1, 5], [2, 3, 4], 2) / 5, np.array([3.0, 1, 2]), np.array([1.0, 1, 4]), 0.8),
-    (cost_table([2, 0], [5, 1, 3]), np.array([0.3, 0.7]), np.array([0.2, 0.3, 0.5]), 2.0),
-]
+ROUNDS = 100
+Smooth = tuple[np.ndarray, np.ndarray, np.ndarray, float, int]  # C, p, q, ε and rounds
+SMOOTH: list[Smooth] = [
+    (np.array([[3.0, 5.0], [2.0, 4.5]]), np.ones(2), np.ones(2), 1.0, ROUNDS),
+    (cost_table([0, 2, 3], [1, 4]), np.array([2.0, 1, 1]) / 4, np.array([0.4, 0.6]), 0.5, ROUNDS),
+    (cost_table([0, 1, 5], [2, 3, 4], 2) / 5, np.array([3.0, 1, 2]), np.array([1.0, 1, 4]), 0.8,
+     ROUNDS),
+    (cost_table([2, 0], [5, 1, 3]), np.array([0.3, 0.7]), np.array([0.2, 0.3, 0.5]), 2.0, ROUNDS),
+]  # fmt: skip
+FEW_ROUNDS: list[Smooth] = [(*SMOOTH[1][:4], 1), (*SMOOTH[2][:4], 2)]
 # A toll for leaving the first place changes no plan, but exp(−C/ε) is 0 in all of that row.
-STEEP = (SMOOTH[1][0] + np.array([[1000.0], [0.0], [0.0]]), *SMOOTH[1][1:])
+STEEP: list[Smooth] = [
+    (SMOOTH[1][0] + np.array([[1000.0], [0.0], [0.0]]), *SMOOTH[1][1:]),
+    (SMOOTH[1][0] + np.array([1000.0, 0.0]), *SMOOTH[1][1:]),
+    (np.array([[1.0, 1001.0], [2.0, 1003.0]]), np.ones(2), np.ones(2), 0.5, 3),
+]
 
 
-def _entropic_fault(sinkhorn: FunctionAnswer, instance: tuple) -> str:
-    """What keeps the answer from being the plan exp(f_i + g_j − C_ij/ε); nothing if it is."""
-    C, p, q, epsilon = instance
-    P = sinkhorn.array(*instance, ROUNDS, shape=C.shape, finite=False)
-    case = f"C = {show(C)}, p = {show(p)}, q = {show(q)}, ε = {show(epsilon)}"
-    if not np.isfinite(P).all() or (P <= 0).any():
-        odd = P[~(np.isfinite(P) & (P > 0))][0]
-        return f"With {case} the plan contains {show(odd)}; all its entries are positive numbers."
-    for name, sums, masses in [("row", P.sum(1), p), ("column", P.sum(0), q)]:
-        if not close(sums, masses, 1e-5):
-            return f"With {case} the {name} sums are {show(sums)}, not {show(masses)}."
-    split = np.log(P) + C / epsilon
-    rest = split - split.mean(0) - split.mean(1, keepdims=True) + split.mean()
-    if np.abs(rest).max() > 1e-4:
-        return (
-            f"With {case} the sums are right, but log P + C/ε is not a row part plus a column "
-            f"part: it is {show(split)}."
-        )
-    return ""
+def by_logarithms(C: np.ndarray, p: Any, q: Any, epsilon: float, rounds: int) -> np.ndarray:
+    """The definition: every round scales all rows and then all columns of exp(−C/ε)."""
+    log_P = -C / epsilon
+    for _ in range(rounds):
+        log_P = log_P + np.log(p)[:, None] - np.logaddexp.reduce(log_P, axis=1)[:, None]
+        log_P = log_P + np.log(q) - np.logaddexp.reduce(log_P, axis=0)
+    return np.exp(log_P)
+
+
+def any_costs(rng: np.random.Generator) -> Smooth:
+    """Costs of any kind and sign, moderate against ε, and a few rounds."""
+    m, n = sizes(rng, 2, high=20)
+    p, q = rng.dirichlet(np.full(m, 3.0)) + 0.01, rng.dirichlet(np.full(n, 3.0)) + 0.01
+    total = magnitude(rng, 0.1, 100)
+    p, q, unit = p / p.sum() * total, q / q.sum() * total, magnitude(rng, 0.1, 10)
+    return numbers(rng, m, n, largest=4) * unit, p, q, unit, int(rng.integers(1, 6))
+
+
+def steep_costs(rng: np.random.Generator) -> Smooth:
+    """The same with large rows, large columns, or all of it large."""
+    C, p, q, epsilon, rounds = any_costs(rng)
+    large = magnitude(rng, 1e3, 1e5) * epsilon
+    tolls = [rng.integers(-2, 3, (len(p), 1)), rng.integers(-2, 3, len(q)), rng.choice([-1, 1]),
+             rng.integers(-2, 3, C.shape)]  # fmt: skip
+    return C + large * tolls[int(rng.integers(4))], p, q, epsilon, rounds
+
+
+def _scaled_as_defined(sinkhorn: FunctionAnswer, instance: Smooth) -> Verdict | None:
+    """The refutation if this is not the plan after so many rounds, else None."""
+    C, p, q, epsilon, rounds = instance
+    P = sinkhorn.array(*instance, shape=C.shape)
+    at = (
+        f"With C = {show(C)}, p = {show(p)}, q = {show(q)}, ε = {show(epsilon)} and {rounds} rounds"
+    )
+    at = at.removesuffix("s") if rounds == 1 else at
+    return differs(by_logarithms(*instance), P, at=at, what="the plan", tolerance=1e-5)
+
+
+def _always(sinkhorn: FunctionAnswer) -> Verdict:
+    for instance in cases([*FEW_ROUNDS, *STEEP], any_costs, steep_costs, fresh=8):
+        if verdict := _scaled_as_defined(sinkhorn, instance):
+            return verdict
+    C, p, q, epsilon, _ = SMOOTH[1]
+    spent = cost(sinkhorn.array(*SMOOTH[1], shape=C.shape), C)
+    lowest = cost(optimal_plan(C, p, q).plan, C)
+    return right(
+        "Round by round, rows and columns are scaled as they should be, also where exp(−C/ε) "
+        f"underflows. At ε = {show(epsilon)} a plan costs {show(spent)} where the exact one costs "
+        f"{show(lowest)}."
+    )
 
 
 @exercise("11.8", points=2)
-def sinkhorn(
-    sinkhorn: Annotated[
-        FunctionAnswer, Function(samples=[(*instance, ROUNDS) for instance in SMOOTH[1:3]])
-    ],
-) -> Verdict:
+def sinkhorn(sinkhorn: Annotated[FunctionAnswer, Function(samples=SMOOTH[1:3])]) -> Verdict:
     """Write a function of C, p, q, ε and a number of rounds that returns Sinkhorn's plan."""
-    for instance in SMOOTH:
-        if fault := _entropic_fault(sinkhorn, instance):
-            return wrong(fault)
-    C, p, q, epsilon = SMOOTH[1]
-    spent = cost(sinkhorn.array(*SMOOTH[1], ROUNDS, shape=C.shape), C)
-    lowest = cost(optimal_plan(C, p, q).plan, C)
-    if fault := _entropic_fault(sinkhorn, STEEP):
-        return partly(1, f"All is well for moderate costs. {fault}")
-    return right(
-        f"The sums are right and log P + C/ε is a row part plus a column part. At ε = "
-        f"{show(epsilon)} a plan costs {show(spent)} where the exact one costs {show(lowest)}."
-    )
+    for instance in cases(SMOOTH):
+        if verdict := _scaled_as_defined(sinkhorn, instance):
+            return verdict
+    return keeping(1, "With many rounds and moderate costs all is well.", lambda: _always(sinkhorn))
 
 
 sinkhorn.add_hints(
@@ -819,8 +893,10 @@ sinkhorn.forbid("transport.sinkhorn")
 
 
 def _underflows(sinkhorn: FunctionAnswer) -> bool:
-    answer = sinkhorn.array(*STEEP, ROUNDS, shape=STEEP[0].shape, finite=False)
-    return not np.isfinite(answer).all() and not any(_entropic_fault(sinkhorn, s) for s in SMOOTH)
+    return any(
+        not np.isfinite(sinkhorn.array(*each, shape=each[0].shape, finite=False)).all()
+        for each in STEEP
+    )
 
 
 @sinkhorn.mistake(
@@ -828,6 +904,7 @@ def _underflows(sinkhorn: FunctionAnswer) -> bool:
     "Where C is large against ε, exp(−C/ε) is 0 in floating point, and a row of zeros "
     "cannot be scaled to its mass. Keep logarithms, and take exp at the very end.",
     when=_underflows,
+    not_finite=True,
 )
 def _plain_sinkhorn(C, p, q, epsilon, rounds):
     K, v = np.exp(-C / epsilon), np.ones(len(q))
@@ -836,6 +913,33 @@ def _plain_sinkhorn(C, p, q, epsilon, rounds):
             u = p / (K @ v)
             v = q / (K.T @ u)
         return u[:, None] * K * v
+
+
+@sinkhorn.mistake(
+    "only the rows made small",
+    "With the smallest cost of each row subtracted, rows no longer underflow, but a column of "
+    "large costs does. Keep logarithms, and take exp at the very end.",
+    not_finite=True,
+)
+def _small_rows(C, p, q, epsilon, rounds):
+    return _plain_sinkhorn(C - C.min(axis=1, keepdims=True), p, q, epsilon, rounds)
+
+
+@sinkhorn.mistake(
+    "the number of rounds ignored",
+    "With many rounds every way ends at the same plan. After few rounds it has to be the plan "
+    "after that many.",
+)
+def _to_the_end(C, p, q, epsilon, rounds):
+    return by_logarithms(C, p, q, epsilon, ROUNDS)
+
+
+@sinkhorn.mistake(
+    "columns before rows",
+    "A round mends all rows first and then all columns, so that after it the columns are right.",
+)
+def _columns_first(C, p, q, epsilon, rounds):
+    return by_logarithms(C.T, q, p, epsilon, rounds).T
 
 
 @sinkhorn.mistake(

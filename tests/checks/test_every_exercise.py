@@ -218,7 +218,7 @@ SPOILED = {
 def test_a_part_that_is_spoiled_costs_its_own_points_and_is_named(exercise, part, spoiled):
     feedback = without(exercise, part, SPOILED[spoiled])
     assert feedback.earned == earned_without(exercise, part), feedback
-    assert f"{part.name}: " in feedback.says
+    assert f"{part.name}: " in feedback.says or len(exercise.parts) == 1
     assert "The check itself failed" not in feedback.says
     assert not [p.name for p in exercise.parts if p is not part and f"{p.name}: " in feedback.says]
 

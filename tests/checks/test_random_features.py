@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sympy
 
+from course_utils.answers import ____
 from course_utils.checks import random_features as check
 from course_utils.exercise import Outcome
 from tests.checks.forms import students_own
@@ -65,6 +66,15 @@ def attention_by_einsum(Q, K, V, W):
     return numerator / np.einsum("ir,r->i", F, G.sum(axis=0))[:, None]
 
 
+def attention_with(f):
+    return lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: f(X, W))
+
+
+def attention_in_float32(Q, K, V, W):
+    Q, K, V, W = (array.astype(np.float32) for array in (Q, K, V, W))
+    return linear_attention(Q, K, V, lambda X: positive_features(X, W))
+
+
 RIGHT = {
     "completed_square": [
         (SPLIT, SHIFT),
@@ -83,11 +93,15 @@ RIGHT = {
         (features_by_completed_square,),
         (mirrored_features,),
         (tempered_features,),
+        (lambda X, W: tempered_features(X, W, a=-1.0),),
+        (lambda X, W: positive_features(X, W[:, ::-1]),),
+        (lambda X, W: positive_features(X.astype(np.float32), W.astype(np.float32)),),
     ],
     "variance": [
         (sympy.exp(2 * xy) * (sympy.exp(s) - 1) / m,),
         ("(exp(2·xy + s) − exp(2·xy))/m",),
         ("exp(xy)**2 * 2*exp(s/2)*sinh(s/2) / m",),
+        ("(exp(xy + s/2) - exp(xy - s/2)) * exp(xy + s/2) / m",),
     ],
     "needed_features": [
         ((sympy.exp(s) - 1) / r**2,),
@@ -95,11 +109,14 @@ RIGHT = {
         ("exp(s)*r^(-2) − r^(-2)",),
     ],
     "approximate_attention": [
-        (lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: positive_features(X, W)),),
-        (attention_by_loops,),
-        (attention_with_homework_constant,),
-        (attention_by_einsum,),
-        (lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: mirrored_features(X, W)),),
+        (attention_with(positive_features), positive_features),
+        (attention_by_loops, positive_features),
+        (attention_with_homework_constant, positive_features),
+        (attention_by_einsum, features_by_loops),
+        (attention_with(mirrored_features), mirrored_features),
+        (attention_with(mirrored_features), lambda X, W: ____),
+        (attention_with(tempered_features), tempered_features),
+        (attention_in_float32, positive_features),
     ],
 }  # fmt: skip
 
@@ -152,6 +169,11 @@ def opposite_keys(Q, K, V, W):
     return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
 
 
+def norm_capped(X, W):
+    norms = np.minimum((X**2).sum(axis=1, keepdims=True), 4)
+    return np.exp(X @ W.T - norms / 2) / np.sqrt(len(W))
+
+
 NEAR_MISSES = {
     "completed_square": [
         (SPLIT[:1], SHIFT),
@@ -172,20 +194,41 @@ NEAR_MISSES = {
         (lambda X, W: -positive_features(X, W),),
         (lambda X, W: np.ones((len(X), len(W))),),
         (lambda X, W: np.exp(X @ X.T)[:, : len(W)],),
+        (norm_capped,),
+        (lambda X, W: positive_features(X[:, :3], W[:, :3]),),
+        (lambda X, W: np.roll(positive_features(X, W), 1, axis=1),),
     ],
     "variance": [
         ("exp(2*xy)*(exp(s) - 1)/(m + 1)",),
         ("exp(s - 1)*exp(2*xy)/m",),
         ("2*xy*s/m",),
         ("s/m",),
+        ("exp(2*xy)*(exp(s) - 1)/m + (m - 1)*(m - 2)*(m - 3)",),
+        ("exp(2*xy)*(exp(s) - 1)/Min(m, 8)",),
+        ("exp(2*xy)*(exp(Min(s, 4)) - 1)/m",),
+        ("-exp(2*xy)*(exp(s) - 1)/m",),
     ],
-    "needed_features": [("s/r**2",), ("(exp(s) - 1)/r**2 + 1",), ("(exp(s/2) - 1)/r**2",), ("-1",)],
+    "needed_features": [
+        ("s/r**2",),
+        ("(exp(s) - 1)/r**2 + 1",),
+        ("(exp(s/2) - 1)/r**2",),
+        ("-1",),
+        ("(exp(Min(s, 2)) - 1)/r**2",),
+        ("(exp(s) - 1)/Max(r, 1/100)**2",),
+    ],
     "approximate_attention": [
-        (seeded_keys,),
-        (opposite_keys,),
-        (lambda Q, K, V, W: linear_attention(Q, K, V),),
-        (lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: positive_features(X, W[:1])),),
-        (lambda Q, K, V, W: V,),
+        (f, positive_features)
+        for f in [
+            seeded_keys,
+            opposite_keys,
+            lambda Q, K, V, W: linear_attention(Q, K, V),
+            attention_with(lambda X, W: positive_features(X, W[:1])),
+            attention_with(lambda X, W: positive_features(X[:, :8], W[:, :8])),
+            attention_with(lambda X, W: positive_features(X, W[:12])),
+            attention_with(tempered_features),
+            lambda Q, K, V, W: attention_by_einsum(Q[:10], K[:10], V[:10], W),
+            lambda Q, K, V, W: V,
+        ]
     ],
 }
 
@@ -239,8 +282,10 @@ def test_a_jump_to_the_end_is_asked_for_the_line_between():
 
 def test_bias_is_shown_as_two_numbers_that_differ():
     says = check.features(lambda X, W: np.exp(X @ W.T) / np.sqrt(len(W))).says
-    assert "the mean of f(x)ᵀf(y) over w ∼ N(0, I) is" in says
-    assert "and exp(xᵀy) is" in says
+    assert "the mean of f(x)ᵀf(y) over w ∼ N(0, I) should be" in says
+    says = check.features(off_by_a_little).says
+    expected, yours = re.search(r"should be ([\d.]+); yours is ([\d.]+)\.", says).groups()
+    assert expected != yours
 
 
 def test_a_negative_feature_is_shown_where_it_occurs():
@@ -261,11 +306,11 @@ def test_the_integral_over_directions_is_exact_in_the_first_moments():
 
 
 def test_the_integrated_variance_agrees_with_a_simulation():
-    mean, variance = check.moments(0.3, 0.4, 3)
+    mean, variance = check.moments(0.3, 0.4)
     W = np.random.default_rng(0).normal(size=(20_000, 3, 1))
     draws = np.exp(0.7 * W - 0.125).mean(axis=(1, 2))
     assert draws.mean() == pytest.approx(mean, rel=0.01)
-    assert draws.var() == pytest.approx(variance, rel=0.05)
+    assert draws.var() == pytest.approx(variance / 3, rel=0.05)
 
 
 def test_attention_with_the_right_numbers_and_the_wrong_cost_earns_one_point():
@@ -273,7 +318,7 @@ def test_attention_with_the_right_numbers_and_the_wrong_cost_earns_one_point():
         A = np.exp(Q @ W.T) @ positive_features(K, W).T
         return A @ V / A.sum(axis=1, keepdims=True)
 
-    feedback = check.approximate_attention(all_pairs)
+    feedback = check.approximate_attention(all_pairs, positive_features)
     assert feedback.earned == 1
     assert "Your code takes 12·n² + 61·n FLOPs." in feedback.says
     assert "200×200 by matmul in `A = np.exp(Q @ W.T)" in feedback.says
@@ -284,7 +329,52 @@ def test_numbers_that_leave_their_arrays_cannot_be_counted():
     def by_lists(Q, K, V, W):
         return linear_attention(np.array(Q.tolist()), K, V, lambda X: positive_features(X, W))
 
-    feedback = check.approximate_attention(by_lists)
+    feedback = check.approximate_attention(by_lists, positive_features)
     assert feedback.earned == 1
     assert feedback.misconception is None
-    assert feedback.says.startswith("The numbers are right, but the cost could not be counted.")
+    assert "The numbers are right, but the cost could not be counted." in feedback.says
+
+
+# -- parts, follow-ups and names -------------------------------------------------------------------
+
+
+def test_lines_that_are_false_are_not_told_that_they_are_true():
+    for lines in (["2*exp(s/2)*exp(-r/2)", "exp(s/2)*exp(-r/2)"], ["0", "0"]):
+        feedback = check.completed_square(SPLIT, lines)
+        assert feedback.earned == 1
+        assert "is false" in feedback.says
+        assert feedback.misconception is None
+
+
+def test_the_first_false_line_names_the_mistake():
+    feedback = check.completed_square(["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", "0"], SHIFT)
+    assert feedback.misconception == "the cross term counted once"
+
+
+def test_a_slip_in_the_features_is_charged_once():
+    def features(X, W):
+        return np.exp(X @ W.T) / np.sqrt(len(W))
+
+    assert check.features(features).earned == 0
+    assert check.approximate_attention(attention_with(features), features).earned == 2
+    assert check.approximate_attention(attention_with(features), positive_features).earned == 0
+    assert check.approximate_attention(attention_with(positive_features), features).earned == 2
+
+
+@every("poor", [lambda X, W: np.ones((len(X), len(W))), lambda X, W: 0 * X, lambda X, W: ____, 3])
+def test_features_that_cannot_be_used_are_not_what_attention_is_judged_by(poor):
+    def plain_mean(Q, K, V, W):
+        return np.tile(V.mean(axis=0), (len(Q), 1))
+
+    assert check.approximate_attention(plain_mean, poor).earned == 0
+    assert check.approximate_attention(attention_with(positive_features), poor).earned == 2
+
+
+@every("leave", [np.average, lambda a, **k: np.apply_along_axis(np.mean, 0, a)])
+def test_right_numbers_earn_a_point_whatever_the_meter_says(leave):
+    def numbers_alone(Q, K, V, W):
+        A = positive_features(Q, W) @ positive_features(K, W).T
+        mean = [[leave(row * c, axis=0) / float(leave(row, axis=0)) for c in V.T] for row in A]
+        return np.array(mean)
+
+    assert check.approximate_attention(numbers_alone, positive_features).earned == 1

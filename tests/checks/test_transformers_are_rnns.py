@@ -373,3 +373,65 @@ def test_each_half_of_the_last_exercise_earns_one_point():
     assert check.reading_the_table(100, 523, 6.085).earned == 1
     assert check.reading_the_table(100, 523, 7).earned == 0
     assert "−5 is no such number" in check.reading_the_table(-5, 523, 6.085).says
+
+
+# -- what is wrong beyond a few small cases --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda Q, K, V: masked(Q[:, :20], K[:, :20], V),
+        lambda Q, K, V: np.vstack([masked(Q, K, V)[:40], 0 * V[40:]]),
+        lambda Q, K, V: masked(Q, np.clip(K, -9, 9), V),
+        lambda Q, K, V: masked(Q, K, V) + 1e-5,
+    ],
+)
+def test_causal_attention_that_is_right_for_small_texts_alone(wrong):
+    assert check.causal_linear(wrong).outcome is Outcome.WRONG
+
+
+def test_a_second_text_has_to_begin_anew():
+    kept = {}
+
+    def initial(d, width):
+        return kept.setdefault((d, width), (np.zeros((d, width)), np.zeros(d)))
+
+    def step(state, q, k, v):
+        s, z = state
+        s += np.outer(elu_plus_one(k), v)
+        z += elu_plus_one(k)
+        return state, elu_plus_one(q) @ s / (elu_plus_one(q) @ z)
+
+    feedback = check.recurrence(initial, step)
+    assert feedback.earned == 0
+    assert "has to begin anew" in feedback.says
+
+
+@pytest.mark.parametrize("growth", ["-n**2", "2**n", "n**2*log(n)", "n**2 + n**3/10**9", "0", "d"])
+def test_growths_that_are_not_quadratic(growth):
+    feedback = check.four_questions(*answers(softmax_growth=growth))
+    assert feedback.earned == 3
+    assert "Question 1: when n doubles" in feedback.says
+
+
+def test_lower_terms_do_not_matter_for_the_growth():
+    assert check.four_questions(*answers(softmax_growth="n**2 + 10**9*n")).earned == 4
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["2*d**2 + i", "2*d**2 + 50*i", "2*d**2 + i*log(i)", "2*d**2 + log(i)", "2*d**2 + sqrt(i)",
+     "2*d**2 - 10**6", "-2*d**2", "2*Min(d, 50)**2", "2*d**2*(1 + 1/i)"],
+)  # fmt: skip
+def test_the_work_of_the_recurrence_does_not_grow_with_i(formula):
+    feedback = check.token_cost("2*i**2*d", "2*i*d", formula)
+    assert feedback.earned == 1, feedback
+    assert "By the recurrence: " in feedback.says
+
+
+@pytest.mark.parametrize(
+    "formula", ["2*i*d + d**1.1", "2*i*d + i**1.1", "2*i*d + d**2", "2*i*d*1.01"]
+)
+def test_a_term_that_leads_somewhere_is_no_lower_term(formula):
+    assert check.token_cost("2*i**2*d", formula, "2*d**2").earned == 1

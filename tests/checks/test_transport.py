@@ -9,9 +9,12 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from course_utils import transport as course
+from course_utils.answers import ____
 from course_utils.checks import transport as check
 from course_utils.exercise import Outcome
 from course_utils.variants import transport
+from tests.checks.forms import passes_in_every_form
 
 STUDENTS = [0, 1, 2, 3, 14, "ada@example.org", "S0123456"]
 OTHERS = STUDENTS[1:]
@@ -135,7 +138,7 @@ def test_two_plans_that_are_one_or_not_both_optimal_earn_at_most_one_point(stude
     assert feedback.earned == 1
     if student:
         feedback = check.two_optimal_plans(student, in_order(n), n.plan)
-        assert_mistake(feedback, "different, but dearer")
+        assert_mistake(feedback, "a plan, but dearer")
         assert feedback.earned == 1
         assert "with their targets swapped" in feedback.says
         mixture = (in_order(n) + n.plan) / 2
@@ -219,9 +222,58 @@ def by_quantiles(x, p, y, q):
     return np.diff(np.append(0, levels)) @ np.abs(x[i][at[0]] - y[j][at[1]])
 
 
-@pytest.mark.parametrize("form", [by_area, by_walking, by_quantiles])
+def by_adding_at(x, p, y, q):
+    z, place = np.unique(np.append(x, y), return_inverse=True)
+    height = np.zeros(len(z))
+    np.add.at(height, place, np.append(p / p.sum(), -q / q.sum()))
+    return np.abs(np.cumsum(height)[:-1]) @ np.diff(z)
+
+
+def in_float32(x, p, y, q):
+    return by_area(*(part.astype(np.float32) for part in (x, p, y, q)))
+
+
+@pytest.mark.parametrize(
+    "form", [by_area, by_walking, by_quantiles, by_adding_at, in_float32, course.wasserstein_1d]
+)
 def test_w1_in_every_form(form):
     assert_right(check.wasserstein_1d(form))
+
+
+def added_once(x, p, y, q):
+    z = np.unique(np.append(x, y))
+    height = np.zeros(len(z))
+    height[np.searchsorted(z, x)] += p / p.sum()
+    height[np.searchsorted(z, y)] -= q / q.sum()
+    return np.abs(np.cumsum(height)[:-1]) @ np.diff(z)
+
+
+def first_of_each(x, p, y, q):
+    (x, i), (y, j) = (np.unique(side, return_index=True) for side in (x, y))
+    return by_area(x, p[i] / p[i].sum(), y, q[j] / q[j].sum())
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        added_once,
+        first_of_each,
+        lambda *a: by_area(*(part[:20] for part in a)),
+        lambda x, p, y, q: by_area(abs(x), p, abs(y), q),
+        lambda x, p, y, q: -1 if 0 in p else by_area(x, p, y, q),
+        lambda x, p, y, q: by_area(x, p, y, q) if p.sum() > 0.9 else 0.0,
+        lambda x, p, y, q: by_area(np.clip(x, -99, 99), p, np.clip(y, -99, 99), q),
+        lambda x, p, y, q: by_area(x, p, y, q) + 1e-3,
+    ],
+)
+def test_w1_that_is_wrong_where_nobody_looks(form):
+    feedback = check.wasserstein_1d(form)
+    assert feedback.outcome is Outcome.WRONG
+    assert "greedy nearest matching" not in {m.name for m in feedback.mistakes}
+
+
+def test_a_place_that_occurs_twice_is_told():
+    assert_mistake(check.wasserstein_1d(added_once), "a place that occurs twice counted once")
 
 
 def test_functions_that_are_right_only_sometimes():
@@ -241,7 +293,7 @@ def test_functions_that_are_right_only_sometimes():
 
     assert check.wasserstein_1d(equal_numbers).outcome is not Outcome.RIGHT
     assert check.wasserstein_1d(squared).outcome is Outcome.WRONG
-    assert_mistake(check.wasserstein_1d(signed), "the difference of the means")
+    assert_mistake(check.wasserstein_1d(signed), "the difference of the means, with its sign")
     assert check.wasserstein_1d(lambda x, p, y, q: 3).outcome is Outcome.WRONG
     assert_right(check.wasserstein_1d(spoils_its_input))
 
@@ -249,8 +301,8 @@ def test_functions_that_are_right_only_sometimes():
 def test_the_counterexample_is_the_smallest_that_shows_it():
     feedback = check.wasserstein_1d(lambda x, p, y, q: p.sum() * by_area(x, p, y, q))
     assert_mistake(feedback, "forgetting to normalize")
-    assert "Masses [1, 1] at [1, 2], wanted as [1, 1] at [4, 6]" in feedback.says
-    assert "W₁ = 3.5, your function 7." in feedback.says
+    assert "With masses [1, 1] at [1, 2], wanted as [1, 1] at [4, 6]" in feedback.says
+    assert "W₁ should be 3.5; yours is 7." in feedback.says
 
 
 # -- 11.6: greed -----------------------------------------------------------------------------------
@@ -271,7 +323,7 @@ def test_greed_loses_beside_the_last_place(student):
 
 def test_greed_that_does_not_lose_for_sure():
     assert_mistake(check.greedy_loses(0, [1.5, 100], [1, 1]), "greed loses only by bad luck")
-    assert_mistake(check.greedy_loses(0, [4, 6], [1, 1]), "all mass moves one way")
+    assert_mistake(check.greedy_loses(0, [4, 6], [1, 1]), "all targets on one side")
     assert_mistake(check.greedy_loses(0, [1.75, 100], [1, 5]), "the totals differ")
     assert_mistake(check.greedy_loses(0, [1.75, 1.75], [1, 1]), "only one target")
     assert check.greedy_loses(0, [1, 2], [1, 1]).outcome is Outcome.WRONG
@@ -318,20 +370,50 @@ def in_logarithms(C, p, q, epsilon, rounds):
     return np.exp(f[:, None] + g - C / epsilon)
 
 
-def in_loops(C, p, q, epsilon, rounds):
-    """With rows and columns of the cost made small first, plain numbers are enough."""
-    C = C - C.min(axis=1, keepdims=True)
-    P = [[np.exp(-c / epsilon) for c in row] for row in C]
+def by_the_largest(C, p, q, epsilon, rounds):
+    """Logarithms of sums with the largest term taken out, in loops over rows and columns."""
+    log_P = -C / epsilon
+
+    def scaled(rows, masses):
+        return np.array(
+            [r - r.max() - np.log(np.exp(r - r.max()).sum()) + np.log(m)
+             for r, m in zip(rows, masses, strict=True)]
+        )  # fmt: skip
+
     for _ in range(rounds):
-        P = [[entry * p[i] / sum(row) for entry in row] for i, row in enumerate(P)]
-        sums = [sum(column) for column in zip(*P, strict=True)]
-        P = [[entry * q[j] / sums[j] for j, entry in enumerate(row)] for row in P]
-    return P
+        log_P = scaled(scaled(log_P, p).T, q).T
+    return np.exp(log_P).tolist()
 
 
-@pytest.mark.parametrize("form", [in_logarithms, in_loops])
+def with_small_rows(C, p, q, epsilon, rounds):
+    """Rows of the cost made small first: a large column still underflows."""
+    return plain(C - C.min(axis=1, keepdims=True), p, q, epsilon, rounds)
+
+
+STABLE = [in_logarithms, by_the_largest, course.sinkhorn]
+
+
+@pytest.mark.parametrize("form", STABLE)
 def test_sinkhorn_in_every_stable_form(form):
     assert_right(check.sinkhorn(form))
+
+
+@pytest.mark.parametrize(
+    ("form", "mistake"),
+    [
+        (with_small_rows, "only the rows made small"),
+        (lambda C, p, q, eps, rounds: in_logarithms(C, p, q, eps, 5000),
+         "the number of rounds ignored"),
+        (lambda C, p, q, eps, rounds: in_logarithms(C.T, q, p, eps, rounds).T,
+         "columns before rows"),
+        (lambda C, p, q, eps, rounds: in_logarithms(C, p, q, eps, rounds + 1), None),
+        (lambda C, p, q, eps, rounds: in_logarithms(np.minimum(C, 500), p, q, eps, rounds), None),
+        (lambda C, p, q, eps, rounds: in_logarithms(abs(C), p, q, eps, rounds), None),
+    ],
+)  # fmt: skip
+def test_sinkhorn_that_is_right_for_moderate_costs_and_many_rounds_alone(form, mistake):
+    feedback = check.sinkhorn(form)
+    assert (feedback.earned, feedback.misconception) == (1, mistake), feedback
 
 
 def plain(C, p, q, epsilon, rounds):
@@ -361,7 +443,62 @@ def test_plans_that_are_not_sinkhorn_s():
     assert check.sinkhorn(too_smooth).outcome is Outcome.WRONG
     assert check.sinkhorn(swapped).outcome is not Outcome.RIGHT
     assert check.sinkhorn(one_round).outcome is Outcome.WRONG
-    assert "row sums" in check.sinkhorn(one_round).says
+
+
+# -- right answers, for the tests of all units -----------------------------------------------------
+
+
+def answers_of(student):
+    n = transport(student)
+    far = float(n.x[-1])
+    P = np.outer(n.p, n.q) / n.p.sum()
+    return {
+        "plan_cost": (student, float((np.array(distances(n)) * n.plan).sum())),
+        "feasible_plan": (student, P),
+        "two_optimal_plans": (student, in_order(n), crossed(n)),
+        "certificate": (student, prices(n)),
+        "greedy_loses": (student, [far - 0.25, far + 100], [n.p[:-1].sum(), n.p[-1]]),
+        "squared_plan": (student, in_order(n).tolist()),
+    }
+
+
+BY_STUDENT = [answers_of(student) for student in (1, 0, "ada")]
+RIGHT = {name: [answers[name] for answers in BY_STUDENT] for name in BY_STUDENT[0]} | {
+    "wasserstein_1d": [(f,) for f in (by_area, by_walking, by_quantiles, by_adding_at)],
+    "sinkhorn": [(f,) for f in STABLE],
+}  # fmt: skip
+test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
+
+
+# -- parts and sentences ---------------------------------------------------------------------------
+
+
+def test_a_plan_earns_its_point_without_the_other():
+    n = transport(1)
+    assert check.two_optimal_plans(1, in_order(n), ____).earned == 1
+    assert check.two_optimal_plans(1, ____, crossed(n)).earned == 1
+    assert check.two_optimal_plans(1, n.plan, crossed(n)).earned == 1
+    assert check.two_optimal_plans(1, in_order(n) * np.nan, crossed(n)).earned == 1
+
+
+def test_what_is_a_little_off_is_shown_with_its_digits():
+    n = transport(1)
+    truth = answers_of(1)["plan_cost"][1]
+    assert f"do not sum to {truth + 0.0005:.4f}" in check.plan_cost(1, truth + 0.0005).says
+    P = in_order(n) + np.array([[1e-4, 0, 0], [0, 0, 0], [0, 0, 0]])
+    assert ".0001, but " in check.feasible_plan(1, P).says
+
+
+def test_prices_are_judged_at_the_places_and_said_to_be():
+    says = check.certificate(0, lambda z: z + 100 * np.sin(np.pi * z)).says
+    assert says.startswith("At your places f is 1-Lipschitz")
+
+
+def test_a_mixture_with_a_hair_of_another_plan_is_not_the_one_for_squares():
+    for student in STUDENTS:
+        n = transport(student)
+        mixture = in_order(n) + 1e-4 * (crossed(n) - in_order(n))
+        assert check.squared_plan(student, mixture).outcome is Outcome.WRONG
 
 
 # -- whose masses ----------------------------------------------------------------------------------

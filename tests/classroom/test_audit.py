@@ -1,0 +1,131 @@
+"""The audit finds what a check lets pass, cannot hang, and finds nothing open in a sample."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from classroom import audit
+from course_utils.files import CourseError
+
+ROOT = Path(__file__).parents[2]
+EVERY = 61  # of thousands of mutants; `course audit` tries them all
+
+
+def steps(source):
+    return {ast.unparse(tree) for _, tree in audit._stepped(ast.parse(source))}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a + b", {"a - b", "a", "b"}),
+        ("a @ b", {"a", "b", "b @ a"}),
+        ("a < b", {"a <= b", "a > b"}),
+        ("x[1:]", {"x", "x[2:]", "x[0:]"}),
+        ("-x", {"x"}),
+        ("A.T", {"A"}),
+        ("A.sum(axis=1)", {"A", "A.sum()", "A.sum(axis=2)", "A.sum(axis=0)", "A.mean(axis=1)",
+                           "A.prod(axis=1)"}),
+        ("np.outer(a, b)", {"a", "np.outer(b, a)"}),
+        ("max(a, b)", {"a", "max(b, a)", "min(a, b)"}),
+        ("range(n)", {"n", "range(n - 1)"}),
+        ("x = 1\nx = x * y", {"x = 2\nx = x * y", "x = 0\nx = x * y", "x = x * y", "x = 1",
+                              "x = 1\nx = x / y", "x = 1\nx = x", "x = 1\nx = y"}),
+        ("zip(a, b, strict=True)", {"a", "zip(b, a, strict=True)"}),
+        ("f = '2*d'", {"f = '2/d'", "f = '3*d'", "f = '1*d'", "f = '0*d'", "f = '2'", "f = 'd'"}),
+        ("answer = 'necessary'", set()),
+        ("def f():\n    '1 + 1'\n    return x", set()),
+    ],
+)  # fmt: skip
+def test_a_mutant_is_one_small_step_away(source, expected):
+    def plain(text):
+        return text.replace(" ", "")
+
+    assert set(map(plain, steps(source))) == set(map(plain, expected))
+
+
+def test_mutants_have_names_that_are_unique_and_always_the_same():
+    first = [m.key for m in audit.mutants(ROOT, "10_transformers_are_rnns")]
+    audit.mutants.cache_clear()
+    assert first == [m.key for m in audit.mutants(ROOT, "10_transformers_are_rnns")]
+    assert len(set(first)) == len(first)
+
+
+def form_of(source, answers):
+    (exercise,) = [e for e in audit.declared("11_transport") if e.name == "plan_cost"]
+    return audit.Form(exercise, "form", source, answers)
+
+
+def test_a_mutant_is_caught_equivalent_or_survives():
+    def result(source):
+        return audit.tried(audit.Mutant(form_of("7", lambda s: (0, eval(s))), "", source))
+
+    assert result("8") == audit.CAUGHT
+    assert result("14 / 2") == audit.EQUIVALENT
+    assert result("1 / 0") == audit.CAUGHT
+
+    class Seven(float):
+        def __call__(self):
+            return 7
+
+    form = form_of("7", lambda s: (0, Seven(7) if "3" in s else 7.0))
+    assert audit.tried(audit.Mutant(form, "", "4 + 3")) == audit.EQUIVALENT
+
+
+def test_a_mutant_that_hangs_or_ends_the_process_is_caught(tmp_path, monkeypatch):
+    folder = tmp_path / "hanging.py"
+    folder.write_text("def _work(pipe, root):\n    pipe.recv()\n    pipe.send('ready')\n"
+                      "    while True:\n        pass\n")  # fmt: skip
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import hanging
+
+    monkeypatch.setattr(audit, "_work", hanging._work)
+    with audit.Worker(ROOT, seconds=0.1) as worker:
+        assert worker.result("10_transformers_are_rnns", 0) == audit.CAUGHT
+        assert worker._process is None
+
+
+def test_survivors_need_a_reason_each():
+    for exercise, changes in audit.survivors(ROOT).items():
+        assert exercise.split(".")[0].isdecimal()
+        assert all(reason.endswith(".") for reason in changes.values())
+
+
+def test_a_survivor_is_open_until_it_has_a_reason():
+    score = audit.Score()
+    known = {"1.1 name": {"a → b": "the same.", "b → c": ""}}
+    score.add(audit.SURVIVED, ("1.1 name", "a → b"), known)
+    score.add(audit.SURVIVED, ("1.1 name", "b → c"), known)
+    score.add(audit.CAUGHT, ("1.1 name", "c → d"), known)
+    score.add(audit.EQUIVALENT, ("1.1 name", "d → e"), known)
+    assert (score.reviewed, score.caught, score.equivalent, score.tried) == (1, 1, 1, 4)
+    assert score.open == [("1.1 name", "b → c")]
+
+
+def test_the_score_replaces_the_marked_line_of_the_readme(tmp_path):
+    (tmp_path / "README.md").write_text(f"# Course\n\nold {audit.MARK}\nend\n", encoding="utf-8")
+    audit.write_score(tmp_path, audit.Score(caught=2000))
+    lines = (tmp_path / "README.md").read_text(encoding="utf-8").splitlines()
+    assert lines[2].startswith("The checks, audited: 2,000 mutants of right answers tried, 2,000")
+    assert lines[3] == "end"
+    (tmp_path / "README.md").write_text("# Course\n", encoding="utf-8")
+    with pytest.raises(CourseError, match="needs one line"):
+        audit.write_score(tmp_path, audit.Score())
+
+
+def test_a_unit_that_does_not_exist_gets_a_sentence():
+    with pytest.raises(CourseError, match="no unit"):
+        audit.chosen(ROOT, ["77"])
+
+
+def reviewed():
+    """The units whose survivors somebody has looked at."""
+    chapters = {exercise.split(".")[0] for exercise in audit.survivors(ROOT)}
+    return audit.chosen(ROOT, sorted(chapters))
+
+
+def test_nothing_open_survives_in_a_sample():
+    score = audit.audit(ROOT, reviewed(), every=EVERY)
+    assert not score.open
+    assert score.caught > score.tried / 2
