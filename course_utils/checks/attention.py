@@ -678,6 +678,8 @@ def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndar
     try:
         return multi_head.array(X, heads, Wo, shape=X.shape)
     except Unreadable as why:
+        if "ValueError" not in str(why) and "shape" not in str(why):
+            raise
         T, width = len(heads), heads[0][2].shape[1]
         raise Unreadable(
             f"{why} Side by side, the {T} outputs of {width} column{'s' * (width > 1)} have the "
