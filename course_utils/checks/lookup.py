@@ -328,7 +328,8 @@ def tight_field(rng: np.random.Generator) -> Leak:
 FIRST_LEAKS = [
     *(_equally_far(point["l"], point["M"], point["Delta"]) for point in L_M_DELTA.points()),
     *(random_field(np.random.default_rng(seed), most=9) for seed in range(36)),
-    _equally_far(1000, 0.4, 2.0),
+    _equally_far(1000, 2.0, 2.5),
+    _equally_far(20_000, 0.5, 48.0),
     _equally_far(333, 7.0, 0.01),
 ]
 TIGHT_LEAKS = [_equally_far(n, *at) for n in (2, 5, 9) for at in [(3.0, 2.1), (5.0, 0.8)]]
