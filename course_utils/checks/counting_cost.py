@@ -661,7 +661,10 @@ SQUARE = (
 )
 
 
-def _mix_sizes(n: int, k: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+Mix = tuple[np.ndarray, np.ndarray, np.ndarray]  # A, V and dY
+
+
+def _mix_sizes(n: int, k: int, m: int) -> Mix:
     """Random A (n×k), V (k×m) and dY (n×m)."""
     rng = np.random.default_rng(n + 10 * k + 100 * m)
     A, V, dY = (rng.integers(-4, 5, size).astype(float) for size in ((n, k), (k, m), (n, m)))
@@ -698,12 +701,10 @@ def _pair(backward: FunctionAnswer, arrays: tuple) -> list[np.ndarray]:
     return parts
 
 
-def _any_mix(
-    largest: int, least: int = 1
-) -> Callable[[np.random.Generator], tuple[np.ndarray, ...]]:
+def _any_mix(largest: int, least: int = 1) -> Callable[[np.random.Generator], Mix]:
     """A, V and dY of any shapes."""
 
-    def draw(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def draw(rng: np.random.Generator) -> Mix:
         n, k, m = sizes(rng, 3, least, largest)
         return numbers(rng, n, k), numbers(rng, k, m), numbers(rng, n, m)
 

@@ -831,7 +831,7 @@ linear.mistake(
 # -- 8.8 -------------------------------------------------------------------------------------------
 
 FEATURES = Formula(n=range(2, 9), m=range(2, 9), d=range(2, 9))
-NEAR, FAR = 10**4, 10**15  # where lower terms no longer matter, whichever sizes are the larger
+NEAR, FAR = 10**7, 10**15  # where lower terms no longer matter, whichever sizes are the larger
 CORNERS = [{"n": n, "m": m, "d": d} for n in (NEAR, FAR) for m in (NEAR, FAR) for d in (NEAR, FAR)]
 
 

@@ -82,7 +82,8 @@ class Positions:
 
 def _are_rows_and_columns(rows: Any, columns: Any) -> bool:
     """Two arrays that np.nonzero may have returned, and not two pairs (row, column)."""
-    return isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray) and (rows <= 1).all()
+    both = isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray)
+    return both and bool((rows <= 1).all())
 
 
 # -- the definition -------------------------------------------------------------------------------
