@@ -51,6 +51,11 @@ def adapted(f):
     yield lambda *args: f(*args)[-1]
 
 
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: f"{e.number}-{e.name}")
+def test_every_function_that_is_forbidden_exists(exercise):
+    assert all(callable(named(name)) for name in exercise.forbidden)
+
+
 @pytest.mark.parametrize("exercise", OF_FUNCTIONS, ids=lambda e: f"{e.number}-{e.name}")
 def test_no_function_of_the_package_earns_a_point(exercise):
     for name, f in PUBLIC.items():

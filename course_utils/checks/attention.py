@@ -308,7 +308,7 @@ attention.forbid(
     "attention.cross_attention",
     "attention.multi_head",
     "block.weigh",
-    "checks.attention._by_definition",
+    "checks.attention.by_definition",
     "checks.transformers_are_rnns._softmax_definition",
 )
 
@@ -446,6 +446,7 @@ causal_attention.add_hints(
 )
 
 causal_attention.forbid(
+    "checks.attention._causal_by_definition",
     "attention.attention",
     "attention.attention_weights",
     "attention.causal_attention",

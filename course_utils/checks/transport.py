@@ -550,11 +550,11 @@ wasserstein_1d.add_hints(
 )
 
 wasserstein_1d.forbid(
+    "checks.transport._w1",
     "transport.wasserstein_1d",
     "transport.optimal_plan",
     "transport.another_optimal_plan",
     "transport.north_west_corner",
-    "checks.transport._by_linear_program",
 )
 
 
