@@ -26,8 +26,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from course_utils.answers import Function
 from course_utils.exercise import Exercise
 from course_utils.files import CourseError, write_whole
@@ -249,14 +247,19 @@ def _right_forms(root: Path, stem: str) -> dict[str, list[Form]]:
     found: dict[str, list[Form]] = {}
     for exercise in declared(stem):
         for number, answers in enumerate(right.get(exercise.name, []), start=1):
-            for k, answer in enumerate(answers):
-                made = _source_of(answer)
+            for k, (name, answer) in enumerate(zip(exercise.kinds, answers, strict=True)):
+                made = _source_of(answer) if _is_asked(exercise, name) else None
                 if made is not None:
                     source, make = made
-                    name = f"form {number}.{k + 1}"
                     run = partial(_with, tuple(answers), k, make)
-                    found.setdefault(exercise.name, []).append(Form(exercise, name, source, run))
+                    form = Form(exercise, f"form {number}.{k + 1}", source, run)
+                    found.setdefault(exercise.name, []).append(form)
     return found
+
+
+def _is_asked(exercise: Exercise, name: str) -> bool:
+    """Whether this answer is judged here; one of an earlier exercise is only used."""
+    return not exercise.parts or any(name in part.needs for part in exercise.parts)
 
 
 def _with(answers: tuple, k: int, make: Callable[[str], Any], source: str) -> list[Any]:
@@ -276,7 +279,7 @@ def _source_of(answer: Any) -> tuple[str, Callable[[str], Any]] | None:
         return source, partial(_function, answer.__name__, answer.__globals__)
     if hasattr(answer, "free_symbols"):
         answer = str(answer)
-    source = repr(answer.tolist() if isinstance(answer, np.ndarray | np.generic) else answer)
+    source = repr(answer.tolist() if hasattr(answer, "tolist") else answer)
     try:
         ast.literal_eval(source)
     except (ValueError, SyntaxError):
@@ -459,11 +462,12 @@ class Score:
 
     def plus(self, other: Score) -> Score:
         """Both together."""
-        counts = zip(self._counts(), other._counts(), strict=True)
-        return Score(*(a + b for a, b in counts), self.open + other.open)
-
-    def _counts(self) -> tuple[int, int, int]:
-        return self.caught, self.equivalent, self.reviewed
+        return Score(
+            self.caught + other.caught,
+            self.equivalent + other.equivalent,
+            self.reviewed + other.reviewed,
+            self.open + other.open,
+        )
 
     def __str__(self) -> str:
         alike = self.equivalent + self.reviewed

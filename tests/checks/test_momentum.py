@@ -147,7 +147,7 @@ def test_functions_that_know_few_cases_are_wrong():
 def test_what_is_not_finite_is_wrong_and_explained_only_by_what_was_done():
     def other_divisor(g, beta):
         with np.errstate(all="ignore"):
-            return check.running_average(g, beta) / (1 - np.arange(1.0, len(g) + 1))
+            return np.asarray(averages(g, beta)) / (1 - np.arange(1.0, len(g) + 1))
 
     feedback = check.corrected_average(other_divisor)
     assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
