@@ -32,7 +32,7 @@ BODIES = [
     "match [1, 2]:\n    case [a, b]:\n        x = a + b",
     "import asyncio\nx = await asyncio.sleep(0, 7)",
     "x = 1\ny = = 2",
-    "global x\nx = 9",
+    "x = max((n % 7, n) for n in range(20))",
 ]
 WRAPPED = {
     "as it is": "{}",
@@ -41,7 +41,7 @@ WRAPPED = {
     "captured into a name": "%%capture out\n{}",
     "profiled": "%%prun -q\n{}",
     "behind a comment": "# so\n{}",
-    "behind a magic": "%matplotlib agg\n{}",
+    "behind a magic": "%lsmagic\n{}",
     "before a magic": "{}\n%pwd",
     "with a shell command": "!true\n{}",
     "measured": "%%timeit -n 1 -r 1\n{}",
