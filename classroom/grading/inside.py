@@ -175,12 +175,12 @@ class TimedPeer(Peer):
             raise TooSlow
 
 
-def compiled(source: str) -> types.CodeType:
+def compiled(source: str, may_wait: bool = True) -> types.CodeType:
     """The cell as code; magics and shell commands become calls of the shell."""
 
     def code(text: str) -> types.CodeType:
         # A cell may wait at its top level, and has none of this file's own `__future__`.
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_wait else 0
         return compile(text, "<cell>", "exec", flags, dont_inherit=True)
 
     try:
@@ -191,9 +191,9 @@ def compiled(source: str) -> types.CodeType:
         return code(TransformerManager().transform_cell(source))
 
 
-def execute(source: str, names: dict, local: dict | None = None) -> None:
-    """Run a cell, also one that waits at its top level."""
-    result = eval(compiled(source), names, local)
+def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
+    """Run a cell, also one that waits at its top level, where it may."""
+    result = eval(compiled(source, may_wait), names, local)
     if inspect.iscoroutine(result):
         import asyncio  # for the few who wait for something
 
@@ -226,7 +226,7 @@ class Shell:
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
         """`%%time` and its like, with the cell behind it."""
         if name in ("time", "prun", "memit", "lprun"):
-            return execute(cell, self.user_ns)
+            return execute(cell, self.user_ns, may_wait=False)
         if name == "timeit":
             return self._measured(cell, _without_options(line))
         if name == "capture":
@@ -241,7 +241,7 @@ class Shell:
         try:
             return eval(compile(statement, "<cell>", "eval"), self.user_ns)
         except SyntaxError:
-            execute(statement, self.user_ns)
+            execute(statement, self.user_ns, may_wait=False)
 
     def _measured(self, statement: str, setup: str = "") -> None:
         """As `timeit` does it: in a function, so that no name stays."""

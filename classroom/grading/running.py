@@ -32,7 +32,7 @@ from .judge import Job
 from .records import Graded, Result
 from .roster import Line, Roster, kept_roster
 from .sandbox import Limits, require_bubblewrap
-from .settings import Settings
+from .settings import Settings, read_text
 from .submissions import Submission, find
 
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
@@ -135,6 +135,10 @@ def _with_kept(options: Options, folder: Path) -> Options:
         roster, settings = options.roster, options.settings
         if roster is None:
             roster = kept_roster(book)
+        if not settings.text and (kept := book.kept("settings")):
+            given = {"late": settings.late, "attempt": settings.attempt}
+            settings = read_text(kept.decode())
+            settings = replace(settings, **{n: v for n, v in given.items() if v is not None})
         if settings.attempt is None:
             settings = replace(settings, attempt=book.kept("attempt").decode() or None)
     return replace(options, roster=roster, settings=settings)
@@ -144,6 +148,8 @@ def _keep(book: Gradebook, options: Options) -> None:
     """What `course report` and later runs have to know."""
     settings, roster = options.settings, options.roster
     kept = {"late": settings.late, "attempt": settings.attempt}
+    if settings.text:
+        kept["settings"] = settings.text
     if settings.columns:
         kept["columns"] = json.dumps(dict(settings.columns))
     for name, text in kept.items():
@@ -188,7 +194,9 @@ def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
 def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submission]:
     if options.student is None:
         return list(submissions)
-    wanted = [s for s in submissions if s.student == options.student]
+    line = options.roster.line_named(options.student) if options.roster else None
+    name = line.key if line else options.student
+    wanted = [s for s in submissions if s.student == name]
     if not wanted:
         names = ", ".join(sorted({s.student for s in submissions})[:10])
         raise CourseError(f"There is no submission of {options.student}; there are {names} …")

@@ -27,7 +27,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,7 @@ class Settings:
     id_column: str | None = None
     by_file_time: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""  # the file itself
 
     def extra_for(self, names: set[str]) -> timedelta:
         """The extra time of the student who goes by these names."""
@@ -107,12 +108,20 @@ def read_settings(path: Path, *, must_exist: bool = False) -> Settings:
     if not path.exists() and not must_exist:
         return Settings()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_text(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise CourseError(f"{path} cannot be read: {error}.") from None
-    return settings_of(data, str(path))
+
+
+def read_text(text: str, name: str = NAME) -> Settings:
+    """The settings in a file with this text."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{name} cannot be read: {error}.") from None
+    return replace(settings_of(data, name), text=text)
 
 
 def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:

@@ -298,12 +298,12 @@ def test_memory_that_is_nobodys_cannot_be_had(desk):
             try: return make() and "made"
             except OSError as error: return type(error).__name__
         zero = open("/dev/zero", "r+b", buffering=0)
-        print([
+        print(json.dumps([
             tried(lambda: mmap.mmap(-1, 1 << 20)),
             tried(lambda: mmap.mmap(-1, 1 << 20, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)),
             tried(lambda: mmap.mmap(zero.fileno(), 1 << 20, flags=mmap.MAP_SHARED)),
             tried(lambda: mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)),
-        ])""",
+        ]))""",
     )
     assert seen[:2] == ["PermissionError"] * 2
     assert seen[2] != "made"
