@@ -18,10 +18,22 @@ from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances, Trial
 from .report import BLANK, RIGHT, WRONG, Line, LineReport, Report, read_line, unchecked
 from .singularities import Border, never_zero, points, rational, sign
-from .values import Undefined, gap, peak, plain, shape_in_words, show, show_apart, show_limit
+from .values import (
+    Undefined,
+    gap,
+    peak,
+    plain,
+    shape_in_words,
+    show,
+    show_apart,
+    show_limit,
+    squeezed,
+)
 
 LOOKED_AT = 24  # mismatches that are looked at again, the plainest first
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
+
+MOST_VALUES = 12  # of a sequence are written out
 
 
 class Derivation:
@@ -270,11 +282,12 @@ class Derivation:
         arrow = f"{self.reader.word(name)} → {show_limit(to)}"
         worst = 0
         alone = self._instances.needed(expressions) == [name]
-        for instance in self._instances.all[: 1 if alone else 6]:
+        for instance in self._instances.all[:1] if alone else self._instances.various(name):
             value = instance.drawn[name]
             side = 1 if math.isinf(to) or value > to else -1
-            limit = self._limit_by_sympy(expressions, instance.drawn, name, to, side)
-            error = 0
+            limit, error = None, 0
+            if instance.pool == "simple":  # with extreme numbers SymPy's limits take for ever
+                limit = self._limit_by_sympy(expressions, instance.drawn, name, to, side)
             if limit is None:
                 verdict, limit, error = self._limit_by_numbers(
                     expressions, instance.drawn, name, to, side
@@ -287,10 +300,10 @@ class Derivation:
                 return self._no_limit(expressions, instance.drawn, name, arrow, limit, error)
             held, worst = held + 1, max(worst, error)
         if not held:
-            return unchecked(f": there are no values to compare as {arrow}.")
+            return unchecked(f": its values do not tell where it goes as {arrow}.")
         if alone and by_sympy == held:
             return LineReport(RIGHT, f"proved by SymPy's limit {arrow}")
-        within = f", within {show(worst, 1)}" if worst else ""
+        within = f", within {show(worst, 1)}" if worst > 1e-12 else ""
         return LineReport(RIGHT, f"held in {_trials(held)} of {arrow}{within}")
 
     def _limit_by_sympy(self, expressions: list, drawn: dict, name: str, to: Any, side: int) -> Any:
@@ -318,13 +331,13 @@ class Derivation:
         points = limits.towards(to, side, whole, 1024 if summed else 10**15)
 
         def gap_at(point: Any) -> Any:
-            trial = self._instances.trial({**drawn, name: point}, "=", expressions)
-            if trial.kind in (None, "undefined", "shape"):
+            before, now = self._instances.fine({**drawn, name: point}, expressions)
+            if any(isinstance(x, Undefined) for x in (before, now)):
                 return None
-            difference = trial.before - trial.now
+            difference = squeezed(before) - squeezed(now)
             return difference if np.ndim(difference) == 0 else peak(difference)
 
-        return limits.settles(gap_at, points)
+        return limits.settles(gap_at, points, lambda p: limits.beside(p, to, whole))
 
     def _no_limit(
         self, expressions: list, drawn: dict, name: str, arrow: str, limit: Any, error: Any
@@ -418,7 +431,10 @@ class Derivation:
     def _assignment(self, name: str, value: Any) -> str:
         word = self.reader.word(name)
         if isinstance(value, Values):
-            return ", ".join(f"{word}({i}) = {show(value(i))}" for i in sorted(value.asked))
+            asked = sorted(value.asked)
+            dots = ["…"] if len(asked) > MOST_VALUES else []
+            shown = [f"{word}({i}) = {show(value(i))}" for i in asked[:MOST_VALUES]]
+            return ", ".join(shown + dots)
         return f"{word} = {show(value)}"
 
     # -- showing

@@ -91,6 +91,10 @@ def points(
 
 
 def _beside(root: Any, domain: Domain) -> Iterator[Any]:
+    import mpmath
+
+    if isinstance(root, mpmath.mpf):
+        root = Fraction(*mpmath.libmp.to_rational(root._mpf_))  # comparable with the domain's ends
     if domain.contains(root):
         yield root
     for step in NEAR:

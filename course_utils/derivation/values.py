@@ -96,7 +96,8 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
         return "shape"
     beyond = gap(relation, a, b) - slack
     size = rounding * max(peak(a), peak(b))
-    return "value" if beyond > (-size if relation in "<>" else size) else ""
+    fails = beyond >= -size if relation in "<>" else beyond > size
+    return "value" if fails else ""
 
 
 def gap(relation: str, a: Any, b: Any) -> Any:
