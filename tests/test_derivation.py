@@ -1015,3 +1015,26 @@ def test_an_irrational_zero_is_compared_with_the_ends_of_an_interval():
     )
     assert entropy.holds
     assert divergence.lines[0].mark == "false"
+
+
+def test_a_strict_inequality_fails_at_an_irrational_zero_too():
+    for start in ("(x - pi)**2", "(x**2 - 2)**2"):
+        found = one_step(start, ">", "0", x=real)
+        assert found.lines[0].mark == "false"
+        assert found.sentence.endswith("the line before is 0, which is not > 0.")
+    assert one_step("1 - tanh(x)**2", ">", "0", x=real).holds
+
+
+def test_rounding_at_many_instances_hides_no_hole():
+    report = Derivation(
+        lambda A: np.linalg.slogdet(A)[1],
+        [("=", lambda A: np.log(np.linalg.det(A)), "forgets the sign")],
+        where={"A": orthogonal("n")},
+    ).check()
+    assert report.lines[0].mark == "false"
+
+
+def test_an_integral_over_a_kink_settles():
+    where = {"a": interval(0, 2)}
+    assert one_step("Integral(abs(t - a), (t, 0, 2))", "=", "(a**2 + (2-a)**2)/2", **where).holds
+    assert not one_step("Integral(Max(t, 0), (t, -1, 2))", "=", "3/2").holds

@@ -30,9 +30,10 @@ from .values import (
     squeezed,
 )
 
-LOOKED_AT = 24  # mismatches that are looked at again, the plainest first
+LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest first
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
 
+MEET = 1e-45  # so near are two sides where they are equal by construction
 MOST_VALUES = 12  # of a sequence are written out
 
 
@@ -142,12 +143,13 @@ class Derivation:
                 return self._judge_limit(expressions, *allowed)
             expressions.append(self.reader.read(allowed))
         held, failures = self._compare(relation, expressions)
-        for kind, drawn in failures[:LOOKED_AT]:
+        holes = [failure for failure in failures if failure[0] == "undefined"]
+        others = [failure for failure in failures if failure[0] != "undefined"]
+        for kind, drawn in others[:LOOKED_AT] + holes[:LOOKED_AT]:
             if self._instances.trial(drawn, relation, expressions).kind == kind:
                 simplest = self._instances.simplest(drawn, relation, expressions, kind)
                 report = self._falsehood(simplest, relation, expressions)
-                only_holes = all(other == "undefined" for other, _ in failures)
-                return self._with_condition(report, now) if only_holes else report
+                return report if others else self._with_condition(report, now)
         found = self._at_the_borders(relation, expressions)
         if isinstance(found, LineReport):
             return found
@@ -240,10 +242,18 @@ class Derivation:
                 return self._with_condition(
                     self._falsehood(trial, relation, expressions), expressions[1]
                 )
+            if trial.kind == "" and relation in "<>" and self._meet(border, trial):
+                trial = trial._replace(kind="value", before=trial.now)
             if trial.kind:
                 return self._falsehood(trial, relation, expressions)
             held += trial.kind == ""
         return held
+
+    def _meet(self, border: Border, trial: Trial) -> bool:
+        """Whether both sides are equal at a zero of a polynomial, be it irrational."""
+        if not border.f.is_polynomial(*border.f.free_symbols):
+            return False
+        return abs(trial.before - trial.now) <= MEET * max(1, abs(trial.before))
 
     def _with_condition(self, report: LineReport, now: Expression) -> LineReport:
         """A line that is false only where it has no value is told where it holds."""
