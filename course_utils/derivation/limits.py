@@ -55,7 +55,10 @@ def extrapolated(values: list) -> tuple[Any, Any]:
     ways = [lambda rows: rows[-1], lambda rows: mpmath.shanks(rows)[-1][-1], _richardson]
     found = []
     for way in ways:
-        latest, *earlier = (way(rows) for rows in (values[-9:], values[-10:-1], values[-11:-2]))
+        try:
+            latest, *earlier = (way(rows) for rows in (values[-9:], values[-10:-1], values[-11:-2]))
+        except (IndexError, ZeroDivisionError):  # Shanks, where the values hardly change
+            continue
         found.append((max(abs(latest - e) for e in earlier), latest))
     slow = [_in_the_logarithm(values[: len(values) - k]) for k in (0, 1, 2)]
     found.append((max(abs(slow[0] - e) for e in slow[1:]), slow[0]))
