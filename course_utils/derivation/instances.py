@@ -169,7 +169,8 @@ class Instances:
         for pool, most in zip(pools, (4, 8, 10), strict=True):
             for one in pool:
                 others = {n: v for n, v in one.drawn.items() if n != moving}
-                if len(found) < most:
+                numbers = [v for v in others.values() if not callable(v) and np.ndim(v) == 0]
+                if len(found) < most and all(abs(v) <= 10 for v in numbers):  # settles in time
                     found.setdefault(str(others), one)
         return list(found.values())
 
