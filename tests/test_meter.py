@@ -504,12 +504,9 @@ def test_numbers_that_leave_are_reported():
 ESCAPES = {
     "np.linalg.svd": np.linalg.svd, "np.sort": np.sort, "np.fft.fft": np.fft.fft,
     "np.median": np.median, "np.linalg.inv": np.linalg.inv, "np.modf": np.modf,
-    "np.add.at": lambda x: np.add.at(x, 0, 1),
     "np.add.reduceat": lambda x: np.add.reduceat(x, [0, 1]), "np.left_shift": lambda x: x << 1,
     "np.bitwise_and of numbers": lambda x: x & 1, "np.logical_not of numbers": np.logical_not,
     "np.divmod": lambda x: divmod(x, 2),
-    "np.sum with where=": lambda x: np.sum(x, where=x > 0),
-    "np.add.reduce with where=": lambda x: np.add.reduce(x, where=x > 0),
     "np.linalg.norm of order 2 over 2 axes": lambda x: np.linalg.norm(x, 2),
     "np.linalg.norm of order nuc": lambda x: np.linalg.norm(x, "nuc"),
     "np.trace with these options": lambda x: np.trace(x, dtype=float),
@@ -1009,3 +1006,44 @@ def test_a_planted_term_is_found(i, j, c):
     assert found
     assert found.missing - found.extra == c * n**i * d**j
     assert 0 in (found.missing, found.extra)
+
+
+def scattered(rows):
+    total = np.zeros((3, 2))
+    np.add.at(total, np.array([0, 1, 1]), rows)
+    return total
+
+
+CHOSEN = np.array([[True, False, True, True], [False] * 4, [True] * 4])
+
+
+@pytest.mark.parametrize(
+    ("program", "shape", "flops"),
+    [
+        (lambda a: np.sum(a, axis=1, where=CHOSEN), (3, 4), 2 + 0 + 3),
+        (lambda a: np.mean(a, where=CHOSEN[0]), (4,), 2 + 1),
+        (lambda a: np.max(a, where=CHOSEN[0], initial=0), (4,), 3),
+        (lambda a: np.add.reduce(a, where=CHOSEN[0]), (4,), 2),
+        (scattered, (3, 2), 6),  # once for every index, named twice or not
+    ],
+)
+def test_chosen_and_scattered_numbers_are_counted_one_by_one(program, shape, flops):
+    x = np.arange(1.0, 1 + math.prod(shape)).reshape(shape)
+    m = measure(program, x)
+    assert m.flops == flops
+    assert np.allclose(m.result, program(x))
+
+
+@pytest.mark.parametrize(
+    ("count", "degree"),
+    [
+        (lambda n: 3 * (1 << (n - 1).bit_length()), 1),  # padded to a power of two
+        (lambda n: (1 << (n - 1).bit_length()) ** 2, 2),
+        (lambda n: 1000 * math.ceil(n / 100), 1),  # in blocks of a hundred
+        (lambda n: n * min(n, 150), 1),
+        (lambda n: n * n // 7, 2),
+        (lambda n: n * n.bit_length(), 2),
+    ],
+)
+def test_padding_and_rounding_do_not_raise_the_degree(count, degree):
+    assert growth(count).degree == degree

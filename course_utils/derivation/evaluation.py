@@ -14,6 +14,7 @@ import numpy as np
 
 from ..formula import GREEK, FormulaError, canonical
 from .precise import bare, precise
+from .singularities import borders
 
 LONGEST_SUM = 2000
 LARGEST = 10**9  # an exponent beyond it is an overflow even for mpmath
@@ -302,6 +303,7 @@ def _integral(e: Any, exact: bool) -> Evaluator:
         raise FormulaError("an integral without limits is no number: Integral is unknown here.")
     inside = evaluator(e.func(e.function, *more) if more else e.function, True)
     name, lo, hi = name_of(limit[0]), *(evaluator(x, True) for x in limit[1:])
+    kinks = [_line_zero(b.f, limit[0]) for b in borders(e.function) if _is_line(b.f, limit[0])]
 
     def value(v: Mapping[str, Any]) -> Any:
         import mpmath
@@ -309,14 +311,26 @@ def _integral(e: Any, exact: bool) -> Evaluator:
         with mpmath.workdps(ROUGH), np.errstate(all="ignore"):
             ends = [lo(v), hi(v)]
             if all(mpmath.isfinite(x) for x in ends):
-                ends = mpmath.linspace(*ends, 5)
-            found, error = mpmath.quad(lambda t: inside({**v, name: t}), ends, error=True)
-            if not error <= 1e-12 * max(1, abs(found)):
+                found = [x for kink in kinks if (x := kink(v)) is not None]
+                inner = [x for x in found if min(ends) < x < max(ends)]
+                ends = sorted({*mpmath.linspace(*ends, 5), *inner}, reverse=ends[0] > ends[1])
+            total, error = mpmath.quad(lambda t: inside({**v, name: t}), ends, error=True)
+            if not error <= 1e-12 * max(1, abs(total)):
                 raise ArithmeticError("the integral does not settle")
-        return found
+        return total
 
     integral = _remembered(e, value)
     return lambda v: number(integral(v), exact)
+
+
+def _is_line(f: Any, symbol: Any) -> bool:
+    return bool(f.has(symbol) and f.is_polynomial(symbol) and not f.diff(symbol).has(symbol))
+
+
+def _line_zero(f: Any, symbol: Any) -> Evaluator:
+    """Where a·t + b is zero: there a maximum or an absolute value has its kink."""
+    slope, height = (evaluator(x, True) for x in (f.diff(symbol), f.xreplace({symbol: f * 0})))
+    return lambda v: -height(v) / slope(v) if slope(v) else None
 
 
 def _carried_out(e: Any, exact: bool) -> Evaluator:

@@ -162,6 +162,30 @@ class Instances:
             rounding = ROUGHLY
         return mismatch(rounding, relation, *found)
 
+    def various(self, moving: str) -> list[Instance]:
+        """A few readable instances and corners that differ in more than one symbol's value."""
+        pools = [[one for one in self.all if one.pool == p] for p in ("simple", "corner", "tied")]
+        found: dict[str, Instance] = {}
+        for pool, most in zip(pools, (4, 8, 10), strict=True):
+            for one in pool:
+                others = {n: v for n, v in one.drawn.items() if n != moving}
+                numbers = [v for v in others.values() if not callable(v) and np.ndim(v) == 0]
+                if len(found) < most and all(abs(v) <= 10 for v in numbers):  # settles in time
+                    found.setdefault(str(others), one)
+        return list(found.values())
+
+    def fine(self, drawn: Mapping, expressions: list) -> list:
+        """The values of expressions at one instance, to many digits where they can be had."""
+        import mpmath
+
+        with mpmath.workdps(LOOK_AGAIN[0][0]):
+            values = self._complete(drawn, fine=True)
+            found = [computed(_fine(e, self.exact), values) for e in expressions]
+        if self.exact or not any(isinstance(x, Undefined) and not x.sure for x in found):
+            return found
+        values = self._complete(drawn)
+        return [computed(e.value, values) for e in expressions]
+
     # -- a second look
 
     def trial(self, drawn: Mapping, relation: str, expressions: list, hole: bool = False) -> Trial:

@@ -18,10 +18,23 @@ from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances, Trial
 from .report import BLANK, RIGHT, WRONG, Line, LineReport, Report, read_line, unchecked
 from .singularities import Border, never_zero, points, rational, sign
-from .values import Undefined, gap, peak, plain, shape_in_words, show, show_apart, show_limit
+from .values import (
+    Undefined,
+    gap,
+    peak,
+    plain,
+    shape_in_words,
+    show,
+    show_apart,
+    show_limit,
+    squeezed,
+)
 
-LOOKED_AT = 24  # mismatches that are looked at again, the plainest first
+LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest first
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
+
+MEET = 1e-45  # so near are two sides where they are equal by construction
+MOST_VALUES = 12  # of a sequence are written out
 
 
 class Derivation:
@@ -130,12 +143,13 @@ class Derivation:
                 return self._judge_limit(expressions, *allowed)
             expressions.append(self.reader.read(allowed))
         held, failures = self._compare(relation, expressions)
-        for kind, drawn in failures[:LOOKED_AT]:
+        holes = [failure for failure in failures if failure[0] == "undefined"]
+        others = [failure for failure in failures if failure[0] != "undefined"]
+        for kind, drawn in others[:LOOKED_AT] + holes[:LOOKED_AT]:
             if self._instances.trial(drawn, relation, expressions).kind == kind:
                 simplest = self._instances.simplest(drawn, relation, expressions, kind)
                 report = self._falsehood(simplest, relation, expressions)
-                only_holes = all(other == "undefined" for other, _ in failures)
-                return self._with_condition(report, now) if only_holes else report
+                return report if others else self._with_condition(report, now)
         found = self._at_the_borders(relation, expressions)
         if isinstance(found, LineReport):
             return found
@@ -228,10 +242,18 @@ class Derivation:
                 return self._with_condition(
                     self._falsehood(trial, relation, expressions), expressions[1]
                 )
+            if trial.kind == "" and relation in "<>" and self._meet(border, trial):
+                trial = trial._replace(kind="value", before=trial.now)
             if trial.kind:
                 return self._falsehood(trial, relation, expressions)
             held += trial.kind == ""
         return held
+
+    def _meet(self, border: Border, trial: Trial) -> bool:
+        """Whether both sides are equal at a zero of a polynomial, be it irrational."""
+        if not border.f.is_polynomial(*border.f.free_symbols):
+            return False
+        return abs(trial.before - trial.now) <= MEET * max(1, abs(trial.before))
 
     def _with_condition(self, report: LineReport, now: Expression) -> LineReport:
         """A line that is false only where it has no value is told where it holds."""
@@ -270,11 +292,12 @@ class Derivation:
         arrow = f"{self.reader.word(name)} → {show_limit(to)}"
         worst = 0
         alone = self._instances.needed(expressions) == [name]
-        for instance in self._instances.all[: 1 if alone else 6]:
+        for instance in self._instances.all[:1] if alone else self._instances.various(name):
             value = instance.drawn[name]
             side = 1 if math.isinf(to) or value > to else -1
-            limit = self._limit_by_sympy(expressions, instance.drawn, name, to, side)
-            error = 0
+            limit, error = None, 0
+            if instance.pool == "simple":  # with extreme numbers SymPy's limits take for ever
+                limit = self._limit_by_sympy(expressions, instance.drawn, name, to, side)
             if limit is None:
                 verdict, limit, error = self._limit_by_numbers(
                     expressions, instance.drawn, name, to, side
@@ -287,10 +310,10 @@ class Derivation:
                 return self._no_limit(expressions, instance.drawn, name, arrow, limit, error)
             held, worst = held + 1, max(worst, error)
         if not held:
-            return unchecked(f": there are no values to compare as {arrow}.")
+            return unchecked(f": its values do not tell where it goes as {arrow}.")
         if alone and by_sympy == held:
             return LineReport(RIGHT, f"proved by SymPy's limit {arrow}")
-        within = f", within {show(worst, 1)}" if worst else ""
+        within = f", within {show(worst, 1)}" if worst > 1e-12 else ""
         return LineReport(RIGHT, f"held in {_trials(held)} of {arrow}{within}")
 
     def _limit_by_sympy(self, expressions: list, drawn: dict, name: str, to: Any, side: int) -> Any:
@@ -318,13 +341,13 @@ class Derivation:
         points = limits.towards(to, side, whole, 1024 if summed else 10**15)
 
         def gap_at(point: Any) -> Any:
-            trial = self._instances.trial({**drawn, name: point}, "=", expressions)
-            if trial.kind in (None, "undefined", "shape"):
+            before, now = self._instances.fine({**drawn, name: point}, expressions)
+            if any(isinstance(x, Undefined) for x in (before, now)):
                 return None
-            difference = trial.before - trial.now
+            difference = squeezed(before) - squeezed(now)
             return difference if np.ndim(difference) == 0 else peak(difference)
 
-        return limits.settles(gap_at, points)
+        return limits.settles(gap_at, points, lambda p: limits.beside(p, to, whole))
 
     def _no_limit(
         self, expressions: list, drawn: dict, name: str, arrow: str, limit: Any, error: Any
@@ -418,7 +441,10 @@ class Derivation:
     def _assignment(self, name: str, value: Any) -> str:
         word = self.reader.word(name)
         if isinstance(value, Values):
-            return ", ".join(f"{word}({i}) = {show(value(i))}" for i in sorted(value.asked))
+            asked = sorted(value.asked)
+            dots = ["…"] if len(asked) > MOST_VALUES else []
+            shown = [f"{word}({i}) = {show(value(i))}" for i in asked[:MOST_VALUES]]
+            return ", ".join(shown + dots)
         return f"{word} = {show(value)}"
 
     # -- showing

@@ -36,18 +36,32 @@ def towards(to: Any, side: int, whole: bool, longest: int) -> list:
     return [] if whole else [target + side * Fraction(1, 2**k) for k in range(2, 60)]
 
 
-def extrapolated(values: list) -> tuple[Any, Any]:
-    """Where values at doubled distances go, and how sure that is: the best of three estimates.
+def beside(point: Any, to: Any, whole: bool) -> list:
+    """Points at the same distance that are no powers of two: odd ones, and none that is round."""
+    if not math.isinf(to):
+        target = Fraction(str(to))
+        return [target + (point - target) * Fraction(137, 100)]
+    odd = point + (1 if point > 0 else -1)
+    return [odd, point + point // 3 if whole else point * Fraction(137, 100)]
 
-    Shanks is right for a remainder like n^(−p), Richardson for one in powers of 1/n.
+
+def extrapolated(values: list) -> tuple[Any, Any]:
+    """Where values at doubled distances go, and how sure that is: the best of four estimates.
+
+    Shanks is right for a remainder like n^(−p), Richardson for one in powers of 1/n or of 1/log n.
     """
     import mpmath
 
     ways = [lambda rows: rows[-1], lambda rows: mpmath.shanks(rows)[-1][-1], _richardson]
     found = []
     for way in ways:
-        latest, *earlier = (way(rows) for rows in (values[-9:], values[-10:-1], values[-11:-2]))
+        try:
+            latest, *earlier = (way(rows) for rows in (values[-9:], values[-10:-1], values[-11:-2]))
+        except (IndexError, ZeroDivisionError):  # Shanks, where the values hardly change
+            continue
         found.append((max(abs(latest - e) for e in earlier), latest))
+    slow = [_in_the_logarithm(values[: len(values) - k]) for k in (0, 1, 2)]
+    found.append((max(abs(slow[0] - e) for e in slow[1:]), slow[0]))
     error, limit = min(found, key=lambda pair: pair[0])
     return limit, error
 
@@ -59,16 +73,42 @@ def _richardson(values: list) -> Any:
     return values[-1]
 
 
-def settles(gap_at: Callable[[Any], Any], points: list) -> tuple[bool | None, Any, Any]:
+def _in_the_logarithm(values: list) -> Any:
+    """Richardson's estimate for a remainder in powers of 1/k, where k counts the doublings."""
+    order = min(4, len(values) - 2)
+    first = len(values) - 1 - order
+    weights = [
+        Fraction((-1) ** (j + order) * (first + j) ** order)
+        / (math.factorial(j) * math.factorial(order - j))
+        for j in range(order + 1)
+    ]
+    return sum(
+        (v * w.numerator / w.denominator for v, w in zip(values[first:], weights, strict=True)),
+        start=0 * values[-1],
+    )
+
+
+def settles(
+    gap_at: Callable[[Any], Any], points: list, near: Callable[[Any], list]
+) -> tuple[bool | None, Any, Any]:
     """Whether a gap goes to zero: the verdict (None: cannot be said), its limit and the error."""
-    values = [v for v in map(gap_at, points) if v is not None]
-    if len(values) < 6:
+    found = [(p, v) for p in points if (v := gap_at(p)) is not None]
+    if len(found) < 8:
         return None, None, None
-    sizes = [abs(v) for v in values]
-    if sizes[-1] == 0 or (sizes[-1] < 1e-9 and sizes[-1] < sizes[-2] < sizes[-3]):
-        return True, sizes[-1], sizes[-1]
+    values, sizes = [v for _, v in found], [abs(v) for _, v in found]
+    around = [[v, *(w for q in near(p) if (w := gap_at(q)) is not None)] for p, v in found[-8:]]
+    late, early = (max(abs(v) for row in rows for v in row) for rows in (around[5:], around[:3]))
+    steps = [b - a for a, b in pairwise(v for row in around for v in row)]
+    if late > 0.5 * early and late > 1e-6 and any(a * b < 0 for a, b in pairwise(steps[-6:])):
+        return False, late, 0  # it goes to and fro and does not shrink
+    if late < 1e-9 and (late < early or not late):
+        return True, late, late
+    before, last = values[-2] - values[-3], values[-1] - values[-2]
+    if before * last > 0 and abs(last) > 0.98 * abs(before):
+        return None, None, None  # still on its way
     limit, error = extrapolated(values)
     if abs(limit) > 20 * error and abs(limit) > 1e-12:
         return False, limit, error
-    shrinks = sizes[-1] < 0.9 * sizes[len(sizes) // 2]
-    return (True if shrinks else None), limit, max(error, abs(limit))
+    error = max(error, abs(limit))
+    shrinks = late < 0.3 * early and error < 0.02 * max(sizes)
+    return (True if shrinks or error < 1e-4 * max(sizes) else None), limit, error

@@ -296,6 +296,7 @@ LINEAR_ALGEBRA: dict[Callable, Callable] = {
     np.linalg.solve: _solve,
     np.linalg.inv: lambda A: _solve(A, precise(np.eye(len(A)))),
     np.linalg.det: _det,
+    np.linalg.slogdet: lambda A: (np.sign(det := _det(A)), np.log(abs(det))),
     np.linalg.svd: _svd,
     np.linalg.svdvals: lambda A: _svd(A, compute_uv=False),
     np.linalg.norm: _norm,

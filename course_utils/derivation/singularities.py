@@ -91,6 +91,10 @@ def points(
 
 
 def _beside(root: Any, domain: Domain) -> Iterator[Any]:
+    import mpmath
+
+    if isinstance(root, mpmath.mpf):
+        root = Fraction(*mpmath.libmp.to_rational(root._mpf_))  # comparable with the domain's ends
     if domain.contains(root):
         yield root
     for step in NEAR:
@@ -104,6 +108,11 @@ def zeros(f: Any, symbol: Any, domain: Domain) -> list:
 
     if not f.free_symbols:
         return []
+    if isinstance(f, sp.Mul | sp.Pow) and f.is_polynomial(symbol):
+        factors = [a.as_base_exp()[0] for a in sp.Mul.make_args(f)]
+        if factors != [f]:
+            found = (r for a in factors if a.has(symbol) for r in zeros(a, symbol, domain))
+            return list(dict.fromkeys(found))
     f = sp.nsimplify(f, rational=True)
     if f.is_polynomial(symbol):
         polynomial = sp.Poly(f, symbol)

@@ -96,7 +96,8 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
         return "shape"
     beyond = gap(relation, a, b) - slack
     size = rounding * max(peak(a), peak(b))
-    return "value" if beyond > (-size if relation in "<>" else size) else ""
+    fails = beyond >= -size if relation in "<>" else beyond > size
+    return "value" if fails else ""
 
 
 def gap(relation: str, a: Any, b: Any) -> Any:
@@ -171,12 +172,13 @@ def show_apart(a: Any, b: Any) -> tuple[str, str]:
         shown = show(a, digits), show(b, digits)
         if shown[0] != shown[1]:
             return shown
-    if np.ndim(a) or np.ndim(b) or isinstance(plain(a), str):
-        return shown
+    if np.ndim(a) or np.ndim(b) or isinstance(plain(a), str) or a == b:
+        return show(a), show(b)
     import mpmath
 
+    a, b = (mpmath.mpf(x.item() if isinstance(x, np.ndarray) else x) for x in (a, b))
     for digits in (30, 60, 200, 400):
-        shown = mpmath.nstr(mpmath.mpf(a), digits), mpmath.nstr(mpmath.mpf(b), digits)
+        shown = mpmath.nstr(a, digits), mpmath.nstr(b, digits)
         if shown[0] != shown[1]:
             return shown
     return shown

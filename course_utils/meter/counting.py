@@ -17,6 +17,7 @@ from .functions import (
     COMPOSED,
     HANDLERS,
     applications,
+    apply_at,
     product_of_last_axes,
     refuse_uncounted,
     shorter_power,
@@ -229,6 +230,8 @@ class Meter:
 
     def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
         self._doing = ufunc.__name__
+        if method == "at":
+            return apply_at(self, ufunc, *inputs)
         if ufunc is np.power:
             ufunc, inputs = shorter_power(inputs)
         if ufunc in COMPOSED and method == "__call__" and not kwargs:

@@ -42,12 +42,32 @@ def shorter_power(inputs: tuple) -> tuple[np.ufunc, tuple]:
 def applications(method: str, first: Any, options: dict, result: Any) -> int:
     """How often a ufunc was applied to numbers."""
     if method == "reduce":
-        return first.size - result.size * ("initial" not in options)
+        return reduced(first, options.get("axis", 0), options, result)
     if method == "accumulate":
         return first.size - first.size // max(1, first.shape[options.get("axis", 0)])
     if "where" in options:
         return int(np.count_nonzero(np.broadcast_to(options["where"], result.shape)))
     return result.size
+
+
+def reduced(x: np.ndarray, axis: Any, options: dict, result: Any) -> int:
+    """How often numbers are taken together: k − 1 times for k numbers, k times with `initial`."""
+    start = "initial" not in options
+    if "where" not in options:
+        return x.size - np.size(result) * start
+    kept = np.count_nonzero(np.broadcast_to(options["where"], x.shape), axis=axis)
+    return int(np.maximum(kept - start, 0).sum())
+
+
+def apply_at(m: Meter, ufunc: np.ufunc, target: Any, indices: Any, *values: Any) -> None:
+    """ufunc.at: once for every index, though it be named twice."""
+    if UFUNCS.get(ufunc) in (None, "matmul"):
+        raise m._refuse(f"np.{ufunc.__name__}.at")
+    m._refuse_plain(target)
+    target, indices, *values = (m._raw(x) for x in (target, indices, *values))
+    ufunc.at(target, indices, *values)
+    if UFUNCS[ufunc] not in ("free", "logic"):
+        m._count(UFUNCS[ufunc], np.size(target[indices]))
 
 
 def product_of_last_axes(
@@ -90,15 +110,13 @@ def _mover(function: Callable) -> Callable:
 
 def _reduction(function: Callable, kind: str) -> Callable:
     def run(m: Meter, x: Any, axis: Any = None, **options: Any) -> Any:
-        if "where" in options:
-            raise m._refuse(f"np.{function.__name__} with where=")
-        x = np.asarray(m._raw(x))
-        result = function(x, axis=axis, **m._raw(options))
+        x, options = np.asarray(m._raw(x)), m._raw(options)
+        result = function(x, axis=axis, **options)
         if function in (np.cumsum, np.cumprod):
             length = x.size if axis is None else x.shape[axis]
             m._count(kind, x.size - x.size // max(1, length))
         else:
-            m._count(kind, x.size - np.size(result) * ("initial" not in options))
+            m._count(kind, reduced(x, axis, options, result))
         if function is np.mean:
             m._count("divide", np.size(result))
         return m._wrap(result)

@@ -40,7 +40,7 @@ UFUNCS = {ufunc: kind for kind, names in KINDS.items() for ufunc in named(names)
 OPTIONS = {
     "__call__": {"out", "where", "dtype"},
     "outer": {"dtype"},
-    "reduce": {"axis", "dtype", "out", "keepdims", "initial"},
+    "reduce": {"axis", "dtype", "out", "keepdims", "initial", "where"},
     "accumulate": {"axis", "dtype", "out"},
 }
 REDUCIBLE = named("add subtract multiply divide maximum minimum logical_and logical_or")
@@ -83,7 +83,6 @@ DATA_DECIDES = words(  # how much is done depends on the numbers, or on what LAP
     "is_busday datetime_as_string lookfor "
 )
 INSTEAD = {
-    "at": "Write the loop over the indices.",
     "svd": "The cost of a decomposition depends on the data; measure the products around it.",
     "sort": "How many comparisons a sort needs depends on the data.",
 }
