@@ -75,6 +75,7 @@ def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str
     soup = BeautifulSoup(html, "html.parser")
     _drop_anchor_links(soup)
     _set_title(soup, path, what)
+    _tell_answers(soup)
     _name_rows_and_columns(soup)
     _refuse_what_is_not_inside(soup, path, what)
     return soup
@@ -97,7 +98,7 @@ def _drop_anchor_links(soup: BeautifulSoup) -> None:
         link.decompose()
 
 
-def element(soup: BeautifulSoup, css: str) -> Tag:
+def element(soup: BeautifulSoup | Tag, css: str) -> Tag:
     """The one element of a template that we fill."""
     found = soup.select_one(css)
     if found is None:
@@ -112,6 +113,12 @@ def _set_title(soup: BeautifulSoup, path: Path, what: str) -> None:
             f"{path} has {len(headings)} headings of the first level; {what} needs one, its title."
         )
     element(soup, "title").string = " ".join(headings[0].get_text().split())
+
+
+def _tell_answers(soup: BeautifulSoup) -> None:
+    """What a text cell folds away is the answer to its question."""
+    for fold in soup.select(".jp-MarkdownCell details"):
+        fold["class"] = "folded answer"
 
 
 def _name_rows_and_columns(soup: BeautifulSoup) -> None:
