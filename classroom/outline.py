@@ -20,7 +20,10 @@ CODE_SHOWN = "slide-code"  # the tag of a cell whose code is the point
 WORDS_A_MINUTE = 110  # unhurried speech, with pauses
 MINUTES_TO_LOOK = 0.75  # at a figure or a displayed formula
 MINUTES_TO_THINK = 1.5  # when the room is asked
-QUESTION = re.compile(r"\*Predict, then run:|\*\*(Before you go on:|Pencil first[.:])")
+QUESTION = re.compile(
+    r"\*Predict, then run:|\*\*Before you go on:|\*\*Pencil first[.:]|^\*\*Pencil first\*\*",
+    re.MULTILINE,
+)
 FORMULA = re.compile(r"\$\$.+?\$\$", re.DOTALL)
 ANSWER = re.compile(r"<details>.*?</details>", re.DOTALL)  # folded: heard while the room thinks
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)

@@ -226,7 +226,7 @@ def _drop_empty_cells(section: Tag) -> None:
 
 
 def _answer_in_the_notes(soup: BeautifulSoup, section: Tag) -> None:
-    """Folded answers are what the lecturer says: they leave the slide and stand open in the notes."""
+    """Folded answers are what the lecturer says: they leave the slide for the notes."""
     for fold in section.select("details.answer"):
         element(fold, "summary").decompose()
         fold.insert(0, soup.new_tag("p", string="Answer:"))
