@@ -124,7 +124,8 @@ def _mark_answers(notebook: NotebookNode) -> NotebookNode:
     notebook = copy.deepcopy(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = cell.source.replace(FOLD, ANSWER_BEGINS).replace("</details>", ANSWER_ENDS)
+            marked = cell.source.replace(FOLD, ANSWER_BEGINS)
+            cell.source = marked.replace("</details>", ANSWER_ENDS)
     return notebook
 
 
