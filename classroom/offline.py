@@ -6,6 +6,7 @@ be fetched, is refused.
 
 from __future__ import annotations
 
+import copy
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,9 @@ SHOWN = [
     "image/jpeg",
     "text/plain",
 ]
+FOLD = "<details><summary>Answer</summary>"  # as lectures write it, closed by </details>
+ANSWER_BEGINS = '<div class="answer-begins"></div>'
+ANSWER_ENDS = '<div class="answer-ends"></div>'
 NO_WORDS = "No description has been provided"  # what nbconvert gives a picture without alt text
 
 
@@ -69,12 +73,13 @@ def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str
 
     about = {"metadata": {"name": path.stem, "path": str(path.resolve().parent)}}
     try:
-        html, _ = exporter.from_notebook_node(notebook, resources=about)
+        html, _ = exporter.from_notebook_node(_mark_answers(notebook), resources=about)
     except (InvalidNotebook, OSError) as error:  # an attachment or a picture that is not there
         raise CourseError(f"{path} cannot become {what}: {error}.") from None
     soup = BeautifulSoup(html, "html.parser")
     _drop_anchor_links(soup)
     _set_title(soup, path, what)
+    _fold_answers(soup)
     _name_rows_and_columns(soup)
     _refuse_what_is_not_inside(soup, path, what)
     return soup
@@ -97,7 +102,7 @@ def _drop_anchor_links(soup: BeautifulSoup) -> None:
         link.decompose()
 
 
-def element(soup: BeautifulSoup, css: str) -> Tag:
+def element(soup: BeautifulSoup | Tag, css: str) -> Tag:
     """The one element of a template that we fill."""
     found = soup.select_one(css)
     if found is None:
@@ -112,6 +117,29 @@ def _set_title(soup: BeautifulSoup, path: Path, what: str) -> None:
             f"{path} has {len(headings)} headings of the first level; {what} needs one, its title."
         )
     element(soup, "title").string = " ".join(headings[0].get_text().split())
+
+
+def _mark_answers(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with marks around folded answers: nbconvert closes a tag before its content."""
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            marked = cell.source.replace(FOLD, ANSWER_BEGINS)
+            cell.source = marked.replace("</details>", ANSWER_ENDS)
+    return notebook
+
+
+def _fold_answers(soup: BeautifulSoup) -> None:
+    """What stands between two marks is an answer that the reader unfolds."""
+    for begin in soup.select("div.answer-begins"):
+        fold = soup.new_tag("details", attrs={"class": "folded answer"})
+        fold.append(soup.new_tag("summary", string="Answer"))
+        while (tag := begin.next_sibling) is not None:
+            tag.extract()
+            if getattr(tag, "attrs", {}).get("class") == ["answer-ends"]:
+                break
+            fold.append(tag)
+        begin.replace_with(fold)
 
 
 def _name_rows_and_columns(soup: BeautifulSoup) -> None:

@@ -20,8 +20,12 @@ CODE_SHOWN = "slide-code"  # the tag of a cell whose code is the point
 WORDS_A_MINUTE = 110  # unhurried speech, with pauses
 MINUTES_TO_LOOK = 0.75  # at a figure or a displayed formula
 MINUTES_TO_THINK = 1.5  # when the room is asked
-QUESTION = re.compile(r"\*Predict|\*\*(Before you go on|Pencil first)")
+QUESTION = re.compile(
+    r"\*Predict, then run:|\*\*Before you go on:|\*\*Pencil first[.:]|^\*\*Pencil first\*\*",
+    re.MULTILINE,
+)
 FORMULA = re.compile(r"\$\$.+?\$\$", re.DOTALL)
+ANSWER = re.compile(r"<details>.*?</details>", re.DOTALL)  # folded: heard while the room thinks
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *#*$", re.MULTILINE)
 
@@ -56,7 +60,8 @@ class Slide:
     def minutes(self) -> float:
         """Speech for the words on the slide and in the notes, a look at each figure and displayed
         formula, a pause after each question to the room."""
-        texts = [c.source for c in self.shown + self.notes if c.cell_type == "markdown"]
+        cells = [c for c in self.shown + self.notes if c.cell_type == "markdown"]
+        texts = [ANSWER.sub(" ", c.source) for c in cells]
         words = sum(len(FORMULA.sub(" ", text).split()) for text in texts)
         looks = sum(map(_things_to_see, self.shown))
         questions = sum(len(QUESTION.findall(text)) for text in texts)
@@ -116,7 +121,7 @@ def headings(cell: NotebookNode) -> Iterator[tuple[int, str]]:
 def _things_to_see(cell: NotebookNode) -> int:
     """Pictures and displayed formulas in a cell."""
     if cell.cell_type == "markdown":
-        return len(FORMULA.findall(cell.source))
+        return len(FORMULA.findall(ANSWER.sub(" ", cell.source)))
     data = [output.get("data", {}) for output in cell.get("outputs", [])]
     return sum("image/png" in one or "text/latex" in one for one in data)
 

@@ -204,6 +204,7 @@ def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: s
     sections = [s for s in soup.select(".slides section") if not s.find("section")]
     for section, slide in zip(sections, slides, strict=True):
         _drop_empty_cells(section)
+        _answer_in_the_notes(soup, section)
         _dress(soup, section, slide)
         _set_long_text_smaller(section)
         _tell_shapes(section)
@@ -222,6 +223,18 @@ def _drop_empty_cells(section: Tag) -> None:
     for cell in section.select(".jp-CodeCell"):
         if not cell.get_text(strip=True) and not cell.find(["img", "input"]):
             cell.decompose()
+
+
+def _answer_in_the_notes(soup: BeautifulSoup, section: Tag) -> None:
+    """Folded answers are what the lecturer says: they leave the slide for the notes."""
+    for fold in section.select("details.answer"):
+        element(fold, "summary").decompose()
+        fold.insert(0, soup.new_tag("p", string="Answer:"))
+        fold.name = "div"
+        if not fold.find_parent("aside"):
+            notes = soup.new_tag("aside", attrs={"class": "notes"})
+            notes.append(fold.extract())
+            section.append(notes)
 
 
 def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:

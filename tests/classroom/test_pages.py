@@ -17,6 +17,7 @@ from course_utils.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 LECTURES, SHEETS = (sorted((ROOT / name).glob("*.ipynb")) for name in ("notebooks", "exercises"))
+ANSWER = "<details><summary>Answer</summary>\n\n*because*\n\n</details>"
 DOT = "AAAA"  # any bytes will do: nobody looks at it
 
 
@@ -135,8 +136,29 @@ def test_its_tables_say_what_heads_what(path):
 @each(LECTURES)
 def test_code_that_is_hidden_in_the_notebook_is_folded_and_the_rest_is_not(path):
     cells = [c for c in read(path).cells if c.cell_type == "code"]
-    folded = [bool(cell.find("details")) for cell in page_of(path).select(".jp-CodeCell")]
-    assert folded == ["hide-input" in c.metadata.get("tags", []) for c in cells]
+    shown = page_of(path).select(".jp-CodeCell")
+    code_folded = [bool(cell.select_one("details.folded:not(.output)")) for cell in shown]
+    assert code_folded == ["hide-input" in c.metadata.get("tags", []) for c in cells]
+    output_folded = [bool(cell.select_one("details.output")) for cell in shown]
+    assert output_folded == [bool(hidden(c)) for c in cells]
+
+
+def hidden(cell):
+    return cell.metadata.get("jupyter", {}).get("outputs_hidden") and cell.outputs
+
+
+def test_a_folded_output_and_a_folded_answer_can_be_opened_and_are_told_apart(export):
+    output = v4.new_output("stream", text="42")
+    page = export(
+        markdown("**Before you go on:** why?\n\n" + ANSWER),
+        code(outputs=[output], jupyter={"outputs_hidden": True}),
+    )
+    answer, result = page.select("details")
+    assert (answer["class"], answer.summary.get_text()) == (["folded", "answer"], "Answer")
+    assert answer.em.get_text() == "because"
+    assert (result["class"], result.summary.get_text()) == (["folded", "output"], "Show the output")
+    assert "42" in result.get_text()
+    assert "1 + 1" not in result.get_text()  # the code stays in sight
 
 
 # -- what a page shows ----------------------------------------------------------------------------

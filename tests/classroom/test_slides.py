@@ -219,6 +219,26 @@ def test_code_is_shown_only_where_it_is_the_point(deck):
     assert len(made.select(".jp-CodeCell")) == 2
 
 
+ANSWER = "<details><summary>Answer</summary>\n\n*because*\n\n</details>"
+
+
+@pytest.mark.parametrize("mark", ["subslide", "notes"])
+def test_a_folded_answer_stands_open_in_the_notes_and_not_on_the_slide(deck, mark):
+    made = deck(text(f"**Before you go on:** why?\n\n{ANSWER}", mark))
+    assert made.select("details") == []
+    (answer,) = made.select("em")
+    assert answer.find_parent("aside", class_="notes")
+    assert "Answer:" in answer.find_parent("aside").get_text()
+
+
+def test_a_folded_answer_takes_no_time_of_its_own():
+    def minutes(words):
+        return outline(notebook(text(words, "notes")), Path("a.ipynb"))[0].minutes
+
+    asked = "**Before you go on:** why?"
+    assert minutes(f"{asked}\n\n{ANSWER}") == minutes(asked)
+
+
 def test_notes_are_asides_and_skipped_cells_are_not_there(deck):
     made = deck(text("spoken", "notes", "a"), text("left out", "skip", "b"))
     assert [aside.get_text(strip=True) for aside in made.select("aside.notes")] == ["spoken"]

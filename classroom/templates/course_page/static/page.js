@@ -14,6 +14,11 @@ window.MathJax = {
   },
 };
 
+// Paper cannot be unfolded: answers and outputs are printed, code of explorers is not.
+const onPaper = () => document.querySelectorAll("details.answer, details.output");
+addEventListener("beforeprint", () => onPaper().forEach(fold => { fold.open = true; }));
+addEventListener("afterprint", () => onPaper().forEach(fold => { fold.open = false; }));
+
 // What is too wide for the screen scrolls by itself: then, and only then, the keyboard gets there.
 function fit() {
   const formulas = [...document.querySelectorAll("mjx-container:not([display])")];
