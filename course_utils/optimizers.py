@@ -25,7 +25,7 @@ def averaging_step(v: Any, g: Any, beta: float, delta: float) -> tuple[Any, Any]
 
 
 def library_step(v: Any, g: Any, alpha: float, lr: float) -> tuple[Any, Any]:
-    """Rule L, as deep-learning libraries write it: v_t = α v_{t−1} + g_t and Δθ_t = −lr v_t."""
+    """Rule L, as PyTorch writes it: v_t = α v_{t−1} + g_t and Δθ_t = −lr v_t."""
     v = alpha * v + g
     return v, -lr * v
 
