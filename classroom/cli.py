@@ -386,6 +386,7 @@ def _override(options: argparse.Namespace) -> int:
             words = (options.points, options.reason, options.comment)
             given = book.override(student, unit, options.exercise, *words)
             total = book.mark(student, unit)
+            assert total is not None  # only what is graded can have an override
             says = "a comment" if given.earned is None else f"{given.earned} instead of the check's"
             print(f"{student}, {unit}, {given.exercise}: {says};", end=" ")
             print(f"{total.earned} of {total.points} in all")

@@ -25,6 +25,11 @@ def test_ruff_has_nothing_to_say_about_code_and_notebooks(arguments):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_mypy_has_nothing_to_say_about_the_packages():
+    result = run(sys.executable, "-m", "mypy")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_no_file_names_a_package_registry():
     hosts = [".".join(parts) for parts in (
         ("pypi", "org"), ("files", "pythonhosted", "org"), ("registry", "npmjs", "org")

@@ -186,7 +186,7 @@ class Walk:
                 yield Found(inner, trouble=_too_large(entry.file_size, LARGEST_INNER))
             else:
                 read = _reader(archive, entry, LARGEST_INNER)
-                yield from self._in_zip(inner, lambda read=read: io.BytesIO(read()), depth + 1)
+                yield from self._in_zip(inner, _in_memory(read), depth + 1)
 
     def _used_up(self, path: PurePosixPath) -> Iterator[Found]:
         """Say once for each student that there is more than will be looked at."""
@@ -207,6 +207,10 @@ def _entries_at_most(file: io.IOBase) -> int:
         raise zipfile.BadZipFile
     (table,) = struct.unpack_from("<I", tail, place + 12)
     return table // SMALLEST_ENTRY
+
+
+def _in_memory(read: Callable[[], bytes]) -> Callable[[], io.IOBase]:
+    return lambda: io.BytesIO(read())
 
 
 def _reader(archive: Opened, entry: zipfile.ZipInfo, most: int) -> Callable[[], bytes]:

@@ -177,7 +177,7 @@ class _Assembling:
 
 def _pending(steps: Sequence[Step]) -> bool:
     """Is there code of the student's since the last check?"""
-    since = []
+    since: list[bool] = []
     for step in steps:
         since = [] if step.check else [*since, step.is_students]
     return any(since)

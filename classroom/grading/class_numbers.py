@@ -67,7 +67,7 @@ class UnitNumbers:
         return [m for m in self.marks if not m.graded.problem]
 
     @cached_property
-    def totals(self) -> list[int]:
+    def totals(self) -> list[float]:
         """Their points."""
         return [m.earned for m in self.graded]
 
@@ -79,7 +79,7 @@ class UnitNumbers:
     @cached_property
     def exercises(self) -> list[ExerciseNumbers]:
         """Every exercise, in the order of the notebook."""
-        columns: dict[tuple[str, str], list[tuple[Line, int]]] = {}
+        columns: dict[tuple[str, str], list[tuple[Line, float]]] = {}
         for m in self.graded:
             for line in m.lines:
                 key = (line.result.number, line.result.name)
@@ -127,7 +127,7 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _exercise(column: list[tuple[Line, int]]) -> ExerciseNumbers:
+def _exercise(column: list[tuple[Line, float]]) -> ExerciseNumbers:
     lines = [line for line, _ in column]
     points = max(line.result.points for line in lines)
     states = Counter(line.result.feedback.headline for line in lines)

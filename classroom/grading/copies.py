@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from course_utils.exercise import Outcome
@@ -39,7 +39,9 @@ def _tried(graded: Graded) -> bool:
     return any(result.outcome != Outcome.NOT_ATTEMPTED for result in graded.results)
 
 
-def _same(everyone: Iterable[Graded], of: object) -> Iterable[tuple[Graded, list[str]]]:
+def _same(
+    everyone: Iterable[Graded], of: Callable[[Graded], str | None]
+) -> Iterable[tuple[Graded, list[str]]]:
     """Each submission with those who have the same of something; the empty text is nothing."""
     groups: dict[str, list[Graded]] = defaultdict(list)
     for graded in everyone:

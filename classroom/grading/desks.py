@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from typing import IO
 
 from course_utils.files import CourseError
 
@@ -35,7 +36,7 @@ class Desk:
 
     def __init__(self, number: int, walled: bool) -> None:
         self._number, self._walled = number, walled
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._heard, self._closed, self._lock = b"", False, threading.Lock()
 
     def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
@@ -79,20 +80,28 @@ class Desk:
         limits = Limits(**job.limits)
         patience, at = START_SECONDS + limits.slack * (2 * limits.wall + 10), None
         try:
-            self._process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
-            self._process.stdin.flush()
+            orders, _ = self._pipes()
+            orders.write(json.dumps(asdict(job)).encode() + b"\n")
+            orders.flush()
             while line := self._line(patience):
                 answer = json.loads(line)
                 if "at" not in answer:
                     return at, answer
                 at = answer["at"]
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError):
             pass  # it died, or was ended by another thread
         return at, {}
 
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        """To the judge and from it; OSError if it was ended by another thread."""
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise BrokenPipeError("the judge was ended")
+        return process.stdin, process.stdout
+
     def _line(self, seconds: float) -> bytes:
         """The next line; empty if there is none in this time."""
-        answers = self._process.stdout
+        _, answers = self._pipes()
         while b"\n" not in self._heard:
             ready = select.select([answers], [], [], seconds)[0]
             part = os.read(answers.fileno(), 1 << 16) if ready else b""
@@ -135,9 +144,11 @@ class Desk:
         code = process.poll()
         if code is None:
             process.kill()
-        with contextlib.suppress(OSError):
-            process.stdin.close()  # what was not yet written cannot be any more
-        process.stdout.close()
+        if process.stdin:
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # what was not yet written cannot be any more
+        if process.stdout:
+            process.stdout.close()
         process.wait()
         if code is None:
             return "it gave no sign any more"
@@ -191,7 +202,9 @@ class Desks:
     def __init__(self, walled: bool) -> None:
         if walled:
             require_bubblewrap()
-        self._walled, self._free, self._all = walled, queue.SimpleQueue(), []
+        self._walled = walled
+        self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
+        self._all: list[Desk] = []
         self._lock = threading.Lock()
         self.turns = Turns()
 

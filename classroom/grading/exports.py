@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from course_utils.exercise import Outcome
 
-from .records import Line, Mark, in_order, visible
+from .records import Line, Mark, Override, in_order, visible
 from .roster import Filling
 
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
@@ -32,7 +32,7 @@ def grades_csv(marks: Sequence[Mark]) -> str:
     """A row a student and unit: points by exercise, the total, and what to look at by hand."""
     columns = sorted({_column(line) for m in marks for line in m.lines}, key=_place)
     known = ["total", "of", "late", "deducted", "attempt", "look by hand", "overrides"]
-    rows = [["student", "unit", *columns, *known]]
+    rows: list[list[str | float]] = [["student", "unit", *columns, *known]]
     for m in marks:
         earned = {_column(line): line.earned for line in m.lines}
         rows.append(
@@ -46,7 +46,7 @@ def grades_csv(marks: Sequence[Mark]) -> str:
                 m.deduction or "",
                 m.graded.attempt,
                 " | ".join(m.to_look_at),
-                " | ".join(_overridden(line) for line in m.lines if line.override),
+                " | ".join(_overridden(line, line.override) for line in m.lines if line.override),
             ]
         )
     return "\ufeff" + _csv(rows)  # else Excel takes it for an old encoding and spoils the names
@@ -56,7 +56,7 @@ def canvas_csv(marks: Sequence[Mark]) -> str:
     """One unit in the layout of Canvas: Grades, Import."""
     units = sorted({m.graded.unit for m in marks})
     best = max((m.points for m in marks), default=0)
-    rows = [
+    rows: list[list[str | float]] = [
         [*CANVAS_HEAD, *units],
         [f"    {POINTS_POSSIBLE}", "", "", "", "", *[best][: len(units)]],
     ]
@@ -82,7 +82,8 @@ def _late(m: Mark) -> list[str]:
 
 def moodle_csv(marks: Sequence[Mark]) -> str:
     """One unit for Moodle's import into its gradebook; map Username, the grade and the feedback."""
-    rows = [["Username", *sorted({m.graded.unit for m in marks}), "Feedback"]]
+    units = sorted({m.graded.unit for m in marks})
+    rows: list[list[str | float]] = [["Username", *units, "Feedback"]]
     for m in _gradable(marks):
         rows.append([m.graded.student, m.earned, " ".join(map(_in_a_sentence, m.lines))])
     return _csv(rows)
@@ -115,8 +116,8 @@ def _gradable(marks: Iterable[Mark]) -> list[Mark]:
     return [m for m in marks if not m.graded.problem or any(line.is_overridden for line in m.lines)]
 
 
-def _overridden(line: Line) -> str:
-    given, said = line.override, []
+def _overridden(line: Line, given: Override) -> str:
+    said = []
     if line.is_overridden:
         by_check = f"{line.result.earned} by the check"
         reason = f", because {given.reason}" if given.reason else ""
@@ -130,7 +131,7 @@ def _in_a_sentence(line: Line) -> str:
     """The verdict without a word of the student's: Moodle shows it as HTML."""
     result = line.result
     said = f"{_column(line)}: {result.feedback.headline}, {line.earned} of {result.points}."
-    if line.is_overridden:
+    if line.override and line.is_overridden:
         said = f"{said} Points given by hand: {line.override.reason}"
     else:
         said = " ".join([said, *(f"{known.name}: {known.explanation}" for known in result.known)])
@@ -178,4 +179,4 @@ def _add_case(suite: ElementTree.Element, unit: str, line: Line) -> None:
         said.text = visible(repr(result.feedback))
     if line.override:
         out = ElementTree.SubElement(case, "system-out")
-        out.text = visible(_overridden(line))
+        out.text = visible(_overridden(line, line.override))

@@ -134,7 +134,7 @@ class Gradebook:
         """One submission with its overrides on top."""
         graded = self.get(student, unit)
         rule = LateRule.read(self.kept("late").decode())
-        return graded and mark(graded, self.overrides(), rule)
+        return mark(graded, self.overrides(), rule) if graded else None
 
     def rename(self, old: str, new: str) -> None:
         """Let what was kept under one name count under another, unless there is something."""

@@ -53,7 +53,8 @@ class Printed(io.TextIOBase):
     """What a cell prints, up to a limit; the rest is dropped."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.parts, self.length = most, [], 0
+        self.most, self.length = most, 0
+        self.parts: list[str] = []
 
     def write(self, text: str) -> int:
         room = max(0, self.most - self.length)
@@ -75,7 +76,7 @@ class Notebook:
         self.shell = Shell(module.__dict__)
         module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
         sys.modules["__main__"], self.names = module, module.__dict__
-        builtins.display = self.names["display"]
+        vars(builtins)["display"] = self.names["display"]
 
     def serve(self, question: dict) -> Any:
         """Run a cell, or tell the value of an expression of the instructor's."""
@@ -213,7 +214,8 @@ class Shell:
     )
 
     def __init__(self, names: dict) -> None:
-        self.user_ns, self.swallowed = names, []
+        self.user_ns = names
+        self.swallowed: list[str] = []
 
     def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
         """`%time x = 1` and its like."""
@@ -235,7 +237,8 @@ class Shell:
 
     def getoutput(self, command: str, *_: Any, **__: Any) -> list:
         """`files = !ls`: there is no shell here."""
-        return self._swallow("!", True) or []
+        self._swallow("!", True)
+        return []
 
     def _line(self, statement: str) -> Any:
         try:
@@ -388,7 +391,7 @@ class Warm:
     def _wait(self, pid: int, memory: int) -> str:
         """Until the judge is done with the child, which may have ended, or been ended, before."""
         reason, watch = "", os.pidfd_open(pid)
-        waiting = [watch, self.orders]
+        waiting: list[int | socket.socket] = [watch, self.orders]
         while True:
             ready = select.select(waiting, [], [], LOOK_EVERY if watch in waiting else None)[0]
             if self.orders in ready:
@@ -404,7 +407,8 @@ class Warm:
                 waiting.remove(watch)
             elif self.alone and memory_used() > memory:
                 reason = "memory"
-                self._kill_others(pid) or self._kill(pid)
+                if not self._kill_others(pid):
+                    self._kill(pid)
 
     def _kill_others(self, pid: int) -> bool:
         """What the child started goes first; perhaps that is enough, and it can go on."""

@@ -36,7 +36,7 @@ from course_utils.units import declared
 from course_utils.values import WireError
 from course_utils.variants import student_id
 
-from ..roles import Ours
+from ..roles import Check, Ours
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
 from .records import Graded, Result
@@ -133,8 +133,10 @@ class Judging:
             pass
         for step in self.steps:
             if step.check and step.check.exercise not in self.results:
-                self._settle(step, "The time for the whole submission was used up before this.")
-                self.troubled.add(self.steps.index(step))
+                place = self.steps.index(step)
+                says = "The time for the whole submission was used up before this."
+                self._settle(step.check, says, place)
+                self.troubled.add(place)
         return Graded(
             student=self.job.student,
             unit=self.job.unit,
@@ -174,7 +176,7 @@ class Judging:
             if place == self.ids.place:
                 self.ids.read(there)
         elif step.check.exercise not in self.results:
-            self._judge(there, place, step)
+            self._judge(there, place, step, step.check)
 
     def _after(self, died: _Died) -> bool:
         """Decide whether it counts that a child died over a step; always False: go on."""
@@ -190,7 +192,7 @@ class Judging:
             return False
         step = self.steps[place]
         if step.check:
-            self._settle(step, f"Your code {why} while it was being checked.", place)
+            self._settle(step.check, f"Your code {why} while it was being checked.", place)
         elif step.is_students:
             self.ran[place] = Ran(fatal=why)
             self._tell(step, self.ran[place])
@@ -255,17 +257,17 @@ class Judging:
             about = {"cell": step.id, "source": step.source, "printed": ran.printed}
             self.story.append({**about, "trouble": ran.trouble})
 
-    def _judge(self, there: Submission, place: int, step: Step) -> None:
+    def _judge(self, there: Submission, place: int, step: Step, check: Check) -> None:
         start = time.monotonic()
-        exercise = self.exercises[step.check.exercise]
+        exercise = self.exercises[check.exercise]
         if place in self.job.lost_at:
-            self._settle(step, "The judge could not cope with this answer.", place)
+            self._settle(check, "The judge could not cope with this answer.", place)
             return
         self.tell(place)
         there.was_slow = False
         try:
             with _Alarm(self.limits):
-                feedback, shown = self._feedback(there, place, exercise, step.check.arguments)
+                feedback, shown = self._feedback(there, place, exercise, check.arguments)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
         if there.was_slow and not self._counts(place):
@@ -318,7 +320,7 @@ class Judging:
 
     def _before(self, place: int) -> list[int]:
         """The places of the student's cells between the check before and this one."""
-        found = []
+        found: list[int] = []
         for earlier in range(place):
             if self.steps[earlier].check:
                 found = []
@@ -326,10 +328,9 @@ class Judging:
                 found.append(earlier)
         return found
 
-    def _settle(self, step: Step, says: str, place: int | None = None) -> None:
-        exercise = self.exercises[step.check.exercise]
-        where = self.steps.index(step) if place is None else place
-        self._record(exercise, _said(exercise, Outcome.UNCHECKED, says), where, 0.0)
+    def _settle(self, check: Check, says: str, place: int) -> None:
+        exercise = self.exercises[check.exercise]
+        self._record(exercise, _said(exercise, Outcome.UNCHECKED, says), place, 0.0)
 
     def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> None:
         before = self._before(place)
@@ -370,7 +371,8 @@ class _Ids:
 
     def __init__(self, job: Job, steps: tuple[Step, ...]) -> None:
         self.true, self.own = job.student_id, {job.student_id, *job.own_ids}
-        self.holds, self.written = job.student_id, None
+        self.holds = job.student_id
+        self.written: str | None = None
         self.changed = ""
         self.place = self._where(steps)
 
@@ -442,7 +444,7 @@ class _Alarm:
         signal.signal(signal.SIGPROF, self._ring)
         signal.setitimer(signal.ITIMER_PROF, self.seconds, 1.0)
         wall = self.slack * self.seconds
-        faulthandler.dump_traceback_later(wall, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(wall, exit=True, file=sys.__stderr__ or sys.stderr)
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)

@@ -215,16 +215,19 @@ class Far:
         return self.ask("function", name, *args, named=kwargs)
 
     def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
+        peer = self.peer
+        if peer is None:
+            raise RuntimeError("there is no judge to ask")
         dropped, self.dropped = self.dropped, []
-        return self.peer.ask(
+        return peer.ask(
             ask="array",
             what=what,
             name=name,
             method=method,
             dropped=dropped,
             where=line_at_work(),
-            args=[self.peer.encode(x) for x in args],
-            named={key: self.peer.encode(x) for key, x in dict(named).items()},
+            args=[peer.encode(x) for x in args],
+            named={key: peer.encode(x) for key, x in dict(named).items()},
         )
 
     def encode(self, value: Any) -> dict | None:

@@ -26,6 +26,7 @@ def points(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
+@dataclass(frozen=True)
 class _Record:
     """A record is its fields, as plain data."""
 
@@ -154,7 +155,7 @@ class Line:
     @property
     def earned(self) -> float | int:
         """The points that count; an override never exceeds what the exercise is worth now."""
-        if not self.is_overridden:
+        if self.override is None or self.override.earned is None:
             return self.result.earned
         return points(min(self.override.earned, self.result.points))
 

@@ -95,8 +95,8 @@ def _findings(unit: UnitNumbers) -> Iterator[str]:
 
 
 def _doubts(unit: UnitNumbers) -> Iterator[str]:
-    known = [e for e in unit.exercises if e.discrimination is not None]
-    weak = [e for e in known if e.discrimination < WEAK]
+    told = [(e, e.discrimination) for e in unit.exercises]
+    weak = [e for e, number in told if number is not None and number < WEAK]
     if weak:
         names = ", ".join(f"{e.number} {e.name}" for e in weak)
         yield f"Who does well elsewhere does hardly better in {names}: is the question clear?"
@@ -153,7 +153,7 @@ def _outcomes(unit: UnitNumbers) -> Markup:
     names = [f"{e.number} {e.name}, {e.share:.0%}" for e in rows]
     height = 1.6 + 0.34 * max(3, len(rows))
     if any(e.discrimination is not None for e in rows):
-        panels = {"width": 9, "sharey": True, "width_ratios": (2, 1)}
+        panels: dict[str, Any] = {"width": 9, "sharey": True, "width_ratios": (2, 1)}
         fig, (left, right) = style.figure(1, 2, height=height, **panels)
         _draw_discrimination(right, rows, names)
     else:

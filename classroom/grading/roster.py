@@ -272,6 +272,7 @@ class Roster:
     ) -> None:
         grade, possible = self._place("Grade"), self._place("Maximum Grade")
         comment, locked = self._place(FEEDBACK), self._place("Grade can be changed")
+        assert grade is not None  # else it would be no worksheet
         scales = set()
         for line in self.lines:
             row, filling = rows[line.place], by_key.get(line.key)

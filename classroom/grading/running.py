@@ -136,9 +136,11 @@ def _with_kept(options: Options, folder: Path) -> Options:
         if roster is None:
             roster = kept_roster(book)
         if not settings.text and (kept := book.kept("settings")):
-            given = {"late": settings.late, "attempt": settings.attempt}
-            settings = read_text(kept.decode())
-            settings = replace(settings, **{n: v for n, v in given.items() if v is not None})
+            given, settings = settings, read_text(kept.decode())
+            if given.late is not None:
+                settings = replace(settings, late=given.late)
+            if given.attempt is not None:
+                settings = replace(settings, attempt=given.attempt)
         if settings.attempt is None:
             settings = replace(settings, attempt=book.kept("attempt").decode() or None)
     return replace(options, roster=roster, settings=settings)
@@ -209,7 +211,8 @@ class Solutions:
     def __init__(self, root: Path) -> None:
         self._paths = {path.stem: path for path in solution_paths(root)}
         self._asked: dict[str, list[Ours]] = {}
-        self._root, self._lecture_cells = root, None
+        self._root = root
+        self._lecture_cells: dict[str, set[str]] | None = None
 
     def exercise_names(self) -> dict[str, list[str]]:
         """The names of the exercises of each unit."""
@@ -330,8 +333,8 @@ def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
     known = {n: getattr(blank, n) for n in ("digest", "content", "late", "attempt")}
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
-    told = {n: (*getattr(blank, n), *getattr(graded, n)) for n in ("notes", "by_hand")}
-    return replace(graded, **known, **told), answer["story"]
+    notes, by_hand = (*blank.notes, *graded.notes), (*blank.by_hand, *graded.by_hand)
+    return replace(graded, **known, notes=notes, by_hand=by_hand), answer["story"]
 
 
 @dataclass(frozen=True)
@@ -367,7 +370,7 @@ class _Grading:
         late, by_hand = lateness(
             submission, self.lines.get(submission.student), self.options.settings
         )
-        attempts = (submission,)
+        attempts: tuple[Submission, ...] = (submission,)
         if self.options.settings.attempt == "best" and submission.earlier:
             attempts = (*submission.earlier, submission)
         contents = [_content(attempt) for attempt in attempts]
@@ -391,6 +394,8 @@ class _Grading:
         if self.book.digest_of(submission.student, submission.unit) != entry.digest:
             return True
         kept = self.book.get(submission.student, submission.unit)
+        if kept is None:
+            return True
         now = replace(kept, late=entry.late, by_hand=_merged(kept.by_hand, entry.by_hand))
         if now != kept:
             self.book.save(now)
@@ -411,7 +416,7 @@ class _Grading:
         running: dict[Future, tuple[Entry, Graded]] = {}
         done: dict[int, list[tuple[Graded, Sequence[dict]]]] = {}
         while True:
-            finished = []
+            finished: list[tuple[Entry, tuple[Graded, Sequence[dict]]]] = []
             while len(running) < AHEAD * many and (following := next(waiting, None)):
                 entry, attempt = following
                 blank = self._blank(entry, attempt)

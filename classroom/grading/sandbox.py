@@ -210,7 +210,7 @@ class Sandbox:
 
     def __init__(self, walled: bool = True, number: int = 0) -> None:
         self._walled, self._number = walled, number
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._is_filtered, self.is_lost, self.killed = True, False, ""
         self._folder: tempfile.TemporaryDirectory | None = None
 
@@ -285,7 +285,7 @@ class Sandbox:
             self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
                 command, environment = self._command(theirs.fileno())
-                self._process = subprocess.Popen(
+                self._process = process = subprocess.Popen(
                     command,
                     env=environment,
                     cwd="/",
@@ -303,17 +303,18 @@ class Sandbox:
             if ready:
                 self._is_filtered = bool(ready.get("filter"))
                 return
-            why, killed = self._why_not()
+            why, killed = self._why_not(process)
             if attempt == STARTS or not killed:
                 raise CourseError((KILLED if killed else BROKEN).format(why))
 
-    def _why_not(self) -> tuple[str, bool]:
+    def _why_not(self, process: subprocess.Popen[bytes]) -> tuple[str, bool]:
         """Why the sandbox did not start, and whether somebody killed it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        code = self._process.poll()
-        self._process.kill()
-        said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+            process.wait(5)
+        code = process.poll()
+        process.kill()
+        raw = process.stderr.read() if process.stderr else b""
+        said = raw.decode(errors="replace").strip().splitlines()
         self.close()
         if code is None:
             return f"it gave no sign within {START_SECONDS} seconds", True
@@ -355,7 +356,8 @@ class Sandbox:
         if self._process is not None:
             self._orders.close()
             self._process.kill()
-            self._process.stderr.close()
+            if self._process.stderr:
+                self._process.stderr.close()
             self._process.wait()
             self._process = None
         if self._folder is not None:

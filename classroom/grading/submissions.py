@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -101,7 +101,7 @@ class Owner:
 
 def find(
     source: Path,
-    units: dict[str, Iterable[str]],
+    units: Mapping[str, Iterable[str]],
     only: str | None = None,
     layout: str | None = None,
 ) -> Class:
@@ -160,7 +160,7 @@ def _doubts(submissions: Sequence[Submission]) -> Iterator[str]:
 # -- whose they are -------------------------------------------------------------------------------
 
 
-def _depth(parts: Sequence[str], units: dict) -> int:
+def _depth(parts: Sequence[str], units: Mapping[str, Iterable[str]]) -> int:
     """How many folders of a path are of the class: those named after a unit, at the top."""
     depth = 0
     while depth < len(parts) - 1 and _unit_folder(parts[depth], units):
@@ -168,12 +168,12 @@ def _depth(parts: Sequence[str], units: dict) -> int:
     return depth
 
 
-def _unit_folder(name: str, units: dict) -> str:
+def _unit_folder(name: str, units: Mapping[str, Iterable[str]]) -> str:
     stem = name[:-4] if name.lower().endswith(".zip") else name
     return next((unit for unit in units if unit.lower() == stem.lower()), "")
 
 
-def owner(name: str, units: dict, is_folder: bool) -> Owner:
+def owner(name: str, units: Mapping[str, Iterable[str]], is_folder: bool) -> Owner:
     """Whose a file, a zip or a folder is by its name, as far as that tells."""
     stem, suffix = (name, "") if is_folder else _split(name)
     for platform, pattern in (("Moodle", MOODLE), ("Canvas", CANVAS)):
@@ -194,7 +194,11 @@ class _Placing:
     """Files as they are given to students, and sentences for those that are not."""
 
     def __init__(
-        self, units: dict, only: str | None, walk: Walk, layout: Layout | None = None
+        self,
+        units: Mapping[str, Iterable[str]],
+        only: str | None,
+        walk: Walk,
+        layout: Layout | None = None,
     ) -> None:
         self.units, self.only, self.walk, self.layout = units, only, walk, layout
         self.placed: dict[tuple[str, str], list[tuple[Found, Owner]]] = {}
@@ -309,7 +313,7 @@ def _split(name: str) -> tuple[str, str]:
     return path.stem, path.suffix.lower()
 
 
-def _flat(stem: str, units: dict) -> tuple[str, str]:
+def _flat(stem: str, units: Mapping[str, Iterable[str]]) -> tuple[str, str]:
     """`ada_02_momentum` or `02_momentum_ada` as ("ada", "02_momentum")."""
     stem = AGAIN.sub("", stem)
     for unit in units:
@@ -319,7 +323,7 @@ def _flat(stem: str, units: dict) -> tuple[str, str]:
     return "", ""
 
 
-def _unit_named(stem: str, units: dict) -> str:
+def _unit_named(stem: str, units: Mapping[str, Iterable[str]]) -> str:
     """The unit by which a file is named; of a bare number, its content tells more."""
     names = [name for name in (stem, AGAIN.sub("", stem)) if not name.isdecimal()]
     return next(filter(None, (meant(name, units) for name in names)), "")
@@ -415,7 +419,7 @@ class Layout:
     def depth(self, parts: Sequence[str]) -> int:
         return min(self._place, len(parts) - 1)
 
-    def read(self, path: PurePosixPath, units: dict) -> tuple[Owner, str]:
+    def read(self, path: PurePosixPath, units: Mapping[str, Iterable[str]]) -> tuple[Owner, str]:
         """Whose it is and of which unit; nobody's if it does not fit."""
         if max(map(len, path.parts)) > 255 or len(path.parts) > 40:
             return Owner(), ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,7 +126,7 @@ class Progress:
             print()
 
 
-def story(graded: Graded, steps: object) -> str:
+def story(graded: Graded, steps: Iterable[dict]) -> str:
     """What was run, what was seen, and why it earned what it earned."""
     lines = [f"== {graded.student}, {graded.unit} ({graded.file})"]
     if graded.student_id is not None:

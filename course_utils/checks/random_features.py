@@ -631,7 +631,7 @@ def _tokens(rng: np.random.Generator, n: int, d: int, width: int, m: int) -> tup
 
 
 def by_definition(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray, f: Callable = positive_features
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray, *, f: Callable = positive_features
 ) -> np.ndarray:
     """y_i = Σ_j f(q_i)ᵀf(k_j) v_j / Σ_j f(q_i)ᵀf(k_j), pair by pair."""
     similar = np.einsum("ir,jr->ij", f(Q, W), f(K, W))
@@ -670,7 +670,7 @@ def followed(answer: FunctionAnswer, features: FunctionAnswer | None = None) -> 
     ways = [*as_features(features), positive_features, lambda X, W: positive_features(X, -W)]
     arrays = tokens(3, 2, 2, 4)
     seen = answer(*arrays)
-    return next((f for f in ways if close(seen, by_definition(*arrays, f), 1e-5)), ways[0])
+    return next((f for f in ways if close(seen, by_definition(*arrays, f=f), 1e-5)), ways[0])
 
 
 def many_tokens(n: int) -> tuple[np.ndarray, ...]:
@@ -681,7 +681,7 @@ def many_tokens(n: int) -> tuple[np.ndarray, ...]:
 def cost_of(answer: FunctionAnswer, f: Callable | None = None) -> str:
     """How the cost grows with n, in a word."""
     f = f or followed(answer)
-    return cost_in_n(answer, many_tokens, lambda *arrays: by_definition(*arrays, f)).kind
+    return cost_in_n(answer, many_tokens, lambda *arrays: by_definition(*arrays, f=f)).kind
 
 
 class MeteredFunction(Function):
@@ -711,7 +711,7 @@ def _attends(
     for arrays in cases(
         (tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, large_tokens, fresh=4
     ):
-        expected = by_definition(*arrays, f)
+        expected = by_definition(*arrays, f=f)
         answer = approximate_attention.array(*arrays, shape=expected.shape)
         at = ", ".join(
             f"{name} = {show(array)}" for name, array in zip("QKVW", arrays, strict=True)
@@ -723,7 +723,7 @@ def _attends(
 
 def linear(answer: FunctionAnswer, f: Callable = positive_features) -> Verdict:
     """The verdict on the cost; the right numbers earn one point."""
-    return judge_linear(answer, many_tokens, lambda *arrays: by_definition(*arrays, f))
+    return judge_linear(answer, many_tokens, lambda *arrays: by_definition(*arrays, f=f))
 
 
 approximate_attention.add_hints(

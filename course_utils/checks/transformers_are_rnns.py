@@ -29,11 +29,14 @@ from ..exercise import Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..meter import growth, measure, polynomial
 
+Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 
-def draw(n: int, d: int, width: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+
+def draw(n: int, d: int, width: int, seed: int = 0) -> Text:
     """Q and K (n×d) and V (n×width) with few digits."""
     rng = np.random.default_rng(seed)
-    return tuple(rng.uniform(-2, 2, (n, k)).round(1) for k in (d, d, width))
+    Q, K, V = (rng.uniform(-2, 2, (n, k)).round(1) for k in (d, d, width))
+    return Q, K, V
 
 
 def weighted_means(weights: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -51,7 +54,6 @@ def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndar
 # -- 10.1: the parallel form -----------------------------------------------------------------------
 
 
-Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 SMALL = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (2, 1, 1), (4, 3, 2),
                                                           (3, 2, 5), (1, 2, 1)])]  # fmt: skip
 
@@ -316,20 +318,6 @@ def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
     outputs(initial, step, draw(5, 2, 2, seed=1))
     _, again = one_step(step, state, (Q[2], K[2], V[2]), 2)
     return not close(once, again)
-
-
-def _stale(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
-    """A refutation if a second text begins where the first ended, else None: nothing is copied."""
-    Q, K, V = draw(3, 2, 2)
-    rows = []
-    for _ in range(2):
-        state = initial.uncopied(2, 2)
-        for token in zip(Q, K, V, strict=True):
-            state, y = step.uncopied(state, *(part.copy() for part in token))
-            rows.append(np.array(y, dtype=float))
-    says = f"A second text with the queries {show(Q)}, keys {show(K)} and values {show(V)}"
-    at = f"{says} has to begin anew. As for the first text,"
-    return differs(rows[:3], rows[3:], at=at, what="the outputs")
 
 
 def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict:
@@ -656,8 +644,9 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
     pencil = [
         draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
     ]
+    calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
     for Q, K, V in cases(pencil, any_queries, fresh=4):
-        for more in [(choice,) for choice in choices] or [()]:
+        for more in calls:
             expected = definition(Q, K, V, *more)
             answer = function.array(Q, K, V, *more, shape=expected.shape)
             at = f"in {function.call(Q, K, V, *more)}"

@@ -504,7 +504,9 @@ def any_masses(rng: np.random.Generator, most: int = 40) -> Instance:
     units, unit = int(rng.integers(1, 60)), magnitude(rng, 1e-3, 1e3)
     scale = magnitude(rng, 0.1, 1e4)
     places, masses = [], []
-    for size in rng.permutation([*sizes(rng, 1, high=most), rng.integers(most // 2, most + 1)]):
+    for size in rng.permutation(
+        [*sizes(rng, 1, high=most), int(rng.integers(most // 2, most + 1))]
+    ):
         whole = rng.random() < 0.5
         drawn = rng.integers(-9, 10, size) if whole else rng.normal(size=size).round(2)
         places.append(drawn * scale)
