@@ -247,6 +247,11 @@ def _det(A: Any) -> Digits:
     return Digits(mpmath.det(_matrix(A)))
 
 
+def _slogdet(A: Any) -> tuple:
+    det: Any = _det(A)
+    return np.sign(det), np.log(abs(det))
+
+
 def _stretches(A: Any) -> list[Digits]:
     import mpmath
 
@@ -296,7 +301,7 @@ LINEAR_ALGEBRA: dict[Callable, Callable] = {
     np.linalg.solve: _solve,
     np.linalg.inv: lambda A: _solve(A, precise(np.eye(len(A)))),
     np.linalg.det: _det,
-    np.linalg.slogdet: lambda A: (np.sign(det := _det(A)), np.log(abs(det))),
+    np.linalg.slogdet: _slogdet,
     np.linalg.svd: _svd,
     np.linalg.svdvals: lambda A: _svd(A, compute_uv=False),
     np.linalg.norm: _norm,

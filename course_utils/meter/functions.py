@@ -64,8 +64,8 @@ def apply_at(m: Meter, ufunc: np.ufunc, target: Any, indices: Any, *values: Any)
     if UFUNCS.get(ufunc) in (None, "matmul"):
         raise m._refuse(f"np.{ufunc.__name__}.at")
     m._refuse_plain(target)
-    target, indices, *values = (m._raw(x) for x in (target, indices, *values))
-    ufunc.at(target, indices, *values)
+    target, indices, *plain = (m._raw(x) for x in (target, indices, *values))
+    ufunc.at(target, indices, *plain)
     if UFUNCS[ufunc] not in ("free", "logic"):
         m._count(UFUNCS[ufunc], np.size(target[indices]))
 
