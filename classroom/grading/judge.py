@@ -280,12 +280,13 @@ class Judging:
         self, there: Submission, place: int, exercise: Exercise, expressions: tuple[str, ...]
     ) -> tuple[Feedback, list[str]]:
         answers, reasons = [], []
-        for expression, kind in zip(expressions, exercise.kinds.values(), strict=True):
+        for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
             try:
                 answers.append(self._value(there, expression, kind))
             except Exception as error:
-                reasons.append(self._without_answer(place, expression, error))
-                answers.append(reasons[-1])
+                answers.append(self._without_answer(place, expression, error))
+                if name not in exercise.optional:  # the check goes without an earlier answer
+                    reasons.append(answers[-1])
         if reasons and (not exercise.parts or len(reasons) == len(answers)):
             return _not_judged(exercise, reasons[0]), []
         with contextlib.suppress(Exception):  # whoever breaks this is on their side of the wall

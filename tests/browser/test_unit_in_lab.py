@@ -15,7 +15,7 @@ def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(p
     page.fill("answer-half-life", 'half_life = "1/beta"')
     page.fill("answer-weights", "def weights(beta, t):\n    return undefined_name")
     said = {cell.source.split("(")[0]: cell.text for cell in page.run_all()}
-    assert "wrong, 0 of 3 points" in said["check.equivalent_rules"]
+    assert "partly right, 2 of 3 points" in said["check.equivalent_rules"]
     assert "Known mistake: Δθ_{t−1} put where v_{t−1} stood." in said["check.equivalent_rules"]
     assert "right, 2 of 2 points" in said["check.bias"]
     assert "wrong, 0 of 1 point" in said["check.half_life"]

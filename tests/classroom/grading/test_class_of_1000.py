@@ -1,11 +1,13 @@
 """A class of a thousand in one run: all get what they were built to earn, and memory is flat."""
 
+import contextlib
 import json
 import os
 import random
 import resource
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +22,7 @@ from tests.classroom.grading.making import ALL, ROOT, UNIT, notebook, solved
 
 SIZE = 1000
 EXERCISES = {exercise.name: exercise for exercise in declared(UNIT)}
+FOLLOWS = {"sharpness": "leak", "regression": "lookup"}  # judged with the student's own answer
 REGRESSION = """
 def regression_inputs(x_new, x, y, M):
     K = np.column_stack([x, -(M**2) * x**2])
@@ -74,12 +77,26 @@ def _mistakes(name: str) -> Iterator[Answer]:
     elif name == "regression":
         yield Answer(REGRESSION.format(value="0 * y[:, None]"), 0)
     else:
-        (variable,) = asked_for(name)
+        variable, *_ = asked_for(name)
         for misconception in exercise.misconceptions:
-            (example,) = misconception.example
+            example, *_ = misconception.example
             plain = example.tolist() if isinstance(example, np.ndarray) else example
             earned = exercise(plain).earned
             yield Answer(f"{variable} = {plain!r}", earned, misconception.name)
+
+
+@cache
+def in_a_notebook(name: str, before: str | None, source: str | None) -> tuple[int, str | None]:
+    """What an answer earns behind an earlier one that its check is given too, and the mistake."""
+    names: dict[str, object] = {}
+    for cell in (solved()["imports"], before, source):
+        with contextlib.suppress(Exception):
+            exec(textwrap.dedent(cell or ""), names)
+    asked, *earlier = asked_for(name)
+    if asked not in names:
+        return 0, None
+    feedback = EXERCISES[name](names[asked], *(names.get(part) for part in earlier))
+    return feedback.earned, feedback.misconception
 
 
 def _mistake(source: str, misconception: str) -> Answer:
@@ -109,6 +126,9 @@ def hand_in_a_class(folder: Path) -> dict[str, dict[str, Answer] | None]:
             cells[place] = textwrap.dedent(answer.source or "")
             if answer.source is None:
                 del cells[place]
+            if name in FOLLOWS:
+                before = given[FOLLOWS[name]].source
+                given[name] = Answer(answer.source, *in_a_notebook(name, before, answer.source))
         path.write_text(json.dumps(notebook(cells)), encoding="utf-8")
         handed_in[student] = given
     return handed_in
