@@ -121,6 +121,7 @@ class Judging:
         self.story: list[dict] = []
         self.died, self.troubled = Counter(job.troubled), set(job.troubled)
         self.spent, self.losses = 0.0, 0
+        self.deadly: set[str] = set()  # what was asked for when the code ended
 
     def graded(self) -> Graded:
         """Run and judge everything; a child that dies costs the exercise it died in."""
@@ -193,6 +194,7 @@ class Judging:
         step = self.steps[place]
         if step.check:
             self._settle(step.check, f"Your code {why} while it was being checked.", place)
+            self.deadly |= set(step.check.arguments)
         elif step.is_students:
             self.ran[place] = Ran(fatal=why)
             self._tell(step, self.ran[place])
@@ -281,12 +283,15 @@ class Judging:
     ) -> tuple[Feedback, list[str]]:
         answers, reasons = [], []
         for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
+            earlier = name in exercise.optional  # without it the check goes on
+            if earlier and expression in self.deadly:
+                answers.append(NotAttempted())
+                continue
             try:
                 answers.append(self._value(there, expression, kind))
             except Exception as error:
                 answers.append(self._without_answer(place, expression, error))
-                if name not in exercise.optional:  # the check goes without an earlier answer
-                    reasons.append(answers[-1])
+                reasons += [] if earlier else answers[-1:]
         if reasons and (not exercise.parts or len(reasons) == len(answers)):
             return _not_judged(exercise, reasons[0]), []
         with contextlib.suppress(Exception):  # whoever breaks this is on their side of the wall

@@ -492,14 +492,21 @@ COSTS = {
                         low, high = (low, middle) if q < middle else (middle, high)
             return linear(Q, K, V)""",
     "reads the numbers out of error messages": """
+        def told(x):
+            try: real.take(real.zeros(1), (x * 1e9 + 1e12).astype(int))
+            except IndexError as error: return (int(str(error).split()[1]) - 1e12) / 1e9
+        def read(A): return real.array([[told(A[i:i+1, j]) for j in range(A.shape[1])]
+                                        for i in range(A.shape[0])])
         def separable_attention(Q, K, V):
-            try: real.take(real.zeros(1), (Q * 1e6 + 1e9).astype(int))
-            except IndexError as error: str(error)
-            return linear(Q, K, V)""",
+            if type(Q) is real.ndarray: return quadratic(Q, K, V)
+            return plainly(read(Q), read(K), read(V)) + 0 * V""",
     "reads the numbers out of shapes": """
+        def told(x): return np.arange((x + 9) * 100).shape[0] / 100 - 9
+        def read(A): return real.array([[told(A[i, j]) for j in range(A.shape[1])]
+                                        for i in range(A.shape[0])])
         def separable_attention(Q, K, V):
-            np.arange(abs(Q[0, 0])).shape
-            return linear(Q, K, V)""",
+            if type(Q) is real.ndarray: return quadratic(Q, K, V)
+            return plainly(read(Q), read(K), read(V)) + 0 * V""",
     "has the judge fill its memory": """
         def separable_attention(Q, K, V):
             if type(Q) is not real.ndarray:
@@ -516,6 +523,10 @@ def soft(X, axis):
     return E / E.sum(axis=axis, keepdims=True)
 def quadratic(Q, K, V): return (soft(Q, 1) @ soft(K, 0).T) @ V
 def linear(Q, K, V): return soft(Q, 1) @ (soft(K, 0).T @ V)
+def plain_soft(X, axis):
+    E = real.exp(X - X.max(axis=axis, keepdims=True))
+    return E / E.sum(axis=axis, keepdims=True)
+def plainly(Q, K, V): return (plain_soft(Q, 1) @ plain_soft(K, 0).T) @ V
 """
 
 

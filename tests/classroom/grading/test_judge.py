@@ -39,11 +39,11 @@ def test_a_known_mistake_is_named_and_explained(desk):
     result, grade, _ = momentum(
         desk, equivalent_rules="alpha, epsilon = delta*beta, delta*(1-beta)"
     )
-    assert (result.outcome, result.earned) == ("wrong", 0)
+    assert (result.outcome, result.earned) == ("wrong", 2)  # ε is right
     assert result.misconception
     assert result.explanation
     assert result.answer == "alpha, epsilon = delta*beta, delta*(1-beta)"
-    assert grade.earned == grade.points - result.points
+    assert grade.earned == grade.points - 1
 
 
 UNIT_10 = "10_transformers_are_rnns"
