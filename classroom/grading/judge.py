@@ -281,7 +281,8 @@ class Judging:
     def _feedback(
         self, there: Submission, place: int, exercise: Exercise, expressions: tuple[str, ...]
     ) -> tuple[Feedback, list[str]]:
-        answers, reasons = [], []
+        answers: list[Any] = []
+        reasons: list[NotAttempted | Unreadable] = []
         for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
             earlier = name in exercise.optional  # without it the check goes on
             if earlier and expression in self.deadly:
