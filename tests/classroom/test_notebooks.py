@@ -196,9 +196,9 @@ def test_a_sound_notebook_has_no_problems():
         ([ran(outputs=[shown(image_png="AAAA")])], "cell a: a picture without alt text"),
         ([ran(outputs=[shown({"image/png": {"alt": "x"}}, image_png="A" * 140_000)])],
          "cell a: a picture of 105 kB"),
-        ([ran(name="check-a")], "cell check-a: a check whose verdict nbval does not compare"),
-        ([ran(name="check-a", outputs=[printed()], tags=["nbval-ignore-output"])],
-         "cell check-a: a check whose verdict"),
+        ([ran("check.a(1)")], "cell a: a check whose verdict nbval does not compare"),
+        ([ran("check.a(1)", outputs=[printed()], tags=["nbval-ignore-output"])],
+         "cell a: a check whose verdict"),
     ],
 )  # fmt: skip
 def test_each_problem_is_named(cells, problem):
