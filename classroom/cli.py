@@ -387,7 +387,11 @@ def _override(options: argparse.Namespace) -> int:
             given = book.override(student, unit, options.exercise, *words)
             total = book.mark(student, unit)
             assert total is not None  # only what is graded can have an override
-            says = "a comment" if given.earned is None else f"{given.earned} instead of the check's"
+            says = (
+                "a comment"
+                if given.earned is None
+                else f"{given.earned} instead of the check's points"
+            )
             print(f"{student}, {unit}, {given.exercise}: {says};", end=" ")
             print(f"{total.earned} of {total.points} in all")
     print(f"`course report {options.grades}` writes the pages anew.")

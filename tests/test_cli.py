@@ -373,11 +373,11 @@ def test_an_override_counts_in_the_next_report_until_it_is_dropped(grades, capsy
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["ada", "2", "bias"], "either POINTS with --reason, or --drop"),
+        (["ada", "2", "bias"], "Give points with --reason"),
         (["ada", "2", "bias", "1", "--drop"], "either POINTS with --reason, or --drop"),
         (["ada", "2", "bias", "1"], "needs a reason"),
         (["ada", "2", "bias", "3", "--reason", "why"], "worth 0 to 2 points"),
-        (["ada", "4", "bias", "1", "--reason", "why"], "no grades of a unit '4'"),
+        (["ada", "4", "bias", "1", "--reason", "why"], "ada has no grade in 04_attention"),
         (["adda", "2", "bias", "1", "--reason", "why"], "Did you mean ada?"),
         (["ada", "2", "bias", "--drop"], "no override of bias"),
     ],

@@ -47,7 +47,7 @@ LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
-LOSSES = 4  # sandboxes over one submission, before it is given up
+LOSSES = 8  # sandboxes over one submission, before it is given up
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 

@@ -39,7 +39,7 @@ def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
     assert "✗ Wrong" in text
     assert "Known mistake: ε = δ." in text
     assert graded.results[0].explanation[:20] in text
-    assert "alpha, epsilon = 'beta', 'delta'" in text
+    assert "alpha, epsilon = ____, 'delta'" in text
     assert "✓ Right" in text
     assert "○ Not attempted" in text
     assert "? Could not be checked" in text
