@@ -714,9 +714,13 @@ def _any_mix(largest: int, least: int = 1) -> Callable[[np.random.Generator], Mi
 def _off_entry(backward: FunctionAnswer, arrays: tuple) -> Verdict | None:
     """A refutation if nudging one number of A or V changes the loss at another rate."""
     answer, (A, V, dY) = _pair(backward, arrays), arrays
-    for name, mine, seen in zip(("dA", "dV"), answer, _by_differences(*arrays), strict=True):
+    a, v, dy = (np.abs(array) for array in arrays)
+    terms = (dy @ v.T).max(), (a.T @ dy).max()  # what may cancel, and leave its rounding
+    given = zip(("dA", "dV"), answer, _by_differences(*arrays), terms, strict=True)
+    for name, mine, seen, size in given:
         at = f"With A = {show(A)}, V = {show(V)}, dY = {show(dY)}, nudged number by number,"
-        if verdict := differs(seen, mine, at=at, what=name, whole=answer):
+        tolerance = 1e-6 * max(1.0, size / max(np.abs(seen).max(), 1e-3 * size, 1e-300))
+        if verdict := differs(seen, mine, at=at, what=name, tolerance=tolerance, whole=answer):
             return verdict
     return None
 
@@ -727,14 +731,16 @@ def _off_way(backward: FunctionAnswer, arrays: tuple) -> Verdict | None:
     rng = np.random.default_rng(len(A))
     way = rng.uniform(-1, 1, A.shape), rng.uniform(-1, 1, V.shape)
     changes = (dY * (way[0] @ V)).sum(), (dY * (A @ way[1])).sum()
-    for name, mine, moved, change in zip(("dA", "dV"), answer, way, changes, strict=True):
+    a, v, dy, *ways = (np.abs(array) for array in (*arrays, *way))
+    terms = (dy * (ways[0] @ v)).sum(), (dy * (a @ ways[1])).sum()
+    given = zip(("dA", "dV"), answer, way, changes, terms, strict=True)
+    for name, mine, moved, change, size in given:
         at = f"With A {_by(A.shape)} and V {_by(V.shape)}"
         if mine.shape != moved.shape:
             return differs(moved, mine, at=at, what=name, whole=answer)
         at = f"{at}, all numbers of {name[1]} moved a little,"
         what = f"the change of the loss that {name} tells"
-        size = np.abs(mine * moved).sum() + 1e-300
-        tolerance = 1e-6 * size / max(abs(change), 1e-6 * size)
+        tolerance = 1e-6 * size / max(abs(change), 1e-6 * size, 1e-300)
         if verdict := differs(change, (mine * moved).sum(), at=at, what=what, tolerance=tolerance):
             return verdict
     return None
