@@ -806,16 +806,20 @@ def _arrays(T: int, d: int, m: int, l: int) -> list[np.ndarray]:  # noqa: E741
     return [*(W for head in heads for W in head), np.empty((T * l, d))]
 
 
-def any_model(rng: np.random.Generator) -> dict[str, int]:
-    """Sizes all different, and one of them large."""
-    drawn = dict(zip("Tdmln", sizes(rng, 5), strict=True))
-    return drawn | {str(rng.choice(list("Tdml"))): int(rng.integers(50, 1001))}
+def any_model(large: str) -> Callable[[np.random.Generator], dict[str, int]]:
+    """Sizes all different, and this one of them large."""
+
+    def draw(rng: np.random.Generator) -> dict[str, int]:
+        drawn = dict(zip("Tdmln", sizes(rng, 5), strict=True))
+        return drawn | {large: int(rng.integers(50, 1001))}
+
+    return draw
 
 
 @exercise("4.6", points=2)
 def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
     """Find the number of learned parameters of T heads with W^O, in T, d, m and l."""
-    for point in cases(COUNT.points(), any_model):
+    for point in cases(COUNT.points(), *map(any_model, "Tdml")):
         arrays = _arrays(*(point[name] for name in "Tdml"))
         entries = sum(W.size for W in arrays)
         at = f"At {show_at(point)}, with {len(arrays)} real arrays,"
