@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from course_utils.meter import measure, meter
+from instruments.meter import measure, meter
 
 SIZES = (8, 64, 512)
 

@@ -45,7 +45,8 @@ def leaks(root: Path) -> list[Leak]:
 
 
 def _lines_of_bundle(root: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted((root / "course_utils").rglob("*.py")):
+    packages = (root / "course_utils", root / "instruments")
+    for path in sorted(path for package in packages for path in package.rglob("*.py")):
         for line in path.read_text(encoding="utf-8").splitlines():
             yield path.relative_to(root).as_posix(), line
     for path in sorted((root / "notebooks").glob("*.ipynb")):

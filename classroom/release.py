@@ -34,7 +34,7 @@ KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
 BUNDLE = (
     "LICENSE", "bootstrap.py", "environment.yml", "pyproject.toml", "requirements.lock",
-    "course_utils",
+    "course_utils", "instruments",
 )  # fmt: skip
 FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
 GOES_ON = "raises-exception"

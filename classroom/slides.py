@@ -40,6 +40,7 @@ PACKAGES = ("nbconvert",)
 REVEAL = {"reveal-css": "reveal.css", "reveal": "reveal.js", "reveal-notes": "notes.js"}
 DRAWING = ("matplotlib", "numpy")
 # Parts of the helper package that no picture depends on.
+HELPERS = ("course_utils", "instruments")
 NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
 NOT_DRAWN |= {"files.py", "progress.py"}
 BAKE = "from course_utils.explore import Explorer\n\nExplorer.baked = True"
@@ -99,10 +100,10 @@ def _digest(notebook: NotebookNode) -> str:
 
 def _code_digest(notebook: NotebookNode) -> str:
     """Of all that the frames of explorers depend on: code cells, helper package, drawing tools."""
-    package = Path(course_utils.__file__).parent
-    helpers = sorted(p.relative_to(package) for p in package.rglob("*.py"))
+    root = Path(course_utils.__file__).parents[1]
+    helpers = [p for package in HELPERS for p in sorted((root / package).rglob("*.py"))]
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    drawn = [package / p for p in helpers if p.parts[0] not in NOT_DRAWN]
+    drawn = [p for p in helpers if p.relative_to(root).parts[1] not in NOT_DRAWN]
     return _hash(*code, *_versions(DRAWING), *drawn)
 
 

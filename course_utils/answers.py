@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .formula import Formula as ReadFormula
-from .formula import FormulaError, pretty, read_formula, sympy_kind, without_order
+from instruments.formula import Formula as ReadFormula
+from instruments.formula import FormulaError, pretty, read_formula, sympy_kind, without_order
+
 from .instances import current, refuting_seed
 from .spared import Spared, students_code
 from .variants import student_id
 
 if TYPE_CHECKING:
-    from .meter import Meter
+    from instruments.meter import Meter
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
 FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
@@ -455,7 +456,7 @@ class FunctionAnswer:
         The inputs are drawn anew around the given ones, and on them the numbers have to be those
         of the function `like`: a result that was not computed from the metered arrays cannot be.
         """
-        from .meter import NotCounted, measure
+        from instruments.meter import NotCounted, measure
 
         args = tuple(map(_nudged, args))
         try:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from instruments.growth import FAR, SIZES, growth
+from instruments.meter import Made, Meter
+
 from .answers import FunctionAnswer, OtherNumbers, Unreadable
 from .exercise import Verdict, partly, right, wrong
-from .growth import FAR, SIZES, growth
-from .meter import Made, Meter
 
 MADE_EMPTY = frozenset(
     ["diag", "diagflat", "eye", "identity", "zeros", "ones", "empty", "full", "tri", "tril", "triu",

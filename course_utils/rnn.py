@@ -9,23 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from instruments.activation import Activation
+
 # -- activations ----------------------------------------------------------------------------------
-
-
-class Activation(NamedTuple):
-    """An elementwise σ with its exact slope σ′ and γ, the least upper bound of |σ′|."""
-
-    name: str
-    f: Callable[[Any], Any]
-    prime: Callable[[Any], Any]
-    gamma: float
-
-    def __call__(self, x: Any) -> Any:
-        return self.f(x)
 
 
 def identity(x: Any) -> Any:

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from instruments.formula import FormulaError, sympy_kind, sympy_text
+
 from .answers import Blank, ____, in_words, real_array
-from .formula import FormulaError, sympy_kind, sympy_text
 from .rnn import Activation
 
 MOST_BYTES = 8 << 20  # in one message

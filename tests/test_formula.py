@@ -12,7 +12,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils.formula import (
+from instruments.formula import (
     FormulaError,
     canonical,
     names_in,

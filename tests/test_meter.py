@@ -20,8 +20,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy import zeros as bare_zeros
 
-from course_utils.formula import FormulaError
-from course_utils.meter import (
+from instruments.formula import FormulaError
+from instruments.meter import (
     HANDLERS,
     MeteredArray,
     NotCounted,

@@ -64,7 +64,7 @@ def distributions(*places):
     """The distributions that bring what these files and folders import."""
     files = [p for place in places for p in ([place] if place.is_file() else place.rglob("*.py"))]
     modules = {module for path in files for module in imported(path)}
-    ours = {"course_utils", "classroom", "tests", "benchmarks"}
+    ours = {"course_utils", "instruments", "classroom", "tests", "benchmarks"}
     return {canonicalize_name(brought_by()[module][0]) for module in modules - ours}
 
 
@@ -75,7 +75,9 @@ def brought_by():
 
 
 def test_the_helper_package_declares_exactly_what_it_imports():
-    assert names(STUDENTS["dependencies"]) == distributions(ROOT / "course_utils")
+    assert names(STUDENTS["dependencies"]) == distributions(
+        ROOT / "course_utils", ROOT / "instruments"
+    )
 
 
 def test_the_instructors_package_declares_exactly_what_it_imports():

@@ -72,10 +72,20 @@ def test_importing_the_checks_of_a_unit_is_light(unit):
     assert imported_by(f"from course_utils.checks import {unit}").isdisjoint(HEAVY)
 
 
-def test_the_helper_package_does_not_know_the_classroom():
-    importing = re.compile(r"^\s*(from|import) +classroom\b", re.MULTILINE)
-    modules = sorted((ROOT / "course_utils").rglob("*.py"))
+@pytest.mark.parametrize(
+    ("package", "unknown"),
+    [("course_utils", "classroom"), ("instruments", "classroom|course_utils")],
+)
+def test_a_package_does_not_know_those_above_it(package, unknown):
+    importing = re.compile(rf"^\s*(from|import) +({unknown})\b", re.MULTILINE)
+    modules = sorted((ROOT / package).rglob("*.py"))
     assert [p.name for p in modules if importing.search(p.read_text(encoding="utf-8"))] == []
+
+
+def test_the_helper_package_is_small():
+    modules = (ROOT / "course_utils").rglob("*.py")
+    small = [p.read_text(encoding="utf-8") for p in modules if p.parent.name != "checks"]
+    assert sum(text.count("\n") for text in small) < 7_000
 
 
 def test_make_help_lists_every_target():

@@ -11,7 +11,9 @@ import course_utils
 
 PACKAGE = Path(course_utils.__file__).resolve().parent
 HERE = Path(__file__).resolve().parent
-IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+IMPORT = re.compile(
+    r"^\s*from (?:(\.+)|(?=instruments))([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
+)
 GRADER = ("assembly", "flags", "forbidden", "inside", "judge", "metering", "sandbox", "wire")
 
 
@@ -37,7 +39,8 @@ def _with_imports(start: Path) -> set[Path]:
             continue
         found.add(file)
         for dots, module, names in IMPORT.findall(file.read_text(encoding="utf-8")):
-            waiting += _targets(file.parents[len(dots) - 1], module, re.findall(r"\w+", names))
+            folder = file.parents[len(dots) - 1] if dots else PACKAGE.parent
+            waiting += _targets(folder, module, re.findall(r"\w+", names))
     return found
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
-from course_utils.meter.arrays import LikeAnArray
-from course_utils.meter.counting import DECISIONS, line_at_work
-from course_utils.meter.loops import apply_along_axis
-from course_utils.meter.stand_ins import exchange, globals_of, numpy_with
-from course_utils.meter.tables import CREATORS, DATA_DECIDES, METHODS
 from course_utils.values import NUMBERS, TAG, WireError
+from instruments.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
+from instruments.meter.arrays import LikeAnArray
+from instruments.meter.counting import DECISIONS, line_at_work
+from instruments.meter.loops import apply_along_axis
+from instruments.meter.stand_ins import exchange, globals_of, numpy_with
+from instruments.meter.tables import CREATORS, DATA_DECIDES, METHODS
 
 from .wire import Peer
 

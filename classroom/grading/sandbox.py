@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import classroom
 import course_utils
+import instruments
 from course_utils.files import CourseError
 
 from .metering import Counter
@@ -474,5 +475,6 @@ def _at(source: str, place: str) -> list[str]:
 
 
 def _packages() -> list[Path]:
-    """The folders of the course's two packages."""
-    return [Path(file).resolve().parent for file in (course_utils.__file__, classroom.__file__)]
+    """The folders of the course's packages."""
+    packages = (course_utils, instruments, classroom)
+    return [Path(str(package.__file__)).resolve().parent for package in packages]

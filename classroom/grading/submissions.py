@@ -37,7 +37,15 @@ MOODLE = re.compile(
     r"^(?P<student>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)$", re.I
 )
 ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
-NOBODYS = {"exercises", "notebooks", "solutions", "course_utils", "classroom", "submissions"}
+NOBODYS = {
+    "exercises",
+    "notebooks",
+    "solutions",
+    "course_utils",
+    "instruments",
+    "classroom",
+    "submissions",
+}
 RULE = (
     "Whose a file is, is told by the first folder, zip or file name that the platform made; "
     "what lies inside is that student's."

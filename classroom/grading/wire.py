@@ -165,7 +165,7 @@ def as_error(data: Any) -> Exception:
     name, says = word(data.get("type")), data.get("says")
     says = says[:500] if isinstance(says, str) else ""
     if name == "NotCounted":
-        from course_utils.meter import NotCounted
+        from instruments.meter import NotCounted
 
         return NotCounted(says)
     try:

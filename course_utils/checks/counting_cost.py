@@ -10,6 +10,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from instruments.formula import names_in
+from instruments.meter import Meter, difference, measure, polynomial
+
 from .. import block
 from ..answers import (
     Formula,
@@ -26,9 +29,7 @@ from ..answers import (
 )
 from ..attention import multi_head as attend
 from ..exercise import Outcome, Verdict, differs, exercise, partly, right, wrong
-from ..formula import names_in
 from ..instances import cases, numbers, sizes
-from ..meter import Meter, difference, measure, polynomial
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}

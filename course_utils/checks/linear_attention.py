@@ -10,6 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from instruments.derivation import Derivation, Report, matrix
+from instruments.formula import written
+from instruments.meter import measure, polynomial
+
 from ..answers import (
     Formula,
     FormulaAnswer,
@@ -28,11 +32,8 @@ from ..answers import (
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..cost import cost_in_n, judge_linear
-from ..derivation import Derivation, Report, matrix
 from ..exercise import Verdict, differs, exercise, partly, right, wrong
-from ..formula import written
 from ..instances import cases, magnitude, numbers, sizes
-from ..meter import measure, polynomial
 from ..steps import Step, Way, judge_steps
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from instruments.derivation import Derivation, Report, integers, interval, positive, real
+
 from ..answers import (
     Formula,
     FormulaAnswer,
@@ -21,7 +23,6 @@ from ..answers import (
     show,
     show_at,
 )
-from ..derivation import Derivation, Report, integers, interval, positive, real
 from ..exercise import Verdict, differs, exercise, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import averaging_step, momentum_step, moves, running_average

@@ -9,6 +9,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from instruments.derivation import Derivation, inner_products
+
 from ..answers import (
     Formula,
     FormulaAnswer,
@@ -27,7 +29,6 @@ from ..answers import (
 )
 from ..attention import linear_attention, positive_features, softmax, trigonometric_features
 from ..cost import cost_in_n, judge_linear
-from ..derivation import Derivation, inner_products
 from ..exercise import Verdict, differs, exercise, partly, refuted, repeats, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..steps import Step, Way

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from instruments.meter import growth, measure, polynomial
+
 from ..answers import (
     Formula,
     FormulaAnswer,
@@ -27,7 +29,6 @@ from ..answers import (
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..exercise import Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
-from ..meter import growth, measure, polynomial
 
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 

@@ -477,7 +477,7 @@ COSTS = {
                 return np.array(quadratic(*check.draw(len(Q), 3, 2)).tolist())
             return quadratic(Q, K, V)""",
     "patched the meter": """
-        import course_utils.meter as meter
+        import instruments.meter as meter
         meter.Meter._count = meter.Meter._see = lambda *a, **k: None
         meter.measure = None
         def separable_attention(Q, K, V):

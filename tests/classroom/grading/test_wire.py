@@ -34,8 +34,8 @@ from course_utils.answers import (
     real_array,
 )
 from course_utils.exercise import Exercise
-from course_utils.meter import measure
 from course_utils.values import WireError, crossed
+from instruments.meter import measure
 from tests.classroom.grading.across import elsewhere, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]

@@ -19,6 +19,9 @@ from .tables import CREATORS
 if TYPE_CHECKING:
     from .counting import Meter
 
+MEASURED = "course_utils"  # its functions count as the notebook's own do
+HANDLERS = ("instruments.", "course_utils.values.", "classroom.")  # who handles numbers does not
+
 
 def stand_ins(m: Meter) -> dict[int, Any]:
     """What replaces NumPy and its creators, by the id of the original."""
@@ -112,20 +115,14 @@ def globals_of(*values: Any) -> list[dict]:
 
 
 def exchange(stand_ins: dict[int, Any], namespaces: list[dict]) -> list[tuple]:
-    """Put the stand-ins into these globals, the notebook's and this package's; say where."""
-    family = __package__.partition(".")[0]
-    ours = (
-        f"{__package__}.",
-        f"{family}.values.",
-        "classroom.",
-    )  # who handles them is not measured
+    """Put the stand-ins into these globals, the notebook's and the course's; say where."""
     for name, module in list(sys.modules.items()):
-        if name == "__main__" or name.partition(".")[0] == family:
+        if name == "__main__" or name.partition(".")[0] == MEASURED:
             namespaces.append(vars(module))
     exchanged = []
     for namespace in namespaces:
         owner = namespace.get("__name__", "")
-        if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(ours):
+        if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(HANDLERS):
             continue
         for name, value in list(namespace.items()):
             if (stand_in := stand_ins.get(id(value))) is not None:
