@@ -12,7 +12,7 @@ from tests.browser.lab import REPOSITORY, Lab, LabPage
 LECTURES = sorted(path.stem for path in (REPOSITORY / "notebooks").glob("*.ipynb"))
 NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
 
-# Asked of the kernel: how each explorer's goal is reached by keyboard, through its frames. First the
+# Asked of the kernel: how each explorer's goal is reached by keyboard, by its frames. First the
 # controls that a frame holds at one value, then the one that moves, and the sentence after each.
 WAYS = """
 import json
