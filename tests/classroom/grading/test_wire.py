@@ -34,7 +34,7 @@ from course_utils.answers import (
     real_array,
 )
 from course_utils.exercise import Exercise
-from course_utils.values import WireError, crossed
+from course_utils.values import Values, WireError, crossed
 from instruments.meter import measure
 from tests.classroom.grading.across import elsewhere, value
 
@@ -404,6 +404,11 @@ def answers_of(unit):
     return found + [(getattr(module, n), a) for n, forms in right.items() for a in forms]
 
 
+def is_plain(value):
+    """Nothing of it stays behind when it is sent, to be called from afar."""
+    return '"handle"' not in json.dumps(Values().encode(value))
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_known_answer_is_judged_over_the_wire_as_it_is_here(unit):
     known = answers_of(unit)
@@ -411,6 +416,9 @@ def test_every_known_answer_is_judged_over_the_wire_as_it_is_here(unit):
     with elsewhere(known=[answers for _, answers in known]) as there:
         for place, (exercise, answers) in enumerate(known):
             arrived = [value(there, f"known[{place}][{k}]") for k in range(len(answers))]
+            if is_plain(answers):  # what a notebook judges is what arrives here
+                assert Values().encode(arrived) == Values().encode(list(map(crossed, answers)))
+                continue
             there.begin(60)
             there_judged, here = exercise(*arrived), exercise(*answers)
             assert (there_judged.outcome, there_judged.earned, there_judged.misconception) == (
