@@ -450,18 +450,20 @@ class FunctionAnswer:
             raise NotFinite(f"{call} is not finite: {_where_not(array)}.", at, array)
         return array
 
-    def metered(self, *args: Any, like: Callable[..., Any]) -> Meter:
+    def metered(self, *args: Any, like: Callable[..., Any], most_steps: float = math.inf) -> Meter:
         """What one call costs, for a function whose numbers were found right before.
 
         The inputs are drawn anew around the given ones, and on them the numbers have to be those
         of the function `like`: a result that was not computed from the metered arrays cannot be.
         """
-        from instruments.meter import NotCounted, measure
+        from instruments.meter import Meter, NotCounted, measured
 
+        m = Meter()
+        m.most_steps = most_steps
         args = tuple(map(_nudged, args))
         try:
             with students_code(self.function):
-                m = measure(self.function, *args)
+                measured(m, self.function, args, {})
         except Spared as reason:
             raise Unreadable(str(reason)) from None
         except NotCounted as refusal:

@@ -18,6 +18,9 @@ MADE_EMPTY = frozenset(
 )  # fmt: skip
 
 
+MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on every machine
+
+
 class Cost(NamedTuple):
     """How the cost of a function grows with n.
 
@@ -45,7 +48,8 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
     def run(n: int) -> Meter | None:
         if n not in runs:
             try:
-                runs[n] = answer.metered(*inputs(n), like=like)
+                most = math.inf if n <= max(SIZES) else MOST_STEPS
+                runs[n] = answer.metered(*inputs(n), like=like, most_steps=most)
             except Unreadable:
                 if n <= max(SIZES):
                     raise

@@ -23,12 +23,14 @@ from numpy import zeros as bare_zeros
 from instruments.formula import FormulaError
 from instruments.meter import (
     HANDLERS,
+    Meter,
     MeteredArray,
     NotCounted,
     NotPolynomial,
     difference,
     growth,
     measure,
+    measured,
     meter,
     polynomial,
 )
@@ -1047,3 +1049,11 @@ def test_chosen_and_scattered_numbers_are_counted_one_by_one(program, shape, flo
 )
 def test_padding_and_rounding_do_not_raise_the_degree(count, degree):
     assert growth(count).degree == degree
+
+
+def test_a_meter_may_stop_after_so_many_steps():
+    m = Meter()
+    m.most_steps = 10
+    with pytest.raises(NotCounted, match="So long a loop"):
+        measured(m, lambda a: [x * 2 for x in a], (np.ones(6),), {})
+    assert measure(lambda a: [x * 2 for x in a], np.ones(5)).steps == 10

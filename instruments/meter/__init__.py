@@ -61,8 +61,12 @@ def meter() -> Meter:
 
 def measure(function: Callable, *args: Any, **kwargs: Any) -> Meter:
     """Run the function on metered copies of its arrays; `.result` keeps what it returns, plain."""
-    m = meter()
-    m._start([sys._getframe(1).f_globals, *globals_of(function, *args, *kwargs.values())])
+    return measured(meter(), function, args, kwargs, sys._getframe(1).f_globals)
+
+
+def measured(m: Meter, function: Callable, args: tuple, kwargs: dict, *namespaces: dict) -> Meter:
+    """As `measure`, with a meter that may know how many steps are enough."""
+    m._start([*namespaces, *globals_of(function, *args, *kwargs.values())])
     copies: dict[int, MeteredArray] = {}  # an array handed over twice is one array
 
     def metered(x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import linecache
+import math
 import sys
 import weakref
 from collections.abc import Callable
@@ -75,6 +76,7 @@ class Meter:
         self._live: dict[int, tuple] = {}
         self._numbers = self._bytes = self._given = 0
         self._open = self._used = False
+        self.steps, self.most_steps = 0, math.inf  # results handed out, and how many may be
 
     @property
     def flops(self) -> int:
@@ -208,6 +210,9 @@ class Meter:
     def _wrap(self, value: Any) -> Any:
         if not self._open:
             return value
+        self.steps += 1
+        if self.steps > self.most_steps:
+            raise self._refuse("So long a loop", "Work on whole arrays.")
         if isinstance(value, np.generic):  # a NumPy scalar never changes: a frozen array of one
             value = np.array(value)
             value.flags.writeable = False

@@ -465,3 +465,24 @@ def test_a_metered_function_costs_as_much_over_the_wire_as_here(name):
     assert (far.read_out, far.macs, far.allocated) == (here.read_out, here.macs, here.allocated)
     np.testing.assert_allclose(far.result, here.result)
     assert [m.shape for m in far.arrays[:1]] == [m.shape for m in here.arrays[:1]]
+
+
+def query_by_query(Q, K, V, phi):
+    """Right numbers in n² steps, none of them large."""
+    rows = []
+    for q in Q:
+        weights = [phi(q) @ phi(k) for k in K]
+        total = sum(w * v for w, v in zip(weights, V, strict=True))
+        rows.append(total / sum(weights))
+    return np.array(rows)
+
+
+def test_a_long_loop_is_left_out_by_count_so_it_earns_the_same_here_and_there(monkeypatch):
+    from course_utils import cost
+    from course_utils.checks.linear_attention import linear
+
+    monkeypatch.setattr(cost, "MOST_STEPS", 500)
+    here = linear(query_by_query)
+    with elsewhere(f=query_by_query) as there:
+        assert linear(value(there, "f")).says == here.says
+    assert (here.earned, "not linear" in here.says) == (1, True)
