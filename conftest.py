@@ -36,6 +36,7 @@ SLOW = [
     "tests/classroom/test_notebooks.py",
     "tests/classroom/test_pages.py",
     "tests/test_committed_notebooks.py",
+    "tests/test_cells.py",
     "notebooks/",
     "solutions/",
     "exercises/",

@@ -22,6 +22,7 @@ from instruments.formula import Formula as ReadFormula
 from instruments.formula import FormulaError, pretty, read_formula, sympy_kind, without_order
 
 from .instances import current, refuting_seed
+from .patience import SECONDS, TooLong, patiently
 from .spared import Spared, students_code
 from .variants import student_id
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from instruments.meter import Meter
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
+STOPPED = f"was stopped after {SECONDS:g} seconds of computing. Does one of its loops never end?"
 FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
 
 
@@ -417,13 +419,15 @@ class FunctionAnswer:
 
         try:
             # verdicts come from values, never from warnings
-            with np.errstate(all="ignore"), students_code(self.function):
+            with np.errstate(all="ignore"), students_code(self.function), patiently(self.function):
                 result = self.function(*given)
             result = crossed(result) if crossing else result
         except (NotAttempted, KeyboardInterrupt):
             raise
         except Spared as why:
             raise Unreadable(str(why)) from None
+        except TooLong:
+            raise Unreadable(f"{self.call(*args)} {STOPPED}") from None
         except WireError as why:
             raise Unreadable(f"What {self.call(*args)} returned cannot be judged: {why}.") from None
         except BaseException as error:  # SystemExit too
@@ -462,10 +466,12 @@ class FunctionAnswer:
         m.most_steps = most_steps
         args = tuple(map(_nudged, args))
         try:
-            with students_code(self.function):
+            with students_code(self.function), patiently(self.function, times=3):
                 measured(m, self.function, args, {})
         except Spared as reason:
             raise Unreadable(str(reason)) from None
+        except TooLong:
+            raise Unreadable(f"{self.name} took too long to be counted.") from None
         except NotCounted as refusal:
             raise Unreadable(str(refusal)) from None
         except Exception as error:

@@ -21,6 +21,7 @@ LOOKS = {
     "could not be checked": ("?", AMBER),
     "not run yet": ("·", GRAY),
 }
+AS_SAVED = ", as saved"  # of a verdict from before the kernel was started
 Row = tuple[str, str, str, int, int]  # number, name, state, earned, points
 _LEFT = "text-align:left"
 
@@ -78,7 +79,8 @@ def in_html(sentence: str) -> str:
 
 
 def _marked(state: str, word: str | None = None) -> str:
-    return f'<span aria-hidden="true">{LOOKS[state][0]}</span> {word or state}'
+    mark = LOOKS[state.removesuffix(AS_SAVED)][0]
+    return f'<span aria-hidden="true">{mark}</span> {word or state}'
 
 
 def _indexed(words: str) -> str:

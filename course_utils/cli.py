@@ -76,6 +76,8 @@ def _lab(options: argparse.Namespace) -> int:
 
     paths = [str(LAB_CONFIG), os.environ.get("JUPYTER_CONFIG_PATH")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+    paths = [str(LAB_CONFIG), os.environ.get("JUPYTER_PATH")]  # a kernel that knows the course
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
     root = course_root()
     server = LabApp.initialize_server(argv=[*_lab_options(root), *options.rest])
     line = f"JupyterLab is running at {server.public_url}\nPress Ctrl-C to stop it."

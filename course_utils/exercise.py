@@ -23,8 +23,10 @@ needs, and the check itself has the last word, when all parts are right:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
 
 from .answers import (
@@ -39,7 +41,9 @@ from .answers import (
     in_words,
     received,
 )
-from .cards import Row, card, counted, one_line, points_table, state_card
+from .cards import AS_SAVED, Row, card, counted, one_line, points_table, state_card
+from .cells import into_the_notebook
+from .files import CourseError
 from .instances import new_seed, trial
 from .spared import forbidding
 from .verdicts import (
@@ -351,6 +355,11 @@ class Exercise:
     def _part(self, name: str) -> Part:
         return next(part for part in self.parts if part.name == name)
 
+    def without_answer(self, says: str) -> Feedback:
+        """The feedback where there was no answer to look at."""
+        self.last = self._feedback(Verdict(Outcome.UNCHECKED, says))
+        return self.last
+
     def hint(self) -> Hint:
         """The next hint; the last one stays."""
         if not self.hints:
@@ -623,7 +632,8 @@ class Scoreboard:
     """The points of this notebook so far, a row an exercise."""
 
     def __init__(self, exercises: Sequence[Exercise]) -> None:
-        self.rows: list[Row] = [(e.number, e.name, *_state(e), e.points) for e in exercises]
+        saved = _saved(exercises)
+        self.rows: list[Row] = [(e.number, e.name, *_state(e, saved), e.points) for e in exercises]
         self.earned = sum(row[3] for row in self.rows)
         self.points = sum(row[4] for row in self.rows)
 
@@ -645,5 +655,27 @@ def scoreboard() -> Scoreboard:
     return Scoreboard([e for e in EXERCISES if e.unit in called])
 
 
-def _state(exercise: Exercise) -> tuple[str, int]:
-    return (exercise.last.headline, exercise.last.earned) if exercise.last else ("not run yet", 0)
+def _state(exercise: Exercise, saved: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
+    """How it stands: by the last check in this kernel, else as it was saved."""
+    if exercise.last:
+        return exercise.last.headline, exercise.last.earned
+    if exercise.name in saved:
+        headline, earned = saved[exercise.name]
+        return headline + AS_SAVED, min(earned, exercise.points)
+    return "not run yet", 0
+
+
+def _saved(exercises: Sequence[Exercise]) -> Mapping[str, tuple[str, int]]:
+    """The verdicts in the saved file of this notebook, for those that were not run since."""
+    path = Path(os.environ.get("JPY_SESSION_NAME", ""))  # Jupyter says so to its kernels
+    if all(e.last for e in exercises) or path.suffix != ".ipynb" or not path.is_file():
+        return {}
+    from .progress import verdicts_in
+
+    try:
+        return verdicts_in(path, exercises)
+    except CourseError:
+        return {}
+
+
+into_the_notebook()

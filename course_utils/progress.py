@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from .units import declared
 # How Feedback writes itself; a test sends every outcome through both.
 VERDICT = re.compile(
     r"(?P<number>[0-9.]+) (?P<name>\w+): "
-    rf"(?:partly right|{'|'.join(Outcome)}), (?P<earned>[0-9]{{1,9}}) of [0-9]+ points?\."
+    rf"(?P<outcome>partly right|{'|'.join(Outcome)}), (?P<earned>[0-9]{{1,9}}) of [0-9]+ points?\."
 )
 NOT_STARTED, NOT_READABLE = "not started", "cannot be read"
 
@@ -96,16 +96,23 @@ def collect(root: Path | None = None) -> Progress:
     return Progress(tuple(units), tuple(problems))
 
 
-def points_in(path: Path, exercises: list[Exercise]) -> dict[str, int]:
+def points_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, int]:
     """The points of the exercises that were checked; where several verdicts stand, the last."""
-    maxima = {(e.number, e.name): e.points for e in exercises}
-    earned = {}
+    most = {e.name: e.points for e in exercises}
+    return {
+        name: min(earned, most[name]) for name, (_, earned) in verdicts_in(path, exercises).items()
+    }
+
+
+def verdicts_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, tuple[str, int]]:
+    """The saved outcome and points of each exercise that was checked."""
+    known = {(e.number, e.name) for e in exercises}
+    found = {}
     for text in _saved_texts(path):
         verdict = VERDICT.match(text)
-        if verdict and (verdict["number"], verdict["name"]) in maxima:
-            most = maxima[verdict["number"], verdict["name"]]
-            earned[verdict["name"]] = min(int(verdict["earned"]), most)
-    return earned
+        if verdict and (verdict["number"], verdict["name"]) in known:
+            found[verdict["name"]] = verdict["outcome"], int(verdict["earned"])
+    return found
 
 
 def _saved_texts(path: Path) -> Iterator[str]:
