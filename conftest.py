@@ -37,6 +37,7 @@ SLOW = [
     "tests/classroom/test_pages.py",
     "tests/test_committed_notebooks.py",
     "tests/test_cells.py",
+    "tests/classroom/test_own_sheets.py",
     "notebooks/",
     "solutions/",
     "exercises/",

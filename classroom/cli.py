@@ -71,6 +71,12 @@ def add_commands(commands: Any) -> None:
     handout.add_argument("unit", nargs="*", help="2, 02_momentum or a path; all lectures if none")
     handout.add_argument("--to", type=Path, metavar="DIR", help="build/handouts if none")
     handout.add_argument("--html", action="store_true", help="only pages, no PDF")
+    handout.add_argument(
+        "--ids",
+        type=Path,
+        metavar="FILE",
+        help="a roster: a sheet of one's own for each student, and a key",
+    )
     handout.set_defaults(run=_handout)
 
     audit = commands.add_parser(
@@ -316,8 +322,29 @@ def _handout(options: argparse.Namespace) -> int:
     root = course_root()
     paths = units.lectures(root, options.unit)
     folder = options.to or root / "build" / "handouts"
+    if options.ids is not None:
+        return _own_sheets(options, [path.stem for path in paths], folder)
     for file in handouts.write_handouts(paths, folder, pdf=not options.html):
         print(f"wrote {file}", flush=True)
+    return 0
+
+
+def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path) -> int:
+    from .grading.roster import Roster
+    from .own_sheets import Student, write_own_sheets
+
+    students = [
+        Student(line.name or line.key, line.id, line.key) for line in Roster.read(options.ids).lines
+    ]
+    without = [student.name for student in students if not student.id]
+    if without:
+        raise CourseError(f"{options.ids} has no id for {', '.join(without[:5])}.")
+    for unit in units:
+        solution = course_root() / "solutions" / f"{unit}.ipynb"
+        if not solution.exists():
+            raise CourseError(f"There is no exercise sheet for {unit}.")
+        for file in write_own_sheets(solution, students, folder / unit, not options.html):
+            print(f"wrote {file}", flush=True)
     return 0
 
 
