@@ -37,6 +37,9 @@ def add_commands(commands: Any) -> None:
     release.add_argument(
         "--leaks", action="store_true", help="list solution lines that lectures or package show"
     )
+    release.add_argument(
+        "--without", choices=["transfer"], default="", help="leave out what stands beyond the page"
+    )
     release.set_defaults(run=_release)
 
     execute = commands.add_parser("execute", help="run notebooks anew and save them clean")
@@ -212,9 +215,10 @@ def _release(options: argparse.Namespace) -> int:
     elif options.to is None:
         if options.zip or options.unit:
             raise CourseError("--zip and --unit belong to --to DIR, the students' bundle.")
-        _tell_changes(release.release(root), root)
+        _tell_changes(release.release(root, options.without), root)
     else:
-        print(f"wrote {release.bundle(root, options.to, options.unit, options.zip)}")
+        target = release.bundle(root, options.to, options.unit, options.zip, options.without)
+        print(f"wrote {target}")
     return 0
 
 

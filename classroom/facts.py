@@ -19,8 +19,9 @@ from .notebooks import as_text, read
 
 TITLE = re.compile(r"^# .*$", re.MULTILINE)
 MINUTES = re.compile(r"^\*About \d+ minutes\.", re.MULTILINE)
-NOW_YOU = re.compile(r"(?<=\()\d+ points?, about [^,)]*(?=[,)])")
-ABOUT_SHEET = re.compile(r"^\*\d+ points?, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
+BEYOND = r"(?: and \d+ beyond the page)?"
+NOW_YOU = re.compile(rf"(?<=\()\d+ points?{BEYOND}, about [^,)]*(?=[,)])")
+ABOUT_SHEET = re.compile(rf"^\*\d+ points?{BEYOND}, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
 MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
 START = "00_start_here.ipynb"
 
@@ -74,7 +75,12 @@ def _sheet(notebook: NotebookNode, unit: Unit, path: Path) -> NotebookNode:
 
 
 def _points_and_time(unit: Unit) -> str:
-    return f"{unit.points} points, about {in_words(unit.minutes[1])}"
+    return f"{_points(unit)}, about {in_words(unit.minutes[1])}"
+
+
+def _points(unit: Unit) -> str:
+    beyond = f" and {unit.transfer_points} beyond the page" if unit.transfer_points else ""
+    return f"{unit.points} points{beyond}"
 
 
 def _replace(notebook: NotebookNode, pattern: re.Pattern[str], words: str, path: Path) -> None:
@@ -103,7 +109,7 @@ def _text(path: Path) -> str:
 def _readme_map(units: Sequence[Unit]) -> str:
     rows = [
         f"| {u.number} | [{u.title}](notebooks/{u.stem}.ipynb) "
-        f"| [{u.points} points](exercises/{u.stem}.ipynb) |"
+        f"| [{_points(u)}](exercises/{u.stem}.ipynb) |"
         for u in units
     ]
     head = ["| unit | lecture | exercises |", "| --- | --- | --- |"]
@@ -113,8 +119,12 @@ def _readme_map(units: Sequence[Unit]) -> str:
 def _start_map(units: Sequence[Unit]) -> str:
     rows = [
         f"| {u.number} | [{u.title}]({u.stem}.ipynb) "
-        f"| [{u.number}](../exercises/{u.stem}.ipynb) | {u.points} |"
+        f"| [{u.number}](../exercises/{u.stem}.ipynb) | {_both(u)} |"
         for u in units
     ]
     head = ["| unit | lecture | exercises | points |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
+
+
+def _both(unit: Unit) -> str:
+    return f"{unit.points} + {unit.transfer_points}" if unit.transfer_points else f"{unit.points}"

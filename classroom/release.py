@@ -23,10 +23,10 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError, write_whole
 
-from . import navigation, units
+from . import facts, navigation, units
 from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
-from .roles import Role, id_of, role
+from .roles import HEADING, Role, id_of, role
 from .solutions import Solution, read_solution, solution_paths
 
 KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
@@ -38,6 +38,7 @@ BUNDLE = (
 )  # fmt: skip
 FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
 GOES_ON = "raises-exception"
+TRANSFER, BEYOND = "transfer", "## Beyond the page"
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 
@@ -95,16 +96,39 @@ def _tells(line: str) -> bool:
 # -- all notebooks and the bundle -----------------------------------------------------------------
 
 
-def generate(root: Path) -> dict[str, str]:
+def generate(root: Path, without: str = "") -> dict[str, str]:
     """All exercise notebooks as text by file name; raises before anything is written."""
-    paths = solution_paths(root)
-    return {path.name: as_text(exercise_from(read_solution(path))) for path in paths}
+    sheets = {}
+    for path in solution_paths(root):
+        solution = read_solution(path)
+        sheet = exercise_from(solution)
+        if without == TRANSFER:
+            _leave_out_transfer(sheet, solution)
+        sheets[path.name] = as_text(sheet)
+    return sheets
 
 
-def release(root: Path) -> list[Path]:
+def _leave_out_transfer(sheet: NotebookNode, solution: Solution) -> None:
+    """Leave out what stands beyond the page: its section with all its exercises."""
+    beyond = {e.number for e in solution.exercises if e.is_transfer}
+    kept, is_out = [], False
+    for cell in sheet.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            heading = HEADING.match(cell.source)
+            is_out = cell.source.startswith(BEYOND) or bool(heading and heading["number"] in beyond)
+        if not is_out:
+            kept.append(cell)
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(facts.BEYOND, "", cell.source)
+        elif role(cell) is Role.SCOREBOARD:
+            cell.source = f'scoreboard(without="{TRANSFER}")'
+    sheet.cells = kept
+
+
+def release(root: Path, without: str = "") -> list[Path]:
     """Write exercises/ anew from solutions/; return what changed."""
     changed = []
-    for name, text in generate(root).items():
+    for name, text in generate(root, without).items():
         path = root / "exercises" / name
         if not path.exists() or path.read_bytes() != text.encode():
             write_whole(path, text)
@@ -112,7 +136,9 @@ def release(root: Path) -> list[Path]:
     return changed
 
 
-def bundle(root: Path, target: Path, names: Sequence[str] = (), zipped: bool = False) -> Path:
+def bundle(
+    root: Path, target: Path, names: Sequence[str] = (), zipped: bool = False, without: str = ""
+) -> Path:
     """Write what students get to a new folder or zip file: everything but the solutions."""
     target = target.resolve()
     zipped = zipped or target.suffix == ".zip"
@@ -121,7 +147,7 @@ def bundle(root: Path, target: Path, names: Sequence[str] = (), zipped: bool = F
         raise CourseError(f"{target} exists already; name a new place or remove it first.")
     if (root / "course_utils").resolve() in target.parents:
         raise CourseError(f"{target} lies in what is copied; name a place elsewhere.")
-    exercises = generate(root)
+    exercises = generate(root, without)
     chosen = [path.name for path in sorted(units.solutions(root, names))]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".release-") as scratch:

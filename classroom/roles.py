@@ -61,6 +61,7 @@ class Asked(Protocol):
     name: str
     number: str
     points: int
+    is_transfer: bool
 
 
 class Coded(Protocol):
@@ -89,7 +90,7 @@ def role_of_code(source: str) -> Role:
             return Role.CHECK
         case [ast.Assign([ast.Name("student")])]:
             return Role.STUDENT
-        case [ast.Expr(ast.Call(ast.Name("scoreboard"), [], []))]:
+        case [ast.Expr(ast.Call(ast.Name("scoreboard"), []))]:
             return Role.SCOREBOARD
     return Role.GIVEN
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 GREEN = "var(--jp-success-color0, #2e7d32)"
 RED = "var(--jp-error-color0, #c62828)"
@@ -41,21 +41,42 @@ def card(title: str, aside: str, sentences: Sequence[str], color: str = GRAY) ->
     )
 
 
-def points_table(rows: Sequence[Row], earned: int, points: int) -> str:
-    """A row an exercise and the total under them, with headings for rows and columns."""
-    body = "".join(
-        f'<tr><td>{number}</td><th scope="row" style="{_LEFT};font-weight:normal">{name}</th>'
-        f'<td>{got} of {most}</td><td style="{_LEFT}">{_marked(state)}</td></tr>'
-        for number, name, state, got, most in rows
-    )
-    total = f'<td></td><th scope="row" style="{_LEFT}">Total</th>'
-    total += f"<td><strong>{earned} of {points}</strong></td><td></td>"
+def total(rows: Sequence[Row]) -> tuple[int, int]:
+    """The points earned and those to be had."""
+    return sum(row[3] for row in rows), sum(row[4] for row in rows)
+
+
+def points_table(groups: Mapping[str, Sequence[Row]]) -> str:
+    """A row an exercise, and under each of several groups and at the end what it comes to."""
+    filled = {title: rows for title, rows in groups.items() if rows}
+    body = ""
+    for title, rows in filled.items():
+        body += "".join(map(_row, rows))
+        if len(filled) > 1:
+            body += _total_row(title, rows)
+    body += _total_row("Total", [row for rows in filled.values() for row in rows])
     head = "".join(
         f'<th scope="col" style="{_LEFT}">{h}</th>' for h in ("No.", "Exercise", "Points", "State")
     )
     return (
         '<table aria-label="Points so far">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}<tr>{total}</tr></tbody></table>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _row(row: Row) -> str:
+    number, name, state, got, most = row
+    return (
+        f'<tr><td>{number}</td><th scope="row" style="{_LEFT};font-weight:normal">{name}</th>'
+        f'<td>{got} of {most}</td><td style="{_LEFT}">{_marked(state)}</td></tr>'
+    )
+
+
+def _total_row(title: str, rows: Sequence[Row]) -> str:
+    earned, points = total(rows)
+    return (
+        f'<tr><td></td><th scope="row" style="{_LEFT}">{title}</th>'
+        f"<td><strong>{earned} of {points}</strong></td><td></td></tr>"
     )
 
 

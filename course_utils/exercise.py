@@ -41,10 +41,11 @@ from .answers import (
     in_words,
     received,
 )
-from .cards import AS_SAVED, Row, card, counted, one_line, points_table, state_card
+from .cards import AS_SAVED, Row, card, counted, one_line, points_table, state_card, total
 from .cells import into_the_notebook
 from .files import CourseError
 from .instances import new_seed, trial
+from .practice import Practice, another, can_be_practiced
 from .spared import forbidding
 from .verdicts import (
     Outcome,
@@ -195,18 +196,21 @@ class Feedback:
         return {**dict(zip(names, said, strict=True)), "mistakes": mistakes}
 
     def __repr__(self) -> str:
-        return " ".join([f"{self.number} {self.name}: {self._summary()}", *self._sentences()])
+        return " ".join([f"{self.number} {self.name}: {self._summary()}", *self.sentences()])
 
     def _repr_html_(self) -> str:
         aside = f"{self.number} {self.name} · {counted(self.earned, self.points)}"
-        if self.tries > 1:
-            aside += f" · try {self.tries}"
-        return state_card(self.headline, aside, self._sentences())
+        return self.card(aside + (f" · try {self.tries}" if self.tries > 1 else ""))
+
+    def card(self, aside: str) -> str:
+        """The verdict as a card with these words beside it."""
+        return state_card(self.headline, aside, self.sentences())
 
     def _summary(self) -> str:
         return f"{self.headline}, {counted(self.earned, self.points)}."
 
-    def _sentences(self) -> list[str]:
+    def sentences(self) -> list[str]:
+        """What is said, and what is known of the mistake."""
         return [self.says, *map(str, self.mistakes)]
 
 
@@ -235,8 +239,10 @@ class Exercise:
         number: str,
         points: int,
         earns: Sequence[int] | None = None,
+        transfer: bool = False,
     ) -> None:
         self.check, self.number, self.points, self.earns = check, number, points, earns
+        self.is_transfer = transfer
         self.parts: tuple[Part, ...] = ()
         self.hints: tuple[str, ...] = ()
         self.forbidden: tuple[str, ...] = ()
@@ -257,10 +263,14 @@ class Exercise:
 
     def __call__(self, *answers: Any, **named_answers: Any) -> Feedback:
         """Check the answers; whatever they are, the student gets a sentence."""
+        self.last = self.judged(*answers, **named_answers)
+        return self.last
+
+    def judged(self, *answers: Any, **named_answers: Any) -> Feedback:
+        """The feedback, which is not kept as the last one."""
         examples = [answer for known in self.misconceptions for answer in known.example]
         with forbidding(self.forbidden, free=examples):
-            self.last = self._judge(answers, named_answers)
-        return self.last
+            return self._judge(answers, named_answers)
 
     def part(
         self, name: str, *, points: int = 1, of: str | None = None
@@ -354,6 +364,12 @@ class Exercise:
 
     def _part(self, name: str) -> Part:
         return next(part for part in self.parts if part.name == name)
+
+    def practice(self, seed: int | None = None) -> Practice | Hint:
+        """One more task of this kind with new numbers; call it with your answer."""
+        if can_be_practiced(self):
+            return another(self, seed)
+        return Hint("Practice", "There are no numbers to change in this exercise.")
 
     def without_answer(self, says: str) -> Feedback:
         """The feedback where there was no answer to look at."""
@@ -618,41 +634,58 @@ EXERCISES: list[Exercise] = []
 
 
 def exercise(
-    number: str, *, points: int, earns: Sequence[int] | None = None
+    number: str, *, points: int, earns: Sequence[int] | None = None, transfer: bool = False
 ) -> Callable[[Callable[..., Verdict]], Exercise]:
     """Turn a check function into an Exercise.
 
     Parts add up to the points. With `earns=(0, 0, 1, 2)` it is the number of right parts that
-    counts: none for none and one of them, one for two, two for three.
+    counts: none for none and one of them, one for two, two for three. With `transfer` it stands
+    beyond the page: neither a lecture nor this package has its answer, and it is counted apart.
     """
-    return lambda check: Exercise(check, number, points, earns)
+    return lambda check: Exercise(check, number, points, earns, transfer)
 
 
 class Scoreboard:
-    """The points of this notebook so far, a row an exercise."""
+    """The points of this notebook so far, a row an exercise; those beyond the page stand apart."""
 
     def __init__(self, exercises: Sequence[Exercise]) -> None:
         saved = _saved(exercises)
-        self.rows: list[Row] = [(e.number, e.name, *_state(e, saved), e.points) for e in exercises]
-        self.earned = sum(row[3] for row in self.rows)
-        self.points = sum(row[4] for row in self.rows)
+        groups = {"Essentials": False, "Beyond the page": True}
+        self.groups: dict[str, list[Row]] = {
+            title: [
+                (e.number, e.name, *_state(e, saved), e.points)
+                for e in exercises
+                if e.is_transfer is transfer
+            ]
+            for title, transfer in groups.items()
+        }
+        self.rows = [row for rows in self.groups.values() for row in rows]
+        self.earned, self.points = total(self.rows)
 
     def __repr__(self) -> str:
         width = max((len(name) for _, name, *_ in self.rows), default=0)
-        lines = [
-            f"{number:<5} {name:<{width}}  {earned} of {points}  {state}"
-            for number, name, state, earned, points in self.rows
-        ]
+        lines = []
+        for title, rows in self.groups.items():
+            lines += [
+                f"{number:<5} {name:<{width}}  {earned} of {points}  {state}"
+                for number, name, state, earned, points in rows
+            ]
+            if self.groups["Beyond the page"]:
+                lines.append(f"{title}: {counted(*total(rows))}")
         return "\n".join([*lines, f"Total: {counted(self.earned, self.points)}"])
 
     def _repr_html_(self) -> str:
-        return points_table(self.rows, self.earned, self.points)
+        return points_table(self.groups)
 
 
-def scoreboard() -> Scoreboard:
-    """The points so far, over the units whose checks this notebook has called (else imported)."""
+def scoreboard(without: str = "") -> Scoreboard:
+    """The points so far, over the units whose checks this notebook has called (else imported).
+
+    `without="transfer"` leaves out what stands beyond the page.
+    """
     called = {e.unit for e in EXERCISES if e.last} or {e.unit for e in EXERCISES}
-    return Scoreboard([e for e in EXERCISES if e.unit in called])
+    chosen = [e for e in EXERCISES if e.unit in called]
+    return Scoreboard([e for e in chosen if without != "transfer" or not e.is_transfer])
 
 
 def _state(exercise: Exercise, saved: Mapping[str, tuple[str, int]]) -> tuple[str, int]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from .exercise import Exercise, Outcome
 from .files import CourseError, course_root
+from .practice import can_be_practiced
 from .units import declared
 
 # How Feedback writes itself; a test sends every outcome through both.
@@ -37,6 +38,7 @@ class Unit:
     earned: int
     points: int
     state: str
+    wrong: tuple[Exercise, ...] = ()  # attempted, and not wholly right when it was saved
 
     @property
     def score(self) -> str:
@@ -64,7 +66,20 @@ class Progress:
         lines = [
             f"{name:<{wide}}  {score:>{narrow}}  {state}".rstrip() for name, score, state in rows
         ]
-        return "\n".join([*lines, *self.problems])
+        return "\n".join([*lines, *self._to_practice(), *self.problems])
+
+    def _to_practice(self) -> list[str]:
+        """What went wrong, those first that can be practiced."""
+        wrong = [e for unit in self.units for e in unit.wrong]
+        again = [e for e in wrong if can_be_practiced(e)]
+        lines = []
+        if again:
+            calls = ", ".join(f"{e.number} `check.{e.name}.practice()`" for e in again[:5])
+            lines.append(f"Not right yet, and there is practice: {calls}.")
+        if others := [e for e in wrong if e not in again]:
+            told = ", ".join(f"{e.number} {e.name}" for e in others[:8])
+            lines.append(f"Not right yet: {told}.")
+        return lines
 
 
 def progress(root: Path | None = None) -> Progress:
@@ -88,11 +103,14 @@ def collect(root: Path | None = None) -> Progress:
             continue
         try:
             earned = points_in(path, exercises)
+            exercises = _asked_in(path, exercises)
             state = _state(earned, exercises)
         except CourseError as problem:
             earned, state = {}, NOT_READABLE
             problems.append(str(problem))
-        units.append(Unit(path.stem, sum(earned.values()), sum(e.points for e in exercises), state))
+        wrong = tuple(e for e in exercises if earned.get(e.name, e.points) < e.points)
+        points = sum(e.points for e in exercises)
+        units.append(Unit(path.stem, sum(earned.values()), points, state, wrong))
     return Progress(tuple(units), tuple(problems))
 
 
@@ -102,6 +120,13 @@ def points_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, int]:
     return {
         name: min(earned, most[name]) for name, (_, earned) in verdicts_in(path, exercises).items()
     }
+
+
+def _asked_in(path: Path, exercises: list[Exercise]) -> list[Exercise]:
+    """The exercises of a sheet, which may have been released without those beyond the page."""
+    if b'without=\\"transfer\\"' not in path.read_bytes():
+        return exercises
+    return [e for e in exercises if not e.is_transfer]
 
 
 def verdicts_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, tuple[str, int]]:

@@ -51,8 +51,13 @@ class Unit:
 
     @property
     def points(self) -> int:
-        """All points of its exercises."""
-        return sum(e.points for e in self.exercises)
+        """The points of its essential exercises."""
+        return sum(e.points for e in self.exercises if not e.is_transfer)
+
+    @property
+    def transfer_points(self) -> int:
+        """Those of the exercises beyond the page."""
+        return sum(e.points for e in self.exercises if e.is_transfer)
 
 
 def read_table(text: str) -> tuple[Unit, ...]:

@@ -298,13 +298,27 @@ def test_without_hints_the_hint_says_so():
 # -- scoreboard ------------------------------------------------------------------------------------
 
 
-def in_unit(unit, number, name, points):
+def in_unit(unit, number, name, points, transfer=False):
     def check(n: RealNumber):
         """Check."""
         return right("Yes.")
 
     check.__module__, check.__name__ = unit, name
-    return exercise(number, points=points)(check)
+    return exercise(number, points=points, transfer=transfer)(check)
+
+
+def test_what_stands_beyond_the_page_is_counted_apart():
+    in_unit("one", "1.1", "first", 1)(1)
+    in_unit("one", "1.2", "further", 3, transfer=True)
+    assert repr(scoreboard()) == (
+        "1.1   first    1 of 1  right\n"
+        "Essentials: 1 of 1 point\n"
+        "1.2   further  0 of 3  not run yet\n"
+        "Beyond the page: 0 of 3 points\n"
+        "Total: 1 of 4 points"
+    )
+    assert scoreboard()._repr_html_().count('scope="row"') == 5
+    assert repr(scoreboard(without="transfer")).endswith("Total: 1 of 1 point")
 
 
 def test_the_scoreboard_counts_the_units_this_notebook_works_on():

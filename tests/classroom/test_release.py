@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import nbformat.v4 as v4
 import pytest
 
@@ -23,7 +24,7 @@ alpha = 42 * beta
 # alpha = ____
 ### END SOLUTION"""
 HEADING = "## Exercise 2.1 (3 points, 10 minutes)\n\nWhich alpha?"
-ASKED = SimpleNamespace(name="a", number="2.1", points=3)
+ASKED = SimpleNamespace(name="a", number="2.1", points=3, is_transfer=False)
 
 
 def code(source, name="answer-a", **metadata):
@@ -449,3 +450,37 @@ def _lines(path):
     else:
         sources = [path.read_bytes().decode("utf-8", "replace")]
     return [line.strip() for source in sources for line in source.splitlines()]
+
+
+# -- without what stands beyond the page ----------------------------------------------------------
+
+
+def test_what_stands_beyond_the_page_can_be_left_out(monkeypatch):
+    further = SimpleNamespace(name="b", number="2.2", points=4, is_transfer=True)
+    sheet = Solution(
+        "solutions/02_unit.ipynb",
+        notebook(
+            text("*3 points and 4 beyond the page, about an hour.*", "title"),
+            text(HEADING),
+            code(ANSWER),
+            code("check.a(alpha)", "check-a"),
+            text("## Beyond the page", "beyond"),
+            text("## Exercise 2.2 (4 points, 10 minutes)\n\nAnd beta?", "text-b"),
+            code("numbers = 1", "numbers"),
+            code(ANSWER.replace("42", "43"), "answer-b"),
+            code("check.b(alpha)", "check-b"),
+            text("## Your points", "text-scoreboard"),
+            code("scoreboard()", "scoreboard"),
+        ),
+        (ASKED, further),
+    )
+    monkeypatch.setattr(release, "solution_paths", lambda root: [Path("02_unit.ipynb")])
+    monkeypatch.setattr(release, "read_solution", lambda path: sheet)
+    whole, short = generate(ROOT), generate(ROOT, "transfer")
+    cells = nbformat.reads(short["02_unit.ipynb"], as_version=4).cells
+    assert [cell.id for cell in cells] == [
+        "title", "text-a", "answer-a", "check-a", "text-scoreboard", "scoreboard",
+    ]  # fmt: skip
+    assert cells[0].source == "*3 points, about an hour.*"
+    assert cells[-1].source == 'scoreboard(without="transfer")'
+    assert len(nbformat.reads(whole["02_unit.ipynb"], as_version=4).cells) == 11
