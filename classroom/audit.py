@@ -292,8 +292,8 @@ def _source_of(answer: Any) -> tuple[str, Callable[[str], Any]] | None:
         if answer.__closure__ or not answer.__module__.startswith("tests."):
             return None
         if answer.__name__ == "<lambda>":
-            source = _lambda(answer)
-            return source and (source, partial(_evaluated, answer.__globals__))
+            found = _lambda(answer)
+            return None if found is None else (found, partial(_evaluated, answer.__globals__))
         source = textwrap.dedent(inspect.getsource(answer))
         return source, partial(_function, answer.__name__, answer.__globals__)
     if hasattr(answer, "free_symbols"):
