@@ -34,7 +34,7 @@ from ..attention import linear_attention as course_linear_attention
 from ..cost import cost_in_n, judge_linear
 from ..exercise import Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
-from ..steps import Step, Way, judge_steps
+from ..steps import Step, Way, judge_steps, once
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 
@@ -43,16 +43,22 @@ SOFTMAX = {"S": lambda Q: softmax(Q), "T": lambda K: softmax(K, axis=0)}
 ONES = {"one_n": lambda Q: np.ones(len(Q)), "one_d": lambda Q: np.ones(Q.shape[1])}
 
 
-def row_sums(lines: list[Line], *softmaxed: str) -> Report:
-    """Every line against the one before it; S and T are softmaxes if named, else any matrices."""
+@cache
+def _from_product(*softmaxed: str) -> Derivation:
     free = {name: matrix("n", "d") for name in SOFTMAX if name not in softmaxed}
     return Derivation(
         lambda S, T, one_n: (S @ T.T) @ one_n,
-        [("=", line, "") for line in lines],
+        [],
         where={"Q K": matrix("n", "d"), **free},
         given={**{name: SOFTMAX[name] for name in softmaxed}, **ONES},
         instances=30,
-    ).check()
+    )
+
+
+@once
+def row_sums(lines: list[Line], *softmaxed: str) -> Report:
+    """Every line against the one before it; S and T are softmaxes if named, else any matrices."""
+    return _from_product(*softmaxed).goes_on(("=", line, "") for line in lines).check()
 
 
 def two_facts_at_once(lines: list[Line]) -> int | None:

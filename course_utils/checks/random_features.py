@@ -58,13 +58,7 @@ class Square(NamedTuple):
 
     def judge(self, lines: list, points: int) -> Verdict:
         """The verdict on true or false lines; of the points, half are for the step."""
-        report = Derivation(
-            self.start,
-            [("=", str(line), "") for line in lines],
-            where={" ".join(self.formula.domain): inner_products()},
-            given={self.square: (self.written_out, "written out")},
-            instances=30,
-        ).check()
+        report = _begun(self).goes_on(("=", str(line), "") for line in lines).check()
         if not report.holds:
             return wrong(refuted(report).says, at="a false line")
         earned, missing = self.way.follow(lines)
@@ -90,6 +84,17 @@ class Square(NamedTuple):
 def names_in(line: Any) -> set[str]:
     """The symbols of a line that was read."""
     return {node.id for node in ast.walk(line.tree) if isinstance(node, ast.Name)}
+
+
+@cache
+def _begun(square: Square) -> Derivation:
+    return Derivation(
+        square.start,
+        [],
+        where={" ".join(square.formula.domain): inner_products()},
+        given={square.square: (square.written_out, "written out")},
+        instances=30,
+    )
 
 
 SPLIT = Square(

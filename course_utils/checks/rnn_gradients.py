@@ -24,7 +24,6 @@ from ..answers import (
 )
 from ..derivation import (
     Derivation,
-    Domain,
     Report,
     activation,
     invertible,
@@ -44,7 +43,7 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
-from ..steps import Way, judge_steps, some_line
+from ..steps import Way, judge_steps, once, some_line
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
     ACTIVATIONS[name] for name in ("identity", "ReLU", "tanh", "sigmoid", "SiLU")
@@ -63,7 +62,6 @@ def states(W: np.ndarray, sigma: Activation, T: int, seed: int) -> np.ndarray:
 # -- 1.1 ------------------------------------------------------------------------------------------
 
 Line = Callable[..., Any]
-ANY_W = matrix("n", "n")  # singular ones among them
 
 
 def one_step(W: Any, z: Any, h_prev: Any, sigma: Activation) -> dict[str, Any]:
@@ -87,17 +85,24 @@ def uses(line: Line, *names: str) -> bool:
 LINES = Steps(STEP, "lambda W, g_prev, z, sigma: sigma(W @ g_prev + z)")
 
 
-def induction(lines: list[Line], W: Domain = ANY_W) -> Report:
-    """Every line against the one before it, from g_t on, with W drawn from this domain."""
+@cache
+def _from_g(singular: bool) -> Derivation:
+    W = matrix("n", "n") if singular else invertible("n")
     return Derivation(
         lambda W, g_prev, z, sigma: sigma(W @ g_prev + z),
-        [("=", line, "") for line in lines],
+        [],
         where={"W": W, "z h_prev": vector("n"), "sigma": activation()},
         given={
             "g_prev": lambda h_prev, sigma: sigma(h_prev),
             "h": lambda W, h_prev, z, sigma: W @ sigma(h_prev) + z,
         },
-    ).check()
+    )
+
+
+@once
+def induction(lines: list[Line], singular: bool = True) -> Report:
+    """Every line against the one before it, from g_t on; many a W is singular, or none."""
+    return _from_g(singular).goes_on(("=", line, "") for line in lines).check()
 
 
 BY_THE_ASSUMPTION = Way(
@@ -144,7 +149,7 @@ induction_step.mistake(
     "Every line holds as long as W has an inverse, and breaks down where it has none. "
     "W σ(h_{t−1}) + z is h_t as it stands: there is nothing to solve for.",
     example=([_through_h_prev, _divided, _claim],),
-    when=lambda lines: not induction(lines).holds and induction(lines, invertible("n")).holds,
+    when=lambda lines: not induction(lines).holds and induction(lines, False).holds,
 )
 
 

@@ -37,8 +37,7 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.Float):
         e = sp.Rational(str(e))  # 0.1 means one tenth
     if isinstance(e, sp.Rational):
-        ratio = Fraction(int(e.p), int(e.q))
-        return lambda v: number(ratio, exact)
+        return _rational(Fraction(int(e.p), int(e.q)), exact)
     if e in (sp.oo, -sp.oo):
         return lambda v: math.inf if e == sp.oo else -math.inf
     if isinstance(e, sp.NumberSymbol):
@@ -70,10 +69,27 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     return lambda v: f(*[part(v) for part in parts])
 
 
+def _rational(ratio: Fraction, exact: bool) -> Evaluator:
+    """A fraction, which is divided out once for every number of digits."""
+    import mpmath
+
+    known: dict[int, Any] = {}
+
+    def value(_: Mapping[str, Any]) -> Any:
+        precision = mpmath.mp.prec if exact else 0
+        if precision not in known:
+            known[precision] = number(ratio, exact)
+        return known[precision]
+
+    return value
+
+
 def number(value: Any, exact: bool) -> Any:
     """A scalar ready for arithmetic that neither overflows (if exact) nor raises (if not)."""
     if not exact:
         return value if isinstance(value, np.ndarray) else np.float64(value)
+    if type(value).__name__ == "mpf":
+        return value
     return precise(value) if isinstance(value, np.ndarray) else bare(value)
 
 
@@ -257,12 +273,18 @@ def _sum(e: Any, exact: bool) -> Evaluator:
         first, last = int(first), int(last)
         if last - first > LONGEST_SUM:
             raise OverflowError(f"a sum of {last - first + 1} terms is too long")
-        terms = (term({**v, name: k}) for k in range(first, last + 1))
+        inside = dict(v)
+        terms = (term(_set(inside, name, number(k, exact))) for k in range(first, last + 1))
         if exact and not product and last >= first:
             return _total(*terms)
         return (math.prod if product else sum)(terms, start=number(int(product), exact))
 
     return value
+
+
+def _set(values: dict[str, Any], name: str, k: Any) -> dict[str, Any]:
+    values[name] = k
+    return values
 
 
 def _remembered(e: Any, evaluate: Evaluator) -> Evaluator:
@@ -367,14 +389,18 @@ def _operations(exact: bool) -> dict[Any, Callable]:
     import mpmath
     import sympy as sp
 
+    mpf, half = mpmath.mpf, mpmath.mpf(0.5)
+
     def power(a: Any, b: Any) -> Any:
+        if type(a) is mpf and type(b) is mpf:
+            if b < 0 and abs(a) <= _nothing:
+                raise ZeroDivisionError
+            return _real_only(mpmath.sqrt(a) if b == half else safely(operator.pow, a, b))
         if np.ndim(a) == 2:
             return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
         if np.ndim(a) or np.ndim(b) or not exact:
             return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
-        if b < 0 and abs(a) <= _nothing:
-            raise ZeroDivisionError
-        return _real_only(mpmath.sqrt(a) if b == 0.5 else safely(operator.pow, a, b))
+        return _real_only(safely(operator.pow, a, b))
 
     def equal(a: Any, b: Any) -> bool:
         rounding = ROUNDING if exact else FLOAT_ROUNDING
