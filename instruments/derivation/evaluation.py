@@ -66,6 +66,11 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
         function = name_of(e.func)
         return lambda v: number(v[function](*[part(v) for part in parts]), exact)
     f = _operations(exact).get(e.func) or _function(e, exact)
+    if len(parts) == 2:  # most have two, and sums ask for them often
+        one, two = parts
+        if e.func is sp.Mul:
+            return lambda v: one(v) * two(v)
+        return lambda v: f(one(v), two(v))
     return lambda v: f(*[part(v) for part in parts])
 
 
@@ -133,8 +138,7 @@ class Loss:
 
 
 def _log10(x: Any) -> float:
-    _, _, exponent, bits = x._mpf_
-    return 0.30103 * (exponent + bits)
+    return 0.30103 * _magnitude(x)
 
 
 _loss: Loss | None = None
@@ -152,10 +156,18 @@ def watched() -> Iterator[Loss]:
 
 
 def _total(*terms: Any) -> Any:
-    total = reduce(operator.add, terms)
+    total = terms[0] + terms[1] if len(terms) == 2 else reduce(operator.add, terms)
     if _loss is not None and all(type(t).__name__ == "mpf" for t in (total, *terms)):
         _loss.in_sum([t for t in terms if t], total)
     return total
+
+
+def _magnitude(x: Any) -> int:
+    """The power of two above a number."""
+    if type(x).__name__ != "mpf":
+        return math.frexp(float(abs(x)))[1]
+    _, _, exponent, bits = x._mpf_
+    return exponent + bits
 
 
 def safely(operation: Callable, *args: Any) -> Any:
@@ -164,7 +176,7 @@ def safely(operation: Callable, *args: Any) -> Any:
         base, exponent = args
         if not base and exponent < 0:
             raise ZeroDivisionError
-        if base and abs(exponent) > LARGEST / (1 + abs(math.frexp(float(abs(base)))[1])):
+        if base and abs(exponent) > LARGEST / (1 + abs(_magnitude(base))):
             raise OverflowError("the power is too large")
     elif len(args) == 1 and abs(args[0]) > LARGEST and operation.__name__ in GROWING:
         raise OverflowError(f"{operation.__name__} of a number beyond all bounds")
@@ -393,9 +405,11 @@ def _operations(exact: bool) -> dict[Any, Callable]:
 
     def power(a: Any, b: Any) -> Any:
         if type(a) is mpf and type(b) is mpf:
-            if b < 0 and abs(a) <= _nothing:
+            if b._mpf_[0] and abs(a) <= _nothing:  # the sign, without a comparison
                 raise ZeroDivisionError
-            return _real_only(mpmath.sqrt(a) if b == half else safely(operator.pow, a, b))
+            if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
+                return _real_only(mpmath.sqrt(a) if b == half else a**b)
+            return _real_only(safely(operator.pow, a, b))
         if np.ndim(a) == 2:
             return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
         if np.ndim(a) or np.ndim(b) or not exact:
