@@ -104,6 +104,7 @@ class Blank:
 
 ____ = Blank()
 _BLANK_TEXT = re.compile(r"(?<!\w)____(?!\w)")
+_PLAIN = {int, float, bool, complex, np.float64, np.int64}  # no blank hides in them
 _INSIDE = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, dict: dict.values}
 
 
@@ -124,7 +125,7 @@ def has_blank(answer: Any) -> bool:
             waiting += np.ndarray.flatten(part).tolist()
         for container, values in _INSIDE.items():
             if issubclass(kind, container):
-                waiting += values(part)
+                waiting += (x for x in values(part) if type(x) not in _PLAIN)
     return False
 
 

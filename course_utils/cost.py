@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from instruments.growth import FAR, SIZES, growth
+from instruments.growth import BLOCKS, FAR, SIZES, growth
 from instruments.meter import Made, Meter
 
 from .answers import FunctionAnswer, OtherNumbers, Unreadable
@@ -16,6 +16,9 @@ MADE_EMPTY = frozenset(
     ["diag", "diagflat", "eye", "identity", "zeros", "ones", "empty", "full", "tri", "tril", "triu",
      "zeros_like", "ones_like", "broadcast_to", "repeat", "tile", "arange", "array", "where"]
 )  # fmt: skip
+
+
+SETTLED = SIZES[2:]  # for memory: with few tokens another moment of the same code may hold most
 
 
 class Cost(NamedTuple):
@@ -58,7 +61,8 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
     try:
         flops = growth(of("flops"))
         left = {of("left")(n) for n in SIZES}
-        memory = growth(of("peak")) if flops.degree <= 1 else growth(of("peak"), blocks=())
+        blocks = BLOCKS if flops.degree <= 1 else ()
+        memory = growth(of("peak"), sizes=SETTLED, blocks=blocks)
     except OtherNumbers as miss:
         return Cost("wrong", str(miss))
     except Unreadable as trouble:
