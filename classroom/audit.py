@@ -543,13 +543,23 @@ def audit(
 
 
 def unstable(root: Path, stems: Sequence[str], seeds: int) -> Iterator[str]:
-    """The right forms that fail with one of so many seeds, as sentences."""
+    """The right answers that fail with one of so many seeds, as sentences."""
     for stem in stems:
-        for form in forms(root, stem):
-            answers = form.answers(form.source)
-            off = [s for s in range(1, seeds + 1) if not _earns_all(form.exercise, answers, s)]
+        for exercise, name, answers in _right_answers(root, stem):
+            off = [s for s in range(1, seeds + 1) if not _earns_all(exercise, answers, s)]
             if off:
-                yield f"{form.exercise.number} {form.exercise.name}, {form.name}: seeds {off[:9]}"
+                yield f"{exercise.number} {exercise.name}, {name}: seeds {off[:9]}"
+
+
+def _right_answers(root: Path, stem: str) -> Iterator[tuple[Exercise, str, Sequence[Any]]]:
+    """The solution's answers and all `RIGHT` ones, whether they are source or not."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        solved = [(form, form.answers(form.source)) for form in _solved(root, stem)]
+    right = getattr(_tests_of(root, stem), "RIGHT", {})
+    for form, solution in solved:
+        yield form.exercise, form.name, solution
+        for number, answers in enumerate(right.get(form.exercise.name, []), start=1):
+            yield form.exercise, f"form {number}", answers
 
 
 def chosen(root: Path, units: Sequence[str]) -> list[str]:
