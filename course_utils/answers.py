@@ -400,8 +400,11 @@ def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: 
 class FunctionAnswer:
     """A student's function behind glass: it gets copies of its inputs, its errors become words."""
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str, runs: Sequence[Callable] = ()
+    ) -> None:
         self.function, self.name = function, name
+        self.runs = tuple(runs) or (function,)  # whose code it is
 
     def __call__(self, *args: Any) -> Any:
         from .values import returned
@@ -418,7 +421,7 @@ class FunctionAnswer:
 
         try:
             # verdicts come from values, never from warnings
-            with np.errstate(all="ignore"), students_code(self.function):
+            with np.errstate(all="ignore"), students_code(*self.runs, lent=given):
                 result = self.function(*given)
             result = crossed(result) if crossing else result
         except (NotAttempted, KeyboardInterrupt):
@@ -461,7 +464,7 @@ class FunctionAnswer:
 
         args = tuple(map(_nudged, args))
         try:
-            with students_code(self.function):
+            with students_code(*self.runs, lent=args):
                 m = measure(self.function, *args)
         except Spared as reason:
             raise Unreadable(str(reason)) from None
@@ -500,8 +503,8 @@ def in_a_row(
     the functions live in another process, the loop runs there.
     """
     loop = getattr(step.function, "in_a_row", in_a_row_here)
-    looped = FunctionAnswer(lambda: loop(initial.function, step.function, start, tokens), step.name)
-    return looped()
+    both = initial.function, step.function
+    return FunctionAnswer(lambda: loop(*both, start, tokens), step.name, runs=both)()
 
 
 def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) -> list[Any]:
@@ -623,7 +626,7 @@ class Steps:
                     f"{name} has the parameter {parameter[:40]}; a line may use "
                     f"{', '.join(self.quantities)}, as in `{self.example}`."
                 )
-        value = FunctionAnswer(lambda: line_at(line, self.quantities), name)()
+        value = FunctionAnswer(lambda: line_at(line, self.quantities), name, runs=[line])()
         if real_array(value) is None:
             raise Unreadable(f"{name} does not come to an array of numbers.")
 
@@ -635,8 +638,11 @@ class Steps:
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
     values = [_copied(quantities[name]) for name in inspect.signature(line).parameters]
-    with students_code(line):
-        return line(*values)
+    try:
+        with students_code(line):
+            return line(*values)
+    except Spared as why:
+        raise Unreadable(str(why)) from None
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

@@ -41,7 +41,7 @@ from .answers import (
 )
 from .cards import Row, card, counted, one_line, points_table, state_card
 from .instances import new_seed, trial
-from .spared import forbidding
+from .spared import all_checks, forbidding
 from .verdicts import (
     Outcome,
     Seen,
@@ -253,10 +253,16 @@ class Exercise:
 
     def __call__(self, *answers: Any, **named_answers: Any) -> Feedback:
         """Check the answers; whatever they are, the student gets a sentence."""
-        examples = [answer for known in self.misconceptions for answer in known.example]
-        with forbidding(self.forbidden, free=examples):
+        with forbidding((*self.forbidden, *all_checks()), free=self._free):
             self.last = self._judge(answers, named_answers)
         return self.last
+
+    @property
+    def _free(self) -> list[Any]:
+        """The functions in the examples of known mistakes, also those of a list of lines."""
+        examples = [answer for known in self.misconceptions for answer in known.example]
+        lines = [line for a in examples if isinstance(a, list | tuple) for line in a]
+        return [f for f in (*examples, *lines) if callable(f)]
 
     def part(
         self, name: str, *, points: int = 1, of: str | None = None

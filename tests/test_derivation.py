@@ -1040,7 +1040,7 @@ def test_an_integral_over_a_kink_settles():
     assert not one_step("Integral(Max(t, 0), (t, -1, 2))", "=", "3/2").holds
 
 
-# -- one start, many continuations ------------------------------------------------------------------
+# -- one start, many continuations -----------------------------------------------------------------
 
 
 CONTINUED = [["2*x"], ["x + x", "3*x"], ["Sum(x, (k, 1, 2))", "2*x"], ["y"]]

@@ -29,6 +29,7 @@ from ..attention import causal_mask, softmax
 from ..cards import counted
 from ..exercise import Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..spared import SOFTMAX_ATTENTION
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -301,16 +302,7 @@ attention.add_hints(
     "row. Which number keeps every exponent at 0 or below?",
 )
 
-attention.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "checks.attention.by_definition",
-    "checks.transformers_are_rnns._softmax_definition",
-)
+attention.forbid(*SOFTMAX_ATTENTION)
 
 
 def _variant(
@@ -445,15 +437,7 @@ causal_attention.add_hints(
     "another number elsewhere, before the softmax.",
 )
 
-causal_attention.forbid(
-    "checks.attention._causal_by_definition",
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-)
+causal_attention.forbid(*SOFTMAX_ATTENTION)
 
 
 @causal_attention.mistake(
@@ -596,14 +580,7 @@ cross_attention.add_hints(
     "attention of exercise 4.2.",
 )
 
-cross_attention.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-)
+cross_attention.forbid(*SOFTMAX_ATTENTION)
 
 
 def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YZZ"):
@@ -724,15 +701,7 @@ multi_head.add_hints(
     "is the order of the rows of Wo.",
 )
 
-multi_head.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "variants.concat_of",
-)
+multi_head.forbid(*SOFTMAX_ATTENTION, "variants.concat_of")
 
 
 def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:

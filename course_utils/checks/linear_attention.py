@@ -34,6 +34,7 @@ from ..attention import linear_attention as course_linear_attention
 from ..cost import cost_in_n, judge_linear
 from ..exercise import Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..steps import Step, Way, judge_steps, once
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
@@ -485,17 +486,7 @@ normalized.add_hints(
     "left.",
 )
 
-normalized.forbid(
-    "attention.softmax",
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "checks.linear_attention.softmax_by_definition",
-    "checks.transformers_are_rnns._unscaled",
-)
+normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
 @normalized.mistake(
@@ -748,12 +739,7 @@ linear.add_hints(
     "The denominator has one number for each query. Give it the shape n×1 before you divide.",
 )
 
-linear.forbid(
-    "attention.linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-    "checks.transformers_are_rnns._phi_definition",
-)
+linear.forbid(*LINEAR_ATTENTION)
 
 linear.mistake(
     "the n×n weights built after all",

@@ -26,6 +26,7 @@ from ..answers import (
 from ..exercise import Verdict, differs, exercise, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import averaging_step, momentum_step, moves, running_average
+from ..spared import RUNNING_AVERAGES
 from ..steps import Way, judge_steps, once, some_line
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
@@ -198,15 +199,7 @@ weights.add_hints(
     "there until t?",
 )
 
-weights.forbid(
-    "optimizers.moves",
-    "optimizers.running_average",
-    "optimizers.averaging_step",
-    "optimizers.momentum_step",
-    "optimizers.library_step",
-    "optimizers.descend",
-    "optimizers.train",
-)
+weights.forbid(*RUNNING_AVERAGES)
 
 
 @weights.mistake(
@@ -347,16 +340,7 @@ corrected_average.add_hints(
     "which goes into the result.",
 )
 
-corrected_average.forbid(
-    "optimizers.moves",
-    "optimizers.running_average",
-    "optimizers.averaging_step",
-    "optimizers.momentum_step",
-    "optimizers.library_step",
-    "optimizers.adam_step",
-    "optimizers.descend",
-    "optimizers.train",
-)
+corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
 
 
 @corrected_average.mistake(

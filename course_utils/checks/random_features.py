@@ -31,6 +31,7 @@ from ..attention import linear_attention, positive_features, softmax, trigonomet
 from ..cost import cost_in_n, judge_linear
 from ..exercise import Verdict, differs, exercise, partly, refuted, repeats, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..spared import LINEAR_ATTENTION
 from ..steps import Step, Way
 
 # -- 9.1 -------------------------------------------------------------------------------------------
@@ -738,12 +739,7 @@ approximate_attention.add_hints(
     "for each query: give it the shape n×1 before you divide.",
 )
 
-approximate_attention.forbid(
-    "attention.linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-    "checks.random_features.by_definition",
-)
+approximate_attention.forbid(*LINEAR_ATTENTION)
 
 
 def _counted(answer: FunctionAnswer) -> str:

@@ -43,6 +43,7 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
+from ..spared import JACOBIANS
 from ..steps import Way, judge_steps, once, some_line
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
@@ -282,7 +283,7 @@ jacobian.add_hints(
     "Entry (i, j) is W_ij σ′(h_j): the slope goes with the column, not with the row.",
 )
 
-jacobian.forbid("rnn.step_jacobian", "rnn.jacobians", "rnn.jacobian_product")
+jacobian.forbid(*JACOBIANS)
 
 
 @jacobian.mistake(
@@ -390,12 +391,7 @@ jacobian_product.add_hints(
     "The first step acts first, so its factor stands on the right, next to ∂h_0.",
 )
 
-jacobian_product.forbid(
-    "rnn.jacobian_product",
-    "rnn.jacobians",
-    "rnn.step_jacobian",
-    "checks.rnn_gradients._product",
-)
+jacobian_product.forbid(*JACOBIANS)
 
 
 def _product(W: np.ndarray, hs: np.ndarray, dsigma: Callable) -> np.ndarray:
