@@ -669,12 +669,14 @@ def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndar
 def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])]) -> Verdict:
     """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
     for X, heads, Wo in cases(HEADS, any_heads):
+        answer = _applied(multi_head, X, heads, Wo)
         rows_of_Wo = np.split(Wo, len(heads))
+        turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
         parts = [
             by_definition(X @ Wq, X @ Wk, X @ Wv) @ rows
             for (Wq, Wk, Wv), rows in zip(heads, rows_of_Wo, strict=True)
         ]
-        answer, expected = _applied(multi_head, X, heads, Wo), sum(parts)
+        expected = sum(parts)
         i = int(np.abs(answer - expected).max(axis=1).argmax())
         said = " and ".join(show(part[i]) for part in parts[:4]) + " and more" * (len(parts) > 4)
         at = (
@@ -684,7 +686,6 @@ def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])
         )
         if verdict := differs(expected, answer, at=at, tolerance=1e-5):
             return verdict
-        turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
         at = "With the heads in another order, together with their rows of W^O,"
         if verdict := differs(answer, turned, at=at, whole=turned, tolerance=1e-5):
             return verdict

@@ -250,8 +250,8 @@ def off(
     """A refutation at the first instance where a row is not as the definition has it."""
     for tolerance, given in ((None, cases(pencil)), (SINGLE, cases([], *draws))):
         for arrays in given:
+            found = answer.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
             expected = definition(*arrays)
-            found = answer.array(*arrays, shape=expected.shape)
             (Q, K, V), more = map(show, arrays[:3]), arrays[3:]
             at = f"With Q = {Q}, K = {K}, V = {V}"
             at += f" and φ(x) = {FEATURE_MAPS[more[0]]}," if more else ","

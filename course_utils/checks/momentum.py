@@ -319,9 +319,9 @@ def corrected_average(
 ) -> Verdict:
     """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
     for g, beta in cases(AVERAGED, FEW, MANY):
+        answer = corrected_average.array(g, beta, shape=g.shape)
         raw, raw_ones = running_average(g, beta), running_average(np.ones(len(g)), beta)
         expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
-        answer = corrected_average.array(g, beta, shape=g.shape)
         off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
         for t in np.flatnonzero(off):
             at = (

@@ -638,8 +638,8 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
     calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
     for Q, K, V in cases(pencil, any_queries, fresh=4):
         for more in calls:
+            answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
             expected = definition(Q, K, V, *more)
-            answer = function.array(Q, K, V, *more, shape=expected.shape)
             at = f"in {function.call(Q, K, V, *more)}"
             if verdict := differs(expected, answer, at=at):
                 return verdict
