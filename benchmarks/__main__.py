@@ -7,4 +7,5 @@ from pathlib import Path
 names = sys.argv[1:] or sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 for name in names:
     print(f"== {name}", flush=True)
+    sys.argv = [name]
     runpy.run_module(f"benchmarks.{name}", run_name="__main__")

@@ -2,8 +2,10 @@
 
 Every right answer, that of the solution and the `RIGHT` forms of the unit's tests, is changed by
 one small step and put to its check, in a process of its own that is ended if it takes too long. A
-mutant that still earns all points survives. Survivors that somebody has looked at stand in
-`tests/survivors.toml` with a reason each; any other is open, and the audit fails.
+mutant that still earns all points survives, unless it has the same values. Where an example is
+asked for, one of the `ORACLES` of the unit's tests may find by another way that it is right as
+well. Survivors that somebody has looked at stand in `tests/survivors.toml` with a reason each; any
+other is open, and the audit fails.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from course_utils.answers import Function
@@ -186,6 +189,7 @@ class Form(NamedTuple):
     name: str
     source: str
     answers: Callable[[str], Sequence[Any]]
+    oracle: Callable[..., bool] | None = None  # finds out by another way whether it is right
 
 
 class Mutant(NamedTuple):
@@ -204,9 +208,11 @@ class Mutant(NamedTuple):
 def forms(root: Path, stem: str) -> list[Form]:
     """Of every exercise of a unit: the solution's answer, then the forms that its tests know."""
     known = _right_forms(root, stem)
-    found = []
+    oracles = getattr(_tests_of(root, stem), "ORACLES", {})
+    found: list[Form] = []
     for form in _solved(root, stem):
-        found += [form, *(known.get(form.exercise.name, []))]
+        name = form.exercise.name
+        found += [f._replace(oracle=oracles.get(name)) for f in (form, *known.get(name, []))]
     return found
 
 
@@ -240,25 +246,29 @@ def _run(source: str, space: dict[str, Any]) -> None:
 
 def _right_forms(root: Path, stem: str) -> dict[str, list[Form]]:
     """What `RIGHT` of the unit's tests holds, as far as it is source or plain values."""
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    unit = stem.partition("_")[2]
-    right = getattr(importlib.import_module(f"tests.checks.test_{unit}"), "RIGHT", {})
+    right = getattr(_tests_of(root, stem), "RIGHT", {})
     found: dict[str, list[Form]] = {}
     for exercise in declared(stem):
         for number, answers in enumerate(right.get(exercise.name, []), start=1):
-            for k, (name, answer) in enumerate(zip(exercise.kinds, answers, strict=True)):
-                made = _source_of(answer) if _is_asked(exercise, name) else None
-                if made is not None:
-                    source, make = made
+            for k, (name, answer) in enumerate(zip(exercise.kinds, answers, strict=False)):
+                for line, source, make in _pieces(answer) if _is_asked(exercise, name) else ():
                     run = partial(_with, tuple(answers), k, make)
-                    form = Form(exercise, f"form {number}.{k + 1}", source, run)
+                    form = Form(exercise, f"form {number}.{k + 1}{line}", source, run)
                     found.setdefault(exercise.name, []).append(form)
     return found
 
 
+def _tests_of(root: Path, stem: str) -> ModuleType:
+    """The tests of a unit's checks."""
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    return importlib.import_module(f"tests.checks.test_{stem.partition('_')[2]}")
+
+
 def _is_asked(exercise: Exercise, name: str) -> bool:
     """Whether this answer is judged here; one of an earlier exercise is only used."""
+    if name in exercise.optional:
+        return False
     return not exercise.parts or any(name in part.needs for part in exercise.parts)
 
 
@@ -266,15 +276,24 @@ def _with(answers: tuple, k: int, make: Callable[[str], Any], source: str) -> li
     return [*answers[:k], make(source), *answers[k + 1 :]]
 
 
+def _pieces(answer: Any) -> Iterator[tuple[str, str, Callable[[str], Any]]]:
+    """What of an answer is source: all of it, or each function of a list of them."""
+    if isinstance(answer, list | tuple) and any(map(inspect.isfunction, answer)):
+        for k, line in enumerate(answer):
+            if (made := _source_of(line)) is not None:
+                yield f".{k + 1}", made[0], partial(_with, tuple(answer), k, made[1])
+    elif (made := _source_of(answer)) is not None:
+        yield "", *made
+
+
 def _source_of(answer: Any) -> tuple[str, Callable[[str], Any]] | None:
     """An answer as source, and how it is made of source; None if it is neither."""
     if inspect.isfunction(answer):
-        if (
-            answer.__closure__
-            or not answer.__module__.startswith("tests.")
-            or "<" in answer.__name__
-        ):
+        if answer.__closure__ or not answer.__module__.startswith("tests."):
             return None
+        if answer.__name__ == "<lambda>":
+            found = _lambda(answer)
+            return None if found is None else (found, partial(_evaluated, answer.__globals__))
         source = textwrap.dedent(inspect.getsource(answer))
         return source, partial(_function, answer.__name__, answer.__globals__)
     if hasattr(answer, "free_symbols"):
@@ -284,7 +303,25 @@ def _source_of(answer: Any) -> tuple[str, Callable[[str], Any]] | None:
         ast.literal_eval(source)
     except (ValueError, SyntaxError):
         return None
-    return source, _value
+    return source, partial(_evaluated, {})
+
+
+def _lambda(function: Any) -> str | None:
+    """The source of a lambda: of those in its line the one that compiles to the same code."""
+    for node in ast.walk(_parsed(inspect.getsourcefile(function) or "")):
+        if isinstance(node, ast.Lambda) and node.lineno == function.__code__.co_firstlineno:
+            code = eval(compile(ast.Expression(node), "<lambda>", "eval"), {}).__code__
+            if all(getattr(code, a) == getattr(function.__code__, a) for a in CODE):
+                return ast.unparse(node)
+    return None
+
+
+CODE = ("co_code", "co_names", "co_varnames")
+
+
+@cache
+def _parsed(path: str) -> ast.AST:
+    return ast.parse(Path(path).read_text(encoding="utf-8"))
 
 
 def _function(name: str, space: dict[str, Any], source: str) -> Any:
@@ -293,8 +330,8 @@ def _function(name: str, space: dict[str, Any], source: str) -> Any:
     return space[name]
 
 
-def _value(source: str) -> Any:
-    return eval(source, {})
+def _evaluated(space: dict[str, Any], source: str) -> Any:
+    return eval(source, dict(space))
 
 
 @cache
@@ -337,11 +374,11 @@ def tried(mutant: Mutant) -> str:
             answers = form.answers(mutant.source)
         except Exception:  # it does not even run
             return CAUGHT
-        if _earns_all(form.exercise, answers, SEED):
-            return (
-                EQUIVALENT if _same(form.exercise, form.answers(form.source), answers) else SURVIVED
-            )
-    return CAUGHT
+        if not _earns_all(form.exercise, answers, SEED):
+            return CAUGHT
+        if _same(form.exercise, form.answers(form.source), answers):
+            return EQUIVALENT
+    return EQUIVALENT if form.oracle and form.oracle(*answers) else SURVIVED
 
 
 def _earns_all(exercise: Exercise, answers: Sequence[Any], seed: int) -> bool:
@@ -357,7 +394,8 @@ def _earns_all(exercise: Exercise, answers: Sequence[Any], seed: int) -> bool:
 def _same(exercise: Exercise, answers: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether all answers have the same values; of functions that cannot be told."""
     try:
-        for (name, kind), a, b in zip(exercise.kinds.items(), answers, others, strict=True):
+        # an earlier answer that may be missing is missing in both
+        for (name, kind), a, b in zip(exercise.kinds.items(), answers, others, strict=False):
             if a is b or (isinstance(a, str | int | float) and a == b):
                 continue
             if isinstance(kind, Function) or callable(a):
@@ -505,13 +543,23 @@ def audit(
 
 
 def unstable(root: Path, stems: Sequence[str], seeds: int) -> Iterator[str]:
-    """The right forms that fail with one of so many seeds, as sentences."""
+    """The right answers that fail with one of so many seeds, as sentences."""
     for stem in stems:
-        for form in forms(root, stem):
-            answers = form.answers(form.source)
-            off = [s for s in range(1, seeds + 1) if not _earns_all(form.exercise, answers, s)]
+        for exercise, name, answers in _right_answers(root, stem):
+            off = [s for s in range(1, seeds + 1) if not _earns_all(exercise, answers, s)]
             if off:
-                yield f"{form.exercise.number} {form.exercise.name}, {form.name}: seeds {off[:9]}"
+                yield f"{exercise.number} {exercise.name}, {name}: seeds {off[:9]}"
+
+
+def _right_answers(root: Path, stem: str) -> Iterator[tuple[Exercise, str, Sequence[Any]]]:
+    """The solution's answers and all `RIGHT` ones, whether they are source or not."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        solved = [(form, form.answers(form.source)) for form in _solved(root, stem)]
+    right = getattr(_tests_of(root, stem), "RIGHT", {})
+    for form, solution in solved:
+        yield form.exercise, form.name, solution
+        for number, answers in enumerate(right.get(form.exercise.name, []), start=1):
+            yield form.exercise, f"form {number}", answers
 
 
 def chosen(root: Path, units: Sequence[str]) -> list[str]:

@@ -106,6 +106,7 @@ class Blank:
 
 ____ = Blank()
 _BLANK_TEXT = re.compile(r"(?<!\w)____(?!\w)")
+_PLAIN = {int, float, bool, complex, np.float64, np.int64}  # no blank hides in them
 _INSIDE = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, dict: dict.values}
 
 
@@ -126,7 +127,7 @@ def has_blank(answer: Any) -> bool:
             waiting += np.ndarray.flatten(part).tolist()
         for container, values in _INSIDE.items():
             if issubclass(kind, container):
-                waiting += values(part)
+                waiting += (x for x in values(part) if type(x) not in _PLAIN)
     return False
 
 
@@ -401,8 +402,11 @@ def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: 
 class FunctionAnswer:
     """A student's function behind glass: it gets copies of its inputs, its errors become words."""
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str, runs: Sequence[Callable] = ()
+    ) -> None:
         self.function, self.name = function, name
+        self.runs = tuple(runs) or (function,)  # whose code it is
 
     def __call__(self, *args: Any) -> Any:
         from .values import returned
@@ -419,7 +423,11 @@ class FunctionAnswer:
 
         try:
             # verdicts come from values, never from warnings
-            with np.errstate(all="ignore"), students_code(self.function), patiently(self.function):
+            with (
+                np.errstate(all="ignore"),
+                students_code(*self.runs, lent=given),
+                patiently(self.function),
+            ):
                 result = self.function(*given)
             result = crossed(result) if crossing else result
         except (NotAttempted, KeyboardInterrupt):
@@ -466,7 +474,7 @@ class FunctionAnswer:
         m.most_steps = most_steps
         args = tuple(map(_nudged, args))
         try:
-            with students_code(self.function), patiently(self.function, times=3):
+            with students_code(*self.runs, lent=args), patiently(self.function, times=3):
                 measured(m, self.function, args, {})
         except Spared as reason:
             raise Unreadable(str(reason)) from None
@@ -507,8 +515,8 @@ def in_a_row(
     the functions live in another process, the loop runs there.
     """
     loop = getattr(step.function, "in_a_row", in_a_row_here)
-    looped = FunctionAnswer(lambda: loop(initial.function, step.function, start, tokens), step.name)
-    return looped()
+    both = initial.function, step.function
+    return FunctionAnswer(lambda: loop(*both, start, tokens), step.name, runs=both)()
 
 
 def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) -> list[Any]:
@@ -630,7 +638,7 @@ class Steps:
                     f"{name} has the parameter {parameter[:40]}; a line may use "
                     f"{', '.join(self.quantities)}, as in `{self.example}`."
                 )
-        value = FunctionAnswer(lambda: line_at(line, self.quantities), name)()
+        value = FunctionAnswer(lambda: line_at(line, self.quantities), name, runs=[line])()
         if real_array(value) is None:
             raise Unreadable(f"{name} does not come to an array of numbers.")
 
@@ -642,8 +650,11 @@ class Steps:
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
     values = [_copied(quantities[name]) for name in inspect.signature(line).parameters]
-    with students_code(line):
-        return line(*values)
+    try:
+        with students_code(line):
+            return line(*values)
+    except Spared as why:
+        raise Unreadable(str(why)) from None
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

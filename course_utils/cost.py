@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from instruments.growth import FAR, SIZES, growth
+from instruments.growth import BLOCKS, FAR, SIZES, growth
 from instruments.meter import Made, Meter
 
 from .answers import FunctionAnswer, OtherNumbers, Unreadable
@@ -19,6 +19,7 @@ MADE_EMPTY = frozenset(
 
 
 MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on every machine
+SETTLED = SIZES[2:]  # for memory: with few tokens another moment of the same code may hold most
 
 
 class Cost(NamedTuple):
@@ -62,7 +63,8 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
     try:
         flops = growth(of("flops"))
         left = {of("left")(n) for n in SIZES}
-        memory = growth(of("peak")) if flops.degree <= 1 else growth(of("peak"), blocks=())
+        blocks = BLOCKS if flops.degree <= 1 else ()
+        memory = growth(of("peak"), sizes=SETTLED, blocks=blocks)
     except OtherNumbers as miss:
         return Cost("wrong", str(miss))
     except Unreadable as trouble:

@@ -46,7 +46,7 @@ from .cells import into_the_notebook
 from .files import CourseError
 from .instances import new_seed, trial
 from .practice import Practice, another, can_be_practiced
-from .spared import forbidding
+from .spared import all_checks, forbidding
 from .verdicts import (
     Outcome,
     Seen,
@@ -268,9 +268,15 @@ class Exercise:
 
     def judged(self, *answers: Any, **named_answers: Any) -> Feedback:
         """The feedback, which is not kept as the last one."""
-        examples = [answer for known in self.misconceptions for answer in known.example]
-        with forbidding(self.forbidden, free=examples):
+        with forbidding((*self.forbidden, *all_checks()), free=self._free):
             return self._judge(answers, named_answers)
+
+    @property
+    def _free(self) -> list[Any]:
+        """The functions in the examples of known mistakes, also those of a list of lines."""
+        examples = [answer for known in self.misconceptions for answer in known.example]
+        lines = [line for a in examples if isinstance(a, list | tuple) for line in a]
+        return [f for f in (*examples, *lines) if callable(f)]
 
     def part(
         self, name: str, *, points: int = 1, of: str | None = None

@@ -2,7 +2,8 @@
 
 An exercise names the functions of this package that are its answer. While a student's code runs
 for that exercise, each of them raises a sentence, however it was handed over: imported, wrapped, in
-a partial or called by a lambda. Checks compute their references outside of that time.
+a partial or called by a lambda. So do all functions of the checks. Checks compute their references
+outside of that time.
 """
 
 from __future__ import annotations
@@ -10,9 +11,40 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
+import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+CHECKS = "checks."
+
+# -- functions that are answers together: whoever has one of them has the others ------------------
+
+SOFTMAX_ATTENTION = (
+    "attention.attention",
+    "attention.attention_weights",
+    "attention.causal_attention",
+    "attention.cross_attention",
+    "attention.multi_head",
+    "block.weigh",
+)
+LINEAR_ATTENTION = (
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
+)
+RUNNING_AVERAGES = (
+    "optimizers.moves",
+    "optimizers.running_average",
+    "optimizers.averaging_step",
+    "optimizers.momentum_step",
+    "optimizers.library_step",
+    "optimizers.descend",
+    "optimizers.train",
+)
+ADAM = ("optimizers.adam_l2_step", "optimizers.adamw_step", "optimizers.adam_step")
+JACOBIANS = ("rnn.step_jacobian", "rnn.jacobians", "rnn.jacobian_product")
 
 
 class Spared(Exception):
@@ -24,30 +56,37 @@ class Bans:
 
     names: tuple[str, ...] = ()
     free: tuple[Any, ...] = ()  # functions that may use them: the examples of known mistakes
+    found: list[tuple[types.FunctionType, str]] | None = None  # behind the names, once looked up
     active = False
 
 
 @contextlib.contextmanager
 def forbidding(names: Sequence[str], free: Sequence[Any] = ()) -> Iterator[None]:
     """Within this, students' code may not call these functions, such as "attention.softmax"."""
-    before = Bans.names, Bans.free
-    Bans.names, Bans.free = tuple(names), tuple(free)
+    before = Bans.names, Bans.free, Bans.found
+    Bans.names, Bans.free, Bans.found = tuple(names), tuple(free), None
     try:
         yield
     finally:
-        Bans.names, Bans.free = before
+        Bans.names, Bans.free, Bans.found = before
 
 
 @contextlib.contextmanager
-def students_code(function: Any = None) -> Iterator[None]:
-    """Around every call of a student's function: what is forbidden raises `Spared`."""
-    elsewhere = hasattr(
-        function, "home_of_stand_in"
-    )  # it runs in another process, which sees to it
-    if Bans.active or not Bans.names or elsewhere or any(function is f for f in Bans.free):
+def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
+    """Around every call of students' functions: what is forbidden raises `Spared`.
+
+    What is `lent` to them, such as a feature map to be called, runs as it is.
+    """
+    elsewhere = any(hasattr(f, "home_of_stand_in") for f in functions)  # it is seen to there
+    own = [inspect.unwrap(f) for f in functions]
+    free = own and all(any(f is known for known in Bans.free) for f in own)
+    if Bans.active or not Bans.names or elsewhere or free:
         yield
         return
-    codes = [(f, f.__code__, name) for name in Bans.names for f in _functions(name)]
+    if Bans.found is None:
+        Bans.found = [(f, name) for name in Bans.names for f in _functions(name)]
+    needed = {id(f) for f in _needed(lent)}
+    codes = [(f, f.__code__, name) for f, name in Bans.found if id(f) not in needed]
     Bans.active = True
     try:
         for f, _, name in codes:
@@ -57,6 +96,35 @@ def students_code(function: Any = None) -> Iterator[None]:
         for f, code, _ in codes:
             f.__code__ = code
         Bans.active = False
+
+
+def _needed(lent: Iterable[Any]) -> list[types.FunctionType]:
+    """The functions among these, and those that they call by a name of their module."""
+    found: list[types.FunctionType] = []
+    waiting = [x for x in lent if callable(x)]
+    while waiting:
+        f = waiting.pop()
+        f = getattr(f, "func", f)
+        if not isinstance(f, types.FunctionType) or any(f is known for known in found):
+            continue
+        found.append(f)
+        waiting += [f.__globals__[name] for name in _names(f.__code__) if name in f.__globals__]
+        waiting += [cell.cell_contents for cell in f.__closure__ or ()]
+    return found
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _names(inner)
+
+
+def all_checks() -> tuple[str, ...]:
+    """The check modules that are loaded: their functions are references, and no one's answer."""
+    begin = f"{__package__}.{CHECKS}"
+    loaded = (name for name in tuple(sys.modules) if name.startswith(begin))
+    return tuple(name.removeprefix(f"{__package__}.") for name in loaded)
 
 
 @functools.cache
@@ -74,14 +142,15 @@ def _refusal(name: str) -> types.CodeType:
     return code.replace(co_consts=tuple(says))
 
 
-def _functions(name: str) -> list[types.FunctionType]:
+def _functions(name: str) -> tuple[types.FunctionType, ...]:
     """The Python functions behind a name, which may be that of a class or a module."""
     found = named(name)
     if not isinstance(found, type | types.ModuleType):
-        return [getattr(found, "__wrapped__", found)]
+        return (getattr(found, "__wrapped__", found),)
     home = found.__name__ if isinstance(found, types.ModuleType) else found.__module__
-    inside = [f for f in vars(found).values() if isinstance(f, types.FunctionType)]
-    return [f for f in inside if f.__module__ == home and not f.__code__.co_freevars]
+    inside = (getattr(f, "__wrapped__", f) for f in vars(found).values() if callable(f))
+    plain = (f for f in inside if isinstance(f, types.FunctionType))
+    return tuple(f for f in plain if f.__module__ == home and not f.__code__.co_freevars)
 
 
 def named(name: str) -> Any:

@@ -1038,3 +1038,27 @@ def test_an_integral_over_a_kink_settles():
     where = {"a": interval(0, 2)}
     assert one_step("Integral(abs(t - a), (t, 0, 2))", "=", "(a**2 + (2-a)**2)/2", **where).holds
     assert not one_step("Integral(Max(t, 0), (t, -1, 2))", "=", "3/2").holds
+
+
+# -- one start, many continuations -----------------------------------------------------------------
+
+
+CONTINUED = [["2*x"], ["x + x", "3*x"], ["Sum(x, (k, 1, 2))", "2*x"], ["y"]]
+
+
+@pytest.mark.parametrize("lines", CONTINUED)
+def test_a_derivation_that_goes_on_from_a_start_is_judged_as_if_it_were_whole(lines):
+    lines = [("=", line, "") for line in lines]
+    begun = Derivation("x + x", [], where={"x": real})
+    for _ in range(2):
+        whole = Derivation("x + x", lines, where={"x": real}).check()
+        assert begun.goes_on(lines).check() == whole
+    assert not begun.lines
+
+
+def test_functions_may_go_on_from_functions_alone():
+    assert Derivation(lambda x: x, [], where={"x": real}).goes_on(
+        [("=", lambda x: x + 0, "")]
+    ).check().holds  # fmt: skip
+    with pytest.raises(ValueError, match="has to begin with functions"):
+        Derivation("x", [], where={"x": real}).goes_on([("=", lambda x: x, "")])

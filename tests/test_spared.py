@@ -4,6 +4,7 @@ import functools
 import importlib
 import itertools
 import pkgutil
+import sys
 import types
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 import course_utils
 from course_utils import attention, checks, transport
-from course_utils.answers import Function
+from course_utils.answers import Function, close, real_array
 from course_utils.checks import attention as check_attention
+from course_utils.checks import linear_attention as check_linear
 from course_utils.checks import transport as check_transport
 from course_utils.exercise import Exercise, Outcome
 from course_utils.spared import Spared, forbidding, named, students_code
@@ -102,3 +104,76 @@ def test_an_error_of_the_students_code_leaves_nothing_forbidden():
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: f"{e.number}-{e.name}")
 def test_what_is_forbidden_exists(exercise):
     assert all(callable(named(name)) for name in exercise.forbidden)
+
+
+# -- what a student's code could see while a check runs ------------------------------------------
+
+
+def numbers_within(value, depth=2):
+    """The arrays in a local variable, also in lists and tuples of a check's."""
+    if isinstance(value, np.ndarray | float):
+        yield np.asarray(value)
+    elif depth and isinstance(value, list | tuple):
+        if (array := real_array(value)) is not None:
+            yield array
+        for inner in value:
+            yield from numbers_within(inner, depth - 1)
+
+
+class Spy:
+    """A right function that looks through all frames above it for what it will return."""
+
+    def __init__(self, function):
+        self.function, self.returned, self.found = function, [], set()
+
+    def __call__(self, *args):
+        result = self.function(*args)
+        own, frame = real_array(result), sys._getframe(1)
+        while own is not None and own.size > 1 and frame is not None:
+            if "course_utils" in frame.f_code.co_filename:
+                for name, value in frame.f_locals.items():
+                    self.found |= {
+                        (frame.f_code.co_name, name)
+                        for array in numbers_within(value)
+                        if close(array, own) and not self.knows(array, args)
+                    }
+            frame = frame.f_back
+        self.returned.append(own)
+        return result
+
+    def knows(self, array, args):
+        """Whether it was given this, or has returned it before."""
+        return any(close(array, known) for known in (*args, *self.returned))
+
+
+@pytest.mark.parametrize("exercise", OF_FUNCTIONS, ids=lambda e: f"{e.number}-{e.name}")
+def test_no_reference_is_in_sight_while_a_students_code_runs(exercise, monkeypatch):
+    unit = exercise.unit.rpartition(".")[2]
+    monkeypatch.setattr(exercise, "seed", 5)
+    spies = [
+        Spy(answer) if isinstance(kind, Function) else answer
+        for kind, answer in zip(
+            exercise.kinds.values(),
+            importlib.import_module(f"tests.checks.test_{unit}").RIGHT[exercise.name][0],
+            strict=False,
+        )
+    ]
+    assert exercise(*spies).earned
+    assert not set().union(*(spy.found for spy in spies if isinstance(spy, Spy)))
+
+
+def test_the_functions_of_the_checks_are_no_answer():
+    feedback = check_attention.cross_attention(
+        lambda Y, Z, Wq, Wk, Wv: check_attention.by_definition(Y @ Wq, Z @ Wk, Z @ Wv)
+    )
+    assert (feedback.outcome, feedback.earned) == (Outcome.UNCHECKED, 0)
+    assert "the course's own functions are no answer" in feedback.says
+
+
+def test_a_function_of_the_checks_that_is_lent_to_a_student_runs():
+    lent = check_linear.exp_features
+    with forbidding(["checks.linear_attention"]):
+        with students_code(lent=[lent]):
+            assert lent(np.zeros((1, 1))).size
+        with students_code(), pytest.raises(Spared):
+            lent(np.zeros((1, 1)))

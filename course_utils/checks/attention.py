@@ -29,6 +29,7 @@ from ..attention import causal_mask, softmax
 from ..cards import counted
 from ..exercise import Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..spared import SOFTMAX_ATTENTION
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -301,16 +302,7 @@ attention.add_hints(
     "row. Which number keeps every exponent at 0 or below?",
 )
 
-attention.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "checks.attention.by_definition",
-    "checks.transformers_are_rnns._softmax_definition",
-)
+attention.forbid(*SOFTMAX_ATTENTION)
 
 
 def _variant(
@@ -445,15 +437,7 @@ causal_attention.add_hints(
     "another number elsewhere, before the softmax.",
 )
 
-causal_attention.forbid(
-    "checks.attention._causal_by_definition",
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-)
+causal_attention.forbid(*SOFTMAX_ATTENTION)
 
 
 @causal_attention.mistake(
@@ -596,14 +580,7 @@ cross_attention.add_hints(
     "attention of exercise 4.2.",
 )
 
-cross_attention.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-)
+cross_attention.forbid(*SOFTMAX_ATTENTION)
 
 
 def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YZZ"):
@@ -692,12 +669,14 @@ def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndar
 def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])]) -> Verdict:
     """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
     for X, heads, Wo in cases(HEADS, any_heads):
+        answer = _applied(multi_head, X, heads, Wo)
         rows_of_Wo = np.split(Wo, len(heads))
+        turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
         parts = [
             by_definition(X @ Wq, X @ Wk, X @ Wv) @ rows
             for (Wq, Wk, Wv), rows in zip(heads, rows_of_Wo, strict=True)
         ]
-        answer, expected = _applied(multi_head, X, heads, Wo), sum(parts)
+        expected = sum(parts)
         i = int(np.abs(answer - expected).max(axis=1).argmax())
         said = " and ".join(show(part[i]) for part in parts[:4]) + " and more" * (len(parts) > 4)
         at = (
@@ -707,7 +686,6 @@ def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])
         )
         if verdict := differs(expected, answer, at=at, tolerance=1e-5):
             return verdict
-        turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
         at = "With the heads in another order, together with their rows of W^O,"
         if verdict := differs(answer, turned, at=at, whole=turned, tolerance=1e-5):
             return verdict
@@ -724,15 +702,7 @@ multi_head.add_hints(
     "is the order of the rows of Wo.",
 )
 
-multi_head.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "variants.concat_of",
-)
+multi_head.forbid(*SOFTMAX_ATTENTION, "variants.concat_of")
 
 
 def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:

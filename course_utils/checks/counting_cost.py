@@ -826,9 +826,7 @@ mix_backward.add_hints(
     "you, then do the same for V.",
 )
 
-mix_backward.forbid(
-    "block.backward", "rnn.finite_differences", "checks.counting_cost._by_differences"
-)
+mix_backward.forbid("block.backward", "rnn.finite_differences")
 
 mix_backward.mistake(
     "V not transposed",

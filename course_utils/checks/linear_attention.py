@@ -34,7 +34,8 @@ from ..attention import linear_attention as course_linear_attention
 from ..cost import cost_in_n, judge_linear
 from ..exercise import Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
-from ..steps import Step, Way, judge_steps
+from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
+from ..steps import Step, Way, judge_steps, once
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 
@@ -43,16 +44,22 @@ SOFTMAX = {"S": lambda Q: softmax(Q), "T": lambda K: softmax(K, axis=0)}
 ONES = {"one_n": lambda Q: np.ones(len(Q)), "one_d": lambda Q: np.ones(Q.shape[1])}
 
 
-def row_sums(lines: list[Line], *softmaxed: str) -> Report:
-    """Every line against the one before it; S and T are softmaxes if named, else any matrices."""
+@cache
+def _from_product(*softmaxed: str) -> Derivation:
     free = {name: matrix("n", "d") for name in SOFTMAX if name not in softmaxed}
     return Derivation(
         lambda S, T, one_n: (S @ T.T) @ one_n,
-        [("=", line, "") for line in lines],
+        [],
         where={"Q K": matrix("n", "d"), **free},
         given={**{name: SOFTMAX[name] for name in softmaxed}, **ONES},
         instances=30,
-    ).check()
+    )
+
+
+@once
+def row_sums(lines: list[Line], *softmaxed: str) -> Report:
+    """Every line against the one before it; S and T are softmaxes if named, else any matrices."""
+    return _from_product(*softmaxed).goes_on(("=", line, "") for line in lines).check()
 
 
 def two_facts_at_once(lines: list[Line]) -> int | None:
@@ -243,8 +250,8 @@ def off(
     """A refutation at the first instance where a row is not as the definition has it."""
     for tolerance, given in ((None, cases(pencil)), (SINGLE, cases([], *draws))):
         for arrays in given:
+            found = answer.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
             expected = definition(*arrays)
-            found = answer.array(*arrays, shape=expected.shape)
             (Q, K, V), more = map(show, arrays[:3]), arrays[3:]
             at = f"With Q = {Q}, K = {K}, V = {V}"
             at += f" and φ(x) = {FEATURE_MAPS[more[0]]}," if more else ","
@@ -479,17 +486,7 @@ normalized.add_hints(
     "left.",
 )
 
-normalized.forbid(
-    "attention.softmax",
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "checks.linear_attention.softmax_by_definition",
-    "checks.transformers_are_rnns._unscaled",
-)
+normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
 @normalized.mistake(
@@ -742,12 +739,7 @@ linear.add_hints(
     "The denominator has one number for each query. Give it the shape n×1 before you divide.",
 )
 
-linear.forbid(
-    "attention.linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-    "checks.transformers_are_rnns._phi_definition",
-)
+linear.forbid(*LINEAR_ATTENTION)
 
 linear.mistake(
     "the n×n weights built after all",

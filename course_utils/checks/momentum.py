@@ -26,7 +26,8 @@ from ..answers import (
 from ..exercise import Verdict, differs, exercise, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import averaging_step, momentum_step, moves, running_average
-from ..steps import Way, judge_steps, some_line
+from ..spared import RUNNING_AVERAGES
+from ..steps import Way, judge_steps, once, some_line
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
 BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))
@@ -198,15 +199,7 @@ weights.add_hints(
     "there until t?",
 )
 
-weights.forbid(
-    "optimizers.moves",
-    "optimizers.running_average",
-    "optimizers.averaging_step",
-    "optimizers.momentum_step",
-    "optimizers.library_step",
-    "optimizers.descend",
-    "optimizers.train",
-)
+weights.forbid(*RUNNING_AVERAGES)
 
 
 @weights.mistake(
@@ -326,9 +319,9 @@ def corrected_average(
 ) -> Verdict:
     """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
     for g, beta in cases(AVERAGED, FEW, MANY):
+        answer = corrected_average.array(g, beta, shape=g.shape)
         raw, raw_ones = running_average(g, beta), running_average(np.ones(len(g)), beta)
         expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
-        answer = corrected_average.array(g, beta, shape=g.shape)
         off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
         for t in np.flatnonzero(off):
             at = (
@@ -347,16 +340,7 @@ corrected_average.add_hints(
     "which goes into the result.",
 )
 
-corrected_average.forbid(
-    "optimizers.moves",
-    "optimizers.running_average",
-    "optimizers.averaging_step",
-    "optimizers.momentum_step",
-    "optimizers.library_step",
-    "optimizers.adam_step",
-    "optimizers.descend",
-    "optimizers.train",
-)
+corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
 
 
 @corrected_average.mistake(
@@ -452,12 +436,15 @@ SUM_THE_SERIES = Way(
 )
 
 
+@cache
+def _begun() -> Derivation:
+    domains = {"beta": interval(0, 1), "t": integers(1, None), "mu": real}
+    return Derivation(EXPECTED_VELOCITY, [], where=domains)
+
+
+@once
 def _derived(lines: list[ReadFormula]) -> Report:
-    return Derivation(
-        EXPECTED_VELOCITY,
-        [("=", str(line), "") for line in lines],
-        where={"beta": interval(0, 1), "t": integers(1, None), "mu": real},
-    ).check()
+    return _begun().goes_on(("=", str(line), "") for line in lines).check()
 
 
 @exercise("2.5", points=3)

@@ -31,6 +31,7 @@ from ..attention import linear_attention, positive_features, softmax, trigonomet
 from ..cost import cost_in_n, judge_linear
 from ..exercise import Verdict, differs, exercise, partly, refuted, repeats, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..spared import LINEAR_ATTENTION
 from ..steps import Step, Way
 
 # -- 9.1 -------------------------------------------------------------------------------------------
@@ -58,13 +59,7 @@ class Square(NamedTuple):
 
     def judge(self, lines: list, points: int) -> Verdict:
         """The verdict on true or false lines; of the points, half are for the step."""
-        report = Derivation(
-            self.start,
-            [("=", str(line), "") for line in lines],
-            where={" ".join(self.formula.domain): inner_products()},
-            given={self.square: (self.written_out, "written out")},
-            instances=30,
-        ).check()
+        report = _begun(self).goes_on(("=", str(line), "") for line in lines).check()
         if not report.holds:
             return wrong(refuted(report).says, at="a false line")
         earned, missing = self.way.follow(lines)
@@ -90,6 +85,17 @@ class Square(NamedTuple):
 def names_in(line: Any) -> set[str]:
     """The symbols of a line that was read."""
     return {node.id for node in ast.walk(line.tree) if isinstance(node, ast.Name)}
+
+
+@cache
+def _begun(square: Square) -> Derivation:
+    return Derivation(
+        square.start,
+        [],
+        where={" ".join(square.formula.domain): inner_products()},
+        given={square.square: (square.written_out, "written out")},
+        instances=30,
+    )
 
 
 SPLIT = Square(
@@ -712,11 +718,12 @@ def _attends(
     for arrays in cases(
         (tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, large_tokens, fresh=4
     ):
-        expected = by_definition(*arrays, f=f)
-        answer = approximate_attention.array(*arrays, shape=expected.shape)
+        Q, _, V, _ = arrays
+        answer = approximate_attention.array(*arrays, shape=(len(Q), V.shape[1]))
         at = ", ".join(
             f"{name} = {show(array)}" for name, array in zip("QKVW", arrays, strict=True)
         )
+        expected = by_definition(*arrays, f=f)
         if verdict := differs(expected, answer, at=f"With {at},", tolerance=1e-5):
             return verdict
     return linear(approximate_attention, f)
@@ -733,12 +740,7 @@ approximate_attention.add_hints(
     "for each query: give it the shape n×1 before you divide.",
 )
 
-approximate_attention.forbid(
-    "attention.linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-    "checks.random_features.by_definition",
-)
+approximate_attention.forbid(*LINEAR_ATTENTION)
 
 
 def _counted(answer: FunctionAnswer) -> str:

@@ -24,7 +24,6 @@ from ..answers import (
 )
 from ..derivation import (
     Derivation,
-    Domain,
     Report,
     activation,
     invertible,
@@ -44,7 +43,8 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
-from ..steps import Way, judge_steps, some_line
+from ..spared import JACOBIANS
+from ..steps import Way, judge_steps, once, some_line
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
     ACTIVATIONS[name] for name in ("identity", "ReLU", "tanh", "sigmoid", "SiLU")
@@ -63,7 +63,6 @@ def states(W: np.ndarray, sigma: Activation, T: int, seed: int) -> np.ndarray:
 # -- 1.1 ------------------------------------------------------------------------------------------
 
 Line = Callable[..., Any]
-ANY_W = matrix("n", "n")  # singular ones among them
 
 
 def one_step(W: Any, z: Any, h_prev: Any, sigma: Activation) -> dict[str, Any]:
@@ -87,17 +86,24 @@ def uses(line: Line, *names: str) -> bool:
 LINES = Steps(STEP, "lambda W, g_prev, z, sigma: sigma(W @ g_prev + z)")
 
 
-def induction(lines: list[Line], W: Domain = ANY_W) -> Report:
-    """Every line against the one before it, from g_t on, with W drawn from this domain."""
+@cache
+def _from_g(singular: bool) -> Derivation:
+    W = matrix("n", "n") if singular else invertible("n")
     return Derivation(
         lambda W, g_prev, z, sigma: sigma(W @ g_prev + z),
-        [("=", line, "") for line in lines],
+        [],
         where={"W": W, "z h_prev": vector("n"), "sigma": activation()},
         given={
             "g_prev": lambda h_prev, sigma: sigma(h_prev),
             "h": lambda W, h_prev, z, sigma: W @ sigma(h_prev) + z,
         },
-    ).check()
+    )
+
+
+@once
+def induction(lines: list[Line], singular: bool = True) -> Report:
+    """Every line against the one before it, from g_t on; many a W is singular, or none."""
+    return _from_g(singular).goes_on(("=", line, "") for line in lines).check()
 
 
 BY_THE_ASSUMPTION = Way(
@@ -144,7 +150,7 @@ induction_step.mistake(
     "Every line holds as long as W has an inverse, and breaks down where it has none. "
     "W σ(h_{t−1}) + z is h_t as it stands: there is nothing to solve for.",
     example=([_through_h_prev, _divided, _claim],),
-    when=lambda lines: not induction(lines).holds and induction(lines, invertible("n")).holds,
+    when=lambda lines: not induction(lines).holds and induction(lines, False).holds,
 )
 
 
@@ -277,7 +283,7 @@ jacobian.add_hints(
     "Entry (i, j) is W_ij σ′(h_j): the slope goes with the column, not with the row.",
 )
 
-jacobian.forbid("rnn.step_jacobian", "rnn.jacobians", "rnn.jacobian_product")
+jacobian.forbid(*JACOBIANS)
 
 
 @jacobian.mistake(
@@ -326,7 +332,7 @@ def _slopes_only(W, h, dsigma):
 # -- 1.3 ------------------------------------------------------------------------------------------
 
 
-Journey = tuple[np.ndarray, np.ndarray, Activation, np.ndarray]  # W, h_0 … h_T, σ and ∂h_T/∂h_0
+Journey = tuple[np.ndarray, np.ndarray, Activation]  # W, the states h_0 … h_T, and σ
 
 
 def any_journey(rng: np.random.Generator, most: int = 40, steps: int = 1) -> Journey:
@@ -337,7 +343,7 @@ def any_journey(rng: np.random.Generator, most: int = 40, steps: int = 1) -> Jou
     W = numbers(rng, n, n)
     growth = np.sqrt(n * np.mean(W**2) * np.mean(sigma.prime(hs) ** 2))
     W = W / max(growth, 0.1)
-    return W, hs, sigma, jacobians(W, hs, sigma.prime)[-1]
+    return W, hs, sigma
 
 
 def by_nudging_the_start(W: np.ndarray, hs: np.ndarray, sigma: Activation) -> np.ndarray:
@@ -353,7 +359,13 @@ def journeys() -> list[Journey]:
     ways = [(SHEAR, TANH, 1), (SHEAR, TANH, 2), (THREE, SIGMOID, 3), (THREE, TANH, 6)]
     led = [(W, states(W, sigma, T, seed=T), sigma) for W, sigma, T in ways]
     led += [(SHEAR, np.array([[-2.0, 2.5], [3.0, -1.5], [0.5, 1.0]]), SILU)]
-    return [(*way, by_nudging_the_start(*way)) for way in led]
+    return led
+
+
+@cache
+def nudged(k: int) -> np.ndarray:
+    """What the k-th of them comes to."""
+    return by_nudging_the_start(*journeys()[k])
 
 
 @exercise("1.3", points=2)
@@ -363,11 +375,12 @@ def jacobian_product(
     ],
 ) -> Verdict:
     """Write a function of W, the states h_0 … h_T and σ′ that returns ∂h_T/∂h_0."""
-    for W, hs, sigma, seen in cases(
-        journeys(), any_journey, partial(any_journey, most=4, steps=12)
+    for k, (W, hs, sigma) in enumerate(
+        cases(journeys(), any_journey, partial(any_journey, most=4, steps=12))
     ):
         T = len(hs) - 1
         answer = jacobian_product.array(W, hs, sigma.prime, shape=W.shape)
+        seen = nudged(k) if k < len(journeys()) else jacobians(W, hs, sigma.prime)[-1]
         at = f"At W = {show(W)}, σ = {sigma.name} and T = {T}, with the states {show(hs, 3)},"
         what, tolerance = f"∂h_{T}/∂h_0", 2e-5 * T  # every factor may be rounded
         if verdict := differs(seen, answer, at=at, what=what, tolerance=tolerance):
@@ -385,12 +398,7 @@ jacobian_product.add_hints(
     "The first step acts first, so its factor stands on the right, next to ∂h_0.",
 )
 
-jacobian_product.forbid(
-    "rnn.jacobian_product",
-    "rnn.jacobians",
-    "rnn.step_jacobian",
-    "checks.rnn_gradients._product",
-)
+jacobian_product.forbid(*JACOBIANS)
 
 
 def _product(W: np.ndarray, hs: np.ndarray, dsigma: Callable) -> np.ndarray:
@@ -553,14 +561,13 @@ slope_bounds.mistake(
 # -- 1.5 ------------------------------------------------------------------------------------------
 
 
-class Measured(NamedTuple):
-    """Networks that were run: no bound may lie below `norm`, and a `tight` one not above it."""
+class Network(NamedTuple):
+    """Weights, the largest slope, the number of steps, and a number to draw its slopes from."""
 
     W: np.ndarray
     gamma: float
     T: int
-    norm: float
-    tight: bool
+    seed: int
 
 
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
@@ -568,39 +575,42 @@ WEIGHTS = [SHEAR, THREE, TURN / 2, 1.5 * TURN, np.array([[0.4]]), matrix_with(0.
            np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 1.0], [0.0, 0.0]]),
            np.array([[1.0, 1.0], [-1.0, -1.0]]), matrix_with(3.0, 0.0),
            np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]) / 4]  # fmt: skip
-HUGE = Measured(np.array([[10.0]]), 1.0, 300, 1e300, True)
+GAMMAS = (SIGMOID.gamma, RELU.gamma, SILU.gamma)
+NETWORKS = [
+    Network(W, gamma, (1, 2, 6)[(k + i) % 3], seed=3 * i + k)
+    for i, W in enumerate(WEIGHTS)
+    for k, gamma in enumerate(GAMMAS)
+]
+HUGE = Network(np.array([[10.0]]), 1.0, 300, seed=0)
 
 
-def ran(W: np.ndarray, gamma: float, T: int, rng: np.random.Generator) -> Measured:
-    """The largest norm of runs with slopes ±γ and between, the steepest one among them.
+def is_reached(W: np.ndarray, T: int) -> bool:
+    """Whether slopes that are all γ reach the bound: for one step, and where W is normal."""
+    return T == 1 or close(W @ W.T, W.T @ W)
 
-    If all slopes are γ, the norm is (γ‖W‖)^T for one step, and where W is normal for all.
-    """
-    n = len(W)
+
+def largest_run(network: Network) -> float:
+    """The largest norm of runs with slopes ±γ and between, the steepest one among them."""
+    (W, gamma, T, seed), n = network, len(network.W)
+    rng = np.random.default_rng(seed)
     slopes = gamma * np.concatenate([np.ones((1, T, n)), np.sign(rng.uniform(-1, 1, (3, T, n))),
                                      rng.uniform(-1, 1, (3, T, n))])  # fmt: skip
-    norms = [spectral_norm(reduce(lambda P, d: (W * d) @ P, way, np.eye(n))) for way in slopes]
-    return Measured(W, gamma, T, max(norms), T == 1 or close(W @ W.T, W.T @ W))
+    return max(spectral_norm(reduce(lambda P, d: (W * d) @ P, way, np.eye(n))) for way in slopes)
 
 
 @cache
-def measured() -> list[Measured]:
-    """Each W with each γ of sigmoid, ReLU and SiLU, for few steps."""
-    rng = np.random.default_rng(0)
-    gammas = (SIGMOID.gamma, RELU.gamma, SILU.gamma)
-    return [
-        ran(W, gamma, (1, 2, 6)[(k + i) % 3], rng)
-        for i, W in enumerate(WEIGHTS)
-        for k, gamma in enumerate(gammas)
-    ]
+def runs() -> dict[int, float]:
+    """The largest runs of the readable networks."""
+    return {id(network): largest_run(network) for network in [*NETWORKS, HUGE]}
 
 
-def any_network(rng: np.random.Generator, units: int = 1) -> Measured:
+def any_network(rng: np.random.Generator, units: int = 1) -> Network:
     """Any number of units and steps; every other W is normal, so that the bound is reached."""
     n, T = *sizes(rng, 1, units), *sizes(rng, 1)
     W, gamma = numbers(rng, n, n), float(rng.choice([0.25, 1.0, 1.13, 2.0]))
     W = W + W.T if rng.random() < 0.5 else W
-    return ran(W * (rng.choice([0.8, 2.5]) / gamma / max(spectral_norm(W), 0.1)), gamma, T, rng)
+    W = W * (rng.choice([0.8, 2.5]) / gamma / max(spectral_norm(W), 0.1))
+    return Network(W, gamma, T, seed=int(rng.integers(10**6)))
 
 
 @exercise("1.5", points=3)
@@ -611,9 +621,10 @@ def gradient_bound(
 ) -> Verdict:
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
-    for case in cases([*measured(), HUGE], any_network, partial(any_network, units=12)):
-        W, gamma, T, norm, tight = case
+    for case in cases([*NETWORKS, HUGE], any_network, partial(any_network, units=12)):
+        W, gamma, T, _ = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
+        norm, tight = runs().get(id(case)) or largest_run(case), is_reached(W, T)
         seen = f"W = {show(W)}, γ = {show(gamma)} and T = {T}"
         if not bound >= norm * (1 - 1e-6 * T):
             largest, yours = show_apart(norm, bound)
@@ -625,7 +636,7 @@ def gradient_bound(
     if loose:
         return partly(2, loose)
     return right(
-        f"In {len(measured()) + 7} networks no run lies above your bound, and where W is normal "
+        f"In {len(NETWORKS) + 7} networks no run lies above your bound, and where W is normal "
         "some lie on it."
     )
 

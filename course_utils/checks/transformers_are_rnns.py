@@ -29,6 +29,7 @@ from ..answers import (
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..exercise import Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 
@@ -105,12 +106,7 @@ causal_linear.add_hints(
     "V, and the sums of their rows.",
 )
 
-causal_linear.forbid(
-    "attention.causal_linear_attention",
-    "attention.linear_attention",
-    "attention.LinearAttentionState",
-    "checks.transformers_are_rnns.causal_by_definition",
-)
+causal_linear.forbid(*LINEAR_ATTENTION)
 
 
 def _similarity(Q, K):
@@ -371,11 +367,7 @@ recurrence.add_hints(
     "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
 )
 
-recurrence.forbid(
-    "attention.LinearAttentionState",
-    "attention.causal_linear_attention",
-    "attention.linear_attention",
-)
+recurrence.forbid(*LINEAR_ATTENTION)
 
 
 def _cache(state, q, k, v):
@@ -646,8 +638,8 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
     calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
     for Q, K, V in cases(pencil, any_queries, fresh=4):
         for more in calls:
+            answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
             expected = definition(Q, K, V, *more)
-            answer = function.array(Q, K, V, *more, shape=expected.shape)
             at = f"in {function.call(Q, K, V, *more)}"
             if verdict := differs(expected, answer, at=at):
                 return verdict
@@ -673,17 +665,7 @@ four_questions.add_hints(
     "i is divided by the sum of row i, which runs over the keys j.",
 )
 
-four_questions.forbid(
-    "attention.attention",
-    "attention.attention_weights",
-    "attention.causal_attention",
-    "attention.cross_attention",
-    "attention.multi_head",
-    "block.weigh",
-    "attention.linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-)
+four_questions.forbid(*SOFTMAX_ATTENTION, *LINEAR_ATTENTION)
 
 
 def _over_queries(A, V):

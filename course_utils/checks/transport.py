@@ -552,7 +552,6 @@ wasserstein_1d.add_hints(
 )
 
 wasserstein_1d.forbid(
-    "checks.transport._w1",
     "transport.wasserstein_1d",
     "transport.optimal_plan",
     "transport.another_optimal_plan",

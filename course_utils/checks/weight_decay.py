@@ -25,6 +25,7 @@ from ..answers import (
 from ..exercise import Exercise, Verdict, differs, exercise, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import AdamState, adam_step, train
+from ..spared import ADAM
 
 LAMBDA_ETA = Formula(lamda=(0, 0.5), eta=(0, 2))
 START = np.array([2.0, -1.0])
@@ -252,7 +253,7 @@ adam_l2_step.add_hints(
     "Then the five lines of Adam: m, v, t, the two corrected copies, the move.",
 )
 
-adam_l2_step.forbid("optimizers.adam_l2_step", "optimizers.adamw_step", "optimizers.adam_step")
+adam_l2_step.forbid(*ADAM)
 
 
 def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
@@ -400,7 +401,7 @@ adamw_step.add_hints(
     "Take Adam's move, and let θ lose the share λ of itself beside it.",
 )
 
-adamw_step.forbid("optimizers.adamw_step", "optimizers.adam_l2_step", "optimizers.adam_step")
+adamw_step.forbid(*ADAM)
 
 adamw_step.mistake(
     "L2 where decay was asked",

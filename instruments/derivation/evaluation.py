@@ -37,8 +37,7 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.Float):
         e = sp.Rational(str(e))  # 0.1 means one tenth
     if isinstance(e, sp.Rational):
-        ratio = Fraction(int(e.p), int(e.q))
-        return lambda v: number(ratio, exact)
+        return _rational(Fraction(int(e.p), int(e.q)), exact)
     if e in (sp.oo, -sp.oo):
         return lambda v: math.inf if e == sp.oo else -math.inf
     if isinstance(e, sp.NumberSymbol):
@@ -67,13 +66,35 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
         function = name_of(e.func)
         return lambda v: number(v[function](*[part(v) for part in parts]), exact)
     f = _operations(exact).get(e.func) or _function(e, exact)
+    if len(parts) == 2:  # most have two, and sums ask for them often
+        one, two = parts
+        if e.func is sp.Mul:
+            return lambda v: one(v) * two(v)
+        return lambda v: f(one(v), two(v))
     return lambda v: f(*[part(v) for part in parts])
+
+
+def _rational(ratio: Fraction, exact: bool) -> Evaluator:
+    """A fraction, which is divided out once for every number of digits."""
+    import mpmath
+
+    known: dict[int, Any] = {}
+
+    def value(_: Mapping[str, Any]) -> Any:
+        precision = mpmath.mp.prec if exact else 0
+        if precision not in known:
+            known[precision] = number(ratio, exact)
+        return known[precision]
+
+    return value
 
 
 def number(value: Any, exact: bool) -> Any:
     """A scalar ready for arithmetic that neither overflows (if exact) nor raises (if not)."""
     if not exact:
         return value if isinstance(value, np.ndarray) else np.float64(value)
+    if type(value).__name__ == "mpf":
+        return value
     return precise(value) if isinstance(value, np.ndarray) else bare(value)
 
 
@@ -117,8 +138,7 @@ class Loss:
 
 
 def _log10(x: Any) -> float:
-    _, _, exponent, bits = x._mpf_
-    return 0.30103 * (exponent + bits)
+    return 0.30103 * _magnitude(x)
 
 
 _loss: Loss | None = None
@@ -136,10 +156,18 @@ def watched() -> Iterator[Loss]:
 
 
 def _total(*terms: Any) -> Any:
-    total = reduce(operator.add, terms)
+    total = terms[0] + terms[1] if len(terms) == 2 else reduce(operator.add, terms)
     if _loss is not None and all(type(t).__name__ == "mpf" for t in (total, *terms)):
         _loss.in_sum([t for t in terms if t], total)
     return total
+
+
+def _magnitude(x: Any) -> int:
+    """The power of two above a number."""
+    if type(x).__name__ != "mpf":
+        return math.frexp(float(abs(x)))[1]
+    _, _, exponent, bits = x._mpf_
+    return exponent + bits
 
 
 def safely(operation: Callable, *args: Any) -> Any:
@@ -148,7 +176,7 @@ def safely(operation: Callable, *args: Any) -> Any:
         base, exponent = args
         if not base and exponent < 0:
             raise ZeroDivisionError
-        if base and abs(exponent) > LARGEST / (1 + abs(math.frexp(float(abs(base)))[1])):
+        if base and abs(exponent) > LARGEST / (1 + abs(_magnitude(base))):
             raise OverflowError("the power is too large")
     elif len(args) == 1 and abs(args[0]) > LARGEST and operation.__name__ in GROWING:
         raise OverflowError(f"{operation.__name__} of a number beyond all bounds")
@@ -257,12 +285,18 @@ def _sum(e: Any, exact: bool) -> Evaluator:
         first, last = int(first), int(last)
         if last - first > LONGEST_SUM:
             raise OverflowError(f"a sum of {last - first + 1} terms is too long")
-        terms = (term({**v, name: k}) for k in range(first, last + 1))
+        inside = dict(v)
+        terms = (term(_set(inside, name, number(k, exact))) for k in range(first, last + 1))
         if exact and not product and last >= first:
             return _total(*terms)
         return (math.prod if product else sum)(terms, start=number(int(product), exact))
 
     return value
+
+
+def _set(values: dict[str, Any], name: str, k: Any) -> dict[str, Any]:
+    values[name] = k
+    return values
 
 
 def _remembered(e: Any, evaluate: Evaluator) -> Evaluator:
@@ -367,14 +401,20 @@ def _operations(exact: bool) -> dict[Any, Callable]:
     import mpmath
     import sympy as sp
 
+    mpf, half = mpmath.mpf, mpmath.mpf(0.5)
+
     def power(a: Any, b: Any) -> Any:
+        if type(a) is mpf and type(b) is mpf:
+            if b._mpf_[0] and abs(a) <= _nothing:  # the sign, without a comparison
+                raise ZeroDivisionError
+            if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
+                return _real_only(mpmath.sqrt(a) if b == half else a**b)
+            return _real_only(safely(operator.pow, a, b))
         if np.ndim(a) == 2:
             return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
         if np.ndim(a) or np.ndim(b) or not exact:
             return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
-        if b < 0 and abs(a) <= _nothing:
-            raise ZeroDivisionError
-        return _real_only(mpmath.sqrt(a) if b == 0.5 else safely(operator.pow, a, b))
+        return _real_only(safely(operator.pow, a, b))
 
     def equal(a: Any, b: Any) -> bool:
         rounding = ROUNDING if exact else FLOAT_ROUNDING

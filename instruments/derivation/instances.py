@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -72,6 +73,12 @@ class Instances:
         drawn += [("tied", one) for one in self._tied(rng)]
         with self._precision(DIGITS):
             return [Instance(pool, one, self._complete(one)) for pool, one in drawn]
+
+    def copied(self) -> Instances:
+        """The same instances, with what was computed at them so far."""
+        other = copy.copy(self)
+        other._columns = dict(self._columns)
+        return other
 
     def _far(self, domain: Domain, rng: Random, *n: int) -> Any:
         """Some of the values from the tails, others not."""

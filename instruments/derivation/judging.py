@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -78,6 +79,19 @@ class Derivation:
         """The verdict on every line; computed once, the same for the same seed."""
         return self._report
 
+    def goes_on(self, lines: Iterable[tuple]) -> Derivation:
+        """The same start with other lines; instances, and the start's values there, are shared."""
+        other = copy.copy(self)
+        other.lines = [read_line(k, line) for k, line in enumerate(lines, 1)]
+        if self._instances.exact and any(is_function(bare(line.expr)) for line in other.lines):
+            raise ValueError("A derivation with a function as a line has to begin with functions.")
+        if isinstance(self._start, Expression):
+            self._instances.column(self._start)
+        other._instances, other._decided = self._instances.copied(), dict(self._decided)
+        for computed in ("_report", "expressions"):
+            vars(other).pop(computed, None)
+        return other
+
     def _only_scalars(self, domains: Mapping[str, Domain], given: Mapping[str, Any]) -> bool:
         sources = [self.start, *given.values()]
         sources += [part for line in self.lines for part in (line.expr, line.allowed)]
@@ -88,7 +102,11 @@ class Derivation:
     @cached_property
     def expressions(self) -> list[Expression | str | None]:
         """The start and the lines as they were read."""
-        return [self._read(source) for source in [self.start, *(line.expr for line in self.lines)]]
+        return [self._start, *(self._read(line.expr) for line in self.lines)]
+
+    @cached_property
+    def _start(self) -> Expression | str | None:
+        return self._read(self.start)
 
     def _read(self, source: Any) -> Expression | str | None:
         """The expression, a sentence that says why it is none, or None for a blank."""

@@ -95,10 +95,13 @@ def _magnitude(x: Any) -> int:
 
 def bare(value: Any) -> Any:
     """The mpmath number in Digits, floats and fractions."""
+    kind = type(value)
+    if kind is Digits:
+        return value.x
+    if kind.__name__ == "mpf":  # most are
+        return value
     import mpmath
 
-    if isinstance(value, Digits):
-        return value.x
     if isinstance(value, Fraction):
         return mpmath.mpf(value.numerator) / value.denominator
     if isinstance(value, int | float | np.integer | np.floating | np.bool_):

@@ -4,6 +4,7 @@ That every known mistake earns its own explanation is tested for all units at on
 test_every_exercise.py.
 """
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -107,6 +108,26 @@ RIGHT = {
     "cost": [(4 * n * m * d,), ("2·n·m·d + 2·n·m·d",), ("4*n*m*d + 3*n*m - m*d - n - m",)],
 }  # fmt: skip
 
+
+def more_than_d_pivots(Q, K):
+    """Whether the weights have a rank above d, by elimination with 60 digits."""
+    with mpmath.workdps(60):
+        Q, K = mpmath.matrix(np.asarray(Q).tolist()), mpmath.matrix(np.asarray(K).tolist())
+        rows = (Q * K.T).apply(mpmath.exp).tolist()
+        for _ in range(Q.cols):
+            top, column = max(
+                ((row, c) for row in rows for c in range(len(row))),
+                key=lambda at: abs(at[0][at[1]]),
+            )
+            rows = [
+                [a - b * row[column] / top[column] for a, b in zip(row, top, strict=True)]
+                for row in rows
+                if row is not top
+            ]
+        return any(abs(number) > mpmath.mpf(10) ** -40 for row in rows for number in row)
+
+
+ORACLES = {"full_rank": more_than_d_pivots}  # for the audit: other examples that are right
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 

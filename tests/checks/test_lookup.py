@@ -336,7 +336,11 @@ def test_regression_that_is_right_for_some_data_only_is_wrong():
 
 
 def test_the_estimates_themselves_are_not_what_is_asked():
-    feedback = check.regression(check.kernel_estimates)
+    def estimates(x_new, x, y, M):
+        weights = np.exp(-(M**2) * (x_new[:, None] - x) ** 2)
+        return weights @ y / weights.sum(axis=1)
+
+    feedback = check.regression(estimates)
     assert feedback.outcome is Outcome.UNCHECKED
     assert "should return three arrays" in feedback.says
 

@@ -7,6 +7,7 @@ test_every_exercise.py.
 import math
 from functools import reduce
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -117,6 +118,15 @@ RIGHT = {
     ],
 }
 
+
+def forgets_though_strong(W):
+    """By eigenvalues with 40 digits, where the check multiplies."""
+    with mpmath.workdps(40):
+        radius = max(abs(value) for value in mpmath.eig(mpmath.matrix(W), right=False))
+        return bool(radius < 1 and max(mpmath.svd_r(mpmath.matrix(W), compute_uv=False)) >= 10)
+
+
+ORACLES = {"forgetful": forgets_though_strong}  # for the audit: other examples that are right
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
