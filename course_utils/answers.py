@@ -21,7 +21,7 @@ import numpy as np
 from instruments.formula import Formula as ReadFormula
 from instruments.formula import FormulaError, pretty, read_formula, sympy_kind, without_order
 
-from .instances import current, refuting_seed
+from .instances import current, refuting_seed, surveyed
 from .spared import Spared, students_code
 from .variants import student_id
 
@@ -458,6 +458,8 @@ class FunctionAnswer:
         """
         from instruments.meter import NotCounted, measure
 
+        if surveyed() is not None:
+            raise Unreadable("A survey is about values, not about costs.")
         args = tuple(map(_nudged, args))
         try:
             with students_code(self.function):

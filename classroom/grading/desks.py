@@ -66,7 +66,7 @@ class Desk:
             if "lost" in answer:
                 raise LostJudge(f"{answer['lost']}.")
             if answer:
-                return {**answer, "is_open": bool(job.lost_at)}, job
+                return {**answer, "is_open": any(at >= 0 for at in job.lost_at)}, job
             how = self._end(grace=1.0)
             lost[at] += 1
             if self._closed or sum(lost.values()) >= MOST_LOSSES or lost[None] >= STARTS:

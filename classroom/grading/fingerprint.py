@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 IMPORT = re.compile(
     r"^\s*from (?:(\.+)|(?=instruments))([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
 )
-GRADER = ("assembly", "flags", "forbidden", "inside", "judge", "metering", "sandbox", "wire")
+GRADER = ("assembly", "flags", "forbidden", "inside", "judge", "metering", "sandbox", "signatures", "wire")
 
 
 @functools.cache
