@@ -150,14 +150,17 @@ def differs(
     what: str = "the result",
     tolerance: float | None = None,
     whole: Any = None,
+    against: Any = None,
 ) -> Verdict | None:
     """None if the two agree; else the refutation, with the first row or entry that is off.
 
     `at` is the instance as the beginning of the sentence ("With Q = …"), `what` names the value.
-    Where `yours` is a part of what the answer gave, `whole` is all of it, for naming mistakes.
+    Where `yours` is a part of what the answer gave, `whole` is all of it, for naming mistakes, and
+    `against` all that it should have been, where that is known.
     """
     if (noted := surveyed()) is not None:
-        noted.append(Compared(expected, yours, current().place))
+        sides = (expected, yours) if against is None else (against, whole)
+        noted.append(Compared(*sides, current().place))
         return None
     same = close(expected, yours) if tolerance is None else close(expected, yours, tolerance)
     if same:

@@ -234,7 +234,7 @@ _LOCK = threading.Lock()
 
 def judged(job: dict, walled: bool, code: str) -> dict:
     """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told."""
-    if fingerprint.of_code(job["unit"]) != code:
+    if fingerprint.of_all(job["unit"]) != code:
         raise CourseError("this worker has another version of the course; update it.")
     with _LOCK:
         desks = _SHARED.setdefault(walled, Desks(walled))

@@ -20,7 +20,7 @@ from instruments.formula import pretty
 from .signatures import Item, Reference, Signature
 
 Pairs = list[tuple[np.ndarray, np.ndarray]]  # what the answer gives, and what is right
-ENOUGH = 4  # different numbers, below which only the plainest factors are told
+ENOUGH = 3  # different numbers, below which only the plainest factors are told
 PLAIN = [Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10), Fraction(100)]
 LARGEST = 24  # of numerator and denominator of a factor or term
 
@@ -252,4 +252,3 @@ def _twist_in_words(kind: str, a: str, b: str) -> str:
     if kind == "swap":
         return f"swapped roles: {pretty(a)} stands for {pretty(b)}, and {pretty(b)} for {pretty(a)}"
     return f"swapped roles: {pretty(a)} and {pretty(b)} stand in each other's place"
-

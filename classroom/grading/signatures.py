@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -137,7 +139,8 @@ def refer(exercise: Exercise, feedback: Feedback) -> Reference:
             continue  # everybody has other numbers; the check tells the right ones
         signature = Signature(part)
         for name, answer in answers.items():
-            signature = _with_answer(signature, name, exercise.kinds[name], answer, None)
+            last = len(answer) - 1 if isinstance(answer, list) else None  # what is to be derived
+            signature = _with_answer(signature, name, exercise.kinds[name], answer, last)
         items[part] = [item.as_dict() for item in signature.items]
         for twist, made in _twists(exercise, answers):
             twisted[f"{part}: {twist}"] = [item.as_dict() for item in made]
@@ -274,15 +277,22 @@ def _twists(exercise: Exercise, answers: dict[str, Any]) -> Iterator[tuple[str, 
 def _twisted_formula(
     name: str, kind: Formula, answer: FormulaAnswer
 ) -> Iterator[tuple[str, list[Item]]]:
-    def made(point_of: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Item]:
-        return list(_some(name, [_at(answer, point_of(point)) for point in kind.points()]))
+    def made(change: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Item]:
+        return list(_some(name, [_at(answer, change(point)) for point in kind.points()]))
 
     for symbol, domain in kind.domain.items():
         for by in (1, -1) if isinstance(domain, range) else ():
-            shifted = made(lambda p, s=symbol, by=by: {**p, s: p[s] + by})
-            yield f"shift {symbol} {by:+d}", shifted
+            yield f"shift {symbol} {by:+d}", made(partial(_shifted, symbol, by))
     for a, b in itertools.combinations(kind.domain, 2):
-        yield f"swap {a} {b}", made(lambda p, a=a, b=b: {**p, a: p[b], b: p[a]})
+        yield f"swap {a} {b}", made(partial(_swapped, a, b))
+
+
+def _shifted(symbol: str, by: int, point: dict[str, Any]) -> dict[str, Any]:
+    return {**point, symbol: point[symbol] + by}
+
+
+def _swapped(a: str, b: str, point: dict[str, Any]) -> dict[str, Any]:
+    return {**point, a: point[b], b: point[a]}
 
 
 def _twisted_function(name: str, kind: Function, answer: Any) -> Iterator[tuple[str, list[Item]]]:
@@ -299,8 +309,6 @@ def _twisted_function(name: str, kind: Function, answer: Any) -> Iterator[tuple[
 
 
 def _parameters(function: Any) -> list[str]:
-    import inspect
-
     with contextlib.suppress(TypeError, ValueError):
         return [p for p in inspect.signature(function).parameters if p.isidentifier()]
     return []
