@@ -151,13 +151,13 @@ class Fairness:
     def sentence(self) -> str:
         """What the difference is, and whether it means anything."""
         said = (
-            f"{self.more.share:.0%} of the {self.more.students} students with more "
+            f"{self.more.share:.0%} of the {self.more.students} students with "
             f"{self.property} have all points, and {self.fewer.share:.0%} of the "
             f"{self.fewer.students} others"
         )
         if self.is_unfair:
             harder = "harder" if self.more.share < self.fewer.share else "easier"
-            return f"More {self.property} made it {harder}: {said}."
+            return f"{self.property.capitalize()} made it {harder}: {said}."
         return f"No numbers were harder than others, as far as can be told: {said}."
 
 
@@ -200,13 +200,7 @@ class Insights:
         made = self._made()
         everyone = {row.student for row in self.rows}
         pairs = [
-            Together(
-                *(f"{exercise} “{name}”" for exercise, name in (a, b)),
-                len(made[a]),
-                len(made[b]),
-                len(made[a] & made[b]),
-                len(everyone),
-            )
+            Together(_title(a), _title(b), *_overlap(made[a], made[b]), len(everyone))
             for a, b in itertools.combinations(sorted(made, key=_place), 2)
             if a[0] != b[0]
         ]
@@ -239,6 +233,15 @@ def at_least(both: int, first: int, second: int, everyone: int) -> float:
     ways = math.comb(everyone, second)
     more = range(both, min(first, second) + 1)
     return sum(math.comb(first, k) * math.comb(everyone - first, second - k) for k in more) / ways
+
+
+def _title(key: tuple[str, str]) -> str:
+    exercise, name = key
+    return f"{exercise} “{name}”"
+
+
+def _overlap(a: set[str], b: set[str]) -> tuple[int, int, int]:
+    return len(a), len(b), len(a & b)
 
 
 def _place(key: tuple[str, str]) -> tuple:
@@ -276,10 +279,10 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 PROPERTIES: dict[str, Callable[[np.ndarray], float]] = {
-    "zeros": lambda numbers: float((numbers == 0).sum()),
-    "large numbers (their sum)": lambda numbers: float(np.abs(numbers).sum()),
-    "different numbers": lambda numbers: float(len(np.unique(numbers))),
-    "numbers to work with": lambda numbers: float(numbers.size),
+    "more zeros": lambda numbers: float((numbers == 0).sum()),
+    "larger numbers": lambda numbers: float(np.abs(numbers).sum()),
+    "more different numbers": lambda numbers: float(len(np.unique(numbers))),
+    "more numbers": lambda numbers: float(numbers.size),
 }
 
 
