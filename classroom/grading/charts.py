@@ -5,7 +5,7 @@ Every one is an image with a label that says what can be seen in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -108,7 +108,7 @@ def signed(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".").replace("-", "−") or "0"
 
 
-def _margin(names) -> int:
+def _margin(names: Iterable[str]) -> int:
     return min(330, 20 + round(LETTER * max((len(name) for name in names), default=0)))
 
 

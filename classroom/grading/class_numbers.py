@@ -18,7 +18,7 @@ PARTLY = "partly right"
 STATES = (Outcome.RIGHT, PARTLY, Outcome.WRONG, Outcome.UNCHECKED, Outcome.NOT_ATTEMPTED)
 ENOUGH = 10  # submissions, below which a correlation says nothing
 WEAK, GOOD = 0.2, 0.4  # rules of thumb for the correlation
-DIFFICULTY = ((0.3, "Very hard"), (0.5, "Hard"), (0.85, "As it should be"), (1.0, "Easy"))
+DIFFICULTY = ((0.3, "Very hard"), (0.5, "Hard"), (0.85, "Manageable"), (1.0, "Easy"))
 
 
 @dataclass(frozen=True)

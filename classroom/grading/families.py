@@ -69,7 +69,7 @@ class Family:
     @property
     def says(self) -> str:
         """The counterexample, as the check told it."""
-        return self.example.result.says
+        return self.example.signature.says or self.example.result.says
 
     @property
     def title(self) -> str:

@@ -93,6 +93,10 @@ class Gradebook:
                 self._db.execute("INSERT INTO secret VALUES (?)", row)
         return row[0]
 
+    def changes(self) -> int:
+        """A number that is another one after somebody else wrote into the file."""
+        return self._rows("PRAGMA data_version")[0][0]
+
     # -- grades ---------------------------------------------------------------------------------
 
     def save(self, graded: Graded) -> None:

@@ -128,7 +128,7 @@ class Fairness:
 
     number: str
     name: str
-    property: str
+    trait: str  # of the numbers
     fewer: Side
     more: Side
     tests: int  # so many properties were tried in this unit
@@ -152,13 +152,13 @@ class Fairness:
         """What the difference is, and whether it means anything."""
         said = (
             f"{self.more.share:.0%} of the {self.more.students} students with "
-            f"{self.property} have all points, and {self.fewer.share:.0%} of the "
+            f"{self.trait} have all points, and {self.fewer.share:.0%} of the "
             f"{self.fewer.students} others"
         )
         if self.is_unfair:
             harder = "harder" if self.more.share < self.fewer.share else "easier"
-            return f"{self.property.capitalize()} made it {harder}: {said}."
-        return f"No numbers were harder than others, as far as can be told: {said}."
+            return f"{self.trait.capitalize()} made it {harder}: {said}."
+        return f"{said}; chance explains it."
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def _fairness(unit: UnitNumbers) -> Iterator[Fairness]:
             for name, split in splits.items()
         ]
         if found:
-            yield min(found, key=lambda fair: (fair.chance, -abs(_gap(fair)), fair.property))
+            yield min(found, key=lambda fair: (fair.chance, -abs(_gap(fair)), fair.trait))
 
 
 def _gap(fair: Fairness) -> float:

@@ -99,7 +99,8 @@ def _glance(insights: Insights) -> dict[str, Any]:
         "together": [
             (pair, _together_picture(pair)) for pair in insights.together[:TOGETHER_SHOWN]
         ],
-        "fairness": [(fair, _fairness_picture(fair)) for fair in insights.fairness],
+        "unfair": [(f, _fairness_picture(f)) for f in insights.fairness if f.is_unfair],
+        "fair": [fair for fair in insights.fairness if not fair.is_unfair],
         "single": len(insights.units) == 1,
     }
 
@@ -115,7 +116,7 @@ def _together_picture(pair: Any) -> Markup:
 
 def _fairness_picture(fair: Any) -> Markup:
     rows = [
-        (f"with {fair.property}", fair.more.share, f"{fair.more.share:.0%}"),
+        (f"with {fair.trait}", fair.more.share, f"{fair.more.share:.0%}"),
         ("the others", fair.fewer.share, f"{fair.fewer.share:.0%}"),
     ]
     return charts.shares(rows, f"Two bars: {fair.sentence}")
@@ -293,7 +294,7 @@ def as_data(marks: Sequence[Mark], families: Sequence[Family] = ()) -> dict[str,
             for pair in insights.together
         ],
         "fairness": [
-            {"exercise": f"{fair.number} {fair.name}", "property": fair.property,
+            {"exercise": f"{fair.number} {fair.name}", "property": fair.trait,
              "with it": [fair.more.solved, fair.more.students],
              "without it": [fair.fewer.solved, fair.fewer.students],
              "chance": round(fair.chance, 4), "unfair": fair.is_unfair}

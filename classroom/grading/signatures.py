@@ -34,6 +34,7 @@ from course_utils.answers import (
     line_at,
     real_array,
 )
+from course_utils.cards import one_line
 from course_utils.exercise import Exercise, Feedback, Missing, Outcome
 from course_utils.instances import Compared
 
@@ -41,7 +42,7 @@ from .records import _Record
 
 MOST_NUMBERS = 256  # in one item; a larger one is left out where there are smaller ones
 MOST_ITEMS = 40
-LONGEST_WORD = 400
+LONGEST_WORD, LONGEST_SENTENCE = 400, 2000
 WHOLE = {"t", "T", "i", "j", "k", "m", "n"}  # symbols that count something, in derivations
 
 
@@ -78,6 +79,7 @@ class Signature(_Record):
     words: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
     whose: str = ""
+    says: str = ""  # the counterexample
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Signature:
@@ -114,7 +116,8 @@ def sign(exercise: Exercise, feedback: Feedback, part: str, seed: int) -> Signat
     answers, verdict = feedback.judged.answers, feedback.judged.pieces[part]
     kinds = {name: exercise.kinds[name] for name in exercise.needs(part)}
     whose = [answers[n] for n, kind in kinds.items() if isinstance(kind, Student)]
-    signature = Signature(part, whose=str(whose[0]) if whose else "")
+    says = one_line(verdict.says)[:LONGEST_SENTENCE]
+    signature = Signature(part, whose=str(whose[0]) if whose else "", says=says)
     asks = {name: kind for name, kind in kinds.items() if name not in exercise.optional}
     for name, kind in asks.items():
         signature = _with_answer(signature, name, kind, answers[name], verdict.line)
