@@ -101,10 +101,10 @@ class Queue:
         self, place: Place, points: float | None, comment: str, everybody: bool = False
     ) -> int:
         """Let points count and add a comment; `everybody` in the family gets the comment too."""
-        self._override(place.student, place, points, comment)
         others = self.answer(place).others if everybody else []
         if others and not comment.strip():
             raise CourseError("Write the comment that everybody in the family should get.")
+        self._override(place.student, place, points, comment)
         for student in others:
             self._override(student, place, None, comment)
         self.decisions += 1
@@ -156,7 +156,7 @@ def _of_family(family: Family) -> Iterator[Place]:
 
 
 def _by_hand(m: Mark) -> Iterator[Place]:
-    """The answers of a submission to look at: what could not be checked, or whatever lost points."""
+    """The answers of a submission to look at: what could not be checked, or what lost points."""
     graded = m.graded
     about_all = (graded.problem, graded.is_gone, *graded.by_hand, *graded.alike, *graded.notes)
     wanted = [
