@@ -21,6 +21,7 @@ import numpy as np
 
 from course_utils import variants
 from course_utils.answers import Student
+from course_utils.exercise import Exercise
 from course_utils.units import declared
 
 from .class_numbers import ENOUGH, ExerciseNumbers, UnitNumbers
@@ -288,7 +289,8 @@ PROPERTIES: dict[str, Callable[[np.ndarray], float]] = {
 
 def _fairness(unit: UnitNumbers) -> Iterator[Fairness]:
     draw = getattr(variants, unit.unit.partition("_")[2], None)
-    own = [e for e in declared(unit.unit) if any(isinstance(k, Student) for k in e.kinds.values())]
+    graded = {e.name for e in unit.exercises}
+    own = [e for e in declared(unit.unit) if e.name in graded and _has_own_numbers(e)]
     if draw is None or not own:
         return
     known = [m for m in unit.graded if m.graded.student_id is not None]
@@ -307,6 +309,10 @@ def _fairness(unit: UnitNumbers) -> Iterator[Fairness]:
         ]
         if found:
             yield min(found, key=lambda fair: (fair.chance, -abs(_gap(fair)), fair.trait))
+
+
+def _has_own_numbers(exercise: Exercise) -> bool:
+    return any(isinstance(kind, Student) for kind in exercise.kinds.values())
 
 
 def _gap(fair: Fairness) -> float:
