@@ -32,6 +32,7 @@ SLOW = [
     "tests/classroom/grading/test_cluster.py",
     "tests/classroom/grading/test_grade_command.py",
     "tests/classroom/grading/test_judge.py",
+    "tests/classroom/grading/test_naming.py",
     "tests/classroom/test_checking.py",
     "tests/classroom/test_notebooks.py",
     "tests/classroom/test_pages.py",

@@ -139,6 +139,9 @@ def add_commands(commands: Any) -> None:
     )
     report.add_argument("grades", type=Path, metavar="GRADES", help="the folder of `course grade`")
     report.add_argument("--unit", help="of this unit alone")
+    report.add_argument(
+        "--anonymous", action="store_true", help="write a report without names to show, no more"
+    )
     report.set_defaults(run=_report)
 
     override = commands.add_parser(
@@ -157,6 +160,25 @@ def add_commands(commands: Any) -> None:
     )
     override.add_argument("--drop", action="store_true", help="let the check's points count again")
     override.set_defaults(run=_override)
+
+    mistakes = commands.add_parser(
+        "mistakes", help="draft known mistakes from wrong answers that students share"
+    )
+    mistakes.add_argument("grades", type=Path, metavar="GRADES", help="as for `course report`")
+    mistakes.add_argument("--unit", help="of this unit alone")
+    mistakes.add_argument(
+        "--least", type=_positive, default=2, metavar="N", help="made by so many; 2 if not given"
+    )
+    mistakes.set_defaults(run=_mistakes)
+
+    review = commands.add_parser(
+        "review", help="a page in your browser for what has to be looked at by hand"
+    )
+    review.add_argument("grades", type=Path, metavar="GRADES", help="as for `course report`")
+    review.add_argument("--unit", help="of this unit alone")
+    review.add_argument("--port", type=int, default=0, help="any free one if not given")
+    review.add_argument("--no-browser", action="store_true", help="only tell the address")
+    review.set_defaults(run=_review)
 
     for name in commands.choices.keys() - students:
         command = commands.choices[name]
@@ -380,7 +402,8 @@ def _grade(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from .grading.outputs import write_outputs
 
-    changed = write_outputs(options.grades, options.unit, tell=_show_current)
+    about = {"unit": options.unit, "tell": _show_current, "anonymous": options.anonymous}
+    changed = write_outputs(options.grades, **about)
     beside = [path for path in changed if path.parent == options.grades]
     lines = [f"wrote {path}" for path in beside]
     if len(changed) > len(beside):
@@ -388,6 +411,24 @@ def _report(options: argparse.Namespace) -> int:
         lines.append(f"wrote {len(changed) - len(beside)} of the feedback pages in {pages}")
     print("\n".join(lines) or "nothing changed")
     return 0
+
+
+def _mistakes(options: argparse.Namespace) -> int:
+    from .grading.drafts import told, write_drafts
+
+    drafts = write_drafts(options.grades, options.unit, options.least)
+    print(*told(drafts), sep="\n")
+    if drafts:
+        print("Name them as the drafts say, then grade again: only those exercises are judged.")
+    else:
+        print(f"No wrong answer without a known mistake is shared by {options.least} or more.")
+    return 0
+
+
+def _review(options: argparse.Namespace) -> int:
+    from .grading.review import serve
+
+    return serve(options.grades, options.unit, options.port, not options.no_browser)
 
 
 def _show_current(path: Path) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from instruments.formula import Formula as ReadFormula
 from instruments.formula import FormulaError, pretty, read_formula, sympy_kind, without_order
 
-from .instances import current, refuting_seed
+from .instances import current, refuting_seed, surveyed
 from .patience import SECONDS, TooLong, patiently
 from .spared import Spared, students_code
 from .variants import student_id
@@ -470,6 +470,8 @@ class FunctionAnswer:
         """
         from instruments.meter import Meter, NotCounted, measured
 
+        if surveyed() is not None:
+            raise Unreadable("A survey is about values, not about costs.")
         m = Meter()
         m.most_steps = most_steps
         args = tuple(map(_nudged, args))

@@ -44,7 +44,7 @@ from .answers import (
 from .cards import AS_SAVED, Row, card, counted, one_line, points_table, state_card, total
 from .cells import into_the_notebook
 from .files import CourseError
-from .instances import new_seed, trial
+from .instances import Compared, new_seed, surveying, trial
 from .practice import Practice, another, can_be_practiced
 from .spared import all_checks, forbidding
 from .verdicts import (
@@ -67,6 +67,7 @@ __all__ = [
     "Exercise",
     "Feedback",
     "Hint",
+    "Judged",
     "Misconception",
     "Named",
     "Outcome",
@@ -160,6 +161,14 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What a feedback stands on: the answers as they were read, and the verdict on each part."""
+
+    answers: dict[str, Any]
+    pieces: dict[str, Verdict]
+
+
+@dataclass(frozen=True)
 class Feedback:
     """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""
 
@@ -172,6 +181,7 @@ class Feedback:
     mistakes: tuple[Named, ...] = ()
     tries: int = 1  # different answers so far, where the answer is a choice of few
     seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
+    judged: Judged | None = field(default=None, compare=False, repr=False)
 
     @property
     def misconception(self) -> str | None:
@@ -426,7 +436,23 @@ class Exercise:
         pieces = verdict.pieces or {"": verdict}
         mistakes = self._recognize(answers, pieces, seed)
         seen = tuple(piece.seen for piece in pieces.values() if piece.seen)
-        return replace(self._feedback(verdict), mistakes=mistakes, tries=tries, seen=seen)
+        judged = Judged(dict(zip(self.kinds, answers, strict=True)), pieces)
+        about: dict[str, Any] = {"mistakes": mistakes, "tries": tries, "judged": judged}
+        return replace(self._feedback(verdict), seen=seen, **about)
+
+    def survey(self, answers: dict[str, Any], part: str, seed: int) -> list[Compared]:
+        """For the grader: all that this part compares for answers that were read, with a seed."""
+        with forbidding(self.forbidden), trial(seed), surveying() as noted:
+            if part:
+                _judged(self._part(part), answers, seed)
+            else:
+                gone = {n for n in self.optional if isinstance(answers[n], Missing)}
+                _settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
+        return noted
+
+    def needs(self, part: str) -> list[str]:
+        """The names of the answers that a part is judged by; of all parts, where it has no name."""
+        return list(self._part(part).needs if part else self.kinds)
 
     def _in_order(self, answers: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         try:
@@ -507,7 +533,7 @@ class Exercise:
 
     def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
         """Is this answer equivalent to the example, in all that the part needs?"""
-        names = {*(self._part(part).needs if part else self.kinds)} - self.optional
+        names = {*self.needs(part)} - self.optional
         example = self._read(misconception.example)
         there = zip(self.kinds.items(), answers, example, strict=True)
         return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
@@ -543,7 +569,7 @@ class Exercise:
         return self._examples[m]
 
     def _has_samples(self, part: str) -> bool:
-        names = self._part(part).needs if part else self.kinds
+        names = self.needs(part)
         kinds = [self.kinds[name] for name in names]
         return all(kind.samples for kind in kinds if isinstance(kind, Function))
 

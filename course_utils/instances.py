@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,17 @@ class Trial:
     begun: int = 0  # loops over cases, so that two of them in one check draw different numbers
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Both sides of one comparison of a check, and the case at which it was made."""
+
+    expected: Any
+    yours: Any
+    place: tuple[int, int] | None
+
+
 _TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
+_SURVEY: ContextVar[list[Compared] | None] = ContextVar("survey", default=None)
 
 
 @contextmanager
@@ -47,6 +57,25 @@ def trial(seed: int) -> Iterator[Trial]:
 def current() -> Trial:
     """The trial that is going on; outside of one everything is drawn from seed 0."""
     return _TRIAL.get() or Trial(0)
+
+
+@contextmanager
+def surveying() -> Iterator[list[Compared]]:
+    """Within, a check refutes nothing: it notes both sides of what it compares, at all its cases.
+
+    So the grader learns how a wrong answer misses, beyond the first place where it does.
+    """
+    noted: list[Compared] = []
+    token = _SURVEY.set(noted)
+    try:
+        yield noted
+    finally:
+        _SURVEY.reset(token)
+
+
+def surveyed() -> list[Compared] | None:
+    """What was noted so far; None where nothing is to be noted."""
+    return _SURVEY.get()
 
 
 def refuting_seed() -> int | None:
@@ -76,6 +105,8 @@ def cases(
             now.place, now.fresh = (loop, place), False
             yield case
             place += 1
+        if surveyed() is not None:
+            fresh = min(fresh, len(draws))  # one of each kind tells enough
         for k in range(fresh if draws else 0):
             now.place, now.fresh = (loop, place + k), True
             yield draws[k % len(draws)](np.random.default_rng([now.seed, loop, k]))

@@ -28,7 +28,7 @@ from .answers import (
     show,
     show_apart,
 )
-from .instances import current, refuting_seed
+from .instances import Compared, current, refuting_seed, surveyed
 
 
 class Outcome(StrEnum):
@@ -84,6 +84,7 @@ class Verdict:
     seen: Seen | None = None
     seed: int | None = field(default_factory=refuting_seed)
     pieces: dict[str, Verdict] = field(default_factory=dict)
+    line: int | None = None  # of a derivation, the first that is false
 
 
 def right(says: str = "") -> Verdict:
@@ -132,7 +133,7 @@ def refuted(report: Any) -> Verdict:
     """The verdict on a derivation that does not hold: its first false line."""
     if report.first_false is None:
         raise Unreadable(report.sentence)
-    return wrong(report.sentence)
+    return replace(wrong(report.sentence), line=report.first_false)
 
 
 def not_finite(why: NotFinite) -> Verdict:
@@ -149,12 +150,18 @@ def differs(
     what: str = "the result",
     tolerance: float | None = None,
     whole: Any = None,
+    against: Any = None,
 ) -> Verdict | None:
     """None if the two agree; else the refutation, with the first row or entry that is off.
 
     `at` is the instance as the beginning of the sentence ("With Q = …"), `what` names the value.
-    Where `yours` is a part of what the answer gave, `whole` is all of it, for naming mistakes.
+    Where `yours` is a part of what the answer gave, `whole` is all of it, for naming mistakes, and
+    `against` all that it should have been, where that is known.
     """
+    if (noted := surveyed()) is not None:
+        sides = (expected, yours) if against is None else (against, whole)
+        noted.append(Compared(*sides, current().place))
+        return None
     same = close(expected, yours) if tolerance is None else close(expected, yours, tolerance)
     if same:
         return None

@@ -18,6 +18,7 @@ PARTLY = "partly right"
 STATES = (Outcome.RIGHT, PARTLY, Outcome.WRONG, Outcome.UNCHECKED, Outcome.NOT_ATTEMPTED)
 ENOUGH = 10  # submissions, below which a correlation says nothing
 WEAK, GOOD = 0.2, 0.4  # rules of thumb for the correlation
+DIFFICULTY = ((0.3, "Very hard"), (0.5, "Hard"), (0.85, "Manageable"), (1.0, "Easy"))
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,26 @@ class ExerciseNumbers:
     share: float  # of the points, on average
     states: dict[str, int]  # how many were right, partly right …
     discrimination: float | None  # correlation with the rest of the test
+
+    @property
+    def difficulty(self) -> str:
+        """How hard it was, as a sentence."""
+        hard = next(word for most, word in DIFFICULTY if self.share <= most)
+        return f"{hard}: on average {self.share:.0%} of the points were earned."
+
+    @property
+    def separation(self) -> str:
+        """Whether it tells those who know from those who do not, as a sentence."""
+        number = self.discrimination
+        if number is None:
+            return "Whether it tells students apart cannot be told from this class."
+        said = f"(correlation {number:.2f})".replace("-", "−")
+        if number < 0:
+            return f"Who does well elsewhere does worse here {said}: look at the question."
+        if number < WEAK:
+            return f"Who does well elsewhere does hardly better here {said}: is it clear?"
+        how = "better" if number < GOOD else "much better"
+        return f"Who does well elsewhere does {how} here {said}."
 
     @property
     def discrimination_in_words(self) -> str:

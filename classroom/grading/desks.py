@@ -66,7 +66,7 @@ class Desk:
             if "lost" in answer:
                 raise LostJudge(f"{answer['lost']}.")
             if answer:
-                return {**answer, "is_open": bool(job.lost_at)}, job
+                return {**answer, "is_open": any(at >= 0 for at in job.lost_at)}, job
             how = self._end(grace=1.0)
             lost[at] += 1
             if self._closed or sum(lost.values()) >= MOST_LOSSES or lost[None] >= STARTS:
@@ -234,7 +234,7 @@ _LOCK = threading.Lock()
 
 def judged(job: dict, walled: bool, code: str) -> dict:
     """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told."""
-    if fingerprint.of_code(job["unit"]) != code:
+    if fingerprint.of_all(job["unit"]) != code:
         raise CourseError("this worker has another version of the course; update it.")
     with _LOCK:
         desks = _SHARED.setdefault(walled, Desks(walled))

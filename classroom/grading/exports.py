@@ -49,7 +49,7 @@ def grades_csv(marks: Sequence[Mark]) -> str:
                 " | ".join(_overridden(line, line.override) for line in m.lines if line.override),
             ]
         )
-    return "\ufeff" + _csv(rows)  # else Excel takes it for an old encoding and spoils the names
+    return "\ufeff" + csv_text(rows)  # else Excel takes it for an old encoding and spoils the names
 
 
 def canvas_csv(marks: Sequence[Mark]) -> str:
@@ -63,7 +63,7 @@ def canvas_csv(marks: Sequence[Mark]) -> str:
     for m in _gradable(marks):
         student = m.graded.student.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.replace(" ", "_"))
         rows.append([student, "", "", student, "", m.earned])
-    return _csv(rows)
+    return csv_text(rows)
 
 
 def fillings(marks: Iterable[Mark]) -> dict[str, dict[str, Filling]]:
@@ -86,7 +86,7 @@ def moodle_csv(marks: Sequence[Mark]) -> str:
     rows: list[list[str | float]] = [["Username", *units, "Feedback"]]
     for m in _gradable(marks):
         rows.append([m.graded.student, m.earned, " ".join(map(_in_a_sentence, m.lines))])
-    return _csv(rows)
+    return csv_text(rows)
 
 
 def junit_xml(marks: Iterable[Mark]) -> str:
@@ -138,7 +138,8 @@ def _in_a_sentence(line: Line) -> str:
     return f"{said} {line.override.comment}" if line.override and line.override.comment else said
 
 
-def _csv(rows: Iterable[Sequence[str | float]]) -> str:
+def csv_text(rows: Iterable[Sequence[str | float]]) -> str:
+    """The rows for a spreadsheet; no cell is taken for a formula."""
     buffer = io.StringIO()
     csv.writer(buffer).writerows([_cell(value) for value in row] for row in rows)
     return buffer.getvalue()

@@ -28,7 +28,7 @@ from .records import NOTHING, Graded, Mark, Override, Result, answer_digest, mar
 from .settings import LateRule
 
 NAME = "grades.sqlite"
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x636F7572  # "cour": how SQLite tells a gradebook from another program's file
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS graded (
@@ -40,9 +40,16 @@ CREATE TABLE IF NOT EXISTS overrides (
     PRIMARY KEY (student, unit, exercise)
 );
 CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS families (
+    unit TEXT NOT NULL, exercise TEXT NOT NULL, part TEXT NOT NULL, name TEXT NOT NULL,
+    data TEXT NOT NULL, PRIMARY KEY (unit, exercise, part, name)
+);
 """
-OLDER = {  # what an older format lacks; from 2 on there are half points, a roster and rules
+OLDER = {  # what an older format lacks: from 2 on half points, a roster and rules; then families
     1: "CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, data BLOB NOT NULL);",
+    2: "CREATE TABLE IF NOT EXISTS families (unit TEXT NOT NULL, exercise TEXT NOT NULL, "
+    "part TEXT NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL, "
+    "PRIMARY KEY (unit, exercise, part, name));",
 }
 
 
@@ -85,6 +92,10 @@ class Gradebook:
                 row = (secrets.token_hex(16),)
                 self._db.execute("INSERT INTO secret VALUES (?)", row)
         return row[0]
+
+    def changes(self) -> int:
+        """A number that is another one after somebody else wrote into the file."""
+        return self._rows("PRAGMA data_version")[0][0]
 
     # -- grades ---------------------------------------------------------------------------------
 
@@ -160,6 +171,21 @@ class Gradebook:
         """What was kept by this name; empty if nothing was."""
         rows = self._rows("SELECT data FROM kept WHERE name = ?", name)
         return bytes(rows[0][0]) if rows else b""
+
+    def keep_family(self, unit: str, exercise: str, part: str, name: str, data: dict) -> None:
+        """Keep by its name what wrong answers have in common."""
+        row = (unit, exercise, part, name, json.dumps(data))
+        with self._told(), self._db:
+            self._db.execute("INSERT OR IGNORE INTO families VALUES (?, ?, ?, ?, ?)", row)
+
+    def kept_families(self, unit: str) -> list[tuple[str, str, str, dict]]:
+        """Exercise, part, name and data of each family of a unit."""
+        query = (
+            "SELECT exercise, part, name, data FROM families WHERE unit = ? "
+            "ORDER BY exercise, part, name"
+        )
+        rows = self._rows(query, unit)
+        return [(exercise, part, name, json.loads(data)) for exercise, part, name, data in rows]
 
     # -- overrides ------------------------------------------------------------------------------
 

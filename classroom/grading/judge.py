@@ -23,7 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -37,6 +37,7 @@ from course_utils.values import WireError
 from course_utils.variants import student_id
 
 from ..roles import Check, Ours
+from . import signatures
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
 from .records import Graded, Result
@@ -48,6 +49,7 @@ MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.input
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up
+SIGNING = -1  # the step after all steps, at which wrong answers are signed
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
@@ -66,6 +68,9 @@ class Job:
     limits: dict[str, Any] = field(default_factory=dict)
     verbose: bool = False
     seed: str = ""  # what the seeds of the exercises are made from, student by student
+    class_seed: str = ""  # the same for all students: wrong answers are compared with it
+    only: tuple[str, ...] = ()  # judge these exercises alone; all if none
+    is_solution: bool = False  # the answers are right: tell their numbers
     lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
     is_alone: bool = False  # nothing else is being graded here meanwhile
     in_fresh_sandbox: bool = False
@@ -122,21 +127,25 @@ class Judging:
         self.died, self.troubled = Counter(job.troubled), set(job.troubled)
         self.spent, self.losses = 0.0, 0
         self.deadly: set[str] = set()  # what was asked for when the code ended
+        self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
+        self.references: dict[str, dict] = {}
 
     def graded(self) -> Graded:
         """Run and judge everything; a child that dies costs the exercise it died in."""
         start = time.monotonic()
-        self.ran |= {p: Ran(fatal="brought the judge down") for p in self.job.lost_at}
+        lost_at = [place for place in self.job.lost_at if place != SIGNING]
+        self.ran |= {p: Ran(fatal="brought the judge down") for p in lost_at}
         most = self.limits.wall * (2 if self.job.is_alone else 1)
         if self.job.in_fresh_sandbox:
             self.sandbox.close()
         while not self._pass() and self.spent < most:
             pass
         for step in self.steps:
-            if step.check and step.check.exercise not in self.results:
+            check = self._asked(step)
+            if check and check.exercise not in self.results:
                 place = self.steps.index(step)
                 says = "The time for the whole submission was used up before this."
-                self._settle(step.check, says, place)
+                self._settle(check, says, place)
                 self.troubled.add(place)
         return Graded(
             student=self.job.student,
@@ -145,7 +154,9 @@ class Judging:
             digest=self.job.digest,
             student_id=self.ids.holds,
             written_id=self.ids.written if self.ids.written != self.ids.holds else None,
-            results=tuple(self.results[s.check.exercise] for s in self.steps if s.check),
+            results=tuple(
+                self.results[check.exercise] for s in self.steps if (check := self._asked(s))
+            ),
             notes=(*self.ids.notes(), *self.assembly.notes, *self._magics()),
             by_hand=tuple(self._by_hand()),
             seconds=round(time.monotonic() - start, 3),
@@ -163,6 +174,7 @@ class Judging:
             with self.sandbox.submission(self.limits, self._needs()) as there:
                 for place, step in enumerate(self.steps):
                     self._step(there, place, step)
+                self._sign_all(there)
             return True
         except _Died as died:
             return self._after(died)
@@ -176,8 +188,13 @@ class Judging:
             self._run(there, place, step)
             if place == self.ids.place:
                 self.ids.read(there)
-        elif step.check.exercise not in self.results:
-            self._judge(there, place, step, step.check)
+        elif (check := self._asked(step)) and check.exercise not in self.results:
+            self._judge(there, place, step, check)
+
+    def _asked(self, step: Step) -> Check | None:
+        """The check of this step, if it is one and is to be judged."""
+        check, only = step.check, self.job.only
+        return check if check and (not only or check.exercise in only) else None
 
     def _after(self, died: _Died) -> bool:
         """Decide whether it counts that a child died over a step; always False: go on."""
@@ -275,6 +292,7 @@ class Judging:
         if there.was_slow and not self._counts(place):
             raise _Died(place, "took too long")
         self._record(exercise, feedback, place, time.monotonic() - start)
+        self.unsigned[exercise.name] = (feedback, there)
         if self.job.verbose:
             self.story.append({"exercise": step.source, "seen": shown, "says": repr(feedback)})
 
@@ -349,7 +367,39 @@ class Judging:
                 f"{t}." for t, p in zip(troubles, before, strict=True) if self.ran[p].fatal
             ),
             seconds=round(seconds, 4),
+            called=self.steps[place].source[:200],
+            printed="".join(self.ran[p].printed for p in before)[:2000],
         )
+
+    # -- after all is judged: what wrong answers are, in numbers --------------------------------
+
+    def _sign_all(self, there: Submission) -> None:
+        """Nothing that happens here can change a verdict; those of functions come last."""
+        if SIGNING in self.job.lost_at:
+            return
+        self.tell(SIGNING)
+        waiting = []
+        for name, (feedback, home) in self.unsigned.items():
+            exercise = self.exercises[name]
+            for part in signatures.unnamed(feedback):
+                calls = signatures.needs_calls(exercise, part)
+                waiting += [(calls, name, part)] if home is there or not calls else []
+            if self.job.is_solution:
+                self.references[name] = signatures.refer(exercise, feedback).as_dict()
+        with contextlib.suppress(Gone):
+            for _, name, part in sorted(waiting, key=lambda one: one[0]):
+                self._sign(there, self.exercises[name], part)
+
+    def _sign(self, there: Submission, exercise: Exercise, part: str) -> None:
+        result = self.results[exercise.name]
+        with contextlib.suppress(Exception), _Alarm(self.limits):
+            if signatures.needs_calls(exercise, part):
+                there.ask(ask="judging", names=list(exercise.forbidden))
+                there.begin(1.0 + result.seconds)
+            feedback, _ = self.unsigned[exercise.name]
+            seed = seed_of(self.job.class_seed, exercise.name)
+            signed = signatures.sign(exercise, feedback, part, seed).as_dict()
+            self.results[exercise.name] = replace(result, signatures=(*result.signatures, signed))
 
     def _by_hand(self) -> list[str]:
         fatal = [
@@ -503,7 +553,7 @@ def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place
     judging = Judging(job, sandbox, tell)
     graded = judging.graded()
     answer = {"graded": graded.as_dict(), "story": judging.story, "again": judging.in_doubt}
-    return {**answer, "walls": sandbox.walls}
+    return {**answer, "walls": sandbox.walls, "references": judging.references}
 
 
 def main(number: int, walled: bool) -> None:

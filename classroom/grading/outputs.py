@@ -2,9 +2,9 @@
 
     write_outputs(Path("grades"))
 
-writes grades.csv, report.html, junit.xml, the roster filled in, or without one a file a unit for
-Canvas and for Moodle, and a feedback page a submission. A file is only touched where its content
-changes.
+writes grades.csv, report.html with its numbers as JSON and CSV, junit.xml, the roster filled in, or
+without one a file a unit for Canvas and for Moodle, and a feedback page a submission. A file is
+only touched where its content changes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,21 @@ from pathlib import Path
 from course_utils.files import write_whole
 
 from . import exports, feedback, report
+from .families import Family, families_of
 from .gradebook import NAME, Gradebook
 from .records import Mark
 from .roster import kept_roster
 
 
 def write_outputs(
-    folder: Path, unit: str | None = None, tell: Callable[[Path], None] = lambda path: None
+    folder: Path,
+    unit: str | None = None,
+    tell: Callable[[Path], None] = lambda path: None,
+    anonymous: bool = False,
 ) -> list[Path]:
     """Write what the gradebook in this folder says, or what it says of one unit.
+
+    If it is to be anonymous, that is a report without names and nothing else.
 
     `tell` hears of every file once it is right; those that changed are returned.
     """
@@ -32,8 +38,12 @@ def write_outputs(
         marks = book.marks(unit and book.stem(unit))
         filled, _ = fill_roster(book)
         walls = book.kept("walls").decode()
+        units = sorted({m.graded.unit for m in marks})
+        families = [family for stem in units for family in families_of(book, stem)]
+        secret = book.secret() if anonymous else ""
+    reports = _reports(folder, marks, walls, families, secret)
     changed = []
-    for path, text in _outputs(folder, marks, filled, walls):
+    for path, text in reports if anonymous else _outputs(folder, marks, filled, reports):
         changed += [path] if _write_if_changed(path, text) else []
         tell(path)
     return changed
@@ -50,8 +60,19 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, str], list[str]]:
     return roster.filled(exports.fillings(marks), columns, points)
 
 
+def _reports(
+    folder: Path, marks: list[Mark], walls: str, families: list[Family], secret: str
+) -> Iterator[tuple[Path, str]]:
+    """The class report as a page, and its numbers as JSON and CSV."""
+    name = "report_anonymous" if secret else "report"
+    yield folder / f"{name}.html", report.page(marks, walls, families, secret)
+    data = report.as_data(report.anonymized(marks, secret) if secret else marks, families)
+    yield folder / f"{name}.json", report.as_json(data)
+    yield folder / f"{name}.csv", report.as_csv(data)
+
+
 def _outputs(
-    folder: Path, marks: list[Mark], filled: dict[str, str], walls: str
+    folder: Path, marks: list[Mark], filled: dict[str, str], reports: Iterator[tuple[Path, str]]
 ) -> Iterator[tuple[Path, str]]:
     yield folder / "grades.csv", exports.grades_csv(marks)
     yield folder / "junit.xml", exports.junit_xml(marks)
@@ -62,7 +83,7 @@ def _outputs(
         yield folder / f"moodle_{unit}.csv", exports.moodle_csv(of_unit)
     for m in marks:
         yield folder / feedback.page_path(m), feedback.page(m)
-    yield folder / "report.html", report.page(marks, walls)
+    yield from reports
 
 
 def _write_if_changed(path: Path, text: str) -> bool:

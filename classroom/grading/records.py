@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Self
 
@@ -37,7 +37,7 @@ class _Record:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The record again; JSON turns tuples into lists, so lists become tuples."""
-        known = {field.name for field in fields(cls)}
+        known = {known.name for known in fields(cls)}
         values = {name: value for name, value in data.items() if name in known}
         return cls(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
 
@@ -56,6 +56,9 @@ class Result(_Record):
     answer: str = ""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    signatures: tuple[dict[str, Any], ...] = ()  # of wrong parts without a known mistake
+    called: str = ""  # the check as it was called
+    printed: str = ""  # by the cells of the answer
 
     @property
     def feedback(self) -> Feedback:
@@ -114,6 +117,7 @@ class Graded(_Record):
     late: float | None = None  # days; None: in time, or not known
     attempt: int = 1
     is_gone: bool = False  # the file is no longer among the submissions
+    mistakes: dict[str, str] = field(default_factory=dict)  # digests of what was known, by exercise
 
     @property
     def earned(self) -> int:

@@ -1,46 +1,75 @@
 """The class report: one HTML page from which an instructor understands the class in two minutes.
 
-Every picture stands beside a table with the same numbers, so that nobody needs the picture.
+Every picture stands beside words or a table with the same numbers, so that nobody needs the
+picture, and all numbers lie beside the page as JSON and CSV. Without names it can be shown to all.
 """
 
 from __future__ import annotations
 
+import ast
 import base64
+import json
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from course_utils import style
-from course_utils.exercise import Outcome
-
-from .class_numbers import PARTLY, STATES, WEAK, ExerciseNumbers, UnitNumbers, by_unit
-from .feedback import page_path, render
-from .records import Mark
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from . import charts
+from .class_numbers import STATES, WEAK, UnitNumbers, by_unit
+from .exports import csv_text
+from .families import Family
+from .feedback import TEMPLATES, page_path, render
+from .insights import PASSED, Insights, Row
+from .records import Mark, visible
 
 NAMES_SHOWN = 40  # a longer list helps nobody; grades.csv has all
 MISTAKES_SHOWN = 8  # the others are folded
-LOOKS = {
-    Outcome.RIGHT: ("green", ""),
-    PARTLY: ("sky", "///"),
-    Outcome.WRONG: ("orange", "\\\\"),
-    Outcome.UNCHECKED: ("amber", ".."),
-    Outcome.NOT_ATTEMPTED: (None, ""),
-}
+FAMILIES_SHOWN = 8
+TOGETHER_SHOWN = 6
+SCRIPT = (TEMPLATES / "class_report" / "sort.js").read_text(encoding="utf-8")
 
 
-def page(marks: Sequence[Mark], walls: str = "") -> str:
-    """The report on all units of these marks; `walls` says which limits were in force."""
-    units = [_section(unit) for unit in by_unit(marks)]
-    about = {"shown": NAMES_SHOWN, "states": STATES, "link": _link, "walls": walls}
-    return render("class_report", units=units, **about)
+def page(
+    marks: Sequence[Mark], walls: str = "", families: Sequence[Family] = (), secret: str = ""
+) -> str:
+    """The report on all units of these marks; `walls` says which limits were in force.
+
+    With a secret it has no names: from the secret come the ones that stand in their place.
+    """
+    names = [m.graded.student for m in marks] if secret else []
+    marks = anonymized(marks, secret) if secret else marks
+    insights = Insights(tuple(by_unit(marks)))
+    sections = [_section(unit, families, names) for unit in insights.units]
+    digest = base64.b64encode(sha256(SCRIPT.encode()).digest()).decode()
+    about = {
+        "shown": NAMES_SHOWN,
+        "states": STATES,
+        "link": _link,
+        "walls": walls,
+        "anonymous": bool(secret),
+        "script": Markup(SCRIPT),
+        "script_hash": Markup(f"'sha256-{digest}'"),
+        "heat": _heat,
+    }
+    return render("class_report", units=sections, insights=insights, **_glance(insights), **about)
+
+
+def anonymized(marks: Sequence[Mark], secret: str) -> list[Mark]:
+    """The marks under names that say nothing, in an order that says nothing."""
+
+    def place(student: str) -> str:
+        return sha256(f"{secret} {student}".encode("utf-8", "surrogatepass")).hexdigest()
+
+    students = sorted({m.graded.student for m in marks}, key=place)
+    width = len(str(len(students)))
+    names = {student: f"Student {n:0{width}}" for n, student in enumerate(students, start=1)}
+    return [replace(m, graded=replace(m.graded, student=names[m.graded.student])) for m in marks]
 
 
 def _link(mark: Mark) -> str:
@@ -48,25 +77,100 @@ def _link(mark: Mark) -> str:
     return quote(str(page_path(mark)))
 
 
-def _section(unit: UnitNumbers) -> dict[str, Any]:
-    """What the template shows of one unit."""
+def _heat(earned: float | None, points: int) -> str:
+    """How warm a cell is: n for nothing there, 0 for no points, to 4 for all."""
+    if earned is None:
+        return "n"
+    if earned >= points:
+        return "4"
+    return "0" if not earned else str(1 + min(2, int(3 * earned / points)))
+
+
+def _glance(insights: Insights) -> dict[str, Any]:
+    """What the template shows of the class as a whole."""
+    again = insights.again
+    due = [one for one in again if one.is_due]
+    rows = [(one.unit, one.share, f"{one.share:.0%}") for one in again]
+    label = "Bars: the share of the points that was earned in each unit. "
+    label += "; ".join(f"{one.unit}: {one.share:.0%}" for one in again)
+    return {
+        "due": due,
+        "again_picture": charts.shares(rows, label, PASSED) if rows else "",
+        "together": [
+            (pair, _together_picture(pair)) for pair in insights.together[:TOGETHER_SHOWN]
+        ],
+        "unfair": [(f, _fairness_picture(f)) for f in insights.fairness if f.is_unfair],
+        "fair": [fair for fair in insights.fairness if not fair.is_unfair],
+        "single": len(insights.units) == 1,
+    }
+
+
+def _together_picture(pair: Any) -> Markup:
+    seen, chance = pair.both / pair.first_count, pair.by_chance / pair.first_count
+    rows = [
+        ("made both", seen, f"{pair.both} of {pair.first_count}"),
+        ("by chance", chance, f"{pair.by_chance:.1f}"),
+    ]
+    return charts.shares(rows, f"Two bars: {pair.sentence}")
+
+
+def _fairness_picture(fair: Any) -> Markup:
+    rows = [
+        (f"with {fair.trait}", fair.more.share, f"{fair.more.share:.0%}"),
+        ("the others", fair.fewer.share, f"{fair.fewer.share:.0%}"),
+    ]
+    return charts.shares(rows, f"Two bars: {fair.sentence}")
+
+
+def _section(unit: UnitNumbers, families: Sequence[Family], names: Sequence[str]) -> dict[str, Any]:
+    """What the template shows of one unit; without `names` of students in it, if some are given."""
+    mine = [family for family in families if family.unit == unit.unit]
+    shared = [family for family in mine if len(family.members) > 1]
     return {
         "numbers": unit,
-        "findings": list(_findings(unit)),
+        "findings": list(_findings(unit, shared)),
         "distribution": _distribution(unit) if unit.totals else "",
         "bins": _bins(unit),
         "outcomes": _outcomes(unit) if unit.exercises else "",
+        "separation": _separation(unit) if unit.exercises else "",
         "mistakes": unit.mistakes[:MISTAKES_SHOWN],
         "rarer": unit.mistakes[MISTAKES_SHOWN:],
-        "students": sorted(unit.marks, key=lambda m: (-m.earned, m.graded.student)),
-        "time": _time(unit),
+        "families": [_family(family, unit, names) for family in shared[:FAMILIES_SHOWN]],
+        "more_families": len(shared[FAMILIES_SHOWN:]),
+        "alone": len(mine) - len(shared),
+        "time": _time(unit, bool(names)),
     }
+
+
+def _family(family: Family, unit: UnitNumbers, names: Sequence[str]) -> dict[str, Any]:
+    answer, says = family.example.result.answer, family.says
+    if names:
+        answer = _without_names(answer, names)
+        says = says if not _names_somebody(says, names) else ""
+    share = len(family.members) / max(1, len(unit.graded))
+    return {"family": family, "answer": answer, "says": says, "share": share}
+
+
+def _without_names(source: str, names: Sequence[str]) -> str:
+    """The code without comments and texts, where people write names; else nothing."""
+    try:
+        tree = ast.parse(source)
+        bare = ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    texts = any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(tree))
+    return "" if texts or _names_somebody(bare, names) else bare
+
+
+def _names_somebody(text: str, names: Sequence[str]) -> bool:
+    words = {word for name in names for word in re.findall(r"\w{3,}", name.casefold())}
+    return bool(words & set(re.findall(r"[^\W_]{3,}", text.casefold())))
 
 
 # -- in words -------------------------------------------------------------------------------------
 
 
-def _findings(unit: UnitNumbers) -> Iterator[str]:
+def _findings(unit: UnitNumbers, families: Sequence[Family] = ()) -> Iterator[str]:
     """The sentences at the top: what an instructor would tell a colleague."""
     if len(unit.totals) > 1:
         yield (
@@ -84,6 +188,13 @@ def _findings(unit: UnitNumbers) -> Iterator[str]:
         yield (
             f"The most common known mistake is “{first.name}” in {first.exercise}: "
             f"{_counted(first.count, 'student')} ({first.share:.0%})."
+        )
+    if families:
+        largest = families[0]
+        how = f", {largest.miss}" if largest.miss else ""
+        yield (
+            f"The most common mistake without a name is in {largest.title}: "
+            f"{_counted(len(largest.members), 'student')}{how}."
         )
     yield from _doubts(unit)
     look = len(unit.to_look_at)
@@ -112,14 +223,15 @@ def _bins(unit: UnitNumbers) -> list[tuple[str, int]]:
     return [(label, counts[place]) for place, label in enumerate(labels)]
 
 
-def _time(unit: UnitNumbers) -> str:
+def _time(unit: UnitNumbers, anonymous: bool) -> str:
     if not unit.seconds:
         return ""
     slowest = max(unit.marks, key=lambda m: m.graded.seconds)
+    whose = "" if anonymous else f" ({slowest.graded.student})"
     return (
         f"{sum(unit.seconds):.1f} s for {_counted(len(unit.marks), 'submission')}, "
         f"{statistics.median(unit.seconds):.2f} s in the median; the slowest took "
-        f"{slowest.graded.seconds:.1f} s ({slowest.graded.student})"
+        f"{slowest.graded.seconds:.1f} s{whose}"
     )
 
 
@@ -131,70 +243,112 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _distribution(unit: UnitNumbers) -> Markup:
-    labels, counts = zip(*_bins(unit), strict=True)
-    fig, ax = style.figure(height=2.8)
-    ax.bar(labels, counts, color=style.COLORS["sky"], edgecolor="black", width=0.9)
-    ax.set(
-        xlabel=f"points of {unit.points}",
-        ylabel="students",
-        title=f"Median {unit.median:g} of {unit.points} points",
-    )
-    ax.yaxis.get_major_locator().set_params(integer=True)
-    ax.grid(False, axis="x")
-    alt = "Bars: how many students have how many points. " + "; ".join(
-        f"{label}: {count}" for label, count in zip(labels, counts, strict=True) if count
-    )
-    return _picture(fig, alt)
+    bins = _bins(unit)
+    label = "Bars: how many students have how many points. "
+    label += "; ".join(f"{name}: {count}" for name, count in bins if count)
+    return charts.columns(bins, f"points of {unit.points}; the median is {unit.median:g}", label)
 
 
 def _outcomes(unit: UnitNumbers) -> Markup:
-    """Two panels: what came out of each exercise, and how well it tells students apart."""
-    rows = unit.exercises[::-1]  # the axis grows upward
-    names = [f"{e.number} {e.name}, {e.share:.0%}" for e in rows]
-    height = 1.6 + 0.34 * max(3, len(rows))
-    if any(e.discrimination is not None for e in rows):
-        panels: dict[str, Any] = {"width": 9, "sharey": True, "width_ratios": (2, 1)}
-        fig, (left, right) = style.figure(1, 2, height=height, **panels)
-        _draw_discrimination(right, rows, names)
-    else:
-        fig, left = style.figure(height=height, width=9)
-    total = [max(1, sum(e.states.values())) for e in rows]
-    start = [0.0] * len(rows)
-    for state in STATES:
-        color, hatch = LOOKS[state]
-        widths = [100 * e.states[state] / n for e, n in zip(rows, total, strict=True)]
-        left.barh(
-            names,
-            widths,
-            left=start,
-            color=style.COLORS[color] if color else "white",
-            hatch=hatch,
-            edgecolor="black",
-            linewidth=0.6,
-            label=str(state),
-        )
-        start = [a + b for a, b in zip(start, widths, strict=True)]
-    left.set(xlabel="% of the students", title="What came out", xlim=(0, 100))
-    left.set_ylabel("exercise")
-    left.grid(False, axis="y")
-    fig.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5)
-    alt = "Stacked bars: the outcomes of each exercise, and its correlation with the rest. "
-    alt += "; ".join(f"{e.number} right for {e.states[Outcome.RIGHT]}" for e in unit.exercises)
-    return _picture(fig, alt)
+    rows = [
+        (f"{e.number} {e.name}, {e.share:.0%}", [e.states[s] for s in map(str, STATES)])
+        for e in unit.exercises
+    ]
+    label = "Bars: what came out of each exercise. "
+    label += "; ".join(f"{e.number} right for {e.states['right']}" for e in unit.exercises)
+    return charts.stacked(rows, [str(state) for state in STATES], label)
 
 
-def _draw_discrimination(ax: Axes, rows: list[ExerciseNumbers], names: list[str]) -> None:
-    known = {n: e.discrimination for n, e in zip(names, rows, strict=True)}
-    values = [float("nan") if value is None else value for value in known.values()]
-    lowest = min(0.0, *(value for value in known.values() if value is not None))
-    ax.axvspan(-1, WEAK, color="#EEEEEE", zorder=0)
-    ax.plot(values, names, "o", color=style.COLORS["blue"])
-    ax.set(xlabel="correlation; gray is weak", title="Correlation with the rest")
-    ax.set_xlim(lowest - 0.1, 1.05)
+def _separation(unit: UnitNumbers) -> Markup | str:
+    """How well each exercise tells students apart; nothing where none can be told."""
+    rows = [(f"{e.number} {e.name}", e.discrimination) for e in unit.exercises]
+    if all(value is None for _, value in rows):
+        return ""
+    label = "Dots: the correlation of each exercise with the rest. "
+    label += "; ".join(f"{n}: {charts.signed(v)}" for n, v in rows if v is not None)
+    return charts.scales(rows, WEAK, label)
 
 
-def _picture(fig: Figure, alt: str) -> Markup:
-    width, height = (round(inches * style.DPI) for inches in fig.get_size_inches())
-    source = "data:image/png;base64," + base64.b64encode(style.png_of(fig)).decode()
-    tag = '<img src="{}" alt="{}" width="{}" height="{}">'
-    return Markup(tag).format(source, style.one_line(alt, "alt text"), width, height)
+# -- as data --------------------------------------------------------------------------------------
+
+
+def as_data(marks: Sequence[Mark], families: Sequence[Family] = ()) -> dict[str, Any]:
+    """All numbers of the page."""
+    insights = Insights(tuple(by_unit(marks)))
+    return {
+        "exercises": [_exercise_data(unit, families) for unit in insights.units],
+        "heat map": {
+            "exercises": [f"{c.number} {c.name}" for c in insights.columns],
+            "points": [c.points for c in insights.columns],
+            "students": [_row_data(row) for row in insights.rows],
+        },
+        "take up again": [
+            {"unit": one.unit, "share": round(one.share, 4), "below half": one.low,
+             "students": one.students, "due": one.is_due, "says": one.sentence}
+            for one in insights.again
+        ],
+        "mistakes together": [
+            {"first": pair.first, "second": pair.second, "made the first": pair.first_count,
+             "made the second": pair.second_count, "made both": pair.both,
+             "by chance": round(pair.by_chance, 2), "students": pair.students}
+            for pair in insights.together
+        ],
+        "fairness": [
+            {"exercise": f"{fair.number} {fair.name}", "property": fair.trait,
+             "with it": [fair.more.solved, fair.more.students],
+             "without it": [fair.fewer.solved, fair.fewer.students],
+             "chance": round(fair.chance, 4), "unfair": fair.is_unfair}
+            for fair in insights.fairness
+        ],
+    }  # fmt: skip
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    return {"student": visible(row.student, 200), "earned": list(row.earned), "total": row.total}
+
+
+def _exercise_data(unit: UnitNumbers, families: Sequence[Family]) -> dict[str, Any]:
+    return {
+        "unit": unit.unit,
+        "submissions": len(unit.marks),
+        "graded": len(unit.graded),
+        "points": unit.points,
+        "median": unit.median,
+        "to look at": len(unit.to_look_at),
+        "totals": dict(_bins(unit)),
+        "exercises": [
+            {"number": e.number, "name": e.name, "points": e.points, "share": round(e.share, 4),
+             "correlation": None if e.discrimination is None else round(e.discrimination, 4),
+             "difficulty": e.difficulty, "separation": e.separation, **e.states}
+            for e in unit.exercises
+        ],
+        "known mistakes": [
+            {"exercise": m.exercise, "name": m.name, "students": m.count} for m in unit.mistakes
+        ],
+        "mistakes without a name": [
+            {"exercise": f.title, "family": f.name, "students": len(f.members), "misses": f.miss}
+            for f in families
+            if f.unit == unit.unit
+        ],
+    }  # fmt: skip
+
+
+def as_json(data: dict[str, Any]) -> str:
+    """The numbers for other programs."""
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_csv(data: dict[str, Any]) -> str:
+    """A row an exercise, for a spreadsheet."""
+    head = ["unit", "number", "name", "points", "share", "correlation", *map(str, STATES)]
+    rows: list[list[Any]] = [[*head, "most common known mistake", "without a name"]]
+    for unit in data["exercises"]:
+        for e in unit["exercises"]:
+            title = f"{e['number']} {e['name']}"
+            known = [m for m in unit["known mistakes"] if m["exercise"] == title]
+            families = unit["mistakes without a name"]
+            mine = [f["students"] for f in families if f["exercise"].split(",")[0] == title]
+            first = f"{known[0]['name']} ({known[0]['students']})" if known else ""
+            values = [unit["unit"], *(e[name] for name in head[1:]), first, max(mine, default=0)]
+            rows.append(["" if value is None else value for value in values])
+    return "\ufeff" + csv_text(rows)

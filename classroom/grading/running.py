@@ -27,6 +27,7 @@ from ..solutions import asked, read_solution, solution_paths
 from . import copies, desks, fingerprint
 from .assembly import Cell, submitted_cells
 from .enrolled import before_grading, enrolled, lateness
+from .families import keep_families
 from .gradebook import NAME, Gradebook
 from .judge import Job
 from .records import Graded, Result
@@ -109,7 +110,7 @@ def grade(
         run = Run(unplaced=class_.unplaced, missing=class_.missing)
         options = replace(options, secret=book.secret())
         grading = _Grading(book, solutions, executor, options, class_.lines)
-        todo = [entry for entry in map(grading.entry, wanted) if grading.is_new(entry)]
+        todo = [entry for entry in map(grading.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.walls = grading.prove(unit)
@@ -124,6 +125,7 @@ def grade(
             run.gone = _note_gone(book, class_.submissions, options)
         for unit in {submission.unit for submission in wanted}:
             _note_copies(book, unit, class_.lines)
+            keep_families(book, unit)
     return run
 
 
@@ -308,13 +310,13 @@ def _cluster(address: str) -> Iterator:
 
 
 def _submit(executor: Executor, job: Job, options: Options) -> Future:
-    code = fingerprint.of_code(job.unit)
+    code = fingerprint.of_all(job.unit)
     return executor.submit(desks.judged, asdict(job), options.walled, code)
 
 
-def _seed(secret: str, submission: Submission) -> str:
-    """What this student's seeds in this unit begin with: the same at every regrade."""
-    whose = json.dumps([secret, submission.student, submission.unit])
+def _seed(secret: str, student: str, unit: str) -> str:
+    """What a student's seeds in a unit begin with: the same at every regrade; "" is the class."""
+    whose = json.dumps([secret, student, unit])
     return sha256(whose.encode()).hexdigest()
 
 
@@ -347,6 +349,7 @@ class Entry:
     content: str
     late: float | None
     by_hand: tuple[str, ...]
+    only: tuple[str, ...] = ()  # of what is graded already, judge these exercises again
 
 
 class _Grading:
@@ -386,20 +389,30 @@ class _Grading:
             by_hand += ("The file of ids has none for this student; the notebook's own held.",)
         return Entry(submission, attempts, digest, contents[-1], late, by_hand)
 
-    def is_new(self, entry: Entry) -> bool:
-        """Has it to be graded? If not, what is known besides is brought up to date."""
-        submission = entry.submission
+    def due(self, submission: Submission) -> Entry | None:
+        """What is to be graded of it; if nothing is, what is known besides is brought up to date.
+
+        Where only mistakes were named since, only wrong answers of their exercises are.
+        """
+        entry = self.entry(submission)
         if self.options.student is not None:
-            return True
+            return entry
         if self.book.digest_of(submission.student, submission.unit) != entry.digest:
-            return True
+            return entry
         kept = self.book.get(submission.student, submission.unit)
         if kept is None:
-            return True
+            return entry
+        named = fingerprint.of_mistakes(submission.unit)
+        others = {name for name in {*named, *kept.mistakes} if _other(name, named, kept.mistakes)}
+        wrong = {r.name for r in kept.results if r.outcome == Outcome.WRONG}
+        if again := tuple(sorted(others & wrong)):
+            of = [attempt for attempt in entry.attempts if attempt.file == kept.file]
+            return replace(entry, attempts=tuple(of), only=again) if of else entry
         now = replace(kept, late=entry.late, by_hand=_merged(kept.by_hand, entry.by_hand))
+        now = replace(now, mistakes=named)
         if now != kept:
             self.book.save(now)
-        return False
+        return None
 
     def _ids(self, submission: Submission) -> list:
         """The true id, and all that the student may have written for it."""
@@ -425,10 +438,8 @@ class _Grading:
                 except CourseError as problem:
                     finished.append((entry, (_problem(blank, str(problem)), [])))
                     continue
-                running[_submit(self.executor, self._job(attempt, cells), self.options)] = (
-                    entry,
-                    blank,
-                )
+                job = self._job(attempt, cells, entry.only)
+                running[_submit(self.executor, job, self.options)] = (entry, blank)
             if not running and not finished:
                 return
             if not finished:
@@ -440,14 +451,30 @@ class _Grading:
                 if len(outcomes) < len(entry.attempts):
                     done[id(entry)] = outcomes
                 else:
-                    yield _best(outcomes)
+                    graded, story = _best(outcomes)
+                    yield self._completed(graded, entry.only), story
+
+    def _completed(self, graded: Graded, only: Sequence[str]) -> Graded:
+        """The grade with what was known of mistakes; where some exercises alone were judged again,
+        all that is kept, with the mistakes that have a name now. Points never change by a name."""
+        named = fingerprint.of_mistakes(graded.unit)
+        kept = self.book.get(graded.student, graded.unit) if only else None
+        if kept is None:
+            return replace(graded, mistakes=named)
+        if graded.problem or not graded.digest:  # a fault of ours: the next run tries again
+            return kept
+        again = {result.name: result for result in graded.results}
+        results = tuple(_renamed(result, again.get(result.name)) for result in kept.results)
+        return replace(kept, results=results, mistakes=named)
 
     def _cells(self, submission: Submission) -> list[Cell]:
         cells = submitted_cells(submission.data())
         self.solutions.refuse_lecture(submission.unit, cells)
         return cells
 
-    def _job(self, submission: Submission, cells: Sequence[Cell]) -> Job:
+    def _job(
+        self, submission: Submission, cells: Sequence[Cell], only: tuple[str, ...] = ()
+    ) -> Job:
         true_id, own_ids = self._ids(submission)
         return Job(
             student=submission.student,
@@ -460,7 +487,9 @@ class _Grading:
             own_ids=own_ids,
             limits=asdict(self.options.limits),
             verbose=self.options.verbose,
-            seed=_seed(self.options.secret, submission),
+            seed=_seed(self.options.secret, submission.student, submission.unit),
+            class_seed=_seed(self.options.secret, "", submission.unit),
+            only=only,
         )
 
     def _blank(self, entry: Entry, attempt: Submission) -> Graded:
@@ -484,7 +513,7 @@ class _Grading:
         """The unit's own solution has to earn all points here; returns which walls there are."""
         submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
         job = replace(self._job(submission, self.solutions.cells(unit)), verbose=False)
-        job = replace(job, student_id=None, own_ids=[])
+        job = replace(job, student_id=None, own_ids=[], is_solution=True)
         answer = _submit(self.executor, job, self.options).result()
         graded = Graded.from_dict(answer["graded"])
         results = {result.name: result for result in graded.results}
@@ -496,7 +525,19 @@ class _Grading:
                     f"The solution of {unit} does not earn all points here, so nobody was graded: "
                     f"{why}"
                 )
+        self.book.keep(f"reference {unit}", json.dumps(answer.get("references", {})).encode())
         return str(answer.get("walls", ""))
+
+
+def _other(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return one.get(name) != other.get(name)
+
+
+def _renamed(kept: Result, again: Result | None) -> Result:
+    """The result with the mistakes that are known of it now."""
+    if again is None or (again.outcome, again.earned) != (kept.outcome, kept.earned):
+        return kept
+    return replace(kept, mistakes=again.mistakes, signatures=again.signatures)
 
 
 def _content(submission: Submission) -> str:

@@ -249,7 +249,7 @@ def _entry_off(seen: np.ndarray, answer: np.ndarray, at: str) -> Verdict | None:
     i, j = np.unravel_index(np.abs(answer - seen).argmax(), seen.shape)
     at += f" nudging entry {j + 1} of h_{{t−1}} moves entry {i + 1} of h_t:"
     what = f"entry ({i + 1}, {j + 1}) of the Jacobian"
-    return differs(seen[i, j], answer[i, j], at=at, what=what, whole=answer)
+    return differs(seen[i, j], answer[i, j], at=at, what=what, whole=answer, against=seen)
 
 
 STEPS: list[Step] = [

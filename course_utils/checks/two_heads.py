@@ -134,7 +134,8 @@ def _off(
     off = np.abs(answer - truth)
     i, j = (int(k) for k in np.unravel_index(np.argmax(off), off.shape))
     what = f"entry [{i}, {j}] of {name}, {why(i, j)},"
-    return differs(truth[i, j], answer[i, j], what=what, tolerance=0.0, whole=answer)
+    sides: dict[str, Any] = {"whole": answer, "against": truth}
+    return differs(truth[i, j], answer[i, j], what=what, tolerance=0.0, **sides)
 
 
 def _judged(

@@ -13,9 +13,15 @@ import textwrap
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy
 
 from classroom.grading.records import Graded, Result
+from classroom.grading.signatures import sign, unnamed
 from course_utils import ____
+from course_utils.answers import Choice, Lines, Steps, Student
 from course_utils.exercise import Exercise, Outcome
 from course_utils.units import declared
 
@@ -83,7 +89,7 @@ def result_of(unit: str, name: str, kind: str) -> Result:
     """What the exercise really says to this kind of answer, with a source that fits."""
     (exercise,) = (e for e in declared(unit) if e.name == name)
     if kind == "wrong":
-        return _unknown_mistake(exercise)
+        return _unknown_mistake(unit, exercise)
     answers, source = _answer(unit, exercise, kind)
     data = exercise(*answers).as_dict()
     return Result(**data, answer=source)
@@ -106,7 +112,28 @@ def _assignment(exercise: Exercise, values: list[str]) -> str:
     return f"{', '.join(exercise.kinds)} = {', '.join(values)}"
 
 
-def _unknown_mistake(exercise: Exercise) -> Result:
+def _unknown_mistake(unit: str, exercise: Exercise) -> Result:
+    """Three times a right answer, where that is wrong and nothing that the check knows."""
+    right = _right_answers(unit)[exercise.name][0]
+    if any(isinstance(kind, Choice | Lines | Steps | Student) for kind in exercise.kinds.values()):
+        return _made_up(exercise)
+    feedback = exercise(*(_tripled(answer) for answer in right))
+    signed = tuple(sign(exercise, feedback, p, seed=7).as_dict() for p in unnamed(feedback))
+    if feedback.outcome is not Outcome.WRONG or not signed:
+        return _made_up(exercise)
+    source = _assignment(exercise, [f"3 * ({answer})" for answer in right])
+    if any(map(callable, right)):
+        source = f"def {exercise.name}(*args):\n    return 3 * right(*args)"
+    return Result(**feedback.as_dict(), answer=source, signatures=signed)
+
+
+def _tripled(answer: Any) -> Any:
+    if callable(answer):
+        return lambda *args: 3 * np.asarray(answer(*args))
+    return f"3*({answer})" if isinstance(answer, str | sympy.Basic) else 3 * np.asarray(answer)
+
+
+def _made_up(exercise: Exercise) -> Result:
     says = "At β = 1/2, t = 3 your value is 0.375; the definition gives 0.875."
     return Result(
         exercise.number,

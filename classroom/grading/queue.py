@@ -1,0 +1,171 @@
+"""What a person should look at, answer by answer, and what was decided about it.
+
+First what asks for a look by hand, then the wrong answers that several students share. A decision
+is an override in the gradebook: it is there at once and survives every regrade.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from course_utils.exercise import Outcome
+from course_utils.files import CourseError
+
+from .families import Family, families_of
+from .gradebook import NAME, Gradebook
+from .records import Line, Mark
+
+SHARED = 2  # students, from which on a family is worth a look
+
+
+@dataclass(frozen=True)
+class Place:
+    """One answer in the queue; the mark itself may change meanwhile."""
+
+    student: str
+    unit: str
+    exercise: str
+    by_hand: bool  # else it is there for its family alone
+
+    @property
+    def key(self) -> str:
+        """How an address names it."""
+        whose = json.dumps([self.student, self.unit, self.exercise])
+        return sha256(whose.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What there is to see of an answer in the queue."""
+
+    place: Place
+    mark: Mark
+    line: Line
+    families: tuple[Family, ...]
+
+    @property
+    def is_decided(self) -> bool:
+        """Has a person said something about this very answer?"""
+        return self.line.override is not None and not self.line.is_for_another_answer
+
+    @property
+    def others(self) -> list[str]:
+        """Who else has this wrong answer."""
+        there = {student for family in self.families for student in family.students}
+        return sorted(there - {self.place.student})
+
+
+class Queue:
+    """The queue of a gradebook; keeps it open, and notices when somebody else writes into it."""
+
+    def __init__(self, folder: Path, unit: str | None = None) -> None:
+        self.folder, self.decisions = folder, 0
+        self.book = Gradebook(folder / NAME, create=False)
+        try:
+            self.unit = unit and self.book.stem(unit)
+        except CourseError:
+            self.book.close()
+            raise
+        self._seen: int | None = None
+        self._marks: dict[tuple[str, str], Mark] = {}
+        self._families: dict[tuple[str, str, str], tuple[Family, ...]] = {}
+        self._places: list[Place] = []
+
+    def close(self) -> None:
+        """Close the gradebook."""
+        self.book.close()
+
+    def places(self) -> list[Place]:
+        """All answers to look at, in order."""
+        if (now := self.book.changes()) != self._seen:
+            self._read()
+            self._seen = now
+        return self._places
+
+    def find(self, key: str) -> Place | None:
+        """The place that an address names."""
+        return next((place for place in self.places() if place.key == key), None)
+
+    def answer(self, place: Place) -> Answer:
+        """What there is to see there now."""
+        m = self._marks[place.student, place.unit]
+        line = next(line for line in m.lines if line.result.name == place.exercise)
+        mine = self._families.get((place.unit, place.exercise, place.student), ())
+        return Answer(place, m, line, mine)
+
+    def decide(
+        self, place: Place, points: float | None, comment: str, everybody: bool = False
+    ) -> int:
+        """Let points count and add a comment; `everybody` in the family gets the comment too."""
+        others = self.answer(place).others if everybody else []
+        if others and not comment.strip():
+            raise CourseError("Write the comment that everybody in the family should get.")
+        self._override(place.student, place, points, comment)
+        for student in others:
+            self._override(student, place, None, comment)
+        self.decisions += 1
+        return 1 + len(others)
+
+    def drop(self, place: Place) -> None:
+        """Let the check's points count again."""
+        self.book.drop_override(place.student, place.unit, place.exercise)
+        self._refresh(place.student, place.unit)
+        self.decisions += 1
+
+    def _override(self, student: str, place: Place, points: float | None, comment: str) -> None:
+        """Points that were given before stay where none are given now."""
+        lines = {line.result.name: line for line in self._marks[student, place.unit].lines}
+        before = lines[place.exercise].override
+        reason = before.reason if before else ""
+        earned = before.earned if before and points is None else points
+        comment = comment if comment.strip() or before is None else before.comment
+        self.book.override(student, place.unit, place.exercise, earned, reason, comment)
+        self._refresh(student, place.unit)
+
+    def _refresh(self, student: str, unit: str) -> None:
+        m = self.book.mark(student, unit)
+        assert m is not None  # only what is graded is in the queue
+        self._marks[student, unit] = m
+
+    def _read(self) -> None:
+        marks = self.book.marks(self.unit)
+        self._marks = {(m.graded.student, m.graded.unit): m for m in marks}
+        families = [f for u in sorted({m.graded.unit for m in marks}) for f in self._shared(u)]
+        self._families = {}
+        for family in families:
+            for student in family.students:
+                key = (family.unit, family.exercise, student)
+                self._families[key] = (*self._families.get(key, ()), family)
+        by_hand = [place for m in marks for place in _by_hand(m)]
+        seen = {place.key for place in by_hand}
+        shared = [place for family in families for place in _of_family(family)]
+        more = {place.key: place for place in shared if place.key not in seen}
+        self._places = [*by_hand, *more.values()]
+
+    def _shared(self, unit: str) -> Sequence[Family]:
+        return [f for f in families_of(self.book, unit) if len(f.members) >= SHARED]
+
+
+def _of_family(family: Family) -> Iterator[Place]:
+    for student in family.students:
+        yield Place(student, family.unit, family.exercise, by_hand=False)
+
+
+def _by_hand(m: Mark) -> Iterator[Place]:
+    """The answers of a submission to look at: what could not be checked, or what lost points."""
+    graded = m.graded
+    about_all = (graded.problem, graded.is_gone, *graded.by_hand, *graded.alike, *graded.notes)
+    wanted = [
+        line
+        for line in m.lines
+        if line.result.outcome == Outcome.UNCHECKED or line.override is not None
+    ]
+    if any(about_all) and not any(line.result.outcome == Outcome.UNCHECKED for line in wanted):
+        lost = [line for line in m.lines if line.result.earned < line.result.points]
+        wanted = lost or list(m.lines)
+    for line in wanted:
+        yield Place(graded.student, graded.unit, line.result.name, by_hand=True)
