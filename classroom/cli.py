@@ -38,7 +38,10 @@ def add_commands(commands: Any) -> None:
         "--leaks", action="store_true", help="list solution lines that lectures or package show"
     )
     release.add_argument(
-        "--without", choices=["transfer"], default="", help="leave out what stands beyond the page"
+        "--without",
+        choices=["transfer", "essentials"],
+        default="",
+        help="leave out what stands beyond the page, or all else",
     )
     release.set_defaults(run=_release)
 

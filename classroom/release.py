@@ -38,7 +38,7 @@ BUNDLE = (
 )  # fmt: skip
 FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
 GOES_ON = "raises-exception"
-TRANSFER, BEYOND = "transfer", "## Beyond the page"
+TRANSFER, ESSENTIALS, BEYOND = "transfer", "essentials", "## Beyond the page"
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
 
@@ -102,26 +102,28 @@ def generate(root: Path, without: str = "") -> dict[str, str]:
     for path in solution_paths(root):
         solution = read_solution(path)
         sheet = exercise_from(solution)
-        if without == TRANSFER:
-            _leave_out_transfer(sheet, solution)
+        if without:
+            _leave_out(without, sheet, solution)
         sheets[path.name] = as_text(sheet)
     return sheets
 
 
-def _leave_out_transfer(sheet: NotebookNode, solution: Solution) -> None:
-    """Leave out what stands beyond the page: its section with all its exercises."""
-    beyond = {e.number for e in solution.exercises if e.is_transfer}
+def _leave_out(without: str, sheet: NotebookNode, solution: Solution) -> None:
+    """Leave out what stands beyond the page, or all but that; each exercise with its section."""
+    out = {e.number for e in solution.exercises if e.is_transfer is (without == TRANSFER)}
+    about = {TRANSFER: (facts.BEYOND, ""), ESSENTIALS: (r"\d+ points? and (\d+) beyond", r"\1")}
     kept, is_out = [], False
     for cell in sheet.cells:
         if cell.cell_type == "markdown" and cell.source.startswith("## "):
             heading = HEADING.match(cell.source)
-            is_out = cell.source.startswith(BEYOND) or bool(heading and heading["number"] in beyond)
+            is_out = bool(heading and heading["number"] in out)
+            is_out |= without == TRANSFER and cell.source.startswith(BEYOND)
         if not is_out:
             kept.append(cell)
         if cell.cell_type == "markdown":
-            cell.source = re.sub(facts.BEYOND, "", cell.source)
+            cell.source = re.sub(*about[without], cell.source)
         elif role(cell) is Role.SCOREBOARD:
-            cell.source = f'scoreboard(without="{TRANSFER}")'
+            cell.source = f'scoreboard(without="{without}")'
     sheet.cells = kept
 
 

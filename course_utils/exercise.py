@@ -713,11 +713,12 @@ class Scoreboard:
 def scoreboard(without: str = "") -> Scoreboard:
     """The points so far, over the units whose checks this notebook has called (else imported).
 
-    `without="transfer"` leaves out what stands beyond the page.
+    `without="transfer"` leaves out what stands beyond the page, "essentials" all else.
     """
     called = {e.unit for e in EXERCISES if e.last} or {e.unit for e in EXERCISES}
     chosen = [e for e in EXERCISES if e.unit in called]
-    return Scoreboard([e for e in chosen if without != "transfer" or not e.is_transfer])
+    out = {"transfer": True, "essentials": False}.get(without)
+    return Scoreboard([e for e in chosen if e.is_transfer is not out])
 
 
 def _state(exercise: Exercise, saved: Mapping[str, tuple[str, int]]) -> tuple[str, int]:

@@ -124,9 +124,11 @@ def points_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, int]:
 
 def _asked_in(path: Path, exercises: list[Exercise]) -> list[Exercise]:
     """The exercises of a sheet, which may have been released without those beyond the page."""
-    if b'without=\\"transfer\\"' not in path.read_bytes():
-        return exercises
-    return [e for e in exercises if not e.is_transfer]
+    text = path.read_bytes()
+    for without, out in {b"transfer": True, b"essentials": False}.items():
+        if b'scoreboard(without=\\"' + without in text:
+            return [e for e in exercises if e.is_transfer is not out]
+    return exercises
 
 
 def verdicts_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, tuple[str, int]]:

@@ -92,6 +92,11 @@ def declared(stem: str) -> list[Exercise]:
     return next((unit.exercises for unit in UNITS if unit.stem == stem), [])
 
 
+def beyond(stem: str) -> set[str]:
+    """The names of the unit's exercises that stand beyond the page."""
+    return {e.name for e in declared(stem) if e.is_transfer}
+
+
 def meant(name: str, stems: Iterable[str]) -> str | None:
     """The stem that is meant by `2`, `02`, `momentum`, `02_momentum` or the name of its file."""
     wanted = re.split(r"[/\\]", name.strip().lower())[-1].removesuffix(".ipynb")

@@ -31,7 +31,8 @@ JUNIT = {
 def grades_csv(marks: Sequence[Mark]) -> str:
     """A row a student and unit: points by exercise, the total, and what to look at by hand."""
     columns = sorted({_column(line) for m in marks for line in m.lines}, key=_place)
-    known = ["total", "of", "late", "deducted", "attempt", "look by hand", "overrides"]
+    known = ["beyond the page", "total", "of"]
+    known += ["late", "deducted", "attempt", "look by hand", "overrides"]
     rows: list[list[str | float]] = [["student", "unit", *columns, *known]]
     for m in marks:
         earned = {_column(line): line.earned for line in m.lines}
@@ -40,6 +41,7 @@ def grades_csv(marks: Sequence[Mark]) -> str:
                 m.graded.student,
                 m.graded.unit,
                 *(earned.get(column, "") for column in columns),
+                m.beyond_the_page,
                 m.earned,
                 m.points,
                 m.late,

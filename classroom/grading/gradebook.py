@@ -138,14 +138,19 @@ class Gradebook:
         by_submission: dict[tuple[str, str], list[Override]] = {}
         for override in self.overrides():
             by_submission.setdefault((override.student, override.unit), []).append(override)
-        rule = LateRule.read(self.kept("late").decode())
-        return [mark(g, by_submission.get((g.student, g.unit), ()), rule) for g in self.all(unit)]
+        return [
+            mark(g, by_submission.get((g.student, g.unit), ()), *self._rules())
+            for g in self.all(unit)
+        ]
 
     def mark(self, student: str, unit: str) -> Mark | None:
         """One submission with its overrides on top."""
         graded = self.get(student, unit)
-        rule = LateRule.read(self.kept("late").decode())
-        return mark(graded, self.overrides(), rule) if graded else None
+        return mark(graded, self.overrides(), *self._rules()) if graded else None
+
+    def _rules(self) -> tuple[LateRule, str]:
+        """What is lost for being late, and what does not count."""
+        return LateRule.read(self.kept("late").decode()), self.kept("without").decode()
 
     def rename(self, old: str, new: str) -> None:
         """Let what was kept under one name count under another, unless there is something."""

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, Self
 
 from course_utils.exercise import Feedback, Named, Outcome
+from course_utils.units import beyond
 
 from .settings import LateRule
 
@@ -211,7 +212,13 @@ class Mark:
     @property
     def points(self) -> int:
         """Points there are to earn."""
-        return self.graded.points
+        return sum(line.result.points for line in self.lines)
+
+    @property
+    def beyond_the_page(self) -> float | int:
+        """The points of the exercises beyond the page."""
+        apart = beyond(self.graded.unit)
+        return points(sum(line.earned for line in self.lines if line.result.name in apart))
 
     @property
     def to_look_at(self) -> tuple[str, ...]:
@@ -247,13 +254,21 @@ def in_order(number: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part) if part.isdecimal() else 0, part) for part in number.split("."))
 
 
-def mark(graded: Graded, overrides: Iterable[Override], rule: LateRule = NO_RULE) -> Mark:
-    """The submission's results with those of the overrides that are meant for it."""
+def mark(
+    graded: Graded, overrides: Iterable[Override], rule: LateRule = NO_RULE, without: str = ""
+) -> Mark:
+    """The submission's results with those of the overrides that are meant for it.
+
+    Exercises that do not count in this class are left out: `without` is "transfer", "essentials".
+    """
     mine = {
         o.exercise: o for o in overrides if (o.student, o.unit) == (graded.student, graded.unit)
     }
-    lines = tuple(Line(result, mine.pop(result.name, None)) for result in graded.results)
-    return Mark(graded, lines, tuple(mine.values()), rule)
+    lines = [Line(result, mine.pop(result.name, None)) for result in graded.results]
+    if without:
+        apart = beyond(graded.unit)
+        lines = [x for x in lines if (x.result.name in apart) is (without == "essentials")]
+    return Mark(graded, tuple(lines), tuple(mine.values()), rule)
 
 
 def visible(text: str, limit: int = 10_000) -> str:

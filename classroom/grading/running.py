@@ -151,7 +151,7 @@ def _with_kept(options: Options, folder: Path) -> Options:
 def _keep(book: Gradebook, options: Options) -> None:
     """What `course report` and later runs have to know."""
     settings, roster = options.settings, options.roster
-    kept = {"late": settings.late, "attempt": settings.attempt}
+    kept = {"late": settings.late, "attempt": settings.attempt, "without": settings.without}
     if settings.text:
         kept["settings"] = settings.text
     if settings.columns:

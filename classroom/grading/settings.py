@@ -2,6 +2,7 @@
 
     late = "10% a day"          # or "50%", "2% an hour", "none"
     attempt = "best"            # or "last"
+    without = "transfer"        # what stands beyond the page does not count; or "essentials"
 
     [deadlines]
     02_momentum = 2026-11-16T23:59:00
@@ -40,7 +41,9 @@ NAME = "course.toml"
 ATTEMPTS = ("last", "best")
 LATE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)\s*%(?:\s*(?:an?|per|/)\s*(?P<per>day|hour))?")
 TIME = re.compile(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
-KNOWN = {"late": str, "attempt": str, "deadlines": dict, "extra": dict, "roster": dict}
+KNOWN: dict[str, type] = {"late": str, "attempt": str, "without": str}
+KNOWN |= {"deadlines": dict, "extra": dict, "roster": dict}
+LEFT_OUT = ("", "transfer", "essentials")
 KNOWN_OF_ROSTER = {"id": str, "time": str, "columns": dict}
 MOODLE_TIMES = (
     "%A, %d %B %Y, %I:%M %p",
@@ -84,6 +87,7 @@ class Settings:
 
     late: str | None = None
     attempt: str | None = None
+    without: str | None = None
     deadlines: Mapping[str, datetime] = field(default_factory=dict)
     extra: Mapping[str, timedelta] = field(default_factory=dict)
     id_column: str | None = None
@@ -131,11 +135,16 @@ def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
     _refuse_unknown(roster, KNOWN_OF_ROSTER, f"{name}, [roster]")
     if data.get("attempt", "last") not in ATTEMPTS:
         raise CourseError(f'{name}: attempt is "last" or "best", not {data["attempt"]!r}.')
+    if data.get("without", "") not in LEFT_OUT:
+        raise CourseError(
+            f'{name}: without is "transfer" or "essentials", not {data["without"]!r}.'
+        )
     if roster.get("time", "platform") not in ("platform", "file"):
         raise CourseError(f'{name}: time is "platform" or "file", not {roster["time"]!r}.')
     return Settings(
         late=LateRule.read(data["late"]).text if "late" in data else None,
         attempt=data.get("attempt"),
+        without=data.get("without"),
         deadlines={_unit(u, name): _moment(t, name) for u, t in data.get("deadlines", {}).items()},
         extra={_student(s, name): _time(t, name) for s, t in data.get("extra", {}).items()},
         id_column=roster.get("id"),

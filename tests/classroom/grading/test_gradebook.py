@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from classroom.grading import gradebook
+from classroom.grading import gradebook, records
+from classroom.grading.exports import grades_csv
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result, visible
 from course_utils.files import CourseError
@@ -349,3 +350,23 @@ def test_a_gradebook_of_the_first_format_is_read_and_brought_up_to_date(tmp_path
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA user_version").fetchone()[0] == gradebook.VERSION
     db.close()
+
+
+# -- what counts ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("without", "counts"), [("", ["equivalent_rules", "bias"]), ("transfer", ["equivalent_rules"]),
+                            ("essentials", ["bias"])]
+)  # fmt: skip
+def test_what_stands_beyond_the_page_is_kept_apart_and_need_not_count(
+    book, monkeypatch, without, counts
+):
+    monkeypatch.setattr(records, "beyond", lambda unit: {"bias"})
+    book.save(graded())
+    book.keep("without", without.encode())
+    (mark,) = book.marks()
+    assert [line.result.name for line in mark.lines] == counts
+    assert mark.points == sum(line.result.points for line in mark.lines)
+    assert mark.beyond_the_page == (BIAS.earned if "bias" in counts else 0)
+    assert "beyond the page" in grades_csv([mark])

@@ -55,6 +55,7 @@ def test_the_file_is_read(tmp_path):
         ({"late": "a little"}, "A rule for late work"),
         ({"late": 10}, "late should be text"),
         ({"attempt": "first"}, "attempt is"),
+        ({"without": "hard ones"}, "without is"),
         ({"deadlines": {"99": datetime(2026, 1, 1)}}, "no unit '99'"),
         ({"deadlines": {"2": "soon"}}, "a deadline is a date"),
         ({"extra": {"ada": "long"}}, "extra time is"),
