@@ -22,6 +22,10 @@ MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on eve
 SETTLED = SIZES[2:]  # for memory: with few tokens another moment of the same code may hold most
 
 
+MANY_STEPS = 5_000  # of NumPy, for the largest of SIZES
+BEYOND_A_BLOCK = BLOCKS[0] + 2
+
+
 class Cost(NamedTuple):
     """How the cost of a function grows with n.
 
@@ -61,10 +65,13 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
         return lambda n: getattr(run(n), what, None)
 
     try:
-        flops = growth(of("flops"))
+        # what loops over all pairs of numbers would keep everybody waiting
+        patient = (of("steps")(max(SIZES)) or 0) < MANY_STEPS
+        far = FAR if patient else BEYOND_A_BLOCK
+        flops = growth(of("flops"), far=far)
         left = {of("left")(n) for n in SIZES}
         blocks = BLOCKS if flops.degree <= 1 else ()
-        memory = growth(of("peak"), sizes=SETTLED, blocks=blocks)
+        memory = growth(of("peak"), sizes=SETTLED, far=far, blocks=blocks)
     except OtherNumbers as miss:
         return Cost("wrong", str(miss))
     except Unreadable as trouble:

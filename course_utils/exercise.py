@@ -372,9 +372,13 @@ class Exercise:
         return made_by
 
     def _whole(self, example: tuple[Any, ...], part: str) -> tuple[Any, ...]:
-        """All answers of an example that was given for one part; the others are blank."""
+        """All answers of an example that was given for one part; the others are blank.
+
+        Earlier answers, which come last and may be missing, are.
+        """
         if not part or len(example) == len(self.kinds):
-            return example
+            left = [*self.kinds][len(example) :]
+            return (*example, *(None for name in left if name in self.optional))
         given = dict(zip(self._part(part).needs, example, strict=True))
         return tuple(given.get(name, ____) for name in self.kinds)
 

@@ -56,7 +56,7 @@ class Bans:
 
     names: tuple[str, ...] = ()
     free: tuple[Any, ...] = ()  # functions that may use them: the examples of known mistakes
-    found: list[tuple[types.FunctionType, str]] | None = None  # behind the names, once looked up
+    found: list[tuple[Any, types.CodeType, types.CodeType]] | None = None  # each with its refusal
     active = False
 
 
@@ -84,16 +84,19 @@ def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
         yield
         return
     if Bans.found is None:
-        Bans.found = [(f, name) for name in Bans.names for f in _functions(name)]
-    needed = {id(f) for f in _needed(lent)}
-    codes = [(f, f.__code__, name) for f, name in Bans.found if id(f) not in needed]
+        Bans.found = [
+            (f, f.__code__, _refusal(name)) for name in Bans.names for f in _functions(name)
+        ]
+    found = Bans.found
+    if needed := {id(f) for f in _needed(lent)}:
+        found = [one for one in found if id(one[0]) not in needed]
     Bans.active = True
     try:
-        for f, _, name in codes:
-            f.__code__ = _refusal(name)
+        for f, _, refusal in found:
+            f.__code__ = refusal
         yield
     finally:
-        for f, code, _ in codes:
+        for f, code, _ in found:
             f.__code__ = code
         Bans.active = False
 

@@ -16,6 +16,8 @@ from ..answers import (
     FormulaAnswer,
     Function,
     FunctionAnswer,
+    NotAttempted,
+    NotFinite,
     Unreadable,
     ____,
     close,
@@ -360,6 +362,8 @@ attention.mistake(
 )
 
 
+SLIPS: list[Attend] = [known.example[0] for known in attention.misconceptions]
+
 CAUSAL = [_instance(6, 3, 3, 4, 2), _instance(9, 4, 4, 2, 3), _instance(7, 1, 1, 2, 2),
           _instance(9, 6, 6, 1, 1)]  # fmt: skip
 FAR_APART = (  # a future score of 700: the past vanishes beside it, and exp(700) is still finite
@@ -561,17 +565,65 @@ def any_cross(rng: np.random.Generator, least: int = 1) -> tuple[np.ndarray, ...
     return tuple(numbers(rng, *shape, largest=1.0) for shape in shapes)
 
 
-@exercise("4.4", points=2)
-def cross_attention(
-    cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:2])],
-) -> Verdict:
-    """Write attention of a decoder's tokens Y (n×d) to an encoder's tokens Z (k×d)."""
+Attend = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+OwnAttention = Annotated[FunctionAnswer | None, Function()]
+WITH_OWN = "With your attention of exercise 4.2, whose slip is charged there:"
+
+
+def slipped(attention: FunctionAnswer | None) -> Attend | None:
+    """The student's attention of exercise 4.2, if what is wrong with it is a mistake known there.
+
+    Whatever else it gives would say nothing about an answer that is built on it.
+    """
+    if attention is None:
+        return None
+
+    def own(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+        return attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
+
+    def is_like(example: Attend) -> bool:
+        return all(close(own(*text), example(*text)) for text in PLAIN)
+
+    try:
+        known = [example for example in SLIPS if is_like(example)]
+    except (NotAttempted, Unreadable, NotFinite):
+        return None
+    return own if known else None
+
+
+def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
+    """Refuted by the definition, or None."""
     for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
         begin = "Queries come from Y, keys and values from Z. With"
         if verdict := row_off(answer, Y @ Wq, Z @ Wk, Z @ Wv, begin, tolerance=1e-5):
             return verdict
-    return right("Each row of Y asks and Z answers, also where the two have different lengths.")
+    return None
+
+
+def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
+    """The same with another attention."""
+    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
+        answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
+        if not close(attend(Y @ Wq, Z @ Wk, Z @ Wv), answer, 1e-5):
+            return False
+    return True
+
+
+@exercise("4.4", points=2)
+def cross_attention(
+    cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:2])],
+    attention: OwnAttention = None,
+) -> Verdict:
+    """Write attention of a decoder's tokens Y (n×d) to an encoder's tokens Z (k×d)."""
+    says = "Each row of Y asks and Z answers, also where the two have different lengths."
+    verdict = _crosses(cross_attention)
+    if verdict is None:
+        return right(says)
+    attend = slipped(attention)
+    if attend and _crosses_as(attend, cross_attention):
+        return right(f"{WITH_OWN} {says[:1].lower()}{says[1:]}")
+    return verdict
 
 
 cross_attention.add_hints(
@@ -665,17 +717,30 @@ def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndar
         ) from None
 
 
-@exercise("4.5", points=3)
-def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])]) -> Verdict:
-    """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
+def _mixed(attend: Attend, X: np.ndarray, heads: list, Wo: np.ndarray) -> list[np.ndarray]:
+    """What each head, through its rows of W^O, contributes."""
+    return [
+        attend(X @ Wq, X @ Wk, X @ Wv) @ rows
+        for (Wq, Wk, Wv), rows in zip(heads, np.split(Wo, len(heads)), strict=True)
+    ]
+
+
+def _mixes_as(attend: Attend, multi_head: FunctionAnswer) -> bool:
+    """Whether these are the heads with another attention."""
+    for X, heads, Wo in cases(HEADS, any_heads):
+        answer = _applied(multi_head, X, heads, Wo)
+        if not close(sum(_mixed(attend, X, heads, Wo)), answer, 1e-5):
+            return False
+    return True
+
+
+def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
+    """Refuted by the definition, or None."""
     for X, heads, Wo in cases(HEADS, any_heads):
         answer = _applied(multi_head, X, heads, Wo)
         rows_of_Wo = np.split(Wo, len(heads))
         turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
-        parts = [
-            by_definition(X @ Wq, X @ Wk, X @ Wv) @ rows
-            for (Wq, Wk, Wv), rows in zip(heads, rows_of_Wo, strict=True)
-        ]
+        parts = _mixed(by_definition, X, heads, Wo)
         expected = sum(parts)
         i = int(np.abs(answer - expected).max(axis=1).argmax())
         said = " and ".join(show(part[i]) for part in parts[:4]) + " and more" * (len(parts) > 4)
@@ -689,10 +754,25 @@ def multi_head(multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])
         at = "With the heads in another order, together with their rows of W^O,"
         if verdict := differs(answer, turned, at=at, whole=turned, tolerance=1e-5):
             return verdict
-    return right(
-        "Every head is attended by the definition and mixed by its rows of W^O; reordering heads "
-        "and rows together changes nothing."
-    )
+    return None
+
+
+@exercise("4.5", points=3)
+def multi_head(
+    multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])],
+    attention: OwnAttention = None,
+) -> Verdict:
+    """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
+    verdict = _mixes(multi_head)
+    if verdict is None:
+        return right(
+            "Every head is attended by the definition and mixed by its rows of W^O; reordering "
+            "heads and rows together changes nothing."
+        )
+    attend = slipped(attention)
+    if attend and _mixes_as(attend, multi_head):
+        return right(f"{WITH_OWN} every head is mixed by its rows of W^O.")
+    return verdict
 
 
 multi_head.add_hints(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -602,9 +602,33 @@ multi_head.mistake(
 )
 
 
-@exercise("6.8", points=1)
-def crossover(tokens: Annotated[FormulaAnswer, WIDTH]) -> Verdict:
-    """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
+Own = Annotated[FormulaAnswer | None, TOKENS_WIDTH]  # the MACs of exercise 6.7
+WITH_OWN = "With your count of exercise 6.7, whose slip is charged there,"
+
+
+class Terms(NamedTuple):
+    """What stands before N and before N² at one width."""
+
+    linear: float
+    quadratic: float
+
+
+def own_terms(macs: FormulaAnswer | None, D: float) -> Terms | None:
+    """Those of a student's count, if it has both and nothing else."""
+    if macs is None:
+        return None
+    try:
+        once, twice, thrice = (macs(N=N, D=D, T=HEADS) for N in (1, 2, 3))
+    except Unreadable:
+        return None
+    quadratic = (twice - 2 * once) / 2
+    linear = once - quadratic
+    fits = close(3 * linear + 9 * quadratic, thrice) and linear > 0 and quadratic > 0
+    return Terms(linear, quadratic) if fits else None
+
+
+def _equal_by_meter(tokens: FormulaAnswer) -> Verdict | None:
+    """Refuted where the two metered parts differ, or None."""
     import sympy
 
     by_power = sympy.Poly(multi_head_macs(), sympy.Symbol("N")).as_dict()
@@ -618,7 +642,27 @@ def crossover(tokens: Annotated[FormulaAnswer, WIDTH]) -> Verdict:
             squared, rest = show_apart(quadratic, linear)
             says = f"There the part with N² takes {squared} MACs and the part with N takes {rest}."
             return wrong(f"{at}. {says}", at="N", yours=N)
-    return right("At every width tried both parts of the metered count are equal at your N.")
+    return None
+
+
+def _equal_by_own(tokens: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
+    """Whether the two terms of the student's own count are equal at this N."""
+    for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
+        N, terms = tokens(**point), own_terms(macs, point["D"])
+        if terms is None or not (N > 0 and close(terms.linear, terms.quadratic * N)):
+            return False
+    return True
+
+
+@exercise("6.8", points=1)
+def crossover(tokens: Annotated[FormulaAnswer, WIDTH], macs: Own = None) -> Verdict:
+    """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
+    verdict = _equal_by_meter(tokens)
+    if verdict is None:
+        return right("At every width tried both parts of the metered count are equal at your N.")
+    if _equal_by_own(tokens, macs):
+        return right(f"{WITH_OWN} both parts are equal at your N.")
+    return verdict
 
 
 crossover.add_hints(
@@ -876,10 +920,25 @@ def _whole_windows(point: Point) -> Point:
     return {**point, "N": point["N"] * point["M"] ** 2}
 
 
+def _windowed_by_own(windowed: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
+    """Whether this is the student's own count, for as many windows as there are."""
+    for point in cases(_points(WINDOWS), *_any_sizes(WINDOWS)):
+        N, D, M = (point[name] for name in "NDM")
+        terms = own_terms(macs, D)
+        if terms is None:
+            return False
+        if not close(windowed(**point), N * (terms.linear + terms.quadratic * M**2)):
+            return False
+    return True
+
+
 @exercise("6.10", points=1)
-def windowed(macs: Annotated[FormulaAnswer, WINDOWS]) -> Verdict:
+def windowed(macs: Annotated[FormulaAnswer, WINDOWS], whole_macs: Own = None) -> Verdict:
     """Find the MACs when N tokens attend within windows of M×M tokens only."""
-    return _judge(macs, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
+    verdict = _judge(macs, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
+    if verdict.outcome is Outcome.WRONG and _windowed_by_own(macs, whole_macs):
+        return right(f"{WITH_OWN} this is what the windows take.")
+    return verdict
 
 
 windowed.add_hints(

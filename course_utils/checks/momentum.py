@@ -301,7 +301,7 @@ def any_gradients(
 ) -> tuple[np.ndarray, float]:
     """Gradients of any magnitude, and β."""
     beta, T = setting(rng)
-    return numbers(rng, T, largest=magnitude(rng, 1e-3, 1e6)), beta
+    return numbers(rng, T, largest=magnitude(rng, 1e-3, 1e12)), beta
 
 
 FEW, MANY = (partial(any_gradients, setting=setting) for setting in (few_weights, many_weights))

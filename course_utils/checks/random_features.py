@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -563,9 +564,8 @@ def any_size(rng: np.random.Generator) -> dict[str, float]:
     return {"s": s, "r": float(rng.integers(1, 10) * magnitude(rng, 1e-4, 1))}
 
 
-@exercise("9.4", points=1)
-def needed_features(needed: Annotated[FormulaAnswer, SIZE]) -> Verdict:
-    """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
+def _by_integration(needed: FormulaAnswer) -> Verdict | None:
+    """Refuted where so many features give another error, or None."""
     for point in cases(SIZE.points(), any_size, fresh=12):
         mean, one = moments(float(np.sqrt(point["s"])), 0.0)  # ‖x+y‖² = s
         m = needed(**point)
@@ -576,7 +576,36 @@ def needed_features(needed: Annotated[FormulaAnswer, SIZE]) -> Verdict:
         error = float(np.sqrt(one / m) / mean)
         if verdict := differs(point["r"], error, at=at, what="the relative error", whole=m):
             return verdict
-    return right("At 24 pairs (s, r) this many features give the relative error r.")
+    return None
+
+
+def _by_own(needed: FormulaAnswer, variance: FormulaAnswer) -> bool:
+    """Whether these are the features that the student's own variance of 9.3 asks for."""
+    for point in cases(SIZE.points(), any_size, fresh=12):
+        m = needed(**point)
+        for xy in (0.0, 0.5):
+            own = variance(xy=xy, s=point["s"], m=m) if m > 0 else -1.0
+            if not (own > 0 and close(np.sqrt(own) / np.exp(xy), point["r"])):
+                return False
+    return True
+
+
+@exercise("9.4", points=1)
+def needed_features(
+    needed: Annotated[FormulaAnswer, SIZE],
+    variance: Annotated[FormulaAnswer | None, VARIANCE] = None,
+) -> Verdict:
+    """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
+    verdict = _by_integration(needed)
+    if verdict is None:
+        return right("At 24 pairs (s, r) this many features give the relative error r.")
+    with contextlib.suppress(Unreadable):
+        if variance and _by_own(needed, variance):
+            return right(
+                "With your variance of exercise 9.3, whose slip is charged there, this many "
+                "features give the relative error r."
+            )
+    return verdict
 
 
 needed_features.add_hints(

@@ -152,7 +152,7 @@ def any_journey(rng: np.random.Generator, numbers_of_theta: int = 1) -> Journey:
     """As many parameters or more, any scale of gradients, from rest or on the way."""
     (n,) = sizes(rng, 1, numbers_of_theta)
     setting = (
-        magnitude(rng, 1e-3, 1), round(rng.uniform(0.01, 1), 2), round(rng.uniform(0.1, 0.95), 2),
+        magnitude(rng, 1e-3, 10), round(rng.uniform(0.01, 1), 2), round(rng.uniform(0.1, 0.95), 2),
         round(rng.uniform(0.5, 0.999), 3), float(rng.choice([1.0, 1e-2, 1e-8])),
     )  # fmt: skip
     g = numbers(rng, 12, n, largest=magnitude(rng, 1e-2, 1e2))

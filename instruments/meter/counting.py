@@ -66,6 +66,7 @@ class Meter:
         self.flops_by_kind: dict[str, int] = {}
         self.macs = self.inputs = self.allocated = self.allocated_bytes = 0
         self.read_out = self.decisions = 0
+        self.steps = 0  # operations of NumPy, large or small: how long it took to count
         self.peak = self.peak_bytes = self.peak_beyond_inputs = 0
         self.largest = Largest(0, (0,))
         self.result: Any = None
@@ -133,6 +134,7 @@ class Meter:
     # -- counting
 
     def _count(self, kind: str, flops: int, macs: int = 0) -> None:
+        self.steps += 1
         if flops > 0:
             self.flops_by_kind[kind] = self.flops_by_kind.get(kind, 0) + flops
             self.macs += macs

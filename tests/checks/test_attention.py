@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
+from course_utils.answers import ____
 from course_utils.checks import attention as check
 from course_utils.exercise import Outcome
 from tests.checks.forms import passes_in_every_form, students_own
@@ -471,3 +472,56 @@ def test_rows_that_look_like_columns_when_swapped_are_not_taken_for_columns(A):
 def test_unrelated_outputs_are_refuted_by_running_attention():
     feedback = check.order_blindness([[1, 0], [0, 1]], [[0, 1], [1, 0]], "unrelated")
     assert feedback.says.endswith("rows swapped, not unrelated.")
+
+
+# -- a slip in 4.2 is charged once -----------------------------------------------------------------
+
+
+def unscaled(Q, K, V):
+    return package.softmax(Q @ K.T) @ V
+
+
+def over_queries(Q, K, V):
+    return package.softmax(Q @ K.T / np.sqrt(Q.shape[1]), axis=0) @ V
+
+
+def nothing(Q, K, V):
+    return np.zeros((len(Q), V.shape[1]))
+
+
+def built_on(attend):
+    def cross(Y, Z, Wq, Wk, Wv):
+        return attend(Y @ Wq, Z @ Wk, Z @ Wv)
+
+    def heads(X, heads, Wo):
+        outputs = [attend(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads]
+        return np.concatenate(outputs, axis=1) @ Wo
+
+    return cross, heads
+
+
+@pytest.mark.parametrize("attend", [unscaled, over_queries])
+def test_what_is_built_on_a_known_slip_is_right(attend):
+    cross, heads = built_on(attend)
+    for exercise, answer in [(check.cross_attention, cross), (check.multi_head, heads)]:
+        assert exercise(answer).earned == 0
+        followed = exercise(answer, attend)
+        assert followed.outcome is Outcome.RIGHT
+        assert "whose slip is charged there" in followed.says
+
+
+def test_another_mistake_on_top_of_it_is_wrong():
+    swapped = check.cross_attention(
+        lambda Y, Z, Wq, Wk, Wv: unscaled(Z @ Wq, Y @ Wk, Y @ Wv), unscaled
+    )
+    assert swapped.outcome is not Outcome.RIGHT
+    _, heads = built_on(unscaled)
+    assert check.multi_head(lambda X, h, Wo: heads(X, h[::-1], Wo), unscaled).earned == 0
+
+
+@pytest.mark.parametrize("attend", [nothing, lambda Q, K, V: 1 / 0, lambda Q, K, V: ____, 3, None])
+def test_what_is_built_on_nothing_known_is_judged_by_the_definition(attend):
+    cross, _ = built_on(nothing)
+    assert check.cross_attention(cross, attend).outcome is Outcome.WRONG
+    cross, _ = built_on(package.attention)
+    assert check.cross_attention(cross, attend).outcome is Outcome.RIGHT

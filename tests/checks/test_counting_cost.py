@@ -328,3 +328,31 @@ def test_the_number_of_heads_does_not_change_the_count():
         for heads in (one, four)
     ]
     assert macs[0] == macs[1] == check.multi_head_macs().subs({"N": 3, "D": 4})
+
+
+# -- a slip in 6.7 is charged once -----------------------------------------------------------------
+
+ONE_PRODUCT_FORGOTTEN = "3*N*D**2 + 2*N**2*D"  # W^O; in 6.7 it earns one point
+
+
+def test_what_follows_from_the_students_own_count_is_right():
+    for exercise, answer in [
+        (check.crossover, "3*D/2"),
+        (check.windowed, "3*N*D**2 + 2*M**2*N*D"),
+    ]:
+        assert exercise(answer).earned == 0
+        followed = exercise(answer, ONE_PRODUCT_FORGOTTEN)
+        assert (followed.outcome, followed.earned) == (Outcome.RIGHT, 1)
+        assert "whose slip is charged there" in followed.says
+
+
+def test_what_does_not_follow_from_it_is_wrong():
+    assert check.crossover("D", ONE_PRODUCT_FORGOTTEN).earned == 0
+    assert check.windowed("3*N*D**2 + 2*M*N*D", ONE_PRODUCT_FORGOTTEN).earned == 0
+
+
+@pytest.mark.parametrize("count", ["N*D**2", "2*N**2*D", "N**3", "N*D - N**2", "1", "junk(", None])
+def test_a_count_without_both_terms_decides_nothing(count):
+    assert check.crossover("3*D/2", count).earned == 0
+    assert check.windowed("N*D**2", count).earned == 0
+    assert check.crossover("2*D", count).earned == 1

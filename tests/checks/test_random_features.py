@@ -378,3 +378,21 @@ def test_right_numbers_earn_a_point_whatever_the_meter_says(leave):
         return np.array(mean)
 
     assert check.approximate_attention(numbers_alone, positive_features).earned == 1
+
+
+# -- a slip in 9.3 is charged once -----------------------------------------------------------------
+
+
+def test_features_that_the_students_own_variance_asks_for_are_right():
+    slip, needed = "exp(2*xy)*exp(s)/m", "exp(s)/r**2"  # the square of the mean not taken off
+    assert check.needed_features(needed).earned == 0
+    followed = check.needed_features(needed, slip)
+    assert (followed.outcome, followed.earned) == (Outcome.RIGHT, 1)
+    assert "whose slip is charged there" in followed.says
+    assert check.needed_features("exp(s)/r", slip).earned == 0
+
+
+@pytest.mark.parametrize("variance", ["exp(s)/m", "0", "exp(2*xy)*(exp(s) - 1)", "junk(", None])
+def test_a_variance_from_which_nothing_follows_decides_nothing(variance):
+    assert check.needed_features("exp(s)/r**2", variance).earned == 0
+    assert check.needed_features("(exp(s) - 1)/r**2", variance).earned == 1
