@@ -40,8 +40,9 @@ def class_of_five():
     yield answered("ada", "could not be checked", unread, answer="factor = ?", printed="hm\n")
     for student in ("bob", "cleo", "dora"):
         yield answered(student, "wrong", answer="factor = beta**3", signatures=(SIGNED,))
-    bad = hostile(unit=UNIT)
-    result = replace(bad.results[0], printed=MARKUP, called=MARKUP, signatures=(SIGNED,))
+    bad = hostile(student=f"zed {MARKUP} \u202e", unit=UNIT)
+    about = {"number": "2.3", "name": "bias", "printed": MARKUP, "called": MARKUP}
+    result = replace(bad.results[0], **about, signatures=(SIGNED,))
     yield replace(bad, results=(result,))
 
 
@@ -179,7 +180,7 @@ def test_a_decision_survives_a_regrade_is_shown_and_can_be_dropped(desk, grades)
 def test_a_hostile_answer_is_text_and_no_page_has_barriers(desk, scheme):
     desk.emulate_media(color_scheme=scheme)
     assert violations(desk) == []
-    go_to(desk, "=cmd")
+    go_to(desk, "zed")
     expect(desk.locator("h1")).to_contain_text("</script>")
     assert desk.locator("script").count() == 1
     assert desk.locator("img, iframe, b").count() == 0
