@@ -98,6 +98,6 @@ def test_what_is_printed_is_light_and_holds_the_whole_map(browser, tmp_path, mar
     assert view.evaluate(paper) != "rgb(255, 255, 255)"
     view.emulate_media(media="print", color_scheme="dark")
     assert view.evaluate(paper) == "rgb(255, 255, 255)"
-    cut = "() => { const m = document.querySelector('.map'); return m.scrollHeight - m.clientHeight; }"
-    assert view.evaluate(cut) <= 1
+    cut = "map => map.scrollHeight - map.clientHeight"
+    assert view.locator(".map").evaluate(cut) <= 1
     context.close()
