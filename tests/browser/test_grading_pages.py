@@ -3,6 +3,7 @@
 import pytest
 
 from classroom.grading import feedback, report
+from classroom.grading.families import group
 from classroom.grading.records import Override, mark
 from tests.browser.test_pages_accessible import (
     DESKTOP,
@@ -28,15 +29,26 @@ def marks():
     return sorted(marks, key=lambda m: not any(line.override for line in m.lines))
 
 
-@pytest.mark.parametrize("which", ["report", "feedback", "hostile"])
-def test_a_page_runs_and_loads_nothing_fits_a_phone_and_has_no_barriers(
-    browser, tmp_path, marks, which
+@pytest.fixture(scope="module")
+def families(marks):
+    return group([m.graded for m in marks], {})
+
+
+@pytest.mark.parametrize(
+    ("which", "scheme"),
+    [("report", "light"), ("report", "dark"), ("feedback", "light"), ("hostile", "light")],
+)
+def test_a_page_loads_nothing_fits_a_phone_and_has_no_barriers(
+    browser, tmp_path, marks, families, which, scheme
 ):
-    pages = {"report": lambda: report.page(marks), "feedback": lambda: feedback.page(marks[0])}
+    pages = {
+        "report": lambda: report.page(marks, "", families),
+        "feedback": lambda: feedback.page(marks[0]),
+    }
     pages["hostile"] = lambda: feedback.page(mark(hostile(), ()))
     path = tmp_path / "page.html"
     path.write_text(pages[which](), encoding="utf-8")
-    context = browser.new_context(viewport=DESKTOP, offline=True)
+    context = browser.new_context(viewport=DESKTOP, offline=True, color_scheme=scheme)
     view, events = context.new_page(), []
     view.on("request", lambda request: events.append(request.url))
     view.on("dialog", lambda dialog: events.append("a dialog"))
@@ -49,4 +61,43 @@ def test_a_page_runs_and_loads_nothing_fits_a_phone_and_has_no_barriers(
     view.evaluate(LEAVE_ONE_OF_EACH)
     assert violations(view) == []
     assert [url for url in events if not url.startswith(("data:", path.as_uri()))] == []
+    context.close()
+
+
+def test_the_heat_map_is_sorted_by_a_click_and_by_keyboard(browser, tmp_path, marks):
+    path = tmp_path / "page.html"
+    path.write_text(report.page(marks), encoding="utf-8")
+    context = browser.new_context(viewport=DESKTOP, offline=True)
+    view = context.new_page()
+    view.goto(path.as_uri())
+    cells = view.locator("table.heat tbody tr td:nth-of-type(1)")
+    view.get_by_role("button", name="2.1", exact=True).click()
+    largest_first = [int(text) for text in cells.all_inner_texts()]
+    assert largest_first == sorted(largest_first, reverse=True)
+    assert len(set(largest_first)) > 1
+    view.keyboard.press("Enter")
+    assert [int(text) for text in cells.all_inner_texts()] == largest_first[::-1]
+    head = view.locator("table.heat [aria-sort]")
+    assert (head.count(), head.get_attribute("aria-sort")) == (1, "ascending")
+    told = "Sorted by 2.1 equivalent_rules, smallest first."
+    assert view.get_by_role("status").inner_text() == told
+    names = view.locator("table.heat tbody tr th")
+    view.get_by_role("button", name="Student").click()
+    shown = [name.lower() for name in names.all_inner_texts()]
+    assert shown == sorted(shown)
+    context.close()
+
+
+def test_what_is_printed_is_light_and_holds_the_whole_map(browser, tmp_path, marks):
+    path = tmp_path / "page.html"
+    path.write_text(report.page(marks), encoding="utf-8")
+    context = browser.new_context(viewport=DESKTOP, offline=True, color_scheme="dark")
+    view = context.new_page()
+    view.goto(path.as_uri())
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    assert view.evaluate(paper) != "rgb(255, 255, 255)"
+    view.emulate_media(media="print", color_scheme="dark")
+    assert view.evaluate(paper) == "rgb(255, 255, 255)"
+    cut = "map => map.scrollHeight - map.clientHeight"
+    assert view.locator(".map").evaluate(cut) <= 1
     context.close()

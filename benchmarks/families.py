@@ -1,0 +1,143 @@
+"""What it costs to group wrong answers: the same submissions judged with and without signing them.
+
+Each submission is judged six times in a row by one judge in one sandbox, in turns so that wrong
+answers without a known mistake are signed and so that they are not; of each three the fastest
+counts, since whatever else the machine does can only slow it down. Then the records are grouped as
+those of a class of a thousand. The ratio is of both together to judging alone; one core, wall time.
+A student answers right, makes a known mistake or one that nobody knows, by chance (70, 20 and 10 of
+100).
+Run: python benchmarks/families.py [--submissions 60] [--unit 06_counting_cost]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from unittest.mock import patch
+
+from classroom.grading.families import group
+from classroom.grading.judge import Job, Judging, judge
+from classroom.grading.records import Graded
+from classroom.grading.running import Solutions
+from classroom.grading.sandbox import Limits, Sandbox
+from classroom.grading.signatures import Reference
+from classroom.roles import called_check
+from course_utils.units import declared
+
+ROOT = Path(__file__).parents[1]
+CLASS = 1000
+ORDER = (True, False, False, True, True, False)
+CHANCES = {"right": 70, "known": 20, "unknown": 10}
+TRIPLED = """
+import inspect
+def _tripled(right):
+    if inspect.isfunction(right):
+        return lambda *args: 3 * np.asarray(right(*args))
+    return f"3*({{right}})" if isinstance(right, str) else 3 * right
+{name} = _tripled({name})
+"""
+
+
+class Class:
+    """Students of a unit, drawn one by one."""
+
+    def __init__(self, unit: str) -> None:
+        solutions = Solutions(ROOT)
+        self.unit, self.asked = unit, [list(cell) for cell in solutions.asked(unit)]
+        self.solved = {cell.id: cell.source for cell in solutions.cells(unit)}
+        self.exercises = {e.name: e for e in declared(unit)}
+        calls = map(called_check, self.solved.values())
+        self.arguments = {call.exercise: call.arguments for call in calls if call}
+
+    def job(self, number: int) -> Job:
+        """The submission of one student."""
+        chance, cells = random.Random(number), dict(self.solved)
+        for name in self.exercises:
+            place = f"answer-{name.replace('_', '-')}"
+            (kind,) = chance.choices(list(CHANCES), list(CHANCES.values()))
+            cells[place] = self._answer(name, cells[place], kind, chance)
+        return Job(
+            student=f"s{number}",
+            unit=self.unit,
+            file="f",
+            digest="",
+            solution=self.asked,
+            cells=[list(cell) for cell in cells.items()],
+            limits=asdict(Limits()),
+            seed=str(number),
+            class_seed="class",
+        )
+
+    def _answer(self, name: str, right: str, kind: str, chance: random.Random) -> str:
+        known = [m.example for m in self.exercises[name].misconceptions]
+        texts = [e for e in known if all(isinstance(part, str | int | float) for part in e)]
+        if kind == "known" and texts:
+            example = chance.choice(texts)
+            return "\n".join(
+                f"{a} = {v!r}" for a, v in zip(self.arguments[name], example, strict=False)
+            )
+        if kind == "unknown":
+            return right + TRIPLED.format(name=self.arguments[name][-1])
+        return right
+
+
+def judged(jobs: Iterator[Job], unit: str) -> tuple[dict[bool, float], list[Graded], dict]:
+    """Seconds with and without signing, the records, and what the solution gives."""
+    seconds, records = {True: 0.0, False: 0.0}, []
+    quiet = patch.object(Judging, "_sign_all", lambda self, there: None)
+    with Sandbox(walled=True, number=os.getpid() % 4000) as sandbox:
+        first = next(jobs)
+        solution = [list(cell) for cell in Class(unit).solved.items()]
+        answer = judge(replace(first, cells=solution, is_solution=True), sandbox)  # and warm
+        for number, job in enumerate(jobs):
+            took: dict[bool, list[float]] = {True: [], False: []}
+            for signing in ORDER if number % 2 else ORDER[::-1]:
+                start = time.perf_counter()
+                if signing:
+                    done = judge(job, sandbox)
+                else:
+                    with quiet:
+                        judge(job, sandbox)
+                took[signing].append(time.perf_counter() - start)
+            for signing, times in took.items():
+                seconds[signing] += min(times)
+            records.append(Graded.from_dict(done["graded"]))
+    return seconds, records, answer["references"]
+
+
+def main() -> None:
+    """Print the seconds a submission, and the ratio."""
+    parser = argparse.ArgumentParser(description="Judging with and without families.")
+    parser.add_argument("--submissions", type=int, default=60)
+    parser.add_argument("--unit", default="06_counting_cost")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    class_ = Class(options.unit)
+    jobs = (class_.job(number) for number in range(options.submissions + 1))
+    seconds, records, told = judged(jobs, options.unit)
+    references = {name: Reference.from_dict(data) for name, data in told.items()}
+    copies = range(-(-CLASS // len(records)))
+    everyone = [replace(r, student=f"{r.student} {k}") for k in copies for r in records][:CLASS]
+    start = time.perf_counter()
+    families = group(everyone, references)
+    grouping = (time.perf_counter() - start) / len(everyone)
+    plain, signed = (seconds[way] / len(records) for way in (False, True))
+    wrong = sum(len(r.signatures) for g in records for r in g.results)
+    answers = sum(len(g.results) for g in records)
+    print(f"{len(records)} submissions of {options.unit}, {wrong} of {answers} answers signed")
+    print(f"judging alone              {1000 * plain:8.1f} ms a submission")
+    print(f"judging and signing        {1000 * signed:8.1f} ms     × {signed / plain:.3f}")
+    print(
+        f"grouping {len(everyone)} of them      {1000 * grouping:8.2f} ms, {len(families)} families"
+    )
+    print(f"both                                      × {(signed + grouping) / plain:.3f}")
+
+
+if __name__ == "__main__":
+    main()
