@@ -192,13 +192,17 @@ def from_text(text: str) -> np.ndarray:
     """θ again; a ValueError with a sentence if the text is not what `as_text` made."""
     try:
         packed = base64.b64decode("".join(text.split()), validate=True)
-        content = zlib.decompressobj().decompress(packed, 1 << 20)
-        return np.frombuffer(content, dtype="<f2").astype(float)
+        reader = zlib.decompressobj()
+        theta = np.frombuffer(reader.decompress(packed, 1 << 20), dtype="<f2").astype(float)
+        whole = reader.eof
     except (ValueError, zlib.error):
+        whole = False
+    if not whole:
         raise ValueError(
             "This text is not what as_text(theta) gave; copy all of it, from the first letter to "
             "the last."
-        ) from None
+        )
+    return theta
 
 
 # -- writing --------------------------------------------------------------------------------------
