@@ -167,7 +167,7 @@ def _chances(Z, y):
     "−1/p at the true level is the slope by p. The softmax lies between p and the logits.",
 )
 def _by_chances(Z, y):
-    return -_hot(Z, y) / softmax(Z) / len(Z)
+    return -1.0 * _hot(Z, y) / softmax(Z) / len(Z)
 
 
 @entropy_gradient.mistake(
@@ -359,30 +359,35 @@ def _gain_shift(X, G):
     return G.sum(axis=0)
 
 
-# -- 12.3: linear attention ------------------------------------------------------------------------
+# -- 12.3: linear attention that forgets -----------------------------------------------------------
 
 
-def attended(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Causal linear attention by its definition; Q and K are features."""
-    rows = [(K[: i + 1] @ q) @ V[: i + 1] / (K[: i + 1] @ q).sum() for i, q in enumerate(Q)]
+def attended(Q: np.ndarray, K: np.ndarray, V: np.ndarray, gamma: float) -> np.ndarray:
+    """Causal linear attention in which a token fades by γ a step; Q and K are features."""
+    rows = []
+    for i, q in enumerate(Q):
+        weights = gamma ** np.arange(i, -1, -1) * (K[: i + 1] @ q)
+        rows.append(weights @ V[: i + 1] / weights.sum())
     return np.array(rows)
 
 
-def any_features(rng: np.random.Generator) -> Arrays:
-    """Features above zero, values and a gradient, every size another."""
+def any_features(rng: np.random.Generator) -> tuple:
+    """Features above zero, values and a gradient, every size another, and how fast they fade."""
     n, m, width = sizes(rng, 3, high=9)
     Q, K = (rng.uniform(0.2, 3, (n, m)).round(2) for _ in range(2))
-    return Q, K, numbers(rng, n, width), numbers(rng, n, width)
+    gamma = float(rng.choice([0.3, 0.5, 0.8, 0.95, 1.0]))
+    return Q, K, numbers(rng, n, width), numbers(rng, n, width), gamma
 
 
-FEATURES = [
+FEATURES: list[tuple] = [
     (
         np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]),
         np.array([[1.0, 1.0], [2.0, 1.0], [1.0, 3.0]]),
         np.array([[8.0, 0.0], [0.0, 8.0], [5.0, 3.0]]),
         np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]]),
+        0.5,
     ),
-    tuple(np.array([[value]]) for value in (2.0, 1.0, 3.0, 1.0)),
+    (*(np.array([[value]]) for value in (2.0, 1.0, 3.0, 1.0)), 0.9),
 ]
 
 
@@ -391,7 +396,7 @@ def attention_gradient(
     d_v: Annotated[FunctionAnswer, Function(samples=FEATURES)],
     d_k: Annotated[FunctionAnswer, Function(samples=FEATURES)],
 ) -> Verdict:
-    """Write the gradients of causal linear attention by the values and by the keys' features."""
+    """Write the gradients of linear attention that forgets, by the values and by the keys."""
     return right("At 8 sizes the definition measures both gradients.")
 
 
@@ -405,15 +410,17 @@ def _by_keys(d_k: FunctionAnswer) -> Verdict:
     return _attention_slopes(d_k, 1)
 
 
-def _loss_of_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, G: np.ndarray) -> float:
-    return float((G * attended(Q, K, V)).sum())
+def _loss_of_attention(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, G: np.ndarray, gamma: float
+) -> float:
+    return float((G * attended(Q, K, V, gamma)).sum())
 
 
 def _attention_slopes(answer: FunctionAnswer, position: int) -> Verdict:
-    for Q, K, V, G in cases(FEATURES, any_features):
-        arrays = [Q, K, V, G]
+    for Q, K, V, G, gamma in cases(FEATURES, any_features):
+        arrays = [Q, K, V, G, gamma]
         found = answer.array(*arrays, shape=arrays[position].shape)
-        at = f"with Q = {show(Q)}, K = {show(K)}, V = {show(V)} and G = {show(G)}"
+        at = f"with Q = {show(Q)}, K = {show(K)}, V = {show(V)}, G = {show(G)} and γ = {gamma}"
         measured = slopes(_loss_of_attention, arrays, position)
         if verdict := off(measured, found, at=at, what="the gradient"):
             return verdict
@@ -421,27 +428,35 @@ def _attention_slopes(answer: FunctionAnswer, position: int) -> Verdict:
 
 
 attention_gradient.add_hints(
-    "v_j is in y_i for all i ≥ j, with the weight q_iᵀk_j / q_iᵀz_i: its gradient adds up the g_i "
-    "with these weights.",
-    "With A = np.tril(Q @ K.T) and the sums of its rows all of this is products of matrices. The "
-    "mask works on the way back as well.",
+    "v_j is in y_i for all i ≥ j, with its weight γ^(i−j) q_iᵀk_j over the sum of these: its "
+    "gradient adds up the g_i with these weights.",
+    "With a matrix that has γ^(i−j) below and on the diagonal and 0 above it, times Q @ K.T, all "
+    "of this is products of matrices. The same matrix works on the way back.",
     "k_j stands above and below the fraction line: by the quotient rule the slope by q_iᵀk_j is "
-    "(g_iᵀv_j − g_iᵀy_i)/q_iᵀz_i.",
+    "γ^(i−j) (g_iᵀv_j − g_iᵀy_i) over the sum of the weights.",
 )
 attention_gradient.forbid(
     "autodiff.causal_linear_attention", "autodiff.gradients", "rnn.finite_differences"
 )
 
 
-def _weights(Q, K):
-    A = np.tril(Q @ K.T)
-    return A / A.sum(axis=1, keepdims=True)
+def _fading(n, gamma):
+    age = np.subtract.outer(np.arange(n), np.arange(n))
+    return np.where(age >= 0, gamma ** np.maximum(age, 0), 0.0)
 
 
-def _scores(Q, K, V, G, y):
-    """The slopes by q_iᵀk_j, masked."""
-    total = np.tril(Q @ K.T).sum(axis=1, keepdims=True)
-    return np.tril(G @ V.T - (G * y).sum(axis=1, keepdims=True)) / total
+def _similar(Q, K, gamma):
+    return _fading(len(Q), gamma) * (Q @ K.T)
+
+
+def _total(Q, K, gamma):
+    return _similar(Q, K, gamma).sum(axis=1, keepdims=True)
+
+
+def _pairs(Q, K, V, G, gamma, y):
+    """The slopes by q_iᵀk_j."""
+    along = (G * y).sum(axis=1, keepdims=True)
+    return _fading(len(Q), gamma) * (G @ V.T - along) / _total(Q, K, gamma)
 
 
 VALUES, KEYS = "By the values", "By the keys"
@@ -452,27 +467,26 @@ VALUES, KEYS = "By the values", "By the keys"
     "v_j is seen by the tokens i ≥ j. This adds up the tokens before it.",
     part=VALUES,
 )
-def _forward_mask(Q, K, V, G):
-    return _weights(Q, K) @ G
+def _forward_mask(Q, K, V, G, gamma):
+    return _similar(Q, K, gamma) / _total(Q, K, gamma) @ G
 
 
 @attention_gradient.mistake(
-    "no mask",
-    "Tokens before j did not see v_j, so nothing comes back from them.",
+    "the fading forgotten",
+    "The weight of token j in y_i has the factor γ^(i−j), on the way back as on the way forward.",
     part=VALUES,
 )
-def _no_mask(Q, K, V, G):
-    A = Q @ K.T
-    return (A / np.tril(A).sum(axis=1, keepdims=True)).T @ G
+def _unfaded(Q, K, V, G, gamma):
+    return (np.tril(Q @ K.T) / np.tril(Q @ K.T).sum(axis=1, keepdims=True)).T @ G
 
 
 @attention_gradient.mistake(
     "not normalized",
-    "Each g_i has to be divided by its own denominator q_iᵀz_i.",
+    "Each g_i has to be divided by the sum of the weights of token i.",
     part=VALUES,
 )
-def _not_normalized(Q, K, V, G):
-    return np.tril(Q @ K.T).T @ G
+def _not_normalized(Q, K, V, G, gamma):
+    return _similar(Q, K, gamma).T @ G
 
 
 @attention_gradient.mistake(
@@ -480,18 +494,17 @@ def _not_normalized(Q, K, V, G):
     "The denominator belongs to the query i that looks, and not to the value j that is seen.",
     part=VALUES,
 )
-def _wrong_sum(Q, K, V, G):
-    A = np.tril(Q @ K.T)
-    return (A.T @ G) / A.sum(axis=1, keepdims=True)
+def _wrong_sum(Q, K, V, G, gamma):
+    return (_similar(Q, K, gamma).T @ G) / _total(Q, K, gamma)
 
 
 @attention_gradient.mistake(
     "the denominator taken for a constant",
-    "k_j is in z_i as well. The quotient rule brings a second term, −g_iᵀy_i.",
+    "k_j is in the denominator as well. The quotient rule brings a second term, −g_iᵀy_i.",
     part=KEYS,
 )
-def _constant_sum(Q, K, V, G):
-    return _scores(Q, K, V, G, np.zeros_like(G)).T @ Q
+def _constant_sum(Q, K, V, G, gamma):
+    return _pairs(Q, K, V, G, gamma, np.zeros_like(G)).T @ Q
 
 
 @attention_gradient.mistake(
@@ -499,8 +512,8 @@ def _constant_sum(Q, K, V, G):
     "A larger denominator makes the output smaller: the second term is taken away.",
     part=KEYS,
 )
-def _plus(Q, K, V, G):
-    return _scores(Q, K, V, G, -attended(Q, K, V)).T @ Q
+def _plus(Q, K, V, G, gamma):
+    return _pairs(Q, K, V, G, gamma, -attended(Q, K, V, gamma)).T @ Q
 
 
 @attention_gradient.mistake(
@@ -508,10 +521,20 @@ def _plus(Q, K, V, G):
     "The slopes by q_iᵀk_j are 0 where j > i: these pairs were masked on the way forward.",
     part=KEYS,
 )
-def _unmasked(Q, K, V, G):
-    total = np.tril(Q @ K.T).sum(axis=1, keepdims=True)
-    along = (G * attended(Q, K, V)).sum(axis=1, keepdims=True)
-    return ((G @ V.T - along) / total).T @ Q
+def _unmasked(Q, K, V, G, gamma):
+    age = np.subtract.outer(np.arange(len(Q)), np.arange(len(Q)))
+    along = (G * attended(Q, K, V, gamma)).sum(axis=1, keepdims=True)
+    return (gamma**age * (G @ V.T - along) / _total(Q, K, gamma)).T @ Q
+
+
+@attention_gradient.mistake(
+    "the fading forgotten on the way back",
+    "The outputs fade, and so do the slopes by q_iᵀk_j: each has the factor γ^(i−j).",
+    part=KEYS,
+)
+def _unfaded_back(Q, K, V, G, gamma):
+    along = (G * attended(Q, K, V, gamma)).sum(axis=1, keepdims=True)
+    return (np.tril(G @ V.T - along) / _total(Q, K, gamma)).T @ Q
 
 
 @attention_gradient.mistake(
@@ -520,8 +543,8 @@ def _unmasked(Q, K, V, G):
     "around and met with the queries.",
     part=KEYS,
 )
-def _by_queries(Q, K, V, G):
-    return _scores(Q, K, V, G, attended(Q, K, V)) @ K
+def _by_queries(Q, K, V, G, gamma):
+    return _pairs(Q, K, V, G, gamma, attended(Q, K, V, gamma)) @ K
 
 
 # -- 12.4: a planted bug ---------------------------------------------------------------------------
@@ -548,12 +571,6 @@ def worksheet(student: Any) -> list[str]:
     """Six lines of a backward pass for this student; one of them is wrong."""
     number, bug = BUGS[rng_for(student, "12_capstone").below(len(BUGS))]
     return [*LINES[: number - 1], bug, *LINES[number:]]
-
-
-def show_worksheet(student: Any) -> None:
-    """Print the lines with their numbers."""
-    for number, line in enumerate(worksheet(student), start=1):
-        print(f"{number}  {line}")
 
 
 def run_lines(lines: list[str], Q: Any, K: Any, V: Any, G: Any) -> tuple[Any, Any, Any]:
@@ -632,7 +649,9 @@ planted_bug.add_hints(
     "A softmax pulls back A · (d_A − the sum of d_A · A over each row); the scores are divided by "
     "√m once, and that factor comes back once for Q and once for K.",
 )
-planted_bug.forbid("autodiff.causal_attention", "autodiff.gradients", "rnn.finite_differences")
+planted_bug.forbid(
+    "autodiff.causal_attention", "autodiff.gradients", "block.backward", "rnn.finite_differences"
+)
 
 
 def _with(number, text):
@@ -719,17 +738,6 @@ def sizes_of_the_model(
     return right("Parameters were counted, work was metered, and memory was weighed, for 12 sizes.")
 
 
-def _as_counted(
-    formula: FormulaAnswer, kind: Formula, count: Callable[[dict], int], what: str
-) -> Verdict:
-    for point in kind.points():
-        counted, given = count(point), formula(**point)
-        if not close(counted, given):
-            says = f"at {show_at(point)} there are {counted:,} {what}; your formula gives "
-            return wrong(f"{says}{show(given, 9)}.", at=show_at(point), yours=given)
-    return right()
-
-
 @sizes_of_the_model.part("Parameters")
 def _parameters(parameters: FormulaAnswer) -> Verdict:
     return _as_counted(parameters, SIZES, lambda point: sized(point).size, "parameters")
@@ -753,6 +761,17 @@ def _memory(state: FormulaAnswer, cache: FormulaAnswer) -> Verdict:
         return 8 * int(point["L"] * 2 * point["t"] * point["h"] * point["m"])
 
     return _as_counted(cache, READ, count, "bytes in the cache")
+
+
+def _as_counted(
+    formula: FormulaAnswer, kind: Formula, count: Callable[[dict], int], what: str
+) -> Verdict:
+    for point in kind.points():
+        counted, given = count(point), formula(**point)
+        if not close(counted, given):
+            says = f"at {show_at(point)} there are {counted:,} {what}; your formula gives "
+            return wrong(f"{says}{show(given, 9)}.", at=show_at(point), yours=given)
+    return right()
 
 
 sizes_of_the_model.add_hints(
@@ -860,8 +879,8 @@ def pictures(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 FEW = [
-    (np.array([[0, 1], [0, 0], [1, 0]]), np.array([[0, 0], [1, 1]]), 2),
     (np.array([[0, 2, 1]]), np.array([[0, 0, 0], [2, 2, 2]]), 4),
+    (np.array([[0, 1], [0, 0], [1, 0]]), np.array([[0, 0], [1, 1]]), 2),
 ]
 
 
@@ -918,11 +937,8 @@ histogram_baseline.mistake(
     "counts from 0 on",
     "A level that never occurred in training then has chance 0, and the first surprise costs "
     "infinitely many bits. Begin every count at 1.",
-    example=(
-        lambda training, test, levels: _mean_bits(
-            _counts(training, levels, 0) / len(training), test
-        ),
-    ),
+    example=(lambda *given: _mean_bits(_counts(given[0], given[2], 0) / len(given[0]), given[1]),),
+    when=lambda bits: not np.isfinite(bits(*FEW[0])),
     not_finite=True,
 )
 

@@ -56,34 +56,51 @@ def gain_by_rows(X, G):
     return sum(g * (x - x.mean()) / np.sqrt(x.var() + 1e-5) for x, g in zip(X, G, strict=True))
 
 
-def values_by_running_sum(Q, K, V, G):
-    G = G / (Q * np.cumsum(K, axis=0)).sum(axis=1, keepdims=True)
-    u = np.cumsum((Q[:, :, None] * G[:, None, :])[::-1], axis=0)[::-1]
-    return np.einsum("nml,nm->nl", u, K)
+def backward_sum(terms, gamma):
+    """u_j = γ u_{j+1} + the term of j, from the last token to the first."""
+    u, result = 0.0, []
+    for term in terms[::-1]:
+        u = gamma * u + term
+        result.append(u)
+    return np.array(result[::-1])
 
 
-def keys_by_running_sum(Q, K, V, G):
+def pulled(Q, K, V, G, gamma):
+    """The state that runs backward, and the values with a 1 behind them."""
     V = np.column_stack([V, np.ones(len(V))])
-    s = np.cumsum(K[:, :, None] * V[:, None, :], axis=0)
-    sums = np.einsum("nm,nml->nl", Q, s)
+    s, sums = 0.0, []
+    for q, k, v in zip(Q, K, V, strict=True):
+        s = gamma * s + np.outer(k, v)
+        sums.append(q @ s)
+    sums = np.array(sums)
     y = sums[:, :-1] / sums[:, -1:]
     G = np.column_stack([G, -(G * y).sum(axis=1)]) / sums[:, -1:]
-    u = np.cumsum((Q[:, :, None] * G[:, None, :])[::-1], axis=0)[::-1]
+    return backward_sum(Q[:, :, None] * G[:, None, :], gamma), V
+
+
+def values_by_running_sum(Q, K, V, G, gamma):
+    u, _ = pulled(Q, K, V, G, gamma)
+    return np.einsum("nml,nm->nl", u, K)[:, :-1]
+
+
+def keys_by_running_sum(Q, K, V, G, gamma):
+    u, V = pulled(Q, K, V, G, gamma)
     return np.einsum("nml,nl->nm", u, V)
 
 
-def values_masked(Q, K, V, G):
-    A = np.tril(Q @ K.T)
+def values_masked(Q, K, V, G, gamma):
+    i = np.arange(len(Q))
+    A = np.tril(gamma ** np.abs(i[:, None] - i)) * (Q @ K.T)
     return (A / A.sum(axis=1, keepdims=True)).T @ G
 
 
-def keys_in_loops(Q, K, V, G):
+def keys_in_loops(Q, K, V, G, gamma):
     result = np.zeros_like(K)
     for i in range(len(Q)):
-        w = K[: i + 1] @ Q[i]
-        y = w @ V[: i + 1] / w.sum()
+        w = [gamma ** (i - j) * (K[j] @ Q[i]) for j in range(i + 1)]
+        y = w @ V[: i + 1] / sum(w)
         for j in range(i + 1):
-            result[j] += G[i] @ (V[j] - y) / w.sum() * Q[i]
+            result[j] += gamma ** (i - j) * G[i] @ (V[j] - y) / sum(w) * Q[i]
     return result
 
 
@@ -240,7 +257,7 @@ def test_another_epsilon_in_the_norm_is_seen():
 
 
 def test_a_gradient_that_works_for_one_token_only_is_refuted():
-    feedback = check.attention_gradient(lambda Q, K, V, G: G, lambda Q, K, V, G: 0 * K)
+    feedback = check.attention_gradient(lambda *given: given[3], lambda *given: 0 * given[1])
     assert feedback.outcome is Outcome.WRONG
     assert feedback.earned == 0
 
