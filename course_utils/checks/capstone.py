@@ -860,114 +860,127 @@ sizes_of_the_model.mistake(
 # -- 12.6: a baseline ------------------------------------------------------------------------------
 
 
-def bits_by_histogram(training: np.ndarray, test: np.ndarray, levels: int) -> float:
-    """Pixel by pixel: −log₂ of how often the level was there in training, each count from 1 on."""
-    total = 0.0
-    for image in test:
-        for place, level in enumerate(image):
-            seen = 1 + int((training[:, place] == level).sum())
-            total -= np.log2(seen / (len(training) + levels))
-    return float(total / test.size)
+def above(images: np.ndarray, levels: int, width: int) -> np.ndarray:
+    """The level of the pixel above each one; in the first row it is a level of its own."""
+    top = np.full((len(images), width), levels)
+    return np.concatenate([top, images], axis=1)[:, : images.shape[1]]
 
 
-def pictures(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+def bits_by_above(training: np.ndarray, test: np.ndarray, levels: int, width: int) -> float:
+    """−log₂ of how often a level stood below the one above it in training, each count from 1 on."""
+    counts = np.ones((levels + 1, levels))
+    for upper, level in zip(above(training, levels, width).flat, training.flat, strict=True):
+        counts[upper, level] += 1
+    pairs = zip(above(test, levels, width).flat, test.flat, strict=True)
+    bits = [-np.log2(counts[upper, level] / counts[upper].sum()) for upper, level in pairs]
+    return float(np.mean(bits))
+
+
+def pictures(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int, int]:
     """Training and test pictures of any size, with some levels that training never has."""
-    train, test, places = sizes(rng, 3, high=12)
+    train, test, width, rows = sizes(rng, 4, high=9)
     levels = int(rng.integers(2, 9))
-    drawn = np.minimum(rng.integers(0, levels, (train, places)), rng.integers(0, levels))
-    return drawn, rng.integers(0, levels, (test, places)), levels
+    drawn = np.minimum(rng.integers(0, levels, (train, rows * width)), rng.integers(0, levels))
+    return drawn, rng.integers(0, levels, (test, rows * width)), levels, width
 
 
 FEW = [
-    (np.array([[0, 2, 1]]), np.array([[0, 0, 0], [2, 2, 2]]), 4),
-    (np.array([[0, 1], [0, 0], [1, 0]]), np.array([[0, 0], [1, 1]]), 2),
+    (np.array([[0, 2, 1, 2]]), np.array([[0, 0, 0, 0], [2, 2, 2, 2]]), 4, 2),
+    (np.array([[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0]]), np.array([[0, 0, 1, 1, 0, 1]]), 2, 2),
+    (np.array([[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0]]), np.array([[0, 0, 1, 1, 0, 1]]), 2, 3),
 ]
 
 
 @exercise("12.6", points=2)
-def histogram_baseline(bits: Annotated[FunctionAnswer, Function(samples=FEW)]) -> Verdict:
-    """Write the bits a pixel of the model that knows each pixel's own histogram alone."""
-    for training, test, levels in cases(FEW, pictures):
-        answer = bits.array(training, test, levels, shape=())
-        at = f"With the training pictures {show(training)}, the test pictures {show(test)} and "
-        expected = bits_by_histogram(training, test, levels)
-        if verdict := differs(expected, answer, at=f"{at}{levels} levels", what="bits a pixel"):
+def baseline(bits: Annotated[FunctionAnswer, Function(samples=FEW)]) -> Verdict:
+    """Write the bits a pixel of the model that knows the pixel above, and nothing else."""
+    for training, test, levels, width in cases(FEW, pictures):
+        answer = bits.array(training, test, levels, width, shape=())
+        at = f"With the training pictures {show(training)}, the test pictures {show(test)}, "
+        at += f"{levels} levels and rows of {width}"
+        expected = bits_by_above(training, test, levels, width)
+        if verdict := differs(expected, answer, at=at, what="bits a pixel"):
             return verdict
-    _, held_out = digits = training_and_held_out()
-    said = bits_by_histogram(*digits, 17)
-    answer = bits.array(*digits, 17, shape=())
+    training, held_out = training_and_held_out()
+    said = bits_by_above(training, held_out, 17, 8)
+    answer = bits.array(training, held_out, 17, 8, shape=())
     if verdict := differs(said, answer, at=f"For the {len(held_out)} held-out digits"):
         return verdict
     return right(f"Pixel by pixel it is the same; held-out digits take {said:.2f} bits a pixel.")
 
 
-histogram_baseline.add_hints(
-    "For each place count how often each level occurs in training, and add 1 to every count.",
-    "Divide by the sum: the number of training pictures plus the number of levels. Then −log₂ of "
-    "the chance of each test pixel, and the mean over all of them.",
+baseline.add_hints(
+    "One table for all places: a row for each level that may stand above, and one more for pixels "
+    "of the first row, which have nothing above them. Every count starts at 1.",
+    "The pixel above is `width` places earlier. Divide each row of the table by its sum.",
+    "`np.add.at(counts, (upper, level), 1)` counts pairs, also those that come twice.",
 )
 
 
-def _counts(training, levels, start=1):
-    return start + np.array([np.bincount(c, minlength=levels) for c in training.T])
+def _table(training, levels, width, start=1.0):
+    counts = np.full((levels + 1, levels), start)
+    np.add.at(counts, (above(training, levels, width), training), 1)
+    return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _mean_bits(p, test, log=np.log2):
-    return -log(p[np.arange(test.shape[1]), test]).mean()
+def _read(table, test, levels, width, log=np.log2):
+    return -log(table[above(test, levels, width), test]).mean()
 
 
-@histogram_baseline.mistake(
+@baseline.mistake(
     "natural logarithm", "That is in nats. A bit is counted with the logarithm to base 2."
 )
-def _nats(training, test, levels):
-    counts = _counts(training, levels)
-    return _mean_bits(counts / counts.sum(axis=1, keepdims=True), test, np.log)
+def _nats(training, test, levels, width):
+    return _read(_table(training, levels, width), test, levels, width, np.log)
 
 
-@histogram_baseline.mistake(
-    "counts that start at 1, divided by the pictures alone",
-    "The ones were added to every level, so the chances sum to 1 only if they are divided by the "
-    "number of pictures plus the number of levels.",
-)
-def _unbalanced(training, test, levels):
-    return _mean_bits(_counts(training, levels) / len(training), test)
-
-
-histogram_baseline.mistake(
+baseline.mistake(
     "counts from 0 on",
-    "A level that never occurred in training then has chance 0, and the first surprise costs "
+    "A pair that never occurred in training then has chance 0, and the first surprise costs "
     "infinitely many bits. Begin every count at 1.",
-    example=(lambda *given: _mean_bits(_counts(given[0], given[2], 0) / len(given[0]), given[1]),),
+    example=(
+        lambda training, test, levels, width: _read(
+            _table(training, levels, width, 0.0), test, levels, width
+        ),
+    ),
     when=lambda bits: not np.isfinite(bits(*FEW[0])),
     not_finite=True,
 )
 
 
-@histogram_baseline.mistake(
-    "one histogram for all places",
-    "Here every place has its own histogram: the rim is always white, the middle is not.",
+@baseline.mistake(
+    "the pixel to the left",
+    "The text runs row by row: the pixel above is `width` places earlier, not one.",
 )
-def _one_for_all(training, test, levels):
-    counts = 1 + np.bincount(training.ravel(), minlength=levels)
-    return -np.log2((counts / counts.sum())[test]).mean()
+def _left(training, test, levels, width):
+    return _read(_table(training, levels, 1), test, levels, 1)
 
 
-@histogram_baseline.mistake(
-    "a sum in place of a mean over the pixels",
+@baseline.mistake(
+    "divided by all pairs",
+    "The chance is that of a level *given* the one above it: divide by the sum of its row, and "
+    "not by the sum of the whole table.",
+)
+def _joint(training, test, levels, width):
+    counts = np.ones((levels + 1, levels))
+    np.add.at(counts, (above(training, levels, width), training), 1)
+    return _read(counts / counts.sum(), test, levels, width)
+
+
+@baseline.mistake(
+    "a sum over the picture in place of a mean over the pixels",
     "Bits a pixel: divide by the number of all test pixels.",
 )
-def _bits_a_picture(training, test, levels):
-    counts = _counts(training, levels)
-    return _mean_bits(counts / counts.sum(axis=1, keepdims=True), test) * test.shape[1]
+def _bits_a_picture(training, test, levels, width):
+    return _read(_table(training, levels, width), test, levels, width) * test.shape[1]
 
 
-@histogram_baseline.mistake(
-    "the entropy of training",
+@baseline.mistake(
+    "the training pictures evaluated",
     "This is what the training pictures take. Count in training, and evaluate on the test.",
 )
-def _of_training(training, test, levels):
-    counts = _counts(training, levels)
-    return _mean_bits(counts / counts.sum(axis=1, keepdims=True), training)
+def _of_training(training, test, levels, width):
+    return _read(_table(training, levels, width), training, levels, width)
 
 
 # -- 12.7: the fixed state -------------------------------------------------------------------------
