@@ -62,26 +62,26 @@ def test_the_unit_keeps_what_all_units_promise(course):
     tests = "tests/checks/test_diffusion.py tests/checks/test_every_exercise.py tests/test_units.py"
     tests += " tests/checks/test_reading_order.py tests/test_committed_notebooks.py"
     tests += " tests/classroom/test_slides.py tests/test_links.py tests/test_facts.py"
-    chosen = "(diffusion or 12_ or 12. or links or facts) and not nbval"
+    chosen = "(diffusion or 13_ or 13. or links or facts) and not nbval"
     run(course, f'python -m pytest -q -p no:cacheprovider {tests} -k "{chosen}"')
     run(course, "python -m ruff check --no-cache . && python -m ruff format --check --no-cache .")
 
 
 def test_maps_titles_and_neighbors_know_the_unit(course):
     readme = (course / "README.md").read_text(encoding="utf-8")
-    assert "| 12 | [Diffusion: noise and back](notebooks/12_diffusion.ipynb) | [2 points]" in readme
-    assert "12_diffusion.ipynb" in (course / "notebooks" / "11_transport.ipynb").read_text("utf-8")
+    assert "| 13 | [Diffusion: noise and back](notebooks/13_diffusion.ipynb) | [2 points]" in readme
+    assert "13_diffusion.ipynb" in (course / "notebooks" / "12_capstone.ipynb").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("number", "name", "title", "says"),
     [
         ("0", "diffusion", "A", "no number of a unit"),
-        ("twelve", "diffusion", "A", "no number of a unit"),
-        ("12", "Diffusion", "A", "no name of a unit"),
-        ("12", "diffusion.ipynb", "A", "no name of a unit"),
-        ("12", "diffusion", " ", "A title is one line"),
-        ("12", "diffusion", 'Say "A"', "A title is one line"),
+        ("thirteen", "diffusion", "A", "no number of a unit"),
+        ("13", "Diffusion", "A", "no name of a unit"),
+        ("13", "diffusion.ipynb", "A", "no name of a unit"),
+        ("13", "diffusion", " ", "A title is one line"),
+        ("13", "diffusion", 'Say "A"', "A title is one line"),
         ("02", "diffusion", "A", "a unit 02 or diffusion already"),
         ("99", "momentum", "A", "a unit 99 or momentum already"),
     ],
