@@ -181,6 +181,8 @@ def install(lock):
     for tool in tools:
         steps = [tool + ["--require-hashes", "-r", lock], tool + ["--no-deps"] + editable]
         if all(progress.wait(step) == 0 for step in steps):
+            # Compiled now, for whoever may not write there later.
+            progress.wait([str(PYTHON), "-m", "compileall", "-q"] + own_packages())
             progress.done()
             return
         if offline():
@@ -190,6 +192,12 @@ def install(lock):
         "\nThe packages could not be installed. %s; details are in %s\n"
         "Run the same command again to go on." % (why, LOG)
     )
+
+
+def own_packages():
+    """The folders of the course's packages that are here."""
+    names = ("course_utils", "instruments", "classroom")
+    return [str(ROOT / name) for name in names if (ROOT / name).is_dir()]
 
 
 def offline():

@@ -244,6 +244,8 @@ def test_a_broken_record_of_what_is_installed_counts_as_none(quick, text):
 
 # -- installing -----------------------------------------------------------------------------------
 
+COMPILED = ("compileall", "all")
+
 
 @pytest.fixture
 def tools(boot, monkeypatch):
@@ -253,7 +255,8 @@ def tools(boot, monkeypatch):
 
     def wait(progress, command):
         tool = command[2]
-        step = "lock" if "-r" in command else "course" if "--editable" in command else "uv"
+        steps = {"-r": "lock", "--editable": "course", "-q": "all"}
+        step = next((step for word, step in steps.items() if word in command), "uv")
         boot.asked.append((tool, step))
         failed = (tool, step) in boot.failing
         if failed:
@@ -266,7 +269,7 @@ def tools(boot, monkeypatch):
 
 def test_uv_installs_where_it_can_be_had(tools, capsys):
     tools.install(tools.CORE)
-    assert tools.asked == [("pip", "uv"), ("uv", "lock"), ("uv", "course")]
+    assert tools.asked == [("pip", "uv"), ("uv", "lock"), ("uv", "course"), COMPILED]
     assert "done in 0 s" in capsys.readouterr().out
 
 
@@ -285,19 +288,19 @@ def test_the_course_itself_is_installed_as_it_lies_there(folder, request, tools,
     monkeypatch.setattr(tools.Progress, "wait", lambda self, command: commands.append(command) or 0)
     tools.install(tools.CORE)
     ours = [".", str(place / "classroom")] if folder == "course" else ["."]
-    assert [word for word in commands[-1] if word in (".", str(place / "classroom"))] == ours
+    assert [word for word in commands[-2] if word in (".", str(place / "classroom"))] == ours
 
 
 def test_pip_installs_where_there_is_no_uv(tools):
     tools.failing = {("pip", "uv")}
     tools.install(tools.CORE)
-    assert tools.asked == [("pip", "uv"), ("pip", "lock"), ("pip", "course")]
+    assert tools.asked == [("pip", "uv"), ("pip", "lock"), ("pip", "course"), COMPILED]
 
 
 def test_pip_installs_where_uv_fails(tools):
     tools.failing = {("uv", "lock")}
     tools.install(tools.CORE)
-    assert tools.asked[-2:] == [("pip", "lock"), ("pip", "course")]
+    assert tools.asked[-3:] == [("pip", "lock"), ("pip", "course"), COMPILED]
 
 
 def test_without_a_network_nothing_is_tried_twice(tools):

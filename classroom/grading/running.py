@@ -10,7 +10,7 @@ import contextlib
 import csv
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -207,6 +207,22 @@ def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submiss
     return wanted
 
 
+class _Names(Mapping[str, list[str]]):
+    """The names of the exercises of units; the checks of a unit are loaded when they are needed."""
+
+    def __init__(self, units: Iterable[str]) -> None:
+        self._units = list(units)
+
+    def __getitem__(self, unit: str) -> list[str]:
+        return [e.name for e in declared(unit)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._units)
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+
 class Solutions:
     """The instructor's notebooks: what is asked in each unit."""
 
@@ -216,9 +232,9 @@ class Solutions:
         self._root = root
         self._lecture_cells: dict[str, set[str]] | None = None
 
-    def exercise_names(self) -> dict[str, list[str]]:
+    def exercise_names(self) -> Mapping[str, list[str]]:
         """The names of the exercises of each unit."""
-        return {unit: [e.name for e in declared(unit)] for unit in self._paths}
+        return _Names(self._paths)
 
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
