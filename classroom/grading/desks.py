@@ -111,6 +111,10 @@ class Desk:
         line, _, self._heard = self._heard.partition(b"\n")
         return line
 
+    def begin(self) -> None:
+        """Start the judge, and do not wait for it."""
+        self._start()
+
     def _start(self) -> None:
         """Have a judge at work, unless this desk was closed meanwhile."""
         if self._process is not None and self._process.poll() is None:
@@ -214,12 +218,23 @@ class Desks:
         try:
             desk = self._free.get_nowait()
         except queue.Empty:
-            with self._lock:
-                desk = Desk((os.getpid() * 16 + len(self._all)) % USERS, self._walled)
-                self._all.append(desk)
+            desk = self._new()
         try:
             yield desk
         finally:
+            self._free.put(desk)
+
+    def _new(self) -> Desk:
+        with self._lock:
+            desk = Desk((os.getpid() * 16 + len(self._all)) % USERS, self._walled)
+            self._all.append(desk)
+        return desk
+
+    def begin(self, count: int) -> None:
+        """Have so many judges started, ahead of their first job."""
+        for _ in range(count - len(self._all)):
+            desk = self._new()
+            desk.begin()
             self._free.put(desk)
 
     def close(self) -> None:
@@ -230,6 +245,12 @@ class Desks:
 
 _SHARED: dict[bool, Desks] = {}
 _LOCK = threading.Lock()
+
+
+def begin(walled: bool, count: int) -> None:
+    """Start judges in this process, ahead of their first job."""
+    with _LOCK:
+        _SHARED.setdefault(walled, Desks(walled)).begin(count)
 
 
 def judged(job: dict, walled: bool, code: str) -> dict:

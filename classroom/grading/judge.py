@@ -567,6 +567,7 @@ def main(number: int, walled: bool) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
     with Sandbox(walled, number) as sandbox:
+        sandbox.begin()
         for line in sys.stdin:
             try:
                 answer = judge(Job(**json.loads(line)), sandbox, lambda place: say({"at": place}))

@@ -112,6 +112,8 @@ def grade(
         grading = _Grading(book, solutions, executor, options, class_.lines)
         todo = [entry for entry in map(grading.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
+        if options.scheduler is None:
+            desks.begin(options.walled, min(options.jobs, len(todo)))
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.walls = grading.prove(unit)
         start = time.monotonic()

@@ -212,6 +212,7 @@ class Sandbox:
     def __init__(self, walled: bool = True, number: int = 0) -> None:
         self._walled, self._number = walled, number
         self._process: subprocess.Popen[bytes] | None = None
+        self._starting: subprocess.Popen[bytes] | None = None  # not yet known to be ready
         self._is_filtered, self.is_lost, self.killed = True, False, ""
         self._folder: tempfile.TemporaryDirectory | None = None
 
@@ -240,7 +241,9 @@ class Sandbox:
         """The wire to a new child, also if it takes a new sandbox to have one."""
         order = json.dumps({"limits": asdict(limits), **needs._asdict()}).encode()
         for _ in range(STARTS):
-            if self._process is None or self._process.poll() is not None:
+            if self._starting:
+                self._start()
+            elif self._process is None or self._process.poll() is not None:
                 self.close()
                 self._start()
             ours, theirs = socket.socketpair()
@@ -283,19 +286,8 @@ class Sandbox:
     def _start(self) -> None:
         """Start the warm process; what fails once may have been killed, so it is tried again."""
         for attempt in range(1, STARTS + 1):
-            self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
-                command, environment = self._command(theirs.fileno())
-                self._process = process = subprocess.Popen(
-                    command,
-                    env=environment,
-                    cwd="/",
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                )
+            process = self._starting or self._launched()
+            self._starting = None
             self._orders.settimeout(START_SECONDS)
             try:
                 ready = json.loads(self._orders.recv(1024) or b"{}")
@@ -307,6 +299,27 @@ class Sandbox:
             why, killed = self._why_not(process)
             if attempt == STARTS or not killed:
                 raise CourseError((KILLED if killed else BROKEN).format(why))
+
+    def begin(self) -> None:
+        """Start the warm process and do not wait for it: there is enough to do meanwhile."""
+        if self._process is None:
+            self._starting = self._launched()
+
+    def _launched(self) -> subprocess.Popen[bytes]:
+        self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            command, environment = self._command(theirs.fileno())
+            self._process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd="/",
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        return self._process
 
     def _why_not(self, process: subprocess.Popen[bytes]) -> tuple[str, bool]:
         """Why the sandbox did not start, and whether somebody killed it."""
@@ -354,6 +367,7 @@ class Sandbox:
 
     def close(self) -> None:
         """End the sandbox and everything in it."""
+        self._starting = None
         if self._process is not None:
             self._orders.close()
             self._process.kill()
