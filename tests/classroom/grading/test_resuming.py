@@ -151,7 +151,7 @@ def story(tmp_path_factory, bubblewrap, ctrl_c) -> Story:
             book.override("alan", UNIT, "leak", 1, "Shown on paper.")
         hand_in(course.submissions, "alan", solved(leak="bound = M"))
         check = course.root / "course_utils" / "checks" / "weight_decay.py"
-        check.write_text(check.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+        check.write_text(check.read_text(encoding="utf-8") + "\nCHANGED = True\n", encoding="utf-8")
         again = course.grade()
         with Gradebook(course.grades / NAME) as book:
             mark = book.mark("alan", UNIT)
