@@ -210,3 +210,25 @@ def test_an_id_that_changes_further_down_earns_nothing_and_is_told(desk, true_id
 def test_the_id_of_nobody_asks_for_a_look_by_hand(desk):
     grade, _ = graded(desk, solved("05_two_heads"), "05_two_heads")
     assert "nobody's" in grade.by_hand[0]
+
+
+@pytest.mark.parametrize(
+    "attack", ["import os; os._exit(1)", "while True: pass", "raise SystemExit"]
+)
+def test_what_happens_while_wrong_answers_are_signed_changes_no_verdict(desk, attack):
+    source = f"""
+        armed = False
+        def weights(beta, t):
+            if armed:
+                {attack}
+            return [3.0] * t
+    """
+    cells = solved("02_momentum", weights=source, bias="factor = beta**3")
+    cells["answer-half-life"] += "\narmed = True"
+    grade, _ = graded(desk, cells, "02_momentum", limits=AMPLE)
+    results = {result.name: result for result in grade.results}
+    wrong = {"weights", "bias"}
+    assert {name for name, result in results.items() if result.outcome != "right"} == wrong
+    assert results["weights"].outcome == "wrong"
+    assert len(results["bias"].signatures) == 1
+    assert grade.by_hand == ()
