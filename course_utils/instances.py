@@ -31,6 +31,12 @@ class Trial:
     begun: int = 0  # loops over cases, so that two of them in one check draw different numbers
 
 
+class Drawn:
+    """How many fresh cases there were so far, in all trials."""
+
+    count = 0
+
+
 _TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
 
 
@@ -78,6 +84,7 @@ def cases(
             place += 1
         for k in range(fresh if draws else 0):
             now.place, now.fresh = (loop, place + k), True
+            Drawn.count += 1
             yield draws[k % len(draws)](np.random.default_rng([now.seed, loop, k]))
     finally:
         now.place, now.fresh = None, False
