@@ -44,7 +44,7 @@ from .answers import (
 from .cards import AS_SAVED, Row, card, counted, one_line, points_table, state_card, total
 from .cells import into_the_notebook
 from .files import CourseError
-from .instances import Compared, new_seed, surveying, trial
+from .instances import Compared, Drawn, new_seed, surveying, trial
 from .practice import Practice, another, can_be_practiced
 from .spared import all_checks, forbidding
 from .verdicts import (
@@ -564,10 +564,11 @@ class Exercise:
         return piece.seen.is_finite or m.not_finite
 
     def _example(self, m: Misconception, seed: int) -> Verdict:
-        """The verdict on a mistake's example; what needed no seed is the same for all seeds."""
+        """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
         if m not in self._examples:
+            before = Drawn.count
             verdict = self._verdict(self._read(m.example), seed)
-            if any(v.seed is not None for v in (verdict, *verdict.pieces.values())):
+            if Drawn.count > before:  # with another seed it may fail elsewhere
                 return verdict
             self._examples[m] = verdict
         return self._examples[m]

@@ -40,6 +40,12 @@ class Compared:
     place: tuple[int, int] | None
 
 
+class Drawn:
+    """How many fresh cases there were so far, in all trials."""
+
+    count = 0
+
+
 _TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
 _SURVEY: ContextVar[list[Compared] | None] = ContextVar("survey", default=None)
 
@@ -109,6 +115,7 @@ def cases(
             fresh = min(fresh, len(draws))  # one of each kind tells enough
         for k in range(fresh if draws else 0):
             now.place, now.fresh = (loop, place + k), True
+            Drawn.count += 1
             yield draws[k % len(draws)](np.random.default_rng([now.seed, loop, k]))
     finally:
         now.place, now.fresh = None, False

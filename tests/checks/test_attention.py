@@ -525,3 +525,11 @@ def test_what_is_built_on_nothing_known_is_judged_by_the_definition(attend):
     assert check.cross_attention(cross, attend).outcome is Outcome.WRONG
     cross, _ = built_on(package.attention)
     assert check.cross_attention(cross, attend).outcome is Outcome.RIGHT
+
+
+def test_a_mistake_is_named_with_every_seed_wherever_it_fails(monkeypatch):
+    (known,) = [m for m in check.causal_attention.misconceptions if m.name.startswith("a mask")]
+    for seed in range(1, 9):  # with 6, some score of few digits is below −20
+        monkeypatch.setattr(check.causal_attention, "seed", seed)
+        feedback = check.causal_attention(*known.example)
+        assert feedback.misconception == known.name
