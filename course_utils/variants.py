@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -73,6 +73,40 @@ class Draws:
 def rng_for(student: Any, unit: str) -> Draws:
     """This student's source of numbers in this unit, from its beginning."""
     return Draws(f"{unit}:{student_id(student)}")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Numbers of one student that print as a list."""
+
+    student: str
+
+    def __repr__(self) -> str:
+        named = [(field.name, getattr(self, field.name)) for field in fields(self)[1:]]
+        return "\n".join([f"Numbers of student {self.student}", *(f"{n} = {v}" for n, v in named)])
+
+
+# -- unit 01: RNN gradients -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class RnnGradients(Listed):
+    """One student's gate: after `steps` steps this share of the gradient is to be left."""
+
+    steps: int
+    share: float
+
+
+def rnn_gradients(student: Any) -> RnnGradients:
+    """The gate of this student for unit 01; id 0 keeps one half for 200 steps."""
+    student = student_id(student)
+    if student == "0":
+        return RnnGradients(student, 200, 0.5)
+    draws = rng_for(student, "01_rnn_gradients")
+    while True:
+        steps, share = draws.integer(100, 999), draws.integer(20, 80) / 100
+        if 0.01 < (steps * np.log(1000) / -np.log(share)) % 1 < 0.99:  # far from a tie
+            return RnnGradients(student, steps, share)
 
 
 # -- unit 05: two heads by hand -------------------------------------------------------------------

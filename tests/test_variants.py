@@ -1,10 +1,13 @@
 """A student id gives the same numbers for ever, and every student's numbers are fair."""
 
+import math
+
 import numpy as np
 import pytest
 
 from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
+from course_utils.checks import rnn_gradients as rnn_checks
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
@@ -12,6 +15,7 @@ from course_utils.variants import (
     concat_of,
     possible_columns,
     rng_for,
+    rnn_gradients,
     student_id,
     transport,
     two_heads,
@@ -202,6 +206,35 @@ def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
     for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
         assert (np.abs(line - before) > 1e-9).sum() == 1
         assert np.abs(line - before).max() > 0.015
+
+
+# -- units 01 to 04: numbers that print as a list --------------------------------------------------
+
+CLASS = range(1, 1001)
+
+
+def earns_nothing_next_door(exercise, solved):
+    """Over 1,000 ids: solved(student) earns all points, and none with the id after it."""
+    for student in CLASS:
+        answers = solved(student)
+        assert exercise.judged(student, *answers).earned == exercise.points
+        assert exercise.judged(student + 1, *answers).earned == 0, student
+
+
+def test_a_list_of_numbers_prints_a_line_for_each():
+    assert repr(rnn_gradients(0)) == "Numbers of student 0\nsteps = 200\nshare = 0.5"
+
+
+def test_gates_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = rnn_gradients("ada@example.org")
+    assert (ada.steps, ada.share) == (218, 0.5)
+
+    def solved(student):
+        n = rnn_gradients(student)
+        f = n.share ** (1 / n.steps)
+        return round(math.log(f / (1 - f)), 4), math.ceil(math.log(1e-3) / math.log(f))
+
+    earns_nothing_next_door(rnn_checks.gate_bias, solved)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
