@@ -9,6 +9,8 @@ from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
 from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
+from course_utils.checks import weight_decay as decay_checks
+from course_utils.exercise import Outcome
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
@@ -21,6 +23,7 @@ from course_utils.variants import (
     student_id,
     transport,
     two_heads,
+    weight_decay,
 )
 
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
@@ -221,7 +224,8 @@ def earns_nothing_next_door(exercise, solved):
         answers = solved(student)
         if student % 10 == 0:
             assert exercise.judged(student, *answers).earned == exercise.points
-        assert exercise.judged(student + 1, *answers).earned == 0, student
+        verdict = exercise._verdict(exercise._read((student + 1, *answers)), seed=1)
+        assert (verdict.outcome is Outcome.RIGHT, verdict.earned or 0) == (False, 0), student
 
 
 def test_a_list_of_numbers_prints_a_line_for_each():
@@ -252,6 +256,22 @@ def test_valleys_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
         return 2 / (n.smallest + n.largest), *pair
 
     earns_nothing_next_door(momentum_checks.best_memory, solved)
+
+
+def test_schedules_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = weight_decay("ada@example.org")
+    assert (ada.steps, ada.peak, ada.left) == (32, 0.071, 0.22)
+
+    def solved(student):
+        n = weight_decay(student)
+        low, high = 0.0, 1 / n.peak
+        for _ in range(50):
+            w = (low + high) / 2
+            left = math.prod(1 - n.peak * k / n.steps * w for k in range(1, n.steps + 1))
+            low, high = (w, high) if left > n.left else (low, w)
+        return (1 - n.left ** (1 / n.steps)) / n.peak, w
+
+    earns_nothing_next_door(decay_checks.scheduled_decay, solved)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
