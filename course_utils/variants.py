@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,85 @@ class Draws:
 def rng_for(student: Any, unit: str) -> Draws:
     """This student's source of numbers in this unit, from its beginning."""
     return Draws(f"{unit}:{student_id(student)}")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Numbers of one student that print as a list."""
+
+    student: str
+
+    def __repr__(self) -> str:
+        named = [(field.name, getattr(self, field.name)) for field in fields(self)[1:]]
+        return "\n".join([f"Numbers of student {self.student}", *(f"{n} = {v}" for n, v in named)])
+
+
+# -- unit 01: RNN gradients -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class RnnGradients(Listed):
+    """One student's gate: after `steps` steps this share of the gradient is to be left."""
+
+    steps: int
+    share: float
+
+
+def rnn_gradients(student: Any) -> RnnGradients:
+    """The gate of this student for unit 01; id 0 keeps one half for 200 steps."""
+    student = student_id(student)
+    if student == "0":
+        return RnnGradients(student, 200, 0.5)
+    draws = rng_for(student, "01_rnn_gradients")
+    while True:
+        steps, share = draws.integer(100, 999), draws.integer(20, 80) / 100
+        if 0.01 < (steps * np.log(1000) / -np.log(share)) % 1 < 0.99:  # far from a tie
+            return RnnGradients(student, steps, share)
+
+
+# -- unit 02: momentum ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Momentum(Listed):
+    """One student's valley: the slopes of its gradient along the flattest and steepest axis."""
+
+    smallest: int
+    largest: int
+
+
+def momentum(student: Any) -> Momentum:
+    """The valley of this student for unit 02: slopes are one number times two squares."""
+    student = student_id(student)
+    if student == "0":
+        return Momentum(student, 1, 100)
+    draws = rng_for(student, "02_momentum")
+    while True:
+        times, low, high = draws.integer(1, 60), draws.integer(1, 12), draws.integer(3, 30)
+        if high >= 2 * low and gcd(low, high) == 1:
+            return Momentum(student, times * low**2, times * high**2)
+
+
+# -- unit 03: weight decay ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class WeightDecay(Listed):
+    """One student's schedule: steps from this peak on, after which this share is to be left."""
+
+    steps: int
+    peak: float
+    left: float
+
+
+def weight_decay(student: Any) -> WeightDecay:
+    """The schedule of this student for unit 03; id 0 leaves one half in 20 steps of 0.1."""
+    student = student_id(student)
+    if student == "0":
+        return WeightDecay(student, 20, 0.1, 0.5)
+    draws = rng_for(student, "03_weight_decay")
+    steps, peak, left = draws.integer(10, 40), draws.integer(20, 200), draws.integer(20, 60)
+    return WeightDecay(student, steps, peak / 1000, left / 100)
 
 
 # -- unit 05: two heads by hand -------------------------------------------------------------------

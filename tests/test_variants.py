@@ -1,20 +1,29 @@
 """A student id gives the same numbers for ever, and every student's numbers are fair."""
 
+import math
+
 import numpy as np
 import pytest
 
 from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
+from course_utils.checks import momentum as momentum_checks
+from course_utils.checks import rnn_gradients as rnn_checks
+from course_utils.checks import weight_decay as decay_checks
+from course_utils.exercise import Outcome
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
     columns_behind,
     concat_of,
+    momentum,
     possible_columns,
     rng_for,
+    rnn_gradients,
     student_id,
     transport,
     two_heads,
+    weight_decay,
 )
 
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
@@ -202,6 +211,67 @@ def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
     for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
         assert (np.abs(line - before) > 1e-9).sum() == 1
         assert np.abs(line - before).max() > 0.015
+
+
+# -- units 01 to 04: numbers that print as a list --------------------------------------------------
+
+CLASS = range(1, 1001)
+
+
+def earns_nothing_next_door(exercise, solved):
+    """Over 1,000 ids: an answer earns nothing with the next id, and all points with its own."""
+    for student in CLASS:
+        answers = solved(student)
+        if student % 10 == 0:
+            assert exercise.judged(student, *answers).earned == exercise.points
+        verdict = exercise._verdict(exercise._read((student + 1, *answers)), seed=1)
+        assert (verdict.outcome is Outcome.RIGHT, verdict.earned or 0) == (False, 0), student
+
+
+def test_a_list_of_numbers_prints_a_line_for_each():
+    assert repr(rnn_gradients(0)) == "Numbers of student 0\nsteps = 200\nshare = 0.5"
+
+
+def test_gates_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = rnn_gradients("ada@example.org")
+    assert (ada.steps, ada.share) == (218, 0.5)
+
+    def solved(student):
+        n = rnn_gradients(student)
+        f = n.share ** (1 / n.steps)
+        return round(math.log(f / (1 - f)), 4), math.ceil(math.log(1e-3) / math.log(f))
+
+    earns_nothing_next_door(rnn_checks.gate_bias, solved)
+
+
+def test_valleys_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = momentum("ada@example.org")
+    assert (momentum(0).smallest, momentum(0).largest) == (1, 100)
+    assert (ada.smallest, ada.largest) == (30, 20280)
+
+    def solved(student):
+        n = momentum(student)
+        low, high = math.sqrt(n.smallest), math.sqrt(n.largest)
+        pair = ((high - low) / (high + low)) ** 2, 4 / (high + low) ** 2
+        return 2 / (n.smallest + n.largest), *pair
+
+    earns_nothing_next_door(momentum_checks.best_memory, solved)
+
+
+def test_schedules_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = weight_decay("ada@example.org")
+    assert (ada.steps, ada.peak, ada.left) == (32, 0.071, 0.22)
+
+    def solved(student):
+        n = weight_decay(student)
+        low, high = 0.0, 1 / n.peak
+        for _ in range(50):
+            w = (low + high) / 2
+            left = math.prod(1 - n.peak * k / n.steps * w for k in range(1, n.steps + 1))
+            low, high = (w, high) if left > n.left else (low, w)
+        return (1 - n.left ** (1 / n.steps)) / n.peak, w
+
+    earns_nothing_next_door(decay_checks.scheduled_decay, solved)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------

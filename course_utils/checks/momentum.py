@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,15 +19,18 @@ from ..answers import (
     Lines,
     ReadFormula,
     RealNumber,
+    StudentId,
     close,
     show,
+    show_apart,
     show_at,
 )
-from ..exercise import Verdict, differs, exercise, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 from ..spared import RUNNING_AVERAGES
 from ..steps import Way, judge_steps, once, some_line
+from ..variants import Momentum, momentum
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
 BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))
@@ -643,4 +646,322 @@ half_life.mistake(
     "1/e in place of 1/2",
     "After so many steps the weight is 1/e ≈ 0.37 of what it was.",
     example=("-1/log(beta)",),
+)
+
+
+# -- 2.8 ------------------------------------------------------------------------------------------
+
+BETWEEN = np.linspace(0, 1, 3)
+AS_GOOD = {True: 1e-6, False: 1e-4}  # in the factor; with memory it is steep around the best pair
+
+
+def _worst_factor(alpha: Any, epsilon: Any, n: Momentum) -> Any:
+    """The largest factor by which rule M multiplies an error in a step, over all slopes.
+
+    Along a slope s two errors in a row determine the next: x² = (1 + α − εs) x − α.
+    """
+    slopes = n.smallest + BETWEEN * (n.largest - n.smallest)
+    half = (1 + alpha - np.multiply.outer(slopes, epsilon)) / 2
+    inside = half**2 - alpha
+    real = np.abs(half) + np.sqrt(np.maximum(inside, 0))
+    return np.where(inside < 0, np.sqrt(np.abs(alpha)), real).max(axis=0)
+
+
+def _least_factors(steps: np.ndarray, n: Momentum) -> np.ndarray:
+    """For each ε the least worst factor over all α: it falls, and from one α on it rises."""
+    low, high, each = np.zeros(len(steps)), np.ones(len(steps)), np.arange(len(steps))
+    for _ in range(4):
+        alphas = low + np.linspace(0, 1, 65)[:, None] * (high - low)
+        factors = _worst_factor(alphas, np.broadcast_to(steps, alphas.shape), n)
+        k = factors.argmin(axis=0)
+        low, high = alphas[np.maximum(k - 1, 0), each], alphas[np.minimum(k + 1, 64), each]
+    return factors.min(axis=0)
+
+
+@lru_cache(maxsize=256)
+def _best_found(smallest: int, largest: int, plain: bool) -> float:
+    """The least worst factor of all: it falls and then rises with ε too."""
+    n, low, high = Momentum("", smallest, largest), 0.0, 4 / largest
+    for _ in range(8 if plain else 6):
+        steps = np.linspace(low, high, 21)
+        factors = _worst_factor(np.zeros(21), steps, n) if plain else _least_factors(steps, n)
+        k = int(factors.argmin())
+        low, high = steps[max(k - 1, 0)], steps[min(k + 1, 20)]
+    return float(factors.min())
+
+
+def _beaten(alpha: float, epsilon: float, n: Momentum, plain: bool = False) -> Verdict:
+    """Does no pair that was found shrink the errors faster?"""
+    factor = float(_worst_factor(alpha, epsilon, n))
+    best = _best_found(n.smallest, n.largest, plain)
+    if factor <= best + AS_GOOD[plain]:
+        return right()
+    yours, possible = show_apart(factor, best)
+    says = f"along some slope a step multiplies the error by {yours} in the long run"
+    if factor >= 1:
+        return wrong(f"{says}: it does not shrink.", at="no descent", yours=[alpha, epsilon])
+    says = f"{says}; {possible} can be reached along all of them at once."
+    return wrong(says, at="the factor", yours=[alpha, epsilon])
+
+
+@exercise("2.8", points=3, transfer=True)
+def best_memory(
+    student: StudentId, plain_step: RealNumber, alpha: RealNumber, epsilon: RealNumber
+) -> Verdict:
+    """Find the best step of plain descent and the best pair (α, ε) of rule M for your valley."""
+    return right("Among all pairs that were tried, none shrinks the error faster.")
+
+
+@best_memory.part("Plain descent")
+def _plain(student: str, plain_step: float) -> Verdict:
+    return _beaten(0.0, plain_step, momentum(student), plain=True)
+
+
+@best_memory.part("Rule M", points=2)
+def _with_memory(student: str, alpha: float, epsilon: float) -> Verdict:
+    return _beaten(alpha, epsilon, momentum(student))
+
+
+best_memory.add_hints(
+    "Along a slope s plain descent multiplies the error by 1 − εs. That is a straight line in s; "
+    "the best ε makes it as large at one end of the valley as at the other, with opposite signs.",
+    "Rule M: the error follows e_{t+1} = (1 + α − εs) e_t − α e_{t−1}. While the two roots are "
+    "complex, both have the absolute value √α. So make α as small as complex roots allow.",
+    "The roots are complex from (1 − √α)² < εs up to εs < (1 + √α)². Let the valley just fill this "
+    "range: two equations for √α and √ε.",
+)
+
+
+def _valley(face: Callable[[Momentum], tuple[float, ...]], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: known with every student's slopes."""
+    return {
+        "example": (student, *face(momentum(student))),
+        "when": lambda student, *answers: close(answers, face(momentum(student)), 1e-4),
+    }
+
+
+def _ends(n: Momentum) -> tuple[float, float]:
+    """The roots of both slopes; all the mistakes are written with them."""
+    return np.sqrt(n.smallest), np.sqrt(n.largest)
+
+
+def _squeezed(low: float, high: float) -> float:
+    return (high - low) / (high + low)
+
+
+best_memory.mistake(
+    "the step that the steep slope alone would take",
+    "1/s jumps to the bottom of the steep slope at once, but hardly moves along the flat one. A "
+    "somewhat longer step overshoots there, and is better in the flat direction.",
+    part="Plain descent",
+    **_valley(lambda n: (1 / n.largest,)),
+)
+best_memory.mistake(
+    "the longest step that is stable",
+    "At 2/s the error along the steep slope changes its sign in every step and never shrinks.",
+    part="Plain descent",
+    **_valley(lambda n: (2 / n.largest,)),
+)
+best_memory.mistake(
+    "the mean slope not halved",
+    "The step is one over the mean of the two slopes, and the mean is half of their sum.",
+    part="Plain descent",
+    **_valley(lambda n: (1 / (n.smallest + n.largest),)),
+)
+best_memory.mistake(
+    "the factor in place of its square",
+    "Complex roots have the absolute value √α: if an error is to shrink by this factor, α is its "
+    "square.",
+    part="Rule M",
+    **_valley(lambda n: (_squeezed(*_ends(n)), (2 / sum(_ends(n))) ** 2)),
+)
+best_memory.mistake(
+    "the step of plain descent kept",
+    "With memory the step can be longer: the range of stable ones grows with α, to 2(1 + α)/s.",
+    part="Rule M",
+    **_valley(lambda n: (_squeezed(*_ends(n)) ** 2, 2 / (n.smallest + n.largest))),
+)
+best_memory.mistake(
+    "rule A's δ in place of ε",
+    "The new gradient enters rule M with ε itself. It is rule A that multiplies by 1 − β first.",
+    part="Rule M",
+    **_valley(
+        lambda n: (
+            _squeezed(*_ends(n)) ** 2,
+            (2 / sum(_ends(n))) ** 2 / (1 - _squeezed(*_ends(n)) ** 2),
+        )
+    ),
+)
+best_memory.mistake(
+    "slopes in place of their roots",
+    "The ends of the range are (1 ∓ √α)², and the slopes stand beside them: take the root on both "
+    "sides before you solve.",
+    part="Rule M",
+    **_valley(lambda n: (_squeezed(n.smallest, n.largest) ** 2, 4 / (n.smallest + n.largest) ** 2)),
+)
+
+
+# -- 2.9 ------------------------------------------------------------------------------------------
+
+
+def _looking_ahead(gradients: np.ndarray, alpha: float, epsilon: float) -> np.ndarray:
+    """The last move of the place where gradients are taken: θ_t − αv_t less θ_{t−1} − αv_{t−1}."""
+    theta = v = before = ahead = np.zeros(gradients.shape[1])
+    for g in gradients:
+        v, move = momentum_step(v, g, alpha, epsilon)
+        theta = theta + move
+        before, ahead = ahead, theta - alpha * v
+    return ahead - before
+
+
+def any_memory(rng: np.random.Generator, least: int = 1) -> tuple[float, float, int]:
+    """α, ε and t; the first gradients still count."""
+    (t,) = sizes(rng, 1, least, 30)
+    return round(rng.uniform(0.5, 0.95), 2), magnitude(rng), t
+
+
+@exercise("2.9", points=2, transfer=True)
+def lookahead_weights(
+    lookahead_weights: Annotated[
+        FunctionAnswer, Function(samples=[(0.9, 0.1, 3), (0.5, 2.0, 1), (0.8, 1.0, 5)])
+    ],
+) -> Verdict:
+    """Write a function of α, ε and t: what g_1 … g_t weigh in the t-th move of the look-ahead."""
+    for alpha, epsilon, t in cases(
+        [(0.5, 1.0, 2), (0.5, 1.0, 1), (0.9, 0.1, 4)], any_memory, partial(any_memory, least=8)
+    ):
+        answer = lookahead_weights.array(alpha, epsilon, t, shape=(t,))
+        seen = -_looking_ahead(np.eye(t), alpha, epsilon)
+        for i in range(t):
+            at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t}, with g_{i + 1} = 1 and no other,"
+            what = f"−Δφ_{t}, the weight of g_{i + 1},"
+            if verdict := differs(
+                seen[i], answer[i], at=at, what=what, whole=answer, tolerance=1e-5
+            ):
+                return verdict
+    return right("The rule ran on unit impulses for 9 triples (α, ε, t) and gave your weights.")
+
+
+lookahead_weights.add_hints(
+    "Write φ_t − φ_{t−1} with θ and v, and put in θ_t − θ_{t−1} = −v_t.",
+    "What is left has v_t and v_{t−1}. Use v_t = α v_{t−1} + ε g_t to get rid of v_{t−1}.",
+    "The move is −(α v_t + ε g_t): the newest gradient enters twice.",
+)
+
+lookahead_weights.forbid(
+    "optimizers.moves",
+    "optimizers.running_average",
+    "optimizers.averaging_step",
+    "optimizers.momentum_step",
+    "optimizers.library_step",
+    "optimizers.descend",
+    "optimizers.train",
+    "checks.momentum._looking_ahead",
+)
+
+
+def _powers(alpha: float, t: int) -> np.ndarray:
+    return alpha ** np.arange(t)[::-1]
+
+
+@lookahead_weights.mistake(
+    "the weights of v_t",
+    "These are the weights in the move of θ. The place ahead moves by something else: it has its "
+    "own, older look ahead to take back.",
+)
+def _of_velocity(alpha, epsilon, t):
+    return epsilon * _powers(alpha, t)
+
+
+@lookahead_weights.mistake(
+    "the newest gradient counted once",
+    "All weights of v_t are multiplied by α, and then the newest gradient comes on top, with ε.",
+)
+def _once(alpha, epsilon, t):
+    return alpha * epsilon * _powers(alpha, t)
+
+
+@lookahead_weights.mistake(
+    "the old look ahead not taken back",
+    "φ_{t−1} was ahead of θ_{t−1} already, by α v_{t−1}. Without that, all weights are (1 + α) "
+    "times those of v_t.",
+)
+def _not_taken_back(alpha, epsilon, t):
+    return (1 + alpha) * epsilon * _powers(alpha, t)
+
+
+@lookahead_weights.mistake(
+    "weights reversed in time",
+    "The newest gradient, the last entry, has the largest weight.",
+)
+def _oldest_first(alpha, epsilon, t):
+    return (alpha * epsilon * _powers(alpha, t) + epsilon * np.eye(t)[-1])[::-1]
+
+
+# -- 2.10 -----------------------------------------------------------------------------------------
+
+CHANGE = Formula(beta=(0, 1), c=(1, 20), k=range(1, 9))
+
+
+def any_change(rng: np.random.Generator, least: float = 1, last: int = 30) -> Point:
+    """Any β, a cut by up to 1,000, and up to so many steps after it."""
+    cut = magnitude(rng, least, 100) * int(rng.integers(2, 10))
+    return {"beta": any_beta(rng), "c": cut, "k": int(rng.integers(1, last + 1))}
+
+
+def _moves_after(beta: float, c: float, k: int) -> tuple[float, float]:
+    """The k-th moves of rules M and A after the cut, on gradients of 1; long ago both began."""
+    long_ago = int(np.ceil(np.log(1e-15) / np.log(beta)))
+    v_m = v_a = move_m = move_a = 0.0
+    for t in range(-long_ago, k):
+        delta = 1.0 if t < 0 else 1 / c
+        v_m, move_m = momentum_step(v_m, 1.0, alpha=beta, epsilon=delta * (1 - beta))
+        v_a, move_a = averaging_step(v_a, 1.0, beta=beta, delta=delta)
+    return move_m, move_a
+
+
+@exercise("2.10", points=2, transfer=True)
+def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE]) -> Verdict:
+    """Find how many times as far rule M moves as rule A in the k-th step after a cut by c."""
+    for point in cases(CHANGE.points(), any_change, partial(any_change, least=100, last=3)):
+        rule_m, rule_a = _moves_after(**point)
+        at = f"At {show_at(point)} rule M moves by {show(rule_m)} and rule A by {show(rule_a)}:"
+        if verdict := differs(rule_m / rule_a, ratio(**point), at=at, what="the ratio"):
+            return verdict
+    return right("Both rules ran with a cut at 18 points (β, c, k), and this is how they part.")
+
+
+after_the_cut.add_hints(
+    "Before the cut v has settled: on gradients of 1 it is the same in every step. What is it in "
+    "rule M, with ε = δ(1 − β)?",
+    "After the cut the old v fades by β a step, and new gradients come in with ε/c. What does "
+    "their sum come to after k steps?",
+    "Rule M moves by δβᵏ + (δ/c)(1 − βᵏ), rule A by δ/c at once. Divide.",
+)
+
+after_the_cut.mistake(
+    "one step late",
+    "Already in the first step with the new size the old velocity is multiplied by β once.",
+    example=("1 + (c - 1)*beta**(k - 1)",),
+)
+after_the_cut.mistake(
+    "the new gradients forgotten",
+    "This is what the old velocity contributes. Gradients after the cut come on top.",
+    example=("c*beta**k",),
+)
+after_the_cut.mistake(
+    "the whole of the new size on top of the old",
+    "The new gradients have reached 1 − βᵏ of their full effect after k steps, not all of it.",
+    example=("1 + c*beta**k",),
+)
+after_the_cut.mistake(
+    "the ratio upside down",
+    "Asked is rule M over rule A: after a cut rule M is the one that moves on.",
+    example=("1/(1 + (c - 1)*beta**k)",),
+)
+after_the_cut.mistake(
+    "no difference seen",
+    "With constants that do not change the two rules are one. Here ε changes while old gradients, "
+    "weighed with the old ε, are still in the velocity.",
+    example=("1",),
 )

@@ -14,6 +14,7 @@ from ..answers import (
     FunctionAnswer,
     RealNumber,
     Steps,
+    StudentId,
     Unreadable,
     as_array,
     close,
@@ -30,7 +31,7 @@ from ..derivation import (
     matrix,
     vector,
 )
-from ..exercise import Verdict, differs, exercise, partly, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, numbers, sizes
 from ..rnn import (
     ACTIVATIONS,
@@ -45,6 +46,7 @@ from ..rnn import (
 )
 from ..spared import JACOBIANS
 from ..steps import Way, judge_steps, once, some_line
+from ..variants import RnnGradients, rnn_gradients
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
     ACTIVATIONS[name] for name in ("identity", "ReLU", "tanh", "sigmoid", "SiLU")
@@ -1023,3 +1025,378 @@ explosion.mistake(
     when=lambda activation, W: 1 < spectral_norm(W) < 0.7 / ACTIVATIONS[activation].gamma,
     part="Network",
 )
+
+
+# -- 1.8 ------------------------------------------------------------------------------------------
+
+
+Gated = tuple[np.ndarray, ...]  # h, W_f, x_f, W_c, x_c
+
+
+def gated_step(
+    h: np.ndarray, W_f: np.ndarray, x_f: np.ndarray, W_c: np.ndarray, x_c: np.ndarray
+) -> np.ndarray:
+    """f ⊙ h + (1 − f) ⊙ c, with the gate f = sigmoid(W_f h + x_f) and c = tanh(W_c h + x_c)."""
+    f, c = SIGMOID(W_f @ h + x_f), TANH(W_c @ h + x_c)
+    return f * h + (1 - f) * c
+
+
+def any_gated(rng: np.random.Generator, units: int = 1, most: int = 8) -> Gated:
+    """A gated network of so many units at any state; no gate is quite shut or quite open."""
+    (n,) = sizes(rng, 1, units, most)
+    W_f, W_c = numbers(rng, 2, n, n) / np.sqrt(n)
+    h, x_f, x_c = numbers(rng, 3, n, largest=1.5)
+    return h, W_f, x_f, W_c, x_c
+
+
+GATED: list[Gated] = [
+    tuple(np.array(part) for part in parts)
+    for parts in [
+        ([1.0], [[2.0]], [0.0], [[-1.0]], [0.5]),
+        ([1.0, -0.5], [[1.0, 2.0], [0.0, 1.0]], [0.5, 0.0], [[0.0, 1.0], [-1.0, 0.0]], [0.0, 1.0]),
+        ([0.5, -1.0, 1.5], THREE, [0.0, 1.0, -1.0], -THREE, [0.5, 0.0, -0.5]),
+    ]
+]
+
+
+@exercise("1.8", points=3, transfer=True)
+def gated_jacobian(
+    gated_jacobian: Annotated[FunctionAnswer, Function(samples=GATED[1:])],
+) -> Verdict:
+    """Write a function of h, W_f, x_f, W_c and x_c that returns the Jacobian of one gated step."""
+    for h, W_f, x_f, W_c, x_c in cases(GATED, any_gated, partial(any_gated, units=3)):
+        answer = gated_jacobian.array(h, W_f, x_f, W_c, x_c, shape=W_f.shape)
+        seen = finite_differences(
+            partial(gated_step, W_f=W_f, x_f=x_f, W_c=W_c, x_c=x_c), h, eps=1e-5
+        )
+        named = {"h": h, "W_f": W_f, "x_f": x_f, "W_c": W_c, "x_c": x_c}
+        at = f"At {', '.join(f'{name} = {show(value)}' for name, value in named.items())},"
+        if verdict := _entry_off(seen, answer, at):
+            return verdict
+    return right("Finite differences of one gated step give your matrix, for 9 networks.")
+
+
+gated_jacobian.add_hints(
+    "Entry i of the new state is f_i h_i + (1 − f_i) c_i. Which of its four factors change with "
+    "h_j? Apply the product rule.",
+    "There are three ways from h_j to the new h_i: past the weights (i = j alone), through the "
+    "gate f_i, and through the candidate c_i.",
+    "The gate's way carries (h_i − c_i) f_i (1 − f_i) W_f[i, j]: slopes belong to the row i here, "
+    "for the activation comes after the weights.",
+)
+
+gated_jacobian.forbid("rnn.finite_differences", "checks.rnn_gradients.gated_step")
+
+
+def _ways(
+    h: np.ndarray, W_f: np.ndarray, x_f: np.ndarray, W_c: np.ndarray, x_c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What the mistakes are put together from: f, h − c, and the slopes of gate and candidate."""
+    f, c = SIGMOID(W_f @ h + x_f), TANH(W_c @ h + x_c)
+    return f, h - c, f - f**2, 1 - c**2
+
+
+@gated_jacobian.mistake(
+    "the gate taken for a constant",
+    "That is the Jacobian with a gate that stands still. Here the gate looks at the state: nudge "
+    "h_j, and f_i moves too, and with it the mix of h_i and c_i.",
+)
+def _still_gate(h, W_f, x_f, W_c, x_c):
+    f, _, _, dc = _ways(h, W_f, x_f, W_c, x_c)
+    return np.diag(f) + ((1 - f) * dc)[:, None] * W_c
+
+
+@gated_jacobian.mistake(
+    "the direct way forgotten",
+    "The state is also handed on as it is: f_i stands on the diagonal. It is this way that keeps "
+    "a gradient alive.",
+)
+def _no_direct_way(h, W_f, x_f, W_c, x_c):
+    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
+    return (gap * df)[:, None] * W_f + ((1 - f) * dc)[:, None] * W_c
+
+
+@gated_jacobian.mistake(
+    "c − h in place of h − c",
+    "A gate that opens brings more of the old state h and less of the candidate c: what the gate "
+    "multiplies is h − c.",
+)
+def _gap_turned(h, W_f, x_f, W_c, x_c):
+    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
+    return np.diag(f) - (gap * df)[:, None] * W_f + ((1 - f) * dc)[:, None] * W_c
+
+
+@gated_jacobian.mistake(
+    "slopes on the columns",
+    "In W σ(h) the activation comes before the weights, and its slopes scale columns. Here gate "
+    "and candidate are activations of W h + x: their slopes scale rows.",
+)
+def _columns_scaled(h, W_f, x_f, W_c, x_c):
+    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
+    return np.diag(f) + gap[:, None] * W_f * df + (1 - f)[:, None] * W_c * dc
+
+
+@gated_jacobian.mistake(
+    "1 − f moves, and f does not",
+    "The gate stands in two places: with h it opens, with c it shuts. Both change with h_j.",
+)
+def _one_gate_only(h, W_f, x_f, W_c, x_c):
+    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
+    return np.diag(f) + ((gap - h) * df)[:, None] * W_f + ((1 - f) * dc)[:, None] * W_c
+
+
+# -- 1.9 ------------------------------------------------------------------------------------------
+
+TRACE = 1e-3  # less than that counts as forgotten
+
+
+@exercise("1.9", points=2, transfer=True)
+def gate_bias(student: StudentId, bias: RealNumber, forgotten: RealNumber) -> Verdict:
+    """Find the bias of a gate that keeps your share of a gradient, and when it has forgotten."""
+    return right("Multiplied step by step, the gate keeps what it should, and not for longer.")
+
+
+@gate_bias.part("Bias")
+def _bias(student: str, bias: float) -> Verdict:
+    n = rnn_gradients(student)
+    kept = SIGMOID(bias) ** n.steps
+    if close(kept, n.share, 1e-4):
+        return right()
+    wanted, is_left = show_apart(n.share, kept)
+    says = f"After {n.steps} steps {is_left} of the gradient is left, and it should be {wanted}."
+    return wrong(says, at="the share", yours=bias)
+
+
+@gate_bias.part("Forgotten")
+def _forgotten(student: str, forgotten: float) -> Verdict:
+    if forgotten != round(forgotten) or not 1 <= forgotten <= 1e9:
+        says = f"{show(forgotten)} is no number of steps: give a whole one from 1 up."
+        return wrong(says, at="steps", yours=forgotten)
+    n = rnn_gradients(student)
+    before, after = (n.share ** ((forgotten - k) / n.steps) for k in (1, 0))
+    if after < TRACE <= before:
+        return right()
+    if after >= TRACE:
+        says = f"After {show(forgotten)} steps {show(after, 5)} is left: not less than {TRACE}."
+    else:
+        says = f"One step earlier it was less than {TRACE} already."
+    return wrong(says, at="forgotten", yours=forgotten)
+
+
+gate_bias.add_hints(
+    "With a gate that stands still and a candidate that does not look at the state, every step "
+    "multiplies the gradient by f. Which f, multiplied by itself so often, is the share?",
+    "sigmoid(b) = f means b = ln(f/(1 − f)).",
+    "For the second question you need no f: in `steps` steps the logarithm of what is left "
+    "changes by ln(share), and in each step by the same amount.",
+)
+
+
+def _face(face: Callable[[RnnGradients], float], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (student, face(rnn_gradients(student))),
+        "when": lambda student, answer: close(answer, face(rnn_gradients(student)), 1e-4),
+    }
+
+
+def _gate(n: RnnGradients) -> float:
+    return float(n.share ** (1 / n.steps))
+
+
+gate_bias.mistake(
+    "the gate in place of its bias",
+    "That is f itself. Asked is the b with sigmoid(b) = f.",
+    part="Bias",
+    **_face(_gate),
+)
+gate_bias.mistake(
+    "the sign of the bias",
+    "A gate that keeps nearly everything is nearly open: its bias is far above 0.",
+    part="Bias",
+    **_face(lambda n: -np.log(_gate(n) / (1 - _gate(n)))),
+)
+gate_bias.mistake(
+    "one step only",
+    "With this bias the share is left after one step. It should be left after all of them.",
+    part="Bias",
+    **_face(lambda n: np.log(n.share / (1 - n.share))),
+)
+gate_bias.mistake(
+    "the share divided by the steps",
+    "A step multiplies what is left; it does not take away the same amount each time. The T-th "
+    "root is needed, not 1 − (1 − share)/T.",
+    part="Bias",
+    **_face(lambda n: np.log(n.steps / (1 - n.share) - 1), student=1),
+)
+gate_bias.mistake(
+    "one step too early",
+    "There it is still a trace more than a thousandth. Round up.",
+    part="Forgotten",
+    **_face(lambda n: np.floor(n.steps * np.log(TRACE) / np.log(n.share))),
+)
+gate_bias.mistake(
+    "counted from the end",
+    "Count from h_0, not from the step at which your share was left.",
+    part="Forgotten",
+    **_face(lambda n: np.ceil(n.steps * np.log(TRACE) / np.log(n.share)) - n.steps),
+)
+
+
+# -- 1.10 -----------------------------------------------------------------------------------------
+
+
+class Residual(NamedTuple):
+    """A network h_t = h_{t−1} + a W σ(h_{t−1}) that was run, and its extremes over all slopes."""
+
+    W: np.ndarray
+    gamma: float
+    a: float
+    T: int
+    least: float  # the least that a vector of length 1 became
+    most: float
+    tight: bool
+
+
+def ran_residual(
+    W: np.ndarray, gamma: float, a: float, T: int, rng: np.random.Generator
+) -> Residual:
+    """All slopes γ, all −γ, all just so that a symmetric W is undone, and some between."""
+    size, n = a * spectral_norm(W), len(W)
+    turned = np.sign(np.linalg.eigvalsh(W)[-1] + np.linalg.eigvalsh(W)[0] + 1e-9)
+    steady = [turned * gamma, -turned * gamma, -turned * min(gamma, 1 / size)]
+    slopes = [np.full((T, n), s) for s in steady] + [*rng.uniform(-gamma, gamma, (3, T, n))]
+    runs = [reduce(lambda P, s: P + a * (W * s) @ P, way, np.eye(n)) for way in slopes]
+    stretched = np.array([np.linalg.svd(P, compute_uv=False) for P in runs])
+    stretched[stretched < 1e-12] = 0.0
+    return Residual(W, gamma, a, T, stretched.min(), stretched.max(), close(W, W.T))
+
+
+def any_residual(rng: np.random.Generator, units: int = 1, most: int = 8) -> Residual:
+    """A γ‖W‖ below 1 or above; few steps, so that no digits are lost."""
+    n, T = *sizes(rng, 1, units, most), int(rng.integers(1, 7))
+    W, gamma, a = numbers(rng, n, n) + 0.01, *rng.choice([0.25, 0.5, 1.1, 2.0], 2)
+    W = W + W.T if rng.random() < 0.7 else W
+    reach = rng.choice([0.2, 0.6, 1.5])
+    return ran_residual(W * (reach / (a * gamma * spectral_norm(W))), gamma, a, T, rng)
+
+
+@cache
+def residuals() -> list[Residual]:
+    """One unit, a symmetric W, one that is not, one step and many, and slopes that undo a step."""
+    pair, lopsided = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, -2.0], [0.0, 1.0]])
+    settings = [
+        (np.array([[2.0]]), 1.0, 0.25, 1), (np.array([[-2.0]]), 1.0, 0.25, 3), (pair, 0.5, 1.0, 2),
+        (lopsided, 1.0, 0.2, 4), (np.array([[1.0]]), 1.0, 0.01, 100), (3 * pair, 1.0, 1.0, 2),
+        (np.array([[2.0, 1.0], [1.0, 0.0]]), 1.0, 0.25, 2),
+    ]  # fmt: skip
+    return [ran_residual(*setting, np.random.default_rng(0)) for setting in settings]
+
+
+def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
+    """Is no run beyond this bound, and one of those with a symmetric W on it?"""
+    loose = None
+    for case in cases(residuals(), any_residual, partial(any_residual, units=3)):
+        W, gamma, a, T = case[:4]
+        seen = case.least if which == "least" else case.most
+        answer = float(bound.array(W, gamma, a, T, shape=()))
+        at = f"At W = {show(W)}, γ = {show(gamma)}, a = {show(a)} and T = {T}"
+        if close(answer, seen, 1e-5) or abs(answer - seen) < 1e-9:
+            continue
+        if (answer > seen) == (which == "least"):
+            shown = show_apart(seen, answer)
+            says = f"{at} a vector of length 1 became {shown[0]} long; your bound is {shown[1]}."
+            return wrong(says, at=at, yours=answer)
+        at = f"No run is beyond your bound, but it could be closer: {at[0].lower()}{at[1:]}"
+        loose = loose or (differs(seen, answer, at=at, what="it") if case.tight else None)
+    return loose or right()
+
+
+ResidualBound = Annotated[
+    FunctionAnswer, Function(samples=[(SHEAR, 0.5, 0.2, 3), (THREE, 1.0, 2.0, 2)])
+]
+
+
+@exercise("1.10", points=2, transfer=True)
+def residual_bounds(least: ResidualBound, most: ResidualBound) -> Verdict:
+    """Bound what T steps h + a W σ(h) can make of a nudge of length 1, from below and above."""
+    return right("In 13 networks no run lies beyond, and where W is symmetric some lie on both.")
+
+
+@residual_bounds.part("Least")
+def _least_left(least: FunctionAnswer) -> Verdict:
+    return _beyond("least", least)
+
+
+@residual_bounds.part("Most")
+def _most_left(most: FunctionAnswer) -> Verdict:
+    return _beyond("most", most)
+
+
+residual_bounds.add_hints(
+    "One step has the Jacobian 1 + a W diag(σ′). How long can (1 + M)x be, if ‖M‖ ≤ μ and ‖x‖ = 1? "
+    "How short?",
+    "The triangle inequality gives both: ‖x‖ − ‖Mx‖ ≤ ‖x + Mx‖ ≤ ‖x‖ + ‖Mx‖.",
+    "T steps multiply such factors. A length is never negative: what if a γ‖W‖ is above 1?",
+)
+
+
+def _reach(W: np.ndarray, gamma: float, a: float) -> float:
+    return a * gamma * spectral_norm(W)
+
+
+@residual_bounds.mistake(
+    "a negative factor",
+    "Where a γ‖W‖ is above 1 the factor 1 − a γ‖W‖ is negative, and its even powers are positive. "
+    "But slopes between can undo a step wholly: nothing above 0 is sure.",
+    part="Least",
+)
+def _negative_base(W, gamma, a, T):
+    return (1 - _reach(W, gamma, a)) ** T
+
+
+@residual_bounds.mistake(
+    "the identity taken for a guarantee",
+    "The state is handed on as it is, but a W σ(h) is added, and it can point the other way.",
+    part="Least",
+)
+def _at_least_one(W, gamma, a, T):
+    return 1.0
+
+
+@residual_bounds.mistake(
+    "the smallest singular value of W",
+    "What shortens most is the direction that W stretches most, turned around: the norm counts "
+    "here too.",
+    part="Least",
+)
+def _by_smallest(W, gamma, a, T):
+    return max(0.0, 1 - a * gamma * np.linalg.svd(W, compute_uv=False)[-1]) ** T
+
+
+@residual_bounds.mistake(
+    "the identity forgotten",
+    "Each factor is 1 + a W diag(σ′), not a W diag(σ′).",
+    part="Most",
+)
+def _without_identity(W, gamma, a, T):
+    return _reach(W, gamma, a) ** T
+
+
+@residual_bounds.mistake(
+    "steps added in place of multiplied",
+    "Each step stretches what the steps before have stretched: the factors multiply.",
+    part="Most",
+)
+def _added_up(W, gamma, a, T):
+    return 1 + T * _reach(W, gamma, a)
+
+
+@residual_bounds.mistake(
+    "the exponential",
+    "e^{T a γ‖W‖} is a true bound, and the limit for many small steps; for T steps (1 + x)^T is "
+    "smaller than e^{Tx}.",
+    part="Most",
+)
+def _exponential(W, gamma, a, T):
+    return np.exp(T * _reach(W, gamma, a))

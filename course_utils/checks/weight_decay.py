@@ -16,17 +16,22 @@ from ..answers import (
     Function,
     FunctionAnswer,
     NotFinite,
+    RealNumber,
+    StudentId,
     Unreadable,
     as_array,
     close,
     show,
+    show_apart,
     show_at,
 )
-from ..exercise import Exercise, Verdict, differs, exercise, right, wrong
+from ..exercise import Exercise, Recognized, Verdict, differs, exercise, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..optimizers import AdamState, adam_step, train
 from ..spared import ADAM
+from ..variants import WeightDecay, weight_decay
 
+Point = dict[str, Any]
 LAMBDA_ETA = Formula(lamda=(0, 0.5), eta=(0, 2))
 START = np.array([2.0, -1.0])
 
@@ -704,4 +709,305 @@ statements.mistake(
     "in it. But 2γθ stays what it was while √v̂ has become ten times larger.",
     example=("false",),
     part="Statement (d)",
+)
+
+
+# -- 3.6 ------------------------------------------------------------------------------------------
+
+
+def _sizes(n: WeightDecay, lowered: bool) -> np.ndarray:
+    """The step sizes of all steps: the peak throughout, or lowered in equal amounts."""
+    return n.peak * (np.arange(n.steps, 0, -1) / n.steps if lowered else np.ones(n.steps))
+
+
+def _shrunk(w: float, n: WeightDecay, lowered: bool) -> Verdict:
+    """Is the share left of a weight that gets no gradient, in steps θ ← θ − η_t w θ?"""
+    theta = 1.0
+    for eta in _sizes(n, lowered):
+        if not 0 <= eta * w <= 1:
+            says = f"a step of size {show(eta)} would take {show(eta * w)} of the weight."
+            return wrong(says, at="no share", yours=w)
+        _, move = optimizers.adamw_step(AdamState(), 0.0, theta, eta, lamda=eta * w)
+        theta = theta + move
+    if close(theta, n.left, 1e-4):
+        return right()
+    wanted, is_left = show_apart(n.left, theta)
+    return wrong(f"{is_left} of the weight is left; it should be {wanted}.", at="left", yours=w)
+
+
+@exercise("3.6", points=3, transfer=True)
+def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealNumber) -> Verdict:
+    """Find the decay that leaves your share of a weight, with a constant and a lowered step."""
+    return right("Step by step, both leave exactly your share of the weight.")
+
+
+@scheduled_decay.part("Constant")
+def _constant(student: str, w_constant: float) -> Verdict:
+    return _shrunk(w_constant, weight_decay(student), lowered=False)
+
+
+@scheduled_decay.part("Lowered", points=2)
+def _lowered(student: str, w_lowered: float) -> Verdict:
+    return _shrunk(w_lowered, weight_decay(student), lowered=True)
+
+
+scheduled_decay.add_hints(
+    "A step of size η takes the share η·w of the weight, so it multiplies the weight by 1 − η·w.",
+    "With a constant step all factors are alike: their T-th power is the share that is left.",
+    "With a lowered step there is no formula, but the product of all factors falls when w grows: "
+    "halve an interval again and again.",
+)
+
+
+def _decay(face: Callable[[WeightDecay], float], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (student, face(weight_decay(student))),
+        "when": lambda student, w: close(w, face(weight_decay(student)), 1e-4),
+    }
+
+
+def _root(n: WeightDecay) -> float:
+    """The share that each of equal steps takes."""
+    return float(1 - n.left ** (1 / n.steps))
+
+
+BY_EXPONENTIAL = (
+    "the exponential in place of the product",
+    "e^{−x} is close to 1 − x, but not equal: over many steps the difference shows in the second "
+    "or third digit. The steps multiply factors 1 − η·w.",
+)
+scheduled_decay.mistake(
+    "the step size forgotten",
+    "This is the share that a step takes, η·w. Asked is w, as PyTorch takes it.",
+    part="Constant",
+    **_decay(_root),
+)
+scheduled_decay.mistake(
+    "shares added in place of multiplied",
+    "Each step takes its share of what is left then, not of what was there at the beginning.",
+    part="Constant",
+    **_decay(lambda n: (1 - n.left) / (n.steps * n.peak)),
+)
+scheduled_decay.mistake(
+    "the γ of a penalty",
+    "Half of it is the γ of L + γ‖θ‖², whose gradient is 2γθ. Decay takes w·θ itself.",
+    part="Constant",
+    **_decay(lambda n: _root(n) / n.peak / 2),
+)
+scheduled_decay.mistake(
+    *BY_EXPONENTIAL,
+    part="Constant",
+    **_decay(lambda n: -np.log(n.left) / _sizes(n, lowered=False).sum()),
+)
+scheduled_decay.mistake(
+    *BY_EXPONENTIAL,
+    part="Lowered",
+    **_decay(lambda n: -np.log(n.left) / _sizes(n, lowered=True).sum()),
+)
+scheduled_decay.mistake(
+    "the mean step in place of all",
+    "A product of unequal factors is smaller than that of as many equal ones with the same mean.",
+    part="Lowered",
+    **_decay(lambda n: _root(n) / _sizes(n, lowered=True).mean()),
+)
+scheduled_decay.mistake(
+    "the decay of the constant step",
+    "When the step is lowered the decay is lowered with it, and more of the weight is left.",
+    part="Lowered",
+    **_decay(lambda n: _root(n) / n.peak),
+)
+
+
+# -- 3.7 ------------------------------------------------------------------------------------------
+
+SIGNED = Formula(eta=(0.01, 1), lamda=(0.01, 0.5), gamma=(0.05, 2), g=(0.5, 5))
+
+
+def any_signed(rng: np.random.Generator) -> Point:
+    """Any strengths, and gradients of any size."""
+    eta, lamda, gamma = (float(round(rng.uniform(0.02, 0.5), 2)) for _ in range(3))
+    return {"eta": eta, "lamda": lamda, "gamma": gamma, "g": magnitude(rng, 0.1, 100)}
+
+
+def _by_sign(point: Point, decoupled: bool) -> float:
+    """How far a weight gets from 0 on a gradient that stays, moved by the sign alone."""
+    eta, lamda, gamma, g = (point[name] for name in ("eta", "lamda", "gamma", "g"))
+    theta = 0.0
+    if decoupled:
+        for _ in range(int(np.ceil(30 / lamda))):
+            theta = (1 - lamda) * theta - eta * np.sign(g)
+        return abs(theta)
+    fine, path = g / gamma / 2000, []
+    for _ in range(3000):  # with steps as fine as these it comes to rest
+        theta = theta - fine * np.sign(g + 2 * gamma * theta)
+        path.append(abs(theta))
+    return float(np.mean(path[-1000:]))
+
+
+def _rests(point: Point, limit: FormulaAnswer, decoupled: bool) -> Verdict | None:
+    at = f"At {show_at(point)} the weight came to rest:"
+    tolerance = 1e-6 if decoupled else 2e-3  # the sign turns back and forth there
+    return differs(
+        _by_sign(point, decoupled), limit(**point), at=at, what="|θ|", tolerance=tolerance
+    )
+
+
+@exercise("3.7", points=2, transfer=True)
+def sign_limits(
+    decay_limit: Annotated[FormulaAnswer, SIGNED], l2_limit: Annotated[FormulaAnswer, SIGNED]
+) -> Verdict:
+    """Find how far from 0 a weight gets that is moved by signs alone, with decay and with L2."""
+    return right("Runs at 18 points come to rest there, with decay and with L2.")
+
+
+@sign_limits.part("Decay")
+def _decay_limit(decay_limit: FormulaAnswer) -> Verdict:
+    for point in cases(SIGNED.points(), any_signed):
+        if verdict := _rests(point, decay_limit, decoupled=True):
+            return verdict
+    return right()
+
+
+@sign_limits.part("L2")
+def _l2_limit(l2_limit: FormulaAnswer) -> Verdict:
+    for point in cases(SIGNED.points(), any_signed):
+        if verdict := _rests(point, l2_limit, decoupled=False):
+            return verdict
+    return right()
+
+
+sign_limits.add_hints(
+    "At rest a step changes nothing: what the sign adds, the decay takes away.",
+    "With decay: λ|θ| = η. With L2 the penalty stands inside of the sign: where does what is "
+    "inside change its sign?",
+)
+
+sign_limits.mistake(
+    "the size of the gradient counted",
+    "The sign has no size: however large the gradient is, the step is η.",
+    example=("eta*g/lamda",),
+    part="Decay",
+)
+sign_limits.mistake(
+    "upside down",
+    "The stronger the decay is, the closer to 0 the weight stays.",
+    example=("lamda/eta",),
+    part="Decay",
+)
+sign_limits.mistake(
+    "one step only",
+    "That is where the first step leads. The next ones push on in the same direction.",
+    example=("eta",),
+    part="Decay",
+)
+sign_limits.mistake(
+    "L2 taken for decay",
+    "With λ = 2ηγ this is the limit of decay. But inside of the sign the penalty does not shrink "
+    "the weight by a share: it only turns the sign around once it outweighs the gradient.",
+    example=("1/(2*gamma)",),
+    part="L2",
+)
+sign_limits.mistake(
+    "the 2 of the derivative forgotten",
+    "The gradient of γθ² is 2γθ.",
+    example=("g/gamma",),
+    part="L2",
+)
+sign_limits.mistake(
+    "the sign of |θ| lost",
+    "The weight moves against the gradient, so θ is negative here. Asked is its distance from 0.",
+    example=("-g/(2*gamma)",),
+    part="L2",
+)
+
+
+# -- 3.8 ------------------------------------------------------------------------------------------
+
+SCALED = Formula(c=(0.2, 20), eta=(0.01, 0.3), gamma=(0.01, 0.5))
+SEEN = np.array([[1.0, -2.0], [0.5, 3.0], [-1.5, 0.25], [2.0, 1.0]])  # gradients of the old loss
+
+
+def any_scaling(rng: np.random.Generator) -> Point:
+    """The loss times any number."""
+    times = magnitude(rng) * int(rng.integers(2, 10))
+    eta, gamma = (float(round(rng.uniform(0.01, 0.3), 2)) for _ in range(2))
+    return {"c": times, "eta": eta, "gamma": gamma}
+
+
+def _path(step: Callable, times: float, eta: float, gamma: float) -> np.ndarray:
+    """Where an optimizer goes with these gradients times a number."""
+    more = {"epsilon": 0.0} if step is optimizers.adam_l2_step else {}
+    return train(
+        step, lambda theta, t: times * SEEN[t - 1], START, len(SEEN), eta=eta, gamma=gamma, **more
+    )
+
+
+def _goes_the_same_way(step: Callable, eta: FormulaAnswer, gamma: FormulaAnswer) -> Verdict:
+    for point in cases(SCALED.points(), any_scaling):
+        before = _path(step, 1.0, point["eta"], point["gamma"])
+        after = _path(step, point["c"], eta(**point), gamma(**point))
+        at = f"At {show_at(point)}, from θ = {show(START)} with four gradients,"
+        if verdict := differs(before[1:], after[1:], at=at, what="the path"):
+            return verdict
+    return right()
+
+
+@exercise("3.8", points=2, transfer=True)
+def scaled_loss(
+    eta_sgd: Annotated[FormulaAnswer, SCALED],
+    gamma_sgd: Annotated[FormulaAnswer, SCALED],
+    eta_adam: Annotated[FormulaAnswer, SCALED],
+    gamma_adam: Annotated[FormulaAnswer, SCALED],
+) -> Verdict:
+    """Find the η and γ with which SGD and Adam on c·L + γ‖θ‖² go the same way as before."""
+    return right("At 18 points both optimizers go the same way as with the old loss.")
+
+
+@scaled_loss.part("SGD")
+def _sgd_scaled(eta_sgd: FormulaAnswer, gamma_sgd: FormulaAnswer) -> Verdict:
+    return _goes_the_same_way(optimizers.sgd_l2_step, eta_sgd, gamma_sgd)
+
+
+@scaled_loss.part("Adam")
+def _adam_scaled(eta_adam: FormulaAnswer, gamma_adam: FormulaAnswer) -> Verdict:
+    return _goes_the_same_way(optimizers.adam_l2_step, eta_adam, gamma_adam)
+
+
+scaled_loss.add_hints(
+    "If the penalty is multiplied by c too, the whole objective is c times the old one.",
+    "SGD then moves c times as far. And Adam, which divides the mean gradient by the root mean "
+    "square of the gradients?",
+)
+
+scaled_loss.mistake(
+    "the step kept",
+    "SGD moves by η times the gradient: with c times the gradient it goes c times as far.",
+    example=("eta", "c*gamma"),
+    part="SGD",
+)
+scaled_loss.mistake(
+    "the penalty left as it was",
+    "The step is mended, but beside a loss of c·L the old penalty counts c times less than before.",
+    example=("eta/c", "gamma"),
+    part="SGD",
+)
+scaled_loss.mistake(
+    "the penalty divided",
+    "Loss and penalty have to grow together, or their balance changes.",
+    example=("eta/c", "gamma/c"),
+    part="SGD",
+)
+scaled_loss.mistake(
+    "Adam treated as SGD",
+    "Adam divides by the size of the gradients: a factor in front of all of them cancels, and the "
+    "step needs no correction.",
+    example=("eta/c", "c*gamma"),
+    part="Adam",
+)
+scaled_loss.mistake(
+    "nothing changed",
+    "A factor of the whole objective would cancel. But the penalty did not grow with the loss.",
+    example=("eta", "gamma"),
+    part="Adam",
 )

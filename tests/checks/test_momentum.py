@@ -30,6 +30,19 @@ def recursive_weights(beta, t):
     return [*(beta * np.array(recursive_weights(beta, t - 1))), 1 - beta] if t else []
 
 
+def by_two_impulses(alpha, epsilon, t):
+    """Run the rule as it is defined, one gradient at a time."""
+    weights = []
+    for i in range(t):
+        theta = v = ahead = before = 0.0
+        for step in range(t):
+            v = alpha * v + epsilon * (step == i)
+            theta, before = theta - v, ahead
+            ahead = theta - alpha * v
+        weights.append(before - ahead)
+    return weights
+
+
 RIGHT = {
     "equivalent_rules": [
         (beta, delta * (1 - beta)),
@@ -75,18 +88,35 @@ RIGHT = {
         ("log(1/2, beta)",),
         ("-1/log2(beta)",),
     ],
+    "best_memory": [
+        (0, "2/101", "81/121", "4/121"),
+        ("0", 2 / 101, (9 / 11) ** 2, 4 / 11**2),
+        (0, 0.01980198, 0.66942149, 0.03305785),
+    ],
+    "lookahead_weights": [
+        (lambda a, e, t: e * np.append(a ** np.arange(t, 1, -1), 1 + a),),
+        (by_two_impulses,),
+        (lambda a, e, t: [e * a ** (t - i + 1) + e * (i == t) for i in range(1, t + 1)],),
+    ],
+    "after_the_cut": [
+        ("c*beta**k + 1 - beta**k",),
+        ("1 + (c − 1)·β^k",),
+        ("exp(k*log(beta))*(c - 1) + 1",),
+    ],
 }
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_15_points():
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_15_and_7_points():
     assert list(RIGHT) == [
         "equivalent_rules", "weights", "bias", "corrected_average", "expectation",
-        "first_false_line", "half_life",
+        "first_false_line", "half_life", "best_memory", "lookahead_weights", "after_the_cut",
     ]  # fmt: skip
-    assert sum(getattr(check, name).points for name in RIGHT) == 15
+    asked = [getattr(check, name) for name in RIGHT]
+    assert sum(e.points for e in asked if not e.is_transfer) == 15
+    assert sum(e.points for e in asked if e.is_transfer) == 7
 
 
 def test_a_wrong_pair_is_refuted_with_numbers():
@@ -117,6 +147,7 @@ FEW = {  # right where the readable cases lie, and nowhere else
     "equivalent_rules": ("beta", "Min(delta, 5)*(1 - beta)"),
     "bias": ("1 - beta**Min(t, 8)",),
     "half_life": ("log(1/2)/log(Max(beta, 1/10))",),
+    "after_the_cut": ("1 + (Min(c, 20) - 1)*beta**k",),
     "first_false_line": (3, "beta*step - Min(delta, 5)*(1 - beta)*g"),
 }
 
@@ -248,3 +279,47 @@ def test_each_half_of_exercise_6_earns_one_point():
 
 def test_the_half_life_of_another_base_is_refuted_with_what_is_left():
     assert "should be 0.5; yours is 0.3679" in check.half_life("-1/log(beta)").says
+
+
+# -- 2.8 to 2.10 -----------------------------------------------------------------------------------
+
+
+def test_step_and_pair_earn_their_own_points():
+    assert check.best_memory(0, "2/101", 0.5, 0.03).earned == 1
+    assert check.best_memory(0, 0.5, "81/121", "4/121").earned == 2
+
+
+@pytest.mark.parametrize(
+    ("alpha", "epsilon"),
+    [(0, 0), (0.9, 0.01), ("81/121", "3/121"), ("81/121", "5/121"), (-0.2, 0.02), (1, "4/121")],
+)
+def test_a_pair_that_another_one_beats_is_wrong_and_no_mistake_is_made_up(alpha, epsilon):
+    feedback = check.best_memory(0, "2/101", alpha, epsilon)
+    assert (feedback.earned, feedback.misconception) == (1, None)
+
+
+def test_a_pair_that_does_not_shrink_is_told_so_and_the_best_pair_is_not_given_away():
+    assert "it does not shrink" in check.best_memory(0, "2/101", 2, 1).says
+    says = check.best_memory(0, "2/101", 0.7, 0.02).says
+    assert "can be reached along all of them at once" in says
+    assert "0.669" not in says
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda a, e, t: np.append(e * a ** np.arange(t, 1, -1), e),
+        lambda a, e, t: a ** np.arange(t, 0, -1) + np.eye(t)[-1],
+        lambda a, e, t: -np.array(by_two_impulses(a, e, t)),
+        lambda a, e, t: np.full(t, e),
+        lambda a, e, t: [*by_two_impulses(a, e, t)[1:], 0],
+    ],
+)
+def test_other_weights_of_the_look_ahead_are_wrong(wrong):
+    assert check.lookahead_weights(wrong).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize("wrong", ["c", "1 + (c - 1)*beta*k", "c**(beta**k)", "1 + (c-1)*beta", 0])
+def test_other_ratios_after_a_cut_are_wrong(wrong):
+    feedback = check.after_the_cut(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)

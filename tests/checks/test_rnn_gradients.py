@@ -54,6 +54,41 @@ def multiplied(W, hs, dsigma):
     return product
 
 
+def sigmoid(x):
+    return np.exp(x) / (1 + np.exp(x))
+
+
+def gated_rows(h, W_f, x_f, W_c, x_c):
+    """Row by row: through the state, the gate and the candidate."""
+    rows = []
+    for i, here in enumerate(np.eye(len(h))):
+        f, c = sigmoid(W_f[i] @ h + x_f[i]), np.tanh(W_c[i] @ h + x_c[i])
+        rows.append(f * here + f * (1 - f) * (h[i] - c) * W_f[i] + (1 - f) * (1 - c * c) * W_c[i])
+    return rows
+
+
+def gated_by_tiny_imaginary_nudges(h, W_f, x_f, W_c, x_c):
+    columns = []
+    for nudge in 1e-30j * np.eye(len(h)):
+        f, c = sigmoid(W_f @ (h + nudge) + x_f), np.tanh(W_c @ (h + nudge) + x_c)
+        columns.append((c + f * (h + nudge - c)).imag / 1e-30)
+    return np.transpose(columns)
+
+
+def gated_directly(h, W_f, x_f, W_c, x_c):
+    f, c = 1 / (1 + np.exp(-W_f @ h - x_f)), np.tanh(W_c @ h + x_c)
+    outer = np.outer((h - c) * f * (1 - f), np.ones(len(h))) * W_f
+    return np.diag(f) + outer + ((1 - f) / np.cosh(W_c @ h + x_c) ** 2 * W_c.T).T
+
+
+def at_least(W, gamma, a, T):
+    return max(0.0, 1 - a * gamma * np.linalg.svd(W, compute_uv=False).max()) ** T
+
+
+def at_most(W, gamma, a, T):
+    return math.exp(T * math.log1p(a * gamma * math.sqrt(np.linalg.eigvalsh(W.T @ W)[-1])))
+
+
 RIGHT = {
     "induction_step": [
         ([by_assumption, claim],),
@@ -116,6 +151,19 @@ RIGHT = {
         ("necessary", "relu", np.array([[-2.0]])),
         ("necessary", "identity", [[0, 10], [0.1, 0]]),
     ],
+    "gated_jacobian": [(gated_directly,), (gated_rows,), (gated_by_tiny_imaginary_nudges,)],
+    "gate_bias": [
+        (0, 5.6631, 1994),
+        ("0", "-log(2**(1/200) - 1)", 1994.0),
+        (1, 6.7020, 5627),
+    ],
+    "residual_bounds": [
+        (at_least, at_most),
+        (
+            lambda W, gamma, a, T: np.clip(1 - a * gamma * np.linalg.norm(W, 2), 0, None) ** T,
+            lambda W, gamma, a, T: np.prod(np.full(T, 1 + a * gamma * np.linalg.norm(W, 2))),
+        ),
+    ],
 }
 
 
@@ -131,12 +179,14 @@ ORACLES = {"forgetful": forgets_though_strong}  # for the audit: other examples 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_16_points():
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_16_and_7_points():
     assert list(RIGHT) == [
         "induction_step", "jacobian", "jacobian_product", "slope_bounds", "gradient_bound",
-        "forgetful", "explosion",
+        "forgetful", "explosion", "gated_jacobian", "gate_bias", "residual_bounds",
     ]  # fmt: skip
-    assert sum(getattr(check, name).points for name in RIGHT) == 16
+    asked = [getattr(check, name) for name in RIGHT]
+    assert sum(e.points for e in asked if not e.is_transfer) == 16
+    assert sum(e.points for e in asked if e.is_transfer) == 7
 
 
 # -- 1.1 ------------------------------------------------------------------------------------------
@@ -467,3 +517,56 @@ def test_the_kind_of_condition_is_found_by_running_networks():
 
 def test_a_rotation_whose_norm_is_1_up_to_rounding_is_not_above_1():
     assert check.explosion("necessary", "identity", [[0.6, -0.8], [0.8, 0.6]]).earned == 1
+
+
+# -- 1.8 to 1.10 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda h, W_f, x_f, W_c, x_c: np.transpose(gated_rows(h, W_f, x_f, W_c, x_c)),
+        lambda h, W_f, x_f, W_c, x_c: gated_directly(h, W_f, 0 * x_f, W_c, x_c),
+        lambda h, W_f, x_f, W_c, x_c: gated_directly(h, W_f, x_f, W_c, 0 * x_c),
+        lambda h, W_f, x_f, W_c, x_c: gated_directly(h, W_c, x_c, W_f, x_f),
+        lambda h, W_f, x_f, W_c, x_c: np.diag(np.diag(gated_rows(h, W_f, x_f, W_c, x_c))),
+    ],
+    ids=["transposed", "no input to the gate", "none to c", "f and c exchanged", "diagonal"],
+)
+def test_other_jacobians_of_a_gated_step_are_wrong(wrong):
+    feedback = check.gated_jacobian(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+def test_a_gated_step_is_not_nudged_by_the_package():
+    def nudged(h, *rest):
+        return rnn.finite_differences(lambda h: check.gated_step(h, *rest), h)
+
+    assert check.gated_jacobian(nudged).outcome is Outcome.UNCHECKED
+
+
+def test_bias_and_count_earn_their_own_point_and_a_bias_of_two_decimals_is_told_so():
+    assert (check.gate_bias(0, 5.6631, 1993).earned, check.gate_bias(0, 0, 1994).earned) == (1, 1)
+    assert "0.4989 of the gradient is left" in check.gate_bias(0, 5.66, 1994).says
+    for steps in (1995, 1993.5, -3, 10**12):
+        assert check.gate_bias(0, 5.6631, steps).earned == 1
+
+
+def test_bounds_that_hold_only_sometimes_are_wrong_and_loose_ones_are_told_so():
+    def norm(W):
+        return np.linalg.norm(W, 2)
+
+    loose = check.residual_bounds(lambda W, g, a, T: 0.0, lambda W, g, a, T: 1e30)
+    assert loose.says.count("No run is beyond your bound") == 2
+    for least in (
+        lambda W, g, a, T: abs(1 - a * g * norm(W)) ** T,
+        lambda W, g, a, T: max(0, 1 - T * a * g * norm(W)),
+        lambda W, g, a, T: (1 + a * g * norm(W)) ** -T,
+    ):
+        assert check.residual_bounds(least, at_most).earned == 1
+    for most in (
+        lambda W, g, a, T: (1 + a * norm(W)) ** T,
+        lambda W, g, a, T: (1 + a * g * np.abs(np.linalg.eigvals(W)).max()) ** T,
+        lambda W, g, a, T: (1 + a * g * np.linalg.norm(W)) ** T,
+    ):
+        assert check.residual_bounds(at_least, most).earned == 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy
 
+from course_utils import variants
 from course_utils.checks import weight_decay as check
 from course_utils.exercise import Outcome
 from tests.checks.forms import passes_in_every_form, students_own
@@ -69,16 +70,31 @@ RIGHT = {
     "adamw_step": [(adamw,), (adamw_with_state_in_a_dict,)],
     "shrink_ratio": [(s_2 / s_1, 1), ("s_2/s_1", "1"), (1 / (s_1 / s_2), s_1 / s_1)],
     "statements": [(True, False, False, True), ("true", "False", np.False_, "TRUE")],
+    "scheduled_decay": [
+        (0, "10*(1 - 2**(-1/20))", 0.6454176),
+        ("0", 0.340636710751544, np.float64(0.645417550305194)),
+        (0, sympy.Rational(340637, 10**6), "0.645418"),
+    ],
+    "sign_limits": [
+        ("eta/lamda", "g/(2*gamma)"),
+        ("η/λ", "g/γ/2"),
+        (sympy.Symbol("eta") / sympy.Symbol("lamda"), "abs(-g/gamma)/2"),
+    ],
+    "scaled_loss": [
+        ("eta/c", "c*gamma", "eta", "c*gamma"),
+        ("eta*c**-1", "gamma/(1/c)", "eta*c/c", "(c + c)*gamma/2"),
+    ],
 }
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_13_points():
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_13_and_7_points():
     exercises = [getattr(check, name) for name in RIGHT]
-    assert [e.number for e in exercises] == ["3.1", "3.2", "3.3", "3.4", "3.5"]
-    assert sum(e.points for e in exercises) == 13
+    assert [e.number for e in exercises] == [f"3.{k}" for k in range(1, 9)]
+    assert sum(e.points for e in exercises if not e.is_transfer) == 13
+    assert sum(e.points for e in exercises if e.is_transfer) == 7
 
 
 @pytest.mark.parametrize(
@@ -317,3 +333,49 @@ def test_a_missed_statement_is_answered_with_what_the_run_showed():
 def test_a_statement_is_true_or_false_and_nothing_else():
     feedback = check.statements("maybe", False, False, True)
     assert (feedback.outcome, feedback.earned) == (Outcome.UNCHECKED, 1)
+
+
+# -- 3.6 to 3.8 ------------------------------------------------------------------------------------
+
+
+def test_both_schedules_earn_their_own_points_and_a_share_beyond_1_is_told():
+    assert check.scheduled_decay(0, 0.340637, 0.6).earned == 1
+    assert check.scheduled_decay(0, 0.6, 0.645418).earned == 2
+    assert "would take 2 of the weight" in check.scheduled_decay(0, 20, 0.645418).says
+    assert check.scheduled_decay(0, -0.34, -0.6).earned == 0
+
+
+def test_a_decay_of_three_digits_is_shown_what_is_left():
+    says = check.scheduled_decay(0, 0.341, 0.645418).says
+    assert "0.4996 of the weight is left; it should be 0.5" in says
+
+
+@pytest.mark.parametrize("student", range(1, 60))
+def test_shortcuts_are_wrong_with_every_student_s_schedule(student):
+    n = variants.weight_decay(student)
+    root, half = 1 - n.left ** (1 / n.steps), n.peak * (n.steps + 1) / 2
+    shortcuts = [(-np.log(n.left) / n.peak / n.steps, root / (half / n.steps)),
+                 (2 * root / n.peak, 2 * root / n.peak), (root, -np.log(n.left) / half)]  # fmt: skip
+    for answers in shortcuts:
+        assert check.scheduled_decay(student, *answers).earned == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", ["eta/(2*lamda)", "eta*(1 - lamda)/lamda", "eta/lamda*g**0.01", 1]
+)
+def test_other_limits_of_decay_are_wrong(wrong):
+    assert check.sign_limits(wrong, "g/(2*gamma)").earned == 1
+
+
+@pytest.mark.parametrize("wrong", ["g/(2*gamma) + eta", "g/(2*lamda)", "gamma/(2*g)", "2*gamma*g"])
+def test_other_limits_of_l2_are_wrong(wrong):
+    assert check.sign_limits("eta/lamda", wrong).earned == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("c*eta", "gamma/c"), ("eta", "gamma"), ("eta/c", "gamma*c**2"), ("eta/sqrt(c)", "gamma")],
+)
+def test_other_pairs_for_a_scaled_loss_are_wrong(wrong):
+    assert check.scaled_loss(*wrong, "eta", "c*gamma").earned == 1
+    assert check.scaled_loss("eta/c", "c*gamma", *wrong).earned == 1
