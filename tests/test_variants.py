@@ -10,6 +10,7 @@ from course_utils.variants import (
     Draws,
     columns_behind,
     concat_of,
+    counting_cost,
     possible_columns,
     rng_for,
     student_id,
@@ -17,6 +18,7 @@ from course_utils.variants import (
     two_heads,
 )
 
+THOUSAND = range(1000)
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
 
 
@@ -202,6 +204,44 @@ def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
     for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
         assert (np.abs(line - before) > 1e-9).sum() == 1
         assert np.abs(line - before).max() > 0.015
+
+
+# -- a neighbor's answer ---------------------------------------------------------------------------
+
+
+def shared(answers):
+    """How many pairs of two students out of these have the same answer."""
+    _, counts = np.unique(np.array(answers), return_counts=True, axis=0)
+    return int((counts * (counts - 1) // 2).sum())
+
+
+# -- unit 06: a model and its memory ---------------------------------------------------------------
+
+
+def test_the_models_of_two_students_are_pinned_for_ever():
+    def sizes(n):
+        return [n.vocabulary, n.width, n.layers, n.heads, n.groups, n.head_width, n.hidden]
+
+    assert sizes(counting_cost(0)) == [32_000, 2048, 24, 16, 4, 128, 5632]
+    assert sizes(counting_cost(" Ada@example.org")) == sizes(counting_cost("ada@example.org"))
+    assert sizes(counting_cost(1)) == [54100, 2048, 28, 16, 1, 128, 5440]
+    assert repr(counting_cost(0)).startswith("Numbers of student 0\n\nvocabulary         32,000\n")
+
+
+def test_of_a_thousand_students_nobody_has_the_bytes_or_the_tokens_of_another():
+    def parameters(n):
+        heads = 2 * n.width * n.head_width * (n.heads + n.groups)
+        return n.vocabulary * n.width + n.layers * (heads + 3 * n.width * n.hidden)
+
+    models = [counting_cost(student) for student in THOUSAND]
+    left = [n.mebibytes * 2**20 - 2 * parameters(n) for n in models]
+    tokens = [
+        b // (4 * n.layers * n.groups * n.head_width) for b, n in zip(left, models, strict=True)
+    ]
+    assert min(tokens) > 10_000
+    assert all(n.heads % n.groups == 0 and n.groups < n.heads for n in models)
+    assert shared([parameters(n) for n in models]) == 0
+    assert shared(tokens) == 0
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
