@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -371,8 +372,59 @@ def counting_cost(student: Any) -> Model:
 def _listed(student: str, named: dict[str, Any]) -> str:
     """Numbers with their names, one a line, as text."""
     wide = max(map(len, named))
-    lines = [f"{name:<{wide}}  {value:,}" for name, value in named.items()]
+    words = {k: value if isinstance(value, str) else f"{value:,}" for k, value in named.items()}
+    lines = [f"{name:<{wide}}  {value}" for name, value in words.items()]
     return "\n".join([f"Numbers of student {student}", "", *lines])
+
+
+# -- unit 07: attention as lookup ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """One student's records on a line, a query, the leak ε that is wanted, and copies of two."""
+
+    student: str
+    places: tuple[float, ...]
+    query: float
+    epsilon: float
+    copies: tuple[int, int]
+    M: float
+
+    def __repr__(self) -> str:
+        return _listed(
+            self.student,
+            {
+                "places of the records": ", ".join(f"{x:g}" for x in self.places),
+                "query": self.query,
+                "ε": self.epsilon,
+                "copies of records 1 and 2": "{} and {}".format(*self.copies),
+                "M for the border": self.M,
+            },
+        )
+
+
+@lru_cache(maxsize=256)
+def _lookup(student: str) -> Shelf:
+    if student == "0":
+        return Shelf(student, (1.0, 2.0, 4.0), 2.5, 0.2, (2, 1), 1.0)
+    draws = rng_for(student, "07_lookup")
+    while True:
+        places = tuple(sorted(draws.integer(0, 80) / 10 for _ in range(4)))
+        query = draws.integer(10, 70) / 10
+        near = sorted(round((x - query) ** 2, 6) for x in places)
+        apart = min(b - a for a, b in pairwise(places)) >= 1
+        if apart and near[1] - near[0] >= 0.5 and near[2] - near[1] <= near[1] - near[0]:
+            break
+    epsilon, M = draws.integer(10, 40) / 100, draws.integer(40, 120) / 100
+    more, fewer = ((2, 1), (3, 1), (3, 2), (4, 1), (4, 3), (5, 1), (5, 2), (5, 3))[draws.below(8)]
+    copies = (more, fewer) if draws.below(2) else (fewer, more)
+    return Shelf(student, places, query, epsilon, copies, M)
+
+
+def lookup(student: Any) -> Shelf:
+    """The records of this student for unit 07; id 0 has those of the lecture's first table."""
+    return _lookup(student_id(student))
 
 
 # -- unit 11: the cost of moving mass -------------------------------------------------------------

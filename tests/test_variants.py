@@ -11,6 +11,7 @@ from course_utils.variants import (
     columns_behind,
     concat_of,
     counting_cost,
+    lookup,
     possible_columns,
     rng_for,
     student_id,
@@ -242,6 +243,33 @@ def test_of_a_thousand_students_nobody_has_the_bytes_or_the_tokens_of_another():
     assert all(n.heads % n.groups == 0 and n.groups < n.heads for n in models)
     assert shared([parameters(n) for n in models]) == 0
     assert shared(tokens) == 0
+
+
+# -- unit 07: records on a line --------------------------------------------------------------------
+
+
+def test_the_records_of_two_students_are_pinned_for_ever():
+    n = lookup(0)
+    assert (n.places, n.query, n.epsilon, n.copies, n.M) == ((1, 2, 4), 2.5, 0.2, (2, 1), 1)
+    n = lookup(1)
+    assert (n.places, n.query, n.epsilon, n.copies) == ((1.2, 2.3, 5.8, 7.6), 4.9, 0.31, (2, 1))
+
+
+def test_of_a_thousand_students_next_to_none_has_the_sharpness_or_the_border_of_another():
+    fields = [lookup(student) for student in THOUSAND]
+    near = [sorted((x - n.query) ** 2 for x in n.places) for n in fields]
+    margins = np.array([[b - row[0] for b in row[1:]] + [np.inf] * (4 - len(row)) for row in near])
+    epsilon = np.array([n.epsilon for n in fields])
+    low, high = np.zeros(1000), np.full(1000, 20.0)
+    for _ in range(50):
+        M = (low + high) / 2
+        s = np.exp(-(M[:, None] ** 2) * margins).sum(axis=1)
+        low, high = np.where(s / (1 + s) > epsilon, (M, high), (low, M))
+    pairs = [(*n.places[:2], np.log(n.copies[0] / n.copies[1]), n.M) for n in fields]
+    border = [(a + b) / 2 + c / (2 * M**2 * (b - a)) for a, b, c, M in pairs]
+    assert margins[:, 0].min() > 0.4
+    assert shared(np.round(low, 5)) <= 5  # of half a million pairs
+    assert shared(np.round(border, 5)) <= 5
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
