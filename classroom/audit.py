@@ -247,7 +247,8 @@ def _right_forms(root: Path, stem: str) -> dict[str, list[Form]]:
     found: dict[str, list[Form]] = {}
     for exercise in declared(stem):
         for number, answers in enumerate(right.get(exercise.name, []), start=1):
-            for k, (name, answer) in enumerate(zip(exercise.kinds, answers, strict=True)):
+            # an earlier answer that may be left out is left out here and there
+            for k, (name, answer) in enumerate(zip(exercise.kinds, answers, strict=False)):
                 made = _source_of(answer) if _is_asked(exercise, name) else None
                 if made is not None:
                     source, make = made

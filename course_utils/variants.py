@@ -416,7 +416,7 @@ def _lookup(student: str) -> Shelf:
         apart = min(b - a for a, b in pairwise(places)) >= 1
         if apart and near[1] - near[0] >= 0.5 and near[2] - near[1] <= near[1] - near[0]:
             break
-    epsilon, M = draws.integer(10, 40) / 100, draws.integer(40, 120) / 100
+    epsilon, M = draws.integer(100, 400) / 1000, draws.integer(400, 1200) / 1000
     more, fewer = ((2, 1), (3, 1), (3, 2), (4, 1), (4, 3), (5, 1), (5, 2), (5, 3))[draws.below(8)]
     copies = (more, fewer) if draws.below(2) else (fewer, more)
     return Shelf(student, places, query, epsilon, copies, M)
@@ -425,6 +425,41 @@ def _lookup(student: str) -> Shelf:
 def lookup(student: Any) -> Shelf:
     """The records of this student for unit 07; id 0 has those of the lecture's first table."""
     return _lookup(student_id(student))
+
+
+# -- unit 08: linear attention ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Waves:
+    """One student's keys (numbers, which are angles) and values, and an output beyond them all."""
+
+    student: str
+    keys: tuple[float, ...]
+    values: tuple[int, ...]
+    target: int
+
+    def __repr__(self) -> str:
+        named = {"keys": self.keys, "values": self.values, "target T": self.target}
+        return _listed(self.student, {name: f"{what}".strip("()") for name, what in named.items()})
+
+
+@lru_cache(maxsize=256)
+def _linear_attention(student: str) -> Waves:
+    if student == "0":
+        return Waves(student, (0.0, 0.5, 2.0), (1, 2, 3), 10)
+    draws = rng_for(student, "08_linear_attention")
+    while True:
+        keys = tuple(draws.integer(0, 300) / 100 for _ in range(3))
+        values = tuple(draws.integer(-5, 5) for _ in range(3))
+        target = draws.integer(8, 30) * (1 - 2 * draws.below(2))
+        if min(abs(a - b) for a, b in pairwise(sorted(keys))) >= 0.2 and len({*values}) == 3:
+            return Waves(student, keys, values, target)
+
+
+def linear_attention(student: Any) -> Waves:
+    """The keys and values of this student for unit 08; id 0 has round numbers."""
+    return _linear_attention(student_id(student))
 
 
 # -- unit 11: the cost of moving mass -------------------------------------------------------------

@@ -11,6 +11,7 @@ from course_utils.variants import (
     columns_behind,
     concat_of,
     counting_cost,
+    linear_attention,
     lookup,
     possible_columns,
     rng_for,
@@ -252,7 +253,7 @@ def test_the_records_of_two_students_are_pinned_for_ever():
     n = lookup(0)
     assert (n.places, n.query, n.epsilon, n.copies, n.M) == ((1, 2, 4), 2.5, 0.2, (2, 1), 1)
     n = lookup(1)
-    assert (n.places, n.query, n.epsilon, n.copies) == ((1.2, 2.3, 5.8, 7.6), 4.9, 0.31, (2, 1))
+    assert (n.places, n.query, n.epsilon, n.copies) == ((1.2, 2.3, 5.8, 7.6), 4.9, 0.269, (2, 1))
 
 
 def test_of_a_thousand_students_next_to_none_has_the_sharpness_or_the_border_of_another():
@@ -270,6 +271,26 @@ def test_of_a_thousand_students_next_to_none_has_the_sharpness_or_the_border_of_
     assert margins[:, 0].min() > 0.4
     assert shared(np.round(low, 5)) <= 5  # of half a million pairs
     assert shared(np.round(border, 5)) <= 5
+
+
+# -- unit 08: keys on a circle ---------------------------------------------------------------------
+
+
+def test_the_keys_of_two_students_are_pinned_for_ever():
+    n = linear_attention(0)
+    assert (n.keys, n.values, n.target) == ((0, 0.5, 2), (1, 2, 3), 10)
+    n = linear_attention(1)
+    assert (n.keys, n.values, n.target) == ((2.38, 1.38, 2.04), (-5, 1, 3), 24)
+
+
+def test_of_a_thousand_students_next_to_none_has_a_query_of_another():
+    numbers = [linear_attention(student) for student in THOUSAND]
+    arrows = np.exp(1j * np.array([n.keys for n in numbers]))
+    beyond = np.array([n.values for n in numbers]) - np.array([[n.target] for n in numbers])
+    for sums in (arrows.sum(axis=1), (beyond * arrows).sum(axis=1)):
+        assert np.abs(sums).min() > 0.5
+        assert shared(np.round(np.angle(sums) % np.pi, 5)) <= 5  # of half a million pairs
+    assert all(abs(n.target) > max(map(abs, n.values)) for n in numbers)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
