@@ -14,6 +14,7 @@ from course_utils.variants import (
     linear_attention,
     lookup,
     possible_columns,
+    random_features,
     rng_for,
     student_id,
     transport,
@@ -291,6 +292,27 @@ def test_of_a_thousand_students_next_to_none_has_a_query_of_another():
         assert np.abs(sums).min() > 0.5
         assert shared(np.round(np.angle(sums) % np.pi, 5)) <= 5  # of half a million pairs
     assert all(abs(n.target) > max(map(abs, n.values)) for n in numbers)
+
+
+# -- unit 09: a query and two keys -----------------------------------------------------------------
+
+
+def test_the_vectors_of_two_students_are_pinned_for_ever():
+    n = random_features(0)
+    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.5, 0.5), (0.5, 0), (0, 0.5), 10, 0.1)
+    n = random_features(1)
+    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.1, 0.4), (-0.45, 0.45), (0.15, 0.4), 34, 0.08)
+
+
+def test_of_a_thousand_students_next_to_none_has_the_covariance_or_the_features_of_another():
+    answers = []
+    for n in map(random_features, THOUSAND):
+        q, k1, k2 = map(np.array, (n.q, n.k1, n.k2))
+        a, b, c = ((q + k) @ (q + other) for k, other in ((k1, k1), (k2, k2), (k1, k2)))
+        covariance = np.exp(q @ (k1 + k2)) * np.expm1(c) / n.m
+        answers.append((covariance, (np.exp(a) + np.exp(b) - 2 * np.exp(c)) / n.r**2))
+    for column in np.array(answers).T:
+        assert shared([f"{answer:.5e}" for answer in column]) <= 5  # of half a million pairs
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
