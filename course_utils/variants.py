@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from math import gcd
 from typing import Any
 
@@ -392,6 +393,195 @@ HOMEWORK_SHEET = Worksheet(
         ]
     ),
 )
+
+
+# -- unit 06: counting cost ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Model:
+    """One student's language model and the memory of the card that it has to run on.
+
+    All numbers take two bytes. Keys and values come in `groups`, each shared by several heads.
+    """
+
+    student: str
+    vocabulary: int
+    width: int
+    layers: int
+    heads: int
+    groups: int
+    head_width: int
+    hidden: int
+    mebibytes: int
+
+    def __repr__(self) -> str:
+        return _listed(
+            self.student,
+            {
+                "vocabulary": self.vocabulary,
+                "width D": self.width,
+                "layers": self.layers,
+                "heads H": self.heads,
+                "groups G": self.groups,
+                "width w of a head": self.head_width,
+                "hidden width F": self.hidden,
+                "MiB of memory": self.mebibytes,
+            },
+        )
+
+
+@lru_cache(maxsize=256)
+def _counting_cost(student: str) -> Model:
+    if student == "0":
+        return Model(student, 32_000, 2048, 24, 16, 4, 128, 5632, 8192)
+    draws = rng_for(student, "06_counting_cost")
+    head_width, heads = 64 * draws.integer(1, 2), 8 * draws.integer(2, 5)
+    width, groups = head_width * heads, 2 ** draws.integer(0, 3)
+    hidden, layers = 64 * (width // 24 + draws.below(9)), draws.integer(16, 40)
+    vocabulary = 100 * draws.integer(200, 600)
+    mebibytes = 1024 * draws.integer(24, 48) - draws.integer(1, 999)
+    return Model(student, vocabulary, width, layers, heads, groups, head_width, hidden, mebibytes)
+
+
+def counting_cost(student: Any) -> Model:
+    """The model of this student for unit 06; id 0 has round numbers."""
+    return _counting_cost(student_id(student))
+
+
+def _listed(student: str, named: dict[str, Any]) -> str:
+    """Numbers with their names, one a line, as text."""
+    wide = max(map(len, named))
+    words = {k: value if isinstance(value, str) else f"{value:,}" for k, value in named.items()}
+    lines = [f"{name:<{wide}}  {value}" for name, value in words.items()]
+    return "\n".join([f"Numbers of student {student}", "", *lines])
+
+
+# -- unit 07: attention as lookup ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """One student's records on a line, a query, the leak ε that is wanted, and copies of two."""
+
+    student: str
+    places: tuple[float, ...]
+    query: float
+    epsilon: float
+    copies: tuple[int, int]
+    M: float
+
+    def __repr__(self) -> str:
+        return _listed(
+            self.student,
+            {
+                "places of the records": ", ".join(f"{x:g}" for x in self.places),
+                "query": self.query,
+                "ε": self.epsilon,
+                "copies of records 1 and 2": "{} and {}".format(*self.copies),
+                "M for the border": self.M,
+            },
+        )
+
+
+@lru_cache(maxsize=256)
+def _lookup(student: str) -> Shelf:
+    if student == "0":
+        return Shelf(student, (1.0, 2.0, 4.0), 2.5, 0.2, (2, 1), 1.0)
+    draws = rng_for(student, "07_lookup")
+    while True:
+        places = tuple(sorted(draws.integer(0, 80) / 10 for _ in range(4)))
+        query = draws.integer(10, 70) / 10
+        near = sorted(round((x - query) ** 2, 6) for x in places)
+        apart = min(b - a for a, b in pairwise(places)) >= 1
+        if apart and near[1] - near[0] >= 0.5 and near[2] - near[1] <= near[1] - near[0]:
+            break
+    epsilon, M = draws.integer(100, 400) / 1000, draws.integer(400, 1200) / 1000
+    more, fewer = ((2, 1), (3, 1), (3, 2), (4, 1), (4, 3), (5, 1), (5, 2), (5, 3))[draws.below(8)]
+    copies = (more, fewer) if draws.below(2) else (fewer, more)
+    return Shelf(student, places, query, epsilon, copies, M)
+
+
+def lookup(student: Any) -> Shelf:
+    """The records of this student for unit 07; id 0 has those of the lecture's first table."""
+    return _lookup(student_id(student))
+
+
+# -- unit 08: linear attention ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Waves:
+    """One student's keys (numbers, which are angles) and values, and an output beyond them all."""
+
+    student: str
+    keys: tuple[float, ...]
+    values: tuple[int, ...]
+    target: int
+
+    def __repr__(self) -> str:
+        named = {"keys": self.keys, "values": self.values, "target T": self.target}
+        return _listed(self.student, {name: f"{what}".strip("()") for name, what in named.items()})
+
+
+@lru_cache(maxsize=256)
+def _linear_attention(student: str) -> Waves:
+    if student == "0":
+        return Waves(student, (0.0, 0.5, 2.0), (1, 2, 3), 10)
+    draws = rng_for(student, "08_linear_attention")
+    while True:
+        keys = tuple(draws.integer(0, 300) / 100 for _ in range(3))
+        values = tuple(draws.integer(-5, 5) for _ in range(3))
+        target = draws.integer(8, 30) * (1 - 2 * draws.below(2))
+        if min(abs(a - b) for a, b in pairwise(sorted(keys))) >= 0.2 and len({*values}) == 3:
+            return Waves(student, keys, values, target)
+
+
+def linear_attention(student: Any) -> Waves:
+    """The keys and values of this student for unit 08; id 0 has round numbers."""
+    return _linear_attention(student_id(student))
+
+
+# -- unit 09: random features ----------------------------------------------------------------------
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Triple:
+    """One student's query, two keys, a number m of directions, and the error r of a ratio."""
+
+    student: str
+    q: Pair
+    k1: Pair
+    k2: Pair
+    m: int
+    r: float
+
+    def __repr__(self) -> str:
+        named = {"q": self.q, "k1": self.k1, "k2": self.k2, "m": self.m, "r": self.r}
+        return _listed(self.student, {name: str(what) for name, what in named.items()})
+
+
+@lru_cache(maxsize=256)
+def _random_features(student: str) -> Triple:
+    if student == "0":
+        return Triple(student, (0.5, 0.5), (0.5, 0.0), (0.0, 0.5), 10, 0.1)
+    draws = rng_for(student, "09_random_features")
+    while True:
+        q, k1, k2 = (_tenths(draws), _tenths(draws), _tenths(draws))
+        u1, u2 = np.add(q, k1), np.add(q, k2)
+        if abs(u1 @ u2) > 0.2 and abs(np.dot(k1, k2)) > 0.05 and (u1 - u2) @ (u1 - u2) > 0.2:
+            return Triple(student, q, k1, k2, draws.integer(10, 99), draws.integer(20, 99) / 1000)
+
+
+def _tenths(draws: Draws) -> Pair:
+    return draws.integer(-12, 12) / 20, draws.integer(-12, 12) / 20
+
+
+def random_features(student: Any) -> Triple:
+    """The vectors of this student for unit 09; id 0 has round numbers."""
+    return _random_features(student_id(student))
 
 
 # -- unit 11: the cost of moving mass -------------------------------------------------------------

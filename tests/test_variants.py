@@ -16,8 +16,12 @@ from course_utils.variants import (
     Draws,
     columns_behind,
     concat_of,
+    counting_cost,
+    linear_attention,
+    lookup,
     momentum,
     possible_columns,
+    random_features,
     rng_for,
     rnn_gradients,
     student_id,
@@ -26,6 +30,7 @@ from course_utils.variants import (
     weight_decay,
 )
 
+THOUSAND = range(1000)
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
 
 
@@ -272,6 +277,112 @@ def test_schedules_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
         return (1 - n.left ** (1 / n.steps)) / n.peak, w
 
     earns_nothing_next_door(decay_checks.scheduled_decay, solved)
+
+
+# -- a neighbor's answer ---------------------------------------------------------------------------
+
+
+def shared(answers):
+    """How many pairs of two students out of these have the same answer."""
+    _, counts = np.unique(np.array(answers), return_counts=True, axis=0)
+    return int((counts * (counts - 1) // 2).sum())
+
+
+# -- unit 06: a model and its memory ---------------------------------------------------------------
+
+
+def test_the_models_of_two_students_are_pinned_for_ever():
+    def sizes(n):
+        return [n.vocabulary, n.width, n.layers, n.heads, n.groups, n.head_width, n.hidden]
+
+    assert sizes(counting_cost(0)) == [32_000, 2048, 24, 16, 4, 128, 5632]
+    assert sizes(counting_cost(" Ada@example.org")) == sizes(counting_cost("ada@example.org"))
+    assert sizes(counting_cost(1)) == [54100, 2048, 28, 16, 1, 128, 5440]
+    assert repr(counting_cost(0)).startswith("Numbers of student 0\n\nvocabulary         32,000\n")
+
+
+def test_of_a_thousand_students_nobody_has_the_bytes_or_the_tokens_of_another():
+    def parameters(n):
+        heads = 2 * n.width * n.head_width * (n.heads + n.groups)
+        return n.vocabulary * n.width + n.layers * (heads + 3 * n.width * n.hidden)
+
+    models = [counting_cost(student) for student in THOUSAND]
+    left = [n.mebibytes * 2**20 - 2 * parameters(n) for n in models]
+    tokens = [
+        b // (4 * n.layers * n.groups * n.head_width) for b, n in zip(left, models, strict=True)
+    ]
+    assert min(tokens) > 10_000
+    assert all(n.heads % n.groups == 0 and n.groups < n.heads for n in models)
+    assert shared([parameters(n) for n in models]) == 0
+    assert shared(tokens) == 0
+
+
+# -- unit 07: records on a line --------------------------------------------------------------------
+
+
+def test_the_records_of_two_students_are_pinned_for_ever():
+    n = lookup(0)
+    assert (n.places, n.query, n.epsilon, n.copies, n.M) == ((1, 2, 4), 2.5, 0.2, (2, 1), 1)
+    n = lookup(1)
+    assert (n.places, n.query, n.epsilon, n.copies) == ((1.2, 2.3, 5.8, 7.6), 4.9, 0.269, (2, 1))
+
+
+def test_of_a_thousand_students_next_to_none_has_the_sharpness_or_the_border_of_another():
+    fields = [lookup(student) for student in THOUSAND]
+    near = [sorted((x - n.query) ** 2 for x in n.places) for n in fields]
+    margins = np.array([[b - row[0] for b in row[1:]] + [np.inf] * (4 - len(row)) for row in near])
+    epsilon = np.array([n.epsilon for n in fields])
+    low, high = np.zeros(1000), np.full(1000, 20.0)
+    for _ in range(50):
+        M = (low + high) / 2
+        s = np.exp(-(M[:, None] ** 2) * margins).sum(axis=1)
+        low, high = np.where(s / (1 + s) > epsilon, (M, high), (low, M))
+    pairs = [(*n.places[:2], np.log(n.copies[0] / n.copies[1]), n.M) for n in fields]
+    border = [(a + b) / 2 + c / (2 * M**2 * (b - a)) for a, b, c, M in pairs]
+    assert margins[:, 0].min() > 0.4
+    assert shared(np.round(low, 5)) <= 5  # of half a million pairs
+    assert shared(np.round(border, 5)) <= 5
+
+
+# -- unit 08: keys on a circle ---------------------------------------------------------------------
+
+
+def test_the_keys_of_two_students_are_pinned_for_ever():
+    n = linear_attention(0)
+    assert (n.keys, n.values, n.target) == ((0, 0.5, 2), (1, 2, 3), 10)
+    n = linear_attention(1)
+    assert (n.keys, n.values, n.target) == ((2.38, 1.38, 2.04), (-5, 1, 3), 24)
+
+
+def test_of_a_thousand_students_next_to_none_has_a_query_of_another():
+    numbers = [linear_attention(student) for student in THOUSAND]
+    arrows = np.exp(1j * np.array([n.keys for n in numbers]))
+    beyond = np.array([n.values for n in numbers]) - np.array([[n.target] for n in numbers])
+    for sums in (arrows.sum(axis=1), (beyond * arrows).sum(axis=1)):
+        assert np.abs(sums).min() > 0.5
+        assert shared(np.round(np.angle(sums) % np.pi, 5)) <= 5  # of half a million pairs
+    assert all(abs(n.target) > max(map(abs, n.values)) for n in numbers)
+
+
+# -- unit 09: a query and two keys -----------------------------------------------------------------
+
+
+def test_the_vectors_of_two_students_are_pinned_for_ever():
+    n = random_features(0)
+    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.5, 0.5), (0.5, 0), (0, 0.5), 10, 0.1)
+    n = random_features(1)
+    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.1, 0.4), (-0.45, 0.45), (0.15, 0.4), 34, 0.08)
+
+
+def test_of_a_thousand_students_next_to_none_has_the_covariance_or_the_features_of_another():
+    answers = []
+    for n in map(random_features, THOUSAND):
+        q, k1, k2 = map(np.array, (n.q, n.k1, n.k2))
+        a, b, c = ((q + k) @ (q + other) for k, other in ((k1, k1), (k2, k2), (k1, k2)))
+        covariance = np.exp(q @ (k1 + k2)) * np.expm1(c) / n.m
+        answers.append((covariance, (np.exp(a) + np.exp(b) - 2 * np.exp(c)) / n.r**2))
+    for column in np.array(answers).T:
+        assert shared([f"{answer:.5e}" for answer in column]) <= 5  # of half a million pairs
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------

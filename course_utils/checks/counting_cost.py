@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -20,6 +20,8 @@ from ..answers import (
     Function,
     FunctionAnswer,
     OtherNumbers,
+    RealNumber,
+    StudentId,
     Unreadable,
     alike,
     close,
@@ -28,14 +30,17 @@ from ..answers import (
     show_at,
 )
 from ..attention import multi_head as attend
-from ..exercise import Outcome, Verdict, differs, exercise, partly, right, wrong
+from ..exercise import Outcome, Recognized, Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, numbers, sizes
+from ..variants import Model, counting_cost
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
 TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), T=range(1, 9))
 WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
+SHARED = Formula(N=range(2, 9), D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9))
+BLOCK = Formula(D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9), F=range(2, 17))
 HEADS = 2
 FAR = (1_000, 100_000)  # sizes where a formula must not change its mind
 HUGE = 1e4  # times the count: no missing term would explain it
@@ -627,12 +632,15 @@ def own_terms(macs: FormulaAnswer | None, D: float) -> Terms | None:
     return Terms(linear, quadratic) if fits else None
 
 
-def _equal_by_meter(tokens: FormulaAnswer) -> Verdict | None:
-    """Refuted where the two metered parts differ, or None."""
+def _crossing(
+    tokens: FormulaAnswer, macs: Any, kind: Formula, whole: Callable[[Point], Point] = dict
+) -> Verdict:
+    """Right if at this N the part of the MACs with N² is as large as the part with N."""
     import sympy
 
-    by_power = sympy.Poly(multi_head_macs(), sympy.Symbol("N")).as_dict()
-    for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
+    by_power = sympy.Poly(macs, sympy.Symbol("N")).as_dict()
+    for drawn in cases(_points(kind), *_any_sizes(kind)):
+        point = whole(drawn)
         N = tokens(**point)
         at = f"At {show_at(point)} your N is {show(N)}"
         if not N > 0:
@@ -642,7 +650,7 @@ def _equal_by_meter(tokens: FormulaAnswer) -> Verdict | None:
             squared, rest = show_apart(quadratic, linear)
             says = f"There the part with N² takes {squared} MACs and the part with N takes {rest}."
             return wrong(f"{at}. {says}", at="N", yours=N)
-    return None
+    return right("At every width tried both parts of the metered count are equal at your N.")
 
 
 def _equal_by_own(tokens: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
@@ -657,10 +665,8 @@ def _equal_by_own(tokens: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
 @exercise("6.8", points=1)
 def crossover(tokens: Annotated[FormulaAnswer, WIDTH], macs: Own = None) -> Verdict:
     """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
-    verdict = _equal_by_meter(tokens)
-    if verdict is None:
-        return right("At every width tried both parts of the metered count are equal at your N.")
-    if _equal_by_own(tokens, macs):
+    verdict = _crossing(tokens, multi_head_macs(), WIDTH)
+    if verdict.outcome is not Outcome.RIGHT and _equal_by_own(tokens, macs):
         return right(f"{WITH_OWN} both parts are equal at your N.")
     return verdict
 
@@ -971,3 +977,343 @@ windowed.mistake(
     "The four projections cost the same as before: they act on each token by itself.",
     example=("2*M**2*N*D",),
 )
+
+
+# -- beyond the page: shared keys and values -------------------------------------------------------
+
+
+def _shared_arrays(N: int, D: int, G: int, R: int, w: int) -> dict[str, list[np.ndarray]]:
+    """A layer whose G keys and values serve R heads each, and what it keeps of N tokens."""
+    Wq, Wo = [np.ones((D, w))] * (G * R), [np.ones((w, D))] * (G * R)
+    Wk, Wv = [np.ones((D, w))] * G, [np.ones((D, w))] * G
+    keys, values = [np.ones((N, w))] * G, [np.ones((N, w))] * G
+    return {"parameters": [*Wq, *Wk, *Wv, *Wo], "cache": [*keys, *values]}
+
+
+def _next_token(x: np.ndarray, parameters: list[np.ndarray], cache: list[np.ndarray]) -> Any:
+    """The output for one further token; `cache` has its key and value already, to be renewed."""
+    G = len(cache) // 2
+    R = (len(parameters) - 2 * G) // 2 // G
+    Wq, Wk, Wv, Wo = np.split(np.arange(len(parameters)), [G * R, G * R + G, G * R + 2 * G])
+    output = np.zeros(len(x))
+    for g in range(G):
+        cache[g][-1], cache[G + g][-1] = x @ parameters[Wk[g]], x @ parameters[Wv[g]]
+        for h in range(g * R, (g + 1) * R):
+            scores = cache[g] @ (x @ parameters[Wq[h]])
+            mixed = (scores / scores.sum()) @ cache[G + g]
+            output = output + mixed @ parameters[Wo[h]]
+    return output
+
+
+@cache
+def shared(what: str) -> Any:
+    """Parameters, numbers in the cache or MACs of one further token, in N, D, H, G and w."""
+    import sympy
+
+    def count(**sizes: int) -> int:
+        arrays = _shared_arrays(**sizes)
+        if what == "macs":
+            return measure(_next_token, np.ones(sizes["D"]), *arrays.values()).macs
+        return sum(array.size for array in arrays[what])
+
+    H, G, R = sympy.symbols("H G R")
+    return sympy.expand(polynomial(count, N=1, D=1, G=1, R=1, w=1).subs(R, H / G))
+
+
+def _whole_groups(point: Point) -> Point:
+    """As many heads as fill the groups."""
+    return {**point, "H": point["H"] * point["G"]}
+
+
+@exercise("6.11", points=3, transfer=True)
+def grouped(
+    count: Annotated[FormulaAnswer, SHARED],
+    kept: Annotated[FormulaAnswer, SHARED],
+    macs: Annotated[FormulaAnswer, SHARED],
+) -> Verdict:
+    """Count parameters, cache and MACs of a further token if H heads share G keys and values."""
+    return right("All three counts of the layer, as it runs, follow your formulas exactly.")
+
+
+@grouped.part("Parameters")
+def _grouped_parameters(count: FormulaAnswer) -> Verdict:
+    return _judge(count, shared("parameters"), "parameters", SHARED, whole=_whole_groups)
+
+
+@grouped.part("Cache")
+def _grouped_cache(kept: FormulaAnswer) -> Verdict:
+    return _judge(kept, shared("cache"), "numbers kept", SHARED, whole=_whole_groups)
+
+
+@grouped.part("MACs")
+def _grouped_macs(macs: FormulaAnswer) -> Verdict:
+    return _judge(macs, shared("macs"), "MACs", SHARED, whole=_whole_groups)
+
+
+grouped.add_hints(
+    "Write the matrices down: how many of each kind are there, and of what shape?",
+    "A shared key is kept once, and yet every head has a query of its own to meet it with.",
+    "The further token makes H queries, G keys and G values; then each head makes N scores and "
+    "mixes N values.",
+)
+
+grouped.mistake(
+    "a key and a value for every head",
+    "There are only G of each, however many heads there are.",
+    example=("4*D*H*w",),
+    part="Parameters",
+)
+for _name, _says, _example in [
+    ("the output matrix forgotten", "The H outputs of w numbers go back to D.", "D*H*w + 2*D*G*w"),
+    ("an output matrix of D×D", "The heads side by side are H·w numbers, which need not be D.",
+     "D*H*w + 2*D*G*w + D**2"),
+    ("keys or values forgotten", "Keys and values have matrices of their own.",
+     "2*D*H*w + D*G*w"),
+]:  # fmt: skip
+    grouped.mistake(_name, _says, example=(_example,), part="Parameters")
+for _name, _says, _example in [
+    ("a key and a value for every head", "A shared key is kept once, for the whole group.",
+     "2*N*H*w"),
+    ("keys or values forgotten", "Both the keys and the values of the past are needed again.",
+     "N*G*w"),
+    ("queries kept too", "A query is used once, for its own token, and never again.",
+     "2*N*G*w + N*H*w"),
+    ("whole tokens kept", "Kept is what heads look at: keys and values of w numbers.", "2*N*D"),
+]:  # fmt: skip
+    grouped.mistake(_name, _says, example=(_example,), part="Cache")
+for _name, _says, _example in [
+    ("a group scored once", "The heads of a group share the keys, but not the query: each of "
+     "them makes N scores and mixes N values. Sharing saves memory, not these MACs.",
+     "2*D*H*w + 2*D*G*w + 2*N*G*w"),
+    ("all keys and values made anew", "Those of the past are in the cache; only the new token "
+     "needs a key and a value.", "2*D*H*w + 2*N*D*G*w + 2*N*H*w"),
+    ("the whole text anew", "One token is new: it has one row of scores a head.",
+     "N*(2*D*H*w + 2*D*G*w + 2*N*H*w)"),
+    ("scores or mix counted once", "Each head does both: N scores and a mix of N values.",
+     "2*D*H*w + 2*D*G*w + N*H*w"),
+    ("a key and a value for every head", "The new token makes G keys and G values.",
+     "4*D*H*w + 2*N*H*w"),
+]:  # fmt: skip
+    grouped.mistake(_name, _says, example=(_example,), part="MACs")
+
+
+# -- beyond the page: a gate -----------------------------------------------------------------------
+
+
+def _plain(X: np.ndarray, up: np.ndarray, down: np.ndarray) -> np.ndarray:
+    return np.maximum(X @ up, 0) @ down
+
+
+def _gated(X: np.ndarray, gate: np.ndarray, up: np.ndarray, down: np.ndarray) -> np.ndarray:
+    return (np.maximum(X @ gate, 0) * (X @ up)) @ down
+
+
+@cache
+def feed_forward_macs(is_gated: bool) -> Any:
+    """MACs of a feed-forward block of hidden width F, with or without a gate."""
+
+    def count(N: int, D: int, F: int) -> int:
+        X, wide, down = np.ones((N, D)), np.ones((D, F)), np.ones((F, D))
+        return measure(*((_gated, X, wide) if is_gated else (_plain, X)), wide, down).macs
+
+    return polynomial(count, N=1, D=1, F=1)
+
+
+@cache
+def block_macs() -> Any:
+    """MACs of a block on N tokens at once: shared keys and values, then a gated feed-forward."""
+
+    def count(N: int, D: int, G: int, R: int, w: int) -> int:
+        kinds = [(np.ones((N, D)), np.ones((D, w)))] * (G * R + 2 * G)
+        kinds += [(np.ones((N, w)), np.ones((w, N))), (np.ones((N, N)), np.ones((N, w)))] * (G * R)
+        kinds += [(np.ones((N, w)), np.ones((w, D)))] * (G * R)
+        return sum(measure(np.matmul, *pair).macs for pair in kinds)
+
+    import sympy
+
+    H, G, R = sympy.symbols("H G R")
+    attending = polynomial(count, N=2, D=1, G=1, R=1, w=1).subs(R, H / G)
+    return sympy.expand(attending + feed_forward_macs(True))
+
+
+@exercise("6.12", points=2, transfer=True)
+def gated(
+    width: Annotated[FormulaAnswer, WIDTH], tokens: Annotated[FormulaAnswer, BLOCK]
+) -> Verdict:
+    """Find the hidden width of a gated block of equal cost, and the N where scores and mix rule."""
+    return right("The metered counts are equal, at every size tried.")
+
+
+@gated.part("Question 1")
+def _equal_width(width: FormulaAnswer) -> Verdict:
+    for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
+        N, D, F = 5, point["D"], width(**point)
+        plain = float(feed_forward_macs(False).subs({"N": N, "D": D, "F": 4 * D}))
+        given = float(feed_forward_macs(True).subs({"N": N, "D": D, "F": F}))
+        if not close(plain, given):
+            with_gate, without = show_apart(given, plain)
+            says = f"{N} tokens take {with_gate} MACs with the gate and {without} without."
+            return wrong(f"At {show_at(point)} your F is {show(F)}: {says}", at="F", yours=F)
+    return right()
+
+
+@gated.part("Question 2")
+def _block_crossing(tokens: FormulaAnswer) -> Verdict:
+    return _crossing(tokens, block_macs(), BLOCK, whole=_whole_groups)
+
+
+gated.add_hints(
+    "Three matrices of D·F numbers in place of two of 4D²: each meets every token once.",
+    "Write all MACs of the block for N tokens, once more with G keys and values, and sort them "
+    "by powers of N.",
+    "Per token, the matrices cost as many MACs as they have numbers. Scores and mix cost 2N²·H·w.",
+)
+
+gated.mistake(
+    "the gate not counted",
+    "Gate and upward matrix both meet every token: three matrices.",
+    example=("4*D",),
+    part="Question 1",
+)
+for _name, _says, _example in [
+    ("the plain block counted once", "It has two matrices: up to 4D and down again.", "4*D/3"),
+    ("upside down", "Three matrices have to be smaller than two for the same work.", "6*D"),
+]:  # fmt: skip
+    gated.mistake(_name, _says, example=(_example,), part="Question 1")
+for _name, _says, _example in [
+    ("the feed-forward block forgotten", "Every token goes through its three matrices too.",
+     "D*(H + G)/H"),
+    ("the projections forgotten", "Queries, keys, values and the output cost MACs with N too.",
+     "3*D*F/(2*H*w)"),
+    ("scores or mix counted once", "Both products with the array of weights cost N²·H·w.",
+     "(2*D*(H + G)*w + 3*D*F)/(H*w)"),
+    ("scores of shared keys counted once", "Every head has queries of its own: sharing keys saves "
+     "no score.", "(2*D*(H + G)*w + 3*D*F)/(2*G*w)"),
+    ("a key and a value for every head", "Only G keys and G values are made.",
+     "(4*D*H*w + 3*D*F)/(2*H*w)"),
+]:  # fmt: skip
+    gated.mistake(_name, _says, example=(_example,), part="Question 2")
+
+
+# -- beyond the page: a model and its memory -------------------------------------------------------
+
+BYTES = 2  # of a number
+Shapes = Sequence[tuple[int, ...]]
+
+
+def _model_shapes(n: Model) -> Shapes:
+    """The shapes of all parameters."""
+    queries, keys = (n.width, n.heads * n.head_width), (n.width, n.groups * n.head_width)
+    layer = [queries, queries[::-1], keys, keys, *[(n.width, n.hidden)] * 3]
+    return [(n.vocabulary, n.width), *layer * n.layers]
+
+
+def _cache_shapes(n: Model, tokens: int) -> Shapes:
+    """The shapes of all that is kept of this many tokens."""
+    return [(tokens, n.groups, n.head_width)] * 2 * n.layers
+
+
+def _bytes(shapes: Shapes) -> int:
+    return BYTES * sum(map(math.prod, shapes))
+
+
+@exercise("6.13", points=2, transfer=True)
+def fits_in_memory(student: StudentId, size: RealNumber, tokens: RealNumber) -> Verdict:
+    """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
+    return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")
+
+
+@fits_in_memory.part("Bytes")
+def _model_bytes(student: str, size: float) -> Verdict:
+    if size == _bytes(_model_shapes(counting_cost(student))):
+        return right()
+    return wrong("The arrays do not have that many bytes in all.", at="bytes", yours=size)
+
+
+@fits_in_memory.part("Tokens")
+def _most_tokens(student: str, tokens: float) -> Verdict:
+    n = counting_cost(student)
+    there_are = n.mebibytes * 2**20 - _bytes(_model_shapes(n))
+    if tokens < 0 or tokens != int(tokens):
+        return wrong("A number of tokens is whole.", at="tokens", yours=tokens)
+    now, more = (_bytes(_cache_shapes(n, int(tokens) + k)) for k in (0, 1))
+    if now <= there_are < more:
+        return right()
+    says = "so many do not fit" if now > there_are else "more of them fit"
+    return wrong(f"beside the parameters {says}.", at="tokens", yours=tokens)
+
+
+fits_in_memory.add_hints(
+    "List the arrays of one layer with their shapes: four kinds for attention and three for the "
+    "gated block. The vocabulary has one vector a word, and is used at both ends.",
+    "What does one further token add to the cache, in all layers together?",
+    "A MiB has 2**20 bytes. Divide what is left with `//`.",
+)
+
+
+def _computed(part: str, face: Callable[[Model], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's model."""
+
+    def made(student: str, answer: float) -> bool:
+        return answer == face(counting_cost(student))
+
+    return {"part": part, **Recognized(example=("0", face(counting_cost("0"))), when=made)}
+
+
+def _size_with(per_layer: Callable[[Model], int], vocabulary: int = 1, size: int = BYTES) -> Any:
+    """Bytes if one layer had other numbers than it has."""
+    return lambda n: (
+        size * (vocabulary * n.vocabulary * n.width + n.layers * n.width * per_layer(n))
+    )
+
+
+def _layer(n: Model) -> int:
+    return 2 * n.head_width * (n.heads + n.groups) + 3 * n.hidden
+
+
+fits_in_memory.mistake(
+    "numbers in place of bytes",
+    "Each number takes two bytes.",
+    **_computed("Bytes", _size_with(_layer, size=1)),
+)
+for _name, _says, _face in [
+    ("the word vectors forgotten", "The vocabulary has a vector of D numbers for each word.",
+     _size_with(_layer, vocabulary=0)),
+    ("two tables of word vectors", "One table serves both ends.", _size_with(_layer, 2)),
+    ("the gate forgotten", "A gated block has three matrices.",
+     _size_with(lambda n: _layer(n) - n.hidden)),
+    ("a key and a value for every head", "There are only G keys and values.",
+     _size_with(lambda n: 4 * n.head_width * n.heads + 3 * n.hidden)),
+    ("one layer only", "Each layer has matrices of its own.",
+     lambda n: _size_with(_layer)(replace(n, layers=1))),
+]:  # fmt: skip
+    fits_in_memory.mistake(_name, _says, **_computed("Bytes", _face))
+
+
+def _tokens_with(
+    a_token: Callable[[Model], int], unit: int = 2**20, parameters: bool = True, more: int = 0
+) -> Any:
+    """The tokens that fit if one of them took so many numbers."""
+    return lambda n: (
+        more + (n.mebibytes * unit - parameters * _bytes(_model_shapes(n))) // (BYTES * a_token(n))
+    )
+
+
+def _token(n: Model) -> int:
+    return 2 * n.layers * n.groups * n.head_width
+
+
+for _name, _says, _face in [
+    ("a million bytes for a MiB", "A MiB has 2²⁰ = 1,048,576 bytes.", _tokens_with(_token, 10**6)),
+    ("the parameters forgotten", "The parameters lie in the same memory.",
+     _tokens_with(_token, parameters=False)),
+    ("one layer only", "Every layer keeps keys and values of its own.",
+     _tokens_with(lambda n: _token(n) // n.layers)),
+    ("keys or values forgotten", "Both are kept.", _tokens_with(lambda n: _token(n) // 2)),
+    ("a key and a value for every head", "A shared key is kept once for its group.",
+     _tokens_with(lambda n: _token(n) // n.groups * n.heads)),
+    ("numbers in place of bytes", "Each number takes two bytes.",
+     lambda n: (n.mebibytes * 2**20 - _bytes(_model_shapes(n))) // _token(n)),
+    ("rounded up", "The last token does not fit as a whole.", _tokens_with(_token, more=1)),
+]:  # fmt: skip
+    fits_in_memory.mistake(_name, _says, **_computed("Tokens", _face))

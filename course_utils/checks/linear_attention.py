@@ -21,6 +21,7 @@ from ..answers import (
     FunctionAnswer,
     RealNumber,
     Steps,
+    StudentId,
     Unreadable,
     as_array,
     close,
@@ -32,10 +33,12 @@ from ..answers import (
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..cost import cost_in_n, judge_linear
-from ..exercise import Verdict, differs, exercise, partly, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..steps import Step, Way, judge_steps, once
+from ..variants import Waves
+from ..variants import linear_attention as waves_of
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 
@@ -939,3 +942,301 @@ cost.mistake(
 
 def _plain(polynomial: Any) -> str:
     return written(polynomial).replace("-", "−")
+
+
+# -- 8.9: the last few tokens ----------------------------------------------------------------------
+
+WINDOWED: list[tuple[Any, ...]] = [(*draw(*shape, seed), *PHI, w) for seed, (shape, w) in enumerate(
+    [((4, 1, 1), 2), ((5, 2, 2), 3), ((3, 2, 1), 1), ((4, 2, 3), 9), ((1, 2, 1), 1)]
+)]  # fmt: skip
+
+
+def windowed_by_definition(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, phi: Callable[..., np.ndarray], w: int
+) -> np.ndarray:
+    """Token i sees itself and the w − 1 tokens before it, as far as there are so many."""
+    rows = []
+    for i, q in enumerate(Q):
+        near = range(max(i - w + 1, 0), i + 1)
+        weights = np.array([phi(q) @ phi(K[j]) for j in near])
+        rows.append(weights @ V[near.start : near.stop] / weights.sum())
+    return np.array(rows)
+
+
+def any_window(rng: np.random.Generator) -> tuple:
+    """Tokens of any shapes with positive features, and a window of any width."""
+    n, d, width = sizes(rng, 3, high=25)
+    phi = [elu_plus_one, exp_features][rng.integers(2)]
+    Q, K = numbers(rng, n, d), numbers(rng, n, d)
+    return Q, K, numbers(rng, n, width), phi, int(rng.integers(1, n + 3))
+
+
+def half_windows(n: int) -> tuple:
+    """Inputs of n tokens for the meter: the window grows with the text."""
+    return (*draw(n, 3, 2), *PHI, max(n // 2, 1))
+
+
+@exercise("8.9", points=3, transfer=True)
+def windowed(
+    windowed_attention: Annotated[FunctionAnswer, MeteredFunction(half_windows, samples=WINDOWED)],
+) -> Verdict:
+    """Write linear attention in which a token sees the last w tokens, at a cost free of w."""
+    for tolerance, given in ((None, cases(WINDOWED)), (SINGLE, cases([], any_window))):
+        for arrays in given:
+            expected = windowed_by_definition(*arrays)
+            found = windowed_attention.array(*arrays, shape=expected.shape)
+            Q, K, V = map(show, arrays[:3])
+            at = f"With Q = {Q}, K = {K}, V = {V}, φ(x) = {FEATURE_MAPS[arrays[3]]}"
+            at += f" and w = {arrays[4]},"
+            if verdict := differs(expected, found, at=at, tolerance=tolerance):
+                return verdict
+    return judge_linear(windowed_attention, half_windows, windowed_by_definition)
+
+
+windowed.add_hints(
+    "For token i both sums run over j from i − w + 1 to i. What has such a sum to do with two sums "
+    "that begin at the first token?",
+    "Sums up to i, minus sums up to i − w. `np.cumsum` along the tokens makes all of them; at "
+    "first there is nothing to take away.",
+    "Or walk through the text with the two sums in hand: add what comes in, subtract what leaves.",
+)
+
+windowed.forbid(
+    "attention.linear_attention",
+    "attention.causal_linear_attention",
+    "attention.LinearAttentionState",
+    "checks.linear_attention.windowed_by_definition",
+)
+
+
+def _windowed(behind: int = 0, ahead: int = 0, shared: bool = False) -> Callable[..., np.ndarray]:
+    """The window moved or widened by some tokens; `shared` divides by the sum over all tokens."""
+
+    def attend(Q, K, V, phi, w):
+        rows = []
+        for i, q in enumerate(phi(Q)):
+            seen = slice(max(i - w + 1 - behind, 0), i + 1 + ahead)
+            weights = phi(K[seen]) @ q
+            below = (phi(K[: i + 1]) @ q).sum() if shared else weights.sum()
+            rows.append(weights @ V[seen] / below)
+        return np.array(rows)
+
+    return attend
+
+
+@windowed.mistake(
+    "each window summed anew",
+    "The numbers are right, but every token sums w others again, and if w grows with n that is n² "
+    "work. Neighboring windows share all but two tokens.",
+)
+def _each_window(Q, K, V, phi, w):
+    F, G = phi(Q), phi(K)
+    rows = []
+    for i in range(len(F)):
+        seen = slice(max(i - w + 1, 0), i + 1)
+        rows.append(F[i] @ (G[seen].T @ V[seen]) / (F[i] @ G[seen].sum(axis=0)))
+    return np.array(rows)
+
+
+windowed.mistake(
+    "one token too many",
+    "A window of w tokens begins at i − w + 1: the token itself is one of them.",
+    example=(_windowed(behind=1),),
+)
+windowed.mistake(
+    "no window",
+    "These tokens see everything before them. What is older than w tokens has to be taken away.",
+    example=(lambda Q, K, V, phi, w: _windowed()(Q, K, V, phi, len(Q)),),
+)
+windowed.mistake(
+    "the denominator without a window",
+    "Weights of a window sum to 1 only if they are divided by their own sum: it runs over the "
+    "window as well.",
+    example=(_windowed(shared=True),),
+)
+windowed.mistake(
+    "the next token seen",
+    "The window ends with the token itself.",
+    example=(_windowed(ahead=1),),
+)
+
+
+# -- 8.10: another number of keys ------------------------------------------------------------------
+
+CROSS = Formula(n=range(2, 9), k=range(2, 9), m=range(2, 9), l=range(2, 9))
+ORDER = Formula(k=range(4, 12), m=range(2, 5), l=range(2, 5))
+
+
+@cache
+def cross_macs(order: str) -> Any:
+    """MACs of attention from features of n queries and k keys, values or scores first."""
+
+    def values_first(F, G, V):
+        return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+    def scores_first(F, G, V):
+        A = F @ G.T
+        return A @ V / A.sum(axis=1, keepdims=True)
+
+    def count(n: int, k: int, m: int, l: int) -> int:  # noqa: E741 (its name in the formulas)
+        arrays = np.ones((n, m)), np.ones((k, m)), np.ones((k, l))
+        return measure({"values": values_first, "scores": scores_first}[order], *arrays).macs
+
+    return polynomial(count, n=1, k=1, m=1, l=1)
+
+
+def any_of(kind: Formula, low: int, high: int) -> Callable[[np.random.Generator], dict[str, int]]:
+    """All sizes of a formula between two numbers."""
+    return lambda rng: {name: int(rng.integers(low, high)) for name in kind.domain}
+
+
+@exercise("8.10", points=2, transfer=True)
+def cross(
+    macs: Annotated[FormulaAnswer, CROSS], queries: Annotated[FormulaAnswer, ORDER]
+) -> Verdict:
+    """Count the MACs of n queries that meet k keys by features, and find when scores first win."""
+    return right("The metered counts follow your formula, and at your n both orders cost the same.")
+
+
+@cross.part("MACs")
+def _cross_macs(macs: FormulaAnswer) -> Verdict:
+    for point in cases(CROSS.points(), any_of(CROSS, 1, 40), any_of(CROSS, 100, 1000)):
+        counted = int(cross_macs("values").subs(point))
+        at, what = f"At {show_at(point)}", "the number of MACs"
+        if verdict := differs(counted, macs(**point), at=at, what=what, tolerance=1e-12):
+            return verdict
+    return right()
+
+
+@cross.part("Queries")
+def _cross_queries(queries: FormulaAnswer) -> Verdict:
+    few, many = any_of(ORDER, 2, 5), any_of(ORDER, 20, 200)
+    for drawn in cases(ORDER.points(), few, many):
+        point = {**drawn, "k": drawn["k"] + max(drawn["m"], drawn["l"]) + 2}
+        n = queries(**point)
+        values, scores = (
+            float(cross_macs(o).subs({**point, "n": n})) for o in ("values", "scores")
+        )
+        if not n > 0 or not close(values, scores):
+            first, second = (f"{count:.9g}" for count in (values, scores))
+            says = f"your n is {show(n)}; values first take {first} MACs, scores first {second}."
+            return wrong(f"at {show_at(point)} {says}", at="n", yours=n)
+    return right()
+
+
+cross.add_hints(
+    "G = φ(K) is k×m, V is k×l, F = φ(Q) is n×m. Which products are made, and what do they cost?",
+    "Below: φ(K) is added up over the keys, which multiplies nothing; then F meets that vector.",
+    "Scores first: FGᵀ, then times V. Set both counts equal and solve for n; it stands in three of "
+    "the terms.",
+)
+
+cross.mistake(
+    "as many keys as queries",
+    "Only the product of φ(K)ᵀ and V runs over the keys, and only that of F over the queries.",
+    example=("2*n*m*l + n*m",),
+    part="MACs",
+)
+for _name, _says, _example in [
+    ("the denominator forgotten", "Each query also meets the sum of all φ(k), m numbers.",
+     "k*m*l + n*m*l"),
+    ("a sum taken for products", "Adding up φ(K) takes k·m additions and no multiplication.",
+     "k*m*l + n*m*l + n*m + k*m"),
+    ("scores first", "That is the other order, with an n×k array.", "n*k*m + n*k*l"),
+    ("FLOPs", "A MAC is a multiplication together with its addition.",
+     "2*(k*m*l + n*m*l + n*m)"),
+]:  # fmt: skip
+    cross.mistake(_name, _says, example=(_example,), part="MACs")
+for _name, _says, _example in [
+    ("the denominator forgotten", "Values first, each query also meets the sum of all φ(k).",
+     "k*m*l/(k*m + k*l - m*l)"),
+    ("upside down", "Solve for n: what stands without n goes above the line.",
+     "(k*m + k*l - m*l - m)/(k*m*l)"),
+    ("only the parts with k compared", "The product of F with m×l numbers costs MACs for every "
+     "query too.", "m*l/(m + l)"),
+]:  # fmt: skip
+    cross.mistake(_name, _says, example=(_example,), part="Queries")
+
+
+# -- 8.11: denominators that vanish ----------------------------------------------------------------
+
+EXACT = 1e-6
+
+
+def _cosines(n: Waves, q: float) -> np.ndarray:
+    """φ(q)ᵀφ(k_j) for φ(x) = (cos x, sin x)."""
+    circle = np.stack([np.cos([q, *n.keys]), np.sin([q, *n.keys])], axis=1)
+    return circle[1:] @ circle[0]
+
+
+@exercise("8.11", points=2, transfer=True)
+def vanishing(student: StudentId, blind: RealNumber, beyond: RealNumber) -> Verdict:
+    """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
+    return right("There the denominator vanishes, and there the “mean” is what was asked.")
+
+
+@vanishing.part("Blind")
+def _blind(student: str, blind: float) -> Verdict:
+    total = _cosines(waves_of(student), blind).sum()
+    if abs(total) <= EXACT:
+        return right()
+    says = f"at q = {show(blind, 7)} the similarities sum to {show(total, 7)}, not to 0."
+    return wrong(says, at="blind", yours=blind)
+
+
+@vanishing.part("Beyond")
+def _beyond(student: str, beyond: float) -> Verdict:
+    n = waves_of(student)
+    cosines = _cosines(n, beyond)
+    with np.errstate(all="ignore"):
+        output = cosines @ n.values / cosines.sum()
+    if abs(output - n.target) <= EXACT * abs(n.target):
+        return right()
+    says = f"at q = {show(beyond, 7)} the output is {show(output, 7)}, not {n.target}."
+    return wrong(says, at="beyond", yours=beyond)
+
+
+vanishing.add_hints(
+    "φ(q)ᵀφ(k) is the cosine of the angle between two arrows on a circle. The denominator is the "
+    "product of the arrow of q with the sum of the arrows of all keys.",
+    "A product of two arrows is 0 where they are at a right angle. `np.arctan2` tells the angle of "
+    "an arrow.",
+    "Beyond: multiply by the denominator. Then Σ (v_j − T) φ(q)ᵀφ(k_j) = 0: the same question with "
+    "other lengths of the arrows.",
+)
+
+
+def _angle(n: Waves, weights: Any) -> float:
+    """The angle of the sum of the keys' arrows with these lengths."""
+    return float(np.arctan2(weights @ np.sin(n.keys), weights @ np.cos(n.keys)))
+
+
+def _computed(part: str, face: Callable[[Waves], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's keys."""
+
+    def made(student: str, answer: float) -> bool:
+        return close(answer, face(waves_of(student)), 1e-4)
+
+    return {"part": part, **Recognized(example=("1", face(waves_of("1"))), when=made)}
+
+
+vanishing.mistake(
+    "the direction of the sum itself",
+    "There the denominator is as large as it gets. Turn by a right angle.",
+    **_computed("Blind", lambda n: _angle(n, np.ones(len(n.keys)))),
+)
+for _part, _name, _says, _face in [
+    ("Blind", "angles averaged", "Arrows are added, not their angles.",
+     lambda n: float(np.mean(n.keys) + np.pi / 2)),
+    ("Blind", "at a right angle to one key", "The similarity to one key is 0 there; asked is the "
+     "sum of all.", lambda n: n.keys[0] + np.pi / 2),
+    ("Blind", "degrees", "NumPy's cosine takes radians.",
+     lambda n: float(np.degrees(_angle(n, np.ones(len(n.keys))) + np.pi / 2))),
+    ("Beyond", "the blind query", "There nothing is divided by 0 but the output itself.",
+     lambda n: _angle(n, np.ones(len(n.keys))) + np.pi / 2),
+    ("Beyond", "the direction of the sum itself", "Turn by a right angle: the sum has to be 0.",
+     lambda n: _angle(n, np.array(n.values) - n.target)),
+    ("Beyond", "the target not subtracted", "There the output is 0: the numerator vanishes.",
+     lambda n: _angle(n, np.array(n.values)) + np.pi / 2),
+]:  # fmt: skip
+    vanishing.mistake(_name, _says, **_computed(_part, _face))

@@ -15,6 +15,8 @@ from ..answers import (
     Function,
     FunctionAnswer,
     NotFinite,
+    RealNumber,
+    StudentId,
     Unreadable,
     as_array,
     close,
@@ -23,8 +25,10 @@ from ..answers import (
     show_apart,
 )
 from ..attention import attention, attention_weights, softmax
-from ..exercise import Verdict, differs, exercise, partly, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, partly, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
+from ..variants import Shelf
+from ..variants import lookup as shelf_of
 
 SINGLE = 3e-5  # what single precision leaves of weights with exponents of some tens
 
@@ -615,12 +619,21 @@ def kernel_estimates(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) 
 def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
     """attention(Q, K, V) with what the function returns, and the width of a key."""
     x_new, x, _, _ = data
+    return _attended(inputs, data, len(x_new), len(x))
+
+
+def _attended(
+    inputs: FunctionAnswer, data: tuple, queries: int, keys: int | None = None
+) -> tuple[np.ndarray, int]:
+    """attention(Q, K, V) with what the function returns, and the width of a key; any V if None."""
     call, parts = inputs.call(*data), inputs(*data)
     if not isinstance(parts, tuple | list) or len(parts) != 3:
         raise Unreadable(f"{call} should return three arrays: `return Q, K, V`.")
+    found = [real_array(part) for part in parts]
+    if keys is None and found[1] is not None and found[1].ndim:
+        keys = len(found[1])
     arrays = []
-    for name, part, rows in zip("QKV", parts, (len(x_new), len(x), len(x)), strict=True):
-        array = real_array(part)
+    for name, array, rows in zip("QKV", found, (queries, keys, keys), strict=True):
         if array is None or not np.isfinite(array).all():
             raise Unreadable(f"{call}: {name} should be an array of finite real numbers.")
         arrays.append(array)
@@ -630,7 +643,7 @@ def _regress(inputs: FunctionAnswer, *data: Any) -> tuple[np.ndarray, int]:
             width = "1" if name == "V" else "m"
             raise Unreadable(f"{call}: {name} has shape {array.shape}, not ({rows}, {width}).")
     Q, K, V = arrays
-    if Q.shape[1] != K.shape[1] or not K.shape[1]:
+    if Q.shape[1] != K.shape[1] or not K.size:
         raise Unreadable(f"{call}: Q is {Q.shape} and K is {K.shape}; the widths must agree.")
     with np.errstate(all="ignore"):
         return attention(Q, K, V.reshape(-1, 1))[:, 0], K.shape[1]
@@ -760,3 +773,208 @@ regression.mistake(
         for x_new, x, y, M in DATA
     ),
 )
+
+
+# -- 7.6: nothing near -----------------------------------------------------------------------------
+
+Request = tuple[np.ndarray, np.ndarray, np.ndarray, float, float, float]  # Y, X, a, M, r, c
+REQUESTS: list[Request] = [
+    (np.array([[1.5], [9.0]]), np.array([[0.0], [1.0]]), np.array([5.0, 7.0]), 1.0, 2.0, -1.0),
+    (np.array([[0.5, 3.0]]), np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 0]), 0.5, 1.0, 4.0),
+]  # fmt: skip
+
+
+def near_or_default(
+    Y: np.ndarray, X: np.ndarray, a: np.ndarray, M: float, r: float, c: float
+) -> np.ndarray:
+    """The definition: means of a and c, weighted by exp(−M²‖y − x_j‖²) and by exp(−M²r²)."""
+    exponents = np.c_[squared_distances(Y, X), np.full(len(Y), r * r)]
+    return softmax(-M * M * exponents) @ np.append(a, c)
+
+
+def any_request(rng: np.random.Generator) -> Request:
+    """A field of keys with values, a reach about as long as the distances, and a default."""
+    X, Y, M = any_field(rng)
+    r = float(f"{rng.uniform(0.3, 2) / M:.2g}")
+    return Y, X, numbers(rng, len(X), largest=5), M, r, float(rng.integers(-9, 10))
+
+
+@exercise("7.6", points=3, transfer=True)
+def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) -> Verdict:
+    """Write a function that returns Q, K, V for a lookup with a default where nothing is near."""
+    for request in cases(REQUESTS, any_request, fresh=8):
+        Y, X, a, M, r, c = request
+        seen, _ = _attended(inputs, request, len(Y))
+        at = f"With Y = {show(Y)}, X = {show(X)}, a = {show(a)}, M = {M:g}, r = {r:g}, c = {c:g},"
+        what = "what attention returns"
+        expected = near_or_default(*request)
+        if verdict := differs(expected, seen, at=at, what=what, tolerance=10 * SINGLE):
+            return verdict
+    return right("On all fields one call of attention gave the weighted means, default included.")
+
+
+or_nothing.add_hints(
+    "One more key stands for “nothing”. Which score does it need beside the scores of the others?",
+    "Its weight should be exp(−M²r²), theirs exp(−M²‖y‖² + 2M²⟨y, x⟩ − M²‖x‖²). Does −M²‖y‖² still "
+    "cancel?",
+    "The queries carry one number more, −M²‖y‖². Real keys have a 1 there, and “nothing” has a 0.",
+)
+
+
+def _or_nothing(
+    null: Callable[..., float], length: int = 0, root: int = 1, more: bool = True
+) -> Any:
+    """Wrong inputs: the last key's own number is null(M, r), `length` times −M²‖y‖² is known."""
+
+    def inputs(
+        Y: np.ndarray, X: np.ndarray, a: np.ndarray, M: float, r: float, c: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        squared = M * M * (Y * Y).sum(axis=1)
+        Q = np.c_[2 * M * M * Y, np.ones(len(Y)), -length * squared]
+        last = [*np.zeros(len(X[0])), null(M, r), 0.0]
+        K = np.r_[np.c_[X, -M * M * (X * X).sum(axis=1), np.ones(len(X))], [last]]
+        count = len(X) + more
+        return Q * len(Q[0]) ** (root / 2), K[:count], np.append(a, c)[:count]
+
+    return inputs
+
+
+or_nothing.mistake(
+    "−M²‖y‖² taken to cancel",
+    "It cancels where every score has it. The score of “nothing” knows no distance to the query, "
+    "so this term has to stand in the others. Far from the origin your default is too weak.",
+    example=(_or_nothing(lambda M, r: -M * M * r * r),),
+)
+or_nothing.mistake(
+    "the score 0 for nothing",
+    "Then “nothing” weighs as much as a key at the very place of the query. It should weigh as "
+    "much as a key at the distance r.",
+    example=(_or_nothing(lambda M, r: 0.0, length=1),),
+)
+or_nothing.mistake(
+    "a key at the origin",
+    "A key of zeros stands at the origin, and is near for queries that are near the origin.",
+    example=(_or_nothing(lambda M, r: 0.0),),
+)
+or_nothing.mistake(
+    "r not squared",
+    "“Nothing” weighs exp(−M²r²), as a key at the distance r does.",
+    example=(_or_nothing(lambda M, r: -M * M * r, length=1),),
+)
+or_nothing.mistake(
+    "M² missing for nothing",
+    "The sharpness applies to the reach too: −M²r².",
+    example=(_or_nothing(lambda M, r: -r * r, length=1),),
+)
+or_nothing.mistake(
+    "no default at all",
+    "These are the weighted means of exercise 7.5: however far away, some key always wins.",
+    example=(_or_nothing(lambda M, r: 0.0, more=False),),
+)
+or_nothing.mistake(
+    "1/√d_{att} not folded in",
+    "attention divides every score by √d_{att}; a query has more numbers now than in 7.1.",
+    example=(_or_nothing(lambda M, r: -M * M * r * r, length=1, root=0),),
+)
+
+
+# -- 7.7: a field of one's own ---------------------------------------------------------------------
+
+EXACT = 1e-5  # of a weight: six digits of an answer are enough
+FAR_OUT = 1e6
+
+
+@exercise("7.7", points=4, transfer=True)
+def own_shelf(student: StudentId, sharpness: RealNumber, border: RealNumber) -> Verdict:
+    """Find the M at which just ε leaks, and where two records with copies weigh the same."""
+    return right(
+        "With your M just ε of the weight leaks, and at your place both records weigh the same."
+    )
+
+
+@own_shelf.part("Sharpness", points=2)
+def _sharpness_of(student: str, sharpness: float) -> Verdict:
+    n = shelf_of(student)
+    if not 0 < sharpness < FAR_OUT:
+        return wrong("M is above 0, and not that large.", at="leak", yours=sharpness)
+    leak = off_target(sharpness, (np.array(n.places) - n.query) ** 2)
+    if abs(leak - n.epsilon) <= EXACT * n.epsilon:
+        return right()
+    says = f"with M = {show(sharpness, 7)} the weight off target is {show(leak, 7)}"
+    return wrong(f"{says}, not {n.epsilon:g}.", at="leak", yours=sharpness)
+
+
+@own_shelf.part("Border", points=2)
+def _border_of(student: str, border: float) -> Verdict:
+    n = shelf_of(student)
+    first, second = softmax(_of_records(n, np.clip(border, -FAR_OUT, FAR_OUT)))
+    if abs(first - second) <= EXACT:
+        return right()
+    says = f"at {show(border, 7)} the copies of record 1 have {first:.5f} of the weight in all"
+    return wrong(f"{says}, those of record 2 {second:.5f}.", at="border", yours=border)
+
+
+def _of_records(n: Shelf, y: float) -> np.ndarray:
+    """Logarithms of what all copies of the first two records weigh together at y."""
+    squared = (np.array(n.places[:2]) - y) ** 2
+    return np.log(n.copies) - n.M**2 * squared
+
+
+own_shelf.add_hints(
+    "Subtract the smallest squared distance from all of them. The leak is then s/(1 + s) with "
+    "s = Σ exp(−M²Δ_j) over the other keys.",
+    "It falls as M grows, so halve an interval again and again: 60 times is plenty.",
+    "Border: n₁ exp(−M²(y − x₁)²) = n₂ exp(−M²(y − x₂)²). Take logarithms; y² cancels.",
+)
+
+
+def _computed(part: str, face: Callable[[Shelf], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's field."""
+
+    def made(student: str, answer: float) -> bool:
+        return close(answer, face(shelf_of(student)), 1e-4)
+
+    return {"part": part, **Recognized(example=("1", face(shelf_of("1"))), when=made)}
+
+
+def _margin(n: Shelf) -> float:
+    nearest, second = sorted((place - n.query) ** 2 for place in n.places)[:2]
+    return second - nearest
+
+
+def _by_bound(n: Shelf) -> float:
+    return float(np.sqrt(np.log((len(n.places) - 1) / n.epsilon) / _margin(n)))
+
+
+own_shelf.mistake(
+    "the bound taken for the leak",
+    "This is the M of exercise 7.3. It keeps the leak below ε in every field; in yours less leaks.",
+    **_computed("Sharpness", _by_bound),
+)
+own_shelf.mistake(
+    "one other key only",
+    "The second nearest key is not the only one that takes weight away.",
+    **_computed(
+        "Sharpness", lambda n: float(np.sqrt(np.log((1 - n.epsilon) / n.epsilon) / _margin(n)))
+    ),
+)
+
+
+def _middle(n: Shelf, sign: float = 0, power: int = 2, scale: float = 0.5) -> float:
+    """Where the border would be, moved from the middle by another amount."""
+    (a, b), (first, second) = n.places[:2], n.copies
+    return float((a + b) / 2 + sign * scale * np.log(first / second) / (n.M**power * (b - a)))
+
+
+for _name, _says, _face in [
+    ("the copies forgotten", "The middle is right for one copy each. Every copy has a weight.",
+     _middle),
+    ("moved the wrong way", "The record with more copies weighs more, so the border moves away "
+     "from it.", lambda n: _middle(n, -1)),
+    ("M in place of M²", "The weights fall off with M²(y − x)².", lambda n: _middle(n, 1, 1)),
+    ("the 2 lost", "(y − x₁)² − (y − x₂)² has the mixed term 2y(x₂ − x₁).",
+     lambda n: _middle(n, 1, scale=1)),
+    ("the mean weighted by the copies", "Equal weight is asked, not the center of all copies.",
+     lambda n: float(np.average(n.places[:2], weights=n.copies))),
+]:  # fmt: skip
+    own_shelf.mistake(_name, _says, **_computed("Border", _face))

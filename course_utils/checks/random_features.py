@@ -21,6 +21,8 @@ from ..answers import (
     NotAttempted,
     NotFinite,
     ReadFormula,
+    RealNumber,
+    StudentId,
     Unreadable,
     close,
     name_of,
@@ -30,10 +32,22 @@ from ..answers import (
 )
 from ..attention import linear_attention, positive_features, softmax, trigonometric_features
 from ..cost import cost_in_n, judge_linear
-from ..exercise import Verdict, differs, exercise, partly, refuted, repeats, right, wrong
+from ..exercise import (
+    Recognized,
+    Verdict,
+    differs,
+    exercise,
+    partly,
+    refuted,
+    repeats,
+    right,
+    wrong,
+)
 from ..instances import cases, magnitude, numbers, sizes
 from ..spared import LINEAR_ATTENTION
 from ..steps import Step, Way
+from ..variants import Triple
+from ..variants import random_features as triple_of
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 
@@ -630,7 +644,7 @@ needed_features.mistake(
     example=("r**2/(exp(s) - 1)",),
 )
 needed_features.mistake(
-    "1 not subtracted",
+    "the means not subtracted",
     "That is the second moment in place of the variance. At s = 0 nothing varies, and no "
     "features are needed.",
     example=("exp(s)/r**2",),
@@ -865,3 +879,199 @@ def limit(answer: FunctionAnswer) -> str:
     W = np.random.default_rng(0).normal(size=(5000, 2))
     far = np.abs(answer.array(Q, K, V, W, shape=(5, 2)) - softmax(Q @ K.T) @ V).max()
     return f"With 5000 directions the outputs are within {far:.3f} of softmax attention."
+
+
+# -- 9.6: a direction and its opposite -------------------------------------------------------------
+
+LENGTH = Formula(s=(0, 2))
+
+
+def pair_moments(x: float, y: float) -> tuple[float, float]:
+    """Mean and variance of the mean of both products, of w and of −w, by integration."""
+    w, weights = gauss_grid(1)
+    there, back = (
+        np.prod(positive_features(np.array([[x], [y]]), way), axis=0) * len(w) for way in (w, -w)
+    )
+    both = (there + back) / 2
+    mean = float(weights @ both)
+    return mean, float(weights @ (both - mean) ** 2)
+
+
+@exercise("9.6", points=3, transfer=True)
+def antithetic(
+    variance: Annotated[FormulaAnswer, VARIANCE], gain: Annotated[FormulaAnswer, LENGTH]
+) -> Verdict:
+    """Find the variance of f(x)ᵀf(y) if every w comes with −w, and the gain at equal cost."""
+    return right(
+        "Integrated over all directions, the variance of pairs is yours, and so is the gain."
+    )
+
+
+@antithetic.part("Variance", points=2)
+def _pairs(variance: FormulaAnswer) -> Verdict:
+    for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
+        point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
+        at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
+        what = "the variance with m pairs, integrated over all directions,"
+        seen = pair_moments(x, y)[1] / m
+        if verdict := differs(seen, variance(**point), at=at, what=what):
+            return verdict
+    return right()
+
+
+@antithetic.part("Gain")
+def _gain(gain: FormulaAnswer) -> Verdict:
+    for x, y, _ in cases(((x, y, 1) for x, y in PAIRS), any_pair):
+        s = (x + y) ** 2
+        if s == 0:
+            continue
+        pairs, single = pair_moments(x, y)[1], moments(x, y)[1] / 2
+        at, what = f"At s = {show(s)}", "the variance of a pair over that of two directions"
+        if verdict := differs(pairs / single, gain(s=s), at=at, what=what):
+            return verdict
+    return right()
+
+
+antithetic.add_hints(
+    "One pair first. With u = x + y it gives exp(−(‖x‖²+‖y‖²)/2) times ½(exp(wᵀu) + exp(−wᵀu)).",
+    "Square it: ¼(exp(2wᵀu) + 2 + exp(−2wᵀu)). You know the mean of each term.",
+    "m pairs are 2m directions. Divide by the variance of exercise 9.3 with 2m in place of m.",
+)
+
+antithetic.mistake(
+    "pairs taken as 2m independent directions",
+    "w and −w are far from independent: where one product is large, the other one is small.",
+    example=("exp(2*xy)*(exp(s) - 1)/(2*m)",),
+    part="Variance",
+)
+for _name, _says, _example in [
+    ("as without the opposites", "This is the variance of m directions alone; their opposites "
+     "change it.", "exp(2*xy)*(exp(s) - 1)/m"),
+    ("the second moment", "The square of the mean, exp(2xᵀy), has to be subtracted.",
+     "exp(2*xy)*(exp(s) + exp(-s))/(2*m)"),
+    ("divided by 2m", "The half of the mean of two is in the square already; there are m "
+     "independent pairs.", "exp(2*xy)*(exp(s) + exp(-s) - 2)/(4*m)"),
+    ("the mixed term forgotten", "exp(wᵀu)·exp(−wᵀu) = 1 enters the square twice.",
+     "exp(2*xy)*(exp(s)/2 - 1)/m"),
+    ("the relative variance", "Divide by nothing: the variance itself is asked for.",
+     "(exp(s) + exp(-s) - 2)/(2*m)"),
+]:  # fmt: skip
+    antithetic.mistake(_name, _says, example=(_example,), part="Variance")
+for _name, _says, _example in [
+    ("m pairs against m directions", "Equal cost means 2m independent directions.",
+     "(1 - exp(-s))/2"),
+    ("upside down", "Asked is the variance of pairs over that of independent directions.",
+     "1/(1 - exp(-s))"),
+    ("a half", "What is gained depends on s: for a long x + y the opposite direction adds next "
+     "to nothing.", "1/2"),
+    ("errors in place of variances", "That is the ratio of the standard deviations.",
+     "sqrt(1 - exp(-s))"),
+]:  # fmt: skip
+    antithetic.mistake(_name, _says, example=(_example,), part="Gain")
+
+
+# -- 9.7: a ratio of two estimates -----------------------------------------------------------------
+
+ROUNDED = 1e-6  # relative; the integrals are more exact
+
+
+def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """p/E[p] for both keys on a grid of directions, and the weights of the grid."""
+    W, weights = gauss_grid(2)
+    query, first, second = positive_features(np.array([n.q, n.k1, n.k2]), W)
+    p1, p2 = query * first, query * second
+    return p1 / (weights @ p1), p2 / (weights @ p2), weights
+
+
+@exercise("9.7", points=4, transfer=True)
+def ratio(student: StudentId, covariance: RealNumber, needed: RealNumber) -> Verdict:
+    """Find the covariance of two estimates with the same directions, and the m for their ratio."""
+    return right("Integrated over all directions, both numbers are yours.")
+
+
+@ratio.part("Covariance", points=2)
+def _together(student: str, covariance: float) -> Verdict:
+    n = triple_of(student)
+    first, second, weights = _relative_products(n)
+    means = np.exp(np.dot(n.q, n.k1)) * np.exp(np.dot(n.q, n.k2))
+    if close(covariance, means * (weights @ ((first - 1) * (second - 1))) / n.m, ROUNDED):
+        return right()
+    return wrong("the two do not vary together like that.", at="covariance", yours=covariance)
+
+
+@ratio.part("Features", points=2)
+def _needed(student: str, needed: float) -> Verdict:
+    n = triple_of(student)
+    first, second, weights = _relative_products(n)
+    if needed <= 0:
+        return wrong("a number of features is above 0.", at="features", yours=needed)
+    error = float(np.sqrt(weights @ (first - second) ** 2 / needed))
+    if close(error, n.r, ROUNDED):
+        return right()
+    says = f"with so many features the relative error of the ratio is about {show(error)}"
+    return wrong(f"{says}, not {n.r:g}.", at="features", yours=needed)
+
+
+ratio.add_hints(
+    "With u₁ = q + k₁ and u₂ = q + k₂ the product of both estimates of one direction has "
+    "exp(wᵀ(u₁ + u₂)). What is its mean, divided by the two means?",
+    "‖u₁ + u₂‖² = ‖u₁‖² + 2u₁ᵀu₂ + ‖u₂‖²: the squares cancel. Subtract the product of the means; m "
+    "independent directions divide it all by m.",
+    "With small errors a and b, (1 + a)/(1 + b) is about 1 + a − b. Its variance has the two "
+    "variances of 9.3 (relative ones) and the covariance in it.",
+)
+
+
+def _lengths(n: Triple) -> tuple[float, float, float]:
+    """‖u₁‖², ‖u₂‖² and u₁ᵀu₂."""
+    u1, u2 = np.add(n.q, n.k1), np.add(n.q, n.k2)
+    return float(u1 @ u1), float(u2 @ u2), float(u1 @ u2)
+
+
+def _computed(part: str, face: Callable[[Triple], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's vectors."""
+
+    def made(student: str, answer: float) -> bool:
+        return close(answer, face(triple_of(student)), ROUNDED)
+
+    return {"part": part, **Recognized(example=("1", face(triple_of("1"))), when=made)}
+
+
+def _covariance(n: Triple, exponent: float | None = None, less: float = 1) -> float:
+    c = _lengths(n)[2] if exponent is None else exponent
+    return float(np.exp(np.dot(n.q, np.add(n.k1, n.k2))) * (np.exp(c) - less) / n.m)
+
+
+def _spread(n: Triple, one: float = 1, two: float = 1, both: float = -2, less: float = 0) -> float:
+    a, b, c = map(np.exp, _lengths(n))
+    return float(one * a + two * b + both * c + less)
+
+
+ratio.mistake(
+    "the means not subtracted",
+    "This is the mean of the product. A covariance subtracts the product of the means.",
+    **_computed("Covariance", lambda n: _covariance(n, less=0)),
+)
+for _part, _name, _says, _face in [
+    ("Covariance", "relative to the means", "Both means, exp(qᵀk₁) and exp(qᵀk₂), are factors.",
+     lambda n: float(np.expm1(_lengths(n)[2]) / n.m)),
+    ("Covariance", "q forgotten", "Both estimates have q in them: u = q + k.",
+     lambda n: _covariance(n, float(np.dot(n.k1, n.k2)))),
+    ("Covariance", "m forgotten", "That is the covariance with one direction.",
+     lambda n: _covariance(n) * n.m),
+    ("Covariance", "m squared", "1/m² stands before m² pairs of terms; only the m with the same "
+     "direction vary together.", lambda n: _covariance(n) / n.m),
+    ("Covariance", "taken as independent", "Both are made of the same directions.",
+     lambda n: 0.0),
+    ("Features", "taken as independent", "The two estimates share their directions, and what they "
+     "have in common cancels in the ratio.", lambda n: _spread(n, both=0, less=-2) / n.r**2),
+    ("Features", "one estimate alone", "Numerator and denominator both vary.",
+     lambda n: _spread(n, two=0, both=0, less=-1) / n.r**2),
+    ("Features", "r not squared", "The variance goes with 1/m, the error with 1/√m.",
+     lambda n: _spread(n) / n.r),
+    ("Features", "the covariance once", "Var(a − b) = Var a + Var b − 2 Cov(a, b).",
+     lambda n: _spread(n, both=-1, less=-1) / n.r**2),
+    ("Features", "the covariance added", "In a ratio the errors are subtracted.",
+     lambda n: _spread(n, both=2, less=-4) / n.r**2),
+]:  # fmt: skip
+    ratio.mistake(_name, _says, **_computed(_part, _face))

@@ -7,10 +7,11 @@ import sympy
 from course_utils.answers import ____
 from course_utils.checks import counting_cost as check
 from course_utils.exercise import Outcome
+from course_utils.variants import counting_cost
 from tests.checks.forms import passes_in_every_form
 
-SYMBOLS = sympy.symbols("l d_in d_att d_out N D M", positive=True, integer=True)
-l, d_in, d_att, d_out, N, D, M = SYMBOLS  # noqa: E741
+SYMBOLS = sympy.symbols("l d_in d_att d_out N D M H G w", positive=True, integer=True)
+l, d_in, d_att, d_out, N, D, M, H, G, w = SYMBOLS  # noqa: E741
 i = sympy.symbols("i", integer=True)
 
 
@@ -33,6 +34,15 @@ def by_jacobian(A, V, dY):
     """Right, by way of the whole Jacobian of Y by A."""
     jacobian = np.kron(np.eye(len(A)), V.T)
     return (dY.reshape(-1) @ jacobian).reshape(A.shape), A.T @ dY
+
+
+def in_memory(student):
+    """The bytes of a student's model and the tokens that fit beside it, number by number."""
+    n = counting_cost(student)
+    heads, groups = n.heads * n.head_width, n.groups * n.head_width
+    attention, feed_forward = 2 * n.width * (heads + groups), 3 * n.width * n.hidden
+    size = 2 * (n.vocabulary * n.width + n.layers * (attention + feed_forward))
+    return student, size, (n.mebibytes * 2**20 - size) // (4 * n.layers * groups)
 
 
 RIGHT = {
@@ -78,16 +88,28 @@ RIGHT = {
         ("N/M**2*(4*M**2*D**2 + 2*M**4*D)",),
         ("2*N*D*(2*D + M²)",),
     ],
+    "grouped": [
+        (2 * D * w * (H + G), 2 * N * G * w, 2 * D * w * (H + G) + 2 * N * H * w),
+        ("D·H·w + D·(2·G)·w + H·w·D", "N*G*(w + w)", "2*w*(H*(D + N) + G*D)"),
+        ("2*D*G*w*(1 + H/G)", "Sum(2*G*w, (i, 1, N))", "2*D*H*w + 2*D*G*w + H*N*w + H*N*w"),
+    ],
+    "gated": [
+        ("8*D/3", "(2*D*w*(H + G) + 3*D*F)/(2*H*w)"),
+        (8 * D / 3, "D*(1 + G/H) + 1.5*D*F/(H*w)"),
+        ("2·4·D/3", "D*(H + G)/H + 3*D*F/(2*H*w)"),
+    ],
+    "fits_in_memory": [in_memory(0), in_memory("ada@example.org"), (*map(str, in_memory(7)),)],
 }
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_20_points():
-    assert len(RIGHT) == 10
-    assert [getattr(check, name).number for name in RIGHT] == [f"6.{k}" for k in range(1, 11)]
-    assert sum(getattr(check, name).points for name in RIGHT) == 20
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_27_points():
+    exercises = [getattr(check, name) for name in RIGHT]
+    assert [e.number for e in exercises] == [f"6.{k}" for k in range(1, 14)]
+    assert sum(e.points for e in exercises if not e.is_transfer) == 20
+    assert sum(e.points for e in exercises if e.is_transfer) == 7
 
 
 @pytest.mark.parametrize(
@@ -356,3 +378,42 @@ def test_a_count_without_both_terms_decides_nothing(count):
     assert check.crossover("3*D/2", count).earned == 0
     assert check.windowed("N*D**2", count).earned == 0
     assert check.crossover("2*D", count).earned == 1
+
+
+# -- beyond the page -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "earned"),
+    [
+        ("grouped", ("2*D*D + 2*D*G*w", "2*N*G*w", "2*D*H*w + 2*D*G*w + 2*N*H*w"), 2),  # H·w = D
+        ("grouped", ("2*D*w*(H + G)", "2*N*G*w + 2*G*w", "2*D*w*(H + G) + 2*N*H*w"), 2),
+        ("grouped", ("2*D*w*(H + G)", "2*N*G*w", "2*D*w*(H + G) + 2*(N + 1)*H*w"), 2),
+        ("grouped", ("2*D*w*(H + G)", "2*N*G*w", "2*D*w*(H + G) + 2*N*D"), 2),
+        ("grouped", ("2*D*w*(H + G)", "2*Min(N, 900)*G*w", "2*w*(H*(D + N) + G*D)"), 2),
+        ("gated", ("2.6666*D", "(2*D*w*(H + G) + 3*D*F)/(2*H*w)"), 1),
+        ("gated", ("8*D/3 + 1", "6*D"), 0),
+        ("gated", ("D**2", "D*H"), 0),
+        ("gated", ("8*D/3", "D*(1 + G/H) + D*F/(H*w)"), 1),  # a gate taken for two matrices
+        ("gated", ("8*D/3", "(2*D*w*(H + G) + 3*D*F)/(2*D)"), 1),
+    ],
+)
+def test_wrong_counts_of_shared_heads_and_gates_cost_their_own_point(name, answers, earned):
+    feedback = getattr(check, name)(*answers)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, earned)
+    assert feedback.misconception is None
+
+
+@pytest.mark.parametrize("student", [0, 3, "ada@example.org"])
+def test_what_fits_into_memory_is_exact(student):
+    _, size, tokens = in_memory(student)
+    for given in [(size + 2, tokens), (size, tokens - 1), (size, tokens + 0.5), (size, -tokens)]:
+        feedback = check.fits_in_memory(student, *given)
+        assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1), feedback
+        assert feedback.misconception is None
+
+
+def test_mistakes_are_named_with_every_students_model():
+    _, size, tokens = in_memory(4)
+    assert check.fits_in_memory(4, size // 2, tokens).misconception == "numbers in place of bytes"
+    assert check.fits_in_memory(4, size, tokens + 1).misconception == "rounded up"

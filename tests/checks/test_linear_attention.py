@@ -11,6 +11,7 @@ import sympy
 
 from course_utils.checks import linear_attention as check
 from course_utils.exercise import Outcome
+from course_utils.variants import linear_attention
 from tests.checks.forms import passes_in_every_form, students_own
 
 attention = students_own("attention")
@@ -65,6 +66,34 @@ def in_single_precision(Q, K, V):
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
+def windowed_by_sums(Q, K, V, phi, w):
+    """Sums from the first token on, minus those that left; values with a column of ones."""
+    pairs = np.einsum("ic,ie->ice", phi(K), np.hstack([V, np.ones((len(V), 1))]))
+    sums = np.cumsum(pairs, axis=0)
+    gone = np.concatenate([np.zeros_like(sums[:w]), sums])[: len(sums)]
+    both = np.einsum("ic,ice->ie", phi(Q), sums - gone)
+    return both[:, :-1] / both[:, -1:]
+
+
+def windowed_by_walking(Q, K, V, phi, w):
+    F, G, rows = phi(Q), phi(K), []
+    s, z = 0.0, 0.0
+    for i, (f, g) in enumerate(zip(F, G, strict=True)):
+        s, z = s + np.outer(g, V[i]), z + g
+        if i >= w:
+            s, z = s - np.outer(G[i - w], V[i - w]), z - G[i - w]
+        rows.append(f @ s / (f @ z))
+    return np.stack(rows)
+
+
+def vanishing(student, turns=0):
+    numbers = linear_attention(student)
+    arrows = np.exp(1j * np.array(numbers.keys))
+    weighted = (np.array(numbers.values) - numbers.target) * arrows
+    blind, beyond = (float(np.angle(1j * sums.sum())) for sums in (arrows, weighted))
+    return student, blind + turns * np.pi, beyond - turns * np.pi
+
+
 RIGHT = {
     "rows_sum_to_one": [
         ([lambda S, T, one_n: S @ (T.T @ one_n), lambda S, one_d: S @ one_d, lambda one_n: one_n],),
@@ -106,6 +135,12 @@ RIGHT = {
         (lambda Q, K, V, phi: (phi(Q) @ (phi(K).T @ V)) / (phi(Q) @ phi(K).sum(axis=0))[:, None],),
     ],
     "cost": [(4 * n * m * d,), ("2·n·m·d + 2·n·m·d",), ("4*n*m*d + 3*n*m - m*d - n - m",)],
+    "windowed": [(windowed_by_sums,), (windowed_by_walking,)],
+    "cross": [
+        ("m*(k*l + n*l + n)", "k*m*l/(k*m + k*l - m*l - m)"),
+        ("k·m·l + n·m·(l + 1)", "1/(1/l + 1/m - (l + 1)/(k*l))"),
+    ],
+    "vanishing": [vanishing(0), vanishing("ada@example.org"), vanishing(7, turns=3)],
 }  # fmt: skip
 
 
@@ -132,13 +167,11 @@ ORACLES = {"full_rank": more_than_d_pivots}  # for the audit: other examples tha
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_16_points():
-    assert list(RIGHT) == [
-        "rows_sum_to_one", "separable", "full_rank", "normalized", "shape_of_scores", "negative",
-        "linear", "cost",
-    ]  # fmt: skip
-    assert [getattr(check, name).number for name in RIGHT] == [f"8.{k}" for k in range(1, 9)]
-    assert sum(getattr(check, name).points for name in RIGHT) == 16
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_23_points():
+    exercises = [getattr(check, name) for name in RIGHT]
+    assert [e.number for e in exercises] == [f"8.{k}" for k in range(1, 12)]
+    assert sum(e.points for e in exercises if not e.is_transfer) == 16
+    assert sum(e.points for e in exercises if e.is_transfer) == 7
 
 
 # -- 8.1 -------------------------------------------------------------------------------------------
@@ -492,3 +525,55 @@ def test_a_cost_is_named_by_the_mistake_that_gives_it(formula, mistakes):
 def test_the_right_growth_with_another_constant_earns_half():
     for formula in ("n*m*d", "2*n*m*d", "8*n*m*d + n"):
         assert check.cost(formula).earned == 1
+
+
+# -- beyond the page -------------------------------------------------------------------------------
+
+
+def test_windows_that_are_right_at_another_cost_earn_one_point():
+    feedback = check.windowed(check.windowed_by_definition)
+    assert feedback.earned == 0  # the check's own, which refuses
+    feedback = check.windowed(check._windowed())
+    assert (feedback.earned, feedback.points) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda Q, K, V, phi, w: windowed_by_sums(Q, K, V, phi, w + 1),
+        lambda Q, K, V, phi, w: windowed_by_sums(Q, K, V, phi, max(w - 1, 1)),
+        lambda Q, K, V, phi, w: windowed_by_sums(Q[::-1], K[::-1], V[::-1], phi, w)[::-1],
+        lambda Q, K, V, phi, w: windowed_by_sums(K, Q, V, phi, w),
+        lambda Q, K, V, phi, w: windowed_by_sums(Q, K, V, phi, 3),
+        lambda Q, K, V, phi, w: windowed_by_sums(np.abs(Q), K, V, phi, w),
+    ],
+)
+def test_another_window_is_wrong(wrong):
+    feedback = check.windowed(wrong)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "earned"),
+    [
+        (("k*m*l + n*m*l + n*l", "k*m*l/(k*m + k*l - m*l - m)"), 1),
+        (("k*m*l + n*m*l + n*m + 1", "k*m*l/(k*m + k*l - m*l - m)"), 1),
+        (("m*(k*l + n*l + n)", "k"), 1),
+        (("m*(k*l + n*l + n)", "k*m*l/(k*m + k*l - m*l - l)"), 1),
+        (("m*(k*l + n*l + n)", "-k*m*l/(k*m + k*l - m*l - m)"), 1),
+        (("n*m*l", "m*l/(m + l - 1)"), 0),
+    ],
+)
+def test_counts_of_cross_attention_are_exact(answers, earned):
+    feedback = check.cross(*answers)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, earned)
+    assert feedback.misconception is None
+
+
+@pytest.mark.parametrize("student", [0, 5, "ada@example.org"])
+def test_a_query_that_is_a_little_off_does_not_vanish(student):
+    _, blind, beyond = vanishing(student)
+    for given in [(blind + 1e-3, beyond), (blind, beyond + 1e-3), (blind, 0), (1e300, beyond)]:
+        feedback = check.vanishing(student, *given)
+        assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1), feedback
+        assert feedback.misconception is None

@@ -11,6 +11,7 @@ import sympy
 from course_utils.answers import ____
 from course_utils.checks import lookup as check
 from course_utils.exercise import Outcome
+from course_utils.variants import lookup
 from tests.checks.forms import passes_in_every_form
 
 ell, M, Delta, epsilon = sympy.symbols("l M Delta epsilon", positive=True)
@@ -61,6 +62,37 @@ def inputs_as_lists(x_new, x, y, M):
     return [Q, [[k, -M * M * k * k] for k in x], list(y)]
 
 
+def or_nothing(Y, X, a, M, r, c):
+    """The whole square for real keys, and one key more that knows nothing but r."""
+    d = X.shape[1]
+    K = np.zeros((len(X) + 1, d + 2))
+    K[:-1, :d], K[:-1, d], K[:-1, d + 1] = X, (X**2).sum(axis=1), 1
+    K[-1, d] = r**2
+    Q = M**2 * np.c_[2 * Y, -np.ones(len(Y)), -(Y**2).sum(axis=1)]
+    return Q * np.sqrt(d + 2), K, [*a, c]
+
+
+def or_nothing_first(Y, X, a, M, r, c):
+    """“Nothing” first, in lists; its score is moved by ‖y‖² where the others stay as in 7.1."""
+    root = (X.shape[1] + 2) ** 0.5
+    Q = [[root, root * M**2 * (y @ y - r**2), *(root * 2 * M**2 * y)] for y in Y]
+    K = [[0.0, 1.0, *([0.0] * X.shape[1])], *([-(M**2) * (x @ x), 0.0, *x] for x in X)]
+    return Q, K, [[c], *([v] for v in a)]
+
+
+def own_shelf(student):
+    n = lookup(student)
+    squared = np.array([(x - n.query) ** 2 for x in n.places])
+    rest = np.delete(squared - squared.min(), squared.argmin())
+    odds = n.epsilon / (1 - n.epsilon)
+    M = 0.5
+    for _ in range(100):  # Newton's rule for the logarithm, which is convex in M²
+        E = np.exp(-(M**2) * rest)
+        M = np.sqrt(M**2 + E.sum() / (E @ rest) * np.log(E.sum() / odds))
+    (a, b), (first, second) = n.places[:2], n.copies
+    return student, M, (a + b) / 2 + np.log(first / second) / (2 * n.M**2 * (b - a))
+
+
 RIGHT = {
     "lookup": [
         (keys, queries),
@@ -92,15 +124,27 @@ RIGHT = {
         (inputs_as_lists,),
         (lambda x_new, x, y, M: (wide_queries(x_new[:, None], M), wide_keys(x[:, None], M), y),),
     ],
+    "or_nothing": [
+        (or_nothing,),
+        (or_nothing_first,),
+        (lambda Y, X, *rest: or_nothing(np.c_[Y, Y - Y], np.c_[X, X - X], *rest),),
+    ],
+    "own_shelf": [
+        own_shelf(0),
+        own_shelf("ada@example.org"),
+        (7, *(f"{x:.7f}" for x in own_shelf(7)[1:])),
+    ],
 }  # fmt: skip
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_10_points():
-    assert list(RIGHT) == ["lookup", "leak", "sharpness", "value_matrix", "regression"]
-    assert sum(getattr(check, name).points for name in RIGHT) == 10
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_17_points():
+    exercises = [getattr(check, name) for name in RIGHT]
+    assert [e.number for e in exercises] == [f"7.{k}" for k in range(1, 8)]
+    assert sum(e.points for e in exercises if not e.is_transfer) == 10
+    assert sum(e.points for e in exercises if e.is_transfer) == 7
 
 
 # -- 7.1 -------------------------------------------------------------------------------------------
@@ -352,3 +396,51 @@ def test_shapes_that_do_not_fit_are_named():
     assert "the widths must agree" in wide.says
     rows = check.regression(lambda x_new, x, y, M: (*inputs(x_new, x, y, M)[:2], y[:, None].T))
     assert "V has shape (1, 3), not (3, 1)" in rows.says
+
+
+# -- 7.6 and 7.7: beyond the page ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda Q, K, V: (Q, K, V[::-1]),
+        lambda Q, K, V: (np.asarray(Q) * 1.01, K, V),
+        lambda Q, K, V: (Q, [*K, K[-1]], [*V, V[-1]]),  # two keys for nothing
+        lambda Q, K, V: (Q, K, [*V[:-1], 0.0]),
+        lambda Q, K, V: (-np.asarray(Q), K, V),
+    ],
+)
+def test_a_default_with_other_weights_or_values_is_wrong(change):
+    feedback = check.or_nothing(lambda *request: change(*or_nothing(*request)))
+    assert (feedback.outcome, feedback.earned, feedback.misconception) == (Outcome.WRONG, 0, None)
+
+
+def test_the_matrices_of_a_lookup_with_default_have_to_fit():
+    for bad in [
+        lambda *request: or_nothing(*request)[:2],
+        lambda *request: 7.0,
+        lambda Y, X, a, M, r, c: (Y, X, [*a, c]),
+    ]:
+        assert check.or_nothing(bad).outcome is Outcome.UNCHECKED
+
+
+@pytest.mark.parametrize("student", [0, 5, "ada@example.org"])
+def test_a_sharpness_or_a_border_that_is_a_little_off_is_wrong(student):
+    _, M, border = own_shelf(student)
+    for given in [
+        (1.001 * M, border),
+        (M, border + 1e-3),
+        (-M, border),
+        (M, 1e300),
+        (1e300, border),
+    ]:
+        feedback = check.own_shelf(student, *given)
+        assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 2), feedback
+        assert feedback.misconception is None
+
+
+def test_mistakes_are_named_with_every_students_field():
+    _, M, _ = own_shelf(5)
+    middle = sum(lookup(5).places[:2]) / 2
+    assert check.own_shelf(5, M, middle).misconception == "the copies forgotten"

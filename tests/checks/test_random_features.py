@@ -14,6 +14,7 @@ import sympy
 from course_utils.answers import ____
 from course_utils.checks import random_features as check
 from course_utils.exercise import Outcome
+from course_utils.variants import random_features
 from tests.checks.forms import students_own
 
 own = students_own("attention")
@@ -75,6 +76,16 @@ def attention_in_float32(Q, K, V, W):
     return linear_attention(Q, K, V, lambda X: positive_features(X, W))
 
 
+def ratio(student):
+    """Covariance and number of features from dot products alone."""
+    n = random_features(student)
+    q, k1, k2 = map(np.array, (n.q, n.k1, n.k2))
+    u1, u2 = q + k1, q + k2
+    covariance = (np.exp(q @ k1 + q @ k2 + u1 @ u2) - np.exp(q @ k1 + q @ k2)) / n.m
+    spread = np.exp(u1 @ u1) + np.exp(u2 @ u2) - 2 * np.exp(u1 @ u2)
+    return student, covariance, spread / n.r**2
+
+
 RIGHT = {
     "completed_square": [
         (SPLIT, SHIFT),
@@ -118,6 +129,12 @@ RIGHT = {
         (attention_with(tempered_features), tempered_features),
         (attention_in_float32, positive_features),
     ],
+    "antithetic": [
+        (sympy.exp(2 * xy) * (sympy.cosh(s) - 1) / m, 1 - sympy.exp(-s)),
+        ("exp(2·xy)·(exp(s) + exp(−s) − 2)/(2·m)", "(exp(s) - 1)/exp(s)"),
+        ("2*(exp(xy)*sinh(s/2))**2/m", "2*exp(-s/2)*sinh(s/2)"),
+    ],
+    "ratio": [ratio(0), ratio("ada@example.org"), ratio(7)],
 }  # fmt: skip
 
 
@@ -249,8 +266,10 @@ def test_near_misses_fail(name, answers):
     assert feedback.earned < feedback.points
 
 
-def test_the_unit_is_worth_thirteen_points():
-    assert sum(getattr(check, name).points for name in RIGHT) == 13
+def test_the_unit_is_worth_thirteen_points_and_seven_beyond_the_page():
+    exercises = [getattr(check, name) for name in RIGHT]
+    assert sum(e.points for e in exercises if not e.is_transfer) == 13
+    assert sum(e.points for e in exercises if e.is_transfer) == 7
 
 
 def test_each_part_of_the_completed_square_earns_its_points():
@@ -396,3 +415,46 @@ def test_features_that_the_students_own_variance_asks_for_are_right():
 def test_a_variance_from_which_nothing_follows_decides_nothing(variance):
     assert check.needed_features("exp(s)/r**2", variance).earned == 0
     assert check.needed_features("(exp(s) - 1)/r**2", variance).earned == 1
+
+
+# -- beyond the page -------------------------------------------------------------------------------
+
+
+@every(
+    ("variance", "gain", "earned"),
+    [
+        ("exp(2*xy)*sinh(s)/m", "1 - exp(-s)", 1),
+        ("exp(2*xy)*(cosh(s) - 1)/m**2", "1 - exp(-s)", 1),
+        ("exp(xy)*(cosh(s) - 1)/m", "1 - exp(-s)", 1),
+        ("exp(2*xy)*(cosh(2*s) - 1)/m", "1 - exp(-s)", 1),
+        ("exp(2*xy)*(cosh(s) - 1)/m", "1 - exp(-2*s)", 2),
+        ("exp(2*xy)*(cosh(s) - 1)/m", "s - s**2/2", 2),
+        ("exp(2*xy)*s**2/(2*m)", "s", 0),
+    ],
+)
+def test_variances_of_pairs_are_exact(variance, gain, earned):
+    feedback = check.antithetic(variance, gain)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, earned)
+    assert feedback.misconception is None
+
+
+@every("student", [0, 5, "ada@example.org"])
+def test_a_covariance_or_a_number_of_features_that_is_a_little_off_is_wrong(student):
+    _, covariance, needed = ratio(student)
+    for given in [
+        (1.001 * covariance, needed), (-covariance, needed), (covariance, 1.001 * needed),
+        (covariance, -needed), (covariance, 1e300), (1e300, needed),
+    ]:  # fmt: skip
+        feedback = check.ratio(student, *given)
+        assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 2), feedback
+        assert feedback.misconception is None
+
+
+def test_a_simulation_sees_the_covariance_and_the_spread_of_the_ratio():
+    n, (_, covariance, needed) = random_features(0), ratio(0)
+    W = np.random.default_rng(0).normal(size=(20_000, n.m, 2))
+    f = [np.exp(W @ np.array(x) - np.dot(x, x) / 2) for x in (n.q, n.k1, n.k2)]
+    first, second = (f[0] * f[1]).mean(axis=1), (f[0] * f[2]).mean(axis=1)
+    assert np.cov(first, second)[0, 1] == pytest.approx(covariance, rel=0.1)
+    a, b = (p * np.exp(-np.dot(n.q, k)) for p, k in ((first, n.k1), (second, n.k2)))
+    assert np.var(a - b) * n.m == pytest.approx(needed * n.r**2, rel=0.1)

@@ -354,8 +354,11 @@ def test_a_decay_of_three_digits_is_shown_what_is_left():
 def test_shortcuts_are_wrong_with_every_student_s_schedule(student):
     n = variants.weight_decay(student)
     root, half = 1 - n.left ** (1 / n.steps), n.peak * (n.steps + 1) / 2
-    shortcuts = [(-np.log(n.left) / n.peak / n.steps, root / (half / n.steps)),
-                 (2 * root / n.peak, 2 * root / n.peak), (root, -np.log(n.left) / half)]  # fmt: skip
+    shortcuts = [
+        (-np.log(n.left) / n.peak / n.steps, root / (half / n.steps)),
+        (2 * root / n.peak, 2 * root / n.peak),
+        (root, -np.log(n.left) / half),
+    ]
     for answers in shortcuts:
         assert check.scheduled_decay(student, *answers).earned == 0
 
