@@ -1,4 +1,4 @@
-"""queue.py: which answers a person is asked to look at, in which order, and what a decision does."""
+"""queue.py: which answers a person is asked to look at, in which order; what a decision does."""
 
 import pytest
 
