@@ -17,7 +17,15 @@ from course_utils.exercise import (
     right,
     wrong,
 )
-from course_utils.instances import cases, magnitude, numbers, refuting_seed, sizes, trial
+from course_utils.instances import (
+    cases,
+    magnitude,
+    numbers,
+    refuting_seed,
+    sizes,
+    surveying,
+    trial,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -288,3 +296,16 @@ def test_the_card_of_a_choice_tells_how_many_answers_were_tried():
 
     cards = [choose(word)._repr_html_() for word in (____, "no", "no", "both", "yes")]
     assert [card.partition(" · try ")[2][:1] for card in cards] == ["", "", "", "2", "3"]
+
+
+def test_a_survey_refutes_nothing_and_notes_both_sides_at_all_cases():
+    seen = []
+    with trial(5), surveying() as noted:
+        for case in cases([1, 2], lambda rng: 3, lambda rng: 4):
+            seen.append(case)
+            assert differs(case, 10 * case, whole=[case, 0]) is None
+        assert differs(7, 8, whole=[8, 9], against=[7, 9]) is None
+    assert seen == [1, 2, 3, 4]  # one of each kind of fresh ones
+    assert [(c.expected, c.yours) for c in noted[:2]] == [(1, 10), (2, 20)]
+    assert (noted[-1].expected, noted[-1].yours) == ([7, 9], [8, 9])
+    assert differs(1, 2) is not None

@@ -156,7 +156,10 @@ def _of_family(family: Family) -> Iterator[Place]:
 
 
 def _by_hand(m: Mark) -> Iterator[Place]:
-    """The answers of a submission to look at: what could not be checked, or what lost points."""
+    """The answers of a submission to look at: what could not be checked, or what lost points.
+
+    One is enough where nothing was lost, and the file as a whole asks for the look.
+    """
     graded = m.graded
     about_all = (graded.problem, graded.is_gone, *graded.by_hand, *graded.alike, *graded.notes)
     wanted = [
@@ -166,6 +169,6 @@ def _by_hand(m: Mark) -> Iterator[Place]:
     ]
     if any(about_all) and not any(line.result.outcome == Outcome.UNCHECKED for line in wanted):
         lost = [line for line in m.lines if line.result.earned < line.result.points]
-        wanted = lost or list(m.lines)
+        wanted = lost or list(m.lines[:1])
     for line in wanted:
         yield Place(graded.student, graded.unit, line.result.name, by_hand=True)

@@ -1,0 +1,110 @@
+"""queue.py: which answers a person is asked to look at, in which order; what a decision does."""
+
+import pytest
+
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.queue import Queue
+from classroom.grading.records import Graded, Result
+from classroom.grading.signatures import Item, Signature
+from course_utils.files import CourseError
+
+UNIT = "02_momentum"
+SIGNED = Signature("", (Item("factor", (2,), (1.0, 2.0)),)).as_dict()
+WORDS = {"r": "right", "w": "wrong", "u": "could not be checked", "f": "wrong"}
+
+
+def submission(student, outcomes, **about):
+    """`"rwu"`: a right answer, a wrong one, one that could not be checked; f is in a family."""
+    numbers = (("2.1", "equivalent_rules"), ("2.3", "bias"), ("2.7", "half_life"))
+    results = tuple(
+        Result(number, name, WORDS[kind], 2 * (kind == "r"), 2, "says",
+               signatures=(SIGNED,) if kind == "f" else ())
+        for (number, name), kind in zip(numbers, outcomes, strict=True)
+    )  # fmt: skip
+    return Graded(student, UNIT, "f", "d", results=results, **about)
+
+
+@pytest.fixture
+def queue_of(tmp_path):
+    opened = []
+
+    def made(*submissions):
+        with Gradebook(tmp_path / NAME) as book:
+            for graded in submissions:
+                book.save(graded)
+        opened.append(Queue(tmp_path))
+        return opened[-1]
+
+    yield made
+    for queue in opened:
+        queue.close()
+
+
+def told(queue):
+    return [(place.student, place.exercise, place.by_hand) for place in queue.places()]
+
+
+def test_what_asks_for_a_look_comes_first_then_what_several_share(queue_of):
+    queue = queue_of(
+        submission("ada", "rfr"),
+        submission("bob", "rfr"),
+        submission("cleo", "rwu"),
+        submission("dora", "rrr"),
+    )
+    assert told(queue) == [
+        ("cleo", "half_life", True), ("ada", "bias", False), ("bob", "bias", False)
+    ]  # fmt: skip
+
+
+def test_where_the_file_asks_for_a_look_it_is_what_lost_points_or_one_answer(queue_of):
+    queue = queue_of(
+        submission("ada", "rww", by_hand=("It calls a check in a loop.",)),
+        submission("bob", "rrr", alike=("The file is that of ada.",)),
+    )
+    assert [place[:2] for place in told(queue)] == [
+        ("ada", "bias"), ("ada", "half_life"), ("bob", "equivalent_rules")
+    ]  # fmt: skip
+
+
+def test_a_wrong_answer_that_nobody_shares_is_not_in_the_queue(queue_of):
+    assert told(queue_of(submission("ada", "rfr"), submission("bob", "rrr"))) == []
+
+
+def test_points_of_before_stay_when_a_family_gets_a_comment(queue_of):
+    queue = queue_of(submission("ada", "rfr"), submission("bob", "rfr"))
+    ada, bob = queue.places()
+    assert queue.decide(bob, 1.5, "Nearly.") == 1
+    assert queue.decide(ada, None, "See section 3.", everybody=True) == 2
+    given = {o.student: (o.earned, o.comment) for o in queue.book.overrides()}
+    assert given == {"ada": (None, "See section 3."), "bob": (1.5, "See section 3.")}
+    assert queue.answer(ada).is_decided
+    queue.drop(ada)
+    assert not queue.answer(ada).is_decided
+
+
+def test_a_family_needs_words_and_then_nothing_is_written(queue_of):
+    queue = queue_of(submission("ada", "rfr"), submission("bob", "rfr"))
+    with pytest.raises(CourseError, match="Write the comment"):
+        queue.decide(queue.places()[0], 1, "", everybody=True)
+    assert queue.book.overrides() == []
+
+
+def test_what_another_run_writes_is_seen(queue_of, tmp_path):
+    queue = queue_of(submission("ada", "rrr"))
+    assert queue.places() == []
+    with Gradebook(tmp_path / NAME) as book:
+        book.save(submission("ada", "rru"))
+    assert told(queue) == [("ada", "half_life", True)]
+
+
+def test_a_decision_for_another_answer_is_open_again(queue_of, tmp_path):
+    queue = queue_of(submission("ada", "rru"))
+    (place,) = queue.places()
+    queue.decide(place, 2, "On paper.")
+    assert queue.answer(place).is_decided
+    with Gradebook(tmp_path / NAME) as book:
+        graded = submission("ada", "rru")
+        results = tuple(Result.from_dict({**r.as_dict(), "answer": "new"}) for r in graded.results)
+        book.save(Graded.from_dict({**graded.as_dict(), "results": [r.as_dict() for r in results]}))
+    (place,) = queue.places()
+    assert not queue.answer(place).is_decided
