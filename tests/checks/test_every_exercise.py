@@ -10,6 +10,7 @@ import pytest
 from course_utils import checks
 from course_utils.answers import Function, ____
 from course_utils.exercise import Exercise, Outcome
+from course_utils.steps import once
 
 MODULES = [
     importlib.import_module(f"{checks.__name__}.{found.name}")
@@ -303,3 +304,16 @@ def test_feedback_is_one_line_of_text_a_card_and_data_and_the_same_every_time(ex
 @each_exercise
 def test_the_check_is_a_short_function(exercise):
     assert len(inspect.getsource(exercise.check).split('"""')[-1].splitlines()) <= 60
+
+
+def test_a_report_on_lines_is_computed_once_an_answer():
+    asked = []
+
+    @once
+    def report(lines, *how):
+        asked.append((lines, how))
+        return len(asked)
+
+    first, same = ["a"], ["a"]
+    assert (report(first), report(first), report(first, False), report(same)) == (1, 1, 2, 3)
+    assert report(first) == 1
