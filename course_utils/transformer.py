@@ -184,6 +184,8 @@ def shipped(attention: str) -> tuple[Model, np.ndarray]:
 
 def as_text(theta: np.ndarray) -> str:
     """θ as letters that can be pasted into a notebook: 16 bits a number, compressed."""
+    if not np.abs(theta).max() <= np.finfo(np.float16).max:
+        raise ValueError("A weight is too large or no number: this training went astray.")
     packed = zlib.compress(np.asarray(theta).astype("<f2").tobytes(), 9)
     return base64.b64encode(packed).decode()
 

@@ -109,6 +109,12 @@ def test_weights_survive_as_text():
             tr.from_text(broken)
 
 
+@pytest.mark.parametrize("weight", [1e5, np.inf, np.nan])
+def test_weights_that_went_astray_get_a_sentence(weight):
+    with pytest.raises(ValueError, match="went astray"):
+        tr.as_text(np.array([0.5, weight]))
+
+
 def test_parts_have_names_and_make_up_all_of_theta():
     model = tr.Model(**SMALL)
     parts = model.unpack(np.arange(model.size))

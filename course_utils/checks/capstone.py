@@ -1244,9 +1244,9 @@ def trained(weights: Annotated[np.ndarray, Weights()]) -> Verdict:
     bits = SMALL.bits(weights, held_out)
     if not bits < np.log2(SMALL.levels):
         says = (
-            f"With these weights the held-out digits take {bits:.2f} bits a pixel, more than with"
+            f"The held-out digits take {bits:.2f} bits a pixel with these weights, no fewer than "
         )
-        return wrong(f"{says} no knowledge at all.", at="held out", yours=bits)
+        return wrong(f"{says}with no knowledge at all.", at="held out", yours=bits)
     seen = f"With these weights the {len(held_out)} held-out digits take {bits:.3f} bits a pixel"
     if bits > TABLE:
         says = f"{seen}; the table of the pixel before, without any network, takes {TABLE}."
