@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from instruments.growth import BLOCKS, FAR, SIZES, growth
 from instruments.meter import Made, Meter
 
-from .answers import FunctionAnswer, OtherNumbers, Unreadable
+from .answers import FunctionAnswer, OtherNumbers, Unreadable, real_array
 from .exercise import Verdict, partly, right, wrong
 
 MADE_EMPTY = frozenset(
@@ -69,7 +69,7 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
         patient = (of("steps")(max(SIZES)) or 0) < MANY_STEPS
         far = FAR if patient else BEYOND_A_BLOCK
         flops = growth(of("flops"), far=far)
-        left = {of("left")(n) for n in SIZES}
+        left = {_left(run(n)) for n in SIZES}
         blocks = BLOCKS if flops.degree <= 1 else ()
         memory = growth(of("peak"), sizes=SETTLED, far=far, blocks=blocks)
     except OtherNumbers as miss:
@@ -93,6 +93,14 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
     if memory.degree > 1:
         return Cost("memory", f"{says} It holds {memory.says} numbers in memory at once.")
     return Cost("linear" if flops.degree == 1 else "time", says)
+
+
+def _left(m: Meter | None) -> int:
+    """How many numbers left on the way: those of a result that is a plain list left at its end."""
+    if m is None:
+        return 0
+    result = real_array(m.result) if isinstance(m.result, list | tuple) else None
+    return max(0, m.left - (0 if result is None else result.size))
 
 
 def table(arrays: list[Made], n: int) -> str:

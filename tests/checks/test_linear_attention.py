@@ -577,3 +577,21 @@ def test_a_query_that_is_a_little_off_does_not_vanish(student):
         feedback = check.vanishing(student, *given)
         assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1), feedback
         assert feedback.misconception is None
+
+
+def test_a_result_that_is_handed_over_as_a_list_is_no_secret():
+    def listed(Q, K, V, phi):
+        F, G = phi(Q), phi(K)
+        result = (F @ (G.T @ V)) / (F @ G.sum(axis=0))[:, None]
+        return [[float(x) for x in row] for row in result]
+
+    assert check.linear(listed).earned == 3
+
+    def hidden(Q, K, V, phi):
+        F, G, V = phi(Q).tolist(), phi(K).tolist(), V.tolist()
+        W = [[sum(a * b for a, b in zip(q, k, strict=True)) for k in G] for q in F]
+        columns = list(zip(*V, strict=True))
+        mixed = [[sum(np.multiply(row, c)) / sum(row) for c in columns] for row in W]
+        return [[float(x) for x in row] for row in mixed]
+
+    assert check.linear(hidden).earned == 1
