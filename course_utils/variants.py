@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from .attention import attention, attention_weights
+from .attention import attention as attend
+from .attention import attention_weights
 
 # -- the core: ids and their numbers --------------------------------------------------------------
 
@@ -155,6 +156,38 @@ def weight_decay(student: Any) -> WeightDecay:
     return WeightDecay(student, steps, peak / 1000, left / 100)
 
 
+# -- unit 04: attention ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Attention(Listed):
+    """One student's head: n keys K on a circle; query i is to look at key target[i]."""
+
+    n: int
+    radius: float
+    weight: float
+    target: tuple[int, ...]
+
+    @property
+    def K(self) -> np.ndarray:
+        """The keys, (n, 2), one after the other around the circle."""
+        angles = 2 * np.pi * np.arange(self.n) / self.n
+        return self.radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def attention(student: Any) -> Attention:
+    """The head of this student for unit 04; with id 0 each token looks at the one before it."""
+    student = student_id(student)
+    if student == "0":
+        return Attention(student, 8, 2.0, 0.9, (7, 0, 1, 2, 3, 4, 5, 6))
+    draws = rng_for(student, "04_attention")
+    n, radius, weight = draws.integer(7, 10), draws.integer(12, 40), draws.integer(700, 990)
+    while True:
+        target = tuple(_shuffled(draws, n))
+        if all(i != j for i, j in enumerate(target)):
+            return Attention(student, n, radius / 10, weight / 1000, target)
+
+
 # -- unit 05: two heads by hand -------------------------------------------------------------------
 
 Head = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -235,7 +268,7 @@ def two_heads(student: Any) -> TwoHeads:
 
 def concat_of(X: np.ndarray, heads: tuple[Head, ...]) -> np.ndarray:
     """The outputs of the heads side by side, not yet mixed by W^O."""
-    return np.concatenate([attention(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads], axis=-1)
+    return np.concatenate([attend(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads], axis=-1)
 
 
 @lru_cache(maxsize=1)

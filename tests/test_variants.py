@@ -7,6 +7,7 @@ import pytest
 
 from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
+from course_utils.checks import attention as attention_checks
 from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
 from course_utils.checks import weight_decay as decay_checks
@@ -14,6 +15,7 @@ from course_utils.exercise import Outcome
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
+    attention,
     columns_behind,
     concat_of,
     momentum,
@@ -272,6 +274,23 @@ def test_schedules_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
         return (1 - n.left ** (1 / n.steps)) / n.peak, w
 
     earns_nothing_next_door(decay_checks.scheduled_decay, solved)
+
+
+def test_heads_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = attention("ada@example.org")
+    assert (ada.n, ada.radius, ada.weight) == (8, 1.7, 0.865)
+    assert ada.target == (4, 5, 1, 0, 3, 6, 7, 2)
+
+    def solved(student):
+        n, low, high = attention(student), 0.0, 1000.0
+        falls = n.radius * (np.cos(2 * np.pi * np.arange(n.n) / n.n) - 1) / math.sqrt(2)
+        for _ in range(50):
+            length = (low + high) / 2
+            sure = 1 / np.exp(length * falls).sum() > n.weight
+            low, high = (low, length) if sure else (length, high)
+        return 100 * n.K[list(n.target)], round(length, 4)
+
+    earns_nothing_next_door(attention_checks.looking_head, solved)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------

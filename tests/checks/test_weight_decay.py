@@ -355,7 +355,7 @@ def test_shortcuts_are_wrong_with_every_student_s_schedule(student):
     n = variants.weight_decay(student)
     root, half = 1 - n.left ** (1 / n.steps), n.peak * (n.steps + 1) / 2
     shortcuts = [(-np.log(n.left) / n.peak / n.steps, root / (half / n.steps)),
-                 (2 * root / n.peak, 2 * root / n.peak), (root, -np.log(n.left) / half)]  # fmt: skip
+                 (2 * root / n.peak,) * 2, (root, -np.log(n.left) / half)]  # fmt: skip
     for answers in shortcuts:
         assert check.scheduled_decay(student, *answers).earned == 0
 
