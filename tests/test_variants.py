@@ -114,8 +114,8 @@ def test_the_numbers_of_two_students_are_pinned_for_ever():
     ]
     assert ada.X.tolist() == [[1, 2, 1, 1, 1, 1], [0, 1, 2, 2, 1, 1]]
     assert ada.worksheet.output.tolist() == [
-        [129.236, 98.336, 118.236, 56.444, 122.168, 70.618],
-        [129.86, 98.32, 118.86, 58.09, 122.26, 70.93],
+        [129.196, 98.346, 118.216, 56.404, 122.098, 70.618],
+        [129.91, 98.3, 118.82, 58.09, 122.3, 70.91],
     ]
 
 
@@ -205,14 +205,15 @@ def test_students_have_different_numbers():
 
 
 @pytest.mark.parametrize("student", MANY)
-def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
+def test_a_worksheet_follows_from_line_to_line_but_for_three_to_five_entries_each(student):
     numbers = two_heads(student)
     sheet = numbers.worksheet
     values = [numbers.X @ Wv for *_, Wv in numbers.heads]
     mixed = np.hstack([A @ V for A, V in zip(sheet.weights, values, strict=True)])
     for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
-        assert (np.abs(line - before) > 1e-9).sum() == 1
-        assert np.abs(line - before).max() > 0.015
+        off = np.abs(line - before)
+        assert 3 <= (off > 1e-9).sum() <= 5
+        assert (off[off > 1e-9] > 0.015).all()
 
 
 # -- units 01 to 04: numbers that print as a list --------------------------------------------------

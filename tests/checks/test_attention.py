@@ -556,7 +556,7 @@ def test_a_token_that_sees_nobody_is_told_so():
 @pytest.mark.parametrize("wrong", [
     lambda Q, K, V, A, B, u: additive_pair_by_pair(Q, K, V, A, -B, u),
     lambda Q, K, V, A, B, u: additive_pair_by_pair(Q, K, V, A, B, np.ones(len(u))),
-    lambda Q, K, V, A, B, u: additive_pair_by_pair(0 * Q, K, V, A, B, u),
+    lambda Q, K, V, A, B, u: additive_pair_by_pair(Q / 2, K, V, A, B, u),
     lambda Q, K, V, A, B, u: np.tile(V.mean(axis=0), (len(Q), 1)),
     lambda Q, K, V, A, B, u: np.tanh(additive_pair_by_pair(Q, K, V, A, B, u)),
 ])  # fmt: skip
