@@ -33,7 +33,7 @@ class Leak:
 def leaks(root: Path) -> list[Leak]:
     """The solution lines that stand in a lecture or in the package, in order."""
     shown: dict[str, set[str]] = {}
-    for place, line in _lines_of_bundle(root):
+    for place, line in lines_of_bundle(root):
         shown.setdefault(squeezed(line), set()).add(place)
     found: dict[tuple[str, str], Leak] = {}
     for path in solution_paths(root):
@@ -44,7 +44,8 @@ def leaks(root: Path) -> list[Leak]:
     return list(found.values())
 
 
-def _lines_of_bundle(root: Path) -> Iterator[tuple[str, str]]:
+def lines_of_bundle(root: Path) -> Iterator[tuple[str, str]]:
+    """Every line of the packages and lectures, with the file in which it stands."""
     packages = (root / "course_utils", root / "instruments")
     for path in sorted(path for package in packages for path in package.rglob("*.py")):
         for line in path.read_text(encoding="utf-8").splitlines():

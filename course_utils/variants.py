@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from .attention import attention, attention_weights
+from .attention import attention as attend
+from .attention import attention_weights
 
 # -- the core: ids and their numbers --------------------------------------------------------------
 
@@ -156,6 +157,38 @@ def weight_decay(student: Any) -> WeightDecay:
     return WeightDecay(student, steps, peak / 1000, left / 100)
 
 
+# -- unit 04: attention ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Attention(Listed):
+    """One student's head: n keys K on a circle; query i is to look at key target[i]."""
+
+    n: int
+    radius: float
+    weight: float
+    target: tuple[int, ...]
+
+    @property
+    def K(self) -> np.ndarray:
+        """The keys, (n, 2), one after the other around the circle."""
+        angles = 2 * np.pi * np.arange(self.n) / self.n
+        return self.radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def attention(student: Any) -> Attention:
+    """The head of this student for unit 04; with id 0 each token looks at the one before it."""
+    student = student_id(student)
+    if student == "0":
+        return Attention(student, 8, 2.0, 0.9, (7, 0, 1, 2, 3, 4, 5, 6))
+    draws = rng_for(student, "04_attention")
+    n, radius, weight = draws.integer(7, 10), draws.integer(12, 40), draws.integer(700, 990)
+    while True:
+        target = tuple(_shuffled(draws, n))
+        if all(i != j for i, j in enumerate(target)):
+            return Attention(student, n, radius / 10, weight / 1000, target)
+
+
 # -- unit 05: two heads by hand -------------------------------------------------------------------
 
 Head = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -189,7 +222,7 @@ class TwoHeads:
 
     `printed` is an output of the same heads, to three decimals, through *another* W^O that is not
     shown; its entries are integers from −1 to 4. `worksheet` is a calculation with X, heads and Wo
-    that carries rounded numbers along and has two slips in it.
+    that carries rounded numbers along and has slips in it.
     """
 
     student: str
@@ -210,7 +243,7 @@ class TwoHeads:
 
 @lru_cache(maxsize=256)
 def _two_heads(student: str) -> TwoHeads:
-    draws = rng_for(student, "05_two_heads")
+    draws, more = rng_for(student, "05_two_heads"), rng_for(student, "05_two_heads slips")
     if student == "0":
         X, heads, Wo, worksheet = HOMEWORK_X, HOMEWORK_HEADS, HOMEWORK_WO, HOMEWORK_SHEET
         printed = _printed(draws, concat_of(X, heads))
@@ -223,7 +256,7 @@ def _two_heads(student: str) -> TwoHeads:
             continue
         heads = first, second
         Wo = draws.matrix(0, 2, 6, 6)
-        worksheet = _draw_worksheet(draws, X, heads, Wo)
+        worksheet = _draw_worksheet(draws, more, X, heads, Wo)
         printed = _printed(draws, concat_of(X, heads))
         if printed is not None:
             return TwoHeads(student, *map(_frozen, (X, heads, Wo, printed, worksheet)))
@@ -236,7 +269,7 @@ def two_heads(student: Any) -> TwoHeads:
 
 def concat_of(X: np.ndarray, heads: tuple[Head, ...]) -> np.ndarray:
     """The outputs of the heads side by side, not yet mixed by W^O."""
-    return np.concatenate([attention(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads], axis=-1)
+    return np.concatenate([attend(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads], axis=-1)
 
 
 @lru_cache(maxsize=1)
@@ -298,28 +331,31 @@ def _draw_head(draws: Draws, X: np.ndarray) -> Head | None:
 
 
 def _draw_worksheet(
-    draws: Draws, X: np.ndarray, heads: tuple[Head, Head], Wo: np.ndarray
+    draws: Draws, more: Draws, X: np.ndarray, heads: tuple[Head, Head], Wo: np.ndarray
 ) -> Worksheet:
-    """Every line from the rounded line before it, with a digit changed in each of the last two."""
+    """Every line from the rounded line before it, with three to five slips in the last two each."""
     first, second = (np.round(attention_weights(X @ Wq, X @ Wk), DECIMALS) for Wq, Wk, _ in heads)
     weights = first, second
     values = [X @ Wv for *_, Wv in heads]
     concat = np.hstack([A @ V for A, V in zip(weights, values, strict=True)])
     exact = concat_of(X, heads)
-    concat = _with_slip(draws, np.round(concat, DECIMALS), exact)
-    output = _with_slip(draws, np.round(concat @ Wo, DECIMALS), exact @ Wo)
+    concat = _with_slips(draws, more, np.round(concat, DECIMALS), exact)
+    output = _with_slips(draws, more, np.round(concat @ Wo, DECIMALS), exact @ Wo)
     return Worksheet(weights, concat, output)
 
 
-def _with_slip(draws: Draws, line: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """The line with one entry wrong by 2 to 9 hundredths, and not right by luck."""
-    while True:
-        at = draws.below(line.shape[0]), draws.below(line.shape[1])
-        units = draws.integer(2, 9) * (1 if draws.below(2) else -1)
-        slipped = line.copy()
-        slipped[at] += 0.01 * units
-        if abs(slipped[at] - exact[at]) > 0.005:
-            return np.round(slipped, DECIMALS)
+def _with_slips(draws: Draws, more: Draws, line: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """The line with some entries wrong by 2 to 9 hundredths, and not right by luck."""
+    slipped = line.copy()
+    for source in [draws] + [more] * more.integer(2, 4):
+        while True:
+            at = source.below(line.shape[0]), source.below(line.shape[1])
+            units = source.integer(2, 9) * (1 if source.below(2) else -1)
+            wrong = line[at] + 0.01 * units
+            if slipped[at] == line[at] and abs(wrong - exact[at]) > 0.005:
+                break
+        slipped[at] = wrong
+    return np.round(slipped, DECIMALS)
 
 
 def _frozen(part: Any) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
+from course_utils.checks import attention as attention_checks
 from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
 from course_utils.checks import weight_decay as decay_checks
@@ -14,6 +15,7 @@ from course_utils.exercise import Outcome
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
+    attention,
     columns_behind,
     concat_of,
     counting_cost,
@@ -117,8 +119,8 @@ def test_the_numbers_of_two_students_are_pinned_for_ever():
     ]
     assert ada.X.tolist() == [[1, 2, 1, 1, 1, 1], [0, 1, 2, 2, 1, 1]]
     assert ada.worksheet.output.tolist() == [
-        [129.236, 98.336, 118.236, 56.444, 122.168, 70.618],
-        [129.86, 98.32, 118.86, 58.09, 122.26, 70.93],
+        [129.196, 98.346, 118.216, 56.404, 122.098, 70.618],
+        [129.91, 98.3, 118.82, 58.09, 122.3, 70.91],
     ]
 
 
@@ -208,14 +210,15 @@ def test_students_have_different_numbers():
 
 
 @pytest.mark.parametrize("student", MANY)
-def test_a_worksheet_follows_from_line_to_line_but_for_one_entry_each(student):
+def test_a_worksheet_follows_from_line_to_line_but_for_three_to_five_entries_each(student):
     numbers = two_heads(student)
     sheet = numbers.worksheet
     values = [numbers.X @ Wv for *_, Wv in numbers.heads]
     mixed = np.hstack([A @ V for A, V in zip(sheet.weights, values, strict=True)])
     for line, before in [(sheet.concat, mixed), (sheet.output, sheet.concat @ numbers.Wo)]:
-        assert (np.abs(line - before) > 1e-9).sum() == 1
-        assert np.abs(line - before).max() > 0.015
+        off = np.abs(line - before)
+        assert 3 <= (off > 1e-9).sum() <= 5
+        assert (off[off > 1e-9] > 0.015).all()
 
 
 # -- units 01 to 04: numbers that print as a list --------------------------------------------------
@@ -383,6 +386,23 @@ def test_of_a_thousand_students_next_to_none_has_the_covariance_or_the_features_
         answers.append((covariance, (np.exp(a) + np.exp(b) - 2 * np.exp(c)) / n.r**2))
     for column in np.array(answers).T:
         assert shared([f"{answer:.5e}" for answer in column]) <= 5  # of half a million pairs
+
+
+def test_heads_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    ada = attention("ada@example.org")
+    assert (ada.n, ada.radius, ada.weight) == (8, 1.7, 0.865)
+    assert ada.target == (4, 5, 1, 0, 3, 6, 7, 2)
+
+    def solved(student):
+        n, low, high = attention(student), 0.0, 1000.0
+        falls = n.radius * (np.cos(2 * np.pi * np.arange(n.n) / n.n) - 1) / math.sqrt(2)
+        for _ in range(50):
+            length = (low + high) / 2
+            sure = 1 / np.exp(length * falls).sum() > n.weight
+            low, high = (low, length) if sure else (length, high)
+        return 100 * n.K[list(n.target)], round(length, 4)
+
+    earns_nothing_next_door(attention_checks.looking_head, solved)
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from ..answers import (
     FunctionAnswer,
     NotAttempted,
     NotFinite,
+    RealNumber,
+    StudentId,
     Unreadable,
     ____,
     close,
@@ -29,9 +31,11 @@ from ..answers import (
 from ..attention import attention as package_attention
 from ..attention import causal_mask, softmax
 from ..cards import counted
-from ..exercise import Verdict, differs, exercise, keeping, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..spared import SOFTMAX_ATTENTION
+from ..variants import Attention
+from ..variants import attention as attention_numbers
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -1067,3 +1071,314 @@ order_blindness.mistake(
     example=([[1, 0], [0, 1]], [[0, 1], [1, 0]], "the same"),
     when=lambda A, B, outputs: outputs == "the same" and close(B, A[::-1]),
 )
+
+
+# -- 4.9 ------------------------------------------------------------------------------------------
+
+SURE = 0.99  # what a query is to put on its key, as the text says
+FOUR_DECIMALS = 3e-5  # what four decimals of a scale may change in a weight
+
+
+class Queries:
+    """A row of two numbers for each token; how many there are depends on the student."""
+
+    def read(self, answer: Any, name: str) -> np.ndarray:
+        array = real_array(answer)
+        if array is None or array.ndim != 2 or array.shape[1] != 2:
+            raise Unreadable(f"{name} should have a row of two numbers for each token.")
+        if not np.isfinite(array).all():
+            raise Unreadable(f"{name} contains {show(array[~np.isfinite(array)][0])}.")
+        return array
+
+    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
+        return close(a, b)
+
+
+def _on_targets(Q: np.ndarray, n: Attention) -> np.ndarray:
+    """The weight that each query puts on the key it should look at."""
+    if len(Q) != n.n:
+        raise Unreadable(f"There are {n.n} tokens, so Q has {n.n} rows; yours has {len(Q)}.")
+    weights = softmax(Q @ n.K.T / np.sqrt(2))
+    return weights[np.arange(n.n), list(n.target)]
+
+
+@exercise("4.9", points=3, transfer=True)
+def looking_head(
+    student: StudentId, Q: Annotated[np.ndarray, Queries()], length: RealNumber
+) -> Verdict:
+    """Find queries that look at your targets, and the least length that gives your weight."""
+    return right("Every query looks where it should, and the length gives exactly your weight.")
+
+
+@looking_head.part("Queries", points=2)
+def _looks(student: str, Q: np.ndarray) -> Verdict:
+    n = attention_numbers(student)
+    seen = _on_targets(Q, n)
+    i = int(seen.argmin())
+    if seen[i] >= SURE - 1e-9:
+        return right()
+    shown = show_apart(SURE, seen[i])
+    says = f"query {i} puts {shown[1]} on key {n.target[i]}; it should be {shown[0]} or more."
+    return wrong(says, at="the weights", yours=Q)
+
+
+def _of_length(length: float, n: Attention) -> float:
+    """The weight that a query of this length puts on its key, if it points straight at it."""
+    return float(_on_targets(length / n.radius * n.K[list(n.target)], n)[0])
+
+
+@looking_head.part("Length")
+def _length(student: str, length: float) -> Verdict:
+    n = attention_numbers(student)
+    seen = _of_length(length, n)
+    if abs(seen - n.weight) <= FOUR_DECIMALS:
+        return right()
+    wanted, yours = show_apart(n.weight, seen)
+    says = f"a query of this length puts at most {yours} on its key, and it should be {wanted}."
+    return wrong(says, at="the length", yours=length)
+
+
+looking_head.add_hints(
+    "A score is large where query and key point in the same direction. All keys have the same "
+    "length: which direction is best for a query that should look at key j?",
+    "The direction decides who wins, and the length of the query how clearly.",
+    "For the length write down the scores of one query: a key at the angle φ from its target gets "
+    "length·radius·cos φ/√2. The weight grows with the length; halve an interval.",
+)
+
+
+def _turned(
+    face: Callable[[Attention], Any], close_to: Callable[[Any, Any], bool] = close
+) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (0, face(attention_numbers(0))),
+        "when": lambda student, answer: close_to(answer, face(attention_numbers(student))),
+    }
+
+
+def _same_directions(Q: np.ndarray, K: np.ndarray) -> bool:
+    lengths = np.linalg.norm(Q, axis=1, keepdims=True)
+    return bool((lengths > 0).all()) and close(Q / lengths, K / np.linalg.norm(K[0]), 1e-3)
+
+
+looking_head.mistake(
+    "the right directions, too short",
+    "Each query looks the right way, but the neighbors of its key get too much. Longer queries "
+    "make the softmax more decided.",
+    part="Queries",
+    **_turned(lambda n: n.K[list(n.target)] / n.radius**2, _same_directions),
+)
+looking_head.mistake(
+    "the map read backward",
+    "Query i should look at key target[i]. Here query target[i] looks at key i.",
+    part="Queries",
+    **_turned(lambda n: 100 * n.K[np.argsort(n.target)], _same_directions),
+)
+looking_head.mistake(
+    "every token looks at itself",
+    "A query like the token's own key finds that key.",
+    part="Queries",
+    **_turned(lambda n: 100 * n.K, _same_directions),
+)
+
+
+def _once_changed(change: Callable[[float, Attention], float], example: float) -> Recognized:
+    """A wrong length that would be right if it were changed like this."""
+
+    def slipped(student: str, length: float) -> bool:
+        n = attention_numbers(student)
+        return abs(_of_length(change(length, n), n) - n.weight) <= FOUR_DECIMALS
+
+    return {"example": (0, example), "when": slipped}
+
+
+looking_head.mistake(
+    "√m forgotten",
+    "Scores are divided by √m, and m is 2 here.",
+    part="Length",
+    **_once_changed(lambda length, n: length * math.sqrt(2), 4.9358),
+)
+looking_head.mistake(
+    "the length of the keys forgotten",
+    "A score is the product of both lengths and the cosine between them.",
+    part="Length",
+    **_once_changed(lambda length, n: length / n.radius, 13.9604),
+)
+looking_head.mistake(
+    "one rival alone",
+    "The target has a neighbor on either side, and both take their share.",
+    part="Length",
+    **_turned(
+        lambda n: (
+            math.log(n.weight / (1 - n.weight))
+            * math.sqrt(2)
+            / (n.radius * (1 - math.cos(2 * math.pi / n.n)))
+        ),
+        lambda a, b: close(a, b, 1e-4),
+    ),
+)
+
+
+# -- 4.10 -----------------------------------------------------------------------------------------
+
+PACKED = [[2, 1], [1, 3, 2], [4], [1, 1, 1]]
+
+
+def any_pack(rng: np.random.Generator) -> list[int]:
+    """A few texts of any lengths."""
+    return [int(length) for length in rng.integers(1, 6, rng.integers(2, 6))]
+
+
+@exercise("4.10", points=2, transfer=True)
+def packed_mask(
+    packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
+) -> Verdict:
+    """Write a function of the lengths of packed texts that returns their causal mask."""
+    for lengths in cases(PACKED, any_pack):
+        total = sum(lengths)
+        mask = packed_mask.array(lengths, shape=(total, total)) != 0
+        Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
+        ends = np.cumsum(lengths)
+        for i in range(total):
+            begin = int(ends[ends <= i].max(initial=0))
+            alone = one_query(Q[i], K[begin : i + 1], V[begin : i + 1])[-1]
+            at = f"With the lengths {show(lengths)}: token {i}"
+            if not mask[i].any():
+                return wrong(f"{at} sees nobody, not even itself.", at=at, yours=mask)
+            packed = one_query(Q[i], K[mask[i]], V[mask[i]])[-1]
+            at += f" sees {show(np.flatnonzero(mask[i]))}, and alone in its text"
+            if verdict := differs(alone, packed, at=at, what="its output", whole=mask):
+                return verdict
+    return right("Packed or alone, every token of 10 packs has the same output.")
+
+
+packed_mask.add_hints(
+    "Token i may look at token j if both belong to the same text and j ≤ i.",
+    "Give each token the number of its text: `np.repeat` makes such a list from the lengths.",
+    "Compare that list as a column with itself as a row, and keep what is not above the diagonal.",
+)
+
+
+def _texts(lengths: list[int]) -> np.ndarray:
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+@packed_mask.mistake(
+    "causal, but over all texts",
+    "The second text sees the first one. For the model they are neighbors by accident.",
+)
+def _causal_over_all(lengths):
+    return causal_mask(sum(lengths))
+
+
+@packed_mask.mistake(
+    "the texts apart, but not causal",
+    "Within its text a token still must not see what comes after it.",
+)
+def _blocks(lengths):
+    return _texts(lengths)[:, None] == _texts(lengths)
+
+
+@packed_mask.mistake(
+    "rows and columns exchanged",
+    "Row i is what token i may look at: what stands before it, not what comes after.",
+)
+def _upper(lengths):
+    return _blocks(lengths) & causal_mask(sum(lengths)).T
+
+
+@packed_mask.mistake(
+    "what is hidden marked in place of what is seen",
+    "In this course a mask is true where a token may look. Some libraries have it the other way.",
+)
+def _inverted(lengths):
+    return ~(_blocks(lengths) & causal_mask(sum(lengths)))
+
+
+# -- 4.11 -----------------------------------------------------------------------------------------
+
+Additive = tuple[np.ndarray, ...]  # Q, K, V, A, B and u
+
+
+def any_additive(rng: np.random.Generator, least: int = 1) -> Additive:
+    """All sizes different: queries and keys need not even be of the same width."""
+    n, k, m, width, p, other = sizes(rng, 6, least, 12)
+    shapes = [(n, m), (k, other), (k, width), (p, m), (p, other), (p,)]
+    return tuple(numbers(rng, *shape, largest=1.5) for shape in shapes)
+
+
+ADDITIVE = [any_additive(np.random.default_rng(seed)) for seed in (2, 5, 7)]
+
+
+@exercise("4.11", points=2, transfer=True)
+def additive_attention(
+    additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)],
+) -> Verdict:
+    """Write attention whose scores are uᵀ tanh(A q + B k), for all queries at once."""
+    for Q, K, V, A, B, u in cases(ADDITIVE, any_additive, partial(any_additive, least=3)):
+        answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
+        for i, q in enumerate(Q):
+            scores = np.array([u @ np.tanh(A @ q + B @ k) for k in K])
+            at = f"With Q {Q.shape}, K {K.shape} and u = {show(u)}, query {i + 1} has the scores "
+            at += f"{show(scores)}:"
+            what = "its output"
+            if verdict := differs(softmax(scores) @ V, answer[i], at=at, what=what, whole=answer):
+                return verdict
+    return right("Every row is the weighted mean with these scores, for 9 sets of sizes.")
+
+
+additive_attention.add_hints(
+    "`Q @ A.T` is n×p and `K @ B.T` is k×p. Their sums for all pairs are an n×k×p array.",
+    "An axis of length 1 lets NumPy add every row of one to every row of the other: "
+    "`X[:, None]` and `Y[None]`.",
+    "`np.tanh(…) @ u` then leaves n×k scores. The softmax runs over the keys.",
+)
+
+
+def _summed(Q: np.ndarray, K: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return (Q @ A.T)[:, None] + K @ B.T
+
+
+@additive_attention.mistake(
+    "divided by the root of the width",
+    "The division belongs to dot products, whose size grows with the width. Here the formula of "
+    "the scores has none.",
+)
+def _additive_divided(Q, K, V, A, B, u):
+    return softmax(np.tanh(_summed(Q, K, A, B)) @ u / np.sqrt(Q.shape[1])) @ V
+
+
+@additive_attention.mistake(
+    "tanh of each in place of tanh of the sum",
+    "The sum stands inside. Apart from each other, what the query adds is the same for all keys, "
+    "and a softmax does not see it.",
+)
+def _apart(Q, K, V, A, B, u):
+    scores = (np.tanh(Q @ A.T) @ u)[:, None] + np.tanh(K @ B.T) @ u
+    return softmax(scores) @ V
+
+
+@additive_attention.mistake(
+    "the softmax over the queries",
+    "The weights of one query sum to 1 over the keys: along the last axis of the n×k scores.",
+)
+def _over_queries(Q, K, V, A, B, u):
+    return softmax(np.tanh(_summed(Q, K, A, B)) @ u, axis=0) @ V
+
+
+@additive_attention.mistake(
+    "tanh left out",
+    "Without the tanh the scores are uᵀAq + uᵀBk, and what the query adds cancels: every query "
+    "would get the same output.",
+)
+def _no_tanh(Q, K, V, A, B, u):
+    return softmax(_summed(Q, K, A, B) @ u) @ V
+
+
+@additive_attention.mistake(
+    "no softmax",
+    "Scores are not weights yet: they can be negative and do not sum to 1.",
+)
+def _no_softmax(Q, K, V, A, B, u):
+    return np.tanh(_summed(Q, K, A, B)) @ u @ V

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..answers import (
     Array,
+    RealNumber,
     StudentId,
     Unreadable,
     as_array,
@@ -19,6 +20,7 @@ from ..answers import (
 )
 from ..attention import softmax
 from ..exercise import Missing, Recognized, Verdict, differs, exercise, partly, right, wrong
+from ..instances import cases
 from ..variants import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads
 
 TwoByTwo = Annotated[np.ndarray, Array((2, 2))]
@@ -984,4 +986,247 @@ slips.mistake(
     "no slip seen",
     "There is one. Compare with the line above, entry by entry.",
     **_misread(lambda n: (frozenset(), frozenset())),
+)
+
+
+# -- 5.8 ------------------------------------------------------------------------------------------
+
+SixBySix = Annotated[np.ndarray, Array((6, 6))]
+ThreeBySix = Annotated[np.ndarray, Array((3, 6))]
+
+
+def any_text(rng: np.random.Generator) -> np.ndarray:
+    """More tokens than numbers in a token, so that a matrix that suits them all is the only one."""
+    return rng.integers(-2, 3, (int(rng.integers(8, 12)), 6)) / 4
+
+
+def _weights_of(X: np.ndarray, head: Head) -> np.ndarray:
+    return _run(X, head).weights
+
+
+@exercise("5.8", points=2, transfer=True)
+def merged(student: StudentId, M: SixBySix) -> Verdict:
+    """Find the one matrix M behind two heads that look alike: their output is A X M."""
+    numbers = two_heads(student)
+    (Wq, Wk, Wv), (*_, Wv_2) = numbers.heads
+    for X in cases([numbers.X], any_text):
+        A = _weights_of(X, (Wq, Wk, Wv))
+        expected = np.hstack([A @ X @ Wv, A @ X @ Wv_2]) @ numbers.Wo
+        at = f"With {len(X)} tokens, the first of them {show(X[0])},"
+        if verdict := differs(expected, A @ X @ M, at=at, what="the output", whole=M):
+            return verdict
+    return right("For 7 texts, two heads with the same weights and one with M give one output.")
+
+
+merged.add_hints(
+    "Write the output with A and X: it is A X W^{V}_1 times the first three rows of W^{O}, and "
+    "A X W^{V}_2 times the others.",
+    "Both terms begin with A X. What is left in the brackets?",
+)
+
+
+def _merging(face: Callable[[TwoHeads], np.ndarray]) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (EXAMPLE, face(two_heads(EXAMPLE))),
+        "when": lambda student, M: close(M, face(two_heads(student))),
+    }
+
+
+merged.mistake(
+    "one head alone",
+    "Head 2 has the same weights, but values of its own: it adds its term.",
+    **_merging(lambda n: n.heads[0][2] @ n.Wo[:3]),
+)
+merged.mistake(
+    "the rows of W^{O} exchanged",
+    "The first three rows of W^{O} meet the output of head 1, which stands first.",
+    **_merging(lambda n: n.heads[0][2] @ n.Wo[3:] + n.heads[1][2] @ n.Wo[:3]),
+)
+merged.mistake(
+    "values added before they are mixed",
+    "Each head has rows of W^{O} of its own; (W^{V}_1 + W^{V}_2) times their sum has crossed "
+    "terms in it.",
+    **_merging(lambda n: (n.heads[0][2] + n.heads[1][2]) @ (n.Wo[:3] + n.Wo[3:])),
+)
+merged.mistake(
+    "the values alone",
+    "This puts the two W^{V} side by side. W^{O} comes after them.",
+    **_merging(lambda n: np.hstack([n.heads[0][2], n.heads[1][2]])),
+)
+
+
+# -- 5.9 ------------------------------------------------------------------------------------------
+
+R = np.array([[1, 2, 0], [0, 1, 0], [1, 0, 1]])  # as the text has it; its determinant is 1
+
+
+def _one_head(name: str, student: str, rows: np.ndarray) -> Verdict:
+    """Do these rows of a new W^O make of the new head what the old ones made of the old one?"""
+    numbers = two_heads(student)
+    (Wq, Wk, Wv), other = numbers.heads
+    old, new, old_rows = (
+        (other, other, numbers.Wo[3:])
+        if name == "first"
+        else ((Wq, Wk, Wv), (Wq, Wk, Wv @ R), numbers.Wo[:3])
+    )
+    for X in cases([numbers.X], any_text):
+        expected, answer = _run(X, old).output @ old_rows, _run(X, new).output @ rows
+        at = f"With {len(X)} tokens, the first of them {show(X[0])},"
+        what = f"what the {name} of the new heads adds to the output"
+        if verdict := differs(expected, answer, at=at, what=what, whole=rows):
+            return verdict
+    return right()
+
+
+@exercise("5.9", points=3, transfer=True)
+def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> Verdict:
+    """Find the W^O with which the heads in the other order, one of them with W^V R, act alike."""
+    return right("For 7 texts, the new heads with your matrix give the old output.")
+
+
+@other_heads.part("Upper rows")
+def _upper(student: str, upper: np.ndarray) -> Verdict:
+    return _one_head("first", student, upper)
+
+
+@other_heads.part("Lower rows", points=2)
+def _lower(student: str, lower: np.ndarray) -> Verdict:
+    return _one_head("second", student, lower)
+
+
+other_heads.add_hints(
+    "The output is a sum: each head times its own three rows of W^{O}. So ask for each head alone.",
+    "The new second head gives the old output of head 1, times R. What has to stand behind R so "
+    "that R is undone?",
+    "`np.linalg.inv(R)` has whole numbers as entries.",
+)
+
+
+def _rows(part: str, face: Callable[[TwoHeads], np.ndarray]) -> dict[str, Any]:
+    """A mistake in three rows, as options of `mistake`."""
+    return {"part": part, **_merging(face)}
+
+
+other_heads.mistake(
+    "the rows left where they were",
+    "The heads have changed places, and their rows of W^{O} go with them.",
+    **_rows("Upper rows", lambda n: n.Wo[:3]),
+)
+other_heads.mistake(
+    "R in place of its inverse",
+    "The values come multiplied by R already. W^{O} has to take it back, not to do it once more.",
+    **_rows("Lower rows", lambda n: R @ n.Wo[:3]),
+)
+other_heads.mistake(
+    "R forgotten",
+    "These are the old rows, but the head they meet has other values now.",
+    **_rows("Lower rows", lambda n: n.Wo[:3]),
+)
+other_heads.mistake(
+    "the transpose in place of the inverse",
+    "Only a rotation or reflection is undone by its transpose.",
+    **_rows("Lower rows", lambda n: R.T @ n.Wo[:3]),
+)
+other_heads.mistake(
+    "the rows of the other head",
+    "Now the old head 1 stands second: it is its rows, the first three, that have to be mended.",
+    **_rows("Lower rows", lambda n: n.Wo[3:]),
+)
+
+
+# -- 5.10 -----------------------------------------------------------------------------------------
+
+LEAST, MOST = 0.1, 0.9  # between these lie all weights, as the text says
+
+
+def _beyond_both(p: float, q: float, w: np.ndarray) -> Verdict:
+    """Do two heads with these weights, mixed like this, return 2a − b?"""
+    if not (min(p, q) >= LEAST - 1e-9 and max(p, q) <= MOST + 1e-9):
+        off = p if not LEAST - 1e-9 <= p <= MOST + 1e-9 else q
+        says = f"a weight is {show(off)}; it should lie between {LEAST} and {MOST}."
+        return wrong(says, at="a weight", yours=off)
+    for a, b in [(1.0, 1.0), (1.0, 0.0), (3.0, 5.0)]:
+        heads = np.array([p * a + (1 - p) * b, q * a + (1 - q) * b])
+        at = f"at a = {a:g} and b = {b:g} the heads return {show(heads)}, and"
+        if verdict := differs(2 * a - b, heads @ w, at=at, what="their mix"):
+            return verdict
+    return right()
+
+
+@exercise("5.10", points=2, transfer=True)
+def beyond_the_values(
+    p: RealNumber,
+    q: RealNumber,
+    w: Annotated[np.ndarray, Array((2,))],
+    least: RealNumber,
+) -> Verdict:
+    """Let two heads return 2a − b, and find how large their mix has to be at least."""
+    return right("The mix is 2a − b for all values, and no smaller mix was found.")
+
+
+@beyond_the_values.part("Heads")
+def _heads_beyond(p: float, q: float, w: np.ndarray) -> Verdict:
+    return _beyond_both(p, q, w)
+
+
+@beyond_the_values.part("Least")
+def _least_mix(least: float) -> Verdict:
+    weights = np.linspace(LEAST, MOST, 81)
+    mixes = [
+        np.abs(np.linalg.solve([[p, q], [1 - p, 1 - q]], [2, -1])).sum()
+        for p in weights
+        for q in weights
+        if p > q
+    ]
+    found = float(min(mixes))
+    if close(least, found, 1e-4):
+        return right()
+    if least < found:
+        says = f"no pair of heads with such weights needs as little as {show(least)}."
+    else:
+        says = f"there are heads that need less than {show(least)}."
+    return wrong(says, at="the mix", yours=least)
+
+
+beyond_the_values.add_hints(
+    "Collect what stands in front of a: w₁p + w₂q = 2. And in front of b?",
+    "Both together say that w₁ + w₂ = 1. So one of the two numbers is negative: one head is "
+    "subtracted.",
+    "The more the heads differ, the less they have to be stretched.",
+)
+
+beyond_the_values.mistake(
+    "the tokens exchanged",
+    "This returns 2b − a: the first head should look at the first token.",
+    example=(0.1, 0.9, [2.375, -1.375]),
+    when=lambda p, q, w: close([w @ [p, q], w @ [1 - p, 1 - q]], [-1, 2]),
+    part="Heads",
+)
+beyond_the_values.mistake(
+    "b not taken away",
+    "In front of a stands 2, but b has to come out with −1. Then w₁ + w₂ = 1.",
+    example=(0.9, 0.1, [2.0, 2.0]),
+    when=lambda p, q, w: close(w @ [p, q], 2) and not close(w @ [1 - p, 1 - q], -1),
+    part="Heads",
+)
+beyond_the_values.mistake(
+    "a single head with weights beyond 1",
+    "2 and −1 would be weights that no softmax returns. Two heads, one of them subtracted, can do "
+    "what one cannot.",
+    example=(2, 0.5, [1, 0]),
+    when=lambda p, q, w: max(p, q) > 1 or min(p, q) < 0,
+    part="Heads",
+)
+beyond_the_values.mistake(
+    "weights of 0 and 1",
+    "With p = 1 and q = 0 a mix of 3 would do. Weights of a softmax with limits need more.",
+    example=(3,),
+    part="Least",
+)
+beyond_the_values.mistake(
+    "the sum without absolute values",
+    "w₁ + w₂ is always 1. Asked is how large the two numbers are: |w₁| + |w₂|.",
+    example=(1,),
+    part="Least",
 )

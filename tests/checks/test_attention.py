@@ -89,6 +89,44 @@ def heads_as_a_batch(X, heads, Wo):
 
 SHAPES = [(7, 3), (5, 3), (5, 5), (7, 4), (5, 4), (5, 8), (8, 7), (5, 7)]
 
+
+def on_the_circle(scale):
+    """The directions by their angles, for id 0: each token looks at the one before it."""
+    angles = np.pi / 4 * np.array([7, 0, 1, 2, 3, 4, 5, 6])
+    return scale * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def packed_token_by_token(lengths):
+    rows, start = [], 0
+    for length in lengths:
+        for i in range(start, start + length):
+            rows.append([start <= j <= i for j in range(sum(lengths))])
+        start += length
+    return rows
+
+
+def packed_block_by_block(lengths):
+    mask, start = np.zeros((sum(lengths), sum(lengths))), 0
+    for length in lengths:
+        mask[start : start + length, start : start + length] = np.tri(length)
+        start += length
+    return mask
+
+
+def additive_pair_by_pair(Q, K, V, A, B, u):
+    outputs = []
+    for q in Q:
+        weights = [np.exp(u @ np.tanh(A @ q + B @ k)) for k in K]
+        outputs.append(sum(w * v for w, v in zip(weights, V, strict=True)) / sum(weights))
+    return outputs
+
+
+def additive_with_einsum(Q, K, V, A, B, u):
+    pairs = np.einsum("pm,nm->np", A, Q)[:, None] + np.einsum("pm,km->kp", B, K)
+    scores = np.einsum("p,nkp->nk", u, np.tanh(pairs))
+    return np.einsum("nk,kl->nl", package.softmax(scores), V)
+
+
 RIGHT = {
     "shapes": [
         SHAPES,
@@ -119,18 +157,28 @@ RIGHT = {
         (np.array([[2.5, -1], [2.5, 3]]), np.array([[2.5, 3], [2.5, -1]]), "Rows  swapped"),
         ([[0, 0], [1e4, 0]], [[1e4, 0], [0, 0]], "rows swapped"),
     ],
+    "looking_head": [
+        (0, on_the_circle(50.0), 6.9802),
+        ("0", on_the_circle(1000).tolist(), 6.980221252812014),
+        (0, on_the_circle(20) + 0.1, 6.98022),
+    ],
+    "packed_mask": [(packed_block_by_block,), (packed_token_by_token,),
+                    (lambda lengths: np.array(packed_token_by_token(lengths), dtype=int),)],
+    "additive_attention": [(additive_pair_by_pair,), (additive_with_einsum,)],
 }  # fmt: skip
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_18_points():
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_18_and_7_points():
     assert list(RIGHT) == [
         "shapes", "attention", "causal_attention", "cross_attention", "multi_head", "parameters",
-        "score_variance", "order_blindness",
+        "score_variance", "order_blindness", "looking_head", "packed_mask", "additive_attention",
     ]  # fmt: skip
-    assert sum(getattr(check, name).points for name in RIGHT) == 18
+    asked = [getattr(check, name) for name in RIGHT]
+    assert sum(e.points for e in asked if not e.is_transfer) == 18
+    assert sum(e.points for e in asked if e.is_transfer) == 7
 
 
 def outcome_of(name, *answers):
@@ -533,3 +581,51 @@ def test_a_mistake_is_named_with_every_seed_wherever_it_fails(monkeypatch):
         monkeypatch.setattr(check.causal_attention, "seed", seed)
         feedback = check.causal_attention(*known.example)
         assert feedback.misconception == known.name
+
+
+# -- 4.9 to 4.11 -----------------------------------------------------------------------------------
+
+
+def test_queries_and_length_earn_their_own_points():
+    assert check.looking_head(0, on_the_circle(50), 7.1).earned == 2
+    assert check.looking_head(0, on_the_circle(1), 6.9802).earned == 1
+
+
+def test_queries_of_which_one_is_unsure_or_missing_are_told_so():
+    Q = on_the_circle(50)
+    Q[3] = 0
+    assert "query 3 puts 0.125 on key 2" in check.looking_head(0, Q, 6.9802).says
+    assert "There are 8 tokens" in check.looking_head(0, Q[:7], 6.9802).says
+    for wrong in (-Q, Q[::-1], Q[:, ::-1], np.roll(on_the_circle(50), 1, axis=0), np.zeros((8, 2))):
+        feedback = check.looking_head(0, wrong, 6.9802)
+        assert (feedback.earned, feedback.misconception) == (1, None)
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda lengths: np.ones((sum(lengths), sum(lengths))),
+    lambda lengths: np.eye(sum(lengths)),
+    lambda lengths: np.tri(sum(lengths), k=-1),
+    lambda lengths: np.zeros((sum(lengths), sum(lengths))),
+    lambda lengths: np.array(packed_block_by_block(lengths[::-1])),
+    lambda lengths: np.tri(sum(lengths)) - np.tri(sum(lengths), k=-max(lengths)),
+])  # fmt: skip
+def test_other_masks_for_packed_texts_are_wrong(wrong):
+    feedback = check.packed_mask(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+def test_a_token_that_sees_nobody_is_told_so():
+    says = check.packed_mask(lambda lengths: np.tri(sum(lengths), k=-1)).says
+    assert "token 0 sees nobody, not even itself" in says
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda Q, K, V, A, B, u: additive_pair_by_pair(Q, K, V, A, -B, u),
+    lambda Q, K, V, A, B, u: additive_pair_by_pair(Q, K, V, A, B, np.ones(len(u))),
+    lambda Q, K, V, A, B, u: additive_pair_by_pair(Q / 2, K, V, A, B, u),
+    lambda Q, K, V, A, B, u: np.tile(V.mean(axis=0), (len(Q), 1)),
+    lambda Q, K, V, A, B, u: np.tanh(additive_pair_by_pair(Q, K, V, A, B, u)),
+])  # fmt: skip
+def test_other_additive_attentions_are_wrong(wrong):
+    feedback = check.additive_attention(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)

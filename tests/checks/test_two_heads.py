@@ -21,6 +21,7 @@ each_student = pytest.mark.parametrize("student", STUDENTS)
 EXERCISES = {
     "projections": 2, "scores_and_weights": 2, "head_outputs": 2, "final_output": 2,
     "other_keys": 2, "hidden_matrix": 4, "slips": 2,
+    "merged": 2, "other_heads": 3, "beyond_the_values": 2,
 }  # fmt: skip
 
 
@@ -59,7 +60,16 @@ def right_answers(student):
         "other_keys": (student, np.add(K, [0, 5, 0]), Q, K),
         "hidden_matrix": (student, recovered(student)),
         "slips": (student, in_concat, in_output),
+        "merged": (student, columns_one_by_one(numbers)),
+        "other_heads": (student, numbers.Wo[3:], np.linalg.solve(check.R, numbers.Wo[:3])),
+        "beyond_the_values": (0.9, 0.1, [2.375, -1.375], 3.75),
     }
+
+
+def columns_one_by_one(numbers):
+    """What each number of a token adds to the output, if all tokens are looked at alike."""
+    values = np.hstack([Wv for *_, Wv in numbers.heads])
+    return [[sum(values[i] * column) for column in numbers.Wo.T] for i in range(6)]
 
 
 def assert_right(feedback):
@@ -87,14 +97,20 @@ RIGHT = {
     name: [right_answers(student)[name] for student in (1, 0, "ada@example.org")]
     for name in EXERCISES
 }
+RIGHT["beyond_the_values"] += [
+    (0.5, 0.25, np.array([7.0, -6.0]), "15/4"),
+    ("1/10", 0.9, (-11 / 8, 19 / 8), 3.75),
+]
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_the_unit_has_seven_exercises_and_16_points():
-    assert {name: getattr(check, name).points for name in EXERCISES} == EXERCISES
-    assert sum(EXERCISES.values()) == 16
+def test_the_unit_has_ten_exercises_and_16_and_7_points():
+    asked = [getattr(check, name) for name in EXERCISES]
+    assert {e.name: e.points for e in asked} == EXERCISES
+    assert sum(e.points for e in asked if not e.is_transfer) == 16
+    assert sum(e.points for e in asked if e.is_transfer) == 7
 
 
 # -- right answers ---------------------------------------------------------------------------------
@@ -147,7 +163,7 @@ def test_slips_are_accepted_as_pairs_masks_and_what_numpy_returns(student):
     in_concat, in_output = slips_by_hand(two_heads(student))
     pairs = [[tuple(p) for p in np.argwhere(mask).tolist()] for mask in (in_concat, in_output)]
     assert_right(check.slips(student, *pairs))
-    assert_right(check.slips(student, set(pairs[0]), pairs[1][0]))
+    assert_right(check.slips(student, set(pairs[0]), tuple(pairs[1])))
     assert_right(check.slips(student, in_concat, np.argwhere(in_output)))
     assert_right(check.slips(student, np.nonzero(in_concat), np.where(in_output)))
 
@@ -332,13 +348,14 @@ def test_an_entry_that_remembers_what_a_slip_forgot_may_be_listed_or_not():
     assert_right(check.slips(0, [(1, 5)], []))
     assert_right(check.slips(0, [(1, 5)], [(1, 4)]))
     assert check.slips(0, [(1, 5)], [(1, 3)]).earned == 1
-    assert check.slips(1, [(1, 0)], []).earned == 1
+    assert check.slips(1, slips_by_hand(two_heads(1))[0], []).earned == 1
 
 
 def test_a_malformed_list_leaves_the_other_its_point():
-    feedback = check.slips(1, [(1, 0)], "nowhere")
+    in_concat, in_output = slips_by_hand(two_heads(1))
+    feedback = check.slips(1, in_concat, "nowhere")
     assert (feedback.earned, feedback.outcome) == (1, Outcome.UNCHECKED)
-    assert check.slips(1, "nowhere", [(1, 5)]).earned == 1
+    assert check.slips(1, "nowhere", in_output).earned == 1
 
 
 @pytest.mark.parametrize("bad", [[(0.5, 1)], [(1, 2, 3)], "(1, 5)", 5, {1, 2, 3}])
@@ -410,3 +427,59 @@ def test_keys_of_any_size_are_judged_without_loss_of_digits(student):
         off[0, 1] += 0.02
         feedback = check.other_keys(student, off)
         assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+# -- 5.8 to 5.10 -----------------------------------------------------------------------------------
+
+
+def right_here_alone(numbers):
+    """A matrix that suits the two tokens of the numbers, and no other text."""
+    (Wq, Wk, Wv), (*_, Wv_2) = numbers.heads
+    seen = np.array(by_loops(numbers.X, Wq, Wk, Wv)[4]) @ numbers.X
+    return np.linalg.pinv(seen) @ seen @ np.hstack([Wv, Wv_2]) @ numbers.Wo
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        right_here_alone,
+        lambda n: np.transpose(columns_one_by_one(n)),
+        lambda n: n.Wo,
+        lambda n: np.hstack([n.heads[1][2], n.heads[0][2]]) @ n.Wo + np.eye(6),
+        lambda n: np.array(columns_one_by_one(n)) / 2,
+    ],
+)
+def test_other_matrices_for_two_heads_that_look_alike_are_wrong(wrong):
+    feedback = check.merged(2, wrong(two_heads(2)))
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+def test_each_half_of_the_new_matrix_earns_its_own_points_and_wrong_ones_none():
+    Wo = two_heads(2).Wo
+    lower = np.array([[1, -2, 0], [0, 1, 0], [-1, 2, 1]]) @ Wo[:3]
+    assert check.other_heads(2, Wo[3:], lower).earned == 3
+    assert check.other_heads(2, Wo[3:] + 1, lower).earned == 2
+    for wrong in (lower[::-1], lower + 1, -lower, np.zeros((3, 6)), lower[:, ::-1]):
+        assert check.other_heads(2, Wo[3:], wrong).earned == 1
+
+
+@pytest.mark.parametrize("student", [1, 2, 3, "ada@example.org"])
+def test_a_neighbors_matrices_and_slips_earn_nothing(student):
+    for name in ("projections", "hidden_matrix", "slips", "merged", "other_heads"):
+        answers = right_answers(f"next to {student}")[name][1:]
+        assert getattr(check, name)(student, *answers).earned == 0, name
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "w"),
+    [(0.9, 0.1, [2, -1]), (0.9, 0.1, [1, 1]), (0.5, 0.5, [1, 0]), (0.95, 0.1, [2.2353, -1.2353]),
+     (1, 0, [2, -1]), (0.9, 0.1, [-1.375, 2.375])],
+)  # fmt: skip
+def test_other_heads_do_not_reach_beyond_the_values(p, q, w):
+    assert check.beyond_the_values(p, q, w, 3.75).earned == 1
+
+
+@pytest.mark.parametrize("least", [3.7, 3.8, 2.375, 0, -3.75])
+def test_another_least_mix_is_wrong(least):
+    feedback = check.beyond_the_values(0.9, 0.1, [2.375, -1.375], least)
+    assert (feedback.earned, feedback.misconception) == (1, None)
