@@ -17,6 +17,7 @@ from course_utils.variants import (
     random_features,
     rng_for,
     student_id,
+    transformers_are_rnns,
     transport,
     two_heads,
 )
@@ -313,6 +314,29 @@ def test_of_a_thousand_students_next_to_none_has_the_covariance_or_the_features_
         answers.append((covariance, (np.exp(a) + np.exp(b) - 2 * np.exp(c)) / n.r**2))
     for column in np.array(answers).T:
         assert shared([f"{answer:.5e}" for answer in column]) <= 5  # of half a million pairs
+
+
+# -- unit 10: pairs to be written ------------------------------------------------------------------
+
+
+def test_the_pairs_of_two_students_are_pinned_for_ever():
+    n = transformers_are_rnns(0)
+    assert (n.keys, n.values) == (((1, 0, 0), (1, 1, 0), (1, 1, 1)), (1, 2, 3))
+    n = transformers_are_rnns(1)
+    assert (n.keys, n.values) == (((1, -2, 0), (2, 3, 1), (-1, 2, 3)), (8, -5, -7))
+
+
+def test_of_a_thousand_students_next_to_none_has_a_state_of_another():
+    states = {"sums": [], "corrections": [], "settled": []}
+    for n in map(transformers_are_rnns, THOUSAND):
+        K, v, s = np.array(n.keys), np.array(n.values), np.zeros(3)
+        for k, value in zip(K, v, strict=True):
+            s = s + k * (value - k @ s) / (k @ k)
+        states["sums"].append(v @ K)
+        states["corrections"].append(s)
+        states["settled"].append(np.linalg.solve(K, v))
+    for answers in states.values():
+        assert shared(np.round(answers, 5)) <= 3  # of half a million pairs
 
 
 # -- unit 11: masses ------------------------------------------------------------------------------
