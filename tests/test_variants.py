@@ -396,6 +396,17 @@ def test_every_student_has_two_best_plans_one_for_squares_and_a_printed_one_that
     assert n.p.tolist() != n.q.tolist()
 
 
+def test_of_a_thousand_students_few_have_the_slopes_or_the_best_places_of_another():
+    slopes, best = [], []
+    for n in map(transport, THOUSAND[1:]):
+        x, y = np.repeat(n.x, n.p), np.repeat(n.y, n.q)  # in order, unit by unit
+        starts = np.append(0, np.cumsum(n.p)[:-1])
+        slopes.append(2 * np.add.reduceat(x - y, starts))
+        best.append(np.add.reduceat(y, starts) / n.p)
+    assert shared(slopes) < 50  # of half a million pairs
+    assert shared(np.round(best, 5)) < 200
+
+
 def test_students_have_different_masses():
     assert len({repr(transport(student)).split("\n", 1)[1] for student in MANY}) == len(MANY)
 
