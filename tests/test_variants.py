@@ -27,6 +27,7 @@ from course_utils.variants import (
     rng_for,
     rnn_gradients,
     student_id,
+    transformers_are_rnns,
     transport,
     two_heads,
     weight_decay,
@@ -405,6 +406,29 @@ def test_heads_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
     earns_nothing_next_door(attention_checks.looking_head, solved)
 
 
+# -- unit 10: pairs to be written ------------------------------------------------------------------
+
+
+def test_the_pairs_of_two_students_are_pinned_for_ever():
+    n = transformers_are_rnns(0)
+    assert (n.keys, n.values) == (((1, 0, 0), (1, 1, 0), (1, 1, 1)), (1, 2, 3))
+    n = transformers_are_rnns(1)
+    assert (n.keys, n.values) == (((1, -2, 0), (2, 3, 1), (-1, 2, 3)), (8, -5, -7))
+
+
+def test_of_a_thousand_students_next_to_none_has_a_state_of_another():
+    states = {"sums": [], "corrections": [], "settled": []}
+    for n in map(transformers_are_rnns, THOUSAND):
+        K, v, s = np.array(n.keys), np.array(n.values), np.zeros(3)
+        for k, value in zip(K, v, strict=True):
+            s = s + k * (value - k @ s) / (k @ k)
+        states["sums"].append(v @ K)
+        states["corrections"].append(s)
+        states["settled"].append(np.linalg.solve(K, v))
+    for answers in states.values():
+        assert shared(np.round(answers, 5)) <= 3  # of half a million pairs
+
+
 # -- unit 11: masses ------------------------------------------------------------------------------
 
 
@@ -460,6 +484,17 @@ def test_every_student_has_two_best_plans_one_for_squares_and_a_printed_one_that
     assert cost(n.plan, C) > lowest
     assert lowest > abs(n.y @ n.q - n.x @ n.p)  # mass has to move both ways
     assert n.p.tolist() != n.q.tolist()
+
+
+def test_of_a_thousand_students_few_have_the_slopes_or_the_best_places_of_another():
+    slopes, best = [], []
+    for n in map(transport, THOUSAND[1:]):
+        x, y = np.repeat(n.x, n.p), np.repeat(n.y, n.q)  # in order, unit by unit
+        starts = np.append(0, np.cumsum(n.p)[:-1])
+        slopes.append(2 * np.add.reduceat(x - y, starts))
+        best.append(np.add.reduceat(y, starts) / n.p)
+    assert shared(slopes) < 50  # of half a million pairs
+    assert shared(np.round(best, 5)) < 200
 
 
 def test_students_have_different_masses():

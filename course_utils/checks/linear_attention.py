@@ -1030,11 +1030,10 @@ def _windowed(behind: int = 0, ahead: int = 0, shared: bool = False) -> Callable
     "work. Neighboring windows share all but two tokens.",
 )
 def _each_window(Q, K, V, phi, w):
-    F, G = phi(Q), phi(K)
-    rows = []
-    for i in range(len(F)):
+    keys, rows = phi(K), []
+    for i, q in enumerate(phi(Q)):
         seen = slice(max(i - w + 1, 0), i + 1)
-        rows.append(F[i] @ (G[seen].T @ V[seen]) / (F[i] @ G[seen].sum(axis=0)))
+        rows.append(q @ (keys[seen].T @ V[seen]) / (q @ keys[seen].sum(axis=0)))
     return np.array(rows)
 
 

@@ -12,12 +12,14 @@ import numpy as np
 from instruments.meter import growth, measure, polynomial
 
 from ..answers import (
+    Array,
     Formula,
     FormulaAnswer,
     Function,
     FunctionAnswer,
     Growth,
     RealNumber,
+    StudentId,
     Unreadable,
     as_array,
     close,
@@ -27,9 +29,11 @@ from ..answers import (
     show_at,
 )
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
-from ..exercise import Verdict, differs, exercise, keeping, right, wrong
+from ..exercise import Recognized, Verdict, differs, exercise, keeping, right, wrong
 from ..instances import cases, magnitude, numbers, sizes
 from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
+from ..variants import Memory
+from ..variants import transformers_are_rnns as memory_of
 
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 
@@ -1093,3 +1097,230 @@ def _factors() -> tuple[float, float, float]:
 def _near(given: float, counted: float) -> bool:
     """Equal within one percent: enough for a number that is read from a table."""
     return abs(given - counted) <= 0.01 * counted
+
+
+# -- 10.6: a state that forgets --------------------------------------------------------------------
+
+GATES = [np.array([0.5, 0.5, 0.5]), np.array([0.9, 0.2, 1.0, 0.6]), np.array([0.3])]
+
+
+def decay_by_recurrence(g: np.ndarray) -> np.ndarray:
+    """The definition: what is left in s_i = γ_i s_{i−1} + … of each token j, row by row."""
+    left, rows = np.zeros(len(g)), []
+    for i, gate in enumerate(g):
+        left = gate * left
+        left[i] = 1.0
+        rows.append(left)
+    return np.array(rows)
+
+
+def any_gates(rng: np.random.Generator) -> np.ndarray:
+    """Gates between 0.05 and 1 for a text of any length."""
+    (n,) = sizes(rng, 1)
+    return rng.uniform(0.05, 1, n).round(2)
+
+
+def strong_gates(rng: np.random.Generator) -> np.ndarray:
+    """A long text; some gates are as good as shut, and some are shut."""
+    g = 10.0 ** rng.integers(-9, 1, int(rng.integers(150, 200)))
+    g[rng.random(len(g)) < 0.05] = 0.0
+    return g
+
+
+def _forgets(decay: FunctionAnswer, *gates: Any, fresh: int = 6) -> Verdict | None:
+    """A refutation at the first text whose weights are not those of the recurrence."""
+    for g in cases(gates[0], gates[1], fresh=fresh):
+        n = len(g)
+        at = f"With the gates {show(g)}" if n <= 6 else f"With {n} gates, the first {show(g[:4])},"
+        if verdict := differs(decay_by_recurrence(g), decay.array(g, shape=(n, n)), at=at):
+            return verdict
+    return None
+
+
+@exercise("10.6", points=3, transfer=True)
+def forgetting(
+    decay: Annotated[FunctionAnswer, Function(samples=[(g,) for g in GATES])],
+) -> Verdict:
+    """Write the n×n weights D with which (QKᵀ∘D)V is what a state with gates returns."""
+    if verdict := _forgets(decay, GATES, any_gates):
+        return verdict
+    says = "For gates of moderate size the weights are right."
+    shut = [np.array([0.5, 0.0, 0.5])]
+
+    def rest() -> Verdict:
+        found = _forgets(decay, shut, strong_gates, fresh=3)
+        return found or right("The weights are those of the recurrence, also where a gate is shut.")
+
+    return keeping(2, says, rest)
+
+
+forgetting.add_hints(
+    "Follow one token: what was added at j is multiplied by γ_{j+1}, then by γ_{j+2}, … until i.",
+    "So D has ones on its diagonal, zeros above it, and below it products of gates.",
+    "Every row is the row before it, times one gate, with a 1 at its own place. Dividing two long "
+    "products by one another goes wrong where they vanish.",
+)
+
+forgetting.forbid("checks.transformers_are_rnns.decay_by_recurrence")
+
+
+def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarray]:
+    """The gates from j + first to i + last − 1, multiplied."""
+
+    def decay(g: np.ndarray) -> np.ndarray:
+        n = len(g)
+        rows = [[np.prod(g[j + first : i + last]) for j in range(n)] for i in range(n)]
+        return np.tril(rows)
+
+    return decay
+
+
+forgetting.mistake(
+    "a token's own gate applied to it",
+    "γ_j multiplies what was there before token j. What token j adds comes after it.",
+    example=(_products(first=0),),
+)
+forgetting.mistake(
+    "the last gate forgotten",
+    "Token i multiplies the old state by γ_i before it is read.",
+    example=(_products(last=0),),
+)
+forgetting.mistake(
+    "powers of one gate",
+    "That is right if all gates are equal. Each token on the way brings its own.",
+    example=(lambda g: np.tril(g[:, None] ** np.subtract.outer(np.arange(len(g)), range(len(g)))),),
+)
+forgetting.mistake(
+    "the future not masked",
+    "What comes after token i is not in its state: above the diagonal stand zeros.",
+    example=(lambda g: _products()(g) + np.triu(np.ones((len(g), len(g))), 1),),
+)
+forgetting.mistake(
+    "rows and columns swapped",
+    "Row i belongs to the token that reads, column j to the one that was read.",
+    example=(lambda g: _products()(g).T,),
+)
+forgetting.mistake(
+    "old gates in place of new ones",
+    "Token j is weakened by the gates that came after it.",
+    example=(lambda g: np.tril(np.cumprod(g)[:, None] * np.ones(len(g))),),
+)
+
+
+@forgetting.mistake(
+    "a quotient of two products",
+    "Γ_i/Γ_j is right as long as both are above 0. A shut gate or a long text makes it 0/0.",
+    not_finite=True,
+)
+def _quotient(g: np.ndarray) -> np.ndarray:
+    total = np.cumprod(g)
+    return np.tril(total[:, None] / total)
+
+
+# -- 10.7: writing into a state --------------------------------------------------------------------
+
+
+def written(n: Memory, rule: str) -> np.ndarray:
+    """The state after all pairs are written, one after the other, by this rule."""
+    s = np.zeros(3)
+    for k, v in zip(np.array(n.keys, dtype=float), n.values, strict=True):
+        s = s + k * v if rule == "sum" else s + k * ((v - k @ s) / (k @ k))
+    return s
+
+
+def _off_state(n: Memory, s: np.ndarray, truth: np.ndarray, at: str) -> Verdict:
+    """Right if this is the state, else what the keys read from it."""
+    if close(truth, s):
+        return right()
+    return wrong(
+        f"read with your three keys, it gives {show(np.array(n.keys) @ s)}.", at=at, yours=s
+    )
+
+
+@exercise("10.7", points=4, transfer=True)
+def writing(
+    student: StudentId,
+    summed: Annotated[np.ndarray, Array((3,))],
+    corrected: Annotated[np.ndarray, Array((3,))],
+    settled: Annotated[np.ndarray, Array((3,))],
+) -> Verdict:
+    """Find the state after your three pairs: by sums, by corrections, by endless corrections."""
+    return right(
+        "Run step by step, both rules give your states, and the last one no write changes."
+    )
+
+
+@writing.part("Sums")
+def _summed_state(student: str, summed: np.ndarray) -> Verdict:
+    n = memory_of(student)
+    return _off_state(n, summed, written(n, "sum"), "sums")
+
+
+@writing.part("Corrections", points=2)
+def _corrected_state(student: str, corrected: np.ndarray) -> Verdict:
+    n = memory_of(student)
+    return _off_state(n, corrected, written(n, "correction"), "corrections")
+
+
+@writing.part("For ever")
+def _settled_state(student: str, settled: np.ndarray) -> Verdict:
+    n = memory_of(student)
+    errors = np.array(n.values) - np.array(n.keys) @ settled
+    if close(errors, np.zeros(3)) or np.abs(errors).max() <= 1e-6 * np.abs(n.values).max():
+        return right()
+    says = f"one more write would change it: what the keys read is off by {show(errors)}."
+    return wrong(says, at="for ever", yours=settled)
+
+
+writing.add_hints(
+    "Values are single numbers here, so the state is one vector s, and a key reads kᵀs. By sums "
+    "it is Σ v_j k_j.",
+    "Correct what is there: read with the new key, take the error v − kᵀs, and add k times error "
+    "over ‖k‖². Then the new key reads v exactly.",
+    "A state that no write changes reads v_j with every k_j: three equations for three numbers.",
+)
+
+
+def _computed(part: str, face: Callable[[Memory], np.ndarray]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's pairs."""
+
+    def made(student: str, answer: np.ndarray) -> bool:
+        return close(answer, face(memory_of(student)))
+
+    return {"part": part, **Recognized(example=("1", face(memory_of("1"))), when=made)}
+
+
+def _by(n: Memory, scale: Callable[..., Any], correct: bool = True, order: int = 1) -> np.ndarray:
+    """The state if an error (or a value) is written with another factor, or in another order."""
+    s = np.zeros(3)
+    for k, v in list(zip(np.array(n.keys, dtype=float), n.values, strict=True))[::order]:
+        s = s + k * (v - correct * (k @ s)) * scale(k @ k)
+    return s
+
+
+writing.mistake(
+    "the values alone",
+    "A sum of values has forgotten which key each of them belongs to.",
+    **_computed("Sums", lambda n: np.full(3, float(sum(n.values)))),
+)
+for _part, _name, _says, _face in [
+    ("Sums", "keys of length 1", "Here the keys are written as they are.",
+     lambda n: _by(n, lambda kk: 1 / kk, correct=False)),
+    ("Sums", "the corrections", "That is the state of question 2.",
+     lambda n: written(n, "correction")),
+    ("Corrections", "‖k‖² forgotten", "Without the division the new key does not read its value.",
+     lambda n: _by(n, lambda kk: 1)),
+    ("Corrections", "‖k‖ in place of ‖k‖²", "kᵀk is the squared length.",
+     lambda n: _by(n, lambda kk: 1 / np.sqrt(kk))),
+    ("Corrections", "nothing read first", "Write the error v − kᵀs, not the value.",
+     lambda n: _by(n, lambda kk: 1 / kk, correct=False)),
+    ("Corrections", "the last pair first", "The pairs are written in the order in which they are "
+     "printed.", lambda n: _by(n, lambda kk: 1 / kk, order=-1)),
+    ("Corrections", "the state after for ever", "One round is not enough for that.",
+     lambda n: np.linalg.solve(n.keys, n.values)),
+    ("For ever", "one round", "The second and the third write disturb what the first key reads.",
+     lambda n: written(n, "correction")),
+    ("For ever", "the keys transposed", "Row j of the equations is kⱼᵀs = vⱼ.",
+     lambda n: np.linalg.solve(np.transpose(n.keys), n.values)),
+]:  # fmt: skip
+    writing.mistake(_name, _says, **_computed(_part, _face))

@@ -998,3 +998,223 @@ def _exact(C, p, q, epsilon, rounds):
 )
 def _product_plan(C, p, q, epsilon, rounds):
     return np.outer(p, q) / p.sum()
+
+
+# -- 11.9: on a circle -----------------------------------------------------------------------------
+
+Circle = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]  # x, p, y, q and the length
+CIRCLES: list[Circle] = [
+    (np.array([1.0]), np.array([1.0]), np.array([9.0]), np.array([1.0]), 10.0),
+    (np.array([0.0, 5.0]), np.array([1.0, 1.0]), np.array([3.0, 9.0]), np.array([1.0, 1.0]), 12.0),
+    (np.array([7.0, 1, 2]), np.array([2.0, 1, 1]), np.array([4.0, 0]), np.array([1.0, 3]), 8.0),
+]  # fmt: skip
+
+
+def around(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray, length: float) -> float:
+    """The definition: the lowest cost if a unit of mass pays the shorter way round the circle."""
+    one_way = np.abs(x[:, None] - y)
+    C = np.minimum(one_way, length - one_way)
+    return cost(optimal_plan(C, p, q).plan, C)
+
+
+def any_round(rng: np.random.Generator) -> Circle:
+    """Whole masses at whole places of a circle, in no order; some places occur twice."""
+    m, n, length = int(rng.integers(1, 7)), int(rng.integers(1, 7)), int(rng.integers(8, 40))
+    p, q = (np.bincount(rng.integers(0, k, 12), minlength=k).astype(float) for k in (m, n))
+    x, y = rng.integers(0, length, m), rng.integers(0, length, n)
+    return x.astype(float), p, y.astype(float), q, float(length)
+
+
+@exercise("11.9", points=3, transfer=True)
+def on_a_circle(circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
+    """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
+    for x, p, y, q, length in cases(CIRCLES, any_round, fresh=12):
+        lowest = around(x, p, y, q, length)
+        at = f"With x = {show(x)}, p = {show(p)}, y = {show(y)}, q = {show(q)}, length {length:g},"
+        found = circle.array(x, p, y, q, length, shape=())
+        if verdict := differs(lowest, found, at=at, what="the lowest cost"):
+            return verdict
+    return right("On every circle your function finds the cost of the best plan.")
+
+
+on_a_circle.add_hints(
+    "On a line, F − G at z tells how much has to cross z to the right, and W₁ sums up its absolute "
+    "value. On a circle mass may also run round: the same amount c more at every z.",
+    "So the cost is Σ |h − c| times the length of each arc, and you may choose c. There is also "
+    "the arc from the last place over the end to the first.",
+    "A sum of absolute values is smallest where c is one of the heights h: try them all.",
+)
+
+on_a_circle.forbid(
+    "transport.optimal_plan", "transport.another_optimal_plan", "checks.transport.around"
+)
+
+
+def _heights(x: Any, p: Any, y: Any, q: Any, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """What crosses each arc to the right if nothing crosses the end, and the arcs' lengths."""
+    z = np.unique(np.concatenate([x, y]))
+    height = [p[x <= at].sum() - q[y <= at].sum() for at in z]
+    return np.array(height), np.diff(z, append=z[0] + length)
+
+
+def _running_round(choose: Callable[..., float]) -> Callable[..., float]:
+    """The cost with a wrong amount that runs round the circle."""
+
+    def circle(x: Any, p: Any, y: Any, q: Any, length: float) -> float:
+        height, arcs = _heights(x, p, y, q, length)
+        return float(np.abs(height - choose(height, arcs)) @ arcs)
+
+    return circle
+
+
+on_a_circle.mistake(
+    "the mean runs round",
+    "A sum of absolute values is smallest at a median, not at the mean.",
+    example=(_running_round(lambda height, arcs: float(np.average(height, weights=arcs))),),
+)
+on_a_circle.mistake(
+    "a median without weights",
+    "A height counts as much as its arc is long.",
+    example=(_running_round(lambda height, arcs: float(np.median(height))),),
+)
+
+
+@on_a_circle.mistake(
+    "the line",
+    "This is the cost on a line: nothing goes over the end of the circle, shorter or not.",
+)
+def _no_running(x, p, y, q, length):
+    return _running_round(lambda height, arcs: 0.0)(x, p, y, q, length)
+
+
+@on_a_circle.mistake(
+    "each unit to its nearest",
+    "Two units cannot have one place. The ways have to fit together.",
+)
+def _nearest(x, p, y, q, length):
+    ways = np.abs(x[:, None] - y)
+    return float(p @ np.minimum(ways, length - ways).min(axis=1))
+
+
+@on_a_circle.mistake(
+    "divided by the total mass",
+    "That is the cost as probabilities. Asked is the cost of these masses.",
+)
+def _as_probabilities(x, p, y, q, length):
+    return around(x, p, y, q, length) / p.sum()
+
+
+# -- 11.10: places that move -----------------------------------------------------------------------
+
+STEP = 0.25  # so small that no two places meet
+
+
+def squared_cost(n: Transport, x: np.ndarray) -> float:
+    """The lowest cost in squares if the masses p lie at other places."""
+    C = cost_table(x, n.y, 2)
+    return cost(optimal_plan(C, n.p, n.q).plan, C)
+
+
+def _slopes(n: Transport, x: np.ndarray) -> np.ndarray:
+    """How fast it grows when one place moves to the right: a difference over two steps."""
+    return np.array(
+        [
+            (squared_cost(n, x + step) - squared_cost(n, x - step)) / (2 * STEP)
+            for step in STEP * np.eye(len(x))
+        ]
+    )
+
+
+def _fitting(answer: np.ndarray, n: Transport, name: str) -> np.ndarray:
+    if answer.shape != n.x.shape:
+        raise Unreadable(f"{name} has {len(answer)} numbers; your x has {len(n.x)} places.")
+    return answer
+
+
+@exercise("11.10", points=4, transfer=True)
+def moving_places(
+    student: StudentId,
+    slope: Annotated[np.ndarray, Numbers(1)],
+    best: Annotated[np.ndarray, Numbers(1)],
+) -> Verdict:
+    """Find the gradient of the lowest squared cost by the places x, and the best places."""
+    return right(
+        "Moved a little, each place changes the cost as you say, and at your places not at all."
+    )
+
+
+@moving_places.part("Slope", points=2)
+def _slope(student: str, slope: np.ndarray) -> Verdict:
+    n = transport(student)
+    seen = _slopes(n, n.x.astype(float))
+    given = _fitting(slope, n, "The gradient")
+    at = f"when one place of x = {show(n.x)} after the other is moved"
+    if close(seen, given):
+        return right()
+    i = int(np.argmax(np.abs(seen - given)))
+    says = f"{at}, the cost does not change by {show(given[i])} a unit for x = {n.x[i]}."
+    return wrong(says, at="slope", yours=given)
+
+
+@moving_places.part("Best places", points=2)
+def _best(student: str, best: np.ndarray) -> Verdict:
+    n = transport(student)
+    places = _fitting(best, n, "The list of places")
+    if np.abs(places).max() > 1000 or np.diff(places).min(initial=1.0) < 0:
+        return wrong("your places are not in order.", at="best", yours=places)
+    now, lower = squared_cost(n, places), squared_cost(n, _projected(n))
+    if now <= lower + NEAR * max(1.0, lower):
+        return right()
+    return wrong(
+        f"there the cost is {show_apart(now, lower)[0]}; it can be lower.", at="best", yours=places
+    )
+
+
+def _projected(n: Transport, P: np.ndarray | None = None) -> np.ndarray:
+    """Each place where the masses that leave it are on average wanted."""
+    plan = _plan(n, 2) if P is None else P
+    return plan @ n.y / plan.sum(axis=1)
+
+
+moving_places.add_hints(
+    "A small move changes no entry of the best plan for squares. So differentiate "
+    "Σ P_ij (x_i − y_j)² with P held fixed.",
+    "The best plan keeps the order, wherever the places are, as long as they stay in order. It is "
+    "the one of exercise 11.7.",
+    "The gradient is 0 where p_i x_i = Σ_j P_ij y_j.",
+)
+
+
+def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
+    plan = _plan(n, 2) if P is None else P
+    return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
+
+
+def _of_part(part: str, face: Callable[[Transport], Any]) -> dict[str, Any]:
+    return {"part": part, **_computed(face)}
+
+
+moving_places.mistake(
+    "the 2 lost",
+    "The derivative of a square has a factor 2.",
+    **_of_part("Slope", lambda n: _gradient(n, factor=1)),
+)
+for _part, _name, _says, _face in [
+    ("Slope", "the other way", "The gradient tells how the cost grows; this is how it falls.",
+     lambda n: _gradient(n, factor=-2)),
+    ("Slope", "the printed plan", "The printed plan is not the best one for squares.",
+     lambda n: _gradient(n, n.plan)),
+    ("Slope", "for one unit of mass", "All of p_i moves with its place.",
+     lambda n: _gradient(n) / n.p),
+    ("Slope", "plain distances", "These are the slopes for |x − y|; the cost is squared.",
+     lambda n: (_plan(n, 2) * np.sign(n.x[:, None] - n.y)).sum(axis=1).astype(float)),
+    ("Best places", "one step down the slope", "A whole step goes too far or not far enough.",
+     lambda n: n.x - _gradient(n)),
+    ("Best places", "all in the middle", "Each place may go where its own mass is wanted.",
+     lambda n: np.full(len(n.x), n.y @ n.q / n.q.sum())),
+    ("Best places", "the printed plan", "The printed plan is not the best one for squares.",
+     lambda n: np.sort(_projected(n, n.plan))),
+    ("Best places", "the wanted places", "A place whose mass is split lies between them.",
+     lambda n: n.y.astype(float)),
+]:  # fmt: skip
+    moving_places.mistake(_name, _says, **_of_part(_part, _face))

@@ -13,6 +13,7 @@ import sympy
 from course_utils.attention import elu_plus_one, softmax
 from course_utils.checks import transformers_are_rnns as check
 from course_utils.exercise import Outcome
+from course_utils.variants import transformers_are_rnns
 from tests.checks.forms import passes_in_every_form, students_own
 
 course = students_own("attention")
@@ -116,6 +117,36 @@ def by_phi_as_sim(Q, K, V, phi):
     return by_sim(Q, K, V, lambda q, k: phi(q) @ phi(k))
 
 
+def decay_row_by_row(g):
+    D = np.eye(len(g))
+    for i in range(1, len(g)):
+        D[i] += g[i] * D[i - 1]
+    return D
+
+
+def decay_by_products(g):
+    return [[0.0 if j > i else float(np.prod(g[j + 1 : i + 1])) for j in range(len(g))]
+            for i in range(len(g))]  # fmt: skip
+
+
+def decay_in_logarithms(g):
+    """Sums of logarithms, with shut gates counted apart."""
+    logs = np.cumsum(np.log(np.where(g > 0, g, 1)))
+    shut = np.cumsum(g == 0)
+    open_between = shut[:, None] == shut
+    return np.tril(np.exp(np.where(open_between, logs[:, None] - logs, -np.inf)))
+
+
+def writing(student):
+    """By projections: what the new key reads is taken out of the state, then its value put in."""
+    n = transformers_are_rnns(student)
+    K, v = np.array(n.keys, dtype=float), np.array(n.values)
+    s = np.zeros(3)
+    for k, value in zip(K, v, strict=True):
+        s = (np.eye(3) - np.outer(k, k) / (k @ k)) @ s + np.linalg.pinv(k[None])[:, 0] * value
+    return student, v @ K, s, np.linalg.inv(K) @ v
+
+
 RIGHT = {
     "causal_linear": [
         (masked,),
@@ -139,17 +170,23 @@ RIGHT = {
         ("2*64 + 1", "(2*784 + 1)/3", "785/129"),
         (129, 520, 6.1),
     ],
+    "forgetting": [(decay_row_by_row,), (decay_by_products,), (decay_in_logarithms,)],
+    "writing": [
+        writing(0),
+        writing("ada@example.org"),
+        (0, [6, 5, 3], [11 / 6, 5 / 6, 1 / 3], [1, 1, 1]),
+    ],
 }  # fmt: skip
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_14_points():
-    assert list(RIGHT) == [
-        "causal_linear", "recurrence", "four_questions", "token_cost", "reading_the_table",
-    ]  # fmt: skip
-    assert sum(getattr(check, name).points for name in RIGHT) == 14
+def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_21_points():
+    exercises = [getattr(check, name) for name in RIGHT]
+    assert [e.number for e in exercises] == [f"10.{k}" for k in range(1, 8)]
+    assert sum(e.points for e in exercises if not e.is_transfer) == 14
+    assert sum(e.points for e in exercises if e.is_transfer) == 7
 
 
 # -- 10.1 ------------------------------------------------------------------------------------------
@@ -435,3 +472,54 @@ def test_the_work_of_the_recurrence_does_not_grow_with_i(formula):
 )
 def test_a_term_that_leads_somewhere_is_no_lower_term(formula):
     assert check.token_cost("2*i**2*d", formula, "2*d**2").earned == 1
+
+
+# -- beyond the page -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda g: np.eye(len(g)),
+        lambda g: np.tril(np.ones((len(g), len(g)))),
+        lambda g: decay_row_by_row(g[::-1]),
+        lambda g: decay_row_by_row(g) ** 2,
+        lambda g: np.tril(np.exp(-np.subtract.outer(np.arange(len(g)), np.arange(len(g))))),
+    ],
+)
+def test_other_weights_of_the_past_are_wrong(wrong):
+    feedback = check.forgetting(wrong)
+    assert (feedback.outcome, feedback.earned, feedback.misconception) == (Outcome.WRONG, 0, None)
+
+
+def test_logarithms_without_care_for_shut_gates_keep_two_points():
+    def decay(g):
+        logs = np.cumsum(np.log(g))
+        return np.exp(np.where(np.tri(len(g)) > 0, logs[:, None] - logs, -np.inf))
+
+    feedback = check.forgetting(decay)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 2)
+
+
+@pytest.mark.parametrize("student", [0, 5, "ada@example.org"])
+def test_a_state_that_is_a_little_off_costs_its_own_points(student):
+    _, summed, corrected, settled = writing(student)
+    for given, earned in [
+        ((1.001 * summed, corrected, settled), 3),
+        ((summed, corrected[::-1], settled), 2),
+        ((summed, -corrected, settled), 2),
+        ((summed, corrected, settled + 1e-3), 3),
+        ((summed, corrected, 0 * settled), 3),
+    ]:
+        feedback = check.writing(student, *given)
+        assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, earned), feedback
+        assert feedback.misconception is None
+
+
+def test_corrections_repeated_settle_where_every_key_reads_its_value():
+    n = transformers_are_rnns(5)
+    _, _, s, settled = writing(5)
+    for _ in range(5000):
+        for k, v in zip(np.array(n.keys, dtype=float), n.values, strict=True):
+            s = s + k * (v - k @ s) / (k @ k)
+    assert np.allclose(s, settled)

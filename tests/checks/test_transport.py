@@ -24,6 +24,7 @@ each_other = pytest.mark.parametrize("student", OTHERS)
 EXERCISES = {
     "plan_cost": 1, "feasible_plan": 2, "two_optimal_plans": 2, "certificate": 3,
     "wasserstein_1d": 3, "greedy_loses": 2, "squared_plan": 2, "sinkhorn": 2,
+    "on_a_circle": 3, "moving_places": 4,
 }  # fmt: skip
 
 
@@ -70,9 +71,13 @@ def prices(n):
     return f
 
 
-def test_the_unit_has_eight_exercises_and_17_points():
-    assert {name: getattr(check, name).points for name in EXERCISES} == EXERCISES
-    assert sum(EXERCISES.values()) == 17
+def test_the_unit_has_17_points_and_7_beyond_the_page():
+    exercises = [getattr(check, name) for name in EXERCISES]
+    assert {e.name: e.points for e in exercises} == EXERCISES
+    assert [sum(e.points for e in exercises if e.is_transfer is t) for t in (False, True)] == [
+        17,
+        7,
+    ]
 
 
 # -- 11.1 to 11.3: plans ---------------------------------------------------------------------------
@@ -464,9 +469,48 @@ def answers_of(student):
 
 
 BY_STUDENT = [answers_of(student) for student in (1, 0, "ada")]
+
+
+def around_by_heights(x, p, y, q, length):
+    """What crosses each arc, less what runs round: one of the crossings, whichever is cheapest."""
+    z = np.sort(np.append(x, y))
+    crossing = [p[x <= a].sum() - q[y <= a].sum() for a in z]
+    arcs = [*(b - a for a, b in pairwise(z)), z[0] + length - z[-1]]
+    return min(
+        sum(abs(h - c) * arc for h, arc in zip(crossing, arcs, strict=True)) for c in crossing
+    )
+
+
+def around_by_cuts(x, p, y, q, length):
+    """The circle cut open at each place in turn; some cut is crossed by nothing."""
+    cuts = [((x - cut) % length, p, (y - cut) % length, q) for cut in np.append(x, y)]
+    return p.sum() * min(by_walking(*cut) for cut in cuts)
+
+
+def by_median(x, p, y, q, length):
+    """The weighted median of the heights, from a sorted list of them."""
+    z = np.sort(np.append(x, y))
+    h = np.array([p[x <= a].sum() - q[y <= a].sum() for a in z])
+    arcs = np.append(np.diff(z), z[0] + length - z[-1])
+    order = np.argsort(h)
+    half = np.searchsorted(np.cumsum(arcs[order]), length / 2)
+    return arcs @ np.abs(h - h[order][half])
+
+
+def moving(student):
+    """Gradient and best places unit by unit: each unit pulls at the place where it lies."""
+    n = transport(student)
+    x, y = np.repeat(n.x, n.p), np.repeat(n.y, n.q)
+    starts = np.append(0, np.cumsum(n.p))
+    pieces = [slice(a, b) for a, b in pairwise(starts)]
+    return student, [2 * (x - y)[s].sum() for s in pieces], [y[s].mean() for s in pieces]
+
+
 RIGHT = {name: [answers[name] for answers in BY_STUDENT] for name in BY_STUDENT[0]} | {
     "wasserstein_1d": [(f,) for f in (by_area, by_walking, by_quantiles, by_adding_at)],
     "sinkhorn": [(f,) for f in STABLE],
+    "on_a_circle": [(f,) for f in (around_by_heights, around_by_cuts, by_median)],
+    "moving_places": [moving(student) for student in STUDENTS],
 }  # fmt: skip
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
@@ -518,3 +562,48 @@ def test_a_bad_id_could_not_be_checked():
     feedback = check.plan_cost(1.5, 7)
     assert feedback.outcome is Outcome.UNCHECKED
     assert feedback.says.startswith("A student id is a whole number")
+
+
+# -- beyond the page -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda *circle: around_by_heights(*circle) + 1e-3,
+        lambda x, p, y, q, length: around_by_heights(x, p, y, q, length + 1),
+        lambda x, p, y, q, length: around_by_heights(x, q[: len(x)], y, p, length),
+        lambda x, p, y, q, length: abs(p @ x - q @ y) % length,
+        lambda x, p, y, q, length: min(by_walking(x, p, y, q), length / 2) * p.sum(),
+    ],
+)
+def test_other_costs_on_a_circle_earn_nothing(wrong):
+    for _ in range(3):
+        feedback = check.on_a_circle(wrong)
+        assert (feedback.earned, feedback.misconception) == (0, None), feedback
+
+
+@each_student
+def test_gradients_and_places_that_are_a_little_off_cost_their_own_points(student):
+    _, slope, best = moving(student)
+    for given in [
+        (np.array(slope) + 0.1, best), (slope[::-1], best), (slope, np.array(best) + 0.1),
+        (slope, [b - 1 for b in best]), (slope, [1e300] * len(best)), (slope[:1], best),
+    ]:  # fmt: skip
+        assert check.moving_places(student, *given).earned == 2, given
+
+
+@each_student
+def test_no_other_places_in_order_are_cheaper(student):
+    n, (_, _, best) = transport(student), moving(student)
+    rng, lowest = np.random.default_rng(0), check.squared_cost(n, np.array(best))
+    for scale in (0.1, 1, 5):
+        moved = np.sort(np.array(best) + scale * rng.normal(size=len(best)).round(2))
+        assert check.squared_cost(n, moved) >= lowest
+
+
+@each_other
+def test_mistakes_with_moving_places_are_named_with_every_students_masses(student):
+    _, slope, best = moving(student)
+    assert_mistake(check.moving_places(student, np.array(slope) / 2, best), "the 2 lost")
+    assert_mistake(check.moving_places(student, -np.array(slope), best), "the other way")
