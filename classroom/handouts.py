@@ -25,7 +25,7 @@ def write_handouts(lectures: Sequence[Path], folder: Path, pdf: bool = True) -> 
     All notebooks are read first: if one was not run or failed, nothing is written.
     """
     names = _names(lectures)
-    notebooks = {path: _without_navigation(sound(path, "a handout")) for path in names}
+    notebooks = {path: without_navigation(sound(path, "a handout")) for path in names}
     if pdf:
         chromium()  # rather now than after the first page
     leads = {path.resolve(): f"{name}.html" for path, name in names.items()}
@@ -53,7 +53,7 @@ def _names(lectures: Sequence[Path]) -> dict[Path, str]:
     return names
 
 
-def _without_navigation(notebook: NotebookNode) -> NotebookNode:
+def without_navigation(notebook: NotebookNode) -> NotebookNode:
     """On paper there is no previous and no next."""
     notebook.cells = [cell for cell in notebook.cells if cell.id not in (HEAD, FOOT)]
     return notebook

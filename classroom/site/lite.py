@@ -1,6 +1,6 @@
 """JupyterLite on the site: its pages, the notebooks in it, and what its kernel loads.
 
-    add_lite(site / "lite", notebooks, shelf, storage="my course", cache=Path("build/site-packages"))
+    add_lite(site / "lite", notebooks, shelf, storage="my course", cache=cache)
 
 The program is unpacked once for each version and kept; notebooks, packages and settings are laid
 beside it here, so that a second build takes seconds.
@@ -8,21 +8,23 @@ beside it here, so that a second build takes seconds.
 
 from __future__ import annotations
 
+import base64
 import filecmp
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError, write_whole
+from course_utils.files import CourseError
 
 from .packages import COURSE, KERNEL, LOCK, Shelf
 
@@ -36,6 +38,7 @@ OVERRIDES = {
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }
+PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\n]{1000,})")
 NO_TIME = "2020-01-01T00:00:00Z"  # of every file in the listing: the same input, the same site
 
 
@@ -49,6 +52,8 @@ def add_lite(
         name = path.relative_to(program).as_posix()
         if path.name == "jupyter-lite.json":
             wanted.text(name, _settings(path, shelf, storage))
+        elif path.name == "index.html":
+            wanted.text(name, _page(path, program))
         else:
             wanted.copy(name, path)
     for wheel in shelf.wheels.values():
@@ -68,8 +73,9 @@ def add_lite(
 class Wanted:
     """The files that a folder is to hold: unchanged ones stay, others go."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, keep: Sequence[str] = ()) -> None:
         self.folder = folder
+        self.keep = keep  # folders that someone else looks after
         self.names: set[str] = set()
 
     def text(self, name: str, text: str) -> None:
@@ -84,6 +90,18 @@ class Wanted:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
 
+    def page(self, name: str, html: str) -> None:
+        """Write a page; its pictures lie on the site once, however many pages show them."""
+        up = "../" * name.count("/")
+
+        def moved(found: re.Match[str]) -> str:
+            png = base64.b64decode(found[1])
+            place = f"static/pictures/{hashlib.sha256(png).hexdigest()[:20]}.png"
+            self.data(place, png)
+            return up + place
+
+        self.text(name, PICTURE.sub(moved, html))
+
     def copy(self, name: str, path: Path) -> None:
         """Copy a file, unless the same stands there."""
         self.names.add(name)
@@ -95,9 +113,12 @@ class Wanted:
     def sweep(self) -> None:
         """Remove what no one asked for: files of an older build."""
         for path in sorted(self.folder.rglob("*"), reverse=True):
+            name = path.relative_to(self.folder).as_posix()
+            if name.split("/")[0] in self.keep:
+                continue
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
-            elif path.is_file() and path.relative_to(self.folder).as_posix() not in self.names:
+            elif path.is_file() and name not in self.names:
                 path.unlink()
 
 
@@ -118,7 +139,6 @@ def _program(cache: Path) -> Path:
     if not kept.exists():
         with tempfile.TemporaryDirectory(prefix="course-") as scratch:
             built = _build(Path(scratch))
-            built.joinpath("doc").exists() and shutil.rmtree(built / "doc")
             shutil.copytree(built, kept.with_suffix(".part"), dirs_exist_ok=True)
         kept.with_suffix(".part").rename(kept)  # only now: half a folder is built again
     return kept
@@ -170,6 +190,16 @@ def _settings(path: Path, shelf: Shelf, storage: str) -> str:
             data[f"{kind}StorageName"] = f"{storage} · {kind}"
         data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = _kernel(shelf)
     return json.dumps(settings, indent=2, sort_keys=True) + "\n"
+
+
+def _page(path: Path, program: Path) -> str:
+    """A page of JupyterLite, with an icon and the course's own script beside it."""
+    up = "../" * len(path.relative_to(program).parts)
+    ours = f'<link rel="icon" href="{up}static/icon.svg" type="image/svg+xml">'
+    if path.parent.name in APPS:
+        ours += f'<script type="module" src="{up}static/beside.js"></script>'
+    html = path.read_text(encoding="utf-8")
+    return html.replace("<html>", '<html lang="en">', 1).replace("</head>", f"{ours}</head>", 1)
 
 
 def _kernel(shelf: Shelf) -> dict[str, Any]:

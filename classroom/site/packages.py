@@ -88,7 +88,7 @@ def gather(root: Path, cache: Path, wheels: Path | None) -> Shelf:
     plotting = known["packages"]["matplotlib"]["version"]
     ours = [_course_wheel(root, cache), _font_wheel(cache, plotting)]
     ours += [*_kernel_wheels(), *_widget_wheels(root, cache)]
-    entries = {canonicalize_name(name): entry for name, entry in known["packages"].items()}
+    entries = {_plain(name): entry for name, entry in known["packages"].items()}
     if wheels is None:
         packages = {name: _elsewhere(entry) for name, entry in entries.items()}
         inside = ours
@@ -207,12 +207,12 @@ def _compiled_and_pure(entries: Mapping[str, Any], wheels: Path, cache: Path) ->
 def closure(entries: Mapping[str, Any], names: Iterable[str]) -> set[str]:
     """These packages, and all that they need."""
     found: set[str] = set()
-    todo = [canonicalize_name(name) for name in names]
+    todo = [_plain(name) for name in names]
     while todo:
         name = todo.pop()
         if name not in found and name in entries:
             found.add(name)
-            todo += map(canonicalize_name, entries[name]["depends"])
+            todo += map(_plain, entries[name]["depends"])
     return found
 
 
@@ -333,12 +333,12 @@ def _entry(wheel: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
 def _add_needs(packages: dict[str, dict[str, Any]], root: Path) -> None:
     """What the course needs of what is there, and fonts for matplotlib; unknown names are left."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needs = [canonicalize_name(Requirement(text).name) for text in project["dependencies"]]
+    needs = [_plain(Requirement(text).name) for text in project["dependencies"]]
     packages[COURSE]["depends"] = needs
     packages["matplotlib"] = {**packages["matplotlib"]}
     packages["matplotlib"]["depends"] = [*packages["matplotlib"]["depends"], FONTS]
     for entry in packages.values():
-        names = sorted({canonicalize_name(name) for name in entry["depends"]})
+        names = sorted({_plain(name) for name in entry["depends"]})
         entry["depends"] = [name for name in names if name in packages]
 
 
@@ -349,6 +349,11 @@ def _modules(wheel: Path) -> list[str]:
     found = {p[0] for p in parts if len(p) > 1 and not re.search(r"\.(dist-info|data)$", p[0])}
     found |= {p[0].removesuffix(".py") for p in parts if len(p) == 1 and p[0].endswith(".py")}
     return sorted(found)
+
+
+def _plain(name: str) -> str:
+    """A package's name as all its spellings are compared."""
+    return str(canonicalize_name(name))
 
 
 def _name(wheel: Path) -> str:
