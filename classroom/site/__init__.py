@@ -8,12 +8,13 @@ relative. A second build writes only what has changed.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import hashlib
 import json
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,11 +79,14 @@ def build(
     digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
     within = {_name(path): _marked(path, digests[path]) for path in paths}
     add_lite(target / "lite", within, shelf, course.storage, cache / "site-packages")
+    tell("pictures of the explorers")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        framed = dict(zip(paths, pool.map(_framed(cache), paths, notebooks.values()), strict=True))
     decks = _decks(root, chosen, tell)
     readings = {}
-    for path, notebook in notebooks.items():
+    for path in paths:
         tell(_name(path))
-        readings[path] = _reading(path, notebook, paths, cache)
+        readings[path] = _reading(path, framed[path], paths, cache)
     pages = _Pages(site, course)
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
@@ -141,9 +145,13 @@ def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
 # -- pages, kept until something changes ----------------------------------------------------------
 
 
-def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
+def _framed(cache: Path) -> Callable[[Path, NotebookNode], NotebookNode]:
+    """What puts the frames of its explorers into a notebook; they are drawn once and kept."""
+    return lambda path, notebook: slides.with_frames(path, notebook, cache / "frames")
+
+
+def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
     """The page of a notebook, from the last build if nothing that it depends on has changed."""
-    framed = slides.with_frames(path, notebook, cache / "frames")
     leads = beside(path, along)
     code = [Path(__file__).parent / "reading.py", *Path(__file__).parents[1].glob("*.py")]
     code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
@@ -257,15 +265,12 @@ class _Pages:
         rows = []
         for unit in units:
             lecture = lectures[unit.stem]
-            picture = f"static/pictures/{unit.stem}.png"
-            if lecture.picture:
-                self.site.data(picture, base64.b64decode(lecture.picture))
             rows.append(
                 {name: getattr(unit, name) for name in ("stem", "title", "label", "minutes")}
                 | {"number": unit.number, "points": unit.points, "exercises": unit.exercises}
                 | {
                     "goals": Markup(lecture.goals),
-                    "picture": picture if lecture.picture else "",
+                    "picture": lecture.picture and f"data:image/png;base64,{lecture.picture}",
                     "picture_words": lecture.picture_words,
                     "deck": f"slides/{unit.stem}.html" if unit.stem in decks else "",
                 }

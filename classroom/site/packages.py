@@ -47,6 +47,9 @@ NEEDS = {
     "pyodide-kernel": ["comm", "ipykernel", "ipython", "micropip", "piplite"],
     "piplite": ["micropip"],
 }
+# What the course's pictures do without: fonts for PDF files, and time zones.
+SPARED = ("fonttools", "pytz")
+LEFT_OUT = re.compile(r"/(tests|benchmarks|sample_data|afm|pdfcorefonts)/")  # of a wheel
 WANTED = (*KERNEL, "matplotlib", "sympy", "typing-extensions", *WIDGETS, *SHIPPED)
 SITE_PACKAGES = "/lib/python{}/site-packages"
 LIST_FONTS = """
@@ -201,7 +204,25 @@ def _compiled_and_pure(entries: Mapping[str, Any], wheels: Path, cache: Path) ->
     for name in sorted(names - given.keys() - kept.keys() - set(pure)):
         _pip_download(folder, name, platform=tag)  # whichever version there is for this Pyodide
     kept = {_name(wheel): wheel for wheel in sorted(folder.glob("*.whl"))}
-    return [(kept | given)[name] for name in sorted(names)]
+    return [_slim((kept | given)[name], cache / "slim") for name in sorted(names)]
+
+
+def _slim(wheel: Path, folder: Path) -> Path:
+    """The wheel without the tests that it brings: a third of SymPy, which nobody runs here."""
+    slim = folder / wheel.name
+    if slim.exists():
+        return slim
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        if not any(LEFT_OUT.search(name) for name in names):
+            return wheel
+        folder.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(slim, "w", zipfile.ZIP_DEFLATED) as smaller:
+            for name in names:
+                if not LEFT_OUT.search(name):
+                    info = zipfile.ZipInfo(name, EPOCH)
+                    smaller.writestr(info, archive.read(name), zipfile.ZIP_DEFLATED)
+    return slim
 
 
 def closure(entries: Mapping[str, Any], names: Iterable[str]) -> set[str]:
@@ -210,7 +231,7 @@ def closure(entries: Mapping[str, Any], names: Iterable[str]) -> set[str]:
     todo = [_plain(name) for name in names]
     while todo:
         name = todo.pop()
-        if name not in found and name in entries:
+        if name not in found and name in entries and name not in SPARED:
             found.add(name)
             todo += map(_plain, entries[name]["depends"])
     return found
@@ -339,7 +360,7 @@ def _add_needs(packages: dict[str, dict[str, Any]], root: Path) -> None:
     packages["matplotlib"]["depends"] = [*packages["matplotlib"]["depends"], FONTS]
     for entry in packages.values():
         names = sorted({_plain(name) for name in entry["depends"]})
-        entry["depends"] = [name for name in names if name in packages]
+        entry["depends"] = [n for n in names if n in packages and n not in SPARED]
 
 
 def _modules(wheel: Path) -> list[str]:
