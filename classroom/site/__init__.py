@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -238,8 +239,10 @@ class _Pages:
             if reading.stem != START:
                 suffix = "_exercises" if sheet else ""
                 place = f"handouts/{reading.stem}{suffix}.html"
-                body = Markup(reading.body)
-                self.write(place, "handout", title=reading.title, body=body, reading=reading)
+                # Another page of the same folder is, seen from here, in the folder beside.
+                near = re.sub(r'href="(\w+\.html)', rf'href="../{reading.folder}/\1', reading.body)
+                page = {"title": reading.title, "reading": reading, "body": Markup(near)}
+                self.write(place, "handout", **page)
 
     def _doors(self, reading: Reading, units: Sequence[Unit]) -> list[tuple[str, str]]:
         notebook = f"{reading.folder}/{reading.stem}.ipynb"
