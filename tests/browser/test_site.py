@@ -191,7 +191,11 @@ def leads_somewhere(root, path, address, pages):
 
 def test_all_units_are_on_the_landing_page_with_their_three_doors(site):
     page = BeautifulSoup((site.folder / "index.html").read_text(encoding="utf-8"), "html.parser")
-    assert [link.strong.get_text() for link in page.select(".three a")] == ["Read", "Run", "Lecture"]
+    assert [link.strong.get_text() for link in page.select(".three a")] == [
+        "Read",
+        "Run",
+        "Lecture",
+    ]
     assert [row["data-sheet"] for row in page.select(".units > li")] == [
         "exercises/02_momentum.ipynb",
         "exercises/05_two_heads.ipynb",
@@ -428,8 +432,8 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
 
     # After a reload the answers are there, and so are the points on the sheet's page.
     visit.page.reload()
-    filled = f"""text => {{ const shell = window.jupyterapp?.shell?.currentWidget?.content?.model;
-      return shell && [...shell.cells].some(cell => cell.sharedModel.source === text); }}"""
+    filled = """text => { const shell = window.jupyterapp?.shell?.currentWidget?.content?.model;
+      return shell && [...shell.cells].some(cell => cell.sharedModel.source === text); }"""
     visit.wait(filled, arg=ANSWERS["answer-bias"])
     visit.go("exercises/02_momentum.html")
     expect(visit.page.locator(".work-state")).to_contain_text(f"{total} points")
