@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 SEED = 48213
 
@@ -50,7 +51,7 @@ def notebook(path: Path) -> dict:
     }
 
 
-def mistakes(unit, every: int) -> dict:  # type: ignore[no-untyped-def]
+def mistakes(unit: Any, every: int) -> dict:
     """The verdict on every k-th known mistake of a unit: outcome, points and what is named."""
     said = {}
     known = [(e, m) for e in unit.exercises for m in e.misconceptions]

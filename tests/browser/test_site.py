@@ -1,4 +1,4 @@
-"""The site in a browser that reaches no other host: read, run, be graded, and find one's work again.
+"""The site in a browser that reaches no other host: read, run, be graded, find one's work again.
 
 Python in the browser takes compiled packages from the folder that COURSE_LITE_WHEELS names; without
 it, from their public address, where that answers. Without either, what needs Python in the browser
@@ -378,7 +378,7 @@ OUTPUTS = f"""() => {{ {IN_NOTEBOOK}
     const {{source, outputs}} = cell.toJSON();
     return {{
       source: join(source),
-      errors: outputs.filter(o => o.output_type === 'error').map(o => `${{o.ename}}: ${{o.evalue}}`),
+      errors: outputs.filter(o => o.output_type === 'error').map(o => o.ename + ': ' + o.evalue),
       text: outputs.map(o => join(o.text ?? o.data?.['text/plain'])).join('\\n'),
     }};
   }});
