@@ -34,8 +34,8 @@ from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, role
 from .drawing import drawn_map
-from .lite import Wanted, add_lite
-from .packages import Shelf, gather
+from .lite import PACKAGES, Wanted, add_lite
+from .packages import LOCK, Shelf, gather, runtime_address
 from .reading import Reading, read_page, with_shared
 
 TITLE = "Deep-learning homework that checks itself"
@@ -302,7 +302,13 @@ class _Pages:
         size = sum(path.stat().st_size for path in shelf.wheels.values())
         if shelf.runtime:
             size += sum(path.stat().st_size for path in shelf.runtime.iterdir())
-        facts = {"storage": self.course.storage, "size": f"{max(size // 10**6, 30)} MB"}
+        facts = {
+            "storage": self.course.storage,
+            "size": f"{max(size // 10**6, 30)} MB",
+            "pyodide": runtime_address(shelf),
+            "lock": f"{PACKAGES}/{LOCK}",
+            "fonts": shelf.font_folder,
+        }
         self.site.text("static/course.json", json.dumps(facts))
         license = (root / "LICENSE").read_text(encoding="utf-8")
         text = Markup("<pre>{}</pre>").format(license)

@@ -28,7 +28,7 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError
 
-from .packages import COURSE, KERNEL, LOCK, Shelf
+from .packages import COURSE, KERNEL, LOCK, Shelf, runtime_address
 
 APPS = ("lab", "notebooks")
 EXTENSIONS = ("@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension")
@@ -228,7 +228,7 @@ def _kernel(shelf: Shelf) -> dict[str, Any]:
         },
     }
     if shelf.runtime:
-        settings["pyodideUrl"] = "./static/pyodide/pyodide.mjs"
+        settings["pyodideUrl"] = f"./{runtime_address(shelf)}"
     return settings
 
 

@@ -117,6 +117,13 @@ def version() -> str:
     return PYODIDE_VERSION
 
 
+def runtime_address(shelf: Shelf) -> str:
+    """Where the browser finds Pyodide: on the site, or at its public address."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
+
+    return "static/pyodide/pyodide.mjs" if shelf.runtime else f"{PYODIDE_CDN_URL}/pyodide.mjs"
+
+
 # -- fetched, and kept ----------------------------------------------------------------------------
 
 
