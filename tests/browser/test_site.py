@@ -400,6 +400,35 @@ def run_all(visit) -> list[dict]:
     return cells
 
 
+def test_an_explorer_goes_live_in_the_page_and_all_its_controls_work(in_browser, visit):
+    visit.go("notebooks/02_momentum.html")
+    visit.page.get_by_role("button", name="Go live").first.click()
+    picture = visit.page.locator("div.course-live img")
+    expect(picture).to_be_visible(timeout=START_MS)
+    assert visit.page.locator("div.course-live input[type=range]").count() == 2
+    for control in ("input[type=range] >> nth=1", "input[type=radio] >> nth=0"):
+        before = picture.get_attribute("src")
+        visit.page.locator("div.course-live").locator(control).focus()
+        visit.page.keyboard.press("ArrowRight")
+        expect(picture).not_to_have_attribute("src", before)
+
+
+def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, site):
+    visit.go("exercises/02_momentum.html")
+    old = sheet(site)
+    old["metadata"]["course"]["digest"] = "older"
+    fill(old, "answer-bias", "factor = 5")
+    keep(visit, old)
+    visit.page.get_by_role("button", name="Go on with mine").click()
+    visit.page.get_by_role("button", name="Run this in your browser").click()
+    visit.page.get_by_role("button", name="Take the new one and keep mine beside it").click()
+    visit.wait(IS_IDLE)
+    link = visit.page.get_by_role("link", name="Back to the course")
+    link.click()
+    expect(visit.page.locator(".work-changed")).to_be_hidden()
+    assert source(kept(visit), "answer-bias") == "factor = 5"
+
+
 def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     in_browser, visit, site, tmp_path, monkeypatch
 ):

@@ -46,11 +46,23 @@ async function changed() {
       await takeNew(store, path, sheet);
       location.reload();
     }),
-    button("Go on with mine", () => { bar.hidden = true; }));
+    button("Go on with mine", wayBack));
   return true;
+}
+
+// The way back, small and out of the way.
+function wayBack() {
+  const link = document.createElement("a");
+  const page = path?.endsWith(".ipynb") && !path.includes(", mine") ? path.replace(/ipynb$/, "html") : "index.html";
+  link.href = root + page;
+  link.textContent = "Back to the course";
+  link.style.color = "inherit";
+  bar.style.left = "auto";
+  bar.style.borderTopLeftRadius = "6px";
+  bar.replaceChildren(link);
 }
 
 if (!await changed()) {
   await whileLoading();
-  bar.hidden = true;
+  wayBack();
 }

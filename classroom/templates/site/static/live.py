@@ -4,6 +4,7 @@ import base64
 import contextlib
 import io
 import json
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -13,7 +14,7 @@ from course_utils.explore import Explorer
 shell = InteractiveShell.instance()
 
 
-def run(source):
+def run(source: str) -> str:
     """Run a cell; the sentence of its error, if it has one."""
     heard = io.StringIO()
     with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
@@ -24,12 +25,12 @@ def run(source):
     return f"{type(error).__name__}: {error}" if error else ""
 
 
-def controls():
+def controls() -> str:
     """What can be moved, as data: sliders, choices and boxes to tick."""
     return json.dumps([described(*pair) for pair in _explorer()._controls.items()])
 
 
-def described(name, control):
+def described(name: str, control: Any) -> dict[str, Any]:
     """One control."""
     about = {"name": name, "label": control.description, "value": control.value}
     if hasattr(control, "options"):
@@ -42,7 +43,7 @@ def described(name, control):
     return about | {"kind": "box"}
 
 
-def draw(values):
+def draw(values: str) -> str:
     """The picture for these values, and the sentences beside it."""
     explorer, asked = _explorer(), json.loads(values)
     for name, value in asked.items():
@@ -58,5 +59,5 @@ def draw(values):
     return json.dumps({"png": png, "text": text, "goal": goal, "alt": explorer._alt})
 
 
-def _explorer():
+def _explorer() -> Explorer:
     return shell.user_ns["_explorer"]
