@@ -3,10 +3,10 @@ PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick doctor progress exercises notebooks check audit slides handouts links pictures lint lock benchmark clean
+.PHONY: help lab test quick doctor progress exercises notebooks check audit slides handouts site site-test links pictures lint lock benchmark clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 lab:  ## open the course in JupyterLab
 	$(RUN) lab
@@ -40,6 +40,12 @@ slides:  ## write the lectures as slides that work offline, into build/slides
 
 handouts:  ## write lectures and blank exercises for print, into build/handouts
 	$(RUN) dev course handout
+
+site:  ## write the course as a web site with Python in it, into build/site
+	$(RUN) dev course site $(ARGS)
+
+site-test:  ## run lectures, solutions and known mistakes with the browser's Python, in node
+	$(RUN) dev python -m classroom.site.proof $(ARGS)
 
 links:  ## write links, titles, points and maps anew from the table of units
 	$(RUN) course links

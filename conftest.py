@@ -21,9 +21,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What starts a browser, a notebook, a kernel or a sandbox: left out by `make quick`. The longest
 # come first.
 SLOW = [
+    "tests/browser/test_site.py",
     "tests/browser/test_every_lecture_in_lab.py",
     "tests/browser/",
     "tests/classroom/grading/test_class_of_1000.py",
+    "tests/classroom/test_site.py",
     "tests/classroom/test_nbgrader.py",
     "tests/classroom/test_new_unit.py",
     "tests/classroom/grading/test_hostile.py",

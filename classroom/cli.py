@@ -85,6 +85,20 @@ def add_commands(commands: Any) -> None:
     )
     handout.set_defaults(run=_handout)
 
+    site = commands.add_parser("site", help="write the course as a web site, with Python in it")
+    site.add_argument("--to", type=Path, metavar="DIR", help="the folder; build/site if not given")
+    site.add_argument(
+        "--offline-wheels",
+        type=Path,
+        metavar="DIR",
+        help="compiled wheels for Pyodide: then all that runs lies on the site",
+    )
+    site.add_argument(
+        "--base-path", default="/", metavar="PATH", help="where it will be served: /course/"
+    )
+    site.add_argument("--unit", action="append", default=[], help="only this unit; may be repeated")
+    site.set_defaults(run=_site)
+
     audit = commands.add_parser(
         "audit", help="change right answers a little and tell what the checks still call right"
     )
@@ -375,6 +389,27 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
         for file in write_own_sheets(solution, students, folder / unit, not options.html):
             print(f"wrote {file}", flush=True)
     return 0
+
+
+def _site(options: argparse.Namespace) -> int:
+    need("slides", "A site needs")
+    need("site", "A site needs")
+    from .site import build, require_base
+
+    root, start = course_root(), time.perf_counter()
+    target = options.to or root / "build" / "site"
+    base = require_base(options.base_path)
+    build(root, target, options.offline_wheels, base, options.unit, _show_step)
+    files = [path for path in target.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files) / 1e6
+    print(f"wrote {target}: {len(files)} files, {size:.0f} MB", end=", ")
+    print(f"{time.perf_counter() - start:.0f} s")
+    print(f"To look at it: python3 -m http.server --bind 127.0.0.1 --directory {target}")
+    return 0
+
+
+def _show_step(words: str) -> None:
+    print(f"  {words}", flush=True)
 
 
 def _audit(options: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def export_page(path: Path, along: Collection[Path] = ()) -> str:
     """The notebook as a page; links to the notebooks exported `along` lead to their pages."""
-    return as_page(path, sound(path, "a page"), _beside(path, along))
+    return as_page(path, sound(path, "a page"), beside(path, along))
 
 
 def write_page(path: Path, target: Path, along: Collection[Path] = ()) -> None:
@@ -42,7 +42,7 @@ def write_pages(paths: Sequence[Path], root: Path, folder: Path) -> Iterator[Pat
     targets = [folder / _inside(path, root).with_suffix(".html") for path in paths]
     notebooks = [sound(path, "a page") for path in paths]
     for path, notebook, target in zip(paths, notebooks, targets, strict=True):
-        write_whole(target, as_page(path, notebook, _beside(path, paths)))
+        write_whole(target, as_page(path, notebook, beside(path, paths)))
         yield target
 
 
@@ -53,14 +53,22 @@ def as_page(
 
     Links that it does not name are kept as they are, or else only their words are.
     """
-    soup = parsed(exporter("HTMLExporter", "course_page"), path, notebook, "a page")
-    _lead_elsewhere(soup, path, leads, keep)
-    _let_wide_tables_scroll(soup)
+    soup = page_soup(path, notebook, leads, keep)
     element(soup, "#mathjax").string = mathjax()
     return str(soup)
 
 
-def _beside(path: Path, along: Collection[Path]) -> dict[Path, str]:
+def page_soup(
+    path: Path, notebook: NotebookNode, leads: Mapping[Path, str], keep: bool = True
+) -> BeautifulSoup:
+    """The same as elements, and without MathJax: a site has it in a file of its own."""
+    soup = parsed(exporter("HTMLExporter", "course_page"), path, notebook, "a page")
+    _lead_elsewhere(soup, path, leads, keep)
+    _let_wide_tables_scroll(soup)
+    return soup
+
+
+def beside(path: Path, along: Collection[Path]) -> dict[Path, str]:
     """Where the pages of these notebooks are, seen from the page of `path`."""
     start = path.resolve().parent
     pages = {other.resolve(): other.resolve().with_suffix(".html") for other in along}

@@ -82,7 +82,7 @@ def _written(
     start, target, digest = time.perf_counter(), folder / f"{path.stem}.html", _digest(notebook)
     fresh = _digest_in(target) == digest
     if not fresh:
-        write_whole(target, _deck(path, _with_frames(path, notebook, cache), slides, digest))
+        write_whole(target, _deck(path, with_frames(path, notebook, cache), slides, digest))
     return Deck(target, not fresh, time.perf_counter() - start)
 
 
@@ -137,7 +137,7 @@ def _digest_in(deck: Path) -> str | None:
 # -- explorers ------------------------------------------------------------------------------------
 
 
-def _with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode:
+def with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode:
     """The notebook in which each explorer on a slide shows its frames behind a range input."""
     if not any(_is_explorer(o) for cell in _seen(notebook) for o in cell.outputs):
         return notebook

@@ -1,0 +1,335 @@
+"""The course as a static web site: pages to read, slides, handouts, and JupyterLite to work in.
+
+    build(root, Path("build/site"), wheels=None, base="/")
+
+Any web server or pages host can serve the folder, also from a sub-path; all addresses in it are
+relative. A second build writes only what has changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError
+from course_utils.units import UNITS, Unit, find
+
+from .. import outline, slides
+from ..handouts import without_navigation
+from ..notebooks import as_text, read
+from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
+from ..pages import beside
+from ..roles import Role, role
+from .drawing import drawn_map
+from .lite import PACKAGES, Wanted, add_lite
+from .packages import LOCK, Shelf, gather, runtime_address
+from .reading import Reading, read_page, with_shared
+
+TITLE = "Deep-learning homework that checks itself"
+PROMISE = (
+    "A course on the theory of deep learning. In the lectures every claim runs; in the exercises "
+    "every answer is checked against the definition of what was asked."
+)
+START = "00_start_here"
+STATIC = TEMPLATES / "site" / "static"
+SHARED = {"reveal.css": "reveal.js/reveal.css", "reveal.js": "reveal.js/reveal.js"}
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What every page says of the course, and the name under which a browser keeps its work."""
+
+    title: str
+    promise: str
+    storage: str
+    base: str
+
+
+def build(
+    root: Path,
+    target: Path,
+    wheels: Path | None = None,
+    base: str = "/",
+    units: Sequence[str] = (),
+    tell: Tell = lambda line: None,
+) -> Path:
+    """Write the site for these units, all if none is named; `tell` hears of each step."""
+    cache = root / "build"
+    course = Course(TITLE, PROMISE, _storage(base), base)
+    chosen = _chosen(units)
+    paths = list(_paths(root, chosen))
+    notebooks = {path: sound(path, "a page") for path in paths}
+    tell("packages for the browser")
+    shelf = gather(root, cache / "site-packages", wheels)
+    site = Wanted(target, keep=("lite",))
+    tell("JupyterLite")
+    digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
+    within = {_name(path): _marked(path, digests[path]) for path in paths}
+    add_lite(target / "lite", within, shelf, course.storage, cache / "site-packages")
+    tell("pictures of the explorers")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        framed = dict(zip(paths, pool.map(_framed(cache), paths, notebooks.values()), strict=True))
+    decks = _decks(root, chosen, tell)
+    readings = {}
+    for path in paths:
+        tell(_name(path))
+        readings[path] = _reading(path, framed[path], paths, cache)
+    pages = _Pages(site, course)
+    pages.shared(next(iter(readings.values())))
+    pages.decks(decks)
+    pages.readings(list(readings.values()), digests, chosen, shelf, notebooks)
+    pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], root)
+    pages.sources(root, chosen)
+    pages.others(list(readings.values()), shelf, root)
+    site.sweep()
+    return target
+
+
+def _storage(base: str) -> str:
+    """Two courses on one host never mix: the name has the title and the place."""
+    return f"{TITLE} {base}"
+
+
+def _chosen(units: Sequence[str]) -> list[Unit]:
+    wanted = [find(name) for name in units]
+    return [unit for unit in UNITS if not wanted or unit.stem in wanted]
+
+
+def _paths(root: Path, units: Sequence[Unit]) -> Iterator[Path]:
+    yield root / "notebooks" / f"{START}.ipynb"
+    for folder in ("notebooks", "exercises"):
+        for unit in units:
+            yield root / folder / f"{unit.stem}.ipynb"
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _digest_of(notebook: NotebookNode) -> str:
+    """Of what a student works on: a copy that was made from another text is an old one."""
+    parts = [f"{cell.id}\0{cell.cell_type}\0{cell.source}" for cell in notebook.cells]
+    return hashlib.sha256("\0\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _marked(path: Path, digest: str) -> NotebookNode:
+    """The notebook as it lies in JupyterLite: with a mark by which a copy of it is known."""
+    notebook = read(path)
+    notebook.metadata["course"] = {"digest": digest}
+    return notebook
+
+
+def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
+    paths = [root / "notebooks" / f"{unit.stem}.ipynb" for unit in units]
+    paths = [path for path in paths if outline.has_marks(read(path))]
+    written = []
+    for deck in slides.write_decks(paths, root / "build" / "slides", root / "build" / "frames"):
+        tell(f"slides {deck.target.stem}")
+        written.append(deck.target)
+    return written
+
+
+# -- pages, kept until something changes ----------------------------------------------------------
+
+
+def _framed(cache: Path) -> Callable[[Path, NotebookNode], NotebookNode]:
+    """What puts the frames of its explorers into a notebook; they are drawn once and kept."""
+    return lambda path, notebook: slides.with_frames(path, notebook, cache / "frames")
+
+
+def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
+    """The page of a notebook, from the last build if nothing that it depends on has changed."""
+    leads = beside(path, along)
+    code = [Path(__file__).parent / "reading.py", *Path(__file__).parents[1].glob("*.py")]
+    code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
+    total = hashlib.sha256(as_text(framed).encode())
+    for part in (*map(str, leads.values()), *(p.read_text(encoding="utf-8") for p in code)):
+        total.update(part.encode())
+    kept = cache / "site-pages" / f"{path.parent.name}-{path.stem}-{total.hexdigest()[:16]}.json"
+    if kept.exists():
+        return Reading(**json.loads(kept.read_text(encoding="utf-8")))
+    reading = read_page(path, without_navigation(framed), leads)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    for old in kept.parent.glob(f"{path.parent.name}-{path.stem}-*.json"):
+        old.unlink()
+    kept.write_text(json.dumps(dataclasses.asdict(reading)), encoding="utf-8")
+    return reading
+
+
+# -- what is written ------------------------------------------------------------------------------
+
+
+class _Pages:
+    """The pages of the site, each through its template."""
+
+    def __init__(self, site: Wanted, course: Course) -> None:
+        self.site = site
+        self.course = course
+        self.templates = Environment(
+            loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
+        )
+
+    def write(self, place: str, template: str, **about: Any) -> None:
+        """A page at its place; links in it lead `up` to the root of the site."""
+        up = about.pop("up", "../" * place.count("/"))
+        page = self.templates.get_template(f"site/{template}.html.j2")
+        self.site.page(place, page.render(up=up, course=self.course, **about) + "\n")
+
+    def shared(self, reading: Reading) -> None:
+        """Looks and scripts that all pages have in common."""
+        for path in sorted(STATIC.iterdir()):
+            self.site.copy(f"static/{path.name}", path)
+        self.site.text("static/reading.css", reading.looks)
+        self.site.text("static/reading.js", reading.scripts)
+        self.site.text("static/mathjax.js", mathjax())
+        for name, file in SHARED.items():
+            self.site.text(f"static/{name}", vendored(file))
+        for package in ("mathjax", "reveal.js"):
+            self.site.copy(f"static/{package}-LICENSE.txt", VENDOR / package / "LICENSE")
+
+    def decks(self, decks: Sequence[Path]) -> None:
+        """Slides, whose engine and formulas lie on the site once."""
+        parts = {mathjax(): "static/mathjax.js"}
+        parts |= {vendored(file): f"static/{name}" for name, file in SHARED.items()}
+        for deck in decks:
+            html = with_shared(deck.read_text(encoding="utf-8"), parts, "../")
+            self.site.page(f"slides/{deck.name}", html)
+
+    def readings(
+        self,
+        readings: Sequence[Reading],
+        digests: dict[Path, str],
+        units: Sequence[Unit],
+        shelf: Shelf,
+        notebooks: dict[Path, NotebookNode],
+    ) -> None:
+        """Lectures and sheets, and the same for print."""
+        for reading, path in zip(readings, digests, strict=True):
+            same = [other for other in readings if other.folder == reading.folder]
+            here = same.index(reading)
+            sheet = reading.folder == "exercises"
+            self.write(
+                reading.place,
+                "reading",
+                title=reading.title,
+                reading=reading,
+                body=Markup(reading.body),
+                doors=self._doors(reading, units),
+                before=same[here - 1] if here else None,
+                after=same[here + 1] if here + 1 < len(same) else None,
+                sheet=sheet,
+                digest=digests[path],
+                asks_id=any(role(cell) is Role.STUDENT for cell in notebooks[path].cells),
+                prefetch=_prefetched(shelf) if sheet else [],
+            )
+            if reading.stem != START:
+                suffix = "_exercises" if sheet else ""
+                place = f"handouts/{reading.stem}{suffix}.html"
+                # Another page of the same folder is, seen from here, in the folder beside.
+                near = re.sub(r'href="(\w+\.html)', rf'href="../{reading.folder}/\1', reading.body)
+                page = {"title": reading.title, "reading": reading, "body": Markup(near)}
+                self.write(place, "handout", **page)
+
+    def _doors(self, reading: Reading, units: Sequence[Unit]) -> list[tuple[str, str]]:
+        notebook = f"{reading.folder}/{reading.stem}.ipynb"
+        if reading.folder == "exercises":
+            return [
+                ("The lecture", f"notebooks/{reading.stem}.html"),
+                ("On paper", f"handouts/{reading.stem}_exercises.html"),
+                ("In JupyterLab", f"lite/lab/index.html?path={notebook}"),
+            ]
+        doors = [("Run this in your browser", f"lite/notebooks/index.html?path={notebook}")]
+        if reading.stem != START:
+            doors.append(("Exercises", f"exercises/{reading.stem}.html"))
+            if f"slides/{reading.stem}.html" in self.site.names:
+                doors.append(("Slides", f"slides/{reading.stem}.html"))
+            doors.append(("On paper", f"handouts/{reading.stem}.html"))
+        return doors
+
+    def landing(
+        self, units: Sequence[Unit], readings: Sequence[Reading], decks: Sequence[str], root: Path
+    ) -> None:
+        """The first page: what this is, the map, and what each unit teaches."""
+        lectures = {r.stem: r for r in readings if r.folder == "notebooks"}
+        rows = []
+        for unit in units:
+            lecture = lectures[unit.stem]
+            rows.append(
+                {name: getattr(unit, name) for name in ("stem", "title", "label", "minutes")}
+                | {"number": unit.number, "points": unit.points, "exercises": unit.exercises}
+                | {
+                    "goals": Markup(lecture.goals),
+                    "picture": lecture.picture and f"data:image/png;base64,{lecture.picture}",
+                    "picture_words": lecture.picture_words,
+                    "deck": f"slides/{unit.stem}.html" if unit.stem in decks else "",
+                }
+            )
+        self.site.copy("static/exercise.png", root / "docs" / "exercise.png")
+        self.write(
+            "index.html",
+            "landing",
+            title=self.course.title,
+            units=rows,
+            map=Markup(drawn_map(units)),
+            first_run=f"lite/notebooks/index.html?path=notebooks/{START}.ipynb",
+        )
+
+    def sources(self, root: Path, units: Sequence[Unit]) -> None:
+        """What the lectures rest on."""
+        text = (root / "notebooks" / "sources.toml").read_text(encoding="utf-8")
+        listed = tomllib.loads(text)["source"]
+        groups = [(unit, [s for s in listed if s["unit"] == unit.number]) for unit in units]
+        self.write("sources.html", "sources", title="Sources", groups=groups)
+
+    def others(self, readings: Sequence[Reading], shelf: Shelf, root: Path) -> None:
+        """Search, license, the page for addresses that lead nowhere, and facts for scripts."""
+        sections = [section for reading in readings for section in reading.sections]
+        self.site.text("static/search.json", json.dumps(sections, ensure_ascii=False))
+        size = sum(path.stat().st_size for path in shelf.wheels.values())
+        if shelf.runtime:
+            size += sum(path.stat().st_size for path in shelf.runtime.iterdir())
+        facts = {
+            "storage": self.course.storage,
+            "size": f"{max(size // 10**6, 30)} MB",
+            "pyodide": runtime_address(shelf),
+            "lock": f"{PACKAGES}/{LOCK}",
+            "fonts": shelf.font_folder,
+        }
+        self.site.text("static/course.json", json.dumps(facts))
+        license = (root / "LICENSE").read_text(encoding="utf-8")
+        text = Markup("<pre>{}</pre>").format(license)
+        self.write("license.html", "plain", title="License", body=text)
+        lost = Markup('<p>There is no such page. The <a href="{}">first page</a> lists all.</p>')
+        home = f"{self.course.base}index.html"
+        self.write(
+            "404.html", "plain", title="Not found", body=lost.format(home), up=self.course.base
+        )
+        self.site.text(".nojekyll", "")
+
+
+def _prefetched(shelf: Shelf) -> list[str]:
+    """What the browser may fetch while the student still reads."""
+    large = [name for name, path in shelf.wheels.items() if path.stat().st_size > 500_000]
+    files = [f"static/packages/{name}" for name in large]
+    return ["static/pyodide/pyodide.asm.wasm", *files] if shelf.runtime else files
+
+
+def require_base(base: str) -> str:
+    """`/course/` as it is; anything else gets a sentence."""
+    if not (base.startswith("/") and base.endswith("/")):
+        raise CourseError(f"--base-path is {base!r}; it begins and ends with /, such as /course/.")
+    return base

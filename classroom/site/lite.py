@@ -1,0 +1,273 @@
+"""JupyterLite on the site: its pages, the notebooks in it, and what its kernel loads.
+
+    add_lite(site / "lite", notebooks, shelf, storage="my course", cache=cache)
+
+The program is unpacked once for each version and kept; notebooks, packages and settings are laid
+beside it here, so that a second build takes seconds.
+"""
+
+from __future__ import annotations
+
+import base64
+import filecmp
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from course_utils.files import CourseError
+
+from .packages import COURSE, KERNEL, LOCK, Shelf, runtime_address
+
+APPS = ("lab", "notebooks")
+EXTENSIONS = ("@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension")
+KERNEL_PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
+PACKAGES = "static/packages"
+SAVE_SECONDS = 3
+OVERRIDES = {
+    "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": SAVE_SECONDS},
+    "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\n]{1000,})")
+NO_TIME = "2020-01-01T00:00:00Z"  # of every folder in the listing
+
+
+def add_lite(
+    target: Path, notebooks: Mapping[str, NotebookNode], shelf: Shelf, storage: str, cache: Path
+) -> None:
+    """Write JupyterLite with these notebooks; what has not changed is not written again."""
+    wanted = Wanted(target)
+    program = _program(cache)
+    for path in sorted(p for p in program.rglob("*") if p.is_file()):
+        name = path.relative_to(program).as_posix()
+        if re.fullmatch(r"build/fa-.*(svg|eot|ttf|woff)", name):
+            continue  # fonts for browsers that could not run Python
+        if path.name == "jupyter-lite.json":
+            wanted.text(name, _settings(path, shelf, storage))
+        elif path.name == "index.html":
+            wanted.text(name, _page(path, program))
+        else:
+            wanted.copy(name, path)
+    for wheel in shelf.wheels.values():
+        wanted.copy(f"{PACKAGES}/{wheel.name}", wheel)
+    wanted.text(f"{PACKAGES}/{LOCK}", json.dumps(shelf.lock, indent=1, sort_keys=True))
+    if shelf.runtime:
+        for path in shelf.runtime.iterdir():
+            if path.name != LOCK:
+                wanted.copy(f"static/pyodide/{path.name}", path)
+    for name, notebook in notebooks.items():
+        wanted.text(f"files/{name}", joined(notebook))
+    for folder, listing in _listings(target, notebooks).items():
+        wanted.text(f"api/contents/{folder}all.json", listing)
+    wanted.sweep()
+
+
+class Wanted:
+    """The files that a folder is to hold: unchanged ones stay, others go."""
+
+    def __init__(self, folder: Path, keep: Sequence[str] = ()) -> None:
+        self.folder = folder
+        self.keep = keep  # folders that someone else looks after
+        self.names: set[str] = set()
+
+    def text(self, name: str, text: str) -> None:
+        """Write a text, unless it stands there."""
+        self.data(name, text.encode())
+
+    def data(self, name: str, data: bytes) -> None:
+        """Write bytes, unless they stand there."""
+        self.names.add(name)
+        target = self.folder / name
+        if not target.is_file() or target.read_bytes() != data:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+    def page(self, name: str, html: str) -> None:
+        """Write a page; its pictures lie on the site once, however many pages show them."""
+        up = "../" * name.count("/")
+
+        def moved(found: re.Match[str]) -> str:
+            png = base64.b64decode(found[1])
+            place = f"static/pictures/{hashlib.sha256(png).hexdigest()[:20]}.webp"
+            self.names.add(place)
+            if not (self.folder / place).is_file():
+                self.data(place, _smaller(png))
+            return up + place
+
+        self.text(name, PICTURE.sub(moved, html))
+
+    def copy(self, name: str, path: Path) -> None:
+        """Copy a file, unless the same stands there."""
+        self.names.add(name)
+        target = self.folder / name
+        if not target.is_file() or not filecmp.cmp(path, target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+
+    def sweep(self) -> None:
+        """Remove what no one asked for: files of an older build."""
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            name = path.relative_to(self.folder).as_posix()
+            if name.split("/")[0] in self.keep:
+                continue
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+            elif path.is_file() and name not in self.names:
+                path.unlink()
+
+
+def _smaller(png: bytes) -> bytes:
+    """The same picture, to the last pixel, in half the bytes."""
+    from PIL import Image
+
+    out = io.BytesIO()
+    options = {"lossless": True, "quality": 60, "method": 4}
+    Image.open(io.BytesIO(png)).convert("RGB").save(out, "WEBP", **options)
+    return out.getvalue()
+
+
+def joined(notebook: NotebookNode) -> str:
+    """The notebook with each text as one string: JupyterLite stumbles over lists of lines."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+# -- the program ----------------------------------------------------------------------------------
+
+
+def _program(cache: Path) -> Path:
+    """JupyterLite without notebooks, unpacked once a version."""
+    import jupyterlite_core
+
+    parts = [jupyterlite_core.__version__, json.dumps(OVERRIDES), *APPS, *EXTENSIONS, *_versions()]
+    kept = cache / f"lite-{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:16]}"
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(prefix="course-") as scratch:
+            built = _build(Path(scratch))
+            shutil.copytree(built, kept.with_suffix(".part"), dirs_exist_ok=True)
+        kept.with_suffix(".part").rename(kept)  # only now: half a folder is built again
+    return kept
+
+
+def _versions() -> Iterable[str]:
+    return (json.loads(path.read_text(encoding="utf-8"))["version"] for path in _extensions())
+
+
+def _extensions() -> list[Path]:
+    """The package files of the extensions that the notebooks need."""
+    folder = Path(sys.prefix) / "share/jupyter/labextensions"
+    return [folder / name / "package.json" for name in EXTENSIONS]
+
+
+def _build(scratch: Path) -> Path:
+    """Let JupyterLite build itself; our extensions only, whatever else is installed here."""
+    (scratch / "overrides.json").write_text(json.dumps(OVERRIDES), encoding="utf-8")
+    settings = {
+        "ignore_sys_prefix": ["federated_extensions"],
+        "federated_extensions": [str(path.parent) for path in _extensions()],
+        "apps": APPS,
+        "no_sourcemaps": True,
+        "no_unused_shared_packages": True,
+        "output_dir": str(scratch / "out"),
+    }
+    config = json.dumps({"LiteBuildConfig": settings})
+    (scratch / "jupyter_lite_config.json").write_text(config, encoding="utf-8")
+    command = [sys.executable, "-m", "jupyterlite_core", "build", "--lite-dir", str(scratch)]
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTERLITE_")}
+    done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, env=variables)
+    if done.returncode:
+        raise CourseError(f"JupyterLite could not be built: {(done.stderr or done.stdout)[-2000:]}")
+    return scratch / "out"
+
+
+# -- settings -------------------------------------------------------------------------------------
+
+
+def _settings(path: Path, shelf: Shelf, storage: str) -> str:
+    """JupyterLite's own settings, with ours in the file at its root."""
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    data = settings.setdefault("jupyter-config-data", {})
+    if "appVersion" in data or "federated_extensions" in data:
+        data["contentsAllJsonFile"] = "all.json"
+        data["exposeAppInBrowser"] = True  # for the tests, and for who wants to build on it
+        data["appName"] = "Deep-learning homework that checks itself"
+        for kind in ("contents", "settings", "workspaces"):
+            data[f"{kind}StorageName"] = f"{storage} · {kind}"
+        data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = _kernel(shelf)
+    return json.dumps(settings, indent=2, sort_keys=True) + "\n"
+
+
+def _page(path: Path, program: Path) -> str:
+    """A page of JupyterLite, with an icon and the course's own script beside it."""
+    up = "../" * len(path.relative_to(program).parts)
+    ours = f'<link rel="icon" href="{up}static/icon.svg" type="image/svg+xml">'
+    if path.parent.name in APPS:
+        ours += f'<script type="module" src="{up}static/beside.js"></script>'
+    html = path.read_text(encoding="utf-8")
+    return html.replace("<html>", '<html lang="en">', 1).replace("</head>", f"{ours}</head>", 1)
+
+
+def _kernel(shelf: Shelf) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "disablePyPIFallback": True,
+        "loadPyodideOptions": {
+            "lockFileURL": f"./{PACKAGES}/{LOCK}",
+            "packages": [*KERNEL, COURSE],
+            "env": {"MPLCONFIGDIR": shelf.font_folder},
+        },
+    }
+    if shelf.runtime:
+        settings["pyodideUrl"] = f"./{runtime_address(shelf)}"
+    return settings
+
+
+# -- the list of files ----------------------------------------------------------------------------
+
+
+def _listings(target: Path, notebooks: Mapping[str, NotebookNode]) -> dict[str, str]:
+    """What a Jupyter server would answer for each folder."""
+    folders: dict[str, dict[str, dict[str, Any]]] = {"": {}}
+    for name in notebooks:
+        folder, _, file = name.rpartition("/")
+        row = _row(file, name, "notebook")
+        about = (target / "files" / name).stat()
+        changed = datetime.fromtimestamp(int(about.st_mtime), tz=UTC).isoformat()
+        row |= {"size": about.st_size, "created": changed, "last_modified": changed}
+        folders.setdefault(f"{folder}/", {})[file] = row
+        folders[""][folder] = _row(folder, folder, "directory")
+    return {
+        folder: json.dumps(
+            _row(folder.rstrip("/").rpartition("/")[2], folder.rstrip("/"), "directory")
+            | {"content": list(rows.values()), "format": "json"},
+            indent=1,
+        )
+        for folder, rows in folders.items()
+    }
+
+
+def _row(name: str, path: str, kind: str) -> dict[str, Any]:
+    return {
+        "content": None,
+        "created": NO_TIME,
+        "format": None,
+        "hash": None,
+        "hash_algorithm": None,
+        "last_modified": NO_TIME,
+        "mimetype": None,
+        "name": name,
+        "path": path,
+        "size": None,
+        "type": kind,
+        "writable": True,
+    }

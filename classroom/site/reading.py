@@ -1,0 +1,142 @@
+"""Lectures and sheets as pages of the site: what stands on a page, and where it leads.
+
+    reading = read_page(Path("notebooks/02_momentum.ipynb"), notebook, leads)
+
+The page's body is that of pages.py; scripts and looks, which are the same on every page, are taken
+out of it, and lie on the site once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
+
+from ..offline import element
+from ..pages import page_soup
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+
+PICTURE = re.compile(r"data:image/png;base64,(.+)", re.DOTALL)
+
+
+@dataclass
+class Reading:
+    """A notebook as a page: its place on the site, its body, and what others need of it."""
+
+    place: str  # on the site, such as notebooks/02_momentum.html
+    title: str
+    body: str
+    looks: str
+    scripts: str
+    contents: list[tuple[str, str, str]]  # level, name of the anchor, words
+    sections: list[dict[str, str]]  # for the search
+    goals: str = ""
+    picture: str = ""  # PNG in base64
+    picture_words: str = ""
+
+    @property
+    def folder(self) -> str:
+        """`notebooks` or `exercises`."""
+        return self.place.partition("/")[0]
+
+    @property
+    def stem(self) -> str:
+        """`02_momentum`."""
+        return Path(self.place).stem
+
+
+def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> Reading:
+    """The page of a notebook, in parts."""
+    soup = page_soup(path, notebook, leads, keep=False)
+    main = element(soup, "main")
+    _open_explorers_in_the_page(main)
+    place = f"{path.parent.name}/{path.stem}.html"
+    title = element(soup, "title").get_text()
+    picture = main.select_one("figure img")
+    return Reading(
+        place=place,
+        title=title,
+        body=main.decode_contents(),
+        looks="\n".join(str(style.string) for style in soup.select("head style")),
+        scripts="\n".join(s.get_text() for s in soup.select("head script") if not s.get("id")),
+        contents=list(_contents(main)),
+        sections=list(_sections(main, place, title)),
+        goals=_goals(main),
+        picture=_png(picture),
+        picture_words=str(picture["alt"]) if picture else "",
+    )
+
+
+def _contents(main: Tag) -> Iterator[tuple[str, str, str]]:
+    for heading in main.select("h2[id], h3[id]"):
+        yield heading.name, str(heading["id"]), " ".join(heading.get_text().split())
+
+
+def _goals(main: Tag) -> str:
+    """What the reader can do afterwards: the list under the sentence that ends with `you can`."""
+    for sentence in main.select("p > strong"):
+        paragraph = sentence.parent
+        after = paragraph.find_next_sibling("ul") if paragraph else None
+        if sentence.get_text().strip().endswith("you can") and after:
+            return str(after)
+    return ""
+
+
+def _png(picture: Tag | None) -> str:
+    found = PICTURE.match(str(picture["src"])) if picture else None
+    return found[1] if found else ""
+
+
+def _sections(main: Tag, place: str, title: str) -> Iterator[dict[str, str]]:
+    """The words of each section, with the address of its heading: what the search looks through."""
+    heading, anchor = "", ""
+    words: list[str] = []
+    for tag in main.select("h1, h2, h3, p, li, td, th, pre"):
+        if tag.name in ("h1", "h2", "h3"):
+            if words:
+                yield _section(place, title, heading, anchor, words)
+            words = []
+            heading = "" if tag.name == "h1" else " ".join(tag.get_text().split())
+            anchor = "" if tag.name == "h1" else str(tag.get("id", ""))
+        elif not tag.find_parent(["pre", "li", "td"]):
+            words.append(" ".join(tag.get_text().split()))
+    if words:
+        yield _section(place, title, heading, anchor, words)
+
+
+def _section(
+    place: str, title: str, heading: str, anchor: str, words: Sequence[str]
+) -> dict[str, str]:
+    at = f"{place}#{anchor}" if anchor else place
+    return {"at": at, "page": title, "heading": heading, "words": " ".join(words)}
+
+
+def _open_explorers_in_the_page(main: Tag) -> None:
+    """An explorer knows the cell it came from: a kernel in the page can take over there."""
+    for frames in main.select(".course-frames"):
+        cell = frames.find_parent(class_="jp-CodeCell")
+        if cell is not None:
+            frames["data-cell"] = str(cell.get("id", "")).removeprefix("cell-id=")
+
+
+def with_shared(html: str, parts: Mapping[str, str], up: str) -> str:
+    """A deck whose large parts lie on the site once: `parts` says which text is in which file."""
+    for text, place in parts.items():
+        start = html.find(f">{text}</")
+        if start < 0:
+            continue
+        opening = html.rfind("<", 0, start)
+        end = html.index(">", start + len(text) + 2) + 1
+        kind, _, attributes = html[opening + 1 : start].partition(" ")
+        if kind == "style":
+            tag = f'<link {attributes} rel="stylesheet" href="{up}{place}">'
+        else:
+            tag = f'<script {attributes} src="{up}{place}"></script>'
+        html = html[:opening] + tag + html[end:]
+    return html

@@ -1,0 +1,478 @@
+"""The site in a browser that reaches no other host: read, run, be graded, find one's work again.
+
+Python in the browser takes compiled packages from the folder that COURSE_LITE_WHEELS names; without
+it, from their public address, where that answers. Without either, what needs Python in the browser
+is skipped, and fails where COURSE_LITE=must promises it, as `.ci/run` does where it can.
+"""
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import re
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import Page, expect
+
+from classroom import printing
+from classroom.site import build
+from course_utils import cli
+from tests.browser.lab import REPOSITORY
+from tests.browser.test_pages_accessible import (
+    LEAVE_ONE_OF_EACH,
+    WIDER_THAN_THE_SCREEN,
+    violations,
+)
+
+UNITS = ["02", "05"]
+SHEET, LECTURE = "exercises/02_momentum.ipynb", "notebooks/02_momentum.ipynb"
+START_MS, RUN_MS = 240_000, 300_000  # a busy machine is slow, not wrong
+ANSWERS = {
+    "answer-bias": "factor = 1 - beta**t",  # right
+    "answer-half-life": 'half_life = "1/beta"',  # wrong
+    "answer-equivalent-rules": "alpha, epsilon = beta, delta",  # misconceived
+}  # and the others blank
+
+
+# -- the site, its server and its pages -----------------------------------------------------------
+
+
+@dataclass
+class Site:
+    folder: Path
+    url: str
+    python: str  # why Python cannot run in its pages; empty if it can
+    hosts: str  # that the browser may reach
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Python's own server, as a reader starts it with `python3 -m http.server`."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Iterator[Site]:
+    """Two units of the course under a sub-path; fetched packages are kept in build/."""
+    root = tmp_path_factory.mktemp("host")
+    named = os.environ.get("COURSE_LITE_WHEELS")
+    folder = build(REPOSITORY, root / "course", Path(named) if named else None, "/course/", UNITS)
+    missing, host = ("", "") if named else public_address()
+    handler = functools.partial(Quiet, directory=root)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        hosts = f"127.0.0.1 , EXCLUDE {host}" if host else "127.0.0.1"
+        yield Site(folder, f"http://127.0.0.1:{server.server_port}/course", missing, hosts)
+        server.shutdown()
+        thread.join()
+
+
+def public_address() -> tuple[str, str]:
+    """Why the public address of Python's packages cannot be used, and its host."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_LOCK_DEFAULT_URL
+
+    try:
+        with urllib.request.urlopen(PYODIDE_LOCK_DEFAULT_URL, timeout=10):
+            return "", str(urlsplit(PYODIDE_LOCK_DEFAULT_URL).hostname)
+    except (OSError, urllib.error.URLError) as error:
+        return f"COURSE_LITE_WHEELS is not set and the public address says: {error}", ""
+
+
+@pytest.fixture(scope="module")
+def chrome(site, browser):
+    """A browser that reaches the site alone; `browser` has looked whether there is one."""
+    if site.hosts == "127.0.0.1":
+        yield browser
+        return
+    with printing.browser(but=site.hosts) as chrome:
+        yield chrome
+
+
+@dataclass
+class Visit:
+    """A reader's window, and what must not happen in it."""
+
+    page: Page
+    site: Site
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("console", self._hear)
+        self.page.on("request", self._watch)
+
+    def _hear(self, message) -> None:
+        if message.type == "error":
+            self.problems.append(f"console: {message.text[:300]} {message.location}")
+
+    def _watch(self, request) -> None:
+        allowed = (self.site.url, "data:", "blob:")
+        host = self.site.hosts.rpartition(" ")[2]
+        if not request.url.startswith(allowed) and urlsplit(request.url).hostname != host:
+            self.problems.append(f"outside request: {request.url[:300]}")
+
+    def go(self, place: str) -> None:
+        self.page.goto(f"{self.site.url}/{place}")
+
+    def wait(self, what: str, arg: object = None, timeout: int = START_MS) -> None:
+        self.page.wait_for_function(what, arg=arg, timeout=timeout)
+
+
+@pytest.fixture
+def visit(chrome, site) -> Iterator[Visit]:
+    with visiting(chrome, site) as visit:
+        yield visit
+
+
+@contextlib.contextmanager
+def visiting(chrome, site, **options) -> Iterator[Visit]:
+    """A window of its own: what the browser keeps is that of this test alone."""
+    context = chrome.new_context(viewport={"width": 1200, "height": 900}, **options)
+    context.set_default_timeout(START_MS)
+    visit = Visit(context.new_page(), site)
+    yield visit
+    context.close()
+    assert visit.problems == []
+
+
+# -- pages to read --------------------------------------------------------------------------------
+
+
+def test_no_link_is_dead(site):
+    pages = {
+        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in site.folder.rglob("*.html")
+        if "lite" not in path.relative_to(site.folder).parts
+    }
+    assert len(pages) > 10
+    dead = [
+        (path.name, address)
+        for path, page in pages.items()
+        for address in addresses(page)
+        if not leads_somewhere(site.folder, path, address, pages)
+    ]
+    assert dead == []
+
+
+def addresses(page):
+    found = page.select("[href], [src]")
+    return {str(tag.get("href") or tag.get("src")) for tag in found}
+
+
+def leads_somewhere(root, path, address, pages):
+    url = urlsplit(address)
+    if url.scheme in ("http", "https", "mailto", "data"):
+        return True
+    if url.path.startswith("/"):
+        target = root.parent / unquote(url.path[1:])
+    else:
+        target = (path.parent / unquote(url.path)) if url.path else path
+    if not target.resolve().is_file():
+        return False
+    if url.query.startswith("path="):
+        return (root / "lite" / "files" / url.query.removeprefix("path=")).is_file()
+    if url.fragment and target.resolve() in pages and path.parent.name != "slides":
+        page = pages[target.resolve()]
+        return page.find(id=url.fragment) or page.find(id=unquote(url.fragment))
+    return True
+
+
+def test_all_units_are_on_the_landing_page_with_their_three_doors(site):
+    page = BeautifulSoup((site.folder / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert [link.strong.get_text() for link in page.select(".three a")] == [
+        "Read",
+        "Run",
+        "Lecture",
+    ]
+    assert [row["data-sheet"] for row in page.select(".units > li")] == [
+        "exercises/02_momentum.ipynb",
+        "exercises/05_two_heads.ipynb",
+    ]
+    assert len(page.select(".map a")) == 2
+    assert "translate between the two ways" in page.select_one(".units details").get_text()
+
+
+@pytest.mark.parametrize(
+    ("place", "theme", "width"),
+    [
+        ("index.html", "light", 1200),
+        ("index.html", "dark", 390),
+        ("notebooks/02_momentum.html", "light", 390),
+        ("notebooks/02_momentum.html", "dark", 1200),
+        ("exercises/05_two_heads.html", "dark", 390),
+        ("exercises/05_two_heads.html", "light", 1200),
+        ("sources.html", "dark", 1200),
+    ],
+)
+def test_a_page_has_no_barriers_in_light_and_dark_on_desk_and_phone(
+    chrome, site, place, theme, width
+):
+    with visiting(chrome, site, color_scheme=theme) as visit:
+        visit.page.set_viewport_size({"width": width, "height": 850})
+        visit.go(place)
+        assert visit.page.locator(f"html[data-theme={theme}]").count() == 1
+        if place != "index.html":
+            visit.wait("window.pageIsReady")
+        assert visit.page.evaluate(WIDER_THAN_THE_SCREEN) == []
+        folds = visit.page.locator("details")
+        folds.evaluate_all("all => all.forEach(one => { one.open = true; })")
+        visit.page.evaluate(LEAVE_ONE_OF_EACH)
+        assert violations(visit.page) == []
+
+
+def test_the_search_finds_a_section_by_its_words_and_the_keyboard_gets_there(visit):
+    visit.go("index.html")
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("cold start")
+    first = visit.page.locator("#found li a").first
+    expect(first).to_contain_text("The cold start")
+    visit.page.keyboard.press("Tab")  # the button for the dark
+    visit.page.keyboard.press("Tab")
+    expect(first).to_be_focused()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_url(re.compile("02_momentum.html#5-The-cold-start"))
+
+
+def test_an_explorer_moves_on_a_reading_page_without_a_kernel(visit):
+    visit.go("notebooks/02_momentum.html")
+    explorer = visit.page.locator(".course-frames").first
+    before = explorer.locator("output").inner_text()
+    explorer.locator("input").focus()
+    visit.page.keyboard.press("ArrowRight")
+    expect(explorer.locator("output")).not_to_have_text(before)
+    assert explorer.locator("figure:visible").count() == 1
+
+
+# -- work is kept ---------------------------------------------------------------------------------
+
+WRITE = """async ([path, notebook, storage]) => {
+  const {Store} = await import(new URL('../static/store.js', location.href).href);
+  await new Store(storage).write(path, notebook);
+}"""
+READ = """async ([path, storage]) => {
+  const {Store} = await import(new URL('../static/store.js', location.href).href);
+  return new Store(storage).read(path);
+}"""
+STORAGE = "document.body.dataset.storage"
+
+
+def sheet(site, name=SHEET):
+    return json.loads((site.folder / "lite" / "files" / name).read_text(encoding="utf-8"))
+
+
+def kept(visit, path=SHEET):
+    return visit.page.evaluate(READ, [path, visit.page.evaluate(STORAGE)])
+
+
+def keep(visit, notebook, path=SHEET):
+    visit.page.evaluate(WRITE, [path, notebook, visit.page.evaluate(STORAGE)])
+
+
+def source(notebook, cell_id):
+    return next(cell["source"] for cell in notebook["cells"] if cell["id"] == cell_id)
+
+
+def fill(notebook, cell_id, text):
+    next(cell for cell in notebook["cells"] if cell["id"] == cell_id)["source"] = text
+
+
+def test_a_changed_sheet_says_so_and_carries_over_the_answers_of_the_same_exercises(visit, site):
+    visit.go("exercises/02_momentum.html")
+    old = sheet(site)
+    old["metadata"]["course"]["digest"] = "older"
+    fill(old, "answer-bias", "factor = 1")
+    fill(old, "answer-half-life", "half_life = 7")
+    fill(old, "text-half-life", "## Exercise 2.7\n\nAnother question.")
+    keep(visit, old)
+    visit.page.reload()
+    notice = visit.page.locator(".work-changed")
+    expect(notice).to_be_visible()
+    notice.get_by_role("button", name="Take the new one and keep mine beside it").click()
+    expect(notice).to_be_hidden()
+    expect(visit.page.locator(".work-state")).to_contain_text("with 1 answer of yours")
+    now = kept(visit)
+    assert source(now, "answer-bias") == "factor = 1"
+    assert source(now, "answer-half-life") == "half_life = ____"
+    assert source(now, "text-half-life") == source(sheet(site), "text-half-life")
+    beside = kept(visit, "exercises/02_momentum, mine 1.ipynb")
+    assert source(beside, "answer-half-life") == "half_life = 7"
+
+
+def test_a_sheet_goes_out_to_a_file_and_comes_back_from_it(visit, site, tmp_path):
+    visit.go("exercises/02_momentum.html")
+    button = functools.partial(visit.page.get_by_role, "button")
+    expect(button(name="Download my sheet")).to_be_disabled()
+    mine = sheet(site)
+    fill(mine, "answer-bias", "factor = 3")
+    keep(visit, mine)
+    visit.page.reload()
+    with visit.page.expect_download() as coming:
+        button(name="Download my sheet").click()
+    coming.value.save_as(tmp_path / "02_momentum.ipynb")
+    notebook = nbformat.read(tmp_path / "02_momentum.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    button(name="Start this sheet anew").click()
+    expect(button(name="Download my sheet")).to_be_disabled()
+    assert kept(visit) is None
+    visit.page.locator("input[type=file]").set_input_files(tmp_path / "02_momentum.ipynb")
+    expect(visit.page.locator(".work-state")).to_contain_text("that of 02_momentum.ipynb")
+    assert source(kept(visit), "answer-bias") == "factor = 3"
+
+
+def test_a_file_that_is_not_of_this_sheet_is_refused_with_a_sentence(visit, tmp_path):
+    visit.go("exercises/02_momentum.html")
+    (tmp_path / "photo.ipynb").write_text("{}", encoding="utf-8")
+    visit.page.locator("input[type=file]").set_input_files(tmp_path / "photo.ipynb")
+    expect(visit.page.locator(".work-state")).to_contain_text("photo.ipynb cannot be taken: none")
+    assert kept(visit) is None
+
+
+def test_points_are_shown_on_the_landing_page_from_what_the_browser_has(visit, site):
+    visit.go("exercises/02_momentum.html")
+    mine = sheet(site)
+    check = next(cell for cell in mine["cells"] if cell["id"] == "check-bias")
+    said = "2.3 bias: right, 2 of 2 points. Well done."
+    check["outputs"] = [
+        {
+            "output_type": "execute_result",
+            "execution_count": 1,
+            "metadata": {},
+            "data": {"text/plain": said},
+        }
+    ]
+    keep(visit, mine)
+    visit.go("index.html")
+    row = visit.page.locator("li[data-sheet='exercises/02_momentum.ipynb']")
+    expect(row).to_contain_text("You have 2 of 15; 1 of 7 exercises right.")
+    expect(visit.page.locator(".progress-all")).to_contain_text("Nothing is sent anywhere")
+
+
+# -- Python in the browser ------------------------------------------------------------------------
+
+KERNEL = "window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel"
+IS_IDLE = f"() => {KERNEL}?.status === 'idle'"
+IN_NOTEBOOK = "const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];"
+RUN_ALL = """() => {
+  window.courseDone = false;
+  window.jupyterapp.commands.execute('notebook:run-all-cells')
+    .finally(() => { window.courseDone = true; });
+}"""
+FILL = f"""([id, text]) => {{ {IN_NOTEBOOK}
+  cells.find(cell => cell.id === id).sharedModel.setSource(text);
+}}"""
+OUTPUTS = f"""() => {{ {IN_NOTEBOOK}
+  const join = text => Array.isArray(text) ? text.join('') : text ?? '';
+  return cells.filter(cell => cell.type === 'code').map(cell => {{
+    const {{source, outputs}} = cell.toJSON();
+    return {{
+      source: join(source),
+      errors: outputs.filter(o => o.output_type === 'error').map(o => o.ename + ': ' + o.evalue),
+      text: outputs.map(o => join(o.text ?? o.data?.['text/plain'])).join('\\n'),
+    }};
+  }});
+}}"""
+
+
+@pytest.fixture
+def in_browser(site):
+    """Python can run in the browser here; else it fails where it was promised, and is skipped."""
+    if site.python:
+        (pytest.fail if os.environ.get("COURSE_LITE") == "must" else pytest.skip)(site.python)
+
+
+def run_all(visit) -> list[dict]:
+    visit.page.evaluate(RUN_ALL)
+    visit.wait("() => window.courseDone", timeout=RUN_MS)
+    cells = visit.page.evaluate(OUTPUTS)
+    assert [cell["errors"] for cell in cells if cell["errors"]] == []
+    return cells
+
+
+def test_an_explorer_goes_live_in_the_page_and_all_its_controls_work(in_browser, visit):
+    visit.go("notebooks/02_momentum.html")
+    visit.page.get_by_role("button", name="Go live").first.click()
+    picture = visit.page.locator("div.course-live img")
+    expect(picture).to_be_visible(timeout=START_MS)
+    assert visit.page.locator("div.course-live input[type=range]").count() == 2
+    for control in ("input[type=range] >> nth=1", "input[type=radio] >> nth=0"):
+        before = picture.get_attribute("src")
+        visit.page.locator("div.course-live").locator(control).focus()
+        visit.page.keyboard.press("ArrowRight")
+        expect(picture).not_to_have_attribute("src", before)
+
+
+def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, site):
+    visit.go("exercises/02_momentum.html")
+    old = sheet(site)
+    old["metadata"]["course"]["digest"] = "older"
+    fill(old, "answer-bias", "factor = 5")
+    keep(visit, old)
+    visit.page.get_by_role("button", name="Go on with mine").click()
+    visit.page.get_by_role("button", name="Run this in your browser").click()
+    visit.page.get_by_role("button", name="Take the new one and keep mine beside it").click()
+    visit.wait(IS_IDLE)
+    link = visit.page.get_by_role("link", name="Back to the course")
+    link.click()
+    expect(visit.page.locator(".work-changed")).to_be_hidden()
+    assert source(kept(visit), "answer-bias") == "factor = 5"
+
+
+def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
+    in_browser, visit, site, tmp_path, monkeypatch
+):
+    # From the landing page to the lecture, which runs as it stands, and its explorer moves.
+    visit.go("index.html")
+    visit.page.get_by_role("link", name="02 · Momentum is a running average").click()
+    visit.page.get_by_role("link", name="Run this in your browser").click()
+    visit.wait(IS_IDLE)
+    run_all(visit)
+    explorer = visit.page.locator(".widget-vbox").first
+    picture = explorer.locator("img.widget-image").first
+    before = picture.get_attribute("src")
+    explorer.locator(".noUi-handle").first.focus()
+    visit.page.keyboard.press("ArrowRight")
+    expect(picture).not_to_have_attribute("src", before)
+
+    # The sheet, with a right, a wrong, a misconceived and blank answers.
+    visit.go("exercises/02_momentum.html")
+    visit.page.get_by_role("button", name="Run this in your browser").click()
+    visit.wait(IS_IDLE)
+    for cell_id, text in ANSWERS.items():
+        visit.page.evaluate(FILL, [cell_id, text])
+    said = {cell["source"].split("(")[0]: cell["text"] for cell in run_all(visit)}
+    assert "right, 2 of 2 points" in said["check.bias"]
+    assert "wrong, 0 of 1 point" in said["check.half_life"]
+    assert "Known mistake: ε = δ" in said["check.equivalent_rules"]
+    assert "not attempted" in said["check.expectation"]
+    total = re.search(r"Total: (\d+) of 15 points", said["scoreboard"])[1]
+    visit.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+
+    # After a reload the answers are there, and so are the points on the sheet's page.
+    visit.page.reload()
+    filled = """text => { const shell = window.jupyterapp?.shell?.currentWidget?.content?.model;
+      return shell && [...shell.cells].some(cell => cell.sharedModel.source === text); }"""
+    visit.wait(filled, arg=ANSWERS["answer-bias"])
+    visit.go("exercises/02_momentum.html")
+    expect(visit.page.locator(".work-state")).to_contain_text(f"{total} points")
+
+    # The file is graded with the same points.
+    with visit.page.expect_download() as coming:
+        visit.page.get_by_role("button", name="Download my sheet").click()
+    coming.value.save_as(tmp_path / "class" / "ada" / "02_momentum.ipynb")
+    monkeypatch.chdir(REPOSITORY)
+    where = [str(tmp_path / "class"), "--to", str(tmp_path / "grades"), "--jobs", "1"]
+    assert cli.main(["grade", *where, "--unit", "02"]) == 0
+    grades = (tmp_path / "grades" / "grades.csv").read_text(encoding="utf-8")
+    assert re.search(rf"ada,.*\b{total}\b", grades), grades

@@ -1,0 +1,151 @@
+"""The site's parts without a browser: the lock, the wheels, the pages, and the browser's Python."""
+
+import json
+import os
+import shutil
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from classroom.notebooks import read
+from classroom.site import drawing, lite, packages, proof, require_base
+from classroom.site.reading import with_shared
+from course_utils.files import CourseError
+from course_utils.units import UNITS
+
+ROOT = Path(__file__).parents[2]
+CACHE = ROOT / "build" / "site-packages"  # what was fetched once is kept there
+WHEELS = os.environ.get(proof.WHEELS)
+
+
+@pytest.fixture(scope="module")
+def shelf():
+    return packages.gather(ROOT, CACHE, None)
+
+
+# -- what the browser loads -----------------------------------------------------------------------
+
+
+def test_every_package_in_the_lock_has_a_hash_and_only_known_needs(shelf):
+    listed = shelf.lock["packages"]
+    assert {"numpy", "matplotlib", "sympy", "ipywidgets", "course-utils"} <= listed.keys()
+    for name, entry in listed.items():
+        assert len(entry["sha256"]) == 64, name
+        assert set(entry["depends"]) <= listed.keys(), name
+
+
+def test_what_lies_on_the_site_has_the_hash_of_its_file(shelf):
+    on_site = {
+        e["file_name"]: e for e in shelf.lock["packages"].values() if "/" not in e["file_name"]
+    }
+    assert on_site.keys() == shelf.wheels.keys()
+    for name, path in shelf.wheels.items():
+        assert on_site[name]["sha256"] == sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_courses_wheel_has_what_students_import_and_no_more(shelf):
+    (wheel,) = [path for name, path in shelf.wheels.items() if name.startswith("course_utils")]
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        assert archive.testzip() is None
+    assert "course_utils/checks/momentum.py" in names
+    assert "course_utils/units.toml" in names
+    assert "instruments/meter/__init__.py" in names
+    top = {name.split("/")[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {
+        "course_utils",
+        "instruments",
+    }
+
+
+def test_the_same_files_make_the_same_wheel(tmp_path):
+    files = {"a/__init__.py": b"x = 1\n"}
+    first = packages._write_wheel(tmp_path / "one", "a", "1.0", files)
+    second = packages._write_wheel(tmp_path / "two", "a", "1.0", files)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_matplotlib_finds_its_list_of_fonts(shelf):
+    assert "course-fonts" in shelf.lock["packages"]["matplotlib"]["depends"]
+    (wheel,) = [path for name, path in shelf.wheels.items() if name.startswith("course_fonts")]
+    with zipfile.ZipFile(wheel) as archive:
+        (listing,) = [name for name in archive.namelist() if "fontlist" in name]
+        fonts = json.loads(archive.read(listing))
+    assert shelf.font_folder.endswith("course_fonts")
+    assert not any(font["fname"].startswith("/") for font in fonts["ttflist"])
+    assert "DejaVu Sans" in {font["name"] for font in fonts["ttflist"]}
+
+
+def test_a_folder_without_wheels_gets_a_sentence(tmp_path):
+    with pytest.raises(CourseError, match="no wheels in"):
+        packages.gather(ROOT, CACHE, tmp_path)
+
+
+def test_tests_that_a_wheel_brings_are_left_out(tmp_path):
+    fat = tmp_path / "fat-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(fat, "w") as archive:
+        archive.writestr("fat/__init__.py", "x = 1")
+        archive.writestr("fat/tests/test_all.py", "x = 1")
+    with zipfile.ZipFile(packages._slim(fat, tmp_path / "slim")) as archive:
+        assert archive.namelist() == ["fat/__init__.py"]
+
+
+# -- what is written ------------------------------------------------------------------------------
+
+
+def test_notebooks_in_jupyterlite_have_each_text_as_one_string():
+    notebook = json.loads(lite.joined(read(ROOT / "notebooks" / "02_momentum.ipynb")))
+    for cell in notebook["cells"]:
+        assert isinstance(cell["source"], str)
+        for output in cell.get("outputs", []):
+            texts = [output.get("text", ""), *output.get("data", {}).values()]
+            assert all(isinstance(text, str) for text in texts)
+
+
+def test_files_of_an_older_build_go_and_unchanged_ones_stay(tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "page.html").write_text("old")
+    (tmp_path / "same.html").write_text("same")
+    before = (tmp_path / "same.html").stat().st_mtime_ns
+    wanted = lite.Wanted(tmp_path)
+    wanted.text("same.html", "same")
+    wanted.text("new.html", "new")
+    wanted.sweep()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new.html", "same.html"]
+    assert (tmp_path / "same.html").stat().st_mtime_ns == before
+
+
+def test_large_parts_of_a_deck_lie_on_the_site_once():
+    deck = '<head><script id="mathjax">let a = 1;</script><style id="r">b {}</style></head>'
+    parts = {"let a = 1;": "static/a.js", "b {}": "static/b.css"}
+    assert with_shared(deck, parts, "../") == (
+        '<head><script id="mathjax" src="../static/a.js"></script>'
+        '<link id="r" rel="stylesheet" href="../static/b.css"></head>'
+    )
+
+
+def test_the_map_has_a_link_for_every_unit_and_an_arrow_for_every_need():
+    svg = drawing.drawn_map(UNITS)
+    assert [f"notebooks/{unit.stem}.html" in svg for unit in UNITS] == [True] * len(UNITS)
+    assert svg.count("<path d=") == sum(len(unit.after) for unit in UNITS) + 1  # its head
+
+
+@pytest.mark.parametrize("base", ["course", "/course", "course/"])
+def test_a_base_path_that_is_none_gets_a_sentence(base):
+    with pytest.raises(CourseError, match="such as /course/"):
+        require_base(base)
+
+
+# -- the browser's Python -------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not WHEELS, reason=f"{proof.WHEELS} names no compiled packages")
+def test_the_browsers_python_gives_full_points_and_the_same_verdicts(tmp_path):
+    """All solutions, and a sample of the known mistakes of each unit; `make site-test` has all."""
+    assert shutil.which("node"), "node runs the browser's Python without a browser"
+    folder = proof.lay_out(ROOT, tmp_path, Path(WHEELS), kinds=["solutions"])
+    lines = list(proof.differences(folder, every=6, words=[]))
+    assert [line for line in lines if line.startswith("  ")] == []
+    assert len(lines) == 2 * len(UNITS)
