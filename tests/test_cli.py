@@ -320,8 +320,8 @@ def test_progress_prints_the_points_so_far(course, capsys):
     (course / "exercises" / "02_momentum.ipynb").write_text('{"cells": []}')
     assert cli.main(["progress"]) == 0
     out = capsys.readouterr().out
-    assert "02_momentum  0 of 15  not started\n" in out
-    assert out.endswith("total        0 of 15\n")
+    assert "02_momentum  0 of 22  not started\n" in out
+    assert out.endswith("total        0 of 22\n")
 
 
 def test_progress_that_could_not_read_everything_ends_with_exit_code_one(course, capsys):

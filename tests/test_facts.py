@@ -38,12 +38,28 @@ def spoil(path, old, new):
 @pytest.mark.parametrize(
     ("page", "right", "wrong"),
     [
-        ("README.md", "[15 points](exercises/02_momentum", "[14 points](exercises/02_momentum"),
-        ("notebooks/00_start_here.ipynb", "02_momentum.ipynb) | 15 |", "02_momentum.ipynb) | 1 |"),
+        (
+            "README.md",
+            "[15 points and 7 beyond the page](exercises/02_momentum",
+            "[14 points](exercises/02_momentum",
+        ),
+        (
+            "notebooks/00_start_here.ipynb",
+            "02_momentum.ipynb) | 15 + 7 |",
+            "02_momentum.ipynb) | 1 |",
+        ),
         ("notebooks/02_momentum.ipynb", "# 02 · Momentum is", "# 02 · Momentum was"),
         ("notebooks/02_momentum.ipynb", "*About 50 minutes.", "*About 20 minutes."),
-        ("notebooks/02_momentum.ipynb", "(15 points, about an hour)", "(14 points, about a week)"),
-        ("solutions/02_momentum.ipynb", "*15 points, about an hour.", "*1 point, about a minute."),
+        (
+            "notebooks/02_momentum.ipynb",
+            "(15 points and 7 beyond the page, about 100 minutes)",
+            "(14 points, about a week)",
+        ),
+        (
+            "solutions/02_momentum.ipynb",
+            "*15 points and 7 beyond the page, about 100 minutes.",
+            "*1 point, about a minute.",
+        ),
     ],
 )
 def test_what_differs_is_found_and_mended(course, page, right, wrong):

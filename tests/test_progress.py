@@ -94,7 +94,7 @@ def test_the_saved_solutions_have_all_points(stem, tmp_path):
 
 def test_a_notebook_that_was_not_run_is_not_started(course):
     save(course, cell(), {"cell_type": "markdown", "source": "2.1 bias: right, 3 of 3 points."})
-    assert only(course) == (0, 15, "not started")
+    assert only(course) == (0, 22, "not started")
 
 
 def test_points_are_added_over_exercises_and_units(course):
@@ -104,20 +104,20 @@ def test_points_are_added_over_exercises_and_units(course):
     save(course, *cells(full), name="07_lookup")
     found = collect(course)
     assert [(u.name, u.earned, u.state) for u in found.units] == [
-        ("02_momentum", 4, "1 of 7 right"),
+        ("02_momentum", 4, "1 of 10 right"),
         ("07_lookup", other.points, f"1 of {len(declared('07_lookup'))} right"),
     ]
     assert found.total.earned == 4 + other.points
-    assert found.total.points == 15 + sum(e.points for e in declared("07_lookup"))
+    assert found.total.points == 22 + sum(e.points for e in declared("07_lookup"))
 
 
 def test_the_last_saved_verdict_counts_and_counts_once(course):
     save(course, *cells(RIGHT, RIGHT, RIGHT))
     assert only(course)[0] == 3
     save(course, *cells(RIGHT, WRONG))
-    assert only(course) == (0, 15, "0 of 7 right")
+    assert only(course) == (0, 22, "0 of 10 right")
     save(course, cell(result(WRONG), result(RIGHT)))
-    assert only(course) == (3, 15, "1 of 7 right")
+    assert only(course) == (3, 22, "1 of 10 right")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_last_saved_verdict_counts_and_counts_once(course):
 )
 def test_nobody_gets_more_than_there_is(course, text, earned):
     save(course, cell(result(text)))
-    assert only(course)[:2] == (earned, 15)
+    assert only(course)[:2] == (earned, 22)
 
 
 def test_what_was_printed_does_not_count(course):
@@ -158,7 +158,7 @@ def test_a_file_that_is_no_notebook_is_named_and_the_others_count(course, conten
     broken = course / "exercises" / "07_lookup.ipynb"
     broken.write_bytes(content.encode(errors="surrogateescape"))
     found = collect(course)
-    assert [unit.state for unit in found.units] == ["1 of 7 right", "cannot be read"]
+    assert [unit.state for unit in found.units] == ["1 of 10 right", "cannot be read"]
     assert found.total.earned == 3
     (sentence,) = found.problems
     assert sentence.startswith("07_lookup.ipynb cannot be read: it is no notebook.")
@@ -190,7 +190,7 @@ def test_without_notebooks_there_is_a_sentence(tmp_path):
 def test_the_table_has_a_row_a_unit_and_the_total(course):
     save(course, *cells(RIGHT))
     assert str(collect(course)) == (
-        "unit          points  exercises\n02_momentum  3 of 15  1 of 7 right\ntotal        3 of 15"
+        "unit          points  exercises\n02_momentum  3 of 22  1 of 10 right\ntotal        3 of 22"
     )
 
 
@@ -208,9 +208,9 @@ def test_in_a_notebook_there_is_a_picture_in_words_too_and_the_table(course, sho
     table = progress(course)
     picture, caption = shown
     assert base64.b64decode(picture["image/png"]).startswith(b"\x89PNG")
-    assert "02_momentum 3 of 15; 07_lookup not started; 3 of" in picture["text/plain"]
+    assert "02_momentum 3 of 22; 07_lookup not started; 3 of" in picture["text/plain"]
     assert "saved notebooks" in caption["text/plain"]
-    assert "02_momentum  3 of 15" in repr(table)
+    assert "02_momentum  3 of 22" in repr(table)
 
 
 def test_what_is_earned_is_told_by_a_pattern_not_by_color_alone(course, monkeypatch):
@@ -221,7 +221,7 @@ def test_what_is_earned_is_told_by_a_pattern_not_by_color_alone(course, monkeypa
     still_open, earned = figures[0].axes[0].containers
     assert earned[0].get_hatch()
     assert not still_open[0].get_hatch()
-    assert (earned[0].get_width(), still_open[0].get_width()) == (3, 15)
+    assert (earned[0].get_width(), still_open[0].get_width()) == (3, 22)
 
 
 def test_all_units_fit_into_the_picture(tmp_path, shown):

@@ -21,7 +21,7 @@ def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(p
     assert "wrong, 0 of 1 point" in said["check.half_life"]
     assert "raised NameError" in said["check.weights"]
     assert "not attempted" in said["check.expectation"]
-    assert "Total: 4 of 15 points" in said["scoreboard"]
+    assert "Total: 4 of 22 points" in said["scoreboard"]
     cards = page.page.locator(".jp-RenderedHTMLCommon").filter(has_text="points")
     expect(cards.filter(has_text="✗ Wrong").first).to_be_visible()
     page.theme(LIGHT)

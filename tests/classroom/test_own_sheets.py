@@ -29,7 +29,7 @@ def test_a_sheet_has_the_numbers_of_its_student_and_room_but_no_answers(pages, p
     assert str(two_heads(student.id)) in text
     assert "check.projections(student" not in text
     assert "____" not in pages[page].select_one("pre").get_text()
-    assert len(pages[page].select("div[style*=height]")) == 7
+    assert len(pages[page].select("div[style*=height]")) == 10
 
 
 def test_the_key_has_every_students_answers(pages):

@@ -60,7 +60,7 @@ def test_totals_and_shares_are_those_of_the_graded_submissions(students):
     graded = [g for g in students if not g.problem]
     assert 0 < len(graded) < len(students)
     assert unit.median == statistics.median(g.earned for g in graded)
-    assert unit.points == 15
+    assert unit.points == 22
     first = unit.exercises[0]
     earned = [g.results[0].earned for g in graded]
     assert first.share == pytest.approx(sum(earned) / (3 * len(graded)))
@@ -116,7 +116,7 @@ def test_the_gravest_come_first_among_those_to_look_at():
 def test_the_findings_stand_at_the_top(soup, students):
     findings = [li.get_text() for li in soup.select(".findings li")]
     unit = numbers_of(students)
-    assert findings[0].startswith(f"Half of the class has {unit.median:g} of 15 points or more")
+    assert findings[0].startswith(f"Half of the class has {unit.median:g} of 22 points or more")
     assert findings[1].startswith("The hardest exercise is ")
     assert unit.mistakes[0].exercise in findings[2]
     assert findings[-1] == f"{len(unit.to_look_at)} submissions to look at by hand."

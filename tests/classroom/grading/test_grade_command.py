@@ -66,7 +66,7 @@ def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(
     ids.write_text("ada,a-1\nbob,b-2\n")
     assert course_grade(tmp_path / "class", tmp_path / "true", "--ids", str(ids)) == 0
     for row in rows(tmp_path / "true").values():  # graded by the true ids, and still told
-        assert row["total"] == "16"
+        assert row["total"] == "23"
         assert "The student id 7 is in the notebook of another student too." in row["look by hand"]
         assert "Your notebook used id 7; your number is" in row["look by hand"]
         assert "The file is byte for byte that of" in row["look by hand"]
