@@ -6,6 +6,8 @@
     numbers = transport("ada@example.org")  # unit 11
     numbers.x, numbers.p, numbers.y, numbers.q, numbers.plan
 
+Other units have a function of their name too; `print(numbers)` shows what it gives.
+
 An id is a whole number from 0 up, or text: a student number, an e-mail address, a name. Capital and
 small letters are alike, and so are one blank and many; blanks at the ends do not count. Thus 7, "7"
 and " 7 " are one student, while "007" is another. Id 0 is the homework itself.
