@@ -419,12 +419,10 @@ def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, 
     old["metadata"]["course"]["digest"] = "older"
     fill(old, "answer-bias", "factor = 5")
     keep(visit, old)
-    visit.page.get_by_role("button", name="Go on with mine").click()
-    visit.page.get_by_role("button", name="Run this in your browser").click()
+    visit.go(f"lite/notebooks/index.html?path={SHEET}")
     visit.page.get_by_role("button", name="Take the new one and keep mine beside it").click()
     visit.wait(IS_IDLE)
-    link = visit.page.get_by_role("link", name="Back to the course")
-    link.click()
+    visit.page.get_by_role("link", name="Back to the course").click()
     expect(visit.page.locator(".work-changed")).to_be_hidden()
     assert source(kept(visit), "answer-bias") == "factor = 5"
 
