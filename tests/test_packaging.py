@@ -207,6 +207,7 @@ def test_what_is_there_is_not_named():
         (["slides", "02", "--check"], "playwright", r"need playwright\."),
         (["page"], "beautifulsoup4", r"Pages need beautifulsoup4\."),
         (["handout", "02"], "nbconvert", r"Handouts need nbconvert\."),
+        (["site"], "jupyterlite-core", r"A site needs jupyterlite-core\."),
         (["check"], "nbval", r"`course check` needs nbval\..*'\./classroom'"),
     ],
 )
