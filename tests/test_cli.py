@@ -53,7 +53,7 @@ def test_an_unknown_word_gets_a_sentence_and_exit_code_two(capsys, arguments):
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])
 def test_the_doctors_exit_code_is_the_health_of_the_machine(course, monkeypatch, capsys, ok, code):
     findings = [Finding(ok, "kernel", "Mend it."), Finding(True, "port")]
-    monkeypatch.setattr(doctor, "examine", lambda root: iter(findings))
+    monkeypatch.setattr(doctor, "examine", lambda root, without: iter(findings))
     assert cli.main(["doctor"]) == code
     assert capsys.readouterr().out.splitlines()[-1] == "[ ok ] port"
 
@@ -62,13 +62,13 @@ def test_the_doctors_exit_code_is_the_health_of_the_machine(course, monkeypatch,
 
 
 def test_release_names_the_exercises_that_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(release, "release", lambda root: [root / "exercises" / "02_unit.ipynb"])
+    monkeypatch.setattr(release, "release", lambda root, without: [root / "exercises" / "02_unit.ipynb"])
     assert cli.main(["release"]) == 0
     assert capsys.readouterr().out == f"wrote {Path('exercises/02_unit.ipynb')}\n"
 
 
 def test_release_says_when_nothing_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(release, "release", lambda root: [])
+    monkeypatch.setattr(release, "release", lambda root, without: [])
     assert cli.main(["release"]) == 0
     assert capsys.readouterr().out == "nothing changed\n"
 
@@ -77,7 +77,7 @@ def test_the_bundle_gets_its_options(course, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(release, "bundle", lambda *arguments: asked.append(arguments) or "out.zip")
     assert cli.main(["release", "--to", "out", "--zip", "--unit", "02", "--unit", "rnn"]) == 0
-    assert asked == [(course, Path("out"), ["02", "rnn"], True)]
+    assert asked == [(course, Path("out"), ["02", "rnn"], True, "")]
     assert capsys.readouterr().out == "wrote out.zip\n"
 
 
@@ -99,7 +99,7 @@ def test_the_source_for_nbgrader_gets_its_units(course, monkeypatch, capsys):
 
 
 def test_a_known_problem_is_told_on_stderr(course, monkeypatch, capsys):
-    def fail(root):
+    def fail(root, without):
         raise CourseError("solutions/02.ipynb, cell answer-a: a mark is wrong.")
 
     monkeypatch.setattr(release, "release", fail)
@@ -110,7 +110,7 @@ def test_a_known_problem_is_told_on_stderr(course, monkeypatch, capsys):
 
 
 def test_a_disk_that_refuses_is_told_in_a_sentence(course, monkeypatch, capsys):
-    def fail(root):
+    def fail(root, without):
         raise PermissionError(13, "Permission denied", "exercises/x.ipynb")
 
     monkeypatch.setattr(release, "release", fail)
@@ -119,7 +119,7 @@ def test_a_disk_that_refuses_is_told_in_a_sentence(course, monkeypatch, capsys):
 
 
 def test_ctrl_c_ends_with_a_sentence(course, monkeypatch, capsys):
-    def interrupt(root):
+    def interrupt(root, without):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(release, "release", interrupt)
@@ -302,15 +302,15 @@ def test_a_closed_pipe_is_no_error():
 
 def test_links_names_the_notebooks_that_changed(course, monkeypatch, capsys):
     page = Path("notebooks") / "02_unit.ipynb"
-    monkeypatch.setattr(facts, "tell", lambda root: [root / "README.md", root / page])
-    monkeypatch.setattr(navigation, "link", lambda root: [root / page])
+    monkeypatch.setattr(facts, "tell", lambda root, without: [root / "README.md", root / page])
+    monkeypatch.setattr(navigation, "link", lambda root, without: [root / page])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == f"wrote README.md\nwrote {page}\n"
 
 
 def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(facts, "tell", lambda root: [])
-    monkeypatch.setattr(navigation, "link", lambda root: [])
+    monkeypatch.setattr(facts, "tell", lambda root, without: [])
+    monkeypatch.setattr(navigation, "link", lambda root, without: [])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == "nothing changed\n"
 
