@@ -53,7 +53,7 @@ def test_an_unknown_word_gets_a_sentence_and_exit_code_two(capsys, arguments):
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])
 def test_the_doctors_exit_code_is_the_health_of_the_machine(course, monkeypatch, capsys, ok, code):
     findings = [Finding(ok, "kernel", "Mend it."), Finding(True, "port")]
-    monkeypatch.setattr(doctor, "examine", lambda root, without: iter(findings))
+    monkeypatch.setattr(doctor, "examine", lambda root: iter(findings))
     assert cli.main(["doctor"]) == code
     assert capsys.readouterr().out.splitlines()[-1] == "[ ok ] port"
 
@@ -62,7 +62,9 @@ def test_the_doctors_exit_code_is_the_health_of_the_machine(course, monkeypatch,
 
 
 def test_release_names_the_exercises_that_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(release, "release", lambda root, without: [root / "exercises" / "02_unit.ipynb"])
+    monkeypatch.setattr(
+        release, "release", lambda root, without: [root / "exercises" / "02_unit.ipynb"]
+    )
     assert cli.main(["release"]) == 0
     assert capsys.readouterr().out == f"wrote {Path('exercises/02_unit.ipynb')}\n"
 
@@ -302,15 +304,15 @@ def test_a_closed_pipe_is_no_error():
 
 def test_links_names_the_notebooks_that_changed(course, monkeypatch, capsys):
     page = Path("notebooks") / "02_unit.ipynb"
-    monkeypatch.setattr(facts, "tell", lambda root, without: [root / "README.md", root / page])
-    monkeypatch.setattr(navigation, "link", lambda root, without: [root / page])
+    monkeypatch.setattr(facts, "tell", lambda root: [root / "README.md", root / page])
+    monkeypatch.setattr(navigation, "link", lambda root: [root / page])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == f"wrote README.md\nwrote {page}\n"
 
 
 def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(facts, "tell", lambda root, without: [])
-    monkeypatch.setattr(navigation, "link", lambda root, without: [])
+    monkeypatch.setattr(facts, "tell", lambda root: [])
+    monkeypatch.setattr(navigation, "link", lambda root: [])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == "nothing changed\n"
 
