@@ -182,7 +182,8 @@ def install(lock):
         steps = [tool + ["--require-hashes", "-r", lock], tool + ["--no-deps"] + editable]
         if all(progress.wait(step) == 0 for step in steps):
             # Compiled now, for whoever may not write there later.
-            progress.wait([str(PYTHON), "-m", "compileall", "-q"] + own_packages())
+            compiling = [str(PYTHON), "-m", "compileall", "-q", "-x", "templates"]
+            progress.wait(compiling + own_packages())
             progress.done()
             return
         if offline():

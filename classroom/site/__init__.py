@@ -191,7 +191,7 @@ class _Pages:
 
     def shared(self, reading: Reading) -> None:
         """Looks and scripts that all pages have in common."""
-        for path in sorted(STATIC.iterdir()):
+        for path in sorted(p for p in STATIC.iterdir() if p.is_file()):
             self.site.copy(f"static/{path.name}", path)
         self.site.text("static/reading.css", reading.looks)
         self.site.text("static/reading.js", reading.scripts)

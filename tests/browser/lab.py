@@ -41,8 +41,8 @@ LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 
 # Errors that the browser reports and that are not ours, each with the reason why it is harmless.
 HARMLESS: dict[str, str] = {
-    "Shared module @jupyterlite/services doesn't exist": "JupyterLite's kernel, with which the site "
-    "is built, looks for JupyterLite in JupyterLab too; students have no such package."
+    "Shared module @jupyterlite/services doesn't exist": "JupyterLite's kernel, which builds the "
+    "site, looks for JupyterLite in JupyterLab too; students have no such package."
 }
 
 
