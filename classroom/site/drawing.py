@@ -7,7 +7,7 @@ from html import escape
 
 from course_utils.units import Unit
 
-WIDTH, HEIGHT, ACROSS, DOWN, EDGE = 172, 44, 216, 74, 8
+WIDTH, HEIGHT, ACROSS, DOWN, EDGE = 190, 44, 232, 74, 8
 
 
 def drawn_map(units: Sequence[Unit]) -> str:

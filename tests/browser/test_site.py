@@ -327,6 +327,8 @@ def test_a_sheet_goes_out_to_a_file_and_comes_back_from_it(visit, site, tmp_path
     button(name="Start this sheet anew").click()
     expect(button(name="Download my sheet")).to_be_disabled()
     assert kept(visit) is None
+    beside = kept(visit, "exercises/02_momentum, mine 1.ipynb")
+    assert source(beside, "answer-bias") == "factor = 3"
     visit.page.locator("input[type=file]").set_input_files(tmp_path / "02_momentum.ipynb")
     expect(visit.page.locator(".work-state")).to_contain_text("that of 02_momentum.ipynb")
     assert source(kept(visit), "answer-bias") == "factor = 3"

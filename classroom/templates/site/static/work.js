@@ -1,5 +1,5 @@
 // On the pages of sheets and lectures: the student's own copy. On the landing page: all points.
-import {Store, digest, fetched, fresh, points, takeNew} from "./store.js";
+import {Store, digest, fetched, fresh, nameBeside, points, takeNew} from "./store.js";
 
 const {up, storage} = document.body.dataset;
 const store = new Store(storage);
@@ -46,8 +46,10 @@ function attend(box) {
       file.click();
     },
     async anew() {
+      const beside = await nameBeside(store, path);
+      await store.write(beside, await store.read(path));
       await store.remove(path);
-      await look("The sheet is as it was handed out.");
+      await look(`The sheet is as it was handed out; your old copy is ${beside}.`);
     },
     async "take-new"() {
       const {beside, taken} = await takeNew(store, path, await fetched(up, path));
