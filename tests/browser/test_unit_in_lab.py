@@ -3,6 +3,7 @@
 import nbformat
 from playwright.sync_api import expect
 
+from course_utils.units import declared
 from tests.browser.lab import DARK, LIGHT
 
 NOTEBOOKS = ["exercises/02_momentum.ipynb", "notebooks/02_momentum.ipynb"]
@@ -33,7 +34,7 @@ def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(p
 def test_an_untouched_exercise_runs_without_an_error(page):
     page.open("exercises/02_momentum.ipynb")
     checks = [cell for cell in page.run_all() if cell.source.startswith("check.")]
-    assert len(checks) == 7
+    assert len(checks) == len(declared("02_momentum"))
     assert all("not attempted, 0 of" in cell.text for cell in checks)
     page.assert_maths_is_set()
 
@@ -44,9 +45,9 @@ def test_an_endless_loop_is_stopped_by_the_stop_button(page):
     page.start_all()
     page.wait_until_running("check.weights(weights)")
     page.interrupt()
-    (stopped,) = [cell for cell in page.cells() if cell.errors]
-    assert stopped.source == "check.weights(weights)"
-    assert stopped.errors == ["KeyboardInterrupt: "]
+    (stopped,) = [cell for cell in page.cells() if cell.source == "check.weights(weights)"]
+    assert "You stopped this check before it had a verdict." in stopped.text
+    assert stopped.errors == []
     page.fill("answer-weights", "weights = ____")
     assert "not attempted" in next(c.text for c in page.run_all() if c.source == stopped.source)
 
