@@ -19,6 +19,7 @@ from course_utils.units import declared
 
 ROOT = Path(__file__).parents[2]
 UNIT = "02_momentum"
+ALL = sum(exercise.points for exercise in declared(UNIT))
 WRONG = {
     "answer-bias": "factor = beta**t",
     "answer-corrected-average": "corrected_average = no_such_name",
@@ -112,12 +113,12 @@ def test_what_nbgrader_releases_is_our_exercise(course):
 
 def test_right_answers_get_all_points(scores):
     assert scores["right"] == ours(submissions()["right"])
-    assert sum(scores["right"].values()) == 15
+    assert sum(scores["right"].values()) == ALL
 
 
 def test_wrong_answers_get_what_our_checks_give_and_deleted_checks_come_back(scores):
     assert scores["wrong"] == ours(submissions()["wrong"]) | {"check-half-life": 1}
-    assert sum(scores["wrong"].values()) == 15 - 2 - 2 - 1
+    assert sum(scores["wrong"].values()) == ALL - 2 - 2 - 1
 
 
 def test_blanks_get_nothing(scores):
