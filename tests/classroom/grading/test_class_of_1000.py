@@ -65,7 +65,8 @@ def answers(name: str) -> list[Answer]:
 
 def asked_for(name: str) -> tuple[str, ...]:
     """What the check of an exercise is called with in the notebook."""
-    return called_check(solved()[f"check-{name.replace('_', '-')}"]).arguments
+    arguments = called_check(solved()[f"check-{name.replace('_', '-')}"]).arguments
+    return tuple(argument for argument in arguments if argument != "student")
 
 
 def _mistakes(name: str) -> Iterator[Answer]:
@@ -76,7 +77,7 @@ def _mistakes(name: str) -> Iterator[Answer]:
         yield _mistake(LOOKUP.format(norm="-1", dot="2"), "M² missing in the norm term")
     elif name == "regression":
         yield Answer(REGRESSION.format(value="0 * y[:, None]"), 0)
-    else:
+    elif not exercise.is_transfer:  # those have functions and numbers of one's own
         variable, *_ = asked_for(name)
         for misconception in exercise.misconceptions:
             example, *_ = misconception.example
