@@ -146,7 +146,8 @@ def test_a_call_that_kills_its_process_costs_its_exercise_and_no_other(desk):
     killer = "def regression_inputs(x_new, x, y, M): import os; os._exit(0)"
     grade, _ = graded(desk, solved(regression=killer))
     assert earned(grade) == all_but("regression")
-    assert "ended" in grade.results[-1].says
+    (killed,) = [result for result in grade.results if result.name == "regression"]
+    assert "ended" in killed.says
 
 
 CALLS = {

@@ -225,6 +225,7 @@ def test_what_happens_while_wrong_answers_are_signed_changes_no_verdict(desk, at
     """
     cells = solved("02_momentum", weights=source, bias="factor = beta**3")
     cells["answer-half-life"] += "\narmed = True"
+    cells["student"] = "student = 7"
     grade, _ = graded(desk, cells, "02_momentum", limits=AMPLE)
     results = {result.name: result for result in grade.results}
     wrong = {"weights", "bias"}
