@@ -187,7 +187,10 @@ class Judging:
         if step.check is None:
             self._run(there, place, step)
             if place == self.ids.place:
-                self.ids.read(there)
+                try:
+                    self.ids.read(there)
+                except Gone as gone:  # what ran before has to answer for it
+                    raise _Died(place, str(gone)) from None
         elif (check := self._asked(step)) and check.exercise not in self.results:
             self._judge(there, place, step, check)
 

@@ -270,7 +270,12 @@ class _Pages:
             lecture = lectures[unit.stem]
             rows.append(
                 {name: getattr(unit, name) for name in ("stem", "title", "label", "minutes")}
-                | {"number": unit.number, "points": unit.points, "exercises": unit.exercises}
+                | {
+                    "number": unit.number,
+                    "points": unit.points,
+                    "transfer_points": unit.transfer_points,
+                    "exercises": unit.exercises,
+                }
                 | {
                     "goals": Markup(lecture.goals),
                     "picture": lecture.picture and f"data:image/png;base64,{lecture.picture}",

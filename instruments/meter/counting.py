@@ -134,7 +134,6 @@ class Meter:
     # -- counting
 
     def _count(self, kind: str, flops: int, macs: int = 0) -> None:
-        self.steps += 1
         if flops > 0:
             self.flops_by_kind[kind] = self.flops_by_kind.get(kind, 0) + flops
             self.macs += macs

@@ -28,6 +28,7 @@ from playwright.sync_api import Page, expect
 from classroom import printing
 from classroom.site import build
 from course_utils import cli
+from course_utils.units import declared
 from tests.browser.lab import REPOSITORY
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,
@@ -35,6 +36,8 @@ from tests.browser.test_pages_accessible import (
     violations,
 )
 
+MOMENTUM = declared("02_momentum")
+ALL_POINTS = sum(exercise.points for exercise in MOMENTUM)
 UNITS = ["02", "05"]
 SHEET, LECTURE = "exercises/02_momentum.ipynb", "notebooks/02_momentum.ipynb"
 START_MS, RUN_MS = 240_000, 300_000  # a busy machine is slow, not wrong
@@ -358,7 +361,9 @@ def test_points_are_shown_on_the_landing_page_from_what_the_browser_has(visit, s
     keep(visit, mine)
     visit.go("index.html")
     row = visit.page.locator("li[data-sheet='exercises/02_momentum.ipynb']")
-    expect(row).to_contain_text("You have 2 of 15; 1 of 7 exercises right.")
+    expect(row).to_contain_text(
+        f"You have 2 of {ALL_POINTS}; 1 of {len(MOMENTUM)} exercises right."
+    )
     expect(visit.page.locator(".progress-all")).to_contain_text("Nothing is sent anywhere")
 
 
@@ -460,7 +465,7 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     assert "Known mistake: ε = δ" in said["check.equivalent_rules"]
     assert "not attempted" in said["check.expectation"]
     print(f"All verdicts are there {time.perf_counter() - click:.1f} s after the click.")
-    total = re.search(r"Total: (\d+) of 15 points", said["scoreboard"])[1]
+    total = re.search(rf"Total: (\d+) of {ALL_POINTS} points", said["scoreboard"])[1]
     visit.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
 
     # After a reload the answers are there, and so are the points on the sheet's page.

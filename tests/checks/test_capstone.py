@@ -307,9 +307,8 @@ def test_a_line_that_is_not_there_gets_a_sentence(line):
 
 
 def test_a_cache_writes_the_right_pixels_for_two_points():
-    feedback = check.fixed_state(
-        lambda P, heads: [([], []) for _ in range(check._blocks(P))], check._stepper(check._growing)
-    )
+    known = {mistake.name: mistake for mistake in check.fixed_state.misconceptions}
+    feedback = check.fixed_state(*known["a state that grows"].example)
     assert (feedback.earned, feedback.misconception) == (2, "a state that grows")
 
 
