@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jupyter_core.utils import ensure_event_loop
 from markupsafe import Markup
 from nbformat import NotebookNode
 
@@ -148,7 +149,15 @@ def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
 
 def _framed(cache: Path) -> Callable[[Path, NotebookNode], NotebookNode]:
     """What puts the frames of its explorers into a notebook; they are drawn once and kept."""
-    return lambda path, notebook: slides.with_frames(path, notebook, cache / "frames")
+
+
+    def framed(path: Path, notebook: NotebookNode) -> NotebookNode:
+        try:
+            return slides.with_frames(path, notebook, cache / "frames")
+        finally:
+            ensure_event_loop().close()  # nbclient opens one for each thread and leaves it open
+
+    return framed
 
 
 def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:

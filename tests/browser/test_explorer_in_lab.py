@@ -123,4 +123,5 @@ def test_errors_and_outside_requests_do_not_pass_unseen(lab, page):
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         page.run_all()
     assert "outside request: http://outside.invalid/a.png" in page.problems
+    page.page.close()  # nothing more can be reported
     page.problems.clear()
