@@ -663,37 +663,37 @@ planted_bug.mistake(
     "d_V without the transpose",
     "v_j gets what the rows i gave it, with the weights of column j: Aᵀ G.",
     part=REPAIR,
-    example=(_with(2, BUGS[0][1]),),
+    example=(_with(*BUGS[0]),),
 )
 planted_bug.mistake(
     "√m where the values are",
     "The scores are divided by √m, not the values. Here d_Q and d_K have the factor twice.",
     part=REPAIR,
-    example=(_with(3, BUGS[1][1]),),
+    example=(_with(*BUGS[1]),),
 )
 planted_bug.mistake(
     "the sum over the wrong axis",
     "The weights of one query sum to 1, along a row. So the sum runs along the row, too.",
     part=REPAIR,
-    example=(_with(4, BUGS[2][1]),),
+    example=(_with(*BUGS[2]),),
 )
 planted_bug.mistake(
     "a plain mean",
     "What is taken away is the mean of d_A with the weights A, not the plain one.",
     part=REPAIR,
-    example=(_with(4, BUGS[3][1]),),
+    example=(_with(*BUGS[3]),),
 )
 planted_bug.mistake(
     "√m forgotten in d_Q",
     "The scores are QKᵀ/√m, and the factor comes back with the gradient by Q.",
     part=REPAIR,
-    example=(_with(5, BUGS[4][1]),),
+    example=(_with(*BUGS[4]),),
 )
 planted_bug.mistake(
     "d_K without the transpose",
     "k_j gets what the rows i gave it, through column j of d_S: d_Sᵀ Q.",
     part=REPAIR,
-    example=(_with(6, BUGS[5][1]),),
+    example=(_with(*BUGS[5]),),
 )
 
 

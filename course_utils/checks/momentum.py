@@ -178,6 +178,18 @@ def many_weights(rng: np.random.Generator) -> tuple[float, int]:
     return round(rng.uniform(0.8, 0.98), 2), int(rng.integers(20, 41))
 
 
+def _weighs_otherwise(seen: np.ndarray, answer: np.ndarray, at: str, what: str) -> Verdict | None:
+    """The first gradient whose weight, seen as a unit impulse, is not the answer's."""
+    for i, weight in enumerate(seen):
+        impulse = f"{at} with g_{i + 1} = 1 and every other gradient 0,"
+        share = f"{what}, the weight of g_{i + 1},"
+        if verdict := differs(
+            weight, answer[i], at=impulse, what=share, whole=answer, tolerance=1e-5
+        ):
+            return verdict
+    return None
+
+
 @exercise("2.2", points=2)
 def weights(
     weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
@@ -186,13 +198,8 @@ def weights(
     for beta, t in cases([(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)], few_weights, many_weights):
         answer = weights.array(beta, t, shape=(t,))
         seen = running_average(np.eye(t), beta)[-1]
-        for i in range(t):
-            at = f"At β = {beta}, t = {t}, with g_{i + 1} = 1 and every other gradient 0,"
-            what = f"v_{t}, the weight of g_{i + 1},"
-            if verdict := differs(
-                seen[i], answer[i], at=at, what=what, whole=answer, tolerance=1e-5
-            ):
-                return verdict
+        if verdict := _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", f"v_{t}"):
+            return verdict
     return right("Rule A ran on unit impulses for 10 pairs (β, t); every weight is as it answered.")
 
 
@@ -832,13 +839,9 @@ def lookahead_weights(
     ):
         answer = lookahead_weights.array(alpha, epsilon, t, shape=(t,))
         seen = -_looking_ahead(np.eye(t), alpha, epsilon)
-        for i in range(t):
-            at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t}, with g_{i + 1} = 1 and no other,"
-            what = f"−Δφ_{t}, the weight of g_{i + 1},"
-            if verdict := differs(
-                seen[i], answer[i], at=at, what=what, whole=answer, tolerance=1e-5
-            ):
-                return verdict
+        at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t},"
+        if verdict := _weighs_otherwise(seen, answer, at, f"−Δφ_{t}"):
+            return verdict
     return right("The rule ran on unit impulses for 9 triples (α, ε, t) and gave your weights.")
 
 
