@@ -389,16 +389,19 @@ def _causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.nda
     return np.array([one_query(q, K[: i + 1], V[: i + 1])[2] for i, q in enumerate(Q)])
 
 
-def _past_before_and_after(causal_attention: FunctionAnswer, by: float) -> list[np.ndarray]:
+def _past_before_and_after(
+    causal_attention: FunctionAnswer, by: float, sign: int = -1
+) -> list[np.ndarray]:
     """The first rows, with the later tokens as they are, and moved by `by` either way.
 
-    The early keys get scores near −by, which a mask that is not −∞ may not survive.
+    The early keys get scores near −by, which a mask that is not −∞ may not survive; with sign 1
+    they are near by, beside which any mask hides, and the later keys stay as they are.
     """
     Q, K, V = CAUSAL[1]
     Q, later = np.abs(Q) + 1, np.arange(len(Q))[:, None] >= PAST
-    K = K - by * ~later
+    K = K + sign * by * ~later
     return [
-        causal_attention.array(Q, K + change, V + change, shape=V.shape)[:PAST]
+        causal_attention.array(Q, K + change * (sign < 0), V + change, shape=V.shape)[:PAST]
         for change in (0.0 * later, by * later, -by * later)
     ]
 
@@ -508,7 +511,10 @@ causal_attention.mistake(
 
 
 def _future_leaks(causal_attention: FunctionAnswer) -> bool:
-    """Right where scores are small, finite and moved by the future where they are large."""
+    """Moved by the future where scores are far below zero, and not where they are far above."""
+    before, *after = _past_before_and_after(causal_attention, LARGE_SCORES[0], sign=1)
+    if any(not np.array_equal(before, rows) for rows in after):
+        return False  # the later values come in by another way than their weights
     probes = [_past_before_and_after(causal_attention, by) for by in LARGE_SCORES]
     return any(not np.array_equal(before, after) for before, after, _ in probes)
 

@@ -366,6 +366,15 @@ def test_a_mask_that_a_large_score_can_climb_over_is_not_right():
         assert "the past depends on the future" in feedback.says
 
 
+@pytest.mark.parametrize("share", [1e-9, -1e-12])
+def test_later_values_that_come_in_beside_the_weights_are_no_fault_of_the_mask(share):
+    feedback = check.causal_attention(
+        lambda Q, K, V: masked(package.causal_mask(len(Q)), Q, K, V) + share * V.sum(axis=0)
+    )
+    assert (feedback.earned, feedback.misconception) == (2, None)
+    assert "the past depends on the future" in feedback.says
+
+
 def test_a_softmax_that_underflows_is_not_right_however_large_the_scores():
     def naive(Q, K, V):
         e = np.where(package.causal_mask(len(Q)), np.exp(Q @ K.T / np.sqrt(Q.shape[1])), 0)
