@@ -35,8 +35,8 @@ def card(title: str, aside: str, sentences: Sequence[str], color: str = GRAY) ->
     """A frame with a title and a line for each sentence."""
     body = "".join(f'<div style="margin-top:4px">{in_html(s)}</div>' for s in sentences)
     return (
-        f'<div style="border:1px solid {color};border-left-width:6px;border-radius:4px;'
-        'padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
+        f'<div class="course-card" style="border:1px solid {color};border-left-width:6px;'
+        'border-radius:4px;padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
         f'<strong>{title}</strong> <span style="opacity:.8">{html.escape(aside)}</span>{body}</div>'
     )
 

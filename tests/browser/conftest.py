@@ -53,10 +53,15 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.fixture(scope="module")
+def opened(lab: harness.Lab, window: BrowserContext) -> harness.LabPage:
+    """One page for all tests of the module; each changes to its own notebook."""
+    return harness.LabPage(window.new_page(), lab)
+
+
 @pytest.fixture
-def page(lab: harness.Lab, window: BrowserContext) -> Iterator[harness.LabPage]:
-    """A fresh page; errors of page or console and outside requests fail the test at its end."""
-    view = harness.LabPage(window.new_page(), lab)
-    yield view
-    view.page.close()
-    assert not view.problems, "\n".join(view.problems)
+def page(opened: harness.LabPage) -> Iterator[harness.LabPage]:
+    """That page; errors of page or console and outside requests fail the test at its end."""
+    yield opened
+    problems, opened.problems = opened.problems, []
+    assert not problems, "\n".join(problems)

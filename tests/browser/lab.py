@@ -42,7 +42,8 @@ LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 # Errors that the browser reports and that are not ours, each with the reason why it is harmless.
 HARMLESS: dict[str, str] = {
     "Shared module @jupyterlite/services doesn't exist": "JupyterLite's kernel, which builds the "
-    "site, looks for JupyterLite in JupyterLab too; students have no such package."
+    "site, looks for JupyterLite in JupyterLab too; students have no such package.",
+    "Could not restore the debugger state": "The notebook was closed while its debugger was asked.",
 }
 
 
@@ -119,7 +120,7 @@ def _environment(home: Path) -> dict[str, str]:
         "IPYTHONDIR": "ipython",
     }
     private = {name: str(home / folder) for name, folder in folders.items()}
-    private["JUPYTER_CONFIG_PATH"] = str(LAB_CONFIG)  # as with `course lab`
+    private["JUPYTER_CONFIG_PATH"] = private["JUPYTER_PATH"] = str(LAB_CONFIG)  # as `course lab`
     python_path = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
     return os.environ | private | {"PYTHONPATH": python_path}
 
@@ -203,14 +204,6 @@ _FILL = """([id, source]) => {
   const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
   cells.find(cell => cell.id === id).sharedModel.setSource(source);
 }"""
-_IS_RUNNING = """source => {
-  const {content, sessionContext} = window.jupyterapp.shell.currentWidget;
-  const cells = [...content.model.cells];
-  const here = cells.findIndex(cell => cell.sharedModel.source === source);
-  const before = cells.slice(0, here).filter(cell => cell.type === 'code');
-  return here >= 0 && before.every(cell => cell.executionCount)
-    && sessionContext.session.kernel.status === 'busy';
-}"""
 _PRINTED_BY = """async (code) => {
   const panel = window.jupyterapp.shell.currentWidget;
   let printed = "";
@@ -225,6 +218,23 @@ _RUN_ALL = """() => {
   window.courseDone = false;
   window.jupyterapp.commands.execute('notebook:run-all-cells')
     .finally(() => { window.courseDone = true; });
+}"""
+_RUN = """async id => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  content.activeCellIndex = [...content.model.cells].findIndex(cell => cell.id === id);
+  await window.jupyterapp.commands.execute('notebook:run-cell');
+}"""
+# What a screen reader would pass over: a slider without a name or with another number than the
+# one in sight, a picture without words, a heading of a table without any.
+_UNHEARD = """() => {
+  const all = selector => [...document.querySelectorAll(".jp-OutputArea " + selector)];
+  const number = e => e.closest(".widget-inline-hbox")?.querySelector(".widget-readout");
+  const says = e => e.getAttribute("aria-valuetext");
+  return [
+    ...all("[role=slider]").filter(e => !e.ariaLabel || says(e) !== number(e).textContent),
+    ...all("img").filter(e => !e.alt && !e.title),
+    ...all("th").filter(e => !e.textContent.trim() && !e.children.length),
+  ].map(e => e.outerHTML.slice(0, 200));
 }"""
 _PIXELS = """async image => {
   await image.decode();
@@ -290,14 +300,18 @@ class LabPage:
         """Wait for what `start_all` began."""
         self.page.wait_for_function("() => window.courseDone", timeout=RUN_SECONDS * 1000)
 
-    def wait_until_running(self, source: str) -> None:
-        """Wait until the kernel is at work on the cell with this source."""
-        self.page.wait_for_function(_IS_RUNNING, arg=source, timeout=RUN_SECONDS * 1000)
-
     def interrupt(self) -> None:
         """Press JupyterLab's stop button, and wait until the run has ended."""
         self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
         self.wait_until_done()
+
+    def run(self, cell_id: str) -> None:
+        """Run the cell with that id as a student does who stands on it."""
+        self.page.evaluate(_RUN, cell_id)
+
+    def unheard(self) -> list[str]:
+        """Elements of outputs that say nothing, or something wrong, to those who hear the page."""
+        return self.page.evaluate(_UNHEARD)
 
     def run_all(self) -> list[Cell]:
         """Run every cell; fail on an error, on a cell left out, on a widget that does not show."""

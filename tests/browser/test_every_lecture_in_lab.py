@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import REPOSITORY, Lab, LabPage
+from tests.browser.lab import REPOSITORY, LabPage
 
 LECTURES = sorted(path.stem for path in (REPOSITORY / "notebooks").glob("*.ipynb"))
 NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
@@ -28,7 +27,10 @@ def _keys(control, old, new):
             return ["Tab" if steps > 0 else "Shift+Tab"] * abs(steps) + ["Space"] * bool(steps)
     else:
         steps = round((new - old) / control.step)
-    return ["ArrowRight" if steps > 0 else "ArrowLeft"] * abs(steps)
+    pages, single = divmod(abs(steps), 5) if not options else (0, abs(steps))
+    up = steps > 0
+    pages = ["PageUp" if up else "PageDown"] * pages
+    return pages + ["ArrowRight" if up else "ArrowLeft"] * single
 
 def _way(explorer):
     name, values, held = explorer._frames_plan(explorer.frames)
@@ -70,24 +72,12 @@ print(json.dumps([c for e in _explorers for c in _complaints(e)]))
 """
 
 
-@pytest.fixture(scope="module")
-def opened(lab: Lab, window: BrowserContext) -> LabPage:
-    """One page for all lectures; each test changes to its own."""
-    return LabPage(window.new_page(), lab)
-
-
-@pytest.fixture
-def page(opened: LabPage) -> Iterator[LabPage]:
-    yield opened
-    problems, opened.problems = opened.problems, []
-    assert not problems, "\n".join(problems)
-
-
 @pytest.mark.parametrize("lecture", LECTURES)
 def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPage, lecture: str):
     page.change_to(f"notebooks/{lecture}.ipynb")
     page.run_all()
     page.assert_maths_is_set()
+    assert page.unheard() == []
     goals = page.page.get_by_role("status").filter(has_text="Goal").all()
     ways = json.loads(page.printed_by(WAYS))
     assert len(goals) == len(ways)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import DARK, LIGHT
+from tests.browser.lab import DARK, LIGHT, LabPage
 
 EXPLORER = """
 import numpy as np
@@ -64,7 +64,7 @@ style.show(fig, alt="Two panels: the raw average climbs to 1, slower for the lar
 
 
 def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
-    page.open(lab.write("explorer.ipynb", [EXPLORER]))
+    page.change_to(lab.write("explorer.ipynb", [EXPLORER]))
     (cell,) = page.run_all()
     assert cell.text == "Explorer(beta=0.9, start=0, corrected=True, kind=0)"
 
@@ -79,6 +79,8 @@ def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
     page.press("ArrowRight", on=beta, changes=picture)
     expect(caption).to_contain_text("β = 0.91")
     expect(picture).to_have_attribute("title", re.compile("^Two curves .* β = 0.91 "))
+    expect(beta).to_have_attribute("aria-label", "β")
+    expect(beta).to_have_attribute("aria-valuetext", "0.91")
     expect(goal).to_have_text(re.compile("^Goal: "))
 
     page.press("End", on=beta, changes=picture)
@@ -93,7 +95,7 @@ def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
 
 
 def test_every_kind_of_control_works_by_keyboard_and_has_its_whole_label_in_sight(lab, page):
-    page.open(lab.write("controls.ipynb", [EXPLORER]))
+    page.change_to(lab.write("controls.ipynb", [EXPLORER]))
     page.run_all()
     output = page.cell(0).locator(".jp-OutputArea")
     picture = output.locator("img.widget-image")
@@ -106,7 +108,7 @@ def test_every_kind_of_control_works_by_keyboard_and_has_its_whole_label_in_sigh
 
 
 def test_a_figure_is_shown_at_its_size_with_its_sentence_below(lab, page):
-    page.open(lab.write("figure.ipynb", [FIGURE]))
+    page.change_to(lab.write("figure.ipynb", [FIGURE]))
     (cell,) = page.run_all()
     assert cell.text.startswith("Figure: Two panels")
     picture = page.cell(0).locator(".jp-OutputArea img")
@@ -117,11 +119,10 @@ def test_a_figure_is_shown_at_its_size_with_its_sentence_below(lab, page):
     page.screenshot("figure-dark")
 
 
-def test_errors_and_outside_requests_do_not_pass_unseen(lab, page):
+def test_errors_and_outside_requests_do_not_pass_unseen(lab, window):
+    page = LabPage(window.new_page(), lab)
     outside = "from IPython.display import HTML; HTML('<img src=http://outside.invalid/a.png>')"
     page.open(lab.write("wrong.ipynb", [outside, "1 / 0"]))
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         page.run_all()
     assert "outside request: http://outside.invalid/a.png" in page.problems
-    page.page.close()  # nothing more can be reported
-    page.problems.clear()

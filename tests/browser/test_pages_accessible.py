@@ -123,9 +123,9 @@ def assert_pictures_are_painted(view):
     assert all(natural > 100 and width > 100 for natural, width in sizes)
 
 
-def violations(view):
-    """What axe-core objects to, a line for each element."""
-    found = Axe().run(view, options=RULES).response["violations"]
+def violations(view, within=None):
+    """What axe-core objects to, in the page or in these elements; a line for each element."""
+    found = Axe().run(view, context=within, options=RULES).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:200]}\n{node['failureSummary']}"
         for rule in found

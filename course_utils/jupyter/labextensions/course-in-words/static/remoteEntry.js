@@ -1,0 +1,106 @@
+// What JupyterLab leaves out for those who hear a page: written by hand, there is nothing to build.
+(() => {
+  const HEARD = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+  const FOLDERS = { notebooks: "Lecture", exercises: "Exercises", solutions: "Solution" };
+
+  // A slider speaks its label and the number beside it, not 0.8099999999999998.
+  function nameSlider(handle) {
+    const row = handle.closest(".widget-inline-hbox, .widget-inline-vbox");
+    const label = row?.querySelector(".widget-label")?.textContent.trim();
+    const number = row?.querySelector(".widget-readout")?.textContent.trim();
+    if (label) put(handle, "aria-label", label);
+    if (number) put(handle, "aria-valuetext", number);
+  }
+
+  function put(element, name, value) {
+    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  }
+
+  // The corner of a table is no heading of anything.
+  function emptyCorner(heading) {
+    if (heading.textContent.trim() || heading.children.length) return;
+    const corner = document.createElement("td");
+    for (const { name, value } of heading.attributes) corner.setAttribute(name, value);
+    heading.replaceWith(corner);
+  }
+
+  // The description of a picture stands in the notebook; JupyterLab does not put it on the page.
+  function describePictures(panel) {
+    for (const cell of panel.content.widgets) {
+      const { outputs } = cell.model;
+      (cell.outputArea?.widgets ?? []).forEach((shown, k) => {
+        const alt = outputs?.get(k)?.metadata?.["image/png"]?.alt;
+        if (!alt) return;
+        for (const picture of shown.node.querySelectorAll(".jp-RenderedImage img"))
+          put(picture, "alt", alt);
+      });
+    }
+  }
+
+  function tend(root) {
+    root.querySelectorAll(".noUi-handle[role=slider]").forEach(nameSlider);
+    root.querySelectorAll(".jp-RenderedHTMLCommon th").forEach(emptyCorner);
+  }
+
+  function activate(app) {
+    const voice = document.createElement("div");
+    voice.id = "course-voice";
+    voice.setAttribute("role", "status");
+    voice.style.cssText = HEARD;
+    document.body.append(voice);
+
+    const style = document.createElement("style");
+    style.textContent = Object.values(FOLDERS).map(kind =>
+      `.lm-TabBar-tab[data-course="${kind}"] .lm-TabBar-tabLabel::before` +
+      ` { content: "${kind} · "; }`).join("");
+    document.head.append(style);
+
+    function openPanels() {
+      return [...app.shell.widgets("main")].filter(panel => panel.content?.model?.cells);
+    }
+
+    function nameTab(panel) {
+      const kind = FOLDERS[panel.context.path.split("/").at(-2)];
+      if (kind && panel.title.dataset.course !== kind)
+        panel.title.dataset = { ...panel.title.dataset, course: kind };
+    }
+
+    let waiting = false;
+    function look() {
+      waiting = false;
+      tend(document);
+      for (const panel of openPanels()) {
+        describePictures(panel);
+        nameTab(panel);
+      }
+    }
+
+    // A card that has just appeared is read out: its cell was run a moment ago.
+    function speak(records) {
+      for (const { addedNodes } of records)
+        for (const node of addedNodes) {
+          const card = node.nodeType === 1 &&
+            (node.matches(".course-card") ? node : node.querySelector(".course-card"));
+          const cell = card && card.closest(".jp-CodeCell");
+          if (cell && cell.classList.contains("jp-mod-active")) voice.textContent = card.innerText;
+        }
+    }
+
+    new MutationObserver(records => {
+      speak(records);
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(look);
+    }).observe(document.body, {
+      subtree: true, childList: true, attributes: true, attributeFilter: ["aria-valuetext", "alt"],
+    });
+    look();
+  }
+
+  const plugin = { id: "course-in-words:plugin", autoStart: true, activate };
+  window._JUPYTERLAB = window._JUPYTERLAB ?? {};
+  window._JUPYTERLAB["course-in-words"] = {
+    init: () => {},
+    get: () => Promise.resolve(() => ({ __esModule: true, default: plugin })),
+  };
+})();
