@@ -147,7 +147,11 @@ def _refusal(name: str) -> types.CodeType:
 
 def _functions(name: str) -> tuple[types.FunctionType, ...]:
     """The Python functions behind a name, which may be that of a class or a module."""
-    found = named(name)
+    return _functions_of(named(name))
+
+
+@functools.cache
+def _functions_of(found: Any) -> tuple[types.FunctionType, ...]:
     if not isinstance(found, type | types.ModuleType):
         return (getattr(found, "__wrapped__", found),)
     home = found.__name__ if isinstance(found, types.ModuleType) else found.__module__
