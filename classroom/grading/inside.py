@@ -152,7 +152,7 @@ class TimedPeer(Peer):
             os._exit(0)  # a copy that a cell made of us; one of us answers
         if outermost:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        self._reply(reply)
+        self._reply(question, reply)
 
     def ask(self, **question: Any) -> Any:
         self._held = True

@@ -75,19 +75,23 @@ class Peer(Values):
     def __init__(self, stream: Any, serve: Callable[[dict], Any], extension: Any = None) -> None:
         super().__init__(extension)
         self.stream, self._serve = stream, serve
-        self._depth = 0
+        self._depth, self._asked = 0, 0
 
     def ask(self, **question: Any) -> Any:
         """The value of what is asked for; an error over there is raised here."""
         if self._depth >= DEEPEST:
             raise RecursionError("functions call each other without end")
         self._depth += 1
+        self._asked += 1
+        number = self._asked
         try:
-            self.stream.send(question)
+            self.stream.send({**question, "number": number})
             while "ask" in (reply := self.stream.receive()):
                 self.answer(reply)
         finally:
             self._depth -= 1
+        if reply.get("number") != number:
+            raise Gone("answered what nobody had asked")
         if "error" in reply:
             raise as_error(reply["error"])
         return self.decode(reply.get("value"))
@@ -98,13 +102,14 @@ class Peer(Values):
             reply = {"value": self.encode(self.serve(question))}
         except Exception as error:
             reply = {"error": in_short(error)}
-        self._reply(reply)
+        self._reply(question, reply)
 
-    def _reply(self, reply: dict) -> None:
+    def _reply(self, question: dict, reply: dict) -> None:
+        number = {"number": question.get("number")}
         try:
-            self.stream.send(reply)
+            self.stream.send(reply | number)
         except WireError as too_large:
-            self.stream.send({"error": in_short(too_large)})
+            self.stream.send({"error": in_short(too_large)} | number)
 
     def serve(self, question: dict) -> Any:
         """A call of a function kept here; anything else is for the owner of this end."""
