@@ -307,6 +307,7 @@ def _page(options: argparse.Namespace) -> int:
 
 def _slides(options: argparse.Namespace) -> int:
     from . import outline, slides, units
+    from .grading.settings import NAME, read_settings
     from .notebooks import read
     from .printing import chromium
 
@@ -322,7 +323,8 @@ def _slides(options: argparse.Namespace) -> int:
     if options.pdf or options.check or options.shots:
         chromium()  # rather now than after the decks
     folder, decks = options.to or root / "build" / "slides", []
-    coming = slides.write_decks(paths, folder, root / "build" / "frames")
+    about = read_settings(root / NAME).slides
+    coming = slides.write_decks(paths, folder, root / "build" / "frames", about)
     for number in range(1, len(paths) + 1):
         print(f"[{number}/{len(paths)}]", end=" ", flush=True)
         deck = next(coming)

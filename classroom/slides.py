@@ -44,7 +44,7 @@ HELPERS = ("course_utils", "instruments")
 NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
 NOT_DRAWN |= {"files.py", "progress.py"}
 BAKE = "from course_utils.explore import Explorer\n\nExplorer.baked = True"
-CODE_LETTERS, PRINTED_LETTERS = 90, 76  # that fit in a line of the usual size
+CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
 
@@ -64,25 +64,35 @@ class Deck:
         return f"wrote {self.target} {size:.1f} MB {self.seconds:.1f} s"
 
 
-def write_decks(paths: Sequence[Path], folder: Path, cache: Path) -> Iterator[Deck]:
+def write_decks(
+    paths: Sequence[Path], folder: Path, cache: Path, about: str = ""
+) -> Iterator[Deck]:
     """Write the decks that are not up to date; frames of explorers are kept in `cache`.
 
-    All notebooks are read and checked first: if one makes no deck, none is written. Yields each
-    deck once it is there.
+    What the decks are `about` (course, lecturer, date) stands on each title slide. All notebooks
+    are read and checked first: if one makes no deck, none is written. Yields each deck once it is
+    there.
     """
     notebooks = [sound(path, "a deck") for path in paths]
     outlines = [outline(notebook, path) for path, notebook in zip(paths, notebooks, strict=True)]
     plans = zip(paths, notebooks, outlines, strict=True)
-    return (_written(*plan, folder, cache) for plan in plans)
+    return (_written(*plan, folder, cache, about) for plan in plans)
 
 
 def _written(
-    path: Path, notebook: NotebookNode, slides: Sequence[Slide], folder: Path, cache: Path
+    path: Path,
+    notebook: NotebookNode,
+    slides: Sequence[Slide],
+    folder: Path,
+    cache: Path,
+    about: str,
 ) -> Deck:
-    start, target, digest = time.perf_counter(), folder / f"{path.stem}.html", _digest(notebook)
+    start, target = time.perf_counter(), folder / f"{path.stem}.html"
+    digest = _hash(_digest(notebook), about)
     fresh = _digest_in(target) == digest
     if not fresh:
-        write_whole(target, _deck(path, with_frames(path, notebook, cache), slides, digest))
+        framed = with_frames(path, notebook, cache)
+        write_whole(target, _deck(path, framed, slides, digest, about))
     return Deck(target, not fresh, time.perf_counter() - start)
 
 
@@ -199,16 +209,22 @@ def _is_baked(output: NotebookNode) -> bool:
 # -- the deck -------------------------------------------------------------------------------------
 
 
-def _deck(path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: str) -> str:
+def _deck(
+    path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: str, about: str
+) -> str:
     soup = parsed(exporter("SlidesExporter", "course_slides"), path, notebook, "a deck")
     element(soup, "meta[name=course-digest]")["content"] = digest
     sections = [s for s in soup.select(".slides section") if not s.find("section")]
     for section, slide in zip(sections, slides, strict=True):
         _drop_empty_cells(section)
         _answer_in_the_notes(soup, section)
+        _gather_notes(section)
         _dress(soup, section, slide)
         _set_long_text_smaller(section)
         _tell_shapes(section)
+    if about:
+        line = soup.new_tag("p", attrs={"class": "about"}, string=about)
+        element(soup, ".slides h1").insert_after(line)
     _unlink_what_is_elsewhere(soup)
     element(soup, "#mathjax").string = mathjax()
     for name, file in REVEAL.items():
@@ -236,6 +252,16 @@ def _answer_in_the_notes(soup: BeautifulSoup, section: Tag) -> None:
             notes = soup.new_tag("aside", attrs={"class": "notes"})
             notes.append(fold.extract())
             section.append(notes)
+
+
+def _gather_notes(section: Tag) -> None:
+    """Notes belong to the slide, not to its last fragment: they are there from the beginning."""
+    found = section.select("aside.notes")
+    for other in found[1:]:
+        found[0].extend(list(other.children))
+        other.decompose()
+    for notes in found[:1]:
+        section.append(notes.extract())
 
 
 def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:

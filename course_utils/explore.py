@@ -25,8 +25,9 @@ An explorer needs two functions and its controls:
 import base64
 import html
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import ipywidgets as widgets
@@ -181,10 +182,10 @@ class Explorer(widgets.VBox):
     def _goal_text(self) -> tuple[str, str]:
         """What the goal line says, and the words that open it."""
         if self.is_reached:
-            self.was_reached = True
-            return f"{self._goal}.", "✓ Goal reached:"
-        before = " (Reached before, but not with these values.)" if self.was_reached else ""
-        return f"{self._goal}.{before}", "Goal:"
+            self.was_reached, before = True, ""
+        else:
+            before = " (Reached before, but not with these values.)" if self.was_reached else ""
+        return f"{self._goal}.{before}", self._lead(self.params)
 
     def _on_change(self, _change: object = None) -> None:
         with self._lock:
@@ -221,57 +222,60 @@ class Explorer(widgets.VBox):
         return data, {"image/png": about}
 
     def frames_html(self, **grid: object) -> str:
-        """A picture for each value of one control behind a range input: offline, no kernel."""
-        name, values, fixed = self._frames_plan(grid or self.frames)
-        now = self.params[name]
-        start = values.index(now) if now in values else 0
-        shown = [self._frame_value(name, value, fixed) for value in values]
+        """A picture for each value of one or two controls behind range inputs: no kernel."""
+        moving, fixed = self._frames_plan(grid or self.frames)
+        now = self.params
         held = ", ".join(self._held(*pair) for pair in fixed.items())
         alt = self._alt + (f" With {held}." if held else "")
-        label = self._controls[name].description + (f" (with {held})" if held else "")
-        frames = [
-            self._frame(*self._draw({**fixed, name: value}), about, alt)
-            for value, about in zip(values, shown, strict=True)
+        begin = {name: now[name] if now[name] in v else v[0] for name, v in moving.items()}
+        asides = [f" (with {held})" if held else "", ""]
+        ranges = [
+            self._range(name, values, values.index(begin[name]), aside)
+            for (name, values), aside in zip(moving.items(), asides, strict=False)
         ]
-        frames[start] = frames[start].replace(" hidden", "", 1)
-        return _FRAMES.format(
-            label=html.escape(label),
-            last=len(values) - 1,
-            start=start,
-            value=shown[start],
-            figures="".join(frames),
-        )
+        places = [dict(zip(moving, values, strict=True)) for values in product(*moving.values())]
+        figures = [self._frame(fixed | place, alt, hidden=place != begin) for place in places]
+        goal = ""
+        if self._goal is not None:
+            lead = self._lead(now | fixed | begin)
+            goal = f'<p class="course-goal"><b>{lead}</b> {html.escape(self._goal)}.</p>\n'
+        return _FRAMES.format(goal=goal, ranges="\n".join(ranges), figures="".join(figures))
 
-    def _frames_plan(self, grid: Mapping) -> tuple[str, list, dict]:
-        """The control that moves, its values, and what is held other than it stands now."""
+    def _frames_plan(self, grid: Mapping) -> tuple[dict[str, list], dict]:
+        """The one or two controls that move, with their values, and what is held elsewhere."""
         self._require_known(grid)
-        several = {n: list(v) for n, v in grid.items() if np.iterable(v) and not isinstance(v, str)}
-        if len(several) != 1 or not all(several.values()):
+        moving = {n: list(v) for n, v in grid.items() if np.iterable(v) and not isinstance(v, str)}
+        if not 1 <= len(moving) <= 2 or not all(moving.values()):
             raise ValueError(
-                "Frames run over one control, and the others keep one value: "
+                "Frames run over one control or two, and the others keep one value: "
                 "frames={'beta': [0.5, 0.9, 0.99], 'delta': 0.1}."
             )
-        ((name, values),) = several.items()
-        fixed = {n: v for n, v in grid.items() if n != name}
-        for each, value in [*fixed.items(), *((name, v) for v in values)]:
+        fixed = {n: v for n, v in grid.items() if n not in moving}
+        for each, value in [*fixed.items(), *((n, v) for n, vs in moving.items() for v in vs)]:
             _require_possible(each, self._controls[each], value)
         now = self.params
-        return name, values, {n: v for n, v in fixed.items() if v != now[n]}
+        return moving, {n: v for n, v in fixed.items() if v != now[n]}
 
-    def _frame(self, rgb: np.ndarray, text: str, value: str, alt: str) -> str:
+    def _range(self, name: str, values: Sequence, start: int, aside: str) -> str:
+        shown = [html.escape(self._told(name, value)) for value in values]
+        label = html.escape(self._controls[name].description + aside)
+        about = {"last": len(values) - 1, "start": start, "value": shown[start]}
+        return _RANGE.format(label=label, shown="|".join(shown), **about)
+
+    def _frame(self, place: Mapping, alt: str, hidden: bool) -> str:
+        rgb, text = self._draw(place)
         png = base64.b64encode(style.small_png(rgb)).decode()
         width = rgb.shape[1] // style.SCALE
+        lead = f' data-goal="{self._lead(self.params | dict(place))}"' if self._goal else ""
         return (
-            f'<figure hidden data-value="{value}"><img width="{width}" '
+            f'<figure{" hidden" if hidden else ""}{lead}><img width="{width}" '
             f'alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
             f"<figcaption>{html.escape(text)}</figcaption></figure>"
         )
 
-    def _frame_value(self, name: str, value: object, fixed: Mapping) -> str:
-        """What stands beside the range input: the value, and whether the goal is met."""
-        params = self.params | dict(fixed) | {name: value}
-        met = self._reached is not None and self._reached(**params)
-        return html.escape(self._told(name, value) + (" ✓ goal reached" if met else ""))
+    def _lead(self, params: Mapping) -> str:
+        """How the line of the goal begins with these values."""
+        return "✓ Goal reached:" if self._reached and self._reached(**params) else "Goal:"
 
     def _held(self, name: str, value: object) -> str:
         label = self._controls[name].description
@@ -287,15 +291,21 @@ class Explorer(widgets.VBox):
         return next(words, number.replace("-", "−"))
 
 
-_FRAMES = """\
-<div class="course-frames"><label>{label}
+# After a click the keys turn slides again; whoever comes by keyboard leaves by Page Up or Down.
+_RANGE = """\
+<label>{label}
 <input type="range" min="0" max="{last}" value="{start}" aria-valuetext="{value}" \
+data-shown="{shown}" onpointerup="this.blur()" \
 onkeydown="if (event.key.startsWith('Page')) this.blur(); else event.stopPropagation()" oninput="\
-const box = this.closest('.course-frames'), figures = box.querySelectorAll('figure');\
-figures.forEach((figure, i) => figure.hidden = i != this.value);\
-box.querySelector('output').value = figures[this.value].dataset.value;\
-this.setAttribute('aria-valuetext', figures[this.value].dataset.value)">
-<output>{value}</output></label>
+const box = this.closest('.course-frames'), shown = this.dataset.shown.split('|')[this.value];\
+this.setAttribute('aria-valuetext', this.nextElementSibling.value = shown);\
+const place = [...box.querySelectorAll('input')].reduce((k, i) => k * (+i.max + 1) + +i.value, 0);\
+box.querySelectorAll('figure').forEach((figure, i) => {{ figure.hidden = i != place;\
+if (i == place && figure.dataset.goal)\
+ box.querySelector('.course-goal b').textContent = figure.dataset.goal; }})">\
+<output>{value}</output></label>"""
+_FRAMES = """\
+<div class="course-frames">{goal}{ranges}
 <div aria-live="polite">{figures}</div></div>"""
 
 

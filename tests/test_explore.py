@@ -214,7 +214,8 @@ def test_frames_are_one_labeled_range_over_pictures_without_any_outside_request(
     page = make().frames_html(slope=[1, 3, 9])
     assert page.count("<figure") == 3
     assert page.count("<figure hidden") == 2
-    assert '<figure data-value="3">' in page, "The frame of the present value is open."
+    assert "<figure><img" in page.split("The slope at 0 is 1.")[1], "The present value is open."
+    assert 'value="1" aria-valuetext="3" data-shown="1|3|9"' in page
     assert "<label>s\n<input" in page
     assert f'alt="{ALT}"' in page
     assert "The slope at 0 is 9." in page
@@ -239,7 +240,7 @@ def test_frames_tell_values_as_the_controls_do():
     controls = {"slope": slider(-9, 9, value=1), "flip": choice({"yes": True, "no": False})}
     page = make(controls=controls).frames_html(flip=[True, False], slope=-2)
     assert "<label>flip (with slope = −2)" in page
-    assert 'data-value="no"' in page
+    assert 'data-shown="yes|no"' in page
 
 
 def test_a_value_that_is_held_where_it_stands_needs_no_word():
@@ -249,9 +250,18 @@ def test_a_value_that_is_held_where_it_stands_needs_no_word():
 def test_frames_that_reach_the_goal_say_so():
     explorer = make(goal="be steep", reached=lambda slope, flip: flip and slope > 5)
     page = explorer.frames_html(slope=[1, 9], flip=True)
-    assert '<figure data-value="1">' in page
-    assert '<figure hidden data-value="9 ✓ goal reached">' in page
-    assert "goal reached" not in explorer.frames_html(slope=[1, 9])
+    assert '<p class="course-goal"><b>Goal:</b> be steep.</p>' in page
+    assert '<figure data-goal="Goal:">' in page
+    assert '<figure hidden data-goal="✓ Goal reached:">' in page
+    assert "Goal reached" not in explorer.frames_html(slope=[1, 9])
+
+
+def test_frames_over_two_controls_are_all_their_pairs():
+    page = make().frames_html(slope=[1, 3, 9], flip=[False, True])
+    assert (page.count("<input"), page.count("<figure"), page.count("<figure hidden")) == (2, 6, 5)
+    assert "<figure><img" in page.split("</figure>")[2], "The third pair is the present one."
+    with pytest.raises(ValueError, match="one control or two"):
+        make().frames_html(slope=3)
 
 
 # Controls
@@ -294,9 +304,11 @@ def test_a_choice_hands_over_what_its_names_stand_for():
         (lambda: make().set(slope=21), "slope runs from 1 to 20; 21 lies outside"),
         (lambda: make(controls={"slope": choice([1, 2])}).set(slope=3), "slope cannot be 3; it is"),
         (lambda: make().rgb(speed=3), "no control 'speed'"),
-        (lambda: make().frames_html(slope=[1], flip=[True]), "Frames run over one control"),
         (lambda: make().frames_html(), "Frames run over one control"),
-        (lambda: make(frames={"slope": 3, "flip": True}), "Frames run over one control, and the"),
+        (
+            lambda: make(frames={"slope": 3, "flip": True}),
+            "Frames run over one control or two, and the",
+        ),
         (lambda: make(frames={"slope": []}), "Frames run over one control"),
         (lambda: make(frames={"slope": [1, 21]}), "slope runs from 1 to 20; 21 lies outside"),
         (lambda: make(frames={"slope": [1], "speed": 2}), "no control 'speed'"),

@@ -3,6 +3,7 @@
     late = "10% a day"          # or "50%", "2% an hour", "none"
     attempt = "best"            # or "last"
     without = "transfer"        # what stands beyond the page does not count; or "essentials"
+    slides = "Theory of deep learning · A. Lecturer · fall 2026"  # on each title slide
 
     [deadlines]
     02_momentum = 2026-11-16T23:59:00
@@ -41,7 +42,7 @@ NAME = "course.toml"
 ATTEMPTS = ("last", "best")
 LATE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)\s*%(?:\s*(?:an?|per|/)\s*(?P<per>day|hour))?")
 TIME = re.compile(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
-KNOWN: dict[str, type] = {"late": str, "attempt": str, "without": str}
+KNOWN: dict[str, type] = {"late": str, "attempt": str, "without": str, "slides": str}
 KNOWN |= {"deadlines": dict, "extra": dict, "roster": dict}
 LEFT_OUT = ("", "transfer", "essentials")
 KNOWN_OF_ROSTER = {"id": str, "time": str, "columns": dict}
@@ -88,6 +89,7 @@ class Settings:
     late: str | None = None
     attempt: str | None = None
     without: str | None = None
+    slides: str = ""
     deadlines: Mapping[str, datetime] = field(default_factory=dict)
     extra: Mapping[str, timedelta] = field(default_factory=dict)
     id_column: str | None = None
@@ -145,6 +147,7 @@ def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
         late=LateRule.read(data["late"]).text if "late" in data else None,
         attempt=data.get("attempt"),
         without=data.get("without"),
+        slides=" ".join(data.get("slides", "").split()),
         deadlines={_unit(u, name): _moment(t, name) for u, t in data.get("deadlines", {}).items()},
         extra={_student(s, name): _time(t, name) for s, t in data.get("extra", {}).items()},
         id_column=roster.get("id"),

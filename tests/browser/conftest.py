@@ -6,12 +6,12 @@ has one server, so that parallel runs (`--dist loadfile`) do not disturb each ot
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
+from classroom.notebooks import as_text, read, strip_outputs
 from classroom.printing import chromium
 from course_utils.files import CourseError
 from tests.browser import lab as harness
@@ -39,7 +39,8 @@ def lab(request: pytest.FixtureRequest, browser, tmp_path_factory) -> Iterator[h
     root, home = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("home")
     for name in getattr(request.module, "NOTEBOOKS", []):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(harness.REPOSITORY / name, root / name)
+        blank = strip_outputs(read(harness.REPOSITORY / name))  # what is run again is soon opened
+        (root / name).write_text(as_text(blank), encoding="utf-8")
     with harness.lab_server(root, home) as url:
         yield harness.Lab(url, root)
 

@@ -14,7 +14,7 @@ NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
 # Asked of the kernel: how each explorer's goal is reached by keyboard, by its frames. First the
 # controls that a frame holds at one value, then the one that moves, and the sentence after each.
 WAYS = """
-import json
+import itertools, json
 from course_utils.explore import Explorer
 
 def _keys(control, old, new):
@@ -33,9 +33,12 @@ def _keys(control, old, new):
     return pages + ["ArrowRight" if up else "ArrowLeft"] * single
 
 def _way(explorer):
-    name, values, held = explorer._frames_plan(explorer.frames)
+    moving, held = explorer._frames_plan(explorer.frames)
+    pairs = (zip(moving, values) for values in itertools.product(*moving.values()))
     now, moves = explorer.params, []
-    for each, value in [*held.items(), *((name, value) for value in values)]:
+    for each, value in [*held.items(), *itertools.chain(*pairs)]:
+        if now[each] == value and moves:
+            continue
         control = explorer._controls[each]
         keys = _keys(control, now[each], value)
         now[each] = value

@@ -61,13 +61,16 @@ def stand_ins(path, notebook):
             about, png = output.metadata["image/png"], output.data["image/png"].strip()
             alt = html.escape(about["alt"])
             figure = (
-                f'<figure data-value="3"><img width="{about["width"]}" alt="{alt}" '
+                f'<figure><img width="{about["width"]}" alt="{alt}" '
                 f'src="data:image/png;base64,{png}">'
                 f"<figcaption>{'two lines ' * 15}</figcaption></figure>"
             )
             figures = figure + 4 * figure.replace("<figure", "<figure hidden")
-            look = {"label": "control", "last": 4, "start": 0, "value": 3, "figures": figures}
-            found.setdefault(cell.id, []).append(explore._FRAMES.format(**look))
+            look = {"label": "control", "last": 4, "start": 0, "value": 3, "shown": "3|4|5|6|7"}
+            ranges = explore._RANGE.format(**look)
+            goal = f'<p class="course-goal"><b>Goal:</b> {"two lines " * 12}</p>'
+            box = explore._FRAMES.format(goal=goal, ranges=ranges, figures=figures)
+            found.setdefault(cell.id, []).append(box)
     return found
 
 
@@ -126,7 +129,7 @@ def test_a_deck_is_complete_offline_and_without_barriers(view, decks, stem):
     pictures = view.locator("img").evaluate_all(PICTURES)
     assert all(natural > 100 and min(size) > 100 for natural, *size in pictures)
     for box in view.locator(".course-frames").all():
-        assert 5 <= box.locator("figure").count() <= 12
+        assert 5 <= box.locator("figure").count() <= 24
         assert all(box.locator("img").evaluate_all("all => all.map(i => i.alt)"))
     view.evaluate(LEAVE_ONE_OF_EACH)
     assert violations(view) == []
@@ -193,6 +196,10 @@ def test_the_slider_of_an_explorer_changes_the_picture_and_keeps_its_keys(view, 
     assert view.locator("figcaption:visible").inner_text() != words
     view.keyboard.press("PageDown")  # what a presenter's remote sends
     assert place(view) == here + 1
+    view.keyboard.press("ArrowLeft")
+    slider.click()
+    view.keyboard.press("ArrowRight")
+    assert place(view) == here + 1
 
 
 def pixels(locator):
@@ -206,6 +213,10 @@ def test_letters_are_large_enough_to_be_read_from_the_last_row(view, decks):
         ".map(e => parseFloat(getComputedStyle(e).fontSize))"
     )
     assert min(sizes) >= 26
+    code = view.locator(".slides pre").evaluate_all(
+        "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(code) >= 22
 
 
 def test_a_printed_deck_has_one_page_a_slide(browser, decks, tmp_path):

@@ -62,9 +62,9 @@ def deck(tmp_path, monkeypatch):
     monkeypatch.setattr(slides, "mathjax", lambda: "")
     monkeypatch.setattr(slides, "vendored", lambda name: "")
 
-    def built(*cells):
+    def built(*cells, about=""):
         path = save(tmp_path, *notebook(*cells).cells)
-        (made,) = write_decks([path], tmp_path / "out", tmp_path / "frames")
+        (made,) = write_decks([path], tmp_path / "out", tmp_path / "frames", about)
         return BeautifulSoup(made.target.read_text(encoding="utf-8"), "html.parser")
 
     return built
@@ -249,6 +249,22 @@ def test_a_slide_without_a_heading_carries_the_last_one(deck):
     made = deck(text("## Two *rules*", "slide", "a"), text("Idea.", "subslide", "b"))
     assert [p.get_text() for p in made.select(".running")] == ["Two rules"]
     assert made.select_one(".running").find_parent("section").get_text(strip=True).endswith("Idea.")
+
+
+def test_course_lecturer_and_date_stand_on_the_title_slide_alone(deck):
+    made = deck(text("## One", "slide"), about="Theory · A. Lecturer · fall")
+    assert [p.get_text() for p in made.select(".about")] == ["Theory · A. Lecturer · fall"]
+    assert made.select_one(".about").find_parent("section") is leaves(made)[0]
+    assert not deck(text("## One", "slide")).select(".about")
+
+
+def test_notes_are_those_of_the_slide_and_not_of_its_last_fragment(deck):
+    made = deck(
+        text("## One", "slide", "a"), text("Two", "fragment", "b"), text("Said.", "notes", "c")
+    )
+    (notes,) = made.select("aside.notes")
+    assert "Said." in notes.get_text()
+    assert notes.parent is leaves(made)[1]
 
 
 def test_title_section_and_picture_slides_have_a_look_of_their_own(deck):
