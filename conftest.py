@@ -18,7 +18,8 @@ pytest_plugins = ["classroom.nbval_table"]
 # Every core has a worker: threads of NumPy's own would only stand in their way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# What starts a browser, a notebook, a kernel or a sandbox: left out by `make quick`. The longest
+# What starts a browser, a notebook, a kernel or a sandbox, or puts thousands of mutants to checks:
+# left out by `make quick`. The longest
 # come first.
 SLOW = [
     "tests/browser/test_site.py",
@@ -29,11 +30,15 @@ SLOW = [
     "tests/classroom/test_nbgrader.py",
     "tests/classroom/test_new_unit.py",
     "tests/classroom/grading/test_hostile.py",
+    "tests/classroom/grading/test_no_fault_of_ours.py",
     "tests/classroom/grading/test_wire.py",
     "tests/classroom/grading/test_resuming.py",
     "tests/classroom/grading/test_cluster.py",
     "tests/classroom/grading/test_grade_command.py",
     "tests/classroom/grading/test_judge.py",
+    "tests/classroom/grading/test_class_run.py",
+    "tests/classroom/grading/test_like_a_notebook.py",
+    "tests/classroom/test_audit.py",
     "tests/classroom/grading/test_naming.py",
     "tests/classroom/test_checking.py",
     "tests/classroom/test_notebooks.py",

@@ -21,6 +21,7 @@ from course_utils.units import declared
 from tests.classroom.grading.making import ALL, ROOT, UNIT, notebook, solved
 
 SIZE = 1000
+TRIED = 0.4  # the share of exercises that a student sets about; the others stay as they were
 EXERCISES = {exercise.name: exercise for exercise in declared(UNIT)}
 FOLLOWS = {"sharpness": "leak", "regression": "lookup"}  # judged with the student's own answer
 REGRESSION = """
@@ -59,8 +60,12 @@ def answers(name: str) -> list[Answer]:
     right = right or solved()[f"answer-{name.replace('_', '-')}"]
     found = [Answer(right, exercise.points)] * 4
     found += [Answer(None, 0), Answer("raise ValueError('so far')", 0), Answer("x = (", 0)]
-    found += [Answer("\n".join(f"{part} = ____" for part in asked_for(name)), 0)]
-    return found + list(_mistakes(name))
+    return [*found, blank(name), *_mistakes(name)]
+
+
+def blank(name: str) -> Answer:
+    """An answer that nobody has begun."""
+    return Answer("\n".join(f"{part} = ____" for part in asked_for(name)), 0)
 
 
 def asked_for(name: str) -> tuple[str, ...]:
@@ -120,7 +125,10 @@ def hand_in_a_class(folder: Path) -> dict[str, dict[str, Answer] | None]:
             path.write_bytes(list(BROKEN.values())[number // 50 % len(BROKEN)])
             handed_in[student] = None
             continue
-        given = {name: chance.choice(offered[name]) for name in ALL}
+        given = {
+            name: chance.choice(offered[name]) if chance.random() < TRIED else blank(name)
+            for name in ALL
+        }
         cells = solved()
         for name, answer in given.items():
             place = f"answer-{name.replace('_', '-')}"

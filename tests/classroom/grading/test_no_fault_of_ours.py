@@ -202,7 +202,7 @@ def load(count):
 
 
 def test_a_busy_machine_takes_no_points(tmp_path, quiet):
-    with load(6 * (os.cpu_count() or 2)):
+    with load(3 * (os.cpu_count() or 2)):
         found = graded(tmp_path, CLASS, jobs=2)
     assert found == quiet
 
