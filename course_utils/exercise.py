@@ -267,6 +267,7 @@ class Exercise:
         self._refuting: int | None = None  # the seed that refuted the last answer
         self._chosen: list[tuple[str, ...]] = []
         self._examples: dict[Misconception, Verdict] = {}
+        self._examples_read: dict[Misconception, list[Any]] = {}
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -538,7 +539,7 @@ class Exercise:
     def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
         """Is this answer equivalent to the example, in all that the part needs?"""
         names = {*self.needs(part)} - self.optional
-        example = self._read(misconception.example)
+        example = self._read_example(misconception)
         there = zip(self.kinds.items(), answers, example, strict=True)
         return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
 
@@ -567,11 +568,17 @@ class Exercise:
         """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
         if m not in self._examples:
             before = Drawn.count
-            verdict = self._verdict(self._read(m.example), seed)
+            verdict = self._verdict(self._read_example(m), seed)
             if Drawn.count > before:  # with another seed it may fail elsewhere
                 return verdict
             self._examples[m] = verdict
         return self._examples[m]
+
+    def _read_example(self, m: Misconception) -> list[Any]:
+        """The answers of an example; read once, so that what was counted for them is kept."""
+        if m not in self._examples_read:
+            self._examples_read[m] = self._read(m.example)
+        return self._examples_read[m]
 
     def _has_samples(self, part: str) -> bool:
         names = self.needs(part)
