@@ -268,6 +268,8 @@ class Exercise:
         self._chosen: list[tuple[str, ...]] = []
         self._examples: dict[Misconception, Verdict] = {}
         self._examples_read: dict[Misconception, list[Any]] = {}
+        # examples (and part) that pass the first cases, which are the same for all seeds
+        self._beyond_pencil: set[tuple[Misconception, str]] = set()
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -554,8 +556,12 @@ class Exercise:
         """Does the example fail where the answer failed, and with the same value?"""
         if piece.seen is None:  # the check does not tell where; its samples have to do
             return not value or self._has_samples(name)
+        if (m, name) in self._beyond_pencil and _at_pencil(piece):
+            return False
         verdict = self._example(m, seed)
         other = (verdict.pieces or {"": verdict}).get(name)
+        if m not in self._examples and not (other and _at_pencil(other)):
+            self._beyond_pencil.add((m, name))
         if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
             return False
         if not piece.seen.is_where(other.seen):
@@ -656,6 +662,12 @@ def _same(kind: Kind, a: Any, b: Any) -> bool:
     if isinstance(kind, Function) and not kind.samples:
         return True
     return kind.same(a, b)
+
+
+def _at_pencil(piece: Verdict) -> bool:
+    """Did it fail at one of the first cases, before anything was drawn?"""
+    place = piece.seen.place if piece.seen else None
+    return piece.seed is None and place is not None and place[0] == 1
 
 
 def _after_colon(piece: Verdict) -> str:
