@@ -46,14 +46,14 @@ def mark(name: str) -> str:
 
 def quotes(text: str) -> dict[str, str]:
     """The quoted lines of a page or of the README, by the names of their sections."""
-    found = re.findall(r"^(.*) <!-- measured: (\w+) -->$", text, re.MULTILINE)
+    found = re.findall(r"^(?:- )?(.*) <!-- measured: (\w+) -->$", text, re.MULTILINE)
     return {name: line.strip() for line, name in found}
 
 
 def with_quote(readme: str, name: str, quote: str) -> str:
     """The README with the line of this mark renewed; a README without it stays as it is."""
-    pattern = re.compile(rf"^.*{re.escape(mark(name))}$", re.MULTILINE)
-    return pattern.sub(lambda _: f"{quote} {mark(name)}", readme)
+    pattern = re.compile(rf"^(- )?.*{re.escape(mark(name))}$", re.MULTILINE)
+    return pattern.sub(lambda line: f"{line[1] or ''}{quote} {mark(name)}", readme)
 
 
 def write(root: Path, title: str, text: str, order: list[str]) -> None:
