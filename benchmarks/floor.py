@@ -7,8 +7,6 @@ wire, the checks here. Both take turns; ratios are of wall time, on one core.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import warnings
 from dataclasses import asdict
@@ -42,7 +40,7 @@ def job(solutions: Solutions, unit: str) -> Job:
 
 def quietly(unit: str) -> None:
     """The floor: the cells of the solution, and nothing shown."""
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run_cells(read(ROOT / "solutions" / f"{unit}.ipynb"))
 
