@@ -291,7 +291,7 @@ def starts(report: Report, known: dict[str, Cost], class_: dict[str, NotebookNod
     start = max(0.0, wall - known["each further"].wall)
     report.goal("command, judge and sandbox start in", start, GOALS["start"], "s")
     report.say(
-        f"A class of one takes {significant(wall)} s, {significant(cpu)} s of them on the processor."
+        f"A class of one takes {significant(wall)} s, {significant(cpu)} s of it on the processor."
     )
     _, unchanged = again(UNIT, class_)
     report.goal("with nothing changed, it takes", unchanged, GOALS["nothing changed"], "s")
