@@ -2,9 +2,10 @@
 
 Every way grades all submissions with one command where it has one, bound to one core, its own start
 included, into its own kind of record; pages for students are extra everywhere (for us the row `with
-pages`). Ratios are of wall time, that is of throughput on one core: keep the machine quiet. The
-floor is the same cells, answers and checks, run by `exec` in one warm process without sandbox or
-judge. `each further` is what one more submission costs us, once everything is warm.
+pages`). Ratios of wall time are those of throughput on one core, if the machine is quiet; those of
+processor time hold on a busy one too, but leave out what a program waits for. The floor is the same
+cells, answers and checks, run by `exec` in one warm process without sandbox or judge. `each
+further` is what one more submission costs us, once everything is warm.
 """
 
 from __future__ import annotations
@@ -268,7 +269,7 @@ def measure(report: Report) -> None:
             report.say(f"{name} is left out. {why}")
     rows = [[label(name), *columns(cost, known)] for name, cost in known.items()]
     head = [f"{CLASS} submissions of {UNIT}, one core", "wall s each", "CPU s each"]
-    report.table([*head, "× ours", "× each further", "× floor"], rows)
+    report.table([*head, "× ours", "× ours, CPU", "× floor, CPU"], rows)
     starts(report, known, class_)
     if "nbgrader" in known:
         faster = known["nbgrader"].wall / known["ours"].wall
@@ -305,8 +306,11 @@ def label(name: str) -> str:
 
 def columns(cost: Cost, known: dict[str, Cost]) -> list[str]:
     """Times and ratios, and a remark where the points are not those of the floor."""
-    bases = ("ours", "each further", "floor")
-    ratios = [significant(cost.wall / known[base].wall) for base in bases]
+    ratios = [
+        significant(cost.wall / known["ours"].wall),
+        significant(cost.cpu / known["ours"].cpu),
+        significant(cost.cpu / known["floor"].cpu),
+    ]
     theirs, right = cost.points, known["floor"].points or {}
     if theirs is not None and any(right[student] != theirs[student] for student in theirs):
         ratios[0] += " (other points)"
