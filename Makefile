@@ -3,10 +3,10 @@ PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick doctor progress exercises notebooks check audit slides handouts site site-test links pictures lint lock benchmark clean
+.PHONY: help lab test quick doctor progress exercises notebooks check audit slides handouts site site-test links pictures lint lock benchmark benchmark-peers clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
 
 lab:  ## open the course in JupyterLab
 	$(RUN) lab
@@ -66,8 +66,11 @@ lock:  ## resolve both projects again into the lock files
 	$(RUN) dev python $(COMPILE) classroom/pyproject.toml --all-extras \
 		--group classroom/pyproject.toml:dev -c requirements.lock -o requirements-dev.lock
 
-benchmark:  ## print the side-by-side measurements in benchmarks/
-	$(RUN) dev python -m benchmarks
+benchmark:  ## measure, and write docs/benchmarks.md; one part: make benchmark ARGS=checks
+	$(RUN) dev python -m benchmarks $(ARGS)
+
+benchmark-peers:  ## the same beside PyTorch, SciPy, POT, nbgrader, otter-grader and ipympl
+	$(RUN) dev python -m benchmarks --peers $(ARGS)
 
 clean:  ## remove .venv and caches
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist

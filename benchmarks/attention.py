@@ -1,21 +1,20 @@
-"""Attention against PyTorch's, and standard attention against the linear forms as n grows.
+"""Attention beside PyTorch's, and the forms of it beside each other as n grows.
 
-PyTorch is a referee, never a dependency: without it the first part says so and the second runs.
-Times are processor time on one thread, so that other programs disturb little, and shown as ratios.
-Run: python benchmarks/attention.py
+PyTorch is a referee, never a dependency. Times are those of the processor on one thread, so that
+other programs disturb little.
 """
 
-import os
-import sys
-import time
-from collections.abc import Callable
+from __future__ import annotations
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read when NumPy is imported
-os.environ["MKL_NUM_THREADS"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from benchmarks.core import Report, ratio, side_by_side
 from course_utils.attention import (
     attention,
     attention_weights,
@@ -33,7 +32,7 @@ rng = np.random.default_rng(0)
 # -- agreement in float64 --------------------------------------------------------------------------
 
 
-def largest_differences(torch) -> dict[str, float]:
+def largest_differences(torch: Any) -> dict[str, float]:
     """Each form beside PyTorch's, on a batch, as the largest absolute difference."""
     sdpa = torch.nn.functional.scaled_dot_product_attention
     Q, K, V = (rng.normal(size=(3, 2, k, size)) for k, size in [(7, 5), (11, 5), (11, 4)])
@@ -60,7 +59,7 @@ def largest_differences(torch) -> dict[str, float]:
     return {name: np.abs(ours - theirs.numpy()).max() for name, (ours, theirs) in pairs.items()}
 
 
-def torch_heads(torch, d: int, T: int):
+def torch_heads(torch: Any, d: int, T: int):
     """PyTorch's multi-head module without biases, and its weights cut into our heads and W^O."""
     torch.manual_seed(0)
     module = torch.nn.MultiheadAttention(d, T, bias=False, batch_first=True, dtype=torch.float64)
@@ -69,7 +68,7 @@ def torch_heads(torch, d: int, T: int):
     return module, heads, module.out_proj.weight.detach().numpy().T
 
 
-def multi_head_pair(torch, mask: np.ndarray | None) -> tuple:
+def multi_head_pair(torch: Any, mask: np.ndarray | None) -> tuple:
     module, heads, Wo = torch_heads(torch, d=8, T=4)
     X = rng.normal(size=(2, 6, 8))
     x = torch.from_numpy(X)
@@ -79,7 +78,7 @@ def multi_head_pair(torch, mask: np.ndarray | None) -> tuple:
     return multi_head(X, heads, Wo, mask), theirs
 
 
-def weights_pair(torch) -> tuple:
+def weights_pair(torch: Any) -> tuple:
     module, heads, _ = torch_heads(torch, d=8, T=2)
     X = rng.normal(size=(2, 6, 8))
     x = torch.from_numpy(X)
@@ -89,57 +88,110 @@ def weights_pair(torch) -> tuple:
     return attention_weights(X @ Wq, X @ Wk), theirs[:, 1]
 
 
-def compare_with_torch() -> bool:
-    """Print the differences; False if one is too large."""
-    try:
-        import torch
-    except ImportError:
-        print("PyTorch is not installed, so the comparison with it is skipped.")
-        return True
-    print(f"Largest difference from PyTorch {torch.__version__}, float64 (limit {AGREEMENT:g}):")
-    differences = largest_differences(torch)
-    for name, difference in differences.items():
-        print(f"  {name:<26} {difference:.1e}")
-    return max(differences.values()) < AGREEMENT
+# -- time ------------------------------------------------------------------------------------------
+
+SIZES = (128, 512, 2048, 8192)
+WIDTH, FEATURES = 32, 64
 
 
-# -- standard against linear -----------------------------------------------------------------------
+def phi_torch(torch: Any, x: Any) -> Any:
+    """elu + 1, as PyTorch has it."""
+    return torch.nn.functional.elu(x) + 1
 
-FORMS = {
+
+def theirs(torch: Any) -> dict[str, Callable[..., Any]]:
+    """The same forms in PyTorch, written as its users would."""
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+
+    def linear(q: Any, k: Any, v: Any) -> Any:
+        q, k = phi_torch(torch, q), phi_torch(torch, k)
+        return q @ (k.T @ v) / (q @ k.sum(0))[:, None]
+
+    def causal_linear(q: Any, k: Any, v: Any) -> Any:
+        q, k = phi_torch(torch, q), phi_torch(torch, k)
+        state = torch.cumsum(k[:, :, None] * v[:, None, :], 0)
+        above = (q[:, None, :] @ state)[:, 0]
+        return above / (q * torch.cumsum(k, 0)).sum(1, keepdim=True)
+
+    def random_features(q: Any, k: Any, v: Any) -> Any:
+        w = torch.from_numpy(DIRECTIONS)
+        f, g = (torch.exp(x @ w.T - (x * x).sum(1, keepdim=True) / 2) for x in (q, k))
+        return f @ (g.T @ v) / (f @ g.sum(0))[:, None]
+
+    return {
+        "attention": lambda q, k, v: sdpa(q, k, v),
+        "causal": lambda q, k, v: sdpa(q, k, v, is_causal=True),
+        "linear": linear,
+        "causal linear": causal_linear,
+        "random features": random_features,
+    }
+
+
+DIRECTIONS = rng.normal(size=(FEATURES, WIDTH))
+
+
+def by_random_features(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Positive random features of unit 09, as features of linear attention."""
+    f, g = (np.exp(x @ DIRECTIONS.T - (x * x).sum(1, keepdims=True) / 2) for x in (Q, K))
+    return f @ (g.T @ V) / (f @ g.sum(0))[:, None]
+
+
+OURS: dict[str, Callable[..., np.ndarray]] = {
+    "attention": attention,
+    "causal": causal_attention,
     "linear": linear_attention,
-    "separable": separable_attention,
     "causal linear": causal_linear_attention,
+    "separable": separable_attention,
+    "random features": by_random_features,
 }
 
 
-def seconds(run: Callable[[], object], at_least: float = 0.2) -> float:
-    """Processor time of one run: the best of five rounds, each as long as can be measured well."""
-    run()
-    rounds = []
-    for _ in range(5):
-        start, runs = time.process_time(), 0
-        while time.process_time() - start < at_least / 5:
-            run()
-            runs += 1
-        rounds.append((time.process_time() - start) / runs)
-    return min(rounds)
+def rows(peer: dict[str, Callable[..., Any]], torch: Any) -> Iterator[list[str]]:
+    """A row for each form and size: our milliseconds, and ratios."""
+    for n in SIZES:
+        Q, K, V = rng.normal(size=(3, n, WIDTH)) / 2
+        ways: dict[str, Callable[[], object]] = {
+            f"ours {name}": partial(form, Q, K, V) for name, form in OURS.items()
+        }
+        if torch is not None:
+            q, k, v = map(torch.from_numpy, (Q, K, V))
+            ways |= {f"torch {name}": partial(form, q, k, v) for name, form in peer.items()}
+        rounds = 5 if n < 4096 else 3
+        times = side_by_side(ways, rounds=rounds, clock=time.process_time, at_least=0.02)
+        for name in OURS:
+            mine = times[f"ours {name}"]
+            base = times["ours causal" if name.startswith("causal") else "ours attention"]
+            cells = [f"{name}, n = {n:,}", mine.shown(1000), ratio(base, mine).shown(digits=2)]
+            if f"torch {name}" in times:
+                other = peer[name](q, k, v).numpy()
+                off = np.abs(OURS[name](Q, K, V) - other).max()
+                cells += [ratio(mine, times[f"torch {name}"]).shown(digits=2), f"{off:.0e}"]
+            yield cells if len(cells) > 3 else [*cells, "", ""]
 
 
-def compare_forms(d: int = 32) -> None:
-    print(f"\nHow many times faster than standard attention, width {d}:")
-    print("       n " + "".join(f"{name:>15}" for name in FORMS))
-    for n in (128, 512, 2048, 4096):
-        Q, K, V = rng.normal(size=(3, n, d))
-        standard = seconds(lambda Q=Q, K=K, V=V: attention(Q, K, V))
-        causal = seconds(lambda Q=Q, K=K, V=V: causal_attention(Q, K, V))
-        row = f"{n:8d} "
-        for name, form in FORMS.items():
-            base = causal if name.startswith("causal") else standard
-            row += f"{base / seconds(lambda f=form, Q=Q, K=K, V=V: f(Q, K, V)):14.1f}×"
-        print(row)
-
-
-if __name__ == "__main__":
-    agree = compare_with_torch()
-    compare_forms()
-    sys.exit(0 if agree else "Attention and PyTorch do not agree.")
+def measure(report: Report) -> None:
+    """Agreement in float64, then time as n grows."""
+    torch, peer = None, {}
+    if not report.without("PyTorch"):
+        torch = importlib.import_module("torch")
+        torch.set_num_threads(1)
+        peer = theirs(torch)
+        differences = largest_differences(torch)
+        report.table(
+            ["float64 on a batch", f"largest difference from PyTorch (limit {AGREEMENT:g})"],
+            [[name, report.agreement(name, d, AGREEMENT)] for name, d in differences.items()],
+        )
+    head = [
+        "form, one head",
+        "ours, ms",
+        "times faster than standard",
+        "ours / PyTorch",
+        "difference",
+    ]
+    report.table(head, list(rows(peer, torch)))
+    report.say(
+        f"Width {WIDTH}, {FEATURES} random directions, float64, one thread, processor time. Ours "
+        "is written to be read: whole arrays, a line a formula. PyTorch has no linear attention of "
+        "its own; its rows are the same formulas in its operations, and its causal form keeps a "
+        "running sum of n matrices, where ours goes block by block."
+    )

@@ -1,15 +1,13 @@
-"""How long a check takes: typical derivations, the first and the median of ten runs.
+"""How long it takes to check a derivation, and how many false lines are found."""
 
-Run with `python benchmarks/derivation.py`; once SymPy is loaded, eight lines are to take less than
-0.1 s.
-"""
+from __future__ import annotations
 
-import statistics
 import time
 
 import numpy as np
 import sympy
 
+from benchmarks.core import Report, Spread
 from course_utils.derivation import (
     Derivation,
     activation,
@@ -88,12 +86,72 @@ def eight_lines() -> Derivation:
     return Derivation("(a + b)**2", lines, where={"a b": positive, "c": interval(0, 1)})
 
 
-if __name__ == "__main__":
+ROUNDS = 10
+
+
+def measure(report: Report) -> None:
+    """The first check and those after it, of typical derivations."""
+    rows = []
     for make in (momentum, running_average, induction_step, eight_lines):
         seconds = []
-        for _ in range(10):
-            start = time.perf_counter()
-            make()._repr_markdown_()
-            seconds.append(time.perf_counter() - start)
-        first, median = seconds[0], statistics.median(seconds)
-        print(f"{make.__name__:16} first {first:.3f} s, median {median:.3f} s")
+        for _ in range(ROUNDS + 1):
+            start = time.process_time()
+            made = make()
+            made._repr_markdown_()
+            seconds.append(time.process_time() - start)
+        about = (make.__doc__ or "").rstrip(".")
+        later = Spread(tuple(seconds[1:])).shown(1000)
+        rows.append(
+            [f"{make.__name__.replace('_', ' ')}: {about}", f"{1000 * seconds[0]:.0f}", later]
+        )
+    report.table(["derivation", "the first time, ms", "later, ms"], rows)
+    found, false, held, true = detection()
+    report.say(
+        f"Detection: of {false} false lines made from true ones by one small change, {found} were "
+        f"refuted; of {true} true lines, {held} passed."
+    )
+    report.disagrees |= held < true
+
+
+# -- false lines, made from true ones --------------------------------------------------------------
+
+TRUE_LINES = [
+    ("(a + b)**2", "a**2 + 2*a*b + b**2"),
+    ("a*(b + c)", "a*b + a*c"),
+    ("exp(a + b)", "exp(a)*exp(b)"),
+    ("log(a*b)", "log(a) + log(b)"),
+    ("a/(a + b)", "1/(1 + b/a)"),
+    ("(a**2 - b**2)/(a + b)", "a - b"),
+    ("sqrt(a*b)", "sqrt(a)*sqrt(b)"),
+    ("(a + b)*(a - b)", "a**2 - b**2"),
+    ("1/a + 1/b", "(a + b)/(a*b)"),
+    ("a**b*a**c", "a**(b + c)"),
+    ("(1 - a)*(1 + a + a**2)", "1 - a**3"),
+    ("log(a**b)", "b*log(a)"),
+]
+CHANGES = {"+": "-", "-": "+", "2": "3", "*b": "*c", "a": "b", "1": "2", "b": "a", "3": "2"}
+
+
+def detection() -> tuple[int, int, int, int]:
+    """Refuted and false, passed and true; whether a changed line is false is told by numbers."""
+    where = {"a b c": positive}
+    false = [
+        (left, changed)
+        for left, right in TRUE_LINES
+        for changed in {right.replace(old, new, 1) for old, new in CHANGES.items()} - {right}
+        if _differ(left, changed)
+    ]
+    refuted = [_is_refuted(a, b, where) for a, b in false]
+    kept = [not _is_refuted(a, b, where) for a, b in TRUE_LINES]
+    return sum(refuted), len(false), sum(kept), len(kept)
+
+
+def _is_refuted(left: str, right: str, where: dict) -> bool:
+    return Derivation(left, [("=", right, "")], where=where).check().first_false is not None
+
+
+def _differ(left: str, right: str) -> bool:
+    """Do the two differ by far at a point of many digits?"""
+    point = {"a": 1.2345, "b": 2.3456, "c": 0.7531}
+    values = [float(sympy.sympify(text).subs(point)) for text in (left, right)]
+    return abs(values[0] - values[1]) > 1e-6

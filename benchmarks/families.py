@@ -6,12 +6,10 @@ counts, since whatever else the machine does can only slow it down. Then the rec
 those of a class of a thousand. The ratio is of both together to judging alone; one core, wall time.
 A student answers right, makes a known mistake or one that nobody knows, by chance (70, 20 and 10 of
 100).
-Run: python benchmarks/families.py [--submissions 60] [--unit 06_counting_cost]
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import time
@@ -20,6 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from unittest.mock import patch
 
+from benchmarks.core import Report, significant
 from classroom.grading.families import group
 from classroom.grading.judge import Job, Judging, judge
 from classroom.grading.records import Graded
@@ -30,7 +29,7 @@ from classroom.roles import called_check
 from course_utils.units import declared
 
 ROOT = Path(__file__).parents[1]
-CLASS = 1000
+CLASS, SUBMISSIONS, UNIT = 1000, 20, "06_counting_cost"
 ORDER = (True, False, False, True, True, False)
 CHANCES = {"right": 70, "known": 20, "unknown": 10}
 TRIPLED = """
@@ -110,17 +109,13 @@ def judged(jobs: Iterator[Job], unit: str) -> tuple[dict[bool, float], list[Grad
     return seconds, records, answer["references"]
 
 
-def main() -> None:
-    """Print the seconds a submission, and the ratio."""
-    parser = argparse.ArgumentParser(description="Judging with and without families.")
-    parser.add_argument("--submissions", type=int, default=60)
-    parser.add_argument("--unit", default="06_counting_cost")
-    options = parser.parse_args()
+def measure(report: Report) -> None:
+    """The milliseconds a submission, and the ratio."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    class_ = Class(options.unit)
-    jobs = (class_.job(number) for number in range(options.submissions + 1))
-    seconds, records, told = judged(jobs, options.unit)
+    class_ = Class(UNIT)
+    jobs = (class_.job(number) for number in range(SUBMISSIONS + 1))
+    seconds, records, told = judged(jobs, UNIT)
     references = {name: Reference.from_dict(data) for name, data in told.items()}
     copies = range(-(-CLASS // len(records)))
     everyone = [replace(r, student=f"{r.student} {k}") for k in copies for r in records][:CLASS]
@@ -130,14 +125,11 @@ def main() -> None:
     plain, signed = (seconds[way] / len(records) for way in (False, True))
     wrong = sum(len(r.signatures) for g in records for r in g.results)
     answers = sum(len(g.results) for g in records)
-    print(f"{len(records)} submissions of {options.unit}, {wrong} of {answers} answers signed")
-    print(f"judging alone              {1000 * plain:8.1f} ms a submission")
-    print(f"judging and signing        {1000 * signed:8.1f} ms     × {signed / plain:.3f}")
-    print(
-        f"grouping {len(everyone)} of them      {1000 * grouping:8.2f} ms, {len(families)} families"
-    )
-    print(f"both                                      × {(signed + grouping) / plain:.3f}")
-
-
-if __name__ == "__main__":
-    main()
+    rows = [
+        ["judging alone", significant(1000 * plain), "1"],
+        ["judging and signing", significant(1000 * signed), f"{signed / plain:.3f}"],
+        [f"grouping {len(everyone)}, {len(families)} families", significant(1000 * grouping), ""],
+        ["all", significant(1000 * (signed + grouping)), f"{(signed + grouping) / plain:.3f}"],
+    ]
+    report.table([f"{len(records)} submissions of {UNIT}", "ms a submission", "× judging"], rows)
+    report.say(f"{wrong} of {answers} answers were signed.")

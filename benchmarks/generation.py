@@ -1,17 +1,17 @@
 """Tokens per second of three ways to generate, side by side, at the lengths of two small images.
 
 One attention layer with its three projections and one head. Softmax without a cache runs the whole
-text through the layer for every token; at n = 3072 that takes minutes, so unless `--full` is given
-it is timed at a few positions, interpolated on log-log axes and added up.
-Run: python benchmarks/generation.py [--full]
+text through the layer for every token; at n = 3072 that takes minutes, so it is timed at a few
+positions, interpolated on log-log axes and added up.
 """
 
-import sys
+from __future__ import annotations
+
 import time
-from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.core import Report, Spread, ratio, side_by_side, significant
 from course_utils.attention import LinearAttentionState, attention, causal_attention
 
 WIDTH = 64
@@ -53,39 +53,37 @@ def recurrence(n: int) -> np.ndarray:
     return X
 
 
-def seconds(run: Callable[[], object], repeats: int) -> float:
-    """The best of a few runs: what the machine can do when nobody disturbs it."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def extrapolated(n: int) -> float:
-    """Seconds for n tokens without a cache, from a few positions."""
+def without_cache_seconds(n: int, rounds: int) -> Spread:
+    """Seconds for n tokens without a cache, from a few positions; one value a round."""
     at = POSITIONS[n >= POSITIONS]
-    texts = [rng.normal(size=(i, WIDTH)) for i in at]
-    times = [seconds(lambda X=X: causal_attention(*(X @ PROJECTIONS)), repeats=5) for X in texts]
-    return np.exp(np.interp(np.log(np.arange(1, n + 1)), np.log(at), np.log(times))).sum()
+    texts = {str(i): rng.normal(size=(i, WIDTH)) for i in at}
+    ways = {name: lambda X=X: causal_attention(*(X @ PROJECTIONS)) for name, X in texts.items()}
+    times = side_by_side(ways, rounds=rounds, clock=time.process_time)
+    tokens = np.log(np.arange(1, n + 1))
+    totals = []
+    for number in range(rounds):
+        seconds = np.array([max(times[name].values[number], 1e-9) for name in texts])
+        totals.append(float(np.exp(np.interp(tokens, np.log(at), np.log(seconds))).sum()))
+    return Spread(tuple(totals))
 
 
-def compare(data: str, n: int, full: bool) -> None:
-    naive = seconds(lambda: without_cache(n), repeats=1) if full else extrapolated(n)
-    cached, recurrent = (seconds(lambda f=f: f(n), repeats=3) for f in (with_cache, recurrence))
-    note = "" if full else " (extrapolated)"
-    print(f"n = {n} ({data}), width {WIDTH}:")
-    print(f"  softmax, no cache {n / naive:10,.0f} tokens/s{note}")
-    print(f"  softmax, cache    {n / cached:10,.0f} tokens/s, {naive / cached:,.0f}× the first")
-    print(
-        f"  recurrence        {n / recurrent:10,.0f} tokens/s, {cached / recurrent:.1f}× the cache,"
-        f" {naive / recurrent:,.0f}× the first (published: {PUBLISHED[data]:,.0f}×)"
-    )
-
-
-if __name__ == "__main__":
+def measure(report: Report) -> None:
+    """Tokens a second, and how many times the slowest way that is."""
     if not np.allclose(without_cache(50), with_cache(50)):
-        sys.exit("A cache changed the tokens.")
+        raise SystemExit("A cache changed the tokens.")
+    rows = []
     for data, n in LENGTHS.items():
-        compare(data, n, full="--full" in sys.argv)
+        naive = without_cache_seconds(n, rounds=3)
+        ways = {"cache": lambda n=n: with_cache(n), "recurrence": lambda n=n: recurrence(n)}
+        times = side_by_side(ways, rounds=3, clock=time.process_time)
+        every = {"softmax, all again": naive, **times}
+        for name, spread in every.items():
+            faster = ratio(naive, spread).shown(digits=2)
+            published = f"{PUBLISHED[data]:,.0f}" if name == "recurrence" else ""
+            speed = significant(n / spread.median)
+            rows.append([f"{data}, n = {n:,}: {name}", speed, faster, published])
+    report.table(["way", "tokens a second", "times the first", "published"], rows)
+    report.say(
+        f"One layer of width {WIDTH}, processor time. Without a cache the time is taken at a few "
+        "positions and added up. The published ratios are those of whole models on a GPU."
+    )

@@ -1,19 +1,18 @@
-"""Grading the same submissions four ways, side by side: ours, nbgrader, otter-grader, plain nbval.
+"""Grading the same submissions side by side: ours, nbgrader, otter-grader, plain nbval.
 
 Every way grades all submissions with one command where it has one, bound to one core, its own start
 included, into its own kind of record; pages for students are extra everywhere (for us the row `with
-pages`). Ratios are of wall time, that is of throughput on one core: keep the machine quiet. The
-floor is the same cells, answers and checks, run by `exec` in one warm process without sandbox or
-judge. `each further` is what one more submission costs us, once everything is warm. otter-grader
-lives in build/otter, an environment of its own that the first run makes.
-Run: python benchmarks/grading.py [--submissions 20] [--unit 02_momentum]
+pages`). Ratios of wall time are those of throughput on one core, if the machine is quiet; those of
+processor time hold on a busy one too, but leave out what a program waits for. The floor is the same
+cells, answers and checks, run by `exec` in one warm process without sandbox or judge. `each
+further` is what one more submission costs us, once everything is warm.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
+import io
 import json
 import os
 import resource
@@ -22,12 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from nbformat import NotebookNode
 
+from benchmarks.core import Report, has, significant
 from classroom.checking import under_our_checks
 from classroom.grading.assembly import assemble, submitted_cells
 from classroom.grading.gradebook import NAME, Gradebook
@@ -38,10 +39,11 @@ from classroom.solutions import asked, read_solution
 from course_utils.progress import declared
 
 ROOT = Path(__file__).parents[1]
-OTTER = ROOT / "build" / "otter"
-OTTER_NEEDS = ["otter-grader==7.0.0", "ipykernel", "ipywidgets", "matplotlib", "numpy", "sympy"]
-BASES = ("ours", "each further", "floor")
+UNIT, CLASS = "02_momentum", 20
 MORE = 5  # times as many submissions, to see what each further one costs
+ROUNDS = 3
+FEW = 4  # for what takes one submission after the other, each with its own start
+GOALS = {"start": 1.0, "nothing changed": 0.5, "times nbgrader": 15}
 ONE_CORE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 BIN = Path(sys.executable).parent
 SCORES = """
@@ -143,7 +145,6 @@ def nbgrader(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Co
 
 def otter(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     """`otter run`, which takes one submission at a time; making the autograder is not counted."""
-    make_otter()
     tests = scratch / "tests"
     tests.mkdir()
     calls = {
@@ -154,10 +155,11 @@ def otter(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     for e in declared(unit):
         text = OK_TEST.format(name=e.name, points=e.points, call=calls[e.name])
         (tests / f"{e.name}.py").write_text(text, encoding="utf-8")
-    command = str(OTTER / "bin" / "otter")
+    command = str(BIN / "otter")
     run([command, "generate", "-t", str(tests), "-o", "autograder.zip", "--no-requirements",
          "--no-environment", "--no-config"], scratch)  # fmt: skip
-    cost = Cost(0.0, 0.0, {})
+    points: dict[str, float] = {}
+    cost = Cost(0.0, 0.0, points)
     for student, notebook in notebooks.items():
         folder = scratch / student
         folder.mkdir()
@@ -165,7 +167,7 @@ def otter(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
         one = run([command, "run", "--no-logo", "-a", str(scratch / "autograder.zip"), "-o",
                    str(folder), f"{unit}.ipynb"], folder)  # fmt: skip
         results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-        cost.points[student] = sum(test.get("score", 0) for test in results["tests"])
+        points[student] = sum(test.get("score", 0) for test in results["tests"])
         cost.wall, cost.cpu = cost.wall + one.wall, cost.cpu + one.cpu
     return cost
 
@@ -194,11 +196,12 @@ def run_cells(notebook: NotebookNode) -> float:
     """The points of all checks; cells that do not check anything just run."""
     namespace: dict = {}
     points = 0
-    for cell in code_cells(notebook):
-        if cell.id.startswith("check-"):
-            points += eval(cell.source, namespace).earned
-        elif cell.id != "scoreboard":
-            exec(cell.source, namespace)
+    with contextlib.redirect_stdout(io.StringIO()):
+        for cell in code_cells(notebook):
+            if cell.id.startswith("check-"):
+                points += eval(cell.source, namespace).earned
+            elif cell.id != "scoreboard":
+                exec(cell.source, namespace)
     return points
 
 
@@ -220,20 +223,6 @@ def run(command: list[str | Path], folder: Path, codes: tuple[int, ...] = (0,)) 
     return Cost(wall, cpu)
 
 
-def make_otter() -> None:
-    """An environment of its own for otter-grader, if there is none yet."""
-    python = OTTER / "bin" / "python"
-    if (OTTER / "bin" / "otter").exists():
-        return
-    print(f"Making {OTTER} for otter-grader; this needs the network once.", flush=True)
-    uv = [sys.executable, "-m", "uv"]
-    try:
-        subprocess.run([*uv, "venv", "-q", "--python", sys.executable, OTTER], check=True)
-        subprocess.run([*uv, "pip", "install", "-q", "--python", python, *OTTER_NEEDS], check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise Skipped(f"otter-grader could not be installed: {error}") from None
-
-
 Way = Callable[[Path, str, dict[str, NotebookNode]], Cost]
 
 
@@ -244,43 +233,85 @@ def each(way: Way, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     return Cost(cost.wall / len(notebooks), cost.cpu / len(notebooks), cost.points)
 
 
-def measurements(unit: str, count: int) -> Iterator[tuple[str, Cost]]:
-    """All rows of the table, each as soon as it is known."""
-    notebooks = submissions(unit, count)
-    yield "floor", each(floor, unit, notebooks)
-    few = each(ours, unit, notebooks)
-    yield "ours", few
-    many = each(ours, unit, submissions(unit, MORE * count))
-    further = [(MORE * b - a) / (MORE - 1) for a, b in [(few.wall, many.wall), (few.cpu, many.cpu)]]
-    yield "each further", Cost(*further)
-    for way in (with_pages, nbgrader, otter, nbval):
-        try:
-            yield way.__name__.replace("_", " "), each(way, unit, notebooks)
-        except Skipped as why:
-            print(f"{way.__name__} is left out. {why}")
+def again(unit: str, notebooks: dict[str, NotebookNode]) -> tuple[float, float]:
+    """Seconds of `course grade` for these submissions, and once more when nothing has changed."""
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        scratch = Path(folder).resolve()
+        source = hand_in(scratch / "submissions", unit, notebooks)
+        command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
+        command += ["--unit", unit, "--jobs", "1"]
+        first = run(command, scratch).wall
+        return first, min(run(command, scratch).wall for _ in range(3))
 
 
-def main() -> None:
-    """Print a row a way: seconds a submission, and how many times ours and the floor that is."""
-    parser = argparse.ArgumentParser(description="Grading, four ways side by side.")
-    parser.add_argument("--submissions", type=int, default=20)
-    parser.add_argument("--unit", default="02_momentum")
-    options = parser.parse_args()
-    os.environ.update(ONE_CORE)
+def measure(report: Report) -> None:
+    """A row a way: seconds a submission, and how many times ours and the floor that is."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    print(f"{options.submissions} submissions of {options.unit}, one core\n")
-    print(
-        f"{'':<18}{'wall s each':>12}{'CPU s each':>12}" + "".join(f"{f'× {b}':>15}" for b in BASES)
+    report.without("nbgrader", "otter-grader")
+    class_, few = submissions(UNIT, CLASS), submissions(UNIT, FEW)
+    known = {"floor": each(floor, UNIT, class_), "ours": each(ours, UNIT, class_)}
+    many = each(ours, UNIT, submissions(UNIT, MORE * CLASS))
+    pairs = [(known["ours"].wall, many.wall), (known["ours"].cpu, many.cpu)]
+    further = Cost(*((MORE * b - a) / (MORE - 1) for a, b in pairs))
+    known["each further"] = further
+    for name, way, given in [
+        ("with pages", with_pages, class_),
+        ("nbgrader", nbgrader, class_),
+        ("otter-grader", otter, few),
+        ("nbval", nbval, few),
+    ]:
+        if name in ("nbgrader", "otter-grader") and not has(name):
+            continue
+        try:
+            known[name] = each(way, UNIT, given)
+        except Skipped as why:
+            report.say(f"{name} is left out. {why}")
+    rows = [[label(name), *columns(cost, known)] for name, cost in known.items()]
+    head = [f"{CLASS} submissions of {UNIT}, one core", "wall s each", "CPU s each"]
+    report.table([*head, "× ours", "× ours, CPU", "× floor, CPU"], rows)
+    starts(report, known, class_)
+    if "nbgrader" in known:
+        faster = known["nbgrader"].wall / known["ours"].wall
+        told = "reached" if faster >= GOALS["times nbgrader"] else "**not reached**"
+        report.say(
+            f"Goal: {GOALS['times nbgrader']} times nbgrader for a class of {CLASS}, start "
+            f"included; measured {significant(faster)}, {told}."
+        )
+        report.quote = (
+            f"Grading a class of {CLASS} takes nbgrader {significant(faster)} times as long as us, "
+            f"both with their start, on one core ({significant(known['ours'].wall)} s a "
+            "submission, in a sandbox, judged from outside)."
+        )
+
+
+def starts(report: Report, known: dict[str, Cost], class_: dict[str, NotebookNode]) -> None:
+    """The start, from a class of one, and a run in which nothing has changed."""
+    alone = [each(ours, UNIT, submissions(UNIT, 1)) for _ in range(ROUNDS)]
+    wall, cpu = (median(getattr(cost, clock) for cost in alone) for clock in ("wall", "cpu"))
+    start = max(0.0, wall - known["each further"].wall)
+    report.goal("command, judge and sandbox start in", start, GOALS["start"], "s")
+    report.say(
+        f"A class of one takes {significant(wall)} s, {significant(cpu)} s of it on the processor."
     )
-    known: dict[str, Cost] = {}
-    for name, cost in measurements(options.unit, options.submissions):
-        known[name] = cost
-        ratios = (f"{cost.wall / known[b].wall:15.1f}" if b in known else f"{'':15}" for b in BASES)
-        agrees = cost.points is None or cost.points == known["floor"].points
-        remark = "" if agrees else "  other points than the floor"
-        print(f"{name:<18}{cost.wall:12.3f}{cost.cpu:12.3f}{''.join(ratios)}{remark}", flush=True)
+    _, unchanged = again(UNIT, class_)
+    report.goal("with nothing changed, it takes", unchanged, GOALS["nothing changed"], "s")
 
 
-if __name__ == "__main__":
-    main()
+def label(name: str) -> str:
+    """What a row is called."""
+    few = name in ("otter-grader", "nbval")
+    return f"{name} ({FEW} submissions)" if few else name
+
+
+def columns(cost: Cost, known: dict[str, Cost]) -> list[str]:
+    """Times and ratios, and a remark where the points are not those of the floor."""
+    ratios = [
+        significant(cost.wall / known["ours"].wall),
+        significant(cost.cpu / known["ours"].cpu),
+        significant(cost.cpu / known["floor"].cpu),
+    ]
+    theirs, right = cost.points, known["floor"].points or {}
+    if theirs is not None and any(right[student] != theirs[student] for student in theirs):
+        ratios[0] += " (other points)"
+    return [significant(cost.wall), significant(cost.cpu), *ratios]

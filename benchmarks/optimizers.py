@@ -1,6 +1,4 @@
-"""The course's Adam-L2 and AdamW beside PyTorch's, on one trajectory each.
-
-    python benchmarks/optimizers.py
+"""The course's optimizers beside PyTorch's, on one trajectory each.
 
 PyTorch writes the same rules with other constants: Adam(weight_decay=w) adds wθ to the gradient,
 so w = 2γ; AdamW(weight_decay=w) shrinks by lr·w a step, so w = λ/η.
@@ -8,14 +6,13 @@ so w = 2γ; AdamW(weight_decay=w) shrinks by lr·w a step, so w = λ/η.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
+import importlib
+import time
+from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from benchmarks.core import Report, ratio, side_by_side
 from course_utils.optimizers import adam_l2_step, adamw_step, train
 
 STEPS, ETA, GAMMA, LAMBDA, LARGEST = 500, 0.01, 0.03, 0.002, 1e-10
@@ -25,41 +22,44 @@ CURVATURE = np.array([1e-4, 1e-2, 1.0, 1.0, 1e2, 1e4])
 NOISE = RNG.normal(size=(STEPS, 6)) * np.sqrt(CURVATURE)
 
 
-def gradient(theta, t):
+def gradient(theta: np.ndarray, t: int) -> np.ndarray:
     """Of a quadratic valley with a different scale for each parameter, and noise."""
     return CURVATURE * (theta - 1) + NOISE[t - 1]
 
 
-def main() -> None:
-    if importlib.util.find_spec("torch") is None:
-        print("PyTorch is not installed: the comparison with its optimizers is skipped.")
+def measure(report: Report) -> None:
+    """The largest difference on the way, and the time of all steps."""
+    if report.without("PyTorch"):
         return
-    import torch
-
-    pairs = {
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(1)
+    ways = {
         "Adam-L2": (
-            train(adam_l2_step, gradient, START, STEPS, eta=ETA, gamma=GAMMA),
-            torch_path(torch.optim.Adam, weight_decay=2 * GAMMA),
+            lambda: train(adam_l2_step, gradient, START, STEPS, eta=ETA, gamma=GAMMA),
+            lambda: torch_path(torch.optim.Adam, weight_decay=2 * GAMMA),
         ),
         "AdamW": (
-            train(adamw_step, gradient, START, STEPS, eta=ETA, lamda=LAMBDA),
-            torch_path(torch.optim.AdamW, weight_decay=LAMBDA / ETA),
+            lambda: train(adamw_step, gradient, START, STEPS, eta=ETA, lamda=LAMBDA),
+            lambda: torch_path(torch.optim.AdamW, weight_decay=LAMBDA / ETA),
         ),
     }
-    print(f"PyTorch {torch.__version__}, {STEPS} steps in float64")
-    for name, (ours, theirs) in pairs.items():
-        difference = np.abs(ours - theirs).max()
-        moved = np.abs(ours - START).max()
-        verdict = "agree" if difference <= LARGEST else "DIFFER"
-        print(f"{name:>8}: largest difference {difference:.1e} on a way of {moved:.2f}: {verdict}")
-    if any(np.abs(ours - theirs).max() > LARGEST for ours, theirs in pairs.values()):
-        sys.exit(1)
+    rows = []
+    for name, (ours, theirs) in ways.items():
+        difference = float(np.abs(ours() - theirs()).max())
+        times = side_by_side({"ours": ours, "theirs": theirs}, clock=time.process_time)
+        shown = [times["ours"].shown(1000), ratio(times["ours"], times["theirs"]).shown(digits=2)]
+        rows.append([name, report.agreement(name, difference, LARGEST), *shown])
+    head = [f"{STEPS} steps, float64", f"largest difference (limit {LARGEST:g})"]
+    report.table([*head, "ours, ms", "ours / PyTorch"], rows)
+    report.say(
+        "Six parameters of very different scales, noisy gradients. With so few, PyTorch's time is "
+        "what it spends around each step, not arithmetic."
+    )
 
 
-def torch_path(optimizer, weight_decay: float) -> np.ndarray:
+def torch_path(optimizer: Any, weight_decay: float) -> np.ndarray:
     """The path of one of PyTorch's optimizers on the same gradients."""
-    import torch
-
+    torch = importlib.import_module("torch")
     theta = torch.tensor(START, dtype=torch.float64, requires_grad=True)
     stepper = optimizer([theta], lr=ETA, weight_decay=weight_decay)
     path = [START]
@@ -68,7 +68,3 @@ def torch_path(optimizer, weight_decay: float) -> np.ndarray:
         stepper.step()
         path.append(theta.detach().numpy().copy())
     return np.array(path)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,36 +1,24 @@
-"""The model of unit 12: its gradient beside PyTorch's, its speeds as ratios, in one run.
+"""The model of unit 12: its gradient beside PyTorch's, and three ways to write, in one run."""
 
-With PyTorch installed, loss and gradient of both attentions are compared in float64, and the time
-of one training step in float32. Generation is timed in three ways either way.
-Run: python -m benchmarks training
-"""
+from __future__ import annotations
 
-import sys
+import importlib
 import time
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from benchmarks.core import Report, ratio, side_by_side, significant
 from course_utils.transformer import Model, shipped, training_and_held_out, write
 
 AGREEMENT = 1e-10
 BATCH, PICTURES = 32, 64
 
 
-def seconds(run: Callable[[], object], repeats: int = 5) -> float:
-    """The best of a few runs: what the machine can do when nobody disturbs it."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 # -- PyTorch's gradient of the same model ----------------------------------------------------------
 
 
-def torch_loss(torch, model: Model, P: dict, images: np.ndarray):
+def torch_loss(torch: Any, model: Model, P: dict, images: np.ndarray) -> Any:
     """The mean of −log p, written with PyTorch's own operations."""
     F = torch.nn.functional
     tokens = torch.from_numpy(model.shifted(images))
@@ -38,7 +26,7 @@ def torch_loss(torch, model: Model, P: dict, images: np.ndarray):
     h = P["token"][tokens] + P["place"][:n]
     future = torch.ones(n, n, dtype=torch.bool).triu(1)
 
-    def heads(a):
+    def heads(a: Any) -> Any:
         return a.reshape(count, n, model.heads, -1).transpose(1, 2)
 
     for b in range(model.blocks):
@@ -57,7 +45,7 @@ def torch_loss(torch, model: Model, P: dict, images: np.ndarray):
     return F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(images).flatten())
 
 
-def torch_gradient(torch, model: Model, theta: np.ndarray, images: np.ndarray) -> np.ndarray:
+def torch_gradient(torch: Any, model: Model, theta: np.ndarray, images: np.ndarray) -> np.ndarray:
     """The gradient as one vector, by PyTorch's reverse mode."""
     parts = model.unpack(theta).items()
     P = {name: torch.tensor(part, requires_grad=True) for name, part in parts}
@@ -65,46 +53,52 @@ def torch_gradient(torch, model: Model, theta: np.ndarray, images: np.ndarray) -
     return np.concatenate([P[name].grad.numpy().ravel() for name in model.shapes])
 
 
-def compare_with_torch() -> bool:
+def beside_torch(report: Report) -> None:
     """Gradients to 1e-10 in float64, and how long a step takes beside PyTorch's."""
-    try:
-        import torch
-    except ImportError:
-        print("PyTorch is not installed, so the comparison with it is skipped.")
-        return True
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(1)
     training, _ = training_and_held_out()
-    agree = True
+    images, rows = training[:BATCH], []
     for kind in ("linear", "softmax"):
         model, theta = shipped(kind)
-        images = training[:BATCH]
+        theta = theta.astype(np.float64)
         ours = model.gradient(theta, images)[1]
-        gap = np.abs(ours - torch_gradient(torch, model, theta, images)).max()
-        agree = agree and gap < AGREEMENT
+        gap = float(np.abs(ours - torch_gradient(torch, model, theta, images)).max())
         single = theta.astype(np.float32)
-        mine = seconds(lambda m=model, th=single, x=images: m.gradient(th, x))
-        theirs = seconds(lambda m=model, th=single, x=images: torch_gradient(torch, m, th, x))
-        print(f"{kind}: largest difference of a gradient {gap:.1e} (limit {AGREEMENT:g});")
-        print(f"  a step takes {mine / theirs:.1f} times as long as PyTorch {torch.__version__}")
-    return agree
+        ways = {
+            "ours": lambda m=model, th=single: m.gradient(th, images),
+            "theirs": lambda m=model, th=single: torch_gradient(torch, m, th, images),
+        }
+        times = side_by_side(ways, rounds=5, clock=time.process_time)
+        shown = [times["ours"].shown(1000), ratio(times["ours"], times["theirs"]).shown(digits=2)]
+        rows.append([kind, report.agreement(f"{kind} gradient", gap, AGREEMENT), *shown])
+    head = ["attention", f"largest difference of a gradient, float64 (limit {AGREEMENT:g})"]
+    report.table([*head, "a step in float32, ours, ms", "ours / PyTorch"], rows)
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def compare_ways() -> None:
+def ways_to_write(report: Report) -> None:
     """Digits a second, and how many times recomputing that is."""
-    u = np.random.default_rng(0).random((PICTURES, 64))
+    u, rows = np.random.default_rng(0).random((PICTURES, 64)), []
     for kind, fast in [("softmax", "cache"), ("linear", "state")]:
         model, theta = shipped(kind)
-        slow, quick = (
-            seconds(lambda w=way, m=model, th=theta: write(m, th, u, way=w), repeats)
-            for way, repeats in [("recompute", 1), (fast, 3)]
-        )
-        print(f"{kind}: {PICTURES / slow:,.0f} digits a second by recomputing, ", end="")
-        print(f"{PICTURES / quick:,.0f} by {fast}: {slow / quick:.0f} times as many")
+        ways = {
+            way: lambda w=way, m=model, th=theta: write(m, th, u, way=w)
+            for way in ("recompute", fast)
+        }
+        times = side_by_side(ways, rounds=3, clock=time.process_time)
+        gain = ratio(times["recompute"], times[fast]).shown(digits=2)
+        speed = [significant(PICTURES / times[way].median) for way in ("recompute", fast)]
+        rows.append([f"{kind}, {fast}", *speed, gain])
+    report.table(
+        ["writing digits", "recomputed, a second", "kept, a second", "times as many"], rows
+    )
 
 
-if __name__ == "__main__":
-    agree = compare_with_torch()
-    compare_ways()
-    sys.exit(0 if agree else "The gradient and PyTorch's do not agree.")
+def measure(report: Report) -> None:
+    """Beside PyTorch, if it is there; then writing."""
+    if not report.without("PyTorch"):
+        beside_torch(report)
+    ways_to_write(report)

@@ -455,11 +455,14 @@ class FunctionAnswer:
 
     def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
         """The result as an array of this shape; what is not finite is wrong, as `NotFinite`."""
-        call = self.call(*args)
-        array = as_array(self(*args), shape, call, finite=False)
+        result = self(*args)
+        array = real_array(result)
+        if array is None or array.shape != tuple(shape):
+            return as_array(result, shape, self.call(*args))  # which says what is wrong
         if finite and not np.isfinite(array).all():
             at = ", ".join(show(arg) for arg in args)
-            raise NotFinite(f"{call} is not finite: {_where_not(array)}.", at, array)
+            says = f"{self.call(*args)} is not finite: {_where_not(array)}."
+            raise NotFinite(says, at, array)
         return array
 
     def metered(self, *args: Any, like: Callable[..., Any], most_steps: float = math.inf) -> Meter:
@@ -538,6 +541,11 @@ def _nudged(value: Any) -> Any:
 
 
 def _copied(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN or (kind is np.ndarray and value.dtype != object):
+        return value.copy(order="K") if kind is np.ndarray else value
+    if kind is list and {*map(type, value)} <= _PLAIN:  # long lists of numbers are common
+        return value[:]
     try:
         return copy.deepcopy(value)
     except Exception:  # a generator, a module: there is no copy to protect

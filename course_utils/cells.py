@@ -8,7 +8,9 @@ it elsewhere.
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
+import threading
 from types import TracebackType
 from typing import Any
 
@@ -36,6 +38,20 @@ class Card:
 
 
 def load_ipython_extension(shell: Any) -> None:
+    """What `course lab` loads into a new kernel."""
+    watch_over(shell)
+    read_ahead()
+
+
+def read_ahead() -> None:
+    """Load SymPy while the student still reads; whoever needs it before waits for the rest."""
+    if sys.platform != "emscripten":  # a browser's Python has no threads
+        load = importlib.import_module
+        thread = threading.Thread(target=load, args=("sympy",), name="reading ahead", daemon=True)
+        thread.start()
+
+
+def watch_over(shell: Any) -> None:
     """Have slips of order told by cards, and endless printing cut."""
     if getattr(shell, "course_cells", False):
         return
@@ -50,7 +66,7 @@ def into_the_notebook() -> None:
         from IPython import get_ipython
 
         if (shell := get_ipython()) is not None:
-            load_ipython_extension(shell)
+            watch_over(shell)
 
 
 def _cut(shell: Any) -> None:

@@ -19,7 +19,7 @@ MADE_EMPTY = frozenset(
 
 
 MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on every machine
-SETTLED = SIZES[2:]  # for memory: with few tokens another moment of the same code may hold most
+UNSETTLED = 2  # sizes, for memory: with few tokens another moment of the same code may hold most
 
 
 MANY_STEPS = 5_000  # of NumPy, for the largest of SIZES
@@ -38,25 +38,30 @@ class Cost(NamedTuple):
 
 
 def cost_in_n(
-    answer: FunctionAnswer, inputs: Callable[[int], tuple], like: Callable[..., Any]
+    answer: FunctionAnswer,
+    inputs: Callable[[int], tuple],
+    like: Callable[..., Any],
+    sizes: tuple[int, ...] = SIZES,
 ) -> Cost:
     """The exact growth of a function whose numbers were found right; counted once an answer."""
     known = vars(answer).setdefault("costs", {})
     if inputs not in known:
-        known[inputs] = _counted(answer, inputs, like)
+        known[inputs] = _counted(answer, inputs, like, sizes)
     return known[inputs]
 
 
-def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
+def _counted(
+    answer: FunctionAnswer, inputs: Callable, like: Callable, sizes: tuple[int, ...]
+) -> Cost:
     runs: dict[int, Meter | None] = {}
 
     def run(n: int) -> Meter | None:
         if n not in runs:
             try:
-                most = math.inf if n <= max(SIZES) else MOST_STEPS
+                most = math.inf if n <= max(sizes) else MOST_STEPS
                 runs[n] = answer.metered(*inputs(n), like=like, most_steps=most)
             except Unreadable:
-                if n <= max(SIZES):
+                if n <= max(sizes):
                     raise
                 runs[n] = None  # it takes too long
         return runs[n]
@@ -66,12 +71,12 @@ def _counted(answer: FunctionAnswer, inputs: Callable, like: Callable) -> Cost:
 
     try:
         # what loops over all pairs of numbers would keep everybody waiting
-        patient = (of("steps")(max(SIZES)) or 0) < MANY_STEPS
+        patient = (of("steps")(max(sizes)) or 0) < MANY_STEPS
         far = FAR if patient else BEYOND_A_BLOCK
-        flops = growth(of("flops"), far=far)
-        left = {_left(run(n)) for n in SIZES}
+        flops = growth(of("flops"), sizes=sizes, far=far)
+        left = {_left(run(n)) for n in sizes}
         blocks = BLOCKS if flops.degree <= 1 else ()
-        memory = growth(of("peak"), sizes=SETTLED, far=far, blocks=blocks)
+        memory = growth(of("peak"), sizes=sizes[UNSETTLED:], far=far, blocks=blocks)
     except OtherNumbers as miss:
         return Cost("wrong", str(miss))
     except Unreadable as trouble:
@@ -114,9 +119,10 @@ def judge_linear(
     inputs: Callable[[int], tuple],
     like: Callable[..., Any],
     says: str = "The numbers are right, and",
+    sizes: tuple[int, ...] = SIZES,
 ) -> Verdict:
     """Right if the cost is linear in n; right numbers at another cost, or uncounted, earn one."""
-    cost = cost_in_n(answer, inputs, like)
+    cost = cost_in_n(answer, inputs, like, sizes)
     if cost.kind == "linear":
         return right(f"{says} the cost is linear in n. {cost.says}")
     if cost.kind == "wrong":

@@ -267,6 +267,9 @@ class Exercise:
         self._refuting: int | None = None  # the seed that refuted the last answer
         self._chosen: list[tuple[str, ...]] = []
         self._examples: dict[Misconception, Verdict] = {}
+        self._examples_read: dict[Misconception, list[Any]] = {}
+        # examples (and part) that pass the first cases, which are the same for all seeds
+        self._beyond_pencil: set[tuple[Misconception, str]] = set()
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -538,7 +541,7 @@ class Exercise:
     def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
         """Is this answer equivalent to the example, in all that the part needs?"""
         names = {*self.needs(part)} - self.optional
-        example = self._read(misconception.example)
+        example = self._read_example(misconception)
         there = zip(self.kinds.items(), answers, example, strict=True)
         return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
 
@@ -553,8 +556,12 @@ class Exercise:
         """Does the example fail where the answer failed, and with the same value?"""
         if piece.seen is None:  # the check does not tell where; its samples have to do
             return not value or self._has_samples(name)
+        if (m, name) in self._beyond_pencil and _at_pencil(piece):
+            return False
         verdict = self._example(m, seed)
         other = (verdict.pieces or {"": verdict}).get(name)
+        if m not in self._examples and not (other and _at_pencil(other)):
+            self._beyond_pencil.add((m, name))
         if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
             return False
         if not piece.seen.is_where(other.seen):
@@ -567,11 +574,17 @@ class Exercise:
         """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
         if m not in self._examples:
             before = Drawn.count
-            verdict = self._verdict(self._read(m.example), seed)
+            verdict = self._verdict(self._read_example(m), seed)
             if Drawn.count > before:  # with another seed it may fail elsewhere
                 return verdict
             self._examples[m] = verdict
         return self._examples[m]
+
+    def _read_example(self, m: Misconception) -> list[Any]:
+        """The answers of an example; read once, so that what was counted for them is kept."""
+        if m not in self._examples_read:
+            self._examples_read[m] = self._read(m.example)
+        return self._examples_read[m]
 
     def _has_samples(self, part: str) -> bool:
         names = self.needs(part)
@@ -649,6 +662,12 @@ def _same(kind: Kind, a: Any, b: Any) -> bool:
     if isinstance(kind, Function) and not kind.samples:
         return True
     return kind.same(a, b)
+
+
+def _at_pencil(piece: Verdict) -> bool:
+    """Did it fail at one of the first cases, before anything was drawn?"""
+    place = piece.seen.place if piece.seen else None
+    return piece.seed is None and place is not None and place[0] == 1
 
 
 def _after_colon(piece: Verdict) -> str:

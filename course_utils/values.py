@@ -67,6 +67,8 @@ class Values:
         self.extension = extension
         self._kept: dict[int, Any] = {}
         self._numbers = itertools.count(1)
+        self._told: dict[int, dict] = {}  # of functions that are kept, by their identity
+        self._stand_ins: dict[int, tuple[dict, Callable]] = {}
 
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """The outputs of a loop over a state that stays on the other side."""
@@ -174,7 +176,10 @@ class Values:
             return {TAG: "yours", "handle": home[1]}
         about: dict = {"type": kind.__name__}
         if callable(value):
-            return about | {TAG: "function", "handle": self._keep(value)} | _signature(value)
+            if id(value) not in self._told:  # kept for good, so the identity stays its own
+                told = {TAG: "function", "handle": self._keep(value), **_signature(value)}
+                self._told[id(value)] = about | told
+            return self._told[id(value)]
         if (numbers := real_array(value)) is not None:  # by __array__, __float__ or as a sequence
             about["numbers"] = inner(numbers)
         if (parts := _parts(value, kind)) is not None:
@@ -235,6 +240,9 @@ class Values:
     def _stand_in(self, data: dict) -> Callable:
         """A function that calls the one on the other side, with that one's name and parameters."""
         handle = int(data["handle"])
+        before, known = self._stand_ins.get(handle, (None, None))
+        if known is not None and before == data:
+            return known
 
         def call(*args: Any, **named: Any) -> Any:
             encoded = {name: self.encode(x) for name, x in named.items()}
@@ -246,6 +254,8 @@ class Values:
         stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
         if data["parameters"] is not None:
             stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))
+        if len(self._stand_ins) < MOST_KEYS:
+            self._stand_ins[handle] = (data, stand_in)
         return stand_in
 
     def _kin(self, data: dict, plain: Any) -> Any:

@@ -8,6 +8,7 @@ executed. The same walk over that tree yields numbers or a SymPy expression.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import operator
 import re
@@ -17,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -485,6 +485,7 @@ class _Algebra:
     functions: Mapping[str, Callable[..., Any]]
     over_an_index: Callable[..., Any]
     cases: Callable[..., Any]
+    numeric: bool = False
 
 
 def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
@@ -511,10 +512,13 @@ def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
             def term(k: Any) -> Any:
                 return _walk(body, {**names, i: k}, algebra)
 
-            return algebra.over_an_index(kind, term, i, value(lo), value(hi))
+            at_once = algebra.numeric and _is_elementwise(body)
+            return algebra.over_an_index(kind, term, i, value(lo), value(hi), at_once)
         case ast.Call(func=ast.Name(id="Piecewise"), args=pieces):
             pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple)]
-            return algebra.cases([tuple(partial(value, part) for part in pair) for pair in pairs])
+            return algebra.cases(
+                [tuple(functools.partial(value, part) for part in pair) for pair in pairs]
+            )
         case ast.Call(func=ast.Name(id=name), args=args):
             function = names[name] if name in names else algebra.functions[name]
             return function(*map(value, args))
@@ -522,7 +526,7 @@ def _walk(node: ast.expr, names: Mapping[str, Any], algebra: _Algebra) -> Any:
 
 
 def _in_numbers() -> _Algebra:
-    return _Algebra(_number, operator.pow, FUNCTIONS, _over_numbers(), _cases)
+    return _Algebra(_number, operator.pow, FUNCTIONS, _over_numbers(), _cases, numeric=True)
 
 
 def _number(number: Any) -> Any:
@@ -537,7 +541,9 @@ def _over_numbers() -> Callable[..., Any]:
     """Sums and products over numbers; those of one evaluation, nested too, share LONGEST_SUM."""
     left = LONGEST_SUM
 
-    def total(kind: str, term: Callable[[Any], Any], _: str, lo: float, hi: float) -> Any:
+    def total(
+        kind: str, term: Callable[[Any], Any], _: str, lo: float, hi: float, at_once: bool
+    ) -> Any:
         nonlocal left
         what = kind.lower()
         if not (np.isfinite(lo) and np.isfinite(hi) and lo == int(lo) and hi == int(hi)):
@@ -545,10 +551,29 @@ def _over_numbers() -> Callable[..., Any]:
         left -= max(0, int(hi) - int(lo) + 1)
         if left < 0:
             raise FormulaError(f"The {what} has more than {LONGEST_SUM} terms.")
+        if at_once and hi > lo:
+            index = np.arange(int(lo), int(hi) + 1, dtype=float)
+            values = np.broadcast_to(term(index), index.shape)
+            return (np.add if kind == "Sum" else np.multiply).accumulate(values)[-1]
         terms = (term(np.float64(k)) for k in range(int(lo), int(hi) + 1))
         return sum(terms, np.float64(0)) if kind == "Sum" else math.prod(terms, start=np.float64(1))
 
     return total
+
+
+@functools.lru_cache(maxsize=64)
+def _is_elementwise(body: ast.expr) -> bool:
+    """May all terms be computed at once, because each step is one of NumPy for whole arrays?"""
+    parts = (n for n in ast.walk(body) if not isinstance(n, ast.operator | ast.unaryop | ast.Load))
+    return all(
+        isinstance(n, ast.Constant | ast.Name | ast.UnaryOp | ast.BinOp)
+        or (isinstance(n, ast.Call) and isinstance(FUNCTIONS.get(_called(n)), np.ufunc))
+        for n in parts
+    )
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _cases(pieces: list[tuple[Callable[[], Any], Callable[[], Any]]]) -> Any:
@@ -577,7 +602,7 @@ def _in_sympy() -> _Algebra:
         "Rational": lambda p, q=sympy.S.One: p / q,
         "Derivative": sympy.Derivative,
     }
-    functions |= {name: partial(_moderate, functions[name]) for name in GROW_FAST}
+    functions |= {name: functools.partial(_moderate, functions[name]) for name in GROW_FAST}
     return _Algebra(_exact_number, _sympy_power, functions, _sympy_over_an_index, _sympy_cases)
 
 
@@ -595,7 +620,7 @@ def _sympy_power(base: Any, exponent: Any) -> Any:
 
 
 def _sympy_over_an_index(
-    kind: str, term: Callable[[Any], Any], index: str, lo: Any, hi: Any
+    kind: str, term: Callable[[Any], Any], index: str, lo: Any, hi: Any, _: bool
 ) -> Any:
     import sympy
 

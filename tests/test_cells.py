@@ -76,3 +76,10 @@ def test_a_student_who_restarts_and_slips_is_told_what_to_run(kernel):
     says = kernel.run("for i in range(10**5): print(i)")
     assert says.endswith("(more was printed here; it is left out)\n")
     assert kernel.run("print('after')") == "after\n"
+
+
+def test_sympy_is_loaded_while_the_student_still_reads(kernel):
+    """In a thread of its own, which may be done already."""
+    waiting = "import sys, threading\nfor thread in threading.enumerate():\n"
+    waiting += "    if thread.name == 'reading ahead':\n        thread.join()\n"
+    assert kernel.run(f"{waiting}print('sympy' in sys.modules)") == "True\n"

@@ -11,15 +11,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
+import course_utils
 from course_utils.files import write_whole
 
-from . import exports, feedback, report
 from .families import Family, families_of
 from .gradebook import NAME, Gradebook
 from .records import Mark
 from .roster import kept_roster
+
+WRITTEN = "written"  # under this name the gradebook keeps what was written, and from what
+HERE = Path(__file__).resolve().parent
+MADE_BY = [
+    HERE,
+    HERE.parent / "templates",
+    Path(course_utils.__file__).resolve().parent / "cards.py",
+]
 
 
 def write_outputs(
@@ -41,12 +50,41 @@ def write_outputs(
         units = sorted({m.graded.unit for m in marks})
         families = [family for stem in units for family in families_of(book, stem)]
         secret = book.secret() if anonymous else ""
+        state = _digest(marks, filled, walls, families, secret)
+        before = json.loads(book.kept(WRITTEN) or b"{}")
+    there = {folder / name: stamp for name, stamp in before.get("files", {}).items()}
+    if before.get("from") == state and all(_stamp(path) == s for path, s in there.items()):
+        for path in there:
+            tell(path)
+        return []
     reports = _reports(folder, marks, walls, families, secret)
-    changed = []
+    changed, files = [], {}
     for path, text in reports if anonymous else _outputs(folder, marks, filled, reports):
         changed += [path] if _write_if_changed(path, text) else []
+        files[str(path.relative_to(folder))] = _stamp(path)
         tell(path)
+    with Gradebook(folder / NAME) as book:
+        book.keep(WRITTEN, json.dumps({"from": state, "files": files}).encode())
     return changed
+
+
+def _digest(*contents: object) -> str:
+    """What all files are made from: the gradebook's content, and the code and its templates."""
+    found = sha256(repr(contents).encode("utf-8", "surrogatepass"))
+    for place in MADE_BY:
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and path.suffix != ".pyc":
+                found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _stamp(path: Path) -> list[int]:
+    """Size and time of a file, which tell whether somebody has touched it."""
+    try:
+        about = path.stat()
+    except OSError:
+        return []
+    return [about.st_size, about.st_mtime_ns]
 
 
 def fill_roster(book: Gradebook) -> tuple[dict[str, str], list[str]]:
@@ -54,6 +92,8 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, str], list[str]]:
     roster = kept_roster(book)
     if roster is None:
         return {}, []
+    from . import exports
+
     marks = book.marks()
     points = {unit: max(m.points for m in marks if m.graded.unit == unit) for unit in book.units()}
     columns = json.loads(book.kept("columns") or b"{}")
@@ -64,6 +104,8 @@ def _reports(
     folder: Path, marks: list[Mark], walls: str, families: list[Family], secret: str
 ) -> Iterator[tuple[Path, str]]:
     """The class report as a page, and its numbers as JSON and CSV."""
+    from . import report  # it draws, and takes long to load
+
     name = "report_anonymous" if secret else "report"
     yield folder / f"{name}.html", report.page(marks, walls, families, secret)
     data = report.as_data(report.anonymized(marks, secret) if secret else marks, families)
@@ -74,6 +116,8 @@ def _reports(
 def _outputs(
     folder: Path, marks: list[Mark], filled: dict[str, str], reports: Iterator[tuple[Path, str]]
 ) -> Iterator[tuple[Path, str]]:
+    from . import exports, feedback
+
     yield folder / "grades.csv", exports.grades_csv(marks)
     yield folder / "junit.xml", exports.junit_xml(marks)
     yield from ((folder / name, text) for name, text in filled.items())

@@ -181,16 +181,9 @@ class _Patient(Stream):
         while left:
             left = left[self._patiently(lambda: self.sock.send(left)) :]  # noqa: B023
 
-    def _exactly(self, count: int) -> bytes:
+    def _some(self) -> bytes:
         self._begin()
-        parts = []
-        while count:
-            part = self._patiently(lambda: self.sock.recv(min(count, 1 << 16)))  # noqa: B023
-            if not part:
-                raise Gone("ended")
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+        return self._patiently(super()._some)
 
     def _begin(self) -> None:
         if self.submission.clock.wait_from_now() > 1.0:

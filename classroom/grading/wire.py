@@ -31,6 +31,7 @@ class Stream:
 
     def __init__(self, sock: Any) -> None:
         self.sock = sock
+        self._waiting = b""  # what came with the message before
 
     def send(self, message: dict) -> None:
         """Send it whole; a message that is too long is not begun."""
@@ -56,14 +57,20 @@ class Stream:
         return message
 
     def _exactly(self, count: int) -> bytes:
-        parts = []
-        while count:
-            part = self.sock.recv(min(count, 1 << 16))
+        parts, have = [self._waiting], len(self._waiting)
+        while have < count:
+            part = self._some()
             if not part:
                 raise Gone("ended")
             parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+            have += len(part)
+        data = b"".join(parts)
+        self._waiting = data[count:]
+        return data[:count]
+
+    def _some(self) -> bytes:
+        """What there is to read, at least a byte unless it ended."""
+        return self.sock.recv(1 << 16)
 
 
 class Peer(Values):

@@ -30,7 +30,7 @@ from ..answers import (
 )
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..exercise import Recognized, Verdict, differs, exercise, keeping, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
+from ..instances import cases, magnitude, numbers, sizes, surveyed
 from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..variants import Memory
 from ..variants import transformers_are_rnns as memory_of
@@ -270,8 +270,11 @@ def _parts(state: Any) -> list | None:
 def one_step(step: FunctionAnswer, state: Any, token: tuple, width: int) -> tuple[Any, np.ndarray]:
     """The new state and the output y, or a sentence about what came instead."""
     result = step(state, *token)
+    two = isinstance(result, tuple | list) and len(result) == 2
+    if two and type(y := result[1]) is np.ndarray and y.dtype == float and y.shape == (width,):
+        return result[0], y
     call = f"{step.name}(state, {', '.join(map(show, token))})"
-    if not isinstance(result, tuple | list) or len(result) != 2:
+    if not two:
         raise Unreadable(f"{call} should return two things: the new state and the output y.")
     return result[0], as_array(result[1], (width,), f"The second result of {call}", finite=False)
 
@@ -353,6 +356,8 @@ def recurrence(
     for Q, K, V in cases(FIRST_TEXTS, any_text, large_text, any_text, long_text, fresh=4):
         answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
         for i, q in enumerate(Q):
+            if surveyed() is None and close(expected[i], answer[i]):
+                continue
             at = f"After the keys {show(K[: i + 1])} with values {show(V[: i + 1])}"
             what = f"the output for the query {show(q)}"
             if verdict := differs(expected[i], answer[i], at=at, what=what, whole=answer):

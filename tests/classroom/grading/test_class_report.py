@@ -229,6 +229,21 @@ def test_only_what_changed_is_written_again(folder):
     assert "canvas_04_attention.csv" not in changed
 
 
+def test_a_file_that_somebody_changed_or_removed_is_written_again(folder):
+    write_outputs(folder)
+    (folder / "grades.csv").write_text("mine", encoding="utf-8")
+    (folder / "feedback" / "02_momentum" / "ada.html").unlink()
+    assert {path.name for path in write_outputs(folder)} == {"grades.csv", "ada.html"}
+    assert write_outputs(folder) == []
+
+
+def test_each_file_is_told_also_when_nothing_has_changed(folder):
+    first, again = [], []
+    write_outputs(folder, tell=first.append)
+    write_outputs(folder, tell=again.append)
+    assert again == first
+
+
 def test_one_unit_alone_can_be_written_and_each_file_is_told(folder):
     told = []
     names = [path.name for path in write_outputs(folder, "2", tell=told.append)]

@@ -1,0 +1,123 @@
+"""Grading at scale: submissions a second by workers and by the size of the class, with memory.
+
+Each class is graded by one command, as an instructor would: `course grade --jobs N`. The memory is
+the largest that any one of its processes held, and all of them together while it ran. From these
+numbers the plan for 100,000 submissions is computed. It takes a while, so it is measured on
+request: make benchmark ARGS=scale, or with larger classes COURSE_CLASSES="10 100 1000 3000".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.core import Report, significant
+from benchmarks.grading import ONE_CORE, hand_in, submissions
+
+ROOT = Path(__file__).parents[1]
+UNIT = "02_momentum"
+CLASSES = [int(n) for n in os.environ.get("COURSE_CLASSES", "10 100 300").split()]
+WORKERS = [n for n in (1, 2, 4, 8) if n <= (os.cpu_count() or 1)]
+MANY = 100_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """One class, graded."""
+
+    count: int
+    workers: int
+    seconds: float
+    together: int  # bytes
+
+    @property
+    def rate(self) -> float:
+        """Submissions a second, the start included."""
+        return self.count / self.seconds
+
+
+def measure(report: Report) -> None:
+    """A row for each class and number of workers, and what follows for very many."""
+    runs = [graded(count, workers) for count in CLASSES for workers in WORKERS]
+    rows = [
+        [f"{r.count:,}, {r.workers}", *map(significant, (r.seconds, r.rate, r.together / 2**20))]
+        for r in runs
+    ]
+    report.table(["submissions, workers", "seconds", "a second", "MB, all processes"], rows)
+    for line in plan(runs):
+        report.say(line)
+
+
+def graded(count: int, workers: int) -> Run:
+    """Grade a class of this size, and watch the memory meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="scale-") as folder:
+        scratch = Path(folder).resolve()
+        source = hand_in(scratch / "submissions", UNIT, submissions(UNIT, count))
+        command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
+        command += ["--unit", UNIT, "--jobs", workers]
+        start, most = time.perf_counter(), 0
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            cwd=ROOT,
+            env={**os.environ, **ONE_CORE},
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        while process.poll() is None:
+            most = max(most, memory(process.pid))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.5)
+        if process.returncode:
+            raise RuntimeError(f"course grade ended with {process.returncode}")
+        return Run(count, workers, time.perf_counter() - start, most)
+
+
+def memory(leader: int) -> int:
+    """Bytes of all processes below this one; pages that several share count for each its share."""
+    total, waiting = 0, [leader]
+    while waiting:
+        process = waiting.pop()
+        with contextlib.suppress(OSError, ValueError):
+            told = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
+            held = next(line for line in told.splitlines() if line.startswith("Pss:"))
+            total += 1024 * int(held.split()[1])
+        with contextlib.suppress(OSError):
+            for thread in Path(f"/proc/{process}/task").iterdir():
+                waiting += map(int, (thread / "children").read_text(encoding="ascii").split())
+    return total
+
+
+def plan(runs: list[Run]) -> list[str]:
+    """On paper: what very many submissions take, from the largest class that was graded."""
+    largest = max(run.count for run in runs)
+    best = max((run for run in runs if run.count == largest), key=lambda run: run.rate)
+    each = best.workers / best.rate  # seconds of a core
+    hours = MANY * each / 3600
+    share = best.together / best.workers / 2**20
+    lines = [
+        f"On paper, for {MANY:,} submissions of this unit: a core grades one in "
+        f"{significant(each)} s, so they take {significant(hours)} core hours: "
+        f"{significant(hours / best.workers)} h on this machine, {significant(hours / 64)} h on 64 "
+        "cores. Submissions do not depend on each other, and a judge keeps nothing of one for the "
+        "next, so the workers of a Dask cluster (`--scheduler`) share them out evenly.",
+        f"Each worker holds about {significant(share)} MB, whatever the size of the class. What "
+        "grows with the class is the command itself: the list of submissions, the gradebook (one "
+        "SQLite file with one writer) and, at the end, the report.",
+    ]
+    smallest = min(run.count for run in runs)
+    same = {run.count: run for run in runs if run.workers == best.workers}
+    if smallest < largest:
+        grown = (same[largest].together - same[smallest].together) / (largest - smallest)
+        lines.append(
+            f"Between {smallest:,} and {largest:,} submissions it grew by "
+            f"{significant(max(grown, 0) / 1024)} kB for each, which makes "
+            f"{significant(max(grown, 0) * MANY / 2**30)} GB for {MANY:,}; grade unit by unit and "
+            "in parts of 10,000 (`--to` the same folder: what is graded is kept)."
+        )
+    return lines
