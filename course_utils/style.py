@@ -123,7 +123,8 @@ def _draw_row(ax: Axes, row: Sequence, middle: float, scale: int) -> float:
     for item in row:
         name, (height, width) = (item, (0, 0)) if isinstance(item, str) else item
         sign, high, wide = isinstance(item, str), height / scale, width / scale
-        room = 0.14 + 0.07 * (len(name) - 1) if sign else max(wide, 0.3)  # words need some
+        size = f"{height:,}×{width:,}"
+        room = 0.07 * (len(name) + 1) if sign else max(wide, 0.05 * (len(size) + 1))
         at = x + room / 2
         if sign:
             ax.text(at, middle, name, ha="center", va="center", fontsize=12)
@@ -132,7 +133,7 @@ def _draw_row(ax: Axes, row: Sequence, middle: float, scale: int) -> float:
             ax.add_patch(Rectangle(corner, wide, high, facecolor=sky, edgecolor="black"))
             above, below = middle + high / 2 + 0.03, middle - high / 2 - 0.03
             ax.text(at, above, name, ha="center", va="bottom", fontsize=9)
-            ax.text(at, below, f"{height:,}×{width:,}", ha="center", va="top", fontsize=8)
+            ax.text(at, below, size, ha="center", va="top", fontsize=8)
         x += room
     return x
 
