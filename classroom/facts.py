@@ -1,5 +1,7 @@
 """What the table of units feeds: titles, minutes and points in notebooks, and the two maps.
 
+The table of letters on the start page is written here too, from `notebooks/notation.toml`.
+
 An author writes none of these by hand: `course links` writes them where they stand, and a test
 finds whatever is not as the table has it.
 """
@@ -15,6 +17,7 @@ from nbformat import NotebookNode
 from course_utils.files import CourseError, write_whole
 from course_utils.units import UNITS, Unit
 
+from . import notation
 from .notebooks import as_text, read
 
 TITLE = re.compile(r"^# .*$", re.MULTILINE)
@@ -23,6 +26,7 @@ BEYOND = r"(?: and \d+ beyond the page)?"
 NOW_YOU = re.compile(rf"(?<=\()\d+ points?{BEYOND}, about [^,)]*(?=[,)])")
 ABOUT_SHEET = re.compile(rf"^\*\d+ points?{BEYOND}, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
 MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
+LETTERS = re.compile(r"^\| letter \|.*(?:\n\|.*)*", re.MULTILINE)
 START = "00_start_here.ipynb"
 
 
@@ -38,6 +42,8 @@ def outdated(root: Path, units: Sequence[Unit] = UNITS) -> dict[Path, str]:
     start, readme = root / "notebooks" / START, root / "README.md"
     notebook = read(start)
     _replace(notebook, MAP, _start_map(units), start)
+    letters = notation.read_letters(start.parent)
+    _replace(notebook, LETTERS, notation.as_table(letters), start)
     fresh[start] = as_text(notebook)
     fresh[readme] = _replaced(_text(readme), MAP, _readme_map(units), readme)
     return {path: text for path, text in fresh.items() if text != _text(path)}

@@ -14,7 +14,7 @@ import html
 import io
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib
@@ -23,6 +23,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from PIL import Image  # comes with matplotlib
 
 WIDTH, HEIGHT = 7.0, 3.2  # inches: 700 × 320 px in a notebook, and it fits a slide under a heading
@@ -51,6 +52,7 @@ DASHES = dict(
 )
 MARKERS = dict(zip(COLORS, "osD^vPX", strict=True))
 LINE_WIDTH = 1.8
+WORDS_HIGH = 0.36  # room for name and size of a shape, where the largest size is 1
 
 # Only what matplotlib reads when it makes axes or draws: what it reads in between, such as the size
 # of a title, would differ with where the call stands, so that stays at matplotlib's default.
@@ -95,6 +97,45 @@ def figure(
         fig = Figure(figsize=(width, height), dpi=DPI)
         FigureCanvasAgg(fig)
         return fig, fig.subplots(rows, cols, **subplots)
+
+
+def draw_shapes(ax: Axes, *rows: Sequence[str | tuple[str, tuple[int, int]]]) -> None:
+    """Rows of matrices, all to one scale: (name, (rows, columns)), and signs such as "=" between.
+
+    One row reads: [("Q", Q.shape), "·", ("Kᵀ", K.T.shape), "=", ("QKᵀ", (n, n))].
+    """
+    sizes = [size for row in rows for item in row if not isinstance(item, str) for size in item[1]]
+    if not sizes or min(sizes) < 1:
+        raise ValueError('Shapes are drawn from names and sizes of at least 1: [("Q", (8, 2))].')
+    top, longest = 0.0, 0.0
+    for row in rows:
+        boxes = [item for item in row if not isinstance(item, str)]
+        tallest = max((size[0] for _, size in boxes), default=0) / max(sizes)
+        top -= tallest + WORDS_HIGH
+        longest = max(longest, _draw_row(ax, row, top + (tallest + WORDS_HIGH) / 2, max(sizes)))
+    ax.set(xlim=(-0.05, longest + 0.05), ylim=(top, 0), aspect="equal")
+    ax.axis("off")
+
+
+def _draw_row(ax: Axes, row: Sequence, middle: float, scale: int) -> float:
+    """Draw a row of shapes from left to right, and tell where it ends."""
+    x = 0.0
+    for item in row:
+        name, (height, width) = (item, (0, 0)) if isinstance(item, str) else item
+        sign, high, wide = isinstance(item, str), height / scale, width / scale
+        size = f"{height:,}×{width:,}"
+        room = 0.07 * (len(name) + 1) if sign else max(wide, 0.05 * (len(size) + 1))
+        at = x + room / 2
+        if sign:
+            ax.text(at, middle, name, ha="center", va="center", fontsize=12)
+        else:
+            corner, sky = (at - wide / 2, middle - high / 2), COLORS["sky"]
+            ax.add_patch(Rectangle(corner, wide, high, facecolor=sky, edgecolor="black"))
+            above, below = middle + high / 2 + 0.03, middle - high / 2 - 0.03
+            ax.text(at, above, name, ha="center", va="bottom", fontsize=9)
+            ax.text(at, below, size, ha="center", va="top", fontsize=8)
+        x += room
+    return x
 
 
 def show(fig: Figure, alt: str, caption: str | None = None) -> None:

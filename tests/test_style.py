@@ -161,3 +161,22 @@ def noise(rows: int, cols: int) -> np.ndarray:
 
 def read(png: bytes) -> np.ndarray:
     return np.round(matplotlib.image.imread(io.BytesIO(png)) * 255).astype(np.uint8)
+
+
+def test_shapes_are_drawn_to_one_scale_with_their_sizes():
+    _, ax = style.figure()
+    few = [("Q", (8, 2)), "·", ("Kᵀ", (2, 8)), "=", ("A", (8, 8))]
+    style.draw_shapes(ax, few, [("Q", (16, 2))])
+    q, k, a, longer = ax.patches
+    assert (q.get_width(), q.get_height()) == pytest.approx((k.get_height(), k.get_width()))
+    assert a.get_width() == a.get_height() == q.get_height() == longer.get_height() / 2
+    assert [text.get_text() for text in ax.texts[:3]] == ["Q", "8×2", "·"]
+    assert k.get_x() + k.get_width() < a.get_x()
+    assert longer.get_y() + longer.get_height() < q.get_y()
+
+
+@pytest.mark.parametrize("rows", [(), (["="],), ([("Q", (0, 3))],)])
+def test_shapes_need_sizes(rows):
+    _, ax = style.figure()
+    with pytest.raises(ValueError, match="sizes of at least 1"):
+        style.draw_shapes(ax, *rows)
