@@ -40,6 +40,8 @@ from matplotlib.figure import Figure
 
 from course_utils import style
 
+FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
+
 
 def slider(
     low: float, high: float, *, value: float, step: float = 0.01, label: str = ""
@@ -259,7 +261,7 @@ class Explorer(widgets.VBox):
         return name, values, {n: v for n, v in fixed.items() if v != now[n]}
 
     def _frame(self, rgb: np.ndarray, text: str, value: str, alt: str) -> str:
-        png = base64.b64encode(style.small_png(rgb)).decode()
+        png = base64.b64encode(style.small_png(rgb, limit=FRAME_BYTES)).decode()
         width = rgb.shape[1] // style.SCALE
         return (
             f'<figure hidden data-value="{value}"><img width="{width}" '
