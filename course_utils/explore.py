@@ -41,6 +41,8 @@ from matplotlib.figure import Figure
 
 from course_utils import style
 
+FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
+
 
 def slider(
     low: float, high: float, *, value: float, step: float = 0.01, label: str = ""
@@ -264,7 +266,7 @@ class Explorer(widgets.VBox):
 
     def _frame(self, place: Mapping, alt: str, hidden: bool) -> str:
         rgb, text = self._draw(place)
-        png = base64.b64encode(style.small_png(rgb)).decode()
+        png = base64.b64encode(style.small_png(rgb, limit=FRAME_BYTES)).decode()
         width = rgb.shape[1] // style.SCALE
         lead = f' data-goal="{self._lead(self.params | dict(place))}"' if self._goal else ""
         return (

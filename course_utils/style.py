@@ -184,10 +184,10 @@ def png_of(fig: Figure) -> bytes:
     )
 
 
-def small_png(rgb: np.ndarray) -> bytes:
+def small_png(rgb: np.ndarray, limit: int = MAX_PNG_BYTES) -> bytes:
     """PNG of an (h, w, 3) array to be saved; a heavy one is reduced to its 256 main colors."""
     png = png_bytes(rgb, level=9)
-    if len(png) > MAX_PNG_BYTES:
+    if len(png) > limit:
         buffer = io.BytesIO()
         reduced = Image.fromarray(rgb).quantize(256, dither=Image.Dither.NONE)
         reduced.save(buffer, format="png", compress_level=9)

@@ -730,11 +730,11 @@ def _with_memory(student: str, alpha: float, epsilon: float) -> Verdict:
 
 
 best_memory.add_hints(
-    "Along a slope s plain descent multiplies the error by 1 − εs. That is a straight line in s; "
+    "Along a slope λ plain descent multiplies the error by 1 − ελ. That is a straight line in λ; "
     "the best ε makes it as large at one end of the valley as at the other, with opposite signs.",
-    "Rule M: the error follows e_{t+1} = (1 + α − εs) e_t − α e_{t−1}. While the two roots are "
+    "Rule M: the error follows e_{t+1} = (1 + α − ελ) e_t − α e_{t−1}. While the two roots are "
     "complex, both have the absolute value √α. So make α as small as complex roots allow.",
-    "The roots are complex from (1 − √α)² < εs up to εs < (1 + √α)². Let the valley just fill this "
+    "The roots are complex from (1 − √α)² < ελ up to ελ < (1 + √α)². Let the valley just fill this "
     "range: two equations for √α and √ε.",
 )
 
@@ -758,14 +758,14 @@ def _squeezed(low: float, high: float) -> float:
 
 best_memory.mistake(
     "the step that the steep slope alone would take",
-    "1/s jumps to the bottom of the steep slope at once, but hardly moves along the flat one. A "
+    "1/λ jumps to the bottom of the steep slope at once, but hardly moves along the flat one. A "
     "somewhat longer step overshoots there, and is better in the flat direction.",
     part="Plain descent",
     **_valley(lambda n: (1 / n.largest,)),
 )
 best_memory.mistake(
     "the longest step that is stable",
-    "At 2/s the error along the steep slope changes its sign in every step and never shrinks.",
+    "At 2/λ the error along the steep slope changes its sign in every step and never shrinks.",
     part="Plain descent",
     **_valley(lambda n: (2 / n.largest,)),
 )
