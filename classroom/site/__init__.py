@@ -150,7 +150,6 @@ def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
 def _framed(cache: Path) -> Callable[[Path, NotebookNode], NotebookNode]:
     """What puts the frames of its explorers into a notebook; they are drawn once and kept."""
 
-
     def framed(path: Path, notebook: NotebookNode) -> NotebookNode:
         try:
             return slides.with_frames(path, notebook, cache / "frames")
