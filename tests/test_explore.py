@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ import threading
 import matplotlib.image
 import numpy as np
 import pytest
+from PIL import Image
 
 from course_utils.explore import Explorer, checkbox, choice, int_slider, slider
 
@@ -220,6 +222,13 @@ def test_frames_are_one_labeled_range_over_pictures_without_any_outside_request(
     assert f'alt="{ALT}"' in page
     assert "The slope at 0 is 9." in page
     assert "http" not in page
+
+
+def test_a_heavy_frame_keeps_256_colors_at_most(monkeypatch):
+    monkeypatch.setattr("course_utils.explore.FRAME_BYTES", 0)
+    png = re.search(r"base64,([^\"]+)", make().frames_html(slope=[3])).group(1)
+    with Image.open(io.BytesIO(base64.b64decode(png))) as picture:
+        assert picture.mode == "P"
 
 
 def test_frames_may_be_named_when_the_explorer_is_made():
