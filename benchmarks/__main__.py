@@ -86,9 +86,9 @@ def measured(name: str, python: Path, write: bool) -> bool:
 
 def one(name: str, to: Path) -> int:
     """Measure here, and leave the section for the page in a file."""
-    report, busy = Report(), load()
+    report, busy, here = Report(), load(), machine()
     importlib.import_module(f"benchmarks.{name}").measure(report)
-    about = f"*{date.today():%Y-%m-%d}, {machine()}; load {busy} at the start.*"
+    about = f"*{date.today():%Y-%m-%d}, {here}; load {busy} at the start.*"
     quote = [f"{report.quote} {pages.mark(name)}"] if report.quote else []
     text = "\n\n".join([about, *quote, *report.blocks])
     to.write_text(json.dumps({"text": text}), encoding="utf-8")

@@ -541,15 +541,37 @@ def _nudged(value: Any) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    kind = type(value)
-    if kind in _PLAIN or (kind is np.ndarray and value.dtype != object):
-        return value.copy(order="K") if kind is np.ndarray else value
-    if kind is list and {*map(type, value)} <= _PLAIN:  # long lists of numbers are common
-        return value[:]
     try:
-        return copy.deepcopy(value)
-    except Exception:  # a generator, a module: there is no copy to protect
+        return _quickly_copied(value)
+    except Exception:  # a generator, a module, a list in itself that cannot be copied
         return value
+
+
+def _quickly_copied(value: Any) -> Any:
+    """As `deepcopy`, but quick for numbers, arrays and lists of them; each gets its own copy."""
+    kind = type(value)
+    if kind in _PLAIN or kind is str or value is None:
+        return value
+    if kind is np.ndarray and value.dtype != object:
+        return value.copy(order="K")
+    if kind in (list, tuple):
+        kinds = {*map(type, value)}
+        if kinds <= _PLAIN:
+            return kind(value)
+        if kinds <= _NO_DEEPER or (kinds <= {list, tuple, np.ndarray} and _is_flat(value)):
+            return kind(map(_quickly_copied, value))
+    if kind is dict and {*map(type, value)} == {str} and {*map(type, value.values())} <= _NO_DEEPER:
+        return {name: _quickly_copied(part) for name, part in value.items()}
+    return copy.deepcopy(value)
+
+
+_NO_DEEPER = {*_PLAIN, np.ndarray}
+
+
+def _is_flat(values: Any) -> bool:
+    """Do all lists in it hold numbers and arrays alone?"""
+    lists = (x for x in values if type(x) is not np.ndarray)
+    return all({*map(type, x)} <= _NO_DEEPER for x in lists)
 
 
 @dataclass(frozen=True)

@@ -295,6 +295,9 @@ class _Here(Values):
     def _encode(self, value: Any, depth: int, room: Room) -> Any:
         if hasattr(type(value), "home_of_stand_in") or _is_metered(type(value)):
             return {TAG: "as it is", "v": value}
+        if type(value) is np.ndarray and depth and value.dtype in _NATIVE:
+            room.take(2, value.nbytes)
+            return {TAG: "as it is", "v": value.copy(order="K")}
         if type(value) is list and len(value) > 1 and {*map(type, value)} <= _FLOATS:
             room.take(1 + len(value), 8 * len(value))
             return {TAG: "as it is", "v": value[:]}  # as many numbers come out one by one
@@ -314,6 +317,7 @@ class _Here(Values):
 
 
 _FLOATS = {float, np.float64}
+_NATIVE = {np.dtype(float), np.dtype(np.float32), np.dtype(np.int64), np.dtype(bool)}
 
 
 def _is_metered(kind: type) -> bool:
