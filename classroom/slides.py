@@ -35,7 +35,7 @@ from .outline import Slide, mark, outline
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-DECK_LIMIT, FRAMES_LIMIT = 5_000_000, 1_000_000  # bytes
+DECK_LIMIT, FRAMES_LIMIT = 5_000_000, 1_500_000  # bytes
 PACKAGES = ("nbconvert",)
 REVEAL = {"reveal-css": "reveal.css", "reveal": "reveal.js", "reveal-notes": "notes.js"}
 DRAWING = ("matplotlib", "numpy")
@@ -161,7 +161,7 @@ def with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode
             size += len(html) * 3 // 4
     if size > FRAMES_LIMIT:
         raise CourseError(
-            f"{path}: the frames of its explorers take {size / 1e6:.1f} MB, and 1 MB is the limit; "
+            f"{path}: the frames of its explorers take {size / 1e6:.1f} MB, and 1.5 MB is the limit; "
             "give an explorer fewer frames or a simpler picture."
         )
     return notebook
