@@ -161,7 +161,7 @@ def with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode
             size += len(html) * 3 // 4
     if size > FRAMES_LIMIT:
         raise CourseError(
-            f"{path}: the frames of its explorers take {size / 1e6:.1f} MB, and 1.5 MB is the limit; "
+            f"{path}: the frames of its explorers take {size / 1e6:.1f} MB; 1.5 MB is the limit; "
             "give an explorer fewer frames or a simpler picture."
         )
     return notebook

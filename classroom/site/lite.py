@@ -26,6 +26,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from course_utils.cli import LAB_CONFIG
 from course_utils.files import CourseError
 
 from .packages import COURSE, KERNEL, LOCK, Shelf, runtime_address
@@ -161,13 +162,17 @@ def _program(cache: Path) -> Path:
 
 
 def _versions() -> Iterable[str]:
-    return (json.loads(path.read_text(encoding="utf-8"))["version"] for path in _extensions())
+    """What may change in the extensions: their versions, and the course's own code."""
+    yield from (json.loads(path.read_text(encoding="utf-8"))["version"] for path in _extensions())
+    for path in sorted(LAB_CONFIG.glob("labextensions/**/*.js")):
+        yield hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _extensions() -> list[Path]:
-    """The package files of the extensions that the notebooks need."""
+    """The package files of the extensions that the notebooks need, and of the course's own."""
     folder = Path(sys.prefix) / "share/jupyter/labextensions"
-    return [folder / name / "package.json" for name in EXTENSIONS]
+    ours = sorted(LAB_CONFIG.glob("labextensions/*/package.json"))
+    return [*(folder / name / "package.json" for name in EXTENSIONS), *ours]
 
 
 def _build(scratch: Path) -> Path:
