@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from course_utils.exercise import Outcome
+from course_utils.units import beyond
 
 from .records import Line, Mark, in_order
 
@@ -31,6 +32,7 @@ class ExerciseNumbers:
     share: float  # of the points, on average
     states: dict[str, int]  # how many were right, partly right …
     discrimination: float | None  # correlation with the rest of the test
+    is_beyond: bool = False  # beyond the page
 
     @property
     def difficulty(self) -> str:
@@ -105,7 +107,17 @@ class UnitNumbers:
             for line in m.lines:
                 key = (line.result.number, line.result.name)
                 columns.setdefault(key, []).append((line, m.earned - line.earned))
-        return [_exercise(columns[key]) for key in sorted(columns, key=lambda k: in_order(k[0]))]
+        apart = beyond(self.unit)
+        return [
+            _exercise(columns[key], key[1] in apart)
+            for key in sorted(columns, key=lambda k: in_order(k[0]))
+        ]
+
+    def share(self, is_beyond: bool) -> float | None:
+        """The share of the points earned, beyond the page or on it; None if there are none."""
+        some = [e for e in self.exercises if e.is_beyond == is_beyond and e.points]
+        points = sum(e.points for e in some)
+        return sum(e.share * e.points for e in some) / points if points else None
 
     @cached_property
     def mistakes(self) -> list[Mistake]:
@@ -148,7 +160,7 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _exercise(column: list[tuple[Line, float]]) -> ExerciseNumbers:
+def _exercise(column: list[tuple[Line, float]], is_beyond: bool) -> ExerciseNumbers:
     lines = [line for line, _ in column]
     points = max(line.result.points for line in lines)
     states = Counter(line.result.feedback.headline for line in lines)
@@ -159,6 +171,7 @@ def _exercise(column: list[tuple[Line, float]]) -> ExerciseNumbers:
         sum(line.earned for line in lines) / (points * len(lines)) if points else 0.0,
         {str(state): states[str(state)] for state in STATES},
         correlation([line.earned for line in lines], [rest for _, rest in column]),
+        is_beyond,
     )
 
 

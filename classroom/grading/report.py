@@ -177,6 +177,9 @@ def _findings(unit: UnitNumbers, families: Sequence[Family] = ()) -> Iterator[st
             f"Half of the class has {unit.median:g} of {unit.points} points or more; "
             f"the mean is {statistics.mean(unit.totals):.1f}."
         )
+    on, beyond = unit.share(False), unit.share(True)
+    if on is not None and beyond is not None:
+        yield f"On the page the class earned {on:.0%} of the points, beyond it {beyond:.0%}."
     if unit.exercises:
         hardest = min(unit.exercises, key=lambda e: e.share)
         yield (
@@ -319,7 +322,8 @@ def _exercise_data(unit: UnitNumbers, families: Sequence[Family]) -> dict[str, A
         "exercises": [
             {"number": e.number, "name": e.name, "points": e.points, "share": round(e.share, 4),
              "correlation": None if e.discrimination is None else round(e.discrimination, 4),
-             "difficulty": e.difficulty, "separation": e.separation, **e.states}
+             "difficulty": e.difficulty, "separation": e.separation,
+             "beyond the page": e.is_beyond, **e.states}
             for e in unit.exercises
         ],
         "known mistakes": [

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import statistics
 from dataclasses import replace
 from itertools import pairwise
@@ -15,6 +16,7 @@ from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Override, Result, mark
 from course_utils.files import CourseError
+from course_utils.units import beyond
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import NAMES, hostile
 
@@ -117,8 +119,11 @@ def test_the_findings_stand_at_the_top(soup, students):
     findings = [li.get_text() for li in soup.select(".findings li")]
     unit = numbers_of(students)
     assert findings[0].startswith(f"Half of the class has {unit.median:g} of 22 points or more")
-    assert findings[1].startswith("The hardest exercise is ")
-    assert unit.mistakes[0].exercise in findings[2]
+    assert re.fullmatch(
+        r"On the page the class earned \d+% of the points, beyond it \d+%\.", findings[1]
+    )
+    assert findings[2].startswith("The hardest exercise is ")
+    assert unit.mistakes[0].exercise in findings[3]
     assert findings[-1] == f"{len(unit.to_look_at)} submissions to look at by hand."
 
 
@@ -131,7 +136,10 @@ def test_every_picture_has_words_and_a_table_with_the_same_numbers(soup, student
     spread = rows_under(soup, "How the points are spread")
     assert sum(int(count) for _, count in spread) == len(unit.graded)
     exercises = rows_under(soup, "Exercise by exercise")
-    assert [row[0] for row in exercises] == [f"{e.number} {e.name}" for e in unit.exercises]
+    apart = beyond(UNIT)
+    assert [row[0] for row in exercises] == [
+        f"{e.number} {e.name}" + " (beyond the page)" * (e.name in apart) for e in unit.exercises
+    ]
     assert [int(row[3]) for row in exercises] == [e.states["right"] for e in unit.exercises]
     assert [int(row[-2]) for row in exercises] == [
         e.states["not attempted"] for e in unit.exercises
