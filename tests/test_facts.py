@@ -49,7 +49,7 @@ def spoil(path, old, new):
             "02_momentum.ipynb) | 1 |",
         ),
         ("notebooks/02_momentum.ipynb", "# 02 · Momentum is", "# 02 · Momentum was"),
-        ("notebooks/02_momentum.ipynb", "*About 50 minutes.", "*About 20 minutes."),
+        ("notebooks/02_momentum.ipynb", "*About 60 minutes.", "*About 20 minutes."),
         (
             "notebooks/02_momentum.ipynb",
             "(15 points and 7 beyond the page, about 100 minutes)",
@@ -70,7 +70,7 @@ def test_what_differs_is_found_and_mended(course, page, right, wrong):
 
 
 def test_a_page_without_a_place_for_it_is_told(course):
-    spoil(course / "notebooks" / "02_momentum.ipynb", "*About 50 minutes.", "*Soon.")
+    spoil(course / "notebooks" / "02_momentum.ipynb", "*About 60 minutes.", "*Soon.")
     with pytest.raises(CourseError, match=r"02_momentum\.ipynb: there is no place for .*About 50"):
         tell(course)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, TimeoutError
 
 from classroom import printing
 from course_utils.cli import LAB_CONFIG
@@ -311,6 +311,8 @@ class LabPage:
 
     def unheard(self) -> list[str]:
         """Elements of outputs that say nothing, or something wrong, to those who hear the page."""
+        with contextlib.suppress(TimeoutError):  # words are added now and then
+            self.page.wait_for_function(f"() => !({_UNHEARD})().length", timeout=20_000)
         return self.page.evaluate(_UNHEARD)
 
     def run_all(self) -> list[Cell]:

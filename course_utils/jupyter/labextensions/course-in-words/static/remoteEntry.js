@@ -1,6 +1,7 @@
 // What JupyterLab leaves out for those who hear a page: written by hand, there is nothing to build.
 (() => {
   const HEARD = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+  const PATIENCE = 250; // milliseconds between two looks, while cells run
   const FOLDERS = { notebooks: "Lecture", exercises: "Exercises", solutions: "Solution" };
 
   // A slider speaks its label and the number beside it, not 0.8099999999999998.
@@ -86,13 +87,16 @@
         }
     }
 
+    // A slider that moves speaks at once; a look at everything comes now and then.
     new MutationObserver(records => {
       speak(records);
-      if (waiting) return;
+      for (const { attributeName, target } of records)
+        if (attributeName === "aria-valuetext") nameSlider(target);
+      if (waiting || records.every(({ type }) => type === "attributes")) return;
       waiting = true;
-      requestAnimationFrame(look);
+      setTimeout(look, PATIENCE);
     }).observe(document.body, {
-      subtree: true, childList: true, attributes: true, attributeFilter: ["aria-valuetext", "alt"],
+      subtree: true, childList: true, attributes: true, attributeFilter: ["aria-valuetext"],
     });
     look();
   }
