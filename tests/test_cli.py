@@ -179,7 +179,7 @@ def decks(course, monkeypatch):
         (course / "notebooks" / f"{name}.ipynb").write_text(text, encoding="utf-8")
     asked = []
 
-    def write_decks(paths, folder, cache):
+    def write_decks(paths, folder, cache, about):
         asked.append((paths, folder, cache))
         return (slides.Deck(folder / f"{path.stem}.html", False, 0.0) for path in paths)
 

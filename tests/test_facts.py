@@ -71,7 +71,7 @@ def test_what_differs_is_found_and_mended(course, page, right, wrong):
 
 def test_a_page_without_a_place_for_it_is_told(course):
     spoil(course / "notebooks" / "02_momentum.ipynb", "*About 60 minutes.", "*Soon.")
-    with pytest.raises(CourseError, match=r"02_momentum\.ipynb: there is no place for .*About 50"):
+    with pytest.raises(CourseError, match=r"02_momentum\.ipynb: there is no place for .*About 60"):
         tell(course)
 
 

@@ -281,8 +281,8 @@ def test_title_section_and_picture_slides_have_a_look_of_their_own(deck):
 @pytest.mark.parametrize(
     ("cells", "smaller"),
     [
-        ([code("x" * 90, "subslide", "slide-code")], 0),
-        ([code("x" * 91, "subslide", "slide-code")], 1),
+        ([code("x" * 82, "subslide", "slide-code")], 0),
+        ([code("x" * 83, "subslide", "slide-code")], 1),
         ([code(mark="subslide", outputs=[printed("x" * 76)])], 0),
         ([code(mark="subslide", outputs=[printed("x" * 77)])], 1),
         ([code(mark="subslide", outputs=[printed("x\n" * 17)])], 0),
