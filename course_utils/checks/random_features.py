@@ -450,6 +450,9 @@ def any_shapes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return numbers(rng, n, d, largest=1), rng.normal(size=(m, d)).round(2)
 
 
+SINGLE = 1e-4  # relative: exp multiplies what 32 bits round in its exponent
+
+
 def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | None:
     """The verdict if a row is not made from its token alone, or a column from its direction."""
     n, m = len(X), len(W)
@@ -457,11 +460,12 @@ def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | N
     i, r = n - 1, m - 1
     alone = features.array(X[[i]], W, shape=(1, m))
     at = f"For n = {n} tokens and m = {m} directions"
-    if verdict := differs(alone[0], F[i], at=at, what=f"row {i + 1}, as it is when X has only it,"):
+    what = f"row {i + 1}, as it is when X has only it,"
+    if verdict := differs(alone[0], F[i], at=at, what=what, tolerance=SINGLE):
         return verdict
     alone = features.array(X, W[[r]], shape=(n, 1)) / np.sqrt(m)
     what = f"column {r + 1}, 1/√m of what it is when W has only row {r + 1},"
-    return differs(alone[:, 0], F[:, r], at=at, what=what)
+    return differs(alone[:, 0], F[:, r], at=at, what=what, tolerance=SINGLE)
 
 
 def sampled(features: FunctionAnswer) -> str:
