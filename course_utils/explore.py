@@ -41,6 +41,7 @@ from matplotlib.figure import Figure
 
 from course_utils import style
 
+GOAL, REACHED = "Goal:", "✓ Goal reached:"  # how the line of the goal begins
 FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
 
 
@@ -163,7 +164,10 @@ class Explorer(widgets.VBox):
     @property
     def is_reached(self) -> bool:
         """Whether the goal is met with the present values."""
-        return self._reached is not None and bool(self._reached(**self.params))
+        return self._is_met(self.params)
+
+    def _is_met(self, params: Mapping) -> bool:
+        return self._reached is not None and bool(self._reached(**params))
 
     def refresh(self) -> None:
         """Bring picture, alt text, caption and goal line up to the present values."""
@@ -184,10 +188,10 @@ class Explorer(widgets.VBox):
     def _goal_text(self) -> tuple[str, str]:
         """What the goal line says, and the words that open it."""
         if self.is_reached:
-            self.was_reached, before = True, ""
-        else:
-            before = " (Reached before, but not with these values.)" if self.was_reached else ""
-        return f"{self._goal}.{before}", self._lead(self.params)
+            self.was_reached = True
+            return f"{self._goal}.", REACHED
+        before = " (Reached before, but not with these values.)" if self.was_reached else ""
+        return f"{self._goal}.{before}", GOAL
 
     def _on_change(self, _change: object = None) -> None:
         with self._lock:
@@ -239,7 +243,7 @@ class Explorer(widgets.VBox):
         figures = [self._frame(fixed | place, alt, hidden=place != begin) for place in places]
         goal = ""
         if self._goal is not None:
-            lead = self._lead(now | fixed | begin)
+            lead = REACHED if self._is_met(now | fixed | begin) else GOAL
             goal = f'<p class="course-goal"><b>{lead}</b> {html.escape(self._goal)}.</p>\n'
         return _FRAMES.format(goal=goal, ranges="\n".join(ranges), figures="".join(figures))
 
@@ -268,16 +272,13 @@ class Explorer(widgets.VBox):
         rgb, text = self._draw(place)
         png = base64.b64encode(style.small_png(rgb, limit=FRAME_BYTES)).decode()
         width = rgb.shape[1] // style.SCALE
-        lead = f' data-goal="{self._lead(self.params | dict(place))}"' if self._goal else ""
+        met = self._is_met(self.params | dict(place))
+        lead = f' data-goal="{REACHED if met else GOAL}"' if self._goal else ""
         return (
             f'<figure{" hidden" if hidden else ""}{lead}><img width="{width}" '
             f'alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
             f"<figcaption>{html.escape(text)}</figcaption></figure>"
         )
-
-    def _lead(self, params: Mapping) -> str:
-        """How the line of the goal begins with these values."""
-        return "✓ Goal reached:" if self._reached and self._reached(**params) else "Goal:"
 
     def _held(self, name: str, value: object) -> str:
         label = self._controls[name].description

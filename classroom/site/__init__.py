@@ -29,6 +29,7 @@ from course_utils.files import CourseError
 from course_utils.units import UNITS, Unit, find
 
 from .. import outline, slides
+from ..grading.settings import NAME, read_settings
 from ..handouts import without_navigation
 from ..notebooks import as_text, read
 from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
@@ -137,8 +138,9 @@ def _marked(path: Path, digest: str) -> NotebookNode:
 def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
     paths = [root / "notebooks" / f"{unit.stem}.ipynb" for unit in units]
     paths = [path for path in paths if outline.has_marks(read(path))]
-    written = []
-    for deck in slides.write_decks(paths, root / "build" / "slides", root / "build" / "frames"):
+    written, build = [], root / "build"
+    about = read_settings(root / NAME).slides
+    for deck in slides.write_decks(paths, build / "slides", build / "frames", about):
         tell(f"slides {deck.target.stem}")
         written.append(deck.target)
     return written
