@@ -67,7 +67,7 @@ RC: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.constrained_layout.use": True,
-    "figure.facecolor": "white",  # also on a dark theme, so that colors mean the same everywhere
+    "figure.facecolor": "white",  # a dark theme turns the shades around and keeps the hues
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.8,
     "legend.framealpha": 1.0,

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.lab import DARK, LIGHT, LabPage
 
+INK_ON_DARK = "invert(0.93) hue-rotate(180deg)"  # in the dark a figure turns its shades around
+
 EXPLORER = """
 import numpy as np
 from course_utils.explore import Explorer, checkbox, choice, int_slider, slider
@@ -86,6 +88,7 @@ def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
     page.press("End", on=beta, changes=picture)
     expect(goal).to_have_text(re.compile("^✓ Goal reached: "))
     page.theme(DARK)
+    expect(picture).to_have_css("filter", INK_ON_DARK)
     page.screenshot("explorer-dark-reached")
     page.theme(LIGHT)
 
@@ -115,8 +118,11 @@ def test_a_figure_is_shown_at_its_size_with_its_sentence_below(lab, page):
     assert picture.bounding_box()["width"] == pytest.approx(700, abs=1)
     expect(page.cell(0).locator(".course-caption")).to_be_visible()
     page.screenshot("figure-light")
+    expect(picture).to_have_css("filter", "none")
     page.theme(DARK)
+    expect(picture).to_have_css("filter", INK_ON_DARK)
     page.screenshot("figure-dark")
+    page.theme(LIGHT)
 
 
 def test_errors_and_outside_requests_do_not_pass_unseen(lab, window):

@@ -4,6 +4,10 @@
   const PATIENCE = 250; // milliseconds between two looks, while cells run
   const FOLDERS = { notebooks: "Lecture", exercises: "Exercises", solutions: "Solution" };
 
+  // Figures are drawn on white paper: in the dark, ink and paper change places and hues stay.
+  const DARK_FIGURES = "body[data-jp-theme-light=false] .jp-OutputArea :is(.jp-RenderedImage img," +
+    " img.widget-image) { filter: invert(0.93) hue-rotate(180deg); }";
+
   // A slider speaks its label and the number beside it, not 0.8099999999999998.
   function nameSlider(handle) {
     const row = handle.closest(".widget-inline-hbox, .widget-inline-vbox");
@@ -51,7 +55,7 @@
     document.body.append(voice);
 
     const style = document.createElement("style");
-    style.textContent = Object.values(FOLDERS).map(kind =>
+    style.textContent = DARK_FIGURES + Object.values(FOLDERS).map(kind =>
       `.lm-TabBar-tab[data-course="${kind}"] .lm-TabBar-tabLabel::before` +
       ` { content: "${kind} · "; }`).join("");
     document.head.append(style);
