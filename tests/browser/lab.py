@@ -285,8 +285,12 @@ class LabPage:
 
     def _wait_for(self, notebook: str) -> None:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=START_SECONDS * 1000)
-        self.page.wait_for_function(_SHOWS, arg=notebook, timeout=START_SECONDS * 1000)
-        self.page.wait_for_function(_KERNEL_IS_IDLE, timeout=START_SECONDS * 1000)
+        self._until(_SHOWS, START_SECONDS, notebook)
+        self._until(_KERNEL_IS_IDLE, START_SECONDS)
+
+    def _until(self, holds: str, seconds: float, arg: object = None) -> None:
+        """Wait for it, and look now and then: to look at every frame keeps a core busy."""
+        self.page.wait_for_function(holds, arg=arg, timeout=seconds * 1000, polling=100)
 
     def fill(self, cell_id: str, source: str) -> None:
         """Replace the source of the cell with that id."""
@@ -298,7 +302,7 @@ class LabPage:
 
     def wait_until_done(self) -> None:
         """Wait for what `start_all` began."""
-        self.page.wait_for_function("() => window.courseDone", timeout=RUN_SECONDS * 1000)
+        self._until("() => window.courseDone", RUN_SECONDS)
 
     def interrupt(self) -> None:
         """Press JupyterLab's stop button, and wait until the run has ended."""
@@ -312,7 +316,7 @@ class LabPage:
     def unheard(self) -> list[str]:
         """Elements of outputs that say nothing, or something wrong, to those who hear the page."""
         with contextlib.suppress(TimeoutError):  # words are added now and then
-            self.page.wait_for_function(f"() => !({_UNHEARD})().length", timeout=20_000)
+            self._until(f"() => !({_UNHEARD})().length", 20)
         return self.page.evaluate(_UNHEARD)
 
     def run_all(self) -> list[Cell]:
