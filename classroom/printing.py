@@ -16,7 +16,11 @@ from .extras import need
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# The first is the same browser without windows, which starts and works with less.
+NAMES = (
+    "chromium-headless-shell", "chromium", "chromium-browser",
+    "google-chrome", "google-chrome-stable", "chrome",
+)  # fmt: skip
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 # Our own files are all that it shows, so it needs no sandbox (none works for root), and no network.
 FLAGS = [
