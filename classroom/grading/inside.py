@@ -165,6 +165,11 @@ class TimedPeer(Peer):
                 signal.setitimer(signal.ITIMER_PROF, left)
             self._release()
 
+    def new_call(self) -> None:
+        """Each of several calls has the time of one question."""
+        if self._depth == 0:
+            signal.setitimer(signal.ITIMER_PROF, self.seconds)
+
     def _ring(self, *_: Any) -> None:
         if not self._held:
             raise TooSlow

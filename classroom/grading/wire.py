@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import json
 import struct
 from collections.abc import Callable
@@ -124,14 +125,31 @@ class Peer(Values):
             functions = [self._mine(question.get(name)) for name in ("initial", "step")]
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
+        if question["ask"] == "calls":
+            function = self._mine(question.get("function"))
+            return [self._tried(function, named) for named in question.get("calls") or []]
         if question["ask"] != "call":
             return self._serve(question)
         function, named = self._mine(question.get("function")), question.get("named") or {}
-        arguments = [self.decode(x) for x in question.get("args") or []]
+        return self._called(function, question.get("args") or [], named)
+
+    def _called(self, function: Callable, args: list, named: dict) -> Any:
+        arguments = [self.decode(x) for x in args]
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
         with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
             result = function(*arguments, **{name: self.decode(x) for name, x in named.items()})
             return self.extension.returned(result) if self.extension else result
+
+    def _tried(self, function: Callable, named: dict) -> tuple:
+        """One of several calls: its value, or its error."""
+        self.new_call()
+        try:
+            return ("value", self._called(function, [], named))
+        except Exception as error:
+            return ("error", in_short(error))
+
+    def new_call(self) -> None:
+        """One of several calls begins."""
 
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """Ask for the outputs of a loop over a state that stays there."""
@@ -141,6 +159,25 @@ class Peer(Values):
     def call_there(self, handle: int, args: list, named: dict) -> Any:
         """Ask for the value of a call."""
         return self.ask(ask="call", function=handle, args=args, named=named)
+
+    def calls_there(self, handle: int, calls: list[dict]) -> list[Callable[[], Any]]:
+        """Ask for the values of many calls in one message; none if they cannot come together."""
+        try:
+            told = self.ask(ask="calls", function=handle, calls=calls)
+        except Exception:  # too much for one message, or one of them took too long
+            return []
+        return [functools.partial(_told, *one) for one in told] if _are_pairs(told) else []
+
+
+def _are_pairs(told: Any) -> bool:
+    return type(told) is list and all(type(one) is tuple and len(one) == 2 for one in told)
+
+
+def _told(what: Any, value: Any) -> Any:
+    """The value that was sent, or its error."""
+    if what != "value":
+        raise as_error(value)
+    return value
 
 
 # -- errors

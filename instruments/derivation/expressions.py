@@ -105,10 +105,16 @@ class Reader:
         parameters = {p: name_of(p) for p, about in wanted if about.default is about.empty}
         self._refuse_undeclared(parameters.values())
 
+        def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+            return {p: values[n] for p, n in parameters.items()}
+
         def value(values: Mapping[str, Any]) -> Any:
-            mine = {p: values[n] for p, n in parameters.items()}
+            mine = arguments(values)
             copied = {p: v.copy() for p, v in mine.items() if isinstance(v, np.ndarray)}
             return f(**{**mine, **copied})  # arrays are theirs to overwrite
+
+        if ahead := getattr(inspect.unwrap(f), "ahead", None):
+            value.ahead = lambda all_: ahead([arguments(values) for values in all_])  # type: ignore[attr-defined]
 
         called = getattr(f, "__name__", "f").replace("<lambda>", "f")
         text = without_tex(tex) or f"{called}({', '.join(parameters)})"

@@ -152,6 +152,8 @@ class Instances:
     def column(self, expression: Expression) -> list:
         """The expression's value at every instance, computed once."""
         if expression not in self._columns:
+            if ahead := getattr(expression.value, "ahead", None):  # a function that is far away
+                ahead([one.complete for one in self.all if not isinstance(one.complete, Undefined)])
             with self._precision(DIGITS):
                 column = [
                     UNTRIED

@@ -486,3 +486,22 @@ def test_a_long_loop_is_left_out_by_count_so_it_earns_the_same_here_and_there(mo
     with elsewhere(f=query_by_query) as there:
         assert linear(value(there, "f")).says == here.says
     assert (here.earned, "not linear" in here.says) == (1, True)
+
+
+def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
+    asked = []
+
+    def one_over(x):
+        asked.append(x)
+        return 1 / x
+
+    with elsewhere(one_over=one_over, asked=asked) as there:
+        stand_in = value(there, "one_over")
+        stand_in.ahead([{"x": 4}, {"x": 0}, {"x": 2}])
+        assert value(there, "asked") == [4, 0, 2]
+        assert (stand_in(x=2), stand_in(x=4)) == (0.5, 0.25)
+        with pytest.raises(ZeroDivisionError):
+            stand_in(x=0)
+        assert value(there, "asked") == [4, 0, 2]
+        assert stand_in(x=4) == 0.25  # once more is a call of its own
+        assert value(there, "asked") == [4, 0, 2, 4]
