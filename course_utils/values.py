@@ -19,7 +19,7 @@ import json
 import math
 import sys
 from array import array as flat_array
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -251,19 +251,19 @@ class Values:
         if known is not None and before == data:
             return known
 
-        told: dict[str, Callable[[], Any]] = {}  # asked for ahead; each is given once
+        told = defaultdict[str, list[Callable]](list)  # asked for ahead; each is given once
 
         def call(*args: Any, **named: Any) -> Any:
             encoded = {name: self.encode(x) for name, x in named.items()}
-            if told and not args and (give := told.pop(json.dumps(encoded), None)):
-                return give()
+            if told and not args and (left := told.get(json.dumps(encoded))):
+                return left.pop(0)()
             return self.call_there(handle, [self.encode(x) for x in args], encoded)
 
         def ahead(calls: list[dict]) -> None:
             with contextlib.suppress(WireError):  # too much at once: then one after the other
                 encoded = [{name: self.encode(x) for name, x in named.items()} for named in calls]
-                given = self.calls_there(handle, encoded)
-                told.update(zip(map(json.dumps, encoded), given, strict=False))
+                for named, give in zip(encoded, self.calls_there(handle, encoded), strict=False):
+                    told[json.dumps(named)].append(give)
 
         stand_in: Any = call
         stand_in.ahead = ahead
