@@ -24,12 +24,14 @@ An explorer needs two functions and its controls:
 
 import base64
 import html
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 from typing import Any
 
+import comm
 import ipywidgets as widgets
 import matplotlib
 import numpy as np
@@ -43,6 +45,7 @@ from course_utils import style
 
 GOAL, REACHED = "Goal:", "✓ Goal reached:"  # how the line of the goal begins
 FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
+SCREEN = "course-screen"  # the comm over which a page tells how fine its screen is
 
 
 def slider(
@@ -93,6 +96,7 @@ class Explorer(widgets.VBox):
     """
 
     baked = False  # True while slides are made: then the frames are shown as well
+    scale = style.SCALE  # how fine a picture that moves is drawn; no finer than the screen
 
     def __init__(
         self,
@@ -128,6 +132,8 @@ class Explorer(widgets.VBox):
         self.refresh()
         top = [self.goal_line] if goal else []
         super().__init__([*top, *self._controls.values(), self.picture, self.caption])
+        self.add_class("course-explorer")
+        comm.get_comm_manager().register_target(SCREEN, _heed_screen)
         for control in self._controls.values():
             control.observe(self._on_change, "value")
 
@@ -172,7 +178,7 @@ class Explorer(widgets.VBox):
     def refresh(self) -> None:
         """Bring picture, alt text, caption and goal line up to the present values."""
         with self._lock:
-            rgb, text = self._draw({})
+            rgb, text = self._draw({}, Explorer.scale)
             with self.picture.hold_sync():  # picture and description arrive together
                 self.picture.value = style.png_bytes(rgb)
                 self.picture.tooltip = f"{self._alt} {text}"
@@ -180,10 +186,10 @@ class Explorer(widgets.VBox):
             if self._goal is not None:
                 self.goal_line.value = _status(*self._goal_text())
 
-    def _draw(self, params: Mapping) -> tuple[np.ndarray, str]:
+    def _draw(self, params: Mapping, scale: int = style.SCALE) -> tuple[np.ndarray, str]:
         self._require_known(params)
         with self._lock:
-            return self._drawing(self.params | dict(params))
+            return self._drawing(self.params | dict(params), scale)
 
     def _goal_text(self) -> tuple[str, str]:
         """What the goal line says, and the words that open it."""
@@ -331,7 +337,10 @@ class _Drawing:
             self._legends: list[Any] = []
             style.complain_if_unlabeled(self._fig)  # this draws, so ticks are made in our style
 
-    def __call__(self, params: Mapping) -> tuple[np.ndarray, str]:
+    def __call__(self, params: Mapping, scale: int) -> tuple[np.ndarray, str]:
+        if self._fig.dpi != style.DPI * scale:
+            self._fig.set_dpi(style.DPI * scale)
+            self._background = None
         text = self._update(self._artists, **params)
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
@@ -385,6 +394,12 @@ def _flat(artists: object) -> Iterator[Artist]:
     elif isinstance(artists, list | tuple):
         for artist in artists:
             yield from _flat(artist)
+
+
+def _heed_screen(_comm: object, message: Mapping[str, Any]) -> None:
+    """A page tells its pixels an inch, as a multiple: a coarse screen needs a quarter of them."""
+    pixels = message["content"]["data"].get("pixels", style.SCALE)
+    Explorer.scale = min(max(math.ceil(pixels), 1), style.SCALE)
 
 
 class _Picture(widgets.Image):

@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 
+import comm
 import matplotlib.image
 import numpy as np
 import pytest
 from PIL import Image
 
+from course_utils import explore, style
 from course_utils.explore import Explorer, checkbox, choice, int_slider, slider
 
 X = np.linspace(-3, 3, 200)
@@ -64,6 +66,20 @@ def test_the_picture_sent_to_the_browser_holds_exactly_the_drawn_pixels():
     explorer = make()
     sent = matplotlib.image.imread(io.BytesIO(explorer.picture.value))
     assert np.array_equal(np.round(sent * 255).astype(np.uint8), explorer.rgb())
+
+
+@pytest.mark.parametrize(("pixels", "scale"), [(1, 1), (0.8, 1), (1.25, 2), (2, 2), (3, 2)])
+def test_what_moves_is_drawn_as_finely_as_the_screen_shows_it(monkeypatch, pixels, scale):
+    monkeypatch.setattr(Explorer, "scale", style.SCALE)
+    explorer = make()
+    saved = explorer.rgb().shape
+    tells_page = comm.get_comm_manager().targets[explore.SCREEN]
+    tells_page(None, {"content": {"data": {"pixels": pixels}}})
+    explorer.set(slope=9)
+    sent = matplotlib.image.imread(io.BytesIO(explorer.picture.value))
+    assert sent.shape[1] == scale * style.WIDTH * style.DPI
+    assert explorer.rgb().shape == saved  # what is saved is fine on every screen
+    assert difference(explorer.rgb(), make().set(slope=9).rgb()) == 0
 
 
 def test_drawing_for_other_values_leaves_controls_and_display_alone():

@@ -78,6 +78,7 @@ def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
     expect(caption).to_contain_text("β = 0.90")
     page.screenshot("explorer-light")
 
+    expect(picture).to_have_attribute("data-course-screen", "1")  # told to the kernel
     page.press("ArrowRight", on=beta, changes=picture)
     expect(caption).to_contain_text("β = 0.91")
     expect(picture).to_have_attribute("title", re.compile("^Two curves .* β = 0.91 "))
@@ -87,6 +88,7 @@ def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
 
     page.press("End", on=beta, changes=picture)
     expect(goal).to_have_text(re.compile("^✓ Goal reached: "))
+    assert picture.evaluate("image => image.naturalWidth") == 700  # no finer than the screen
     page.theme(DARK)
     expect(picture).to_have_css("filter", INK_ON_DARK)
     page.screenshot("explorer-dark-reached")

@@ -42,6 +42,21 @@
     }
   }
 
+  // An explorer need not draw more pixels than the screen has: a picture of half the width moves
+  // twice as fast.
+  function tellScreen(panel) {
+    const kernel = panel.sessionContext?.session?.kernel;
+    if (!kernel) return;
+    const pixels = String(window.devicePixelRatio);
+    for (const picture of panel.node.querySelectorAll(".course-explorer img.widget-image")) {
+      if (picture.dataset.courseScreen === pixels) continue;
+      picture.dataset.courseScreen = pixels;
+      const comm = kernel.createComm("course-screen");
+      comm.open({ pixels: window.devicePixelRatio });
+      comm.close();
+    }
+  }
+
   function tend(root) {
     root.querySelectorAll(".noUi-handle[role=slider]").forEach(nameSlider);
     root.querySelectorAll(".jp-RenderedHTMLCommon th").forEach(emptyCorner);
@@ -77,6 +92,7 @@
       for (const panel of openPanels()) {
         describePictures(panel);
         nameTab(panel);
+        tellScreen(panel);
       }
     }
 
