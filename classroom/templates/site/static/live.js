@@ -87,8 +87,8 @@ async function goLive(frames, line, said) {
         frames.replaceWith(box);
         line.remove();
         box.querySelector("input").focus();
-        image.decode().then(() => fitToSlide(box));
       }
+      image.decode().then(() => fitToSlide(box));
       if (waiting) ask();
     },
   });
@@ -98,7 +98,9 @@ async function goLive(frames, line, said) {
 // A slide has one size: what the controls take, the picture gives.
 function fitToSlide(box) {
   const slide = box.closest(".reveal section");
-  const over = slide ? slide.scrollHeight - slide.clientHeight : 0;
+  if (!slide) return;
+  const [inner, outer] = [box, slide].map(element => element.getBoundingClientRect());
+  const over = (inner.bottom - outer.bottom) * slide.offsetHeight / outer.height + 48;
   if (over > 0) box.style.setProperty("--picture", `${box.querySelector("img").offsetHeight - over}px`);
 }
 
