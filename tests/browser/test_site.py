@@ -494,6 +494,8 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     visit.page.get_by_role("link", name="02 · Momentum is a running average").click()
     visit.page.get_by_role("link", name="Run this in your browser").click()
     visit.wait(IS_IDLE)
+    told = visit.page.locator(".jp-OutputArea img[src^='data:image/webp']").first
+    expect(told).to_have_attribute("alt", re.compile("Contour lines"))
     run_all(visit)
     explorer = visit.page.locator(".widget-vbox").first
     picture = explorer.locator("img.widget-image").first
