@@ -116,7 +116,7 @@ class Wanted:
 
         def moved(found: re.Match[str]) -> str:
             png = base64.b64decode(found[1])
-            place = f"static/pictures/{hashlib.sha256(png).hexdigest()[:20]}.webp"
+            place = f"static/pictures/{hashlib.sha256(png + bytes(SHADES)).hexdigest()[:20]}.webp"
             self.names.add(place)
             if not (self.folder / place).is_file():
                 self.data(place, _smaller(png))
