@@ -43,7 +43,11 @@ DRAWING = ("matplotlib", "numpy")
 HELPERS = ("course_utils", "instruments")
 NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
 NOT_DRAWN |= {"files.py", "progress.py"}
-BAKE = "from course_utils.explore import Explorer\n\nExplorer.baked = True"
+BAKE = """\
+from course_utils import kept
+from course_utils.explore import Explorer
+
+kept.is_taken = Explorer.baked = True"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import BrowserContext, Locator
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +22,14 @@ from tests.browser.lab import Lab, LabPage, browser, lab_server  # noqa: E402
 from tests.classroom.grading.classes import synthetic_class  # noqa: E402
 
 MISTAKE = "alpha, epsilon = delta * beta, delta * (1 - beta)"
+FILM = [  # an answer, and how long its verdict is shown
+    ("alpha, epsilon = 1 - beta, beta * delta", 5.0),
+    (MISTAKE, 8.0),
+    ("alpha, epsilon = beta, delta * (1 - beta)", 5.0),
+]
+TYPED_SECONDS = 2.0
+NO_VERDICT = """id => [...window.jupyterapp.shell.currentWidget.content.model.cells]
+  .find(cell => cell.id === id).outputs.clear()"""
 
 
 def exercise(page: LabPage, target: Path) -> None:
@@ -27,10 +37,49 @@ def exercise(page: LabPage, target: Path) -> None:
     page.open("exercises/02_momentum.ipynb")
     page.fill("answer-equivalent-rules", MISTAKE)
     page.run_all()
-    heading = page.page.locator("h2", has_text="Exercise 2.1")
+    heading = page.page.locator("h2", has_text="Exercise 2.1 (")
     card = page.page.get_by_text("Known mistake").first
     card.scroll_into_view_if_needed()
     clip_between(page, heading, card, target)
+
+
+def answers(page: LabPage, target: Path) -> None:
+    """The same exercise as a short silent film: wrong, a well-known mistake, right."""
+    page.open("exercises/02_momentum.ipynb")
+    page.run_all()
+    heading = page.page.locator("h2", has_text="Exercise 2.1 (")
+    card = page.page.locator(".jp-CodeCell", has_text="check.equivalent_rules(").first
+    shots, bottoms = [], []
+    for answer, seconds in FILM:
+        for run in (False, True):
+            page.fill("answer-equivalent-rules", answer)
+            page.page.evaluate(NO_VERDICT, "check-equivalent-rules")
+            if run:
+                page.run("answer-equivalent-rules")
+                page.run("check-equivalent-rules")
+                page.page.wait_for_timeout(500)  # the card fades in
+            heading.evaluate("heading => heading.scrollIntoView()")
+            page.page.mouse.move(5, 5)
+            shots.append((page.page.screenshot(), seconds if run else TYPED_SECONDS))
+            top, bottom = heading.bounding_box(), card.bounding_box()
+            bottoms.append(bottom["y"] + bottom["height"])
+    save_film(shots, top["x"] - 60, top["y"] - 8, max(bottoms) + 8, target)
+
+
+def save_film(
+    shots: list[tuple[bytes, float]], left: float, top: float, bottom: float, target: Path
+) -> None:
+    """One GIF of these pictures of the page, cut to the same box, each shown for its seconds."""
+    box = tuple(round(2 * side) for side in (left, top, 1000 - 40, bottom))
+    frames = []
+    for png, _ in shots:
+        frame = Image.open(io.BytesIO(png)).convert("RGB").crop(box)
+        frame = frame.resize(
+            (960, round(960 * frame.height / frame.width)), Image.Resampling.LANCZOS
+        )
+        frames.append(frame.quantize(64, dither=Image.Dither.NONE))
+    times = [round(1000 * seconds) for _, seconds in shots]
+    frames[0].save(target, save_all=True, append_images=frames[1:], duration=times, loop=0)
 
 
 def clip_between(page: LabPage, first: Locator, last: Locator, target: Path) -> None:
@@ -113,6 +162,8 @@ def main() -> None:
             for take in (exercise, lecture, live):
                 page = LabPage(context.new_page(), Lab(url, root))
                 take(page, ROOT / "docs" / f"{take.__name__}.png")
+            page = LabPage(context.new_page(), Lab(url, root))
+            answers(page, ROOT / "docs" / "exercise.gif")
             for take in (slide, report):
                 take(context, Path(scratch), ROOT / "docs" / f"{take.__name__}.png")
 

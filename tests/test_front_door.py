@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
@@ -26,6 +27,15 @@ def git(*arguments, cwd=ROOT):
 @pytest.mark.parametrize("path", YAML, ids=lambda p: p.name)
 def test_every_yaml_file_parses(path):
     assert isinstance(parsed(path), dict)
+
+
+def test_the_readme_opens_with_a_light_film_that_is_told_in_words():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    words, place = re.search(r"!\[([^]]+)\]\(([^)]+)\)", readme).groups()
+    assert "refute" in words
+    assert (ROOT / place).stat().st_size <= 1_000_000
+    with Image.open(ROOT / place) as film:
+        assert film.n_frames >= 4
 
 
 # -- workflows ------------------------------------------------------------------------------------

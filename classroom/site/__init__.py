@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,8 +36,8 @@ from ..pages import beside
 from ..roles import Role, role
 from .drawing import drawn_map
 from .lite import PACKAGES, Wanted, add_lite
-from .packages import LOCK, Shelf, gather, runtime_address
-from .reading import Reading, read_page, with_shared
+from .packages import LOCK, Shelf, gather, loads, runtime_address
+from .reading import Reading, read_page, with_live_explorers, with_shared
 
 TITLE = "Deep-learning homework that checks itself"
 PROMISE = (
@@ -47,7 +46,9 @@ PROMISE = (
 )
 START = "00_start_here"
 STATIC = TEMPLATES / "site" / "static"
-SHARED = {"reveal.css": "reveal.js/reveal.css", "reveal.js": "reveal.js/reveal.js"}
+SHARED = {name: f"reveal.js/{name}" for name in ("reveal.css", "reveal.js", "notes.js")}
+# What most sheets import in their first cell.
+WARM = "import sympy, matplotlib.figure, matplotlib.backends.backend_agg, ipywidgets, course_utils"
 Tell = Callable[[str], None]
 
 
@@ -217,7 +218,7 @@ class _Pages:
         parts |= {vendored(file): f"static/{name}" for name, file in SHARED.items()}
         for deck in decks:
             html = with_shared(deck.read_text(encoding="utf-8"), parts, "../")
-            self.site.page(f"slides/{deck.name}", html)
+            self.site.page(f"slides/{deck.name}", with_live_explorers(html, "../"))
 
     def readings(
         self,
@@ -227,7 +228,7 @@ class _Pages:
         shelf: Shelf,
         notebooks: dict[Path, NotebookNode],
     ) -> None:
-        """Lectures and sheets, and the same for print."""
+        """Lectures and sheets; with `?paper` in its address a page looks as it is printed."""
         for reading, path in zip(readings, digests, strict=True):
             same = [other for other in readings if other.folder == reading.folder]
             here = same.index(reading)
@@ -246,20 +247,13 @@ class _Pages:
                 asks_id=any(role(cell) is Role.STUDENT for cell in notebooks[path].cells),
                 prefetch=_prefetched(shelf) if sheet else [],
             )
-            if reading.stem != START:
-                suffix = "_exercises" if sheet else ""
-                place = f"handouts/{reading.stem}{suffix}.html"
-                # Another page of the same folder is, seen from here, in the folder beside.
-                near = re.sub(r'href="(\w+\.html)', rf'href="../{reading.folder}/\1', reading.body)
-                page = {"title": reading.title, "reading": reading, "body": Markup(near)}
-                self.write(place, "handout", **page)
 
     def _doors(self, reading: Reading, units: Sequence[Unit]) -> list[tuple[str, str]]:
         notebook = f"{reading.folder}/{reading.stem}.ipynb"
         if reading.folder == "exercises":
             return [
                 ("The lecture", f"notebooks/{reading.stem}.html"),
-                ("On paper", f"handouts/{reading.stem}_exercises.html"),
+                ("On paper", f"{reading.place}?paper"),
                 ("In JupyterLab", f"lite/lab/index.html?path={notebook}"),
             ]
         doors = [("Run this in your browser", f"lite/notebooks/index.html?path={notebook}")]
@@ -267,7 +261,7 @@ class _Pages:
             doors.append(("Exercises", f"exercises/{reading.stem}.html"))
             if f"slides/{reading.stem}.html" in self.site.names:
                 doors.append(("Slides", f"slides/{reading.stem}.html"))
-            doors.append(("On paper", f"handouts/{reading.stem}.html"))
+            doors.append(("On paper", f"{reading.place}?paper"))
         return doors
 
     def landing(
@@ -323,6 +317,8 @@ class _Pages:
             "pyodide": runtime_address(shelf),
             "lock": f"{PACKAGES}/{LOCK}",
             "fonts": shelf.font_folder,
+            "loads": loads(shelf),
+            "warm": WARM,
         }
         self.site.text("static/course.json", json.dumps(facts))
         license = (root / "LICENSE").read_text(encoding="utf-8")

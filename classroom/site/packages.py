@@ -35,7 +35,10 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from course_utils.files import CourseError
 
+from .bytecode import compiled
+
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "package.json")
+LARGE = ("pyodide.asm.wasm", "python_stdlib.zip")
 LOCK = "pyodide-lock.json"
 COURSE, FONTS = "course-utils", "course-fonts"
 # Loaded before the first cell; the rest follows while the student reads.
@@ -49,7 +52,9 @@ NEEDS = {
 }
 # What the course's pictures do without: fonts for PDF files, and time zones.
 SPARED = ("fonttools", "pytz")
-LEFT_OUT = re.compile(r"/(tests|benchmarks|sample_data|afm|pdfcorefonts)/")  # of a wheel
+LEFT_OUT = re.compile(  # of a wheel
+    r"/(tests|benchmarks|sample_data|afm|pdfcorefonts|django-stubs|labextensions?)/"
+)
 WANTED = (*KERNEL, "matplotlib", "sympy", "typing-extensions", *WIDGETS, *SHIPPED)
 SITE_PACKAGES = "/lib/python{}/site-packages"
 LIST_FONTS = """
@@ -90,13 +95,15 @@ def gather(root: Path, cache: Path, wheels: Path | None) -> Shelf:
     known = json.loads((runtime / LOCK).read_text(encoding="utf-8"))
     plotting = known["packages"]["matplotlib"]["version"]
     ours = [_course_wheel(root, cache), _font_wheel(cache, plotting)]
-    ours += [*_kernel_wheels(), *_widget_wheels(root, cache)]
+    ours += _kernel_wheels()
+    ours += [_slim(wheel, cache / "slim") for wheel in _widget_wheels(root, cache)]
     entries = {_plain(name): entry for name, entry in known["packages"].items()}
     if wheels is None:
         packages = {name: _elsewhere(entry) for name, entry in entries.items()}
         inside = ours
     else:
         inside = [*ours, *_compiled_and_pure(entries, wheels, cache)]
+        inside = compiled(inside, runtime, cache / "bytecode", keep=(COURSE,))
         packages = {}
     packages |= {_name(wheel): _entry(wheel, entries) for wheel in inside}
     _add_needs(packages, root)
@@ -122,6 +129,18 @@ def runtime_address(shelf: Shelf) -> str:
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
 
     return "static/pyodide/pyodide.mjs" if shelf.runtime else f"{PYODIDE_CDN_URL}/pyodide.mjs"
+
+
+def loads(shelf: Shelf) -> list[tuple[str, int]]:
+    """What a kernel fetches before its first cell, seen from JupyterLite, with bytes if known."""
+    files = [runtime_address(shelf).replace("pyodide.mjs", name) for name in LARGE]
+    sizes = [(shelf.runtime / name).stat().st_size if shelf.runtime else 0 for name in LARGE]
+    listed = shelf.lock["packages"]
+    for name in sorted(closure(listed, [*KERNEL, COURSE])):
+        wheel = shelf.wheels.get(listed[name]["file_name"])
+        files.append(f"static/packages/{wheel.name}" if wheel else listed[name]["file_name"])
+        sizes.append(wheel.stat().st_size if wheel else 0)
+    return list(zip(files, sizes if shelf.runtime else [0] * len(sizes), strict=True))
 
 
 # -- fetched, and kept ----------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from ..pages import page_soup
 if TYPE_CHECKING:
     from bs4 import Tag
 
+PLAIN_CODE = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')  # has no color of its own
 PICTURE = re.compile(r"data:image/png;base64,(.+)", re.DOTALL)
 
 
@@ -62,7 +63,7 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     return Reading(
         place=place,
         title=title,
-        body=main.decode_contents(),
+        body=PLAIN_CODE.sub(r"\1", main.decode_contents()),
         looks="\n".join(str(style.string) for style in soup.select("head style")),
         scripts="\n".join(s.get_text() for s in soup.select("head script") if not s.get("id")),
         contents=list(_contents(main)),
@@ -123,6 +124,24 @@ def _open_explorers_in_the_page(main: Tag) -> None:
         cell = frames.find_parent(class_="jp-CodeCell")
         if cell is not None:
             frames["data-cell"] = str(cell.get("id", "")).removeprefix("cell-id=")
+
+
+EXPLORER_OR_CELL = re.compile(r'id="cell-id=([\w-]+)"|<div class="course-frames"')
+
+
+def with_live_explorers(deck: str, up: str) -> str:
+    """A deck in which a kernel in the page can take over from the frames of each explorer."""
+    cell = ""
+
+    def marked(found: re.Match[str]) -> str:
+        nonlocal cell
+        cell = found[1] or cell
+        return found[0] if found[1] else f'{found[0]} data-cell="{cell}"'
+
+    deck = EXPLORER_OR_CELL.sub(marked, deck).replace("<body>", f'<body data-up="{up}">', 1)
+    ours = f'<link rel="stylesheet" href="{up}static/live.css">'
+    ours += f'<script type="module" src="{up}static/live.js"></script>'
+    return deck.replace("</head>", f"{ours}</head>", 1)
 
 
 def with_shared(html: str, parts: Mapping[str, str], up: str) -> str:

@@ -265,6 +265,32 @@ def test_an_explorer_moves_on_a_reading_page_without_a_kernel(visit):
     assert len(seen) == 2
 
 
+def test_what_is_printed_has_no_controls_and_is_light(chrome, site):
+    with visiting(chrome, site, color_scheme="dark") as visit:
+        visit.go("notebooks/02_momentum.html")
+        visit.page.emulate_media(media="print")
+        shown = visit.page.locator(".site-head, nav.contents, .doors, .course-frames label, button")
+        assert [part.is_visible() for part in shown.all()] == [False] * shown.count()
+        ink = "getComputedStyle(document.body).getPropertyValue('--ink')"
+        on_paper = visit.page.evaluate(ink)
+        visit.page.emulate_media(media="screen")
+        assert visit.page.evaluate(ink) != on_paper
+        visit.go("notebooks/02_momentum.html?paper")
+        expect(visit.page.get_by_role("button", name="Print")).to_be_visible()
+        expect(visit.page.locator("nav.contents")).to_be_hidden()
+        assert visit.page.evaluate(ink) == on_paper
+
+
+def test_the_program_is_light(site):
+    """JupyterLite without notebooks and Python, and the pages, take what the site may take."""
+    sizes = {path: path.stat().st_size for path in site.folder.rglob("*") if path.is_file()}
+    lite = site.folder / "lite"
+    packed = [lite / "static", lite / "files", site.folder / "static" / "pictures"]
+    program = [p for p in sizes if lite in p.parents and not set(packed) & set(p.parents)]
+    assert sum(sizes[path] for path in program) < 11_000_000
+    assert sum(sizes[p] for p in sizes if lite not in p.parents) < 6_000_000
+
+
 # -- work is kept ---------------------------------------------------------------------------------
 
 WRITE = """async ([path, notebook, storage]) => {
@@ -427,6 +453,25 @@ def test_an_explorer_goes_live_in_the_page_and_all_its_controls_work(in_browser,
         expect(picture).not_to_have_attribute("src", before)
 
 
+def test_an_explorer_goes_live_on_a_slide_and_its_keys_turn_no_slides(in_browser, visit):
+    visit.go("slides/02_momentum.html")
+    visit.wait("window.slidesAreReady")
+    visit.page.evaluate(
+        """() => { const at = document.querySelector('.course-frames').closest('section');
+        const {h, v} = Reveal.getIndices(at); Reveal.slide(h, v, 99); }"""
+    )
+    at = visit.page.evaluate("Reveal.getIndices()")
+    visit.page.locator(".slides > .present > .present p.course-live button").click()
+    picture = visit.page.locator("div.course-live img")
+    expect(picture).to_be_visible(timeout=START_MS)
+    assert visit.page.locator("div.course-live input[type=radio]").count() == 3
+    before = picture.get_attribute("src")
+    visit.page.locator("div.course-live input[type=range]").last.focus()
+    visit.page.keyboard.press("ArrowRight")
+    expect(picture).not_to_have_attribute("src", before)
+    assert visit.page.evaluate("Reveal.getIndices()") == at
+
+
 def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, site):
     visit.go("exercises/02_momentum.html")
     old = sheet(site)
@@ -434,9 +479,9 @@ def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, 
     fill(old, "answer-bias", "factor = 5")
     keep(visit, old)
     visit.go(f"lite/notebooks/index.html?path={SHEET}")
-    visit.page.get_by_role("button", name="Take the new one and keep mine beside it").click()
-    visit.wait(IS_IDLE)
-    visit.page.get_by_role("link", name="Back to the course").click()
+    with visit.page.expect_navigation():
+        visit.page.get_by_role("button", name="Take the new one and keep mine beside it").click()
+    visit.go("exercises/02_momentum.html")
     expect(visit.page.locator(".work-changed")).to_be_hidden()
     assert source(kept(visit), "answer-bias") == "factor = 5"
 
@@ -449,6 +494,8 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     visit.page.get_by_role("link", name="02 · Momentum is a running average").click()
     visit.page.get_by_role("link", name="Run this in your browser").click()
     visit.wait(IS_IDLE)
+    told = visit.page.locator(".jp-OutputArea img[src^='data:image/webp']").first
+    expect(told).to_have_attribute("alt", re.compile("Contour lines"))
     run_all(visit)
     explorer = visit.page.locator(".widget-vbox").first
     picture = explorer.locator("img.widget-image").first
@@ -456,6 +503,8 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     explorer.locator(".noUi-handle").first.focus()
     visit.page.keyboard.press("ArrowRight")
     expect(picture).not_to_have_attribute("src", before)
+    visit.page.get_by_role("link", name="Back to the course").click()
+    visit.page.wait_for_url(re.compile("/notebooks/02_momentum.html"))
 
     # The sheet, with a right, a wrong, a misconceived and blank answers.
     visit.go("exercises/02_momentum.html")

@@ -1,5 +1,6 @@
 """The site's parts without a browser: the lock, the wheels, the pages, and the browser's Python."""
 
+import io
 import json
 import os
 import shutil
@@ -8,10 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageChops
 
 from classroom.notebooks import read
 from classroom.site import drawing, lite, packages, proof, require_base
-from classroom.site.reading import with_shared
+from classroom.site.reading import with_live_explorers, with_shared
 from course_utils.files import CourseError
 from course_utils.units import UNITS
 
@@ -92,7 +94,49 @@ def test_tests_that_a_wheel_brings_are_left_out(tmp_path):
         assert archive.namelist() == ["fat/__init__.py"]
 
 
+def test_the_bar_knows_every_file_that_a_kernel_loads_and_where_it_lies(shelf):
+    files = [name for name, _ in packages.loads(shelf)]
+    assert any(name.endswith("pyodide.asm.wasm") for name in files)
+    course = [name for name in files if "course_utils" in name]
+    assert course == [f"static/packages/{name}" for name in shelf.wheels if "course_utils" in name]
+    assert any(name.startswith("https://") and "sympy" in name for name in files)
+
+
 # -- what is written ------------------------------------------------------------------------------
+
+
+def test_pieces_of_jupyterlite_that_only_diagrams_load_are_left_out(tmp_path):
+    pieces = {
+        "lab/bundle": "r.e(1)",
+        "core.0a": "r.e(2), r.e(3)",
+        "1.0b": "",
+        "2.0c": "mermaidAPI; r.e(4), r.e(5)",
+        "3.0d": "r.e(5)",
+        "4.0e": "",
+        "5.0f": "",
+    }
+    (tmp_path / "lab").mkdir()
+    for name, code in pieces.items():
+        (tmp_path / f"{name}.js").write_text(code)
+    assert sorted(path.name for path in lite.unread_chunks(tmp_path)) == ["2.0c.js", "4.0e.js"]
+
+
+def test_a_smaller_picture_looks_the_same():
+    drawn = Image.new("RGB", (40, 30), (0, 114, 178))
+    png = io.BytesIO()
+    drawn.save(png, "PNG")
+    smaller = Image.open(io.BytesIO(lite._smaller(png.getvalue())))
+    assert smaller.size == drawn.size
+    assert max(high for _, high in ImageChops.difference(smaller, drawn).getextrema()) <= 4
+
+
+def test_an_explorer_on_a_slide_knows_its_cell():
+    deck = """<head></head><body><div class="jp-Cell" id="cell-id=explore-beta">
+<div class="course-frames"><p>frames</p></div></div></body>"""
+    live = with_live_explorers(deck, "../")
+    assert '<div class="course-frames" data-cell="explore-beta">' in live
+    assert '<body data-up="../">' in live
+    assert 'src="../static/live.js"></script></head>' in live
 
 
 def test_notebooks_in_jupyterlite_have_each_text_as_one_string():

@@ -2,7 +2,7 @@
 import {Store, digest, fetched, takeNew} from "./store.js";
 
 const root = new URL("../", import.meta.url).href;
-const {storage, size} = await (await fetch(new URL("course.json", import.meta.url))).json();
+const {storage, loads, warm} = await (await fetch(new URL("course.json", import.meta.url))).json();
 const store = new Store(storage);
 const path = new URL(location.href).searchParams.get("path");
 const bar = document.createElement("div");
@@ -25,14 +25,40 @@ function button(words, act) {
 }
 
 const kernel = () => window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel;
+const isThere = () => ["idle", "busy"].includes(kernel()?.status) && kernel()?.connectionStatus === "connected";
 const began = performance.now();
 
-async function whileLoading() {
-  while (!["idle", "busy"].includes(kernel()?.status) || kernel()?.connectionStatus !== "connected") {
-    const seconds = Math.round((performance.now() - began) / 1000);
-    say(`Python is on its way (${size} the first time, then from this browser's cache): ${seconds} s. You can read already.`);
-    await new Promise(later => setTimeout(later, 500));
+// What Python is about to ask for is fetched here too, so that one sees what comes and how much is
+// still missing; the browser's cache hands it on.
+const coming = {now: "", have: 0, most: loads.reduce((sum, [, bytes]) => sum + bytes, 0)};
+
+async function fetchAll() {
+  for (const [place] of loads) {
+    coming.now = place.split("/").pop().split("-")[0];
+    const reader = (await fetch(new URL(place, `${root}lite/`))).body.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) coming.have += part.value.length;
   }
+  coming.now = "";
+}
+
+function told() {
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const megabytes = bytes => (bytes / 1e6).toFixed(1);
+  const much = `${megabytes(coming.have)}${coming.most ? ` of ${megabytes(coming.most)}` : ""} MB`;
+  return `${coming.now ? `Loading Python: ${coming.now}, ${much}` : "Python starts"} … ${seconds} s. You can read already.`;
+}
+
+async function whileLoading() {
+  fetchAll().catch(() => { coming.now = ""; }); // Python itself says what is missing
+  const bar = document.createElement("progress");
+  if (coming.most) bar.max = coming.most;
+  while (!isThere()) {
+    if (coming.most && coming.now) bar.value = coming.have; else bar.removeAttribute("value");
+    say(told(), bar);
+    await new Promise(later => setTimeout(later, 250));
+  }
+  say("Python is there; its packages are made ready while you read …");
+  await kernel().requestExecute({code: warm, silent: true, store_history: false}).done.catch(() => {});
 }
 
 async function changed() {

@@ -12,22 +12,23 @@ from course_utils import style
 from course_utils.explore import Explorer
 
 shell = InteractiveShell.instance()
+explorers: dict[str, Explorer] = {}
 
 
-def run(source: str) -> str:
+def run(cell: str, source: str) -> str:
     """Run a cell; the sentence of its error, if it has one."""
     heard = io.StringIO()
     with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
         result = shell.run_cell(source, store_history=False)
     error = result.error_in_exec or result.error_before_exec
     if isinstance(result.result, Explorer):
-        shell.user_ns["_explorer"] = result.result
+        explorers[cell] = result.result
     return f"{type(error).__name__}: {error}" if error else ""
 
 
-def controls() -> str:
+def controls(cell: str) -> str:
     """What can be moved, as data: sliders, choices and boxes to tick."""
-    return json.dumps([described(*pair) for pair in _explorer()._controls.items()])
+    return json.dumps([described(*pair) for pair in explorers[cell]._controls.items()])
 
 
 def described(name: str, control: Any) -> dict[str, Any]:
@@ -43,9 +44,9 @@ def described(name: str, control: Any) -> dict[str, Any]:
     return about | {"kind": "box"}
 
 
-def draw(values: str) -> str:
+def draw(cell: str, values: str) -> str:
     """The picture for these values, and the sentences beside it."""
-    explorer, asked = _explorer(), json.loads(values)
+    explorer, asked = explorers[cell], json.loads(values)
     for name, value in asked.items():
         control = explorer._controls[name]
         if hasattr(control, "options"):
@@ -57,7 +58,3 @@ def draw(values: str) -> str:
     goal = " ".join(reversed(explorer._goal_text())) if explorer._goal else ""
     png = base64.b64encode(style.png_bytes(rgb)).decode()
     return json.dumps({"png": png, "text": text, "goal": goal, "alt": explorer._alt})
-
-
-def _explorer() -> Explorer:
-    return shell.user_ns["_explorer"]

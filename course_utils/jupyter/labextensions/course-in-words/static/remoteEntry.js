@@ -34,7 +34,8 @@
     for (const cell of panel.content.widgets) {
       const { outputs } = cell.model;
       (cell.outputArea?.widgets ?? []).forEach((shown, k) => {
-        const alt = outputs?.get(k)?.metadata?.["image/png"]?.alt;
+        const about = outputs?.get(k)?.metadata ?? {};
+        const alt = (about["image/png"] ?? about["image/webp"])?.alt; // on the site pictures are smaller
         if (!alt) return;
         for (const picture of shown.node.querySelectorAll(".jp-RenderedImage img"))
           put(picture, "alt", alt);
