@@ -467,7 +467,7 @@ causal_attention.add_hints(
 causal_attention.forbid(*SOFTMAX_ATTENTION)
 
 
-def _scores(Q, K):
+def _near_scores(Q, K):
     """q_iᵀk_j/√m − (i − j), for all pairs."""
     Q, K = _placed(Q, K)
     return Q @ K.T / np.sqrt(Q.shape[1]) - np.arange(len(Q))[:, None]
@@ -510,7 +510,7 @@ def _distance_scaled(Q, K, V):
     "visible one with a negative score. The score has to be −∞.",
 )
 def _masked_by_zero(Q, K, V):
-    return softmax(_scores(Q, K) * causal_mask(len(Q))) @ V
+    return softmax(_near_scores(Q, K) * causal_mask(len(Q))) @ V
 
 
 @causal_attention.mistake(
@@ -519,11 +519,11 @@ def _masked_by_zero(Q, K, V):
     "tokens come out too small. Mask before the softmax, with −∞.",
 )
 def _zeroed_after(Q, K, V):
-    return (softmax(_scores(Q, K)) * causal_mask(len(Q))) @ V
+    return (softmax(_near_scores(Q, K)) * causal_mask(len(Q))) @ V
 
 
 def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
-    return softmax(np.where(visible, _scores(Q, K), hidden)) @ V
+    return softmax(np.where(visible, _near_scores(Q, K), hidden)) @ V
 
 
 def _hides_itself(causal_attention: FunctionAnswer) -> bool:
@@ -555,7 +555,7 @@ def _sees_the_future(Q, K, V):
 causal_attention.mistake(
     "no mask",
     "This is attention without a mask: every token sees the future.",
-    example=(lambda Q, K, V: softmax(_scores(Q, K)) @ V,),
+    example=(lambda Q, K, V: softmax(_near_scores(Q, K)) @ V,),
 )
 causal_attention.mistake(
     "no scale",
@@ -589,7 +589,7 @@ def _weak_mask(Q, K, V):
     "largest score after masking.",
 )
 def _renormalized_after(Q, K, V):
-    weights = softmax(_scores(Q, K)) * causal_mask(len(Q))
+    weights = softmax(_near_scores(Q, K)) * causal_mask(len(Q))
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
 
@@ -599,7 +599,7 @@ def _renormalized_after(Q, K, V):
     "subtracts the largest of the scores that it sees.",
 )
 def _largest_of_all(Q, K, V):
-    scores = np.where(causal_mask(len(Q)), _scores(Q, K), -np.inf)
+    scores = np.where(causal_mask(len(Q)), _near_scores(Q, K), -np.inf)
     weights = np.exp(scores - scores.max())
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
@@ -610,7 +610,7 @@ def _largest_of_all(Q, K, V):
     "Subtract each row's largest score first.",
 )
 def _not_shifted(Q, K, V):
-    weights = np.exp(np.where(causal_mask(len(Q)), _scores(Q, K), -np.inf))
+    weights = np.exp(np.where(causal_mask(len(Q)), _near_scores(Q, K), -np.inf))
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
 
@@ -660,8 +660,10 @@ def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
     for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
         begin = "Queries come from Y, keys and values from Z and Y together. With"
-        asked = np.vstack([Z, Y])
-        if verdict := row_off(answer, Y @ Wq, asked @ Wk, asked @ Wv, begin, tolerance=1e-5):
+        answering = np.concatenate([Z, Y])
+        if verdict := row_off(
+            answer, Y @ Wq, answering @ Wk, answering @ Wv, begin, tolerance=1e-5
+        ):
             return verdict
     return None
 
@@ -670,8 +672,8 @@ def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
     """The same with another attention."""
     for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
-        asked = np.vstack([Z, Y])
-        if not close(attend(Y @ Wq, asked @ Wk, asked @ Wv), answer, 1e-5):
+        answering = np.concatenate([Z, Y])
+        if not close(attend(Y @ Wq, answering @ Wk, answering @ Wv), answer, 1e-5):
             return False
     return True
 

@@ -836,9 +836,9 @@ def _weighing(
     """The mistake of other weights A, of another divisor, or of other values."""
 
     def example(Q, K, V, phi):
-        F, G = phi(Q), phi(K)
-        A = weights(F, G)
-        return A @ of(V, phi) / over(A, F, G)
+        pair = phi(Q), phi(K)
+        A = weights(*pair)
+        return A @ of(V, phi) / over(A, *pair)
 
     return {"example": (example,), "when": gives(example, tokens_and_phi)}
 

@@ -295,7 +295,7 @@ jacobian.forbid(*JACOBIANS)
     "That is the Jacobian of h, where the activation comes before W and the slope of unit j scales "
     "what unit j sends. In g_t it comes after W: the slope of unit i scales what unit i receives.",
 )
-def _columns_scaled(W, a, dsigma):
+def _slopes_on_columns(W, a, dsigma):
     return W @ np.diag(dsigma(a))
 
 
