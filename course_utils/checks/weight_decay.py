@@ -320,8 +320,8 @@ adam_l2_step.mistake(
     **_moving_like(_adam(penalty=lambda theta, c: _together(theta, c) / 2)),
 )
 adam_l2_step.mistake(
-    "one summand differentiated",
-    "θ_k stands in all summands, for it moves θ̄. Those of the others sum up to 0 − (θ_k − θ̄) times "
+    "one term differentiated",
+    "θ_k stands in all terms, for it moves θ̄. Those of the others sum up to 0 − (θ_k − θ̄) times "
     "−1/n, and what is missing in the first comes back.",
     **_moving_like(_adam(penalty=lambda theta, c: _together(theta, c) * (1 - 1 / len(theta)))),
 )
