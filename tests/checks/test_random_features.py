@@ -34,25 +34,29 @@ right_features = for_attention(positive_features)
 
 
 def features_by_loops(X, W):
-    root = len(W) ** 0.5
-    return [[np.exp(sum(w * x) - sum(x * x) / 2) / root for w in W] for x in X]
+    root, m = X.shape[1] ** 0.5, len(W)
+    return [
+        [np.exp(sum(w * x) / root**0.5 - sum(x * x) / (2 * root)) / m**0.5 for w in W] for x in X
+    ]
 
 
 def features_by_completed_square(X, W):
-    """exp(−‖w−x‖²/2) exp(‖w‖²/2)/√m: the same numbers, another thought."""
-    far = ((X[:, None] - W) ** 2).sum(axis=2)
+    """exp(−‖w−z‖²/2) exp(‖w‖²/2)/√m: the same numbers, another thought."""
+    Z = X / np.sqrt(np.sqrt(W.shape[1]))
+    far = ((Z[:, None] - W) ** 2).sum(axis=2)
     return np.exp(((W**2).sum(axis=1) - far) / 2) / np.sqrt(W.shape[0])
 
 
 def mirrored_features(X, W):
     """w and −w are equally likely, so this is as unbiased as the usual form."""
-    return positive_features(X, -W)
+    return right_features(X, -W)
 
 
 def tempered_features(X, W, a=-0.05):
-    """D exp(a‖w‖² + b wᵀx − ‖x‖²/2): unbiased for every a < 1/4 with b² = 1 − 4a."""
+    """D exp(a‖w‖² + b wᵀz − ‖z‖²/2): unbiased for every a < 1/4 with b² = 1 − 4a."""
+    Z = X / X.shape[1] ** 0.25
     b, scale = np.sqrt(1 - 4 * a), (1 - 4 * a) ** (X.shape[1] / 4)
-    exponents = a * (W**2).sum(axis=1) + b * X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2
+    exponents = a * (W**2).sum(axis=1) + b * Z @ W.T - (Z**2).sum(axis=1, keepdims=True) / 2
     return scale * np.exp(exponents) / np.sqrt(len(W))
 
 
@@ -112,11 +116,11 @@ RIGHT = {
     ],
     "features": [
         (right_features,),
-        (for_attention(features_by_loops),),
-        (for_attention(features_by_completed_square),),
-        (for_attention(mirrored_features),),
-        (for_attention(tempered_features),),
-        (for_attention(lambda X, W: tempered_features(X, W, a=-1.0)),),
+        (features_by_loops,),
+        (features_by_completed_square,),
+        (mirrored_features,),
+        (tempered_features,),
+        (lambda X, W: tempered_features(X, W, a=-1.0),),
         (lambda X, W: right_features(X, W[:, ::-1]),),
         (lambda X, W: right_features(X.astype(np.float32), W.astype(np.float32)),),
         (lambda X, W: np.exp(X @ W.T / X.shape[1] ** 0.25 - (X**2).mean(axis=1, keepdims=True)
@@ -137,10 +141,10 @@ RIGHT = {
         (attention_with(right_features), right_features),
         (attention_by_loops, right_features),
         (attention_with(lambda X, W: right_features(X, W) / len(W)), right_features),
-        (attention_by_einsum, for_attention(features_by_loops)),
-        (attention_with(for_attention(mirrored_features)), for_attention(mirrored_features)),
-        (attention_with(for_attention(mirrored_features)), lambda X, W: ____),
-        (attention_with(for_attention(tempered_features)), for_attention(tempered_features)),
+        (attention_by_einsum, features_by_loops),
+        (attention_with(mirrored_features), mirrored_features),
+        (attention_with(mirrored_features), lambda X, W: ____),
+        (attention_with(tempered_features), tempered_features),
         (attention_in_float32, right_features),
     ],
     "antithetic": [
