@@ -497,8 +497,10 @@ def similarities(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
     return np.array([[math.exp(q @ k) for k in K] for q in Q])
 
 
-def softmax_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    return weighted_means(similarities(Q, K), V)
+def slots_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Each key's similarities become shares of it; by its shares a query takes the mean."""
+    shares = [of_one_key / of_one_key.sum() for of_one_key in similarities(Q, K).T]
+    return weighted_means(np.transpose(shares), V)
 
 
 FEW_TOKENS = [(2, 1, 1), (3, 2, 2), (2, 3, 3), (4, 3, 2), (1, 2, 3)]
@@ -513,29 +515,70 @@ def any_scores(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 @exercise("8.4", points=2)
 def normalized(
-    softmax_attention: Annotated[FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 3, 3)])],
+    slot_attention: Annotated[FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 3, 3)])],
 ) -> Verdict:
-    """Write a function of Q, K and V that returns D⁻¹AV with A = exp(QKᵀ) and D = diag(A·1)."""
+    """Write D⁻¹BV with B = AE⁻¹ and A = exp(QKᵀ): keys are shared out, then means are taken."""
     pencil = [draw(*shape, seed) for seed, shape in enumerate(FEW_TOKENS)]
-    if verdict := off(softmax_attention, softmax_by_definition, pencil, any_scores):
+    if verdict := off(slot_attention, slots_by_definition, pencil, any_scores):
         return verdict
-    return right("At every size tried each row is the weighted mean of the values.")
+    return right("At every size tried each row is the mean of the values by the query's shares.")
 
 
 normalized.add_hints(
-    "A has an entry for every pair of a query and a key: which product of Q and K has that?",
-    "A·1 adds up the rows of A. Dividing each row by its sum is multiplying with D⁻¹ from the "
-    "left.",
+    "A has an entry for every pair of a query and a key. A key belongs to a column: which sums are "
+    "the diagonal of E, and over which axis do they run?",
+    "AE⁻¹ divides columns, D⁻¹B divides rows. D is made from B, after the columns were divided.",
 )
 
 normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
+def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
+    """The exponentials divided by their sums over these axes, one after the other, times V."""
+
+    def run(Q, K, V):
+        A = np.exp(scores(Q, K))
+        for axis in axes:
+            A = A / A.sum(axis=axis, keepdims=True)
+        return A @ V
+
+    return run
+
+
+normalized.mistake(
+    "softmax attention",
+    "This is D⁻¹AV as in the lecture: each query divides its own row, and all of them may look at "
+    "the same key. Here a key is shared out first.",
+    example=(_divided(1),),
+)
+normalized.mistake(
+    "D forgotten",
+    "The keys are shared out, but the shares of a query do not sum to 1: a query that gets many "
+    "keys would get a large sum, not a mean.",
+    example=(_divided(0),),
+)
+normalized.mistake(
+    "rows divided first",
+    "After the rows, the columns were divided: now the shares of a key sum to 1, and those of a "
+    "query do not. The columns come first.",
+    example=(_divided(1, 0),),
+)
+
+
+@normalized.mistake(
+    "D from A in place of B",
+    "Each row is divided by what its own shares sum to: the row sums of B, after the columns were "
+    "divided.",
+)
+def _rows_of_a(Q, K, V):
+    A = np.exp(Q @ K.T)
+    return A @ (V / A.sum(axis=0)[:, None]) / A.sum(axis=1, keepdims=True)
+
+
 @normalized.mistake(
     "Q and K multiplied entry by entry",
     "QKᵀ holds a dot product for every pair of tokens, n×n in all. An entrywise product "
-    "meets each query with the key of the same place only, and adds up features where it "
-    "should add up keys.",
+    "meets each query with the key of the same place only.",
 )
 def _entrywise(Q, K, V):
     A = np.exp(Q * K)
@@ -543,47 +586,10 @@ def _entrywise(Q, K, V):
 
 
 normalized.mistake(
-    "D forgotten",
-    "Without D⁻¹ the weights of a query do not sum to 1: the result grows with the number of keys.",
-    example=(lambda Q, K, V: np.exp(Q @ K.T) @ V,),
-)
-normalized.mistake(
-    "normalized over queries",
-    "A·1 adds up rows, over the keys. Column sums would share out each key among the queries.",
-    example=(lambda Q, K, V: (np.exp(Q @ K.T) / np.exp(Q @ K.T).sum(axis=0)) @ V,),
-)
-
-
-@normalized.mistake(
-    "D on the wrong side of A",
-    "D⁻¹A scales the rows of A, a query each. A D⁻¹ V would scale its columns: then v_j is "
-    "divided by the sum of query j.",
-)
-def _row_divided_late(Q, K, V):
-    A = np.exp(Q @ K.T)
-    return A @ (V / A.sum(axis=1, keepdims=True))
-
-
-normalized.mistake(
-    "one sum for the whole matrix",
-    "Every query has its own sum, on the diagonal of D.",
-    example=(lambda Q, K, V: np.exp(Q @ K.T) @ V / np.exp(Q @ K.T).sum(),),
-)
-normalized.mistake(
-    "exp taken of Q and K before the product",
-    "exp of a dot product is not the dot product of the exps: the exponential of a sum is "
-    "a product.",
-    example=(
-        lambda Q, K, V: (
-            ((np.exp(Q) @ np.exp(K).T) / (np.exp(Q) @ np.exp(K).T).sum(1, keepdims=True)) @ V
-        ),
-    ),
-)
-normalized.mistake(
     "divided by √d",
     "Standard attention does so. In this unit A = exp(QKᵀ) as it stands, with any factor "
     "taken to be in Q already.",
-    example=(lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,),
+    example=(_divided(0, 1, scores=lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1])),),
 )
 
 

@@ -79,21 +79,35 @@ def others_with_a_column_of_ones(Q, K, V, phi):
     return both[:, :-1] / both[:, -1:]
 
 
-def softmax_with_matrices(Q, K, V):
+def slots_with_matrices(Q, K, V):
     A = np.exp(Q @ K.T)
-    return np.linalg.inv(np.diag(A @ np.ones(len(K)))) @ A @ V
+    B = A @ np.linalg.inv(np.diag(np.ones(len(Q)) @ A))
+    return np.linalg.inv(np.diag(B @ np.ones(len(K)))) @ B @ V
 
 
 def stabilized(Q, K, V):
+    """What is added to all scores of a key cancels first."""
     S = Q @ K.T
-    A = np.exp(S - S.max())
-    return A @ V / (A @ np.ones((len(K), 1)))
+    A = np.exp(S - S.max(axis=0))
+    B = A / (np.ones((1, len(Q))) @ A)
+    return B @ V / (B @ np.ones((len(K), 1)))
 
 
 def in_single_precision(Q, K, V):
-    Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
-    A = np.exp(Q @ K.T)
-    return A @ V / A.sum(axis=1, keepdims=True)
+    return slots_by_softmax(*(x.astype(np.float32) for x in (Q, K, V)))
+
+
+def slots_by_softmax(Q, K, V):
+    B = attention.softmax(Q @ K.T, axis=0)
+    return B @ V / B.sum(axis=1, keepdims=True)
+
+
+def slots_by_loops(Q, K, V):
+    rows = []
+    for q in Q:
+        shares = [np.exp(q @ k) / sum(np.exp(other @ k) for other in Q) for k in K]
+        rows.append(sum(b * v for b, v in zip(shares, V, strict=True)) / sum(shares))
+    return rows
 
 
 def windowed_by_sums(Q, K, V, phi, w):
@@ -147,12 +161,11 @@ RIGHT = {
         (np.linspace(-2, 2, 50)[:, None], np.linspace(-2, 2, 50)[:, None]),
     ],
     "normalized": [
-        (softmax_with_matrices,),
-        (lambda Q, K, V: np.diag(1 / np.exp(Q @ K.T).sum(1)) @ np.exp(Q @ K.T) @ V,),
+        (slots_with_matrices,),
         (stabilized,),
         (in_single_precision,),
-        (lambda Q, K, V: [sum(np.exp(q @ k) * v for k, v in zip(K, V, strict=True))
-                          / sum(np.exp(q @ k) for k in K) for q in Q],),
+        (slots_by_softmax,),
+        (slots_by_loops,),
     ],
     "shape_of_scores": [(n, n), ("n", "n"), ("n*d/d", sympy.Symbol("n", positive=True))],
     "negative": [(4, -0.1), ("-1/3", "5/2"), (sympy.Rational(1, 10), -3), (-100, 0.005),
@@ -331,7 +344,7 @@ def test_a_full_array_that_is_no_weights_is_named_by_what_made_it():
     assert "200×200 by diag in `return np.diag(1 / (F @ G.sum(axis=0) - own))" in feedback.says
 
 
-def divided(above):
+def by_sums(above):
     """The numbers above, divided by what the weights of a key sum to."""
     return lambda Q, K, U: (
         above(*softmaxes(Q, K), U) / above(*softmaxes(Q, K), np.ones((len(U), 1)))
@@ -339,12 +352,12 @@ def divided(above):
 
 
 ODD_BUT_LINEAR = {
-    "multi_dot": divided(lambda S, T, U: np.linalg.multi_dot([T, S.T, U])),
-    "einsum in list form": divided(
+    "multi_dot": by_sums(lambda S, T, U: np.linalg.multi_dot([T, S.T, U])),
+    "einsum in list form": by_sums(
         lambda S, T, U: np.einsum(T, [2, 1], np.einsum(S, [0, 1], U, [0, 3], [1, 3]), [1, 3])
     ),
-    "matrix_transpose": divided(lambda S, T, U: T @ (np.matrix_transpose(S) @ U)),
-    "an assertion left inside": divided(
+    "matrix_transpose": by_sums(lambda S, T, U: T @ (np.matrix_transpose(S) @ U)),
+    "an assertion left inside": by_sums(
         lambda S, T, U: np.allclose(S.sum(axis=1), 1) and T @ (S.T @ U)
     ),
     "apply_along_axis": lambda Q, K, U: looked_at(
@@ -537,23 +550,31 @@ def test_a_line_that_asks_what_it_is_given_is_no_formula():
         assert check.rows_sum_to_one(lines).outcome is Outcome.WRONG
 
 
+def divided(A, V):
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda Q, K, V: np.exp(Q @ K.T) @ V / (np.exp(Q @ K.T).sum(1, keepdims=True) + 1e-3),
-        lambda Q, K, V: (
-            np.exp(np.clip(Q @ K.T, -4, 4))
-            @ V
-            / np.exp(np.clip(Q @ K.T, -4, 4)).sum(1, keepdims=True)
-        ),
-        lambda Q, K, V: np.exp(K @ Q.T) @ V / np.exp(K @ Q.T).sum(1, keepdims=True),
-        lambda Q, K, V: np.exp2(Q @ K.T) @ V / np.exp2(Q @ K.T).sum(1, keepdims=True),
+        lambda Q, K, V: slots_by_softmax(np.clip(Q, -1, 1), K, V),
+        lambda Q, K, V: slots_by_softmax(K, Q, V),
+        lambda Q, K, V: divided(np.exp2(Q @ K.T) / np.exp2(Q @ K.T).sum(axis=0), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) / (np.exp(Q @ K.T).sum(axis=0) + 1e-3), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) / np.exp(Q @ K.T).max(axis=0), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) / np.exp(K @ Q.T).sum(axis=0), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) - np.exp(Q @ K.T).mean(axis=0), V),
         lambda Q, K, V: np.full((len(Q), V.shape[1]), np.nan),
     ],
 )
-def test_softmax_attention_that_is_wrong_somewhere_is_wrong(wrong):
+def test_slots_that_are_wrong_somewhere_are_wrong(wrong):
     feedback = check.normalized(wrong)
     assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+def test_the_attention_of_the_lecture_is_no_answer_and_is_named():
+    feedback = check.normalized(lambda Q, K, V: divided(np.exp(Q @ K.T), V))
+    assert (feedback.misconception, feedback.earned) == ("softmax attention", 0)
 
 
 # -- the others ------------------------------------------------------------------------------------
