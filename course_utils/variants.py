@@ -15,6 +15,7 @@ and " 7 " are one student, while "007" is another. Id 0 is the homework itself.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -117,12 +118,98 @@ def rnn_gradients(student: Any) -> RnnGradients:
 # -- unit 02: momentum ----------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Derivation:
+    """A rule, and lines that write its move by the move before; one line does not follow.
+
+    v_t = β v_{t−1} + share·g_t and Δθ_t = −δ v_t/parts. In formulas v_{t−1} is called v_prev, and
+    Δθ_{t−1} is called step.
+    """
+
+    share: str
+    parts: int
+    lines: tuple[str, ...]
+
+    @property
+    def velocity(self) -> str:
+        """v_t as a formula."""
+        return f"beta*v_prev + {self.share}*g"
+
+    def __repr__(self) -> str:
+        lines = [f"({k})  {_spelled(line)}" for k, line in enumerate(self.lines, start=1)]
+        rule = [f"v_t = {_spelled(self.velocity)}", f"Δθ_t = {_spelled(self.lines[0])}"]
+        return "\n".join(["the rule:", *rule, "lines for Δθ_t:", *lines])
+
+
+def _spelled(formula: str) -> str:
+    """A formula as it is read."""
+    names = {"beta": "β", "delta": "δ", "v_prev": "v_{t−1}", "step": "Δθ_{t−1}", "g": "g_t"}
+    for name, letter in (names | {"v": "v_t"}).items():
+        formula = re.sub(rf"\b{name}\b", letter, formula)
+    return formula.replace("-", "−").replace("*", "·")
+
+
+# Lines from the second on, and what stands from a slip on. A slip is followed truly to the end.
+_TRUE = (
+    "-delta*(beta*v_prev + {c}*g)/{k}",
+    "-beta*delta*v_prev/{k} - {c}*delta*g/{k}",
+    "beta*step - {c}*delta*g/{k}",
+    "({k}*beta*step - {c}*delta*g)/{k}",
+)
+_SLIPS = (
+    ("-delta*(beta*v_prev + g)/{k}", "-beta*delta*v_prev/{k} - delta*g/{k}",
+     "beta*step - delta*g/{k}", "({k}*beta*step - delta*g)/{k}"),
+    ("-beta*delta*(v_prev + {c}*g)/{k}", "-beta*delta*v_prev/{k} - {c}*beta*delta*g/{k}",
+     "beta*step - {c}*beta*delta*g/{k}", "beta*({k}*step - {c}*delta*g)/{k}"),
+    ("-beta*delta*v_prev/{k} + {c}*delta*g/{k}", "beta*step + {c}*delta*g/{k}",
+     "({k}*beta*step + {c}*delta*g)/{k}"),
+    ("-beta*delta*v_prev/{k} - {c}*delta*g", "beta*step - {c}*delta*g",
+     "beta*step - delta*{c}*g"),
+    ("-beta*delta*step/{k} - {c}*delta*g/{k}", "-delta*(beta*step + {c}*g)/{k}"),
+    ("-beta*step - {c}*delta*g/{k}", "-({k}*beta*step + {c}*delta*g)/{k}"),
+    ("{k}*beta*step - {c}*delta*g/{k}", "({k}*{k}*beta*step - {c}*delta*g)/{k}"),
+    ("(beta*step - {c}*delta*g)/{k}",),
+    ("{k}*beta*step - {c}*delta*g",),
+)  # fmt: skip
+HOMEWORK_LINES = (
+    "-delta*v",
+    "-delta*(beta*v_prev + (1 - beta)*g)",
+    "-delta*(beta*step + (1 - beta)*g)",
+    "-delta*beta*step - delta*(1 - beta)*g",
+)
+
+
+def _derivation(student: str) -> Derivation:
+    if student == "0":
+        return Derivation("(1 - beta)", 1, HOMEWORK_LINES)
+    draws = rng_for(student, "02_momentum derivation")
+    while True:
+        c, k = draws.integer(2, 29), draws.integer(2, 29)
+        if gcd(c, k) == 1:
+            break
+    slip = _SLIPS[draws.below(len(_SLIPS))]
+    rest = (*_TRUE[: len(_TRUE) - len(slip)], *slip)
+    lines = tuple(line.format(c=c, k=k) for line in ("-delta*v/{k}", *rest))
+    return Derivation(str(c), k, lines)
+
+
 @dataclass(frozen=True, repr=False)
 class Momentum(Listed):
-    """One student's valley: the slopes of its gradient along the flattest and steepest axis."""
+    """One student's valley: the slopes of its gradient along the flattest and steepest axis.
+
+    `derivation` is a calculation with a rule of the student's own, and has a slip in it.
+    """
 
     smallest: int
     largest: int
+
+    @property
+    def derivation(self) -> Derivation:
+        """The rule and the lines, of which one does not follow."""
+        return _derivation(self.student)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}\n{self.derivation}"
 
 
 def momentum(student: Any) -> Momentum:
@@ -763,3 +850,42 @@ def _filled(p: np.ndarray, q: np.ndarray, order: Any) -> np.ndarray:
 
 def _cost(plan: np.ndarray, x: np.ndarray, y: np.ndarray) -> int:
     return int((plan * np.abs(x[:, None] - y)).sum())
+
+
+# -- unit 12: the capstone -------------------------------------------------------------------------
+
+BACKWARD_LINES = (
+    "A = attention_weights(Q, K)",
+    "d_V = A.T @ G",
+    "d_A = G @ V.T",
+    "d_S = A * (d_A - (d_A * A).sum(axis=1, keepdims=True))",
+    "d_Q = d_S @ K / np.sqrt(Q.shape[1])",
+    "d_K = d_S.T @ Q / np.sqrt(Q.shape[1])",
+)
+BUGS = (
+    (2, "d_V = A @ G"),
+    (3, "d_A = G @ V.T / np.sqrt(Q.shape[1])"),
+    (4, "d_S = A * (d_A - (d_A * A).sum(axis=0, keepdims=True))"),
+    (4, "d_S = A * (d_A - d_A.mean(axis=1, keepdims=True))"),
+    (5, "d_Q = d_S @ K"),
+    (6, "d_K = d_S @ Q / np.sqrt(Q.shape[1])"),
+)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One student's backward pass of softmax attention; one of its six lines is wrong."""
+
+    student: str
+    lines: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        lines = [f"{number}  {line}" for number, line in enumerate(self.lines, start=1)]
+        return "\n".join([f"Lines of student {self.student}", "", *lines])
+
+
+def capstone(student: Any) -> Pass:
+    """The backward pass of this student for unit 12."""
+    student = student_id(student)
+    number, bug = BUGS[rng_for(student, "12_capstone").below(len(BUGS))]
+    return Pass(student, (*BACKWARD_LINES[: number - 1], bug, *BACKWARD_LINES[number:]))

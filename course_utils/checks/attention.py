@@ -29,6 +29,7 @@ from ..answers import (
     show_at,
 )
 from ..attention import attention as package_attention
+from ..attention import causal_attention as package_causal
 from ..attention import causal_mask, softmax
 from ..cards import counted
 from ..exercise import Recognized, Verdict, differs, exercise, keeping, right, wrong
@@ -385,7 +386,18 @@ def _any_causal(rng: np.random.Generator, least: int = 1) -> Text:
     return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
 
 
+def _placed(Q: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Queries and keys whose scores are q_iᵀk_j/√m + j: a key has its place as a further number.
+
+    For the weights of query i that is the same as to subtract i − j.
+    """
+    n, m = Q.shape
+    ones, places = np.ones((n, 1)), np.arange(n)[:, None]
+    return np.sqrt(m + 1) * np.hstack([Q / np.sqrt(m), ones]), np.hstack([K, places])
+
+
 def _causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    Q, K = _placed(Q, K)
     return np.array([one_query(q, K[: i + 1], V[: i + 1])[2] for i, q in enumerate(Q)])
 
 
@@ -421,7 +433,8 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
                     yours=[before, rows],
                 )
     return right(
-        "Token i sees itself and what came before, at 10 lengths; whatever the later tokens are, "
+        "Token i sees itself and what came before, each step of distance e times less, at 10 "
+        "lengths; whatever the later tokens are, "
         "the earlier rows stay the same to the last bit."
     )
 
@@ -430,10 +443,13 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
 def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
-    """Write a function of Q, K and V in which token i sees the tokens j ≤ i alone."""
+    """Write attention in which token i sees the tokens j ≤ i alone, and far ones less."""
     for Q, K, V in cases(CAUSAL, _any_causal, partial(_any_causal, least=8)):
         answer = causal_attention.array(Q, K, V, shape=V.shape)
-        at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i,"
+        at = (
+            f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i, "
+        )
+        at += "the further away the less,"
         if verdict := differs(_causal_by_definition(Q, K, V), answer, at=at):
             return verdict
     return keeping(2, "Right for small scores.", lambda: _past_stays(causal_attention))
@@ -441,7 +457,7 @@ def causal_attention(
 
 causal_attention.add_hints(
     "Token i may look at the tokens j ≤ i, itself included. Which entries of the n×n scores "
-    "have to go?",
+    "have to go? Which n×n array has the distances i − j? `np.arange(n)[:, None]` is a column.",
     "A hidden token should get weight exactly 0, and the others should still sum to 1. Which "
     "score has the exponential 0?",
     "`np.tril(np.ones((n, n), dtype=bool))` is True where a token may look; `np.where` puts "
@@ -451,13 +467,50 @@ causal_attention.add_hints(
 causal_attention.forbid(*SOFTMAX_ATTENTION)
 
 
+def _near_scores(Q, K):
+    """q_iᵀk_j/√m − (i − j), for all pairs."""
+    Q, K = _placed(Q, K)
+    return Q @ K.T / np.sqrt(Q.shape[1]) - np.arange(len(Q))[:, None]
+
+
+def _distance_times(slope: float, Q, K, V):
+    Q, K = _placed(Q, K)
+    return package_causal(Q, K * np.append(np.ones(K.shape[1] - 1), slope), V)
+
+
+@causal_attention.mistake(
+    "the distance forgotten",
+    "This is causal attention as in the lecture, in which far tokens count as much as near ones. "
+    "Here the score of key j loses i − j.",
+)
+def _without_distance(Q, K, V):
+    return package_causal(Q, K, V)
+
+
+@causal_attention.mistake(
+    "the distance added",
+    "What is far away is to count less, so its score becomes smaller: the distance i − j, which is "
+    "0 or more in the past, is subtracted.",
+)
+def _distance_added(Q, K, V):
+    return _distance_times(-1.0, Q, K, V)
+
+
+@causal_attention.mistake(
+    "the distance divided by √m too",
+    "The dot product alone is divided by √m. The distance is subtracted after that.",
+)
+def _distance_scaled(Q, K, V):
+    return _distance_times(1 / np.sqrt(Q.shape[1]), Q, K, V)
+
+
 @causal_attention.mistake(
     "masked with 0 before the softmax",
     "exp(0) = 1, so a hidden token with score 0 still gets weight, often more than a "
     "visible one with a negative score. The score has to be −∞.",
 )
 def _masked_by_zero(Q, K, V):
-    return softmax(Q @ K.T / np.sqrt(Q.shape[1]) * causal_mask(len(Q))) @ V
+    return softmax(_near_scores(Q, K) * causal_mask(len(Q))) @ V
 
 
 @causal_attention.mistake(
@@ -466,17 +519,18 @@ def _masked_by_zero(Q, K, V):
     "tokens come out too small. Mask before the softmax, with −∞.",
 )
 def _zeroed_after(Q, K, V):
-    return (softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))) @ V
+    return (softmax(_near_scores(Q, K)) * causal_mask(len(Q))) @ V
 
 
 def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
-    return softmax(np.where(visible, Q @ K.T / np.sqrt(Q.shape[1]), hidden)) @ V
+    return softmax(np.where(visible, _near_scores(Q, K), hidden)) @ V
 
 
 def _hides_itself(causal_attention: FunctionAnswer) -> bool:
     """In all rows but the first, which is 0/0 or something that was put in its place."""
     Q, K, V = CAUSAL[0]
     answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
+    Q, K = _placed(Q, K)
     return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
 
 
@@ -501,7 +555,7 @@ def _sees_the_future(Q, K, V):
 causal_attention.mistake(
     "no mask",
     "This is attention without a mask: every token sees the future.",
-    example=(package_attention,),
+    example=(lambda Q, K, V: softmax(_near_scores(Q, K)) @ V,),
 )
 causal_attention.mistake(
     "no scale",
@@ -535,7 +589,7 @@ def _weak_mask(Q, K, V):
     "largest score after masking.",
 )
 def _renormalized_after(Q, K, V):
-    weights = softmax(Q @ K.T / np.sqrt(Q.shape[1])) * causal_mask(len(Q))
+    weights = softmax(_near_scores(Q, K)) * causal_mask(len(Q))
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
 
@@ -545,7 +599,7 @@ def _renormalized_after(Q, K, V):
     "subtracts the largest of the scores that it sees.",
 )
 def _largest_of_all(Q, K, V):
-    scores = np.where(causal_mask(len(Q)), Q @ K.T / np.sqrt(Q.shape[1]), -np.inf)
+    scores = np.where(causal_mask(len(Q)), _near_scores(Q, K), -np.inf)
     weights = np.exp(scores - scores.max())
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
@@ -556,7 +610,7 @@ def _largest_of_all(Q, K, V):
     "Subtract each row's largest score first.",
 )
 def _not_shifted(Q, K, V):
-    weights = np.exp(np.where(causal_mask(len(Q)), Q @ K.T / np.sqrt(Q.shape[1]), -np.inf))
+    weights = np.exp(np.where(causal_mask(len(Q)), _near_scores(Q, K), -np.inf))
     return weights / weights.sum(axis=1, keepdims=True) @ V
 
 
@@ -605,8 +659,11 @@ def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
     """Refuted by the definition, or None."""
     for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
-        begin = "Queries come from Y, keys and values from Z. With"
-        if verdict := row_off(answer, Y @ Wq, Z @ Wk, Z @ Wv, begin, tolerance=1e-5):
+        begin = "Queries come from Y, keys and values from Z and Y together. With"
+        answering = np.concatenate([Z, Y])
+        if verdict := row_off(
+            answer, Y @ Wq, answering @ Wk, answering @ Wv, begin, tolerance=1e-5
+        ):
             return verdict
     return None
 
@@ -615,7 +672,8 @@ def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
     """The same with another attention."""
     for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
-        if not close(attend(Y @ Wq, Z @ Wk, Z @ Wv), answer, 1e-5):
+        answering = np.concatenate([Z, Y])
+        if not close(attend(Y @ Wq, answering @ Wk, answering @ Wv), answer, 1e-5):
             return False
     return True
 
@@ -625,8 +683,8 @@ def cross_attention(
     cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:2])],
     attention: OwnAttention = None,
 ) -> Verdict:
-    """Write attention of a decoder's tokens Y (n×d) to an encoder's tokens Z (k×d)."""
-    says = "Each row of Y asks and Z answers, also where the two have different lengths."
+    """Write attention of a decoder's tokens Y (n×d) to an encoder's Z (k×d) and to themselves."""
+    says = "Each row of Y asks, and Z and Y answer together, also where they differ in length."
     verdict = _crosses(cross_attention)
     if verdict is None:
         return right(says)
@@ -637,35 +695,53 @@ def cross_attention(
 
 
 cross_attention.add_hints(
-    "Who asks? The decoder, which has the tokens Y. Who is asked, and answers? The encoder, Z.",
-    "Three projections first: one of them uses Y, the other two use Z. Then it is the "
-    "attention of exercise 4.2.",
+    "Who asks? The decoder, which has the tokens Y. How many tokens are asked, and answer? Each of "
+    "them has one key and one value.",
+    "One softmax shares out the attention among all k + n tokens. `np.vstack([Z, Y])` has all of "
+    "them as rows; then it is the attention of exercise 4.2.",
 )
 
 cross_attention.forbid(*SOFTMAX_ATTENTION)
 
 
-def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YZZ"):
-    """Cross-attention with another scale, or with tokens of the other side in a role."""
+def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YBB"):
+    """Such an attention with another scale, or with other tokens in a role (B: both)."""
 
     def run(Y, Z, Wq, Wk, Wv):
-        q, k, v = ({"Y": Y, "Z": Z}[role] for role in roles)
+        q, k, v = ({"Y": Y, "Z": Z, "B": np.vstack([Y, Z])}[role] for role in roles)
         return softmax(q @ Wq @ (k @ Wk).T / scale(Y, Wq)) @ (v @ Wv)
 
     return run
 
 
+def _two_softmaxes(Y, Z, Wq, Wk, Wv):
+    return _cross(roles="YZZ")(Y, Z, Wq, Wk, Wv) + _cross(roles="YYY")(Y, Z, Wq, Wk, Wv)
+
+
 cross_attention.mistake(
-    "queries and keys swapped",
-    "The decoder asks: queries come from Y, keys and values from Z, and the result has a "
-    "row for each row of Y. Here the encoder asks the decoder.",
-    example=(_cross(roles="ZYY"),),
+    "the decoder's own tokens left out",
+    "This is the cross-attention of the lecture: the decoder looks at Z alone. Here it looks at "
+    "its own tokens, too, in the same softmax.",
+    example=(_cross(roles="YZZ"),),
 )
 cross_attention.mistake(
-    "values from the decoder",
-    "A weight belongs to a key of Z, so it weighs the value of the same token of Z. With "
-    "different lengths the product would not even exist.",
-    example=(_cross(roles="YZY"),),
+    "two attentions added",
+    "Each of the two has weights that sum to 1, so that all weights together sum to 2. One softmax "
+    "over all tokens shares out the attention: then a score in Z takes from those in Y.",
+    example=(_two_softmaxes,),
+)
+cross_attention.mistake(
+    "the mean of two attentions",
+    "This gives one half to Z and one half to Y, whatever the scores are. One softmax over all "
+    "tokens decides between them, too.",
+    example=(lambda *given: _two_softmaxes(*given) / 2,),
+)
+
+
+cross_attention.mistake(
+    "the encoder asks",
+    "The decoder asks: queries come from Y, and the result has a row for each row of Y.",
+    example=(_cross(roles="ZBB"),),
 )
 cross_attention.mistake(
     "the encoder left out",
@@ -716,30 +792,29 @@ def any_heads(rng: np.random.Generator) -> tuple[np.ndarray, list, np.ndarray]:
 def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndarray) -> np.ndarray:
     """The answer; if it does not fit, with a word on what has to."""
     try:
-        return multi_head.array(X, heads, Wo, shape=X.shape)
+        return multi_head.array(X, heads, Wo, shape=(len(heads), *X.shape))
     except Unreadable as why:
         if "ValueError" not in str(why) and "shape" not in str(why):
             raise
         T, width = len(heads), heads[0][2].shape[1]
         raise Unreadable(
-            f"{why} Side by side, the {T} outputs of {width} column{'s' * (width > 1)} have the "
-            f"{len(Wo)} columns for which Wo has rows."
+            f"{why} Each of the {T} outputs has {width} column{'s' * (width > 1)}, as many as "
+            f"its share of the {len(Wo)} rows of Wo."
         ) from None
 
 
 def _mixed(attend: Attend, X: np.ndarray, heads: list, Wo: np.ndarray) -> list[np.ndarray]:
-    """What each head, through its rows of W^O, contributes."""
-    return [
-        attend(X @ Wq, X @ Wk, X @ Wv) @ rows
-        for (Wq, Wk, Wv), rows in zip(heads, np.split(Wo, len(heads)), strict=True)
-    ]
+    """What each head contributes: what comes out if the rows of W^O of all others are 0."""
+    joined = np.hstack([attend(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads])
+    of_head = np.repeat(np.arange(len(heads)), len(Wo) // len(heads))
+    return [joined @ np.where(of_head[:, None] == t, Wo, 0.0) for t in range(len(heads))]
 
 
 def _mixes_as(attend: Attend, multi_head: FunctionAnswer) -> bool:
     """Whether these are the heads with another attention."""
     for X, heads, Wo in cases(HEADS, any_heads):
         answer = _applied(multi_head, X, heads, Wo)
-        if not close(sum(_mixed(attend, X, heads, Wo)), answer, 1e-5):
+        if not close(np.array(_mixed(attend, X, heads, Wo)), answer, 1e-5):
             return False
     return True
 
@@ -750,19 +825,27 @@ def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
         answer = _applied(multi_head, X, heads, Wo)
         rows_of_Wo = np.split(Wo, len(heads))
         turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
-        parts = _mixed(by_definition, X, heads, Wo)
-        expected = sum(parts)
-        i = int(np.abs(answer - expected).max(axis=1).argmax())
-        said = " and ".join(show(part[i]) for part in parts[:4]) + " and more" * (len(parts) > 4)
+        expected = np.array(_mixed(by_definition, X, heads, Wo))
+        t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
         at = (
             f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and "
-            f"X = {show(X)}: to row {i + 1} the heads, each through its rows of W^O, contribute "
-            f"{said};"
+            f"X = {show(X)}: what head {t + 1} adds to row {i + 1}"
         )
-        if verdict := differs(expected, answer, at=at, tolerance=1e-5):
+        what = f"row {i + 1} of block {t + 1}"
+        if verdict := differs(
+            expected[t, i],
+            answer[t, i],
+            at=f"{at},",
+            what=what,
+            whole=answer,
+            against=expected,
+            tolerance=1e-5,
+        ):
+            return verdict
+        if verdict := differs(expected, answer, whole=answer, tolerance=1e-5):
             return verdict
         at = "With the heads in another order, together with their rows of W^O,"
-        if verdict := differs(answer, turned, at=at, whole=turned, tolerance=1e-5):
+        if verdict := differs(answer[::-1], turned, at=at, whole=turned, tolerance=1e-5):
             return verdict
     return None
 
@@ -772,24 +855,25 @@ def multi_head(
     multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])],
     attention: OwnAttention = None,
 ) -> Verdict:
-    """Write multi-head attention: X (n×d), heads as a list of (Wq, Wk, Wv), and Wo (T·l×d)."""
+    """Write what each of T heads (Wq, Wk, Wv) adds to the output for X (n×d) through Wo (T·l×d)."""
     verdict = _mixes(multi_head)
     if verdict is None:
         return right(
-            "Every head is attended by the definition and mixed by its rows of W^O; reordering "
-            "heads and rows together changes nothing."
+            "Each block is what comes out if all other heads are silenced; together they are "
+            "multi-head attention."
         )
     attend = slipped(attention)
     if attend and _mixes_as(attend, multi_head):
-        return right(f"{WITH_OWN} every head is mixed by its rows of W^O.")
+        return right(f"{WITH_OWN} each block is what its head adds.")
     return verdict
 
 
 multi_head.add_hints(
     "Each head is an attention of its own: `for Wq, Wk, Wv in heads`, with its own softmax.",
-    "Collect the T outputs, each n×l, and put them side by side: n×T·l. Then comes Wo.",
-    "`np.concatenate(outputs, axis=1)` puts them side by side in the order of the heads, which "
-    "is the order of the rows of Wo.",
+    "The heads side by side are [H_1 … H_T], n×T·l. In the product with Wo, which rows of Wo meet "
+    "the columns of H_1?",
+    "Cut Wo into T blocks of l rows. Where the product is a sum, its terms are what is asked: T "
+    "arrays of n×d, which `np.array` puts on top of one another.",
 )
 
 multi_head.forbid(*SOFTMAX_ATTENTION, "variants.concat_of")
@@ -808,12 +892,59 @@ def _joined(X, heads, scale: float | None = None) -> np.ndarray:
     return np.concatenate(_outputs(X, heads, scale), axis=1)
 
 
+def _each(
+    through: Callable[..., Any] = lambda Wo, t, T: np.split(Wo, T)[t], scale: Any = None
+) -> tuple[Callable]:
+    """All heads, each through these rows of W^O."""
+
+    def run(X, heads, Wo):
+        root = scale and scale(X)
+        outputs, T = _outputs(X, heads, root), len(heads)
+        return np.array([np.dot(outputs[t], through(Wo, t, T)) for t in range(T)])
+
+    return (run,)
+
+
 multi_head.mistake(
-    "W^O forgotten",
-    "These are the heads side by side. Only W^O lets them talk to each other, and brings "
-    "the width back to that of a token.",
-    example=(lambda X, heads, Wo: _joined(X, heads),),
+    "all heads through the first rows",
+    "Only the first l rows of W^O belong to the first head; the next l rows to the next.",
+    example=_each(lambda Wo, t, T: np.split(Wo, T)[0]),
 )
+multi_head.mistake(
+    "heads interleaved",
+    "The first l rows of W^O belong to the first head. Here every T-th row was taken; each head "
+    "has a block of its own.",
+    example=_each(lambda Wo, t, T: Wo[t::T]),
+)
+multi_head.mistake(
+    "heads in reverse order",
+    "The first l rows of W^O belong to the first head: keep the order of `heads`.",
+    example=_each(lambda Wo, t, T: np.split(Wo, T)[T - 1 - t]),
+)
+
+
+@multi_head.mistake(
+    "all heads in every block",
+    "This is multi-head attention, T times. Block t has what head t alone adds.",
+)
+def _everything(X, heads, Wo):
+    return np.array([_joined(X, heads) @ Wo] * len(heads))
+
+
+@multi_head.mistake(
+    "what the heads add up to so far",
+    "Block t has what head t alone adds, not together with the heads before it.",
+)
+def _so_far(X, heads, Wo):
+    return np.cumsum(_mixed(by_definition, X, heads, Wo), axis=0)
+
+
+@multi_head.mistake(
+    "divided by the number of heads",
+    "The contributions are added, not averaged.",
+)
+def _averaged(X, heads, Wo):
+    return np.array(_mixed(by_definition, X, heads, Wo)) / len(heads)
 
 
 @multi_head.mistake(
@@ -822,38 +953,20 @@ multi_head.mistake(
     "and one softmax is left. Each head needs its own.",
 )
 def _one_softmax(X, heads, Wo):
-    Q, K, V = (np.concatenate([X @ head[r] for head in heads], axis=1) for r in range(3))
-    return package_attention(Q, K, V) @ Wo
+    Q, K = (np.concatenate([X @ head[r] for head in heads], axis=1) for r in range(2))
+    same = [package_attention(Q, K, X @ Wv) for *_, Wv in heads]
+    return np.array([Y @ rows for Y, rows in zip(same, np.split(Wo, len(heads)), strict=True)])
 
 
-@multi_head.mistake(
-    "heads interleaved",
-    "The first l rows of W^O belong to the first head. Here the heads' columns alternate; "
-    "put each head's output down as a block.",
-)
-def _interleaved(X, heads, Wo):
-    return np.stack(_outputs(X, heads), axis=-1).reshape(len(X), -1) @ Wo
-
-
-multi_head.mistake(
-    "heads in reverse order",
-    "The first l rows of W^O belong to the first head: keep the order of `heads`.",
-    example=(lambda X, heads, Wo: _joined(X, heads[::-1]) @ Wo,),
-)
-multi_head.mistake(
-    "W^O transposed",
-    "Tokens are rows: the joined heads stand left of W^O, and W^O stays as it is.",
-    example=(lambda X, heads, Wo: _joined(X, heads) @ Wo.T,),
-)
 multi_head.mistake(
     "scaled by √d",
     "A head's score is a sum of m products: its own m, not the length d of a token.",
-    example=(lambda X, heads, Wo: _joined(X, heads, np.sqrt(X.shape[1])) @ Wo,),
+    example=_each(scale=lambda X: np.sqrt(X.shape[1])),
 )
 multi_head.mistake(
     "no scale",
     SCALE_MISTAKES[0],
-    example=(lambda X, heads, Wo: _joined(X, heads, 1.0) @ Wo,),
+    example=_each(scale=lambda X: 1.0),
 )
 
 

@@ -34,7 +34,7 @@ from ..transformer import (
     pick,
     training_and_held_out,
 )
-from ..variants import rng_for
+from ..variants import BACKWARD_LINES, BUGS, capstone
 from .transformers_are_rnns import state_size
 
 Arrays = tuple[np.ndarray, ...]
@@ -549,28 +549,10 @@ def _by_queries(Q, K, V, G, gamma):
 
 # -- 12.4: a planted bug ---------------------------------------------------------------------------
 
-LINES = (
-    "A = attention_weights(Q, K)",
-    "d_V = A.T @ G",
-    "d_A = G @ V.T",
-    "d_S = A * (d_A - (d_A * A).sum(axis=1, keepdims=True))",
-    "d_Q = d_S @ K / np.sqrt(Q.shape[1])",
-    "d_K = d_S.T @ Q / np.sqrt(Q.shape[1])",
-)
-BUGS = (
-    (2, "d_V = A @ G"),
-    (3, "d_A = G @ V.T / np.sqrt(Q.shape[1])"),
-    (4, "d_S = A * (d_A - (d_A * A).sum(axis=0, keepdims=True))"),
-    (4, "d_S = A * (d_A - d_A.mean(axis=1, keepdims=True))"),
-    (5, "d_Q = d_S @ K"),
-    (6, "d_K = d_S @ Q / np.sqrt(Q.shape[1])"),
-)
-
 
 def worksheet(student: Any) -> list[str]:
     """Six lines of a backward pass for this student; one of them is wrong."""
-    number, bug = BUGS[rng_for(student, "12_capstone").below(len(BUGS))]
-    return [*LINES[: number - 1], bug, *LINES[number:]]
+    return list(capstone(student).lines)
 
 
 def run_lines(lines: list[str], Q: Any, K: Any, V: Any, G: Any) -> tuple[Any, Any, Any]:
@@ -615,7 +597,7 @@ def _line(student: str, line: float) -> Verdict:
         says = f"the lines have the numbers 1 to {len(lines)}, and {show(line)} is none of them."
         return wrong(says, at="no line", yours=line)
     number = int(line)
-    mended = [*lines[: number - 1], LINES[number - 1], *lines[number:]]
+    mended = [*lines[: number - 1], BACKWARD_LINES[number - 1], *lines[number:]]
     names = ("d_Q", "d_K", "d_V")
     pairs = zip(names, softmax_slopes(PAGE), run_lines(mended, *PAGE), strict=True)
     wrong_ones = [name for name, measured, found in pairs if off(measured, found)]
@@ -655,7 +637,9 @@ planted_bug.forbid(
 
 
 def _with(number, text):
-    return lambda Q, K, V, G: run_lines([*LINES[: number - 1], text, *LINES[number:]], Q, K, V, G)
+    return lambda Q, K, V, G: run_lines(
+        [*BACKWARD_LINES[: number - 1], text, *BACKWARD_LINES[number:]], Q, K, V, G
+    )
 
 
 REPAIR = "The repair"

@@ -50,26 +50,69 @@ MOST_TERMS = 500  # of a formula written out; SymPy would be busy for long
 # -- what is counted: each polynomial is fitted to metered runs, once, when it is first asked for --
 
 
+def _project(X: np.ndarray, Wq: np.ndarray, Wk: np.ndarray, Wv: np.ndarray) -> tuple:
+    Q, K = X @ Wq.T, X @ Wk.T
+    return Q, K, K @ Wv.T
+
+
+def _weigh(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    S = (Q / np.sqrt(Q.shape[1])) @ K.T
+    E = np.exp(S - S.max(axis=1, keepdims=True))
+    return E / E.sum(axis=1, keepdims=True)
+
+
+def _feed_forward(mixed: np.ndarray, W1: np.ndarray, b1: np.ndarray, w2: np.ndarray) -> np.ndarray:
+    return np.maximum(mixed @ W1.T + b1, 0) @ w2
+
+
+STAGES: dict[str, Callable] = {
+    "project": _project,
+    "weigh": _weigh,
+    "mix": block.mix,
+    "feed_forward": _feed_forward,
+    "squared_error": block.squared_error,
+}
+
+
+def _inputs(l: int, d_in: int, d_att: int, d_out: int) -> dict[str, tuple]:  # noqa: E741
+    """The parameters of the sheet's model, and what each stage is called with at these sizes."""
+    rng = np.random.default_rng(0)
+    shapes = [(d_att, d_in), (d_att, d_in), (d_out, d_att), (3, d_out), (3,), (3,)]
+    X, y = rng.normal(size=(l, d_in)), rng.normal(size=l)
+    Wq, Wk, Wv, W1, b1, w2 = (rng.normal(size=shape) for shape in shapes)
+    Q, K, V = _project(X, Wq, Wk, Wv)
+    A = _weigh(Q, K)
+    mixed = block.mix(A, V)
+    return {
+        "parameters": (Wq, Wk, Wv, W1, b1, w2),
+        "project": (X, Wq, Wk, Wv),
+        "weigh": (Q, K),
+        "mix": (A, V),
+        "feed_forward": (mixed, W1, b1, w2),
+        "squared_error": (y, _feed_forward(mixed, W1, b1, w2)),
+    }
+
+
 @cache
 def flops_of(*stages: str) -> Any:
-    """FLOPs of these stages of the block, as a polynomial in its sizes."""
+    """FLOPs of these stages of the model, as a polynomial in its sizes."""
 
     def count(**sizes: int) -> int:
-        inputs = block.stage_inputs(**sizes)
-        return sum(measure(getattr(block, stage), *inputs[stage]).flops for stage in stages)
+        inputs = _inputs(**sizes)
+        return sum(measure(STAGES[stage], *inputs[stage]).flops for stage in stages)
 
     return polynomial(count, **DEGREES)
 
 
 @cache
-def size_of(*names: str) -> Any:
+def size_of(what: str) -> Any:
     """How many numbers these arrays hold, as a polynomial: parameters, mixed or weights."""
 
     def count(**sizes: int) -> int:
-        X, y, parameters = block.draw(**sizes)
-        _, (_, _, _, A, mixed, _, _) = block.forward(X, y, parameters)
-        arrays = {"parameters": parameters, "mixed": (mixed,), "weights": (A,)}
-        return sum(array.size for name in names for array in arrays[name])
+        inputs = _inputs(**sizes)
+        mixed, weights = inputs["feed_forward"][:1], inputs["mix"][:1]
+        arrays = {"parameters": inputs["parameters"], "mixed": mixed, "weights": weights}
+        return sum(array.size for array in arrays[what])
 
     return polynomial(count, **DEGREES)
 
@@ -222,48 +265,63 @@ def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 
 
 parameters.add_hints(
-    "Write the shape of each of the five parameter arrays beside its name.",
-    "W^Q and W^K have one shape, W^V and W_1 each another; w_2 has one number for each of the "
-    "two hidden units.",
+    "Write the shape of each of the six parameter arrays beside its name.",
+    "W^Q and W^K have one shape, W^V and W_1 each another; b_1 and w_2 have one number for each of "
+    "the three hidden units.",
 )
 
 parameters.mistake(
     "the length taken for a width",
     "This comes from deciding that d_in = d_out = l. The parameters act on one token at a "
     "time, so their number cannot depend on how many tokens there are.",
-    example=("l**2 + 2*l*(1 + d_att) + 2",),
+    example=("3*l*d_att + 3*l + 6",),
 )
 parameters.mistake(
     "d_out = l",
     "d_out is how many numbers a value has, l how many values there are. Nothing ties them "
     "together.",
-    example=("2*d_att*d_in + l*d_in + 2*l + 2",),
+    example=("2*d_att*d_in + d_att*l + 3*l + 6",),
 )
 parameters.mistake(
     "a set of parameters for every token",
     "All l tokens go through the same matrices. That is why a trained block can read a "
     "longer text.",
-    example=("l*(2*d_att*d_in + d_out*d_in + 2*d_out + 2)",),
+    example=("l*(2*d_att*d_in + d_att*d_out + 3*d_out + 6)",),
+)
+parameters.mistake(
+    "the lecture's model",
+    "The model of this sheet has another W^V, three hidden units and a bias.",
+    example=("2*d_att*d_in + d_out*d_in + 2*d_out + 2",),
+)
+parameters.mistake(
+    "values made from tokens",
+    "Here values are made from keys, which have d_att numbers: W^V has d_out rows of that length.",
+    example=("2*d_att*d_in + d_out*d_in + 3*d_out + 6",),
 )
 parameters.mistake(
     "W^Q and W^K counted once",
     "Queries and keys have the same size, but each has a matrix of its own.",
-    example=("d_att*d_in + d_out*d_in + 2*d_out + 2",),
+    example=("d_att*d_in + d_att*d_out + 3*d_out + 6",),
 )
 parameters.mistake(
     "the feed-forward block forgotten",
-    "After the attention come W_1 with two rows of d_out numbers, and w_2.",
-    example=("2*d_att*d_in + d_out*d_in",),
+    "After the attention come W_1 with three rows of d_out numbers, b_1 and w_2.",
+    example=("2*d_att*d_in + d_att*d_out",),
 )
 parameters.mistake(
     "w_2 forgotten",
-    "The last layer has parameters too: one for each of the two hidden numbers.",
-    example=("2*d_att*d_in + d_out*d_in + 2*d_out",),
+    "The last layer has parameters too: one for each of the three hidden numbers.",
+    example=("2*d_att*d_in + d_att*d_out + 3*d_out + 3",),
 )
 parameters.mistake(
-    "biases counted",
-    "Many layers have biases; the formulas of this model have none.",
-    example=("2*d_att*d_in + d_out*d_in + 2*d_out + 2 + 2*d_att + d_out + 3",),
+    "b_1 forgotten",
+    "A bias is learned as the matrices are: one number for each of the three hidden ones.",
+    example=("2*d_att*d_in + d_att*d_out + 3*d_out + 3",),
+)
+parameters.mistake(
+    "biases everywhere",
+    "Only the hidden layer of this model has a bias.",
+    example=("2*d_att*d_in + d_att*d_out + 3*d_out + 6 + 2*d_att + d_out + 1",),
 )
 
 
@@ -276,36 +334,42 @@ def projections(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 projections.add_hints(
     "One number of a query is the dot product of a row of W^Q with a token: how many "
     "multiplications, and how many additions?",
-    "d_in multiplications and d_in − 1 additions. How many such numbers are there in all "
-    "queries, keys and values together?",
+    "One number of a value is the dot product of a row of W^V with a key, which has another "
+    "length. How many numbers are there of each kind?",
 )
 
 projections.mistake(
     "one addition too many in every sum",
-    "A sum of d_in products takes d_in − 1 additions, so a number costs 2·d_in − 1 FLOPs. "
-    "Yours is the usual leading term, and a little more than the exact count.",
-    example=("2*l*d_in*(2*d_att + d_out)",),
+    "A sum of b products takes b − 1 additions, so a number costs 2b − 1 FLOPs. "
+    "Yours are the usual leading terms, and a little more than the exact count.",
+    example=("4*l*d_att*d_in + 2*l*d_out*d_att",),
 )
 projections.mistake(
     "multiplications alone",
     "That is the number of MACs: a multiplication and an addition together. In FLOPs each "
     "of the two counts.",
-    example=("l*d_in*(2*d_att + d_out)",),
+    example=("2*l*d_att*d_in + l*d_out*d_att",),
 )
 projections.mistake(
     "one token only",
     "This is the cost of one token's query, key and value; there are l tokens.",
-    example=("(2*d_in - 1)*(2*d_att + d_out)",),
+    example=("2*d_att*(2*d_in - 1) + d_out*(2*d_att - 1)",),
 )
 projections.mistake(
     "queries and keys counted once",
     "Queries and keys have the same size and are computed by two products.",
-    example=("l*(2*d_in - 1)*(d_att + d_out)",),
+    example=("l*d_att*(2*d_in - 1) + l*d_out*(2*d_att - 1)",),
+)
+projections.mistake(
+    "the lecture's model",
+    "There values are made from the tokens. Here they are made from the keys, in dot products of "
+    "length d_att.",
+    example=("l*(2*d_in - 1)*(2*d_att + d_out)",),
 )
 projections.mistake(
     "d_out = l",
     "A value has d_out numbers, whatever the number of tokens is.",
-    example=("l*(2*d_in - 1)*(2*d_att + l)",),
+    example=("2*l*d_att*(2*d_in - 1) + l**2*(2*d_att - 1)",),
 )
 
 
@@ -316,8 +380,8 @@ def attention(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 
 
 attention.add_hints(
-    "Count four things one by one: the product QKᵀ, its division by √d_att, the softmax, and "
-    "the product of the weights with V.",
+    "Count four things one by one: the division of Q by √d_att, the product with Kᵀ, the softmax, "
+    "and the product of the weights with V. Which array is divided, and how large is it?",
     "The softmax of one row of l numbers: a maximum (l − 1 comparisons), l subtractions, l "
     "exponentials, a sum, l divisions. There are l rows.",
     "In the mix every number is a sum of l products, and there are l·d_out numbers.",
@@ -336,7 +400,8 @@ attention.mistake(
     example=("2*l**2*(d_att + d_out)",),
 )
 
-_SCORES, _SOFTMAX, _MIX = "2*l**2*d_att", "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
+_SCORES = "l*d_att + l**2*(2*d_att - 1)"
+_SOFTMAX, _MIX = "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
 
 attention.mistake(
     "the softmax without its safety step",
@@ -345,8 +410,19 @@ attention.mistake(
     example=(f"{_SCORES} + 3*l**2 - l + {_MIX}",),
 )
 attention.mistake(
+    "the scores divided",
+    "In the lecture each of the l² scores is divided. Here Q is, before the product: that is "
+    "another number of divisions.",
+    example=(f"2*l**2*d_att + {_SOFTMAX} + {_MIX}",),
+)
+attention.mistake(
+    "Q and K both divided",
+    "Only Q is divided by √d_att: l·d_att divisions.",
+    example=(f"l*d_att + {_SCORES} + {_SOFTMAX} + {_MIX}",),
+)
+attention.mistake(
     "the division by √d_att forgotten",
-    "Each of the l² scores is divided once.",
+    "Each of the l·d_att numbers of Q is divided once.",
     example=(f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",),
 )
 for _name, _says in {
@@ -357,7 +433,7 @@ for _name, _says in {
     "its row.",
 }.items():
     attention.mistake(
-        _name, _says, example=(f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",)
+        _name, _says, example=(f"{_SCORES} + 4*l**2 - 2*l + {_MIX}",)
     )  # each of them lacks l²
 for _name, _says in {
     "the search for the maximum forgotten": "In each of the l rows, l − 1 comparisons find the "
@@ -370,7 +446,7 @@ attention.mistake(
     "a sum of k numbers taken as k additions",
     "A sum or a maximum of k numbers takes k − 1 steps, everywhere: in the products and in "
     "the softmax.",
-    example=(f"{_SCORES} + l**2 + 5*l**2 + 2*l**2*d_out",),
+    example=("l*d_att + 2*l**2*d_att + 5*l**2 + 2*l**2*d_out",),
 )
 attention.mistake(
     "the softmax forgotten",
@@ -392,47 +468,58 @@ def feed_forward(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 
 
 feed_forward.add_hints(
-    "For one token: two dot products of length d_out, two comparisons, one dot product of "
-    "length 2.",
-    "A dot product of length b costs 2b − 1 FLOPs; max(x, 0) costs one comparison.",
+    "For one token: three dot products of length d_out, then the bias, the ReLU, and one dot "
+    "product of length 3.",
+    "A dot product of length b costs 2b − 1 FLOPs; max(x, 0) costs one comparison, and the bias "
+    "one addition.",
 )
 
 feed_forward.mistake(
     "the mixed value taken for an l×l matrix",
-    "ṽ[i] is one vector of d_out numbers. As an l×l matrix it would make W_1ṽ[i] a 2×l "
+    "ṽ[i] is one vector of d_out numbers. As an l×l matrix it would make W_1ṽ[i] a 3×l "
     "matrix, and the block would return l numbers for a token in place of one.",
-    example=("4*l*(1 + l)",),
+    example=("6*l*(1 + l)",),
+)
+feed_forward.mistake(
+    "the lecture's model",
+    "There the hidden layer has two numbers and no bias. Here it has three, each with a bias.",
+    example=("4*l*d_out + 3*l",),
 )
 feed_forward.mistake(
     "only the leading term",
-    "The rest is small but there: the additions that a sum saves, the ReLU, and the dot "
+    "The rest is small but there: the additions that a sum saves, the bias, the ReLU, and the dot "
     "product with w_2.",
-    example=("4*l*d_out",),
+    example=("6*l*d_out",),
 )
 feed_forward.mistake(
     "the ReLU taken as free",
-    "max(x, 0) compares, and a comparison is one FLOP: two for each token.",
-    example=("4*l*d_out + l",),
+    "max(x, 0) compares, and a comparison is one FLOP: three for each token.",
+    example=("6*l*d_out + 5*l",),
+)
+feed_forward.mistake(
+    "the bias taken as free",
+    "Each of the three sums gets one addition more.",
+    example=("6*l*d_out + 5*l",),
 )
 feed_forward.mistake(
     "the product with w_2 taken as one FLOP",
-    "w_2 has two numbers: two multiplications and an addition for each token.",
-    example=("4*l*d_out + l",),
+    "w_2 has three numbers: three multiplications and two additions for each token.",
+    example=("6*l*d_out + 4*l",),
 )
 feed_forward.mistake(
     "the product with w_2 forgotten",
-    "After the ReLU comes a dot product with w_2: three FLOPs for each token.",
-    example=("4*l*d_out",),
+    "After the ReLU comes a dot product with w_2: five FLOPs for each token.",
+    example=("6*l*d_out + 3*l",),
 )
 feed_forward.mistake(
     "one token only",
     "This is one token's share; the block runs for all l.",
-    example=("4*d_out + 3",),
+    example=("6*d_out + 8",),
 )
 feed_forward.mistake(
     "a sum of k numbers taken as k additions",
     "A dot product of length b has b − 1 additions: 2b − 1 FLOPs in all.",
-    example=("4*l*d_out + 6*l",),
+    example=("6*l*d_out + 12*l",),
 )
 
 

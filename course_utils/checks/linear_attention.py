@@ -271,23 +271,29 @@ def off(
     return None
 
 
-def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Q, K and V of any shapes; numbers up to 50."""
-    n, d, width = sizes(rng, 3)
-    Q, K = (numbers(rng, n, d, largest=magnitude(rng, 1, 100) / 2) for _ in range(2))
-    return Q, K, numbers(rng, n, width)
-
-
 # -- 8.2 -------------------------------------------------------------------------------------------
 
 
-def _weights_first(Q, K, V):
-    return (softmax(Q) @ softmax(K, axis=0).T) @ V
+def _weights_of_all(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """The weight p_ij that query i gives to key j, for all pairs."""
+    return np.array([[s @ t for t in softmax(K, axis=0)] for s in softmax(Q)])
 
 
-def separable_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    weights = np.array([[s @ t for t in softmax(K, axis=0)] for s in softmax(Q)])
-    return weighted_means(weights, V)
+def looked_at_by_definition(Q: np.ndarray, K: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """Key by key, the mean of the queries' u with the weights that they gave to it."""
+    return weighted_means(_weights_of_all(Q, K).T, U)
+
+
+def _weights_first(Q, K, U):
+    P = softmax(Q) @ softmax(K, axis=0).T
+    return P.T @ U / P.sum(axis=0)[:, None]
+
+
+def any_onlookers(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Q, K and U of any shapes; numbers up to 10, for every key has to be seen by somebody."""
+    n, d, width = sizes(rng, 3)
+    Q, K = (numbers(rng, n, d, largest=magnitude(rng, 1, 10)) for _ in range(2))
+    return Q, K, numbers(rng, n, width)
 
 
 SHAPES = [(2, 2, 1), (3, 2, 2), (5, 3, 4), (2, 4, 3), (1, 1, 1), (1, 3, 2)]
@@ -296,24 +302,24 @@ FIRST_TOKENS = [draw(*shape, seed) for seed, shape in enumerate(SHAPES)]
 
 @exercise("8.2", points=3)
 def separable(
-    separable_attention: Annotated[
+    looked_at: Annotated[
         FunctionAnswer, MeteredFunction(tokens, samples=[draw(3, 2, 2), draw(4, 3, 2)])
     ],
 ) -> Verdict:
-    """Write separable attention softmax_row(Q) softmax_col(K)ᵀ V with a cost linear in n."""
-    if verdict := off(separable_attention, separable_by_definition, FIRST_TOKENS, any_tokens):
+    """Write what each key hears from the queries of separable attention, at a cost linear in n."""
+    if verdict := off(looked_at, looked_at_by_definition, FIRST_TOKENS, any_onlookers):
         return verdict
-    return judge_linear(separable_attention, tokens, _weights_first)
+    return judge_linear(looked_at, tokens, _weights_first)
 
 
 separable.add_hints(
-    "A softmax over the rows of Q makes each row sum to 1; one over the columns of K makes "
-    "each column sum to 1. Which axis is that?",
+    "Write P for the n×n weights. Above stands PᵀU: what is Pᵀ, written with the two softmaxes?",
     "Three matrices are multiplied. Which two can meet first without an array of n×n numbers?",
-    "softmax_col(K)ᵀ is d×n and V is n×l: what shape has their product?",
+    "Below stand the sums of the columns of P, which is Pᵀ times n ones: the same product with "
+    "ones in place of U.",
 )
 
-separable.forbid("attention.separable_attention")
+separable.forbid("attention.separable_attention", *LINEAR_ATTENTION)
 
 
 def right_but(
@@ -322,10 +328,14 @@ def right_but(
     """A predicate: the numbers are those of the example, and the cost grows in this way."""
 
     def matches(f: FunctionAnswer) -> bool:
-        arrays = inputs(4)
-        return close(f(*arrays), example(*arrays)) and cost_in_n(f, inputs, example).kind == cost
+        return gives(example, inputs)(f) and cost_in_n(f, inputs, example).kind == cost
 
     return matches
+
+
+def gives(example: Callable, inputs: Callable[[int], tuple]) -> Callable[[FunctionAnswer], bool]:
+    """A predicate: the numbers are those of the example, whatever they cost."""
+    return lambda f: close(f(*inputs(4)), example(*inputs(4)))
 
 
 separable.mistake(
@@ -338,43 +348,64 @@ separable.mistake(
 
 
 @separable.mistake(
-    "one query at a time",
-    "No array is large now, but each of n queries still visits n keys: n² steps. The "
-    "product of K and V is the same for all queries, so form it once.",
+    "one key at a time",
+    "No array is large now, but each of n keys still visits n queries: n² steps. What all "
+    "queries say together is the same for all keys, so form it once.",
 )
-def _query_by_query(Q, K, V):
-    T = softmax(K, axis=0).T
-    return np.stack([(q @ T) @ V for q in softmax(Q)])
+def _key_by_key(Q, K, U):
+    S, rows = softmax(Q), []
+    for t in softmax(K, axis=0):
+        p = S @ t
+        rows.append(p @ U / p.sum())
+    return np.stack(rows)
 
 
+def _turned(weights: Callable, over: Callable = lambda P: P.sum(axis=0)[:, None]) -> dict[str, Any]:
+    """The mistake of other weights P, or of another divisor."""
+
+    def example(Q, K, U):
+        P = weights(Q, K)
+        return P.T @ U / over(P)
+
+    return {"example": (example,), "when": gives(example, tokens)}
+
+
+def _separable(Q, K):
+    return softmax(Q) @ softmax(K, axis=0).T
+
+
+separable.mistake(
+    "what the queries hear from the keys",
+    "That is separable attention as in the lecture, PU: a row for each query. Here the keys "
+    "ask, so the sums run over the queries, the rows of P.",
+    **_turned(lambda Q, K: _separable(Q, K).T, over=lambda P: 1.0),
+)
+separable.mistake(
+    "not normalized",
+    "The rows of P sum to 1, its columns do not: some keys are looked at more than others. "
+    "Divide by the sum of the weights that the key was given.",
+    **_turned(_separable, over=lambda P: 1.0),
+)
+separable.mistake(
+    "divided by the number of queries",
+    "All weights together sum to n, those on one key do not: each key has a sum of its own.",
+    **_turned(_separable, over=len),
+)
 separable.mistake(
     "standard attention",
     "Here the softmax is taken of Q and of K, before they meet. A softmax of QKᵀ stands "
     "between the products and forbids another order.",
-    example=(lambda Q, K, V: softmax(Q @ K.T) @ V,),
-    when=lambda f: close(f(*draw(4, 3, 2)), softmax_by_definition(*draw(4, 3, 2))),
+    **_turned(lambda Q, K: softmax(Q @ K.T)),
 )
 separable.mistake(
     "rows of K normalized in place of columns",
-    "For the weights of a query to sum to 1, each column of K's softmax must sum to 1: it "
-    "runs over the tokens, axis 0.",
-    example=(lambda Q, K, V: softmax(Q) @ (softmax(K).T @ V),),
+    "softmax_col(K) runs over the tokens, axis 0: each of its columns sums to 1.",
+    **_turned(lambda Q, K: softmax(Q) @ softmax(K).T),
 )
 separable.mistake(
     "columns of Q normalized in place of rows",
-    "Each query's own numbers must sum to 1: the softmax of Q runs over the features, the "
-    "last axis.",
-    example=(lambda Q, K, V: softmax(Q, axis=0) @ (softmax(K, axis=0).T @ V),),
-)
-separable.mistake(
-    "the two softmaxes exchanged",
-    "Rows for Q, columns for K: exchanged, a query's weights no longer sum to 1.",
-    example=(lambda Q, K, V: softmax(Q, axis=0) @ (softmax(K).T @ V),),
-)
-separable.mistake(
-    "not normalized",
-    "exp alone is no softmax: divide each row of exp(Q) and each column of exp(K) by its sum.",
-    example=(lambda Q, K, V: np.exp(Q) @ (np.exp(K).T @ V),),
+    "softmax_row(Q) runs over the features, the last axis: each query's numbers sum to 1.",
+    **_turned(lambda Q, K: softmax(Q, axis=0) @ softmax(K, axis=0).T),
 )
 
 
@@ -466,8 +497,10 @@ def similarities(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
     return np.array([[math.exp(q @ k) for k in K] for q in Q])
 
 
-def softmax_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    return weighted_means(similarities(Q, K), V)
+def slots_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Each key's similarities become shares of it; by its shares a query takes the mean."""
+    shares = [of_one_key / of_one_key.sum() for of_one_key in similarities(Q, K).T]
+    return weighted_means(np.transpose(shares), V)
 
 
 FEW_TOKENS = [(2, 1, 1), (3, 2, 2), (2, 3, 3), (4, 3, 2), (1, 2, 3)]
@@ -482,29 +515,70 @@ def any_scores(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 @exercise("8.4", points=2)
 def normalized(
-    softmax_attention: Annotated[FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 3, 3)])],
+    slot_attention: Annotated[FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 3, 3)])],
 ) -> Verdict:
-    """Write a function of Q, K and V that returns D⁻¹AV with A = exp(QKᵀ) and D = diag(A·1)."""
+    """Write D⁻¹BV with B = AE⁻¹ and A = exp(QKᵀ): keys are shared out, then means are taken."""
     pencil = [draw(*shape, seed) for seed, shape in enumerate(FEW_TOKENS)]
-    if verdict := off(softmax_attention, softmax_by_definition, pencil, any_scores):
+    if verdict := off(slot_attention, slots_by_definition, pencil, any_scores):
         return verdict
-    return right("At every size tried each row is the weighted mean of the values.")
+    return right("At every size tried each row is the mean of the values by the query's shares.")
 
 
 normalized.add_hints(
-    "A has an entry for every pair of a query and a key: which product of Q and K has that?",
-    "A·1 adds up the rows of A. Dividing each row by its sum is multiplying with D⁻¹ from the "
-    "left.",
+    "A has an entry for every pair of a query and a key. A key belongs to a column: which sums are "
+    "the diagonal of E, and over which axis do they run?",
+    "AE⁻¹ divides columns, D⁻¹B divides rows. D is made from B, after the columns were divided.",
 )
 
 normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
+def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
+    """The exponentials divided by their sums over these axes, one after the other, times V."""
+
+    def run(Q, K, V):
+        A = np.exp(scores(Q, K))
+        for axis in axes:
+            A = A / A.sum(axis=axis, keepdims=True)
+        return A @ V
+
+    return run
+
+
+normalized.mistake(
+    "softmax attention",
+    "This is D⁻¹AV as in the lecture: each query divides its own row, and all of them may look at "
+    "the same key. Here a key is shared out first.",
+    example=(_divided(1),),
+)
+normalized.mistake(
+    "D forgotten",
+    "The keys are shared out, but the shares of a query do not sum to 1: a query that gets many "
+    "keys would get a large sum, not a mean.",
+    example=(_divided(0),),
+)
+normalized.mistake(
+    "rows divided first",
+    "After the rows, the columns were divided: now the shares of a key sum to 1, and those of a "
+    "query do not. The columns come first.",
+    example=(_divided(1, 0),),
+)
+
+
+@normalized.mistake(
+    "D from A in place of B",
+    "Each row is divided by what its own shares sum to: the row sums of B, after the columns were "
+    "divided.",
+)
+def _rows_of_a(Q, K, V):
+    A = np.exp(Q @ K.T)
+    return A @ (V / A.sum(axis=0)[:, None]) / A.sum(axis=1, keepdims=True)
+
+
 @normalized.mistake(
     "Q and K multiplied entry by entry",
     "QKᵀ holds a dot product for every pair of tokens, n×n in all. An entrywise product "
-    "meets each query with the key of the same place only, and adds up features where it "
-    "should add up keys.",
+    "meets each query with the key of the same place only.",
 )
 def _entrywise(Q, K, V):
     A = np.exp(Q * K)
@@ -512,47 +586,10 @@ def _entrywise(Q, K, V):
 
 
 normalized.mistake(
-    "D forgotten",
-    "Without D⁻¹ the weights of a query do not sum to 1: the result grows with the number of keys.",
-    example=(lambda Q, K, V: np.exp(Q @ K.T) @ V,),
-)
-normalized.mistake(
-    "normalized over queries",
-    "A·1 adds up rows, over the keys. Column sums would share out each key among the queries.",
-    example=(lambda Q, K, V: (np.exp(Q @ K.T) / np.exp(Q @ K.T).sum(axis=0)) @ V,),
-)
-
-
-@normalized.mistake(
-    "D on the wrong side of A",
-    "D⁻¹A scales the rows of A, a query each. A D⁻¹ V would scale its columns: then v_j is "
-    "divided by the sum of query j.",
-)
-def _row_divided_late(Q, K, V):
-    A = np.exp(Q @ K.T)
-    return A @ (V / A.sum(axis=1, keepdims=True))
-
-
-normalized.mistake(
-    "one sum for the whole matrix",
-    "Every query has its own sum, on the diagonal of D.",
-    example=(lambda Q, K, V: np.exp(Q @ K.T) @ V / np.exp(Q @ K.T).sum(),),
-)
-normalized.mistake(
-    "exp taken of Q and K before the product",
-    "exp of a dot product is not the dot product of the exps: the exponential of a sum is "
-    "a product.",
-    example=(
-        lambda Q, K, V: (
-            ((np.exp(Q) @ np.exp(K).T) / (np.exp(Q) @ np.exp(K).T).sum(1, keepdims=True)) @ V
-        ),
-    ),
-)
-normalized.mistake(
     "divided by √d",
     "Standard attention does so. In this unit A = exp(QKᵀ) as it stands, with any factor "
     "taken to be in Q already.",
-    example=(lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,),
+    example=(_divided(0, 1, scores=lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1])),),
 )
 
 
@@ -690,18 +727,28 @@ FEATURE_MAPS = {
 }
 
 
-def phi_by_definition(
+def others_by_definition(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, phi: Callable[..., np.ndarray]
 ) -> np.ndarray:
+    """Token by token: the other tokens alone are looked at."""
     features = [phi(k) for k in K]
-    return weighted_means(np.array([[phi(q) @ f for f in features] for q in Q]), V)
+    rows = []
+    for i, q in enumerate(Q):
+        j = [j for j in range(len(K)) if j != i]
+        weights = np.array([phi(q) @ features[other] for other in j])
+        rows.append(weights @ V[j] / weights.sum())
+    return np.array(rows)
 
 
-SIGNED = np.array([[-0.5], [0.5]]), np.array([[0.5], [0.4]]), np.array([[1.0], [2.0]])
+SIGNED = (
+    np.array([[-0.5], [0.5], [0.4]]),
+    np.array([[0.5], [0.4], [-0.2]]),
+    np.array([[1.0], [2.0], [4.0]]),
+)
 FIRST_FEATURES = [
     *(
         (*draw(*shape, seed), phi)
-        for seed, shape in enumerate([(2, 1, 1), (3, 2, 2), (4, 3, 2), (2, 2, 5), (1, 2, 1)])
+        for seed, shape in enumerate([(3, 1, 1), (3, 2, 2), (4, 3, 2), (5, 2, 5), (2, 2, 1)])
         for phi in (elu_plus_one, exp_features)
     ),
     (*SIGNED, with_squares),
@@ -709,24 +756,34 @@ FIRST_FEATURES = [
 ]
 
 
+def _some(rng: np.random.Generator) -> list[int]:
+    """n, d and l; there are always others."""
+    n, d, width = sizes(rng, 3, high=25)
+    return [max(n, 2), d, width]
+
+
 def any_features(rng: np.random.Generator) -> tuple:
     """Tokens of any shapes, and one of the positive feature maps."""
-    n, d, width = sizes(rng, 3, high=25)
+    n, d, width = _some(rng)
     phi = [elu_plus_one, exp_features, one_feature][rng.integers(3)]
     return numbers(rng, n, d, largest=4), numbers(rng, n, d), numbers(rng, n, width), phi
 
 
 def signed_features(rng: np.random.Generator) -> tuple:
     """Similarities of either sign; those of a query do not cancel."""
-    n, d, width = sizes(rng, 3, high=25)
+    n, d, width = _some(rng)
     Q = rng.uniform(0.2, 0.8, (n, d)).round(2) * rng.choice([-1, 1], (n, 1))
     K = rng.uniform(0.2, 1, (n, d)).round(2)
     K[: n // 5] *= -1
     return Q, K, numbers(rng, n, width), with_squares
 
 
+def _without_own(F, G):
+    return (F @ G.T) * (1 - np.eye(len(F)))
+
+
 def _phi_weights_first(Q, K, V, phi):
-    A = phi(Q) @ phi(K).T
+    A = _without_own(phi(Q), phi(K))
     return (A @ V) / A.sum(axis=1, keepdims=True)
 
 
@@ -737,25 +794,27 @@ def linear(
         MeteredFunction(tokens_and_phi, samples=[(*draw(3, 2, 2), *PHI), (*draw(4, 3, 3), *PHI)]),
     ],
 ) -> Verdict:
-    """Write attention with similarity φ(q)ᵀφ(k), for any φ, with a cost linear in n."""
+    """Write attention to all other tokens with similarity φ(q)ᵀφ(k), with a cost linear in n."""
     draws = any_features, signed_features
-    if verdict := off(linear_attention, phi_by_definition, FIRST_FEATURES, *draws):
+    if verdict := off(linear_attention, others_by_definition, FIRST_FEATURES, *draws):
         return verdict
     return judge_linear(linear_attention, tokens_and_phi, _phi_weights_first)
 
 
 linear.add_hints(
-    "Write y_i = Σ_j φ(q_i)ᵀφ(k_j) v_j / Σ_j φ(q_i)ᵀφ(k_j), and take φ(q_i) out of both sums.",
-    "Above: φ(Q)(φ(K)ᵀV). Below: φ(Q) times one vector, the sum of φ(k_j) over all keys.",
-    "The denominator has one number for each query. Give it the shape n×1 before you divide.",
+    "Let the sums run over all j first, take φ(q_i) out of both, and see what is too much then.",
+    "What is too much is one term for each token: φ(q_i)ᵀφ(k_i) in the lower sum. How do you get "
+    "these n numbers without the n×n similarities?",
+    "Both sums have a term too many. The denominator has one number for each token: give it the "
+    "shape n×1 before you divide.",
 )
 
 linear.forbid(*LINEAR_ATTENTION)
 
 linear.mistake(
     "the n×n weights built after all",
-    "φ(Q)φ(K)ᵀ has n×n numbers. For the numerator multiply φ(K)ᵀV first; for the "
-    "denominator the row sums of A are φ(Q) times the sum of the φ(k_j).",
+    "φ(Q)φ(K)ᵀ has n×n numbers. Sum over all keys in a cheap order, and take away what is too "
+    "much: only the n numbers φ(q_i)ᵀφ(k_i) are needed for that.",
     example=(_phi_weights_first,),
     when=right_but("memory", _phi_weights_first, tokens_and_phi),
 )
@@ -763,53 +822,75 @@ linear.mistake(
 
 @linear.mistake(
     "one query at a time",
-    "No array is large now, but each of n queries still visits n keys: n² steps. φ(K)ᵀV "
-    "and the sum of the φ(k_j) are the same for all queries, so form them once.",
+    "No array is large now, but each of n queries still visits n keys: n² steps. The sums over "
+    "all keys are the same for all queries, so form them once.",
 )
 def _phi_query_by_query(Q, K, V, phi):
-    K = phi(K)
-    return np.stack([(q @ K.T @ V) / (q @ K.T).sum() for q in phi(Q)])
+    rows = []
+    for i, q in enumerate(phi(Q)):
+        weights = phi(K) @ q
+        weights[i] = 0
+        rows.append(weights @ V / weights.sum())
+    return np.stack(rows)
 
 
-@linear.mistake(
+def _weighing(
+    weights: Callable = _without_own,
+    over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
+    of: Callable = lambda V, phi: V,
+) -> dict[str, Any]:
+    """The mistake of other weights A, of another divisor, or of other values."""
+
+    def example(Q, K, V, phi):
+        pair = phi(Q), phi(K)
+        A = weights(*pair)
+        return A @ of(V, phi) / over(A, *pair)
+
+    return {"example": (example,), "when": gives(example, tokens_and_phi)}
+
+
+linear.mistake(
+    "the token itself not left out",
+    "That is the linear attention of the lecture, in which a token sees itself too. Here both "
+    "sums leave out j = i.",
+    **_weighing(lambda F, G: F @ G.T),
+)
+linear.mistake(
+    "left out above, not below",
+    "The divisor is the sum of the weights that are used: the term j = i has to leave it too.",
+    **_weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True)),
+)
+linear.mistake(
+    "left out below, not above",
+    "The token's own value is still in the sum above: take φ(q_i)ᵀφ(k_i) v_i away there too.",
+    **_weighing(lambda F, G: F @ G.T, lambda A, F, G: _without_own(F, G).sum(1, keepdims=True)),
+)
+linear.mistake(
     "the normalization forgotten",
     "This is the numerator alone. The weights φ(q)ᵀφ(k_j) of a query do not sum to 1, so "
     "divide by their sum.",
+    **_weighing(over=lambda A, F, G: 1.0),
 )
-def _numerator(Q, K, V, phi):
-    return phi(Q) @ (phi(K).T @ V)
-
-
 linear.mistake(
-    "divided by the number of keys",
-    "The weights of a query sum to φ(q)ᵀ Σ_j φ(k_j), which is another number for every query.",
-    example=(lambda Q, K, V, phi: _numerator(Q, K, V, phi) / len(K),),
+    "divided by the number of other tokens",
+    "The weights of a query sum to another number for every query.",
+    **_weighing(over=lambda A, F, G: len(A) - 1),
 )
-
-
-def _normalizer(Q, K, phi):
-    return phi(Q) @ phi(K).sum(axis=0)
-
-
 linear.mistake(
     "one sum for all queries",
     "Every query is divided by the sum of its own weights.",
-    example=(lambda Q, K, V, phi: _numerator(Q, K, V, phi) / _normalizer(Q, K, phi).sum(),),
+    **_weighing(over=lambda A, F, G: A.sum()),
 )
 linear.mistake(
-    "each of Q and K normalized by itself",
-    "That is separable attention with φ in place of exp: its weights sum to 1, but they "
-    "are not the similarities divided by their sum.",
-    example=(
-        lambda Q, K, V, phi: (
-            (phi(Q) / phi(Q).sum(1, keepdims=True)) @ ((phi(K) / phi(K).sum(0)).T @ V)
-        ),
-    ),
+    "φ on the values too",
+    "φ measures how alike a query and a key are. The values are what is averaged, as they are.",
+    **_weighing(of=lambda V, phi: phi(V)[..., : V.shape[1]]),
 )
 
 
 def _one_sided(Q, K, V, phi):
-    return phi(Q) @ (K.T @ V) / (phi(Q) @ K.sum(axis=0))[:, None]
+    A = _without_own(phi(Q), K)
+    return A @ V / A.sum(axis=1, keepdims=True)
 
 
 def _like_one_sided(f: FunctionAnswer) -> bool:
@@ -822,13 +903,6 @@ linear.mistake(
     "The similarity is φ(q)ᵀφ(k): both go through the feature map.",
     example=(_one_sided,),
     when=_like_one_sided,
-)
-
-
-linear.mistake(
-    "φ on the values too",
-    "φ measures how alike a query and a key are. The values are what is averaged, as they are.",
-    example=(lambda Q, K, V, phi: course_linear_attention(Q, K, phi(V)[..., : V.shape[1]], phi),),
 )
 
 

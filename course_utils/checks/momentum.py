@@ -518,19 +518,6 @@ expectation.mistake(
 )
 
 
-RULE_A: dict[str, Any] = {
-    "where": {"beta": interval(0, 1), "delta": positive, "v_prev g": real},
-    "given": {
-        "v": ("beta*v_prev + (1 - beta)*g", "rule A"),
-        "step": ("-delta*v_prev", "rule A, one step earlier"),
-    },
-}
-HOMEWORK = [
-    "-delta*v",
-    "-delta*(beta*v_prev + (1 - beta)*g)",
-    "-delta*(beta*step + (1 - beta)*g)",
-    "-delta*beta*step - delta*(1 - beta)*g",
-]
 MOVE = Formula(beta=(0, 1), delta=(0, 5), step=(-3, 3), g=(-3, 3))
 
 
@@ -540,69 +527,120 @@ def any_move(rng: np.random.Generator) -> Point:
     return any_step_size(rng) | {"step": float(step), "g": float(g)}
 
 
-@cache
-def _first_false() -> int | None:
+@lru_cache(maxsize=64)
+def _first_false(student: str) -> int | None:
     """The number of the first false line, found by the machine; the start is line (1)."""
-    start, *rest = HOMEWORK
-    first = Derivation(start, [("=", text, "") for text in rest], **RULE_A).check().first_false
-    return None if first is None else first + 2
+    found = momentum(student).derivation
+    start, *rest = found.lines
+    report = Derivation(
+        start,
+        [("=", text, "") for text in rest],
+        where={"beta": interval(0, 1), "delta": positive, "v_prev g": real},
+        given={
+            "v": (found.velocity, "the rule"),
+            "step": (f"-delta*v_prev/{found.parts}", "the rule, one step earlier"),
+        },
+    ).check()
+    return None if report.first_false is None else report.first_false + 2
+
+
+def _move(student: str, point: Point) -> float:
+    """What the student's rule does after this move, with this gradient."""
+    found = momentum(student).derivation
+    share = 1 - point["beta"] if student == "0" else float(found.share)
+    size = point["delta"] / found.parts
+    v = point["beta"] * -point["step"] / size + share * point["g"]
+    return -size * v
 
 
 @exercise("2.6", points=2)
-def first_false_line(line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]) -> Verdict:
-    """Find the first false line of the derivation shown, and write it as it should be."""
-    return right("The line is found, and rule A makes the moves of your formula.")
+def first_false_line(
+    student: StudentId, line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]
+) -> Verdict:
+    """Find the first false line of your derivation, and write it as it should be."""
+    return right("The line is found, and your rule makes the moves of your formula.")
 
 
 @first_false_line.part("Line")
-def _line(line: float) -> Verdict:
-    if line == _first_false():
+def _line(student: str, line: float) -> Verdict:
+    if line == _first_false(student):
         return right()
     return wrong(f"({line:g}) is not the first false line.", at="the line", yours=line)
 
 
 @first_false_line.part("Correction")
-def _correction(correction: FormulaAnswer) -> Verdict:
+def _correction(student: str, correction: FormulaAnswer) -> Verdict:
     for point in cases(MOVE.points(), any_move):
-        v_prev = -point["step"] / point["delta"]
-        _, move = averaging_step(v_prev, point["g"], point["beta"], point["delta"])
         at = f"At {show_at(point)}"
-        if verdict := differs(move, correction(**point), at=at, what="the move of rule A"):
+        move = _move(student, point)
+        if verdict := differs(move, correction(**point), at=at, what="the move of the rule"):
             return verdict
     return right()
 
 
 first_false_line.add_hints(
-    "Put numbers in: β = 1/2, δ = 2, v_{t−1} = 1, g_t = 0. What is Δθ_{t−1}, and what is each "
-    "line?",
-    "Which line uses something that is not the definition of v_t? What is v_{t−1} in terms of "
-    "the last move?",
+    "Put numbers in: choose β, δ, v_{t−1} and g_t. What is Δθ_{t−1} then, and what is each line?",
+    "Each line should say the same as the one before it. Which one loses a factor or a sign, or "
+    "uses something that is not v_{t−1} in its place?",
+    "v_{t−1} caused the last move. What is it in terms of Δθ_{t−1}?",
 )
 
+
+def _line_is(where: Callable[[float, int], bool], example: int) -> Recognized:
+    def matches(student: str, line: float) -> bool:
+        return where(line, _first_false(student) or 0)
+
+    return {"example": (0, example), "when": matches}
+
+
 first_false_line.mistake(
-    "the last line blamed",
-    "Line (4) multiplies out line (3) correctly. It is not equal to Δθ_t, but neither is "
-    "the line before it.",
-    example=(4,),
+    "a later line blamed",
+    "It is not equal to Δθ_t, but neither is a line before it: it follows truly from a false one.",
     part="Line",
+    **_line_is(lambda line, false: line > false, example=4),
 )
 first_false_line.mistake(
-    "the definition blamed",
-    "Line (2) is rule A itself, put in for v_t. It holds. Lines are counted from (1), the start.",
-    example=(2,),
+    "a true line blamed",
+    "That line is equal to the one before it. Lines are counted from (1), the start.",
     part="Line",
+    **_line_is(lambda line, false: 0 < line < false, example=2),
+)
+
+
+def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognized:
+    def matches(student: str, correction: FormulaAnswer) -> bool:
+        return all(close(correction(**p), other(student, p)) for p in MOVE.points())
+
+    return {"example": (0, example), "when": matches}
+
+
+def _last_line(student: str, point: Point) -> float:
+    return float(MOVE.read(momentum(student).derivation.lines[-1], "the last line")(**point))
+
+
+first_false_line.mistake(
+    "the end left as it is",
+    "That is what the last line says, and it follows from the false one. Mend that one, and go on "
+    "from there.",
+    part="Correction",
+    **_moves_like(_last_line, example="-delta*(beta*step + (1 - beta)*g)"),
 )
 first_false_line.mistake(
-    "the line left as it is",
-    "In rule A the velocity is not the move: v_{t−1} = −Δθ_{t−1}/δ.",
-    example=("-delta*(beta*step + (1 - beta)*g)",),
+    "the sign of the last move lost",
+    "The move goes against the velocity: v_{t−1} is Δθ_{t−1} with a minus sign, and divided.",
     part="Correction",
+    **_moves_like(
+        lambda student, p: _move(student, p | {"step": -p["step"]}),
+        example="-beta*step - delta*(1 - beta)*g",
+    ),
 )
 first_false_line.mistake(
-    "divided by δ, but the sign lost",
-    "The move goes against the velocity: v_{t−1} = −Δθ_{t−1}/δ, with a minus sign.",
-    example=("-beta*step - delta*(1 - beta)*g",),
+    "the last move forgotten",
+    "The velocity remembers: β of what moved last moves again.",
     part="Correction",
+    **_moves_like(
+        lambda student, p: _move(student, p | {"step": 0.0}), example="-delta*(1-beta)*g"
+    ),
 )
 
 

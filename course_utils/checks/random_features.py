@@ -30,7 +30,7 @@ from ..answers import (
     show,
     show_at,
 )
-from ..attention import linear_attention, positive_features, softmax, trigonometric_features
+from ..attention import positive_features, trigonometric_features
 from ..cost import cost_in_n, judge_linear
 from ..exercise import (
     Recognized,
@@ -278,13 +278,29 @@ def opposite_tokens(rng: np.random.Generator) -> np.ndarray:
     return np.array([x, -x])
 
 
+def similarity(x: np.ndarray, y: np.ndarray) -> float:
+    """What standard attention weighs by."""
+    return float(np.exp(x @ y / np.sqrt(len(x))))
+
+
+def to_scale(X: np.ndarray) -> np.ndarray:
+    """Multiples of the rows of X whose dot products are the logarithms of their similarities."""
+    unit = np.eye(X.shape[1])[0]
+    return X * np.sqrt(np.log(similarity(unit, unit)))
+
+
+def course_features(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The lecture's features of those multiples: unbiased for this similarity."""
+    return positive_features(to_scale(X), W)
+
+
 @exercise("9.2", points=4)
 def features(
     features: Annotated[
         FunctionAnswer, Function(samples=[(X_SEEN, W_SEEN), (draw(2, 2, 3), draw(3, 5, 3))])
     ],
 ) -> Verdict:
-    """Write positive features f with E[f(x)ᵀf(y)] = exp(xᵀy) for directions w ∼ N(0, I)."""
+    """Write positive features f with E[f(x)ᵀf(y)] = exp(xᵀy/√d) for directions w ∼ N(0, I)."""
     seen = real_array(features(X_SEEN, W_SEEN))
     if seen is not None and seen.shape == (3, 8):
         says = "With 4 directions the result has 8 columns, not one for each."
@@ -307,54 +323,94 @@ def features(
             return found
     return right(
         "The mean of f(x)ᵀf(y) over all directions, computed as an integral in 1, 2 and 3 "
-        f"dimensions, is exp(xᵀy), and all features are positive. {sampled(features)}"
+        f"dimensions, is exp(xᵀy/√d), and all features are positive. {sampled(features)}"
     )
 
 
 features.add_hints(
-    "Exercise 9.1: exp(xᵀy) is the mean of exp(wᵀx)·exp(wᵀy), times exp(−‖x‖²/2)·exp(−‖y‖²/2). "
-    "Give to f(x) what belongs to x.",
+    "The lecture has features for exp(xᵀy). What do you have to put in place of x and of y so that "
+    "xᵀy becomes xᵀy/√d? Both get the same.",
     "f(x)ᵀf(y) is a sum over m directions, and a mean is wanted. Which factor in f(x), times "
     "the same one in f(y), makes 1/m?",
-    "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖²: sum over axis 1.",
+    "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖², and what was put in "
+    "place of x has a shorter one.",
 )
 
 features.forbid("attention.positive_features")
 
 
-def _scaled(power: float, norm: float = 0.5) -> Callable:
-    """exp(Wx − norm·‖x‖²)/m^power: right for power = norm = ½."""
-    return lambda X, W: np.exp(X @ W.T - norm * (X**2).sum(1)[:, None]) / len(W) ** power
+def _times(factor: Callable) -> Callable:
+    """Features that are off by a factor, which may depend on the rows and on W."""
+    return lambda X, W: factor(to_scale(X), len(W)) * course_features(X, W)
 
 
+def _half_squares(Z: np.ndarray) -> np.ndarray:
+    return (Z * Z).sum(axis=1)[:, None] / 2
+
+
+features.mistake(
+    "√d forgotten",
+    "These are the features of the lecture, for exp(xᵀy). Standard attention divides by √d.",
+    example=(lambda X, W: positive_features(X, W),),
+)
+features.mistake(
+    "√d given to x and to y",
+    "If x and y are both divided by √d, their dot product is divided by d. Each may take only "
+    "a part of the √d.",
+    example=(lambda X, W: positive_features(X / np.sqrt(X.shape[1]), W),),
+)
+
+
+def _short_products(X, W):
+    Z = to_scale(X)
+    return course_features(X, W) * np.exp(_half_squares(Z) - _half_squares(X))
+
+
+features.mistake(
+    "only the dot products made smaller",
+    "What is put in place of x has its own norm: the exponent needs half the square of the "
+    "*shortened* vector, too.",
+    example=(_short_products,),
+)
+
+
+def _short_norms(X, W):
+    return positive_features(X, W) * np.exp(_half_squares(X) - _half_squares(to_scale(X)))
+
+
+features.mistake(
+    "only the norms made smaller",
+    "What is put in place of x meets the directions, too: wᵀx becomes smaller as well.",
+    example=(_short_norms,),
+)
 features.mistake(
     "1/m in place of 1/√m",
     "The factor stands in f(x) and in f(y), so 1/m becomes 1/m² for a sum of m terms: the "
     "estimate is too small by a factor of m. In attention, after the division, that "
     "cancels.",
-    example=(_scaled(1),),
+    example=(_times(lambda Z, m: m**-0.5),),
 )
 features.mistake(
     "no 1/√m",
-    "f(x)ᵀf(y) sums over m directions. Without a factor it estimates m·exp(xᵀy).",
-    example=(_scaled(0),),
+    "f(x)ᵀf(y) sums over m directions. Without a factor it estimates m times what is asked for.",
+    example=(_times(lambda Z, m: m**0.5),),
 )
 features.mistake(
     "exp(−‖x‖²/2) forgotten",
-    "The mean of exp(wᵀx)·exp(wᵀy) is exp(‖x+y‖²/2). The factors exp(−‖x‖²/2) and "
-    "exp(−‖y‖²/2) bring it down to exp(xᵀy).",
-    example=(_scaled(0.5, 0),),
+    "The mean of exp(wᵀx)·exp(wᵀy) is exp(‖x+y‖²/2). A factor of x and one of y have to bring "
+    "it down.",
+    example=(_times(lambda Z, m: np.exp(_half_squares(Z))),),
 )
 features.mistake(
     "exp(−‖x‖²) for exp(−‖x‖²/2)",
     "‖x‖² enters the exponent of the split with a half.",
-    example=(_scaled(0.5, 1),),
+    example=(_times(lambda Z, m: np.exp(-_half_squares(Z))),),
 )
 features.mistake(
     "a sign lost in exp(−‖x‖²/2)",
     "exp(+‖x‖²/2) belongs to sines and cosines. Here the mean exp(‖x+y‖²/2) is too large "
     "and has to be reduced.",
-    example=(_scaled(0.5, -0.5),),
+    example=(_times(lambda Z, m: np.exp(2 * _half_squares(Z))),),
 )
 
 
@@ -365,7 +421,7 @@ features.mistake(
     when=lambda f: not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN)),
 )
 def _own_directions(X, W):
-    return positive_features(X, np.random.default_rng().normal(size=W.shape))
+    return course_features(X, np.random.default_rng().normal(size=W.shape))
 
 
 def _all_columns_equal(f: FunctionAnswer) -> bool:
@@ -388,19 +444,20 @@ def _mean_inside(X, W):
     "`(X**2).sum()` adds up all rows. Every x needs its own ‖x‖²: sum over axis 1.",
 )
 def _one_norm(X, W):
-    return np.exp(X @ W.T - (X**2).sum() / 2) / np.sqrt(len(W))
+    norms = _half_squares(to_scale(X))
+    return course_features(X, W) * np.exp(norms - norms.sum())
 
 
 features.mistake(
     "sines and cosines",
     "These are unbiased too, with two features for every direction. But they can be "
     "negative, and here m positive ones are asked for.",
-    example=(trigonometric_features,),
+    example=(lambda X, W: trigonometric_features(to_scale(X), W),),
 )
 
 
 def biased_at(features: FunctionAnswer, X: np.ndarray) -> Verdict | None:
-    """The verdict if a feature is not positive or the mean over w ∼ N(0, I) is not exp(xᵀy)."""
+    """The verdict if a feature is not positive, or the mean over w ∼ N(0, I) is another."""
     W, weights = gauss_grid(X.shape[1])
     F = features.array(X, W, shape=(len(X), len(W)))
     far = (W**2).sum(axis=1) > 16  # where a positive number may become 0 in floating point
@@ -413,33 +470,37 @@ def biased_at(features: FunctionAnswer, X: np.ndarray) -> Verdict | None:
         for y, mean in zip(X, means[i], strict=True):
             at = f"With x = {show(x)}, y = {show(y)} and {len(W)} directions"
             what = "the mean of f(x)ᵀf(y) over w ∼ N(0, I)"
-            truth = np.exp(x @ y)
             if verdict := differs(
-                truth, mean, at=at, what=what, tolerance=NEAR_ENOUGH, whole=means
+                similarity(x, y), mean, at=at, what=what, tolerance=NEAR_ENOUGH, whole=means
             ):
                 return verdict
     return None
 
 
 def sampled_off(features: FunctionAnswer, X: np.ndarray, m: int = 4000) -> Verdict | None:
-    """The verdict if many random directions speak clearly against E[f(x)ᵀf(y)] = exp(xᵀy)."""
+    """The verdict if many random directions speak clearly against this mean of f(x)ᵀf(y)."""
     W = np.random.default_rng(X.shape[1]).normal(size=(m, X.shape[1]))
     F = features.array(X, W, shape=(len(X), m))
     for y, products in zip(X, m * F[0] * F, strict=True):
         mean, error = products.mean(), products.std() / np.sqrt(m)
-        if abs(mean - np.exp(X[0] @ y)) <= 7 * error + NEAR_ENOUGH or is_product(features, X, W):
+        truth = similarity(X[0], y)
+        if abs(mean - truth) <= 7 * error + NEAR_ENOUGH or is_product(features, X, W):
             continue
         at = f"In {len(y)} dimensions, with {m} random directions and a standard error of "
         what = f"the mean of f(x)ᵀf(y) for xᵀy = {show(X[0] @ y)}"
-        return differs(np.exp(X[0] @ y), mean, at=f"{at}{show(error)},", what=what, whole=F)
+        return differs(truth, mean, at=f"{at}{show(error)},", what=what, whole=F)
     return None
 
 
 def is_product(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> bool:
-    """Whether √m f of many coordinates is the product of √m f of few, which were integrated."""
+    """Whether √m f of many coordinates is the product of √m f of few, which were integrated.
+
+    Fewer coordinates have a smaller √d: there x is as much shorter.
+    """
     product = np.ones((len(X), 5))
     for k in range(0, X.shape[1], 3):
         x, w = X[:, k : k + 3], W[:5, k : k + 3]
+        x = x * (x.shape[1] / X.shape[1]) ** 0.25
         product *= np.sqrt(5) * features.array(x, w, shape=product.shape)
     return close(np.sqrt(5) * features.array(X, W[:5], shape=product.shape), product)
 
@@ -475,7 +536,7 @@ def sampled(features: FunctionAnswer) -> str:
     products = 4000 * F[0] * F[1]
     error = products.std() / np.sqrt(4000)
     return (
-        f"At x = {show(x)}, y = {show(y)}, where exp(xᵀy) = {np.exp(x @ y):.3f}, 4000 random "
+        f"At x = {show(x)}, y = {show(y)}, where it is {similarity(x, y):.3f}, 4000 random "
         f"directions gave {products.mean():.3f} with a standard error of {error:.3f}."
     )
 
@@ -664,9 +725,9 @@ needed_features.mistake(
 
 
 def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """Q, K (n×d), V (n×width) and W (m×d)."""
+    """Q, K (n×d), V (n×width), W (m×d) and n counts, from 1 on."""
     Q, K, V = draw(seed, n, d), draw(seed + 1, n, d), draw(seed + 2, n, width)
-    return Q, K, V, 2 * draw(seed + 3, m, d)
+    return Q, K, V, 2 * draw(seed + 3, m, d), 1.0 + np.arange(n) % 3
 
 
 def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -681,14 +742,21 @@ def large_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 def _tokens(rng: np.random.Generator, n: int, d: int, width: int, m: int) -> tuple[np.ndarray, ...]:
     rows = numbers(rng, n, d, largest=1), numbers(rng, n, d, largest=1), numbers(rng, n, width)
-    return *rows, rng.normal(size=(m, d)).round(2)
+    counts = np.append(1.0, rng.integers(0, 5, n - 1))  # some keys are not there
+    return *rows, rng.normal(size=(m, d)).round(2), rng.permutation(counts)
 
 
 def by_definition(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray, *, f: Callable = positive_features
+    Q: np.ndarray,
+    K: np.ndarray,
+    V: np.ndarray,
+    W: np.ndarray,
+    counts: np.ndarray,
+    *,
+    f: Callable = course_features,
 ) -> np.ndarray:
-    """y_i = Σ_j f(q_i)ᵀf(k_j) v_j / Σ_j f(q_i)ᵀf(k_j), pair by pair."""
-    similar = np.einsum("ir,jr->ij", f(Q, W), f(K, W))
+    """y_i = Σ_j a_j f(q_i)ᵀf(k_j) v_j / Σ_j a_j f(q_i)ᵀf(k_j), pair by pair."""
+    similar = np.einsum("ir,jr,j->ij", f(Q, W), f(K, W), counts)
     return np.array([row @ V / row.sum() for row in similar])
 
 
@@ -721,7 +789,7 @@ def as_features(features: FunctionAnswer | None) -> list[Callable]:
 
 def followed(answer: FunctionAnswer, features: FunctionAnswer | None = None) -> Callable:
     """The features by which this answer goes: the student's own, or those of w or −w."""
-    ways = [*as_features(features), positive_features, lambda X, W: positive_features(X, -W)]
+    ways = [*as_features(features), course_features, lambda X, W: course_features(X, -W)]
     arrays = tokens(3, 2, 2, 4)
     seen = answer(*arrays)
     return next((f for f in ways if close(seen, by_definition(*arrays, f=f), 1e-5)), ways[0])
@@ -752,7 +820,7 @@ def approximate_attention(
     ],
     features: Annotated[FunctionAnswer, Earlier()],
 ) -> Verdict:
-    """Write attention with the features of W in place of exp(qᵀk), at a cost linear in n."""
+    """Write attention by the features of W to keys that count several times, linear in n."""
     return right(f"{limit(approximate_attention)} {linear(approximate_attention).says}")
 
 
@@ -765,10 +833,11 @@ def _attends(
     for arrays in cases(
         (tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, large_tokens, fresh=4
     ):
-        Q, _, V, _ = arrays
+        Q, _, V, *_ = arrays
         answer = approximate_attention.array(*arrays, shape=(len(Q), V.shape[1]))
         at = ", ".join(
-            f"{name} = {show(array)}" for name, array in zip("QKVW", arrays, strict=True)
+            f"{name} = {show(array)}"
+            for name, array in zip(["Q", "K", "V", "W", "counts"], arrays, strict=True)
         )
         expected = by_definition(*arrays, f=f)
         if verdict := differs(expected, answer, at=f"With {at},", tolerance=1e-5):
@@ -776,13 +845,14 @@ def _attends(
     return linear(approximate_attention, f)
 
 
-def linear(answer: FunctionAnswer, f: Callable = positive_features) -> Verdict:
+def linear(answer: FunctionAnswer, f: Callable = course_features) -> Verdict:
     """The verdict on the cost; the right numbers earn one point."""
     return judge_linear(answer, many_tokens, lambda *arrays: by_definition(*arrays, f=f))
 
 
 approximate_attention.add_hints(
-    "Unit 08 has the order: f(Q)·(f(K)ᵀV) above, f(Q)·(the sum of the f(k_j)) below.",
+    "A key that counts three times stands three times in both sums. What of it is summed over the "
+    "keys above, and what below, once f(q_i) is taken out?",
     "Queries and keys go through the same f with the same W. The denominator has one number "
     "for each query: give it the shape n×1 before you divide.",
 )
@@ -797,25 +867,77 @@ def _counted(answer: FunctionAnswer) -> str:
 
 @approximate_attention.mistake(
     "the n×n weights built after all",
-    "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to multiply f(K)ᵀV first.",
+    "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to sum over the keys first.",
     part="Attention",
     when=lambda f: _counted(f) in ("weights", "memory"),
 )
-def _all_pairs(Q, K, V, W):
-    A = positive_features(Q, W) @ positive_features(K, W).T
+def _all_pairs(Q, K, V, W, counts):
+    A = course_features(Q, W) @ course_features(K, W).T * counts
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
 @approximate_attention.mistake(
     "one query at a time",
-    "No array is large now, but each of n queries still visits n keys. f(K)ᵀV and the sum "
-    "of the f(k_j) are the same for all queries, so form them once.",
+    "No array is large now, but each of n queries still visits n keys. The sums over the keys "
+    "are the same for all queries, so form them once.",
     part="Attention",
     when=lambda f: _counted(f) == "time",
 )
-def _query_by_query(Q, K, V, W):
-    G = positive_features(K, W)
-    return np.stack([(G @ f) @ V / (G @ f).sum() for f in positive_features(Q, W)])
+def _query_by_query(Q, K, V, W, counts):
+    G, rows = course_features(K, W), []
+    for f in course_features(Q, W):
+        a = counts * (G @ f)
+        rows.append(a @ V / a.sum())
+    return np.stack(rows)
+
+
+def _weighing(
+    weights: Callable = lambda F, G, counts: F @ G.T * counts,
+    over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
+) -> dict[str, Any]:
+    """The mistake of other weights or of another divisor, whatever it costs."""
+
+    def example(Q, K, V, W, counts):
+        F, G = course_features(Q, W), course_features(K, W)
+        A = weights(F, G, counts)
+        return A @ V / over(A, F, G)
+
+    def alike(f: FunctionAnswer) -> bool:
+        arrays = tokens(4, 3, 2, 6)
+        return close(f(*arrays), example(*arrays))
+
+    return {"example": (example,), "when": alike, "part": "Attention"}
+
+
+approximate_attention.mistake(
+    "every key counted once",
+    "A key that counts a_j times adds a_j terms to both sums.",
+    **_weighing(lambda F, G, counts: F @ G.T),
+)
+approximate_attention.mistake(
+    "counted above, not below",
+    "The divisor is the sum of all weights: a key that stands a_j times above stands there as "
+    "often.",
+    **_weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True)),
+)
+approximate_attention.mistake(
+    "the count squared",
+    "a_j belongs to the key once: in the sum over keys. If it multiplies f(k_j) and v_j, it is "
+    "there twice.",
+    **_weighing(
+        lambda F, G, counts: F @ G.T * counts**2,
+        over=lambda A, F, G: np.sqrt(A * (F @ G.T)).sum(axis=1, keepdims=True),
+    ),
+)
+approximate_attention.mistake(
+    "the queries counted",
+    "The counts are those of the keys, over which the sums run. A factor of a query is the same "
+    "above and below, and cancels.",
+    **_weighing(
+        lambda F, G, counts: F @ G.T * counts[:, None],
+        over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True),
+    ),
+)
 
 
 @approximate_attention.mistake(
@@ -823,28 +945,17 @@ def _query_by_query(Q, K, V, W):
     "These are the exact weights, with the exact cost: n×n numbers. Use the features of W.",
     part="Attention",
 )
-def _exactly(Q, K, V, W):
-    return softmax(Q @ K.T) @ V
+def _exactly(Q, K, V, W, counts):
+    A = counts * np.exp(Q @ K.T / np.sqrt(Q.shape[1]))
+    return A @ V / A.sum(axis=1, keepdims=True)
 
 
-@approximate_attention.mistake(
+approximate_attention.mistake(
     "the normalization forgotten",
     "This is the numerator AV. The weights of a query do not sum to 1: divide by D, which "
     "comes from the same features.",
-    part="Attention",
+    **_weighing(over=lambda A, F, G: 1.0),
 )
-def _not_normalized(Q, K, V, W):
-    return positive_features(Q, W) @ (positive_features(K, W).T @ V)
-
-
-@approximate_attention.mistake(
-    "exp(−‖k‖²/2) forgotten",
-    "The query's own factor cancels in the division, since it is the same above and below. "
-    "A key's factor does not: without it, long keys get far too much weight.",
-    part="Attention",
-)
-def _without_norms(Q, K, V, W):
-    return linear_attention(Q, K, V, lambda X: np.exp(X @ W.T))
 
 
 def _draws_anew(f: FunctionAnswer) -> bool:
@@ -859,12 +970,10 @@ def _draws_anew(f: FunctionAnswer) -> bool:
     part="Attention",
     when=_draws_anew,
 )
-def _resampled(Q, K, V, W):
-    F, G = (
-        positive_features(Q, W),
-        positive_features(K, np.random.default_rng().normal(size=W.shape)),
-    )
-    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+def _resampled(Q, K, V, W, counts):
+    other = np.random.default_rng().normal(size=W.shape)
+    A = course_features(Q, W) @ course_features(K, other).T * counts
+    return A @ V / A.sum(axis=1, keepdims=True)
 
 
 @approximate_attention.mistake(
@@ -873,15 +982,16 @@ def _resampled(Q, K, V, W):
     "the output is the plain mean of the values.",
     part="Attention",
 )
-def _plain_mean(Q, K, V, W):
-    return np.tile(V.mean(axis=0), (len(Q), 1))
+def _plain_mean(Q, K, V, W, counts):
+    return np.tile(counts @ V / counts.sum(), (len(Q), 1))
 
 
 def limit(answer: FunctionAnswer) -> str:
     """How near the answer is to softmax attention with many directions."""
-    Q, K, V, _ = tokens(5, 2, 2, 2)
+    Q, K, V, _, counts = tokens(5, 2, 2, 2)
     W = np.random.default_rng(0).normal(size=(5000, 2))
-    far = np.abs(answer.array(Q, K, V, W, shape=(5, 2)) - softmax(Q @ K.T) @ V).max()
+    exact = _exactly(Q, K, V, W, counts)
+    far = np.abs(answer.array(Q, K, V, W, counts, shape=(5, 2)) - exact).max()
     return f"With 5000 directions the outputs are within {far:.3f} of softmax attention."
 
 

@@ -240,16 +240,17 @@ def any_step(rng: np.random.Generator, units: int = 1) -> Step:
     return numbers(rng, n, n), h, any_sigma(rng)
 
 
-def _next_state(W: np.ndarray, sigma: Activation, h: np.ndarray) -> np.ndarray:
-    return W @ sigma(h)
+def _next_output(W: np.ndarray, a: np.ndarray, sigma: Activation, nudge: np.ndarray) -> np.ndarray:
+    """g_t where a enters σ, once g_{t−1} is nudged."""
+    return sigma(W @ nudge + a)
 
 
-def _entry_off(seen: np.ndarray, answer: np.ndarray, at: str) -> Verdict | None:
+def _entry_off(seen: np.ndarray, answer: np.ndarray, at: str, h: str = "h") -> Verdict | None:
     """A refutation by the entry that is off most, else None."""
     if close(seen, answer):
         return None
     i, j = np.unravel_index(np.abs(answer - seen).argmax(), seen.shape)
-    at += f" nudging entry {j + 1} of h_{{t−1}} moves entry {i + 1} of h_t:"
+    at += f" nudging entry {j + 1} of {h}_{{t−1}} moves entry {i + 1} of {h}_t:"
     what = f"entry ({i + 1}, {j + 1}) of the Jacobian"
     return differs(seen[i, j], answer[i, j], at=at, what=what, whole=answer, against=seen)
 
@@ -267,68 +268,68 @@ STEPS: list[Step] = [
 @exercise("1.2", points=2)
 def jacobian(
     jacobian: Annotated[
-        FunctionAnswer, Function(samples=[(W, h, sigma.prime) for W, h, sigma in STEPS[:2]])
+        FunctionAnswer, Function(samples=[(W, a, sigma.prime) for W, a, sigma in STEPS[:2]])
     ],
 ) -> Verdict:
-    """Write a function of W, h and σ′ that returns the Jacobian ∂h_t/∂h_{t−1} at h_{t−1} = h."""
-    for W, h, sigma in cases(STEPS, any_step, partial(any_step, units=12)):
-        answer = jacobian.array(W, h, sigma.prime, shape=W.shape)
-        seen = finite_differences(partial(_next_state, W, sigma), h)
-        at = f"At W = {show(W)}, h = {show(h)} and σ = {sigma.name},"
-        if verdict := _entry_off(seen, answer, at):
+    """Write a function of W, a and σ′ that returns ∂g_t/∂g_{t−1} where a = W g_{t−1} + z_t."""
+    for W, a, sigma in cases(STEPS, any_step, partial(any_step, units=12)):
+        answer = jacobian.array(W, a, sigma.prime, shape=W.shape)
+        seen = finite_differences(partial(_next_output, W, a, sigma), 0 * a)
+        at = f"At W = {show(W)}, a = {show(a)} and σ = {sigma.name},"
+        if verdict := _entry_off(seen, answer, at, "g"):
             return verdict
     return right("Finite differences of one step give your matrix, for 12 networks.")
 
 
 jacobian.add_hints(
-    "Write out one entry: (W σ(h))_i = Σ_j W_ij σ(h_j). What is its derivative in h_j?",
-    "Entry (i, j) is W_ij σ′(h_j): the slope goes with the column, not with the row.",
+    "Write out one entry: entry i of g_t is σ(a_i) with a_i = Σ_j W_ij g_j + z_i. What is its "
+    "derivative in g_j? There are two factors.",
+    "One of them is a number for each i, a slope. Does it belong to the row i or to the column j?",
 )
 
 jacobian.forbid(*JACOBIANS)
 
 
 @jacobian.mistake(
-    "Wᵀ in place of W",
-    "Entry (i, j) of a Jacobian is ∂(output i)/∂(input j), and unit j reaches unit i "
-    "through W_ij. Wᵀ appears when gradients are sent backward. Since ‖Wᵀ‖ = ‖W‖, a bound "
-    "that uses the norm alone does not notice the slip.",
+    "slopes on the columns",
+    "That is the Jacobian of h, where the activation comes before W and the slope of unit j scales "
+    "what unit j sends. In g_t it comes after W: the slope of unit i scales what unit i receives.",
 )
-def _transposed(W, h, dsigma):
-    return W.T @ np.diag(dsigma(h))
+def _slopes_on_columns(W, a, dsigma):
+    return W @ np.diag(dsigma(a))
 
 
 @jacobian.mistake(
-    "slopes on the rows",
-    "diag(σ′)·W scales row i. But the activation comes before W: the slope of unit j "
-    "scales what unit j sends, which is column j.",
+    "Wᵀ in place of W",
+    "Entry (i, j) of a Jacobian is ∂(output i)/∂(input j), and unit j reaches unit i "
+    "through W_ij. Wᵀ appears when gradients are sent backward.",
 )
-def _rows_scaled(W, h, dsigma):
-    return np.diag(dsigma(h)) @ W
+def _transposed(W, a, dsigma):
+    return (W @ np.diag(dsigma(a))).T
 
 
 @jacobian.mistake(
     "the transpose of the Jacobian",
     "This has inputs as rows and outputs as columns. In this course the rows are the outputs.",
 )
-def _denominator_layout(W, h, dsigma):
-    return np.diag(dsigma(h)) @ W.T
+def _denominator_layout(W, a, dsigma):
+    return W.T @ np.diag(dsigma(a))
 
 
 @jacobian.mistake(
     "the slope forgotten",
-    "W alone is the Jacobian of a linear network; the chain rule adds σ′(h_j).",
+    "W alone is the Jacobian of a linear network; the chain rule adds a slope.",
 )
-def _no_slope(W, h, dsigma):
+def _no_slope(W, a, dsigma):
     return W
 
 
 @jacobian.mistake(
     "W forgotten",
-    "diag(σ′) is the Jacobian of the activation alone; W comes after it.",
+    "diag(σ′) is the Jacobian of the activation alone; W comes before it.",
 )
-def _slopes_only(W, h, dsigma):
-    return np.diag(dsigma(h))
+def _slopes_only(W, a, dsigma):
+    return np.diag(dsigma(a))
 
 
 # -- 1.3 ------------------------------------------------------------------------------------------
@@ -348,11 +349,16 @@ def any_journey(rng: np.random.Generator, most: int = 40, steps: int = 1) -> Jou
     return W, hs, sigma
 
 
-def by_nudging_the_start(W: np.ndarray, hs: np.ndarray, sigma: Activation) -> np.ndarray:
-    """∂h_T/∂h_0 by finite differences, with the inputs that lead through these states."""
-    zs = hs[1:] - sigma(hs[:-1]) @ W.T
+def by_nudging_the_bias(W: np.ndarray, hs: np.ndarray, sigma: Activation) -> np.ndarray:
+    """∂h_T/∂b by finite differences, with the inputs that lead through these states."""
+    xs = hs[1:] - sigma(hs[:-1]) @ W.T
     one, none = np.eye(len(W)), np.zeros(len(W))
-    return finite_differences(lambda h: run(h_step, h, zs, W, one, none, sigma.f)[-1], hs[0])
+    return finite_differences(lambda b: run(h_step, hs[0], xs, W, one, b, sigma.f)[-1], none)
+
+
+def over_all_ways(W: np.ndarray, hs: np.ndarray, dsigma: Callable, first: int = 1) -> np.ndarray:
+    """The sum of ∂h_T/∂h_t over t = first … T: b enters h_t, and from there goes on."""
+    return sum(jacobians(W, hs[t:], dsigma)[-1] for t in range(first, len(hs)))
 
 
 @cache
@@ -367,95 +373,107 @@ def journeys() -> list[Journey]:
 @cache
 def nudged(k: int) -> np.ndarray:
     """What the k-th of them comes to."""
-    return by_nudging_the_start(*journeys()[k])
+    return by_nudging_the_bias(*journeys()[k])
 
 
 @exercise("1.3", points=2)
 def jacobian_product(
-    jacobian_product: Annotated[
+    bias_jacobian: Annotated[
         FunctionAnswer, Function(samples=[(SHEAR, states(SHEAR, TANH, 3, 0), TANH.prime)])
     ],
 ) -> Verdict:
-    """Write a function of W, the states h_0 … h_T and σ′ that returns ∂h_T/∂h_0."""
+    """Write a function of W, the states h_0 … h_T and σ′ that returns ∂h_T/∂b."""
     for k, (W, hs, sigma) in enumerate(
         cases(journeys(), any_journey, partial(any_journey, most=4, steps=12))
     ):
         T = len(hs) - 1
-        answer = jacobian_product.array(W, hs, sigma.prime, shape=W.shape)
-        seen = nudged(k) if k < len(journeys()) else jacobians(W, hs, sigma.prime)[-1]
+        answer = bias_jacobian.array(W, hs, sigma.prime, shape=W.shape)
+        seen = nudged(k) if k < len(journeys()) else over_all_ways(W, hs, sigma.prime)
         at = f"At W = {show(W)}, σ = {sigma.name} and T = {T}, with the states {show(hs, 3)},"
-        what, tolerance = f"∂h_{T}/∂h_0", 2e-5 * T  # every factor may be rounded
+        what, tolerance = f"∂h_{T}/∂b", 2e-5 * T  # every factor may be rounded
         if verdict := differs(seen, answer, at=at, what=what, tolerance=tolerance):
             return verdict
     return right(
-        "Finite differences through 1, 2, 3 and 6 steps give your product, and so do the factors "
+        "Finite differences through 1, 2, 3 and 6 steps give your matrix, and so do the factors "
         "of 6 longer ways."
     )
 
 
 jacobian_product.add_hints(
-    "The chain rule has one factor for each step. How many steps lead from h_0 to h_T?",
-    "The step from h_{t−1} to h_t has the Jacobian W diag(σ′(h_{t−1})). Which of the rows of "
-    "`hs` are needed, then?",
-    "The first step acts first, so its factor stands on the right, next to ∂h_0.",
+    "What is ∂h_1/∂b? And ∂h_2/∂b? There b acts twice: directly, and through h_1.",
+    "Let B_t be ∂h_t/∂b. Differentiate h_t = W σ(h_{t−1}) + U x_t + b: how does B_t follow from "
+    "B_{t−1}?",
+    "The step from h_{t−1} to h_t has its slopes at h_{t−1}. From B_1 on, which of the rows of "
+    "`hs` are needed?",
 )
 
 jacobian_product.forbid(*JACOBIANS)
 
 
-def _product(W: np.ndarray, hs: np.ndarray, dsigma: Callable) -> np.ndarray:
-    product = np.eye(len(W))
-    for h in hs:
-        product = W @ np.diag(dsigma(h)) @ product
-    return product
-
-
-def _is_one_at_one_step(product: FunctionAnswer) -> bool:
-    return close(product.array(SHEAR, np.ones((2, 2)), TANH.prime, shape=(2, 2)), np.eye(2))
-
-
 @jacobian_product.mistake(
-    "one factor short",
-    "From h_0 to h_T there are T steps, each with its factor: i = 1 … T. A product over "
-    "0 < i < T has T − 1.",
-    when=_is_one_at_one_step,
+    "the way from h_0",
+    "That is the product of the lecture, ∂h_T/∂h_0. The bias enters at every step, and h_0 does "
+    "not depend on it.",
 )
-def _one_short(W, hs, dsigma):
-    return _product(W, hs[1:-1], dsigma)
+def _from_the_start(W, hs, dsigma):
+    return jacobians(W, hs, dsigma)[-1]
 
 
 @jacobian_product.mistake(
-    "one factor too many",
-    "h_T is where the last step arrives; no step starts there, so it has no factor.",
+    "the first step alone",
+    "The bias of the first step reaches h_T this way. It enters in every later step too, and what "
+    "it does there is added.",
+)
+def _first_step(W, hs, dsigma):
+    return jacobians(W, hs[1:], dsigma)[-1]
+
+
+@jacobian_product.mistake(
+    "the last step alone",
+    "Directly b adds itself to h_T. But it has also moved all states before.",
+)
+def _last_step(W, hs, dsigma):
+    return np.eye(len(W))
+
+
+@jacobian_product.mistake(
+    "h_0 taken to depend on b",
+    "The sum has T terms, one for each step t = 1 … T. This one has a term for h_0, too, which was "
+    "there before any step.",
 )
 def _one_long(W, hs, dsigma):
-    return _product(W, hs, dsigma)
+    return over_all_ways(W, hs, dsigma, first=0)
+
+
+def _is_nothing_at_one_step(answer: FunctionAnswer) -> bool:
+    return close(answer.array(SHEAR, np.ones((2, 2)), TANH.prime, shape=(2, 2)), np.zeros((2, 2)))
 
 
 @jacobian_product.mistake(
-    "the latest factor on the right",
-    "∂h_2/∂h_0 = ∂h_2/∂h_1 · ∂h_1/∂h_0: matrices do not commute, and the latest step "
-    "stands on the left.",
+    "the direct way forgotten",
+    "After one step ∂h_1/∂b is the identity: b itself is added to the state. At every later step "
+    "it is added again.",
+    when=_is_nothing_at_one_step,
 )
-def _latest_right(W, hs, dsigma):
-    return _product(W, hs[:-1][::-1], dsigma)
+def _without_the_last(W, hs, dsigma):
+    return over_all_ways(W, hs, dsigma) - np.eye(len(W))
 
 
 @jacobian_product.mistake(
     "slopes one step late",
-    "The step from h_{t−1} to h_t has its slopes at h_{t−1}: the states h_0 … h_{T−1}.",
+    "The step from h_{t−1} to h_t has its slopes at h_{t−1}: for the last one that is h_{T−1}, and "
+    "no step starts at h_T.",
 )
 def _late_slopes(W, hs, dsigma):
-    return _product(W, hs[1:], dsigma)
+    return over_all_ways(W, np.vstack([hs[1:], hs[-1:]]), dsigma)
 
 
 @jacobian_product.mistake(
     "Wᵀ in place of W",
-    "Each factor is W diag(σ′), as in exercise 1.2. With Wᵀ the bound on the norm would be "
-    "the same; the product is not.",
+    "Each factor is W diag(σ′): unit j reaches unit i through W_ij.",
 )
 def _product_transposed(W, hs, dsigma):
-    return _product(W.T, hs[:-1], dsigma)
+    return over_all_ways(W.T, hs, dsigma)
 
 
 # -- 1.4 ------------------------------------------------------------------------------------------
@@ -763,16 +781,29 @@ def log_powers(W: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
     return np.array(logs)
 
 
+SOON = 20  # doublings, a million steps: up to there rounding does not decide
+FEWEST, LEAST = 3, 0.1  # rows, and the size of an entry: every unit hears every other
+
+
+def _smallest(W: np.ndarray) -> float:
+    return float(W.flat[np.abs(W).argmin()])
+
+
 @exercise("1.6", points=3)
 def forgetful(W: Annotated[np.ndarray, SquareMatrix()]) -> Verdict:
-    """Find a W with ‖W‖₂ ≥ 10 whose linear network h_t = W h_{t−1} + x_t forgets h_0."""
+    """Find a W without zeros, ‖W‖₂ ≥ 10, whose linear network h_t = W h_{t−1} + x_t forgets."""
+    if len(W) < FEWEST or np.abs(W).min() < LEAST:
+        cut = f"has {len(W)} rows" if len(W) < FEWEST else f"has the entry {show(_smallest(W))}"
+        return wrong(
+            f"W {cut}. Here it is to have at least 3 rows, and no entry nearer to 0 than 0.1."
+        )
     norm, logs = spectral_norm(W), log_powers(W)
     if logs[-1] > np.log(1e15):
         return wrong(f"‖W‖₂ = {show(norm)}, and an error in h_0 grows beyond all limits.")
-    if logs[-1] > np.log(1e-6):
+    if logs[SOON] > np.log(1e-6):
         return wrong(
-            f"‖W‖₂ = {show(norm)}, but after 2^{DOUBLINGS} steps an error of 1 in h_0 still moves "
-            f"h_T by {show(np.exp(logs[-1]))}."
+            f"‖W‖₂ = {show(norm)}, but after 2^{SOON} steps an error of 1 in h_0 still moves "
+            f"h_T by {show(np.exp(logs[SOON]))}."
         )
     if norm < 10 * (1 - 1e-9):
         least, yours = show_apart(10, norm)
@@ -782,15 +813,20 @@ def forgetful(W: Annotated[np.ndarray, SquareMatrix()]) -> Verdict:
 
 
 forgetful.add_hints(
-    "Start with 2×2. After two steps the state depends on h_0 through W·W only.",
-    "Which matrices have W·W = 0 and are not 0 themselves? Try zeros on the diagonal.",
-    "A W that sends the second unit to the first, and the first nowhere, can do so with any "
-    "strength.",
+    "After two steps the state depends on h_0 through W·W only. Which matrices have W·W = 0?",
+    "A matrix of rank one is W = u vᵀ, with rows that are multiples of one another. What is W·W "
+    "then, in terms of the number vᵀu?",
+    "Choose u without a zero, then v without a zero and perpendicular to it, and make them as "
+    "long as you like.",
 )
 
 
 def _forgets(W: np.ndarray) -> bool:
-    return bool(log_powers(W)[-1] <= np.log(1e-6))
+    return bool(log_powers(W)[SOON] <= np.log(1e-6))
+
+
+def _is_dense(W: np.ndarray) -> bool:
+    return len(W) >= FEWEST and np.abs(W).min() >= LEAST
 
 
 def _stretches_all_alike(W: np.ndarray) -> bool:
@@ -798,30 +834,43 @@ def _stretches_all_alike(W: np.ndarray) -> bool:
 
 
 forgetful.mistake(
+    "a unit that hears nothing of another",
+    "With zeros it is easy: what is sent in one direction only cannot come back. Here every unit "
+    "hears every other, and the ways have to cancel.",
+    example=([[0, 10, 10], [0, 0, 10], [0, 0, 0]],),
+    when=lambda W: len(W) >= FEWEST and np.abs(W).min() < LEAST and _forgets(W),
+)
+forgetful.mistake(
+    "too few units",
+    "Two units are a good start. What makes W·W = 0 there? The same works for three.",
+    example=([[10, 10], [-10, -10]],),
+    when=lambda W: len(W) < FEWEST and _forgets(W),
+)
+forgetful.mistake(
     "the norm is too small",
     "This network does forget. The point is that it can do so with a large norm too.",
-    example=([[0, 1], [0, 0]],),
-    when=_forgets,
+    example=([[0.5, 0.5, -1], [0.5, 0.5, -1], [0.5, 0.5, -1]],),
+    when=lambda W: _is_dense(W) and _forgets(W),
 )
 forgetful.mistake(
     "a multiple of a rotation or reflection",
     "It stretches every vector by its norm at each step: the norm is the whole truth for such a W.",
-    example=([[0, -10], [10, 0]],),
-    when=_stretches_all_alike,
+    example=([[-4, 8, 8], [8, -4, 8], [8, 8, -4]],),
+    when=lambda W: _is_dense(W) and _stretches_all_alike(W),
 )
 forgetful.mistake(
     "singular, but not forgetful",
     "A singular W forgets one direction in one step. What is asked is that every direction "
     "is forgotten in the end: all eigenvalues must lie within the unit circle.",
-    example=([[10, 0], [0, 0]],),
-    when=lambda W: np.abs(np.linalg.eigvals(W)).min() < 1e-9 and not _forgets(W),
+    example=([[10, 10, 10], [10, 10, 10], [10, 10, 10]],),
+    when=lambda W: _is_dense(W) and np.abs(np.linalg.eigvals(W)).min() < 1e-9 and not _forgets(W),
 )
 forgetful.mistake(
-    "zeros on the diagonal alone",
-    "Each unit sends to the other, so what was passed on comes back. For W to forget, the "
-    "way from unit to unit must not close into a loop that keeps its strength.",
-    example=([[0, 10], [0.1, 0]],),
-    when=lambda W: close(np.diag(W), np.zeros(len(W))) and not _forgets(W),
+    "a trace of 0 alone",
+    "The eigenvalues sum up to 0, as they must. But they may be large and cancel in the sum; each "
+    "of them has to lie within the unit circle.",
+    example=([[10, 20, 10], [10, -30, 20], [20, 10, 20]],),
+    when=lambda W: _is_dense(W) and abs(np.trace(W)) < 1e-9 and not _forgets(W),
 )
 
 

@@ -50,10 +50,20 @@ def weighted_means(weights: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.array([row @ V / row.sum() for row in weights])
 
 
+def _likeness(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """φ(q_i)ᵀφ(k_j) with φ = elu + 1, for all pairs."""
+    return elu_plus_one(Q) @ elu_plus_one(K).T
+
+
+def _similarity(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """Its square, by which exercises 10.1 and 10.2 weigh."""
+    return np.square(_likeness(Q, K))
+
+
 def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Token i sees the tokens j ≤ i alone, with the similarity φ(q)ᵀφ(k) and φ = elu + 1."""
-    similarity = elu_plus_one(Q) @ elu_plus_one(K).T
-    rows = [weighted_means(similarity[i : i + 1, : i + 1], V[: i + 1])[0] for i in range(len(Q))]
+    """Token i sees the tokens j ≤ i alone, each with the similarity of the two."""
+    weights = _similarity(Q, K)
+    rows = [weighted_means(weights[i : i + 1, : i + 1], V[: i + 1])[0] for i in range(len(Q))]
     return np.array(rows)
 
 
@@ -89,7 +99,7 @@ def causal_linear(
         FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)])
     ],
 ) -> Verdict:
-    """Write causal linear attention with φ = elu + 1 for all n tokens at once."""
+    """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
     for Q, K, V in cases(SMALL, any_text, large_text, long_text):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
         if verdict := _leak(causal_linear_attention, (Q, K, V), answer):
@@ -104,17 +114,13 @@ def causal_linear(
 
 
 causal_linear.add_hints(
-    "Build the n×n similarities φ(Q)φ(K)ᵀ and set to 0 what a token must not see: `np.tril` "
-    "keeps the entries j ≤ i.",
+    "Build the n×n similarities and set to 0 what a token must not see: `np.tril` keeps the "
+    "entries j ≤ i.",
     "Numerator and denominator are made from the same masked similarities: their product with "
     "V, and the sums of their rows.",
 )
 
 causal_linear.forbid(*LINEAR_ATTENTION)
-
-
-def _similarity(Q, K):
-    return elu_plus_one(Q) @ elu_plus_one(K).T
 
 
 def _masked(Q, K):
@@ -136,6 +142,23 @@ def _z_sees_all(Q, K, V):
 )
 def _s_sees_all(Q, K, V):
     return _similarity(Q, K) @ V / _masked(Q, K).sum(axis=1, keepdims=True)
+
+
+@causal_linear.mistake(
+    "not squared",
+    "These are the weights of the lecture, φ(q)ᵀφ(k). Here they are squared.",
+)
+def _not_squared(Q, K, V):
+    return causal_linear_attention(Q, K, V)
+
+
+@causal_linear.mistake(
+    "the features squared",
+    "The square of a sum is not the sum of the squares: first the dot product φ(q)ᵀφ(k), then "
+    "its square.",
+)
+def _features_squared(Q, K, V):
+    return causal_linear_attention(Q, K, V, lambda x: np.square(elu_plus_one(x)))
 
 
 @causal_linear.mistake(
@@ -173,7 +196,7 @@ def _upper(Q, K, V):
 
 causal_linear.mistake(
     "softmax attention",
-    "This is causal attention with softmax. Here the similarity is φ(q)ᵀφ(k).",
+    "This is causal attention with softmax. Here the similarity is the square of φ(q)ᵀφ(k).",
     example=(causal_attention,),
 )
 
@@ -195,18 +218,17 @@ causal_linear.mistake(
 )
 causal_linear.mistake(
     "divided by the number of keys",
-    "The weights φ(q)ᵀφ(k_j) of a token do not sum to the number of keys that it sees. "
-    "Divide by their sum.",
+    "The weights of a token do not sum to the number of keys that it sees. Divide by their sum.",
     example=(lambda Q, K, V: _masked(Q, K) @ V / np.arange(1, len(Q) + 1)[:, None],),
 )
 
 
 @causal_linear.mistake(
     "φ forgotten",
-    "qᵀk can be negative or 0, and is no weight. Both go through φ first.",
+    "Query and key both go through φ first.",
 )
 def _without_features(Q, K, V):
-    A = np.tril(Q @ K.T)
+    A = np.tril(np.square(Q @ K.T))
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
@@ -305,7 +327,7 @@ def grows(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
     if held[-1] > held[SHORT - 1]:
         says = f"{at} {held[SHORT - 1]} numbers after {SHORT} tokens, and {held[-1]} after {LONG}."
         return wrong(says, at="the size of the state")
-    enough = d * width + d
+    enough = d * d * (width + 1)
     if held[-1] > 4 * enough + 16:
         says = f"{at} {held[-1]} numbers from the start; {enough} are enough."
         return wrong(says, at="the size of the state")
@@ -331,6 +353,16 @@ def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict
     )
 
 
+def narrow(drawn: Callable[[np.random.Generator], Text]) -> Callable[..., Text]:
+    """The same texts with at most 9 numbers in a query or key."""
+
+    def few(rng: np.random.Generator) -> Text:
+        Q, K, V = drawn(rng)
+        return Q[:, :9], K[:, :9], V
+
+    return few
+
+
 FIRST_TEXTS = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3),
                                                                 (3, 3, 1), (2, 1, 4)])]  # fmt: skip
 
@@ -352,8 +384,10 @@ def recurrence(
     initial_state: Annotated[FunctionAnswer, Function()],
     step: Annotated[FunctionAnswer, Function()],
 ) -> Verdict:
-    """Write causal linear attention as a step from token to token, with a state of fixed size."""
-    for Q, K, V in cases(FIRST_TEXTS, any_text, large_text, any_text, long_text, fresh=4):
+    """Write the attention of 10.1 as a step from token to token, with a state of fixed size."""
+    for Q, K, V in cases(
+        FIRST_TEXTS, *map(narrow, (any_text, large_text, any_text, long_text)), fresh=4
+    ):
         answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
         for i, q in enumerate(Q):
             if surveyed() is None and close(expected[i], answer[i]):
@@ -370,32 +404,48 @@ def recurrence(
 
 
 recurrence.add_hints(
-    "Two sums over the past are all that a later token needs: s, the sum of φ(k_j)v_jᵀ, and z, "
-    "the sum of φ(k_j). What are they before the first token?",
-    "A token first adds its own φ(k)vᵀ and φ(k), so that it sees itself; `np.outer(a, b)` is a bᵀ.",
-    "Then the output is φ(q)ᵀs / φ(q)ᵀz. Return the pair (new state, output).",
+    "Write a² for two features: (q₁k₁ + q₂k₂)² = q₁²·k₁² + 2·q₁q₂·k₁k₂ + q₂²·k₂², with q and k for "
+    "φ(q) and φ(k). It is a dot product of something made from q with something made from k.",
+    "With d features, (φ(q)ᵀφ(k))² is a sum over all pairs of features. `np.outer(a, a).ravel()` "
+    "has the d² products of a vector's numbers.",
+    "So the similarity is ψ(q)ᵀψ(k) with other features ψ, and the recurrence of the lecture does "
+    "the rest: add to the sums first, so that a token sees itself, then read.",
 )
 
 recurrence.forbid(*LINEAR_ATTENTION)
 
 
-def _cache(state, q, k, v):
-    keys, values = [*state[0], elu_plus_one(k)], [*state[1], v]
-    weights = np.array(keys) @ elu_plus_one(q)
-    return (keys, values), weights @ np.array(values) / weights.sum()
+def _remembering(read: Callable) -> Callable:
+    """A step that keeps all tokens, and reads this from the last query and all q, k and v."""
+
+    def step(state, q, k, v):
+        tokens = [*state, (q, k, v)]
+        return tokens, read(q[None], *(np.array(rows) for rows in zip(*tokens, strict=True)))
+
+    return step
+
+
+def _no_tokens(d, width):
+    return []
+
+
+def _reads(weigh: Callable, over: Callable | None = None) -> tuple[Callable, Callable]:
+    """Start and step of an answer with these weights and this divisor, their sum if None."""
+
+    def read(q, Q, K, V):
+        weights = weigh(q, K)[0]
+        return weights @ V / (weights.sum() if over is None else over(q, Q, K))
+
+    return _no_tokens, _remembering(read)
 
 
 recurrence.mistake(
     "a state that grows",
     "The numbers are right, but all keys and values are kept: that is a key–value cache. "
-    "Linear attention needs only two sums over them, which stay as large as they are.",
-    example=(lambda d, width: ([], []), _cache),
+    "Two sums over them are enough, which stay as large as they are.",
+    example=_reads(_similarity),
     when=lambda initial_state, step: grows(initial_state, step) is not None,
 )
-
-
-def _zeros(d, width):
-    return np.zeros((d, width)), np.zeros(d)
 
 
 _HIDDEN: list = []
@@ -403,55 +453,29 @@ _HIDDEN: list = []
 
 def _cheat(state, q, k, v):
     """Right on the first text: keys and values in a list of the module, emptied at the start."""
-    if not state[1].any():
+    if not state:
         _HIDDEN.clear()
-    _HIDDEN.append((elu_plus_one(k), v))
-    weights = np.array([key @ elu_plus_one(q) for key, _ in _HIDDEN])
-    return (state[0], state[1] + 1), weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
+    _HIDDEN.append((k, v))
+    weights = _similarity(q[None], np.array([k for k, _ in _HIDDEN]))[0]
+    return state + 1, weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
 
 
 recurrence.mistake(
     "memory outside of the state",
     "The same state and the same token gave two different outputs. Something is remembered "
     "in a global variable or in a default argument; all of it belongs in the state.",
-    example=(_zeros, lambda state, q, k, v: _cheat(state, q, k, v)),
+    example=(lambda d, width: 0, lambda state, q, k, v: _cheat(state, q, k, v)),
     when=_remembers_elsewhere,
 )
 
 
-def _recurrence(update: Callable, output: Callable, late: bool = False) -> Callable:
-    """A step made of what it adds to (s, z) and what it reads from them; `late` reads first."""
-
-    def step(state, q, k, v):
-        new = update(*state, elu_plus_one(q), elu_plus_one(k), v)
-        return new, output(elu_plus_one(q), *(state if late else new))
-
-    return step
+def _late(q, Q, K, V):
+    weights = _similarity(q, K[:-1])[0] if len(K) > 1 else np.zeros(0)
+    with np.errstate(all="ignore"):
+        return weights @ V[:-1] / np.float64(weights.sum())
 
 
-def _added(s, z, q, k, v):
-    return s + np.outer(k, v), z + k
-
-
-def _mean(q, s, z):
-    return q @ s / (q @ z)
-
-
-STEPS = {
-    "late": _recurrence(_added, _mean, late=True),
-    "no z": _recurrence(_added, lambda q, s, z: q @ s),
-    "last only": _recurrence(lambda s, z, q, k, v: (np.outer(k, v), k), _mean),
-    "z not summed": _recurrence(lambda s, z, q, k, v: (s + np.outer(k, v), k), _mean),
-    "z of queries": _recurrence(lambda s, z, q, k, v: (s + np.outer(k, v), z + q), _mean),
-    "transposed": _recurrence(lambda s, z, q, k, v: (s + np.outer(v, k), z + k), _mean),
-    "state normalized": _recurrence(_added, lambda q, s, z: q @ (s / z[:, None])),
-    "counted": _recurrence(
-        lambda s, z, q, k, v: (s + np.outer(k, v), z + 1), lambda q, s, z: q @ s / z[0]
-    ),
-}
-
-
-LATE = FunctionAnswer(_zeros, "zeros"), FunctionAnswer(STEPS["late"], "late")
+LATE = FunctionAnswer(_no_tokens, "none"), FunctionAnswer(_remembering(_late), "late")
 
 
 def _rows_after_first(initial_state: FunctionAnswer, step: FunctionAnswer) -> np.ndarray:
@@ -461,60 +485,62 @@ def _rows_after_first(initial_state: FunctionAnswer, step: FunctionAnswer) -> np
 
 recurrence.mistake(
     "the output read before the update",
-    "A token sees itself: first add φ(k)vᵀ and φ(k), then read. Read too early, the first "
+    "A token sees itself: first add to both sums, then read. Read too early, the first "
     "output is 0/0.",
-    example=(_zeros, STEPS["late"]),
+    example=(_no_tokens, _remembering(_late)),
     when=lambda *answers: close(_rows_after_first(*answers), _rows_after_first(*LATE)),
 )
 recurrence.mistake(
+    "not squared",
+    "That is the recurrence of the lecture, which weighs by φ(q)ᵀφ(k). Here its square is the "
+    "weight of a token, and features of their own belong to that.",
+    example=_reads(_likeness),
+)
+recurrence.mistake(
+    "squared after the sum",
+    "Each weight is squared before the values are summed up. The square of φ(q)ᵀs is something "
+    "else: it mixes different tokens.",
+    example=(
+        _no_tokens,
+        _remembering(lambda q, Q, K, V: np.square(causal_linear_attention(Q, K, V)[-1])),
+    ),
+)
+recurrence.mistake(
+    "the features squared",
+    "The square of a sum is not the sum of the squares: (φ(q)ᵀφ(k))² has products of different "
+    "features, too.",
+    example=_reads(lambda Q, K: np.square(elu_plus_one(Q)) @ np.square(elu_plus_one(K)).T),
+)
+recurrence.mistake(
     "not normalized",
-    "φ(q)ᵀs is the numerator. The weights do not sum to 1, so divide by φ(q)ᵀz.",
-    example=(_zeros, STEPS["no z"]),
+    "This is the numerator. The weights do not sum to 1, so divide by their sum.",
+    example=_reads(_similarity, over=lambda q, Q, K: 1.0),
 )
 recurrence.mistake(
     "the past forgotten",
-    "This state holds the last token alone, so that every output is that token's value. s "
-    "and z are sums: add to what is there.",
-    example=(_zeros, STEPS["last only"]),
+    "This state holds the last token alone, so that every output is that token's value. The "
+    "state has sums: add to what is there.",
+    example=(_no_tokens, _remembering(lambda q, Q, K, V: V[-1])),
 )
 recurrence.mistake(
     "z holds the last key alone",
-    "z is a sum over all keys so far, as s is.",
-    example=(_zeros, STEPS["z not summed"]),
+    "The divisor sums up the weights of all keys so far, as the numerator does.",
+    example=_reads(_similarity, over=lambda q, Q, K: _similarity(q, K[-1:]).sum()),
 )
 recurrence.mistake(
     "queries summed in place of keys",
-    "The denominator is Σ_j φ(q_i)ᵀφ(k_j): one query, all keys. So z sums up the φ(k_j).",
-    example=(_zeros, STEPS["z of queries"]),
-)
-recurrence.mistake(
-    "the outer product transposed",
-    "φ(q)ᵀs must meet the features of the keys: s is φ(k)vᵀ, with a row for every feature "
-    "and a column for every number of a value.",
-    example=(_zeros, STEPS["transposed"]),
-)
-recurrence.mistake(
-    "the state normalized before the query comes",
-    "Which weights are to sum to 1 depends on the query: divide φ(q)ᵀs by φ(q)ᵀz, one "
-    "number, and not s by z.",
-    example=(_zeros, STEPS["state normalized"]),
+    "The denominator is a sum over the similarities of one query with all keys.",
+    example=_reads(_similarity, over=lambda q, Q, K: _similarity(q, Q).sum()),
 )
 recurrence.mistake(
     "divided by the number of tokens",
-    "The weights φ(q)ᵀφ(k_j) do not sum to the number of tokens; φ(q)ᵀz is their sum.",
-    example=(_zeros, STEPS["counted"]),
+    "The weights do not sum to the number of tokens. Their sum is read from the state, too.",
+    example=_reads(_similarity, over=lambda q, Q, K: len(K)),
 )
-
-
-def _raw_keys(state, q, k, v):
-    s, z = state[0] + np.outer(k, v), state[1] + k
-    return (s, z), q @ s / (q @ z)
-
-
 recurrence.mistake(
     "φ forgotten",
-    "Query and key both go through φ, which makes the weights positive.",
-    example=(_zeros, _raw_keys),
+    "Query and key both go through φ, before the square.",
+    example=_reads(lambda Q, K: np.square(Q @ K.T)),
 )
 
 

@@ -223,24 +223,27 @@ def _with(setting: tuple) -> str:
     return show_at(dict(zip(names, setting, strict=True)))
 
 
-def _penalty_slope(gamma: float, g: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """The gradient of L + γ‖θ‖², where that of L is g; the penalty's by finite differences."""
-    return g + _slope(lambda at: gamma * at @ at, theta)
+def _together(theta: np.ndarray, gamma: float) -> np.ndarray:
+    """The gradient of γ Σ (θ_k − θ̄)² by finite differences."""
+    return _slope(lambda at: gamma * ((at - at.mean()) ** 2).sum(), theta)
 
 
 WARM = [(ON_THE_WAY, HISTORY[0], START, *setting) for setting in SETTINGS]
+THREE = (np.array([0.5, -0.25, 1.0]), np.array([1.0, 0.5, 2.0]), 3)
+WARM += [(THREE, np.array([1.0, -2.0, 0.5]), np.array([2.0, 1.0, -4.0]), *SETTINGS[0])]
 AdamStep = Annotated[FunctionAnswer, Function(samples=WARM)]
 
 
 @exercise("3.2", points=3)
 def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
-    """Write one step of Adam on L + γ‖θ‖²: the new state (m, v, t) and the move Δθ."""
+    """Write one step of Adam on L + γ Σ (θ_k − θ̄)²: the new state (m, v, t) and the move Δθ."""
     for journey in cases(JOURNEYS, any_journey, MANY):
-        moves = _travel(adam_l2_step, journey, partial(_penalty_slope, journey.setting[1]))
+        gamma = journey.setting[1]
+        moves = _travel(adam_l2_step, journey, lambda g, theta: g + _together(theta, gamma))  # noqa: B023
         for t, move in enumerate(moves, start=1):
             at = (
                 f"With {_with(journey.setting)}: in step {t}, {move.at}, the gradient of "
-                f"L + γ‖θ‖² by finite differences is {show(move.shown)}, and"
+                f"the penalized loss by finite differences is {show(move.shown)}, and"
             )
             if verdict := differs(
                 move.adam, move.yours, at=at, what=ADAMS_MOVE, tolerance=journey.rounding
@@ -254,7 +257,8 @@ def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
 
 adam_l2_step.add_hints(
     "Adam on another loss is still Adam: only the gradient that goes in is another one.",
-    "What is the gradient of γ‖θ‖²? Add it to g in the first line, before m and v see it.",
+    "What is the gradient of γ Σ (θ_k − θ̄)²? When θ_1 moves, θ̄ moves too: write it out for two "
+    "parameters. Add it to g in the first line, before m and v see it.",
     "Then the five lines of Adam: m, v, t, the two corrected copies, the move.",
 )
 
@@ -279,6 +283,7 @@ def _adam(
     first: int = 1,
     sign: int = -1,
     penalty_in_v: bool = True,
+    where: Callable = lambda own, theta, g: True,
 ) -> Callable:
     """Adam with one thing changed: the family to which most wrong answers belong."""
 
@@ -289,16 +294,14 @@ def _adam(
         v = beta2 * v + (1 - beta2) * (whole if penalty_in_v else g) ** 2
         k = t + first
         m_hat, v_hat = (m / (1 - beta1**k), v / (1 - beta2**k)) if corrected else (m, v)
-        return (m, v, t + 1), sign * eta * m_hat / root(v_hat, epsilon) + decay(theta, eta, c)
+        own = sign * eta * m_hat / root(v_hat, epsilon)
+        return (m, v, t + 1), own + where(own, theta, g) * decay(theta, eta, c)
 
     return step
 
 
-adam_l2_step.mistake(
-    "the 2 lost",
-    "The gradient of γ‖θ‖² is 2γθ, not γθ.",
-    **_moving_like(_adam(penalty=lambda theta, c: c * theta)),
-)
+def _l2(theta: np.ndarray, c: float) -> np.ndarray:
+    return 2 * c * theta
 
 
 def _shrink(theta: np.ndarray, eta: float, c: float) -> np.ndarray:
@@ -306,36 +309,47 @@ def _shrink(theta: np.ndarray, eta: float, c: float) -> np.ndarray:
 
 
 adam_l2_step.mistake(
-    "decoupled decay where L2 was asked",
-    "That is the idea of AdamW: θ shrinks beside the averages. With an L2 penalty, 2γθ is "
-    "part of the gradient, and goes through m and v like the rest of it.",
+    "the penalty of the lecture",
+    "γ‖θ‖² draws each parameter to 0. This penalty draws the parameters to their mean, whatever "
+    "that is: if all are equal, it is 0.",
+    **_moving_like(_adam(penalty=_l2)),
+)
+adam_l2_step.mistake(
+    "the 2 lost",
+    "The derivative of a square brings a factor 2 down.",
+    **_moving_like(_adam(penalty=lambda theta, c: _together(theta, c) / 2)),
+)
+adam_l2_step.mistake(
+    "one term differentiated",
+    "θ_k stands in all terms, for it moves θ̄. Those of the others sum up to 0 − (θ_k − θ̄) times "
+    "−1/n, and what is missing in the first comes back.",
+    **_moving_like(_adam(penalty=lambda theta, c: _together(theta, c) * (1 - 1 / len(theta)))),
+)
+adam_l2_step.mistake(
+    "decoupled decay where a penalty was asked",
+    "That is the idea of AdamW: θ shrinks beside the averages. The gradient of a penalty is part "
+    "of the gradient, and goes through m and v like the rest of it.",
     **_moving_like(_adam(decay=_shrink)),
 )
 adam_l2_step.mistake(
-    "2γθ subtracted beside the averages",
+    "the penalty beside the averages",
     "For SGD that would be the same. Adam divides the gradient by √v̂, so it matters that "
     "the penalty enters before m and v.",
-    **_moving_like(_adam(decay=lambda theta, eta, c: -2 * eta * c * theta)),
+    **_moving_like(_adam(decay=lambda theta, eta, c: -eta * _together(theta, c))),
 )
-
-
-def _l2(theta: np.ndarray, c: float) -> np.ndarray:
-    return 2 * c * theta
-
-
 adam_l2_step.mistake(
     "the penalty left out of v",
-    "v averages the square of the whole gradient of L + γ‖θ‖², penalty included.",
-    **_moving_like(_adam(penalty=_l2, penalty_in_v=False)),
+    "v averages the square of the whole gradient, that of the penalty included.",
+    **_moving_like(_adam(penalty=_together, penalty_in_v=False)),
 )
 adam_l2_step.mistake(
     "the penalty with the wrong sign",
     "The penalty is added to the loss, so its gradient is added to g.",
-    **_moving_like(_adam(penalty=lambda theta, c: -2 * c * theta)),
+    **_moving_like(_adam(penalty=lambda theta, c: -_together(theta, c))),
 )
 adam_l2_step.mistake(
     "no penalty at all",
-    "That is plain Adam on L. The gradient of γ‖θ‖² is still missing.",
+    "That is plain Adam on L. The gradient of the penalty is still missing.",
     **_moving_like(_adam()),
 )
 
@@ -370,43 +384,105 @@ def _slips(exercise: Exercise, **same: Any) -> None:
     exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
 
 
-_slips(adam_l2_step, penalty=_l2)
+_slips(adam_l2_step, penalty=_together)
+
+
+HARDLY = 1e-6  # of η: a move so small that rounding may have made it, in either direction
+
+
+def _decayed_where_it_helps(move: Move, eta: float, lamda: float) -> np.ndarray:
+    """Adam's own move, and the decay of each parameter that it brings nearer to 0.
+
+    Where Adam hardly moves, with the decay or without it, as the answer has it.
+    """
+    entries = []
+    for own, x, yours in zip(
+        *(a.tolist() for a in (move.adam, move.theta, move.yours)), strict=True
+    ):
+        decayed = own - lamda * x
+        helps = min(own, x) < 0 < max(own, x)
+        if abs(own) <= HARDLY * eta:
+            helps = abs(yours - decayed) < abs(yours - own)
+        entries.append(decayed if helps else own)
+    return np.array(entries)
 
 
 @exercise("3.3", points=3)
 def adamw_step(adamw_step: AdamStep) -> Verdict:
-    """Write one step of AdamW: the new state (m, v, t) and the move Δθ."""
+    """Write one step of cautious AdamW: the new state (m, v, t) and the move Δθ."""
     for journey in cases(JOURNEYS, any_journey, MANY):
-        lamda, start = journey.setting[1], journey.theta
-        still = _from_rest(journey.setting, 0 * journey.gradients[:1], start)
-        (move,) = _travel(adamw_step, still, lambda g, theta: g)
-        at = f"With {_with(journey.setting)} and a first gradient of 0, θ = {show(start)} shrinks:"
-        what = "(1 − λ)θ"
-        if verdict := differs((1 - lamda) * start, start + move.yours, at=at, what=what):
-            return verdict
+        eta, lamda, *_ = journey.setting
         for t, move in enumerate(_travel(adamw_step, journey, lambda g, theta: g), start=1):
             at = (
                 f"With {_with(journey.setting)}: in step {t}, {move.at}, Adam's own move is "
-                f"{show(move.adam)} and the decay −λθ = {show(-lamda * move.theta)}, whatever the "
-                "gradients were:"
+                f"{show(move.adam)} and the decay, where there is one, "
+                f"−λθ = {show(-lamda * move.theta)}:"
             )
-            both = move.adam - lamda * move.theta
+            both = _decayed_where_it_helps(move, eta, lamda)
             if verdict := differs(
                 both, move.yours, at=at, what="the move", tolerance=journey.rounding
             ):
                 return verdict
     return right(
-        "In 10 settings: without a gradient θ shrinks by exactly 1 − λ, and every move is Adam's "
-        "own with −λθ beside it."
+        "In 10 settings every move is Adam's own, with −λθ beside it for the parameters that it "
+        "brings nearer to 0 and for no others."
     )
 
 
 adamw_step.add_hints(
     "The averages m and v never hear of the decay: they see g alone.",
-    "Take Adam's move, and let θ lose the share λ of itself beside it.",
+    "Take Adam's own move first. It goes toward 0 in those parameters where its sign is not that "
+    "of θ.",
+    "A comparison of two arrays is an array of True and False, which counts as 1 and 0 in a "
+    "product.",
 )
 
 adamw_step.forbid(*ADAM)
+
+
+def _toward_zero(own: np.ndarray, theta: np.ndarray, g: np.ndarray) -> np.ndarray:
+    return np.sign(own) + np.sign(theta) == 0
+
+
+def _cautious(
+    decay: Callable = _shrink, where: Callable = _toward_zero, **slip: Any
+) -> dict[str, Any]:
+    return _moving_like(_adam(decay=decay, where=where, **slip))
+
+
+adamw_step.mistake(
+    "decayed everywhere",
+    "That is AdamW as in the lecture. Here the decay leaves alone what Adam's own move takes away "
+    "from 0.",
+    **_moving_like(_adam(decay=_shrink)),
+)
+adamw_step.mistake(
+    "decayed where Adam moves away from 0",
+    "It is the other way round: the decay goes along with Adam, and does not work against it.",
+    **_cautious(where=lambda own, theta, g: own * theta > 0),
+)
+adamw_step.mistake(
+    "the gradient's sign in place of the move's",
+    "Adam's move goes against m, which remembers earlier gradients. The newest gradient alone may "
+    "have another sign.",
+    **_cautious(where=lambda own, theta, g: g * theta > 0),
+)
+adamw_step.mistake(
+    "all parameters or none",
+    "Each parameter is looked at by itself: some are decayed in a step, and others are not.",
+    **_cautious(where=lambda own, theta, g: own @ theta < 0),
+)
+adamw_step.mistake(
+    "the whole move left out",
+    "Where there is no decay, Adam's own move is still made.",
+    **_moving_like(lambda state, g, theta, eta, c, *rest: _halted(state, g, theta, eta, c, *rest)),
+)
+
+
+def _halted(state, g, theta, eta, c, *rest):
+    state, own = _adam()(state, g, theta, eta, c, *rest)
+    return state, np.where(_toward_zero(own, theta, g), own - c * theta, 0.0)
+
 
 adamw_step.mistake(
     "L2 where decay was asked",
@@ -415,50 +491,27 @@ adamw_step.mistake(
     **_moving_like(_adam(penalty=_l2)),
 )
 adamw_step.mistake(
-    "λθ added to the gradient",
-    "Whatever joins the gradient is divided by √v̂. AdamW leaves g alone and shrinks θ directly.",
-    **_moving_like(_adam(penalty=lambda theta, c: c * theta)),
-)
-adamw_step.mistake(
     "the decay multiplied by η",
     "Here λ is the whole share that goes in one step, as in θ ← (1−λ)θ − η∇L. Some "
     "libraries call something else weight decay, and multiply it by the step size.",
-    **_moving_like(_adam(decay=lambda theta, eta, c: -eta * c * theta)),
+    **_cautious(lambda theta, eta, c: -eta * c * theta),
 )
 adamw_step.mistake(
     "twice the decay",
     "The 2 belongs to the gradient of a penalty. Weight decay has none: θ loses λθ.",
-    **_moving_like(_adam(decay=lambda theta, eta, c: -2 * c * theta)),
+    **_cautious(lambda theta, eta, c: -2 * c * theta),
 )
 adamw_step.mistake(
     "growth in place of decay",
     "θ shrinks: the decay contributes −λθ to the move.",
-    **_moving_like(_adam(decay=lambda theta, eta, c: c * theta)),
-)
-adamw_step.mistake(
-    "the new parameters in place of the move",
-    "(1−λ)θ plus Adam's move is the new θ. Asked is the move Δθ, the new θ minus the old.",
-    **_moving_like(_adam(decay=lambda theta, eta, c: (1 - c) * theta)),
-)
-
-
-def _decay_last(state, g, theta, eta, c, *rest):
-    state, move = _adam()(state, g, theta, eta, c, *rest)
-    return state, move - c * (theta + move)
-
-
-adamw_step.mistake(
-    "the decay taken after the move",
-    "Here Adam's own move is shrunk too. In (1−λ)θ − η m̂/(√v̂ + ε) the decay takes its "
-    "share of the old θ alone.",
-    **_moving_like(_decay_last),
+    **_cautious(lambda theta, eta, c: c * theta),
 )
 adamw_step.mistake(
     "no decay at all",
     "That is plain Adam; θ itself has to shrink too.",
     **_moving_like(_adam()),
 )
-_slips(adamw_step, decay=_shrink)
+_slips(adamw_step, decay=_shrink, where=_toward_zero)
 
 
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --

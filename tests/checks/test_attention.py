@@ -73,18 +73,64 @@ def causal_in_place(Q, K, V):
     return np.exp(scores) @ V / np.exp(scores).sum(axis=1, keepdims=True)
 
 
-def heads_as_a_sum(X, heads, Wo):
+def nearest_most(causal):
+    """With the distance subtracted: a key has its place as a further number."""
+
+    def nearer(Q, K, V):
+        n, m = Q.shape
+        Q = np.hstack([Q / m**0.5, np.ones((n, 1))]) * (m + 1) ** 0.5
+        return causal(Q, np.hstack([K, np.arange(n)[:, None]]), V)
+
+    return nearer
+
+
+def causal_by_rows(Q, K, V):
+    """Row by row, the weights of the past multiplied by powers of e."""
+    rows = []
+    for i, q in enumerate(Q):
+        scores = K[: i + 1] @ q / np.sqrt(len(q)) + np.arange(i + 1)
+        weights = np.exp(scores - scores.max())
+        rows.append(weights @ V[: i + 1] / weights.sum())
+    return rows
+
+
+def all_together(attend):
+    def cross(Y, Z, Wq, Wk, Wv):
+        both = np.concatenate([Y, Z])
+        return attend(Y @ Wq, both @ Wk, both @ Wv)
+
+    return cross
+
+
+def all_together_in_pieces(Y, Z, Wq, Wk, Wv):
+    """Sums of exponentials over each side, then one division."""
+    above, below = 0.0, 0.0
+    for X in (Y, Z):
+        e = np.exp(Y @ Wq @ (X @ Wk).T / np.sqrt(Wq.shape[1]))
+        above, below = above + e @ (X @ Wv), below + e.sum(axis=1, keepdims=True)
+    return above / below
+
+
+def heads_in_blocks(X, heads, Wo):
     width = heads[0][2].shape[1]
-    return sum(
+    return [
         with_einsum(X @ Wq, X @ Wk, X @ Wv) @ Wo[i * width : (i + 1) * width]
         for i, (Wq, Wk, Wv) in enumerate(heads)
-    )
+    ]
 
 
 def heads_as_a_batch(X, heads, Wo):
     Q, K, V = (np.stack([X @ head[role] for head in heads]) for role in range(3))
-    Y = package.attention(Q, K, V)
-    return Y.transpose(1, 0, 2).reshape(len(X), -1) @ Wo
+    return package.attention(Q, K, V) @ Wo.reshape(len(heads), -1, X.shape[1])
+
+
+def heads_silenced(X, heads, Wo):
+    """All of it without the head, and the difference."""
+    blocks = []
+    for t in range(len(heads)):
+        silent = [(Wq, Wk, 0 * Wv if s == t else Wv) for s, (Wq, Wk, Wv) in enumerate(heads)]
+        blocks.append(package.multi_head(X, heads, Wo) - package.multi_head(X, silent, Wo))
+    return np.stack(blocks)
 
 
 SHAPES = [(7, 3), (5, 3), (5, 5), (7, 4), (5, 4), (5, 8), (8, 7), (5, 7)]
@@ -135,16 +181,21 @@ RIGHT = {
     ],
     "attention": [(package.attention,), (with_loops,), (with_einsum,), (with_logarithms,),
                   (divided_last,)],
-    "causal_attention": [(package.causal_attention,), (causal_with_loops,),
-                         (causal_with_added_mask,), (causal_with_a_very_large_number,),
-                         (causal_in_place,)],
-    "cross_attention": [
-        (package.cross_attention,),
-        (lambda Y, Z, Wq, Wk, Wv: with_loops(Y @ Wq, Z @ Wk, Z @ Wv),),
-        (lambda Y, Z, Wq, Wk, Wv: package.attention(Y @ Wq @ Wk.T * (Z.shape[1] / Wq.shape[1])
-                                                    ** 0.5, Z, Z) @ Wv,),
+    "causal_attention": [
+        (causal_by_rows,),
+        *(
+            (nearest_most(causal),)
+            for causal in [package.causal_attention, causal_with_loops, causal_with_added_mask,
+                           causal_with_a_very_large_number, causal_in_place]
+        ),
     ],
-    "multi_head": [(package.multi_head,), (heads_as_a_sum,), (heads_as_a_batch,)],
+    "cross_attention": [
+        (all_together(package.attention),),
+        (all_together(with_loops),),
+        (all_together_in_pieces,),
+        (lambda Y, Z, Wq, Wk, Wv: package.cross_attention(Y, np.vstack([Z, Y]), Wq, Wk, Wv),),
+    ],
+    "multi_head": [(heads_in_blocks,), (heads_as_a_batch,), (heads_silenced,)],
     "parameters": [
         (T * d * (2 * m + l) + T * l * d,),
         ("2*T*d*(m + l)",),
@@ -288,13 +339,16 @@ def test_what_knows_few_tokens_alone_is_wrong(seed):
     def window(Q, K, V):
         visible = package.causal_mask(len(Q)) & ~package.causal_mask(len(Q)).T
         near = np.abs(np.subtract.outer(np.arange(len(Q)), np.arange(len(Q)))) < 6
-        return package.attention(Q, K, V, (visible | np.eye(len(Q), dtype=bool)) & near)
+        visible = (visible | np.eye(len(Q), dtype=bool)) & near
+        return nearest_most(lambda *placed: package.attention(*placed, visible))(Q, K, V)
 
     def four_keys(Y, Z, Wq, Wk, Wv):
-        return package.cross_attention(Y, Z[:4], Wq, Wk, Wv)
+        return all_together(package.attention)(Y, Z[:4], Wq, Wk, Wv)
 
     def four_heads(X, heads, Wo):
-        return package.multi_head(X, heads[:4], Wo[: 4 * heads[0][2].shape[1]])
+        blocks = heads_as_a_batch(X, heads, Wo)
+        blocks[4:] = 0
+        return blocks
 
     for name, answer in [("causal_attention", window), ("cross_attention", four_keys),
                          ("multi_head", four_heads)]:  # fmt: skip
@@ -307,7 +361,7 @@ def test_single_precision_is_right():
     def single(f):
         return lambda *args: f(*(np.asarray(a, np.float32) for a in args))
 
-    for name, f in [("attention", divided_last), ("cross_attention", package.cross_attention)]:
+    for name, f in [("attention", divided_last), ("cross_attention", all_together(divided_last))]:
         for seed in range(1, 20):
             getattr(check, name).seed = seed
             assert outcome_of(name, single(f)) is Outcome.RIGHT
@@ -352,8 +406,50 @@ def test_a_first_row_that_is_not_the_first_value_is_shown():
     assert "row 1 of the result should be" in feedback.says
 
 
+def distance(Q):
+    return np.subtract.outer(np.arange(len(Q)), np.arange(len(Q)))
+
+
+def scored(Q, K):
+    return Q @ K.T / np.sqrt(Q.shape[1]) - distance(Q)
+
+
 def masked(visible, Q, K, V, hidden=-np.inf):
-    return package.softmax(np.where(visible, Q @ K.T / np.sqrt(Q.shape[1]), hidden)) @ V
+    return package.softmax(np.where(visible, scored(Q, K), hidden)) @ V
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]) * np.exp(-distance(Q)),
+        lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]) - distance(Q) ** 2,
+        lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]) - np.minimum(distance(Q), 5),
+        lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]) - distance(Q) / 2,
+        lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]) - np.log1p(np.abs(distance(Q))),
+        lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1]) - np.arange(len(Q)),
+    ],
+)
+def test_distances_that_count_otherwise_are_wrong(scores):
+    feedback = check.causal_attention(
+        lambda Q, K, V: package.softmax(np.where(distance(Q) >= 0, scores(Q, K), -np.inf)) @ V
+    )
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "name"),
+    [
+        (lambda Q, K: scored(Q, K) + distance(Q), "the distance forgotten"),
+        (lambda Q, K: scored(Q, K) + 2 * distance(Q), "the distance added"),
+        (lambda Q, K: (Q @ K.T - distance(Q)) / np.sqrt(Q.shape[1]),
+         "the distance divided by √m too"),
+    ],
+)  # fmt: skip
+def test_a_distance_that_went_wrong_is_named(scores, name):
+    feedback = check.causal_attention(
+        lambda Q, K, V: package.softmax(np.where(distance(Q) >= 0, scores(Q, K), -np.inf)) @ V
+    )
+    assert (feedback.misconception, feedback.earned) == (name, 0)
 
 
 def test_a_mask_that_a_large_score_can_climb_over_is_not_right():
@@ -377,7 +473,7 @@ def test_later_values_that_come_in_beside_the_weights_are_no_fault_of_the_mask(s
 
 def test_a_softmax_that_underflows_is_not_right_however_large_the_scores():
     def naive(Q, K, V):
-        e = np.where(package.causal_mask(len(Q)), np.exp(Q @ K.T / np.sqrt(Q.shape[1])), 0)
+        e = np.where(package.causal_mask(len(Q)), np.exp(scored(Q, K)), 0)
         return e / e.sum(axis=1, keepdims=True) @ V
 
     feedback = check.causal_attention(naive)
@@ -386,7 +482,7 @@ def test_a_softmax_that_underflows_is_not_right_however_large_the_scores():
 
 def test_the_largest_score_taken_before_masking_is_recognized():
     def row_max_too_early(Q, K, V):
-        scores = Q @ K.T / np.sqrt(Q.shape[1])
+        scores = scored(Q, K)
         e = np.exp(scores - scores.max(axis=1, keepdims=True)) * package.causal_mask(len(Q))
         return e / e.sum(axis=1, keepdims=True) @ V
 
@@ -410,7 +506,7 @@ def test_hiding_the_token_itself_is_recognized_also_where_the_first_row_was_patc
 
 def test_causal_attention_for_three_tokens_alone_is_not_right():
     fixed = np.tril(np.ones((3, 3), dtype=bool))
-    feedback = check.causal_attention(lambda Q, K, V: package.attention(Q, K, V, fixed))
+    feedback = check.causal_attention(lambda Q, K, V: masked(fixed, Q, K, V))
     assert feedback.outcome is Outcome.UNCHECKED
 
 
@@ -419,34 +515,62 @@ def test_causal_attention_for_three_tokens_alone_is_not_right():
 
 def test_cross_attention_for_equal_lengths_alone_is_not_right():
     def equal_lengths(Y, Z, Wq, Wk, Wv):
-        return check._mask(np.ones((len(Y), len(Y)), dtype=bool), Y @ Wq, Z @ Wk, Z @ Wv)
+        return all_together(package.attention)(Y, Y + (Z - Y), Wq, Wk, Wv)
 
     assert outcome_of("cross_attention", equal_lengths) is Outcome.UNCHECKED
 
 
 def test_wk_and_wq_exchanged_is_wrong():
     exchanged = check.cross_attention(
-        lambda Y, Z, Wq, Wk, Wv: package.cross_attention(Y, Z, Wk, Wq, Wv)
+        lambda Y, Z, Wq, Wk, Wv: all_together_in_pieces(Y, Z, Wk, Wq, Wv)
     )
     assert exchanged.outcome is Outcome.WRONG
-    assert exchanged.says.startswith("Queries come from Y, keys and values from Z.")
+    assert exchanged.says.startswith("Queries come from Y, keys and values from Z and Y together.")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda Y, Z, Wq, Wk, Wv: all_together_in_pieces(Y, np.vstack([Z, Y]), Wq, Wk, Wv),
+        lambda Y, Z, Wq, Wk, Wv: all_together_in_pieces(Y, Z[:1], Wq, Wk, Wv),
+        lambda Y, Z, Wq, Wk, Wv: all_together(package.attention)(Y, Z * 1.001, Wq, Wk, Wv),
+        lambda Y, Z, Wq, Wk, Wv: package.cross_attention(Y, Z, Wq, Wk, Wv) + Y @ Wv,
+        lambda Y, Z, Wq, Wk, Wv: package.attention(
+            Y @ Wq, np.vstack([Z, Y]) @ Wk, np.vstack([Y, Z]) @ Wv
+        ),
+    ],
+)
+def test_other_ways_to_ask_both_sides_are_wrong(wrong):
+    assert check.cross_attention(wrong).outcome is Outcome.WRONG
 
 
 def test_only_the_first_head_or_the_mean_of_heads_is_wrong():
     def first_only(X, heads, Wo):
-        return package.multi_head(X, heads[:1] * len(heads), Wo)
+        return heads_as_a_batch(X, heads[:1] * len(heads), Wo)
 
-    def mean(X, heads, Wo):
-        return package.multi_head(X, heads, Wo) / len(heads)
+    def doubled(X, heads, Wo):
+        return 2 * heads_as_a_batch(X, heads, Wo)
 
-    assert outcome_of("multi_head", first_only) is Outcome.WRONG
-    assert outcome_of("multi_head", mean) is Outcome.WRONG
+    def one_row_late(X, heads, Wo):
+        return heads_as_a_batch(X, heads, np.roll(Wo, 1, axis=0))
+
+    def evenly(X, heads, Wo):
+        return np.stack([package.multi_head(X, heads, Wo) / len(heads)] * len(heads))
+
+    for wrong in (first_only, doubled, one_row_late, evenly):
+        assert outcome_of("multi_head", wrong) is Outcome.WRONG
 
 
-def test_multi_head_that_knows_two_heads_only_is_not_right():
+def test_the_sum_of_all_heads_is_told_the_shape():
+    feedback = check.multi_head(package.multi_head)
+    assert feedback.outcome is Outcome.UNCHECKED
+    assert "shape (2, 4); shape (2, 2, 4) was expected" in feedback.says
+
+
+def test_heads_for_two_only_are_not_right():
     def two(X, heads, Wo):
         first, second = heads
-        return package.multi_head(X, [first, second], Wo)
+        return heads_as_a_batch(X, [first, second], Wo)
 
     assert outcome_of("multi_head", two) is Outcome.UNCHECKED
 
@@ -483,13 +607,13 @@ def test_formulas_that_are_right_for_small_sizes_alone_are_wrong():
 
 
 def test_outputs_that_do_not_fit_w_o_are_told_what_fits():
-    def added(X, heads, Wo):
-        return sum(package.attention(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads) @ Wo
+    def whole(X, heads, Wo):
+        return [package.attention(X @ Wq, X @ Wk, X @ Wv) @ Wo for Wq, Wk, Wv in heads]
 
-    feedback = check.multi_head(added)
+    feedback = check.multi_head(whole)
     assert feedback.outcome is Outcome.UNCHECKED
     assert feedback.says.endswith(
-        "the 2 outputs of 2 columns have the 4 columns for which Wo has rows."
+        "Each of the 2 outputs has 2 columns, as many as its share of the 4 rows of Wo."
     )
     assert len(feedback.says) < 500
 
@@ -547,14 +671,11 @@ def nothing(Q, K, V):
 
 
 def built_on(attend):
-    def cross(Y, Z, Wq, Wk, Wv):
-        return attend(Y @ Wq, Z @ Wk, Z @ Wv)
-
     def heads(X, heads, Wo):
         outputs = [attend(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads]
-        return np.concatenate(outputs, axis=1) @ Wo
+        return [Y @ rows for Y, rows in zip(outputs, np.split(Wo, len(heads)), strict=True)]
 
-    return cross, heads
+    return all_together(attend), heads
 
 
 @pytest.mark.parametrize("attend", [unscaled, over_queries])

@@ -120,7 +120,9 @@ def repaired_row_by_row(Q, K, V, G):
 def line_of(student):
     return next(
         i
-        for i, (a, b) in enumerate(zip(check.worksheet(student), check.LINES, strict=True), 1)
+        for i, (a, b) in enumerate(
+            zip(check.worksheet(student), check.BACKWARD_LINES, strict=True), 1
+        )
         if a != b
     )
 
@@ -278,12 +280,14 @@ def test_a_gradient_that_works_for_one_token_only_is_refuted():
 
 def test_every_bug_is_one_line_that_the_definition_refutes():
     for number, bug in check.BUGS:
-        lines = [*check.LINES[: number - 1], bug, *check.LINES[number:]]
+        lines = [*check.BACKWARD_LINES[: number - 1], bug, *check.BACKWARD_LINES[number:]]
         found = check.run_lines(lines, *check.PAGE)
         pairs = zip(check.softmax_slopes(check.PAGE), found, strict=True)
         assert any(check.off(measured, array) for measured, array in pairs)
     right = zip(
-        check.softmax_slopes(check.PAGE), check.run_lines([*check.LINES], *check.PAGE), strict=True
+        check.softmax_slopes(check.PAGE),
+        check.run_lines([*check.BACKWARD_LINES], *check.PAGE),
+        strict=True,
     )
     assert not any(check.off(measured, array) for measured, array in right)
 

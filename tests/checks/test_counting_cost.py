@@ -45,28 +45,36 @@ def in_memory(student):
     return student, size, (n.mebibytes * 2**20 - size) // (4 * n.layers * groups)
 
 
+QKV = "2*l*d_att*(2*d_in - 1) + l*d_out*(2*d_att - 1)"
+THE_LECTURES = {
+    "parameters": "2*d_att*d_in + d_out*d_in + 2*d_out + 2",
+    "projections": "l*(2*d_in - 1)*(2*d_att + d_out)",
+    "attention": "2*l**2*d_att + 5*l**2 - 2*l + l*d_out*(2*l - 1)",
+    "feed_forward": "l*(4*d_out + 3)",
+}
+
 RIGHT = {
     "parameters": [
-        ("(2*d_att + d_out)*d_in + 2*Max(d_out + 1, 2)",),
-        (2 * d_att * d_in + d_out * d_in + 2 * d_out + 2,),
-        ("d_in·(2·d_att + d_out) + 2·(d_out + 1)",),
-        ("2*(d_att*d_in + 1) + d_out*(d_in + 2)",),
+        ("2*d_att*d_in + d_att*d_out + 3*Max(d_out + 2, 2)",),
+        (2 * d_att * d_in + d_out * d_att + 3 * d_out + 6,),
+        ("d_att·(2·d_in + d_out) + 3·(d_out + 2)",),
+        ("2*(d_att*d_in + 3) + d_out*(d_att + 3)",),
     ],
     "projections": [
-        (l * (2 * d_in - 1) * (2 * d_att + d_out),),
-        ("2·l·d_att·(2·d_in − 1) + l·d_out·(2·d_in − 1)",),
-        (sympy.expand(l * (2 * d_in - 1) * (2 * d_att + d_out)),),
-        ("Sum((2*d_in - 1)*(2*d_att + d_out), (i, 1, l))",),
+        (2 * l * d_att * (2 * d_in - 1) + l * d_out * (2 * d_att - 1),),
+        ("4·l·d_att·d_in − 2·l·d_att + 2·l·d_att·d_out − l·d_out",),
+        (sympy.factor(2 * l * d_att * (2 * d_in - 1) + l * d_out * (2 * d_att - 1)),),
+        ("Sum(2*d_att*(2*d_in - 1) + d_out*(2*d_att - 1), (i, 1, l))",),
     ],
     "attention": [
-        (2 * l**2 * d_att + 5 * l**2 - 2 * l + l * d_out * (2 * l - 1),),
-        ("l²·(2·d_att − 1) + l² + l·(2·(l − 1) + 3·l) + l·d_out·(2·l − 1)",),
-        ("sqrt(l**4)*(2*d_att + 5) - 2*l + 2*l**2*d_out - l*d_out",),
+        (2 * l**2 * d_att + l * d_att + 4 * l**2 - 2 * l + l * d_out * (2 * l - 1),),
+        ("l²·(2·d_att − 1) + l·d_att + l·(2·(l − 1) + 3·l) + l·d_out·(2·l − 1)",),
+        ("sqrt(l**4)*(2*d_att + 4) + l*(d_att - 2) + 2*l**2*d_out - l*d_out",),
     ],
     "feed_forward": [
-        (l * (4 * d_out + 3),),
-        ("2*l*(2*d_out - 1) + 2*l + 3*l",),
-        ("4.0*l*d_out + 3.0*l",),
+        (l * (6 * d_out + 8),),
+        ("3*l*(2*d_out - 1) + 3*l + 3*l + 5*l",),
+        ("6.0*l*d_out + 8.0*l",),
     ],
     "loss": [(3 * l - 1,), ("l + l + (l - 1)",), ("(6*l - 2)/2",), ("l*(3 - 1/l)",)],
     "kept": [(l * d_out, l**2), ("d_out*l", "l*l"), ("l*d_out", sympy.Sum(l, (i, 1, l)))],
@@ -105,6 +113,32 @@ RIGHT = {
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
+@pytest.mark.parametrize("name", THE_LECTURES)
+def test_a_formula_of_the_lecture_is_no_answer_and_is_named(name):
+    feedback = getattr(check, name)(THE_LECTURES[name])
+    assert feedback.misconception in ("the lecture's model", "the scores divided")
+    assert feedback.earned < feedback.points
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("parameters", "2*d_att*d_in + d_out*d_att + 2*d_out + 6"),
+        ("parameters", "2*d_att*d_in + d_in*d_att + 3*d_out + 6"),
+        ("parameters", "2*d_att*d_in + d_out*d_att + 3*d_out + 9"),
+        ("projections", "2*l*d_att*(2*d_in - 1) + l*d_att*(2*d_out - 1)"),
+        ("projections", "3*l*d_att*(2*d_in - 1) + l*d_out*(2*d_att - 1)"),
+        ("attention", "l**2*d_att + l**2*(2*d_att - 1) + 5*l**2 - 2*l + l*d_out*(2*l - 1)"),
+        ("attention", "l*d_in + l**2*(2*d_att - 1) + 5*l**2 - 2*l + l*d_out*(2*l - 1)"),
+        ("feed_forward", "l*(6*d_out + 6)"),
+        ("feed_forward", "l*(4*d_out + 5)"),
+    ],
+)
+def test_formulas_of_other_sisters_are_wrong(name, wrong):
+    feedback = getattr(check, name)(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
 def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_27_points():
     exercises = [getattr(check, name) for name in RIGHT]
     assert [e.number for e in exercises] == [f"6.{k}" for k in range(1, 14)]
@@ -115,9 +149,13 @@ def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_27_p
 @pytest.mark.parametrize(
     ("name", "answer", "term"),
     [
-        ("parameters", "2*d_att*d_in + d_out*d_in + 2*d_out + 3", "exactly 1 too much"),
-        ("projections", "l*2*d_in*(2*d_att + d_out)", "exactly 2·d_att·l and d_out·l too much"),
-        ("attention", "2*l**2*d_att + 5*l**2 - 2*l", "lacks 2·d_out·l²"),
+        ("parameters", "2*d_att*d_in + d_out*d_att + 3*d_out + 7", "exactly 1 too much"),
+        (
+            "projections",
+            "4*l*d_att*d_in + 2*l*d_out*d_att",
+            "exactly 2·d_att·l and d_out·l too much",
+        ),
+        ("attention", "2*l**2*d_att + l*d_att + 4*l**2 - 2*l", "lacks 2·d_out·l²"),
         ("loss", "3*l", "exactly 1 too much"),
         ("multi_head", "4*N*D**2 + N**2*D", "lacks exactly D·N²"),
         ("windowed", "4*N*D**2 + M**2*N*D", "lacks exactly D·M²·N"),
@@ -137,27 +175,27 @@ def test_a_wrong_formula_is_shown_sizes_at_which_it_fails():
 @pytest.mark.parametrize(
     ("name", "leading", "earned"),
     [
-        ("projections", "2*l*d_in*(2*d_att + d_out)", 2),
+        ("projections", "4*l*d_att*d_in + 2*l*d_out*d_att", 2),
         ("attention", "2*l**2*(d_att + d_out)", 2),
         ("attention", "2*l**2*(d_att + d_out) + 5*l**2", 2),
-        ("feed_forward", "4*l*d_out", 1),
+        ("feed_forward", "6*l*d_out", 1),
         ("projections", "2*l*d_in*(d_att + d_out)", 0),
         ("attention", "2*l**2*d_att", 0),
         ("attention", "2*l**2*(d_att + d_out) + d_in*l", 0),
         ("attention", "2*l**2*(d_att + d_out) + l**3", 0),
         ("feed_forward", "4*l**2", 0),
         ("loss", "3*l", 0),
-        ("parameters", "2*d_att*d_in + d_out*d_in", 0),
-        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) + l**2", 0),
-        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) + 7*l**2", 0),
-        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) - 100*l*d_att", 0),
-        ("projections", "l*(2*d_in-1)*(2*d_att+d_out) + 1000*l*d_att", 0),
-        ("projections", "2*l*d_in*(2*d_att+d_out) - d_att", 0),
-        ("projections", "-2*l*d_in*(2*d_att+d_out)", 0),
+        ("parameters", "2*d_att*d_in + d_out*d_att", 0),
+        ("projections", f"{QKV} + l**2", 0),
+        ("projections", f"{QKV} + 7*l**2", 0),
+        ("projections", f"{QKV} - 100*l*d_att", 0),
+        ("projections", f"{QKV} + 1000*l*d_att", 0),
+        ("projections", "4*l*d_att*d_in + 2*l*d_out*d_att - d_att", 0),
+        ("projections", "-4*l*d_att*d_in - 2*l*d_out*d_att", 0),
         ("attention", "2*l**2*(d_att+d_out) + 50*d_att**2", 0),
         ("attention", "2*l**2*(d_att+d_out) + 5*l**2 - 40*l*d_out", 0),
-        ("feed_forward", "4*l*d_out + 5*d_out", 0),
-        ("feed_forward", "4*l*d_out + 6*l", 1),
+        ("feed_forward", "6*l*d_out + 5*d_out", 0),
+        ("feed_forward", "6*l*d_out + 6*l", 1),
     ],
 )
 def test_leading_terms_alone_earn_one_point_less(name, leading, earned):
@@ -166,7 +204,7 @@ def test_leading_terms_alone_earn_one_point_less(name, leading, earned):
 
 
 def test_counts_are_compared_exactly_not_up_to_a_tolerance():
-    nearly = "l*(2*d_in - 1)*(2*d_att + d_out) + l/1000000"
+    nearly = f"{QKV} + l/1000000"
     assert check.projections(nearly).outcome is Outcome.WRONG
     assert check.loss("3*l - 1 + 1/10000").outcome is Outcome.WRONG
 
@@ -186,10 +224,10 @@ def test_a_formula_that_changes_its_mind_at_larger_sizes_is_wrong():
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
-        ("parameters", "2*d_att*d_in + d_out*d_in + 2*d_out + Max(2, d_in - 200)"),
-        ("parameters", "2*d_att*d_in + d_out*d_in + 2*d_out + Max(2, d_in - 5000)"),
-        ("projections", "Min(l, 8)*(2*d_in - 1)*(2*d_att + d_out)"),
-        ("feed_forward", "l*(4*Min(d_out, 40) + 3)"),
+        ("parameters", "2*d_att*d_in + d_out*d_att + 3*d_out + Max(6, d_in - 200)"),
+        ("parameters", "2*d_att*d_in + d_out*d_att + 3*d_out + Max(6, d_in - 5000)"),
+        ("projections", f"Min(l, 8)*({QKV})/l"),
+        ("feed_forward", "l*(6*Min(d_out, 40) + 8)"),
         ("multi_head", "4*N*D**2 + 2*N*Min(N, 512)*D"),
         ("multi_head", "4*N*D**2 + 2*N**2*D/T"),
         ("windowed", "4*N*D**2 + 2*Min(M, 5)**2*N*D"),
@@ -206,13 +244,14 @@ def test_a_formula_that_is_right_at_small_sizes_only_is_wrong(name, answer):
     [
         (
             "attention",
-            "l**2*(2*d_att - 1) + 5*l**2 - 2*l + l*d_out*(2*l - 1)",
-            {"the division by √d_att forgotten", "the exponentials forgotten",
-             "the subtraction of the maximum forgotten", "the division by the sum forgotten"},
+            "l*d_att + l**2*(2*d_att - 1) + 4*l**2 - 2*l + l*d_out*(2*l - 1)",
+            {"the exponentials forgotten", "the subtraction of the maximum forgotten",
+             "the division by the sum forgotten"},
         ),
         ("loss", "2*l - 1", {"the squares forgotten", "the subtractions forgotten"}),
-        ("feed_forward", "4*l*d_out + l",
-         {"the ReLU taken as free", "the product with w_2 taken as one FLOP"}),
+        ("feed_forward", "6*l*d_out + 5*l", {"the ReLU taken as free", "the bias taken as free"}),
+        ("parameters", "2*d_att*d_in + d_out*d_att + 3*d_out + 3",
+         {"w_2 forgotten", "b_1 forgotten"}),
         ("multi_head", "2*N**2*D + 3*N*D*D",
          {"the output projection forgotten", "one of queries, keys and values forgotten"}),
     ],

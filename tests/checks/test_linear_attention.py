@@ -21,49 +21,93 @@ circle = 2 * np.pi * np.arange(8) / 8
 POINTS = 3 * np.stack([np.cos(circle), np.sin(circle)], axis=1)
 
 
-def separable_by_loops(Q, K, V):
-    """Key by key: a d×l matrix grows, and nothing else is kept."""
-    Q, K = np.exp(Q), np.exp(K)
-    state = np.zeros((K.shape[1], V.shape[1]))
-    for k, v in zip(K, V, strict=True):
-        state = state + np.outer(k, v)
-    return (Q / Q.sum(axis=1)[:, None]) @ (state / K.sum(axis=0)[:, None])
+def softmaxes(Q, K):
+    return attention.softmax(Q), attention.softmax(K, axis=0)
 
 
-def separable_by_einsum(Q, K, V):
-    S = np.exp(Q) / np.einsum("ic->i", np.exp(Q))[:, None]
-    T = np.exp(K) / np.einsum("jc->c", np.exp(K))
-    return np.einsum("ic,ce->ie", S, np.einsum("jc,je->ce", T, V))
+def looked_at(Q, K, U):
+    S, T = softmaxes(Q, K)
+    return T @ (S.T @ U) / (T @ S.sum(axis=0)[:, None])
 
 
-def linear_by_loops(Q, K, V, phi):
-    s, z = 0.0, 0.0
-    for k, v in zip(K, V, strict=True):
-        s, z = s + np.outer(phi(k), v), z + phi(k)
-    return [phi(q) @ s / (phi(q) @ z) for q in Q]
+def looked_at_by_loops(Q, K, U):
+    """Query by query: a d×l matrix grows, and a vector; the columns of K need no normalizing."""
+    Q, K = np.exp(Q), np.exp(K) / np.exp(K).sum(axis=0)
+    heard, seen = np.zeros((K.shape[1], U.shape[1])), np.zeros(K.shape[1])
+    for q, u in zip(Q, U, strict=True):
+        s = q / q.sum()
+        heard, seen = heard + np.outer(s, u), seen + s
+    return [k @ heard / (k @ seen) for k in K]
 
 
-def linear_with_a_column_of_ones(Q, K, V, phi):
-    """Numerator and denominator in one product: the values get a column of ones."""
-    both = phi(Q) @ (phi(K).T @ np.hstack([V, np.ones((len(V), 1))]))
+def looked_at_with_a_column_of_ones(Q, K, U):
+    S, T = softmaxes(Q, K)
+    both = np.einsum("jc,ce->je", T, np.einsum("ic,ie->ce", S, np.c_[U, np.ones(len(U))]))
     return both[:, :-1] / both[:, -1:]
 
 
-def softmax_with_matrices(Q, K, V):
+def others(Q, K, V, phi):
+    F, G = phi(Q), phi(K)
+    own = np.einsum("ic,ic->i", F, G)[:, None]
+    return (F @ (G.T @ V) - own * V) / (F @ G.sum(axis=0)[:, None] - own)
+
+
+def others_before_and_after(Q, K, V, phi):
+    """Sums of all that comes before and of all that comes after, so that nothing is taken away."""
+    pairs = np.einsum("ic,ie->ice", phi(K), np.hstack([V, np.ones((len(V), 1))]))
+    none = np.zeros_like(pairs[:1])
+    before = np.concatenate([none, np.cumsum(pairs, axis=0)[:-1]])
+    after = np.concatenate([np.cumsum(pairs[::-1], axis=0)[::-1][1:], none])
+    both = np.einsum("ic,ice->ie", phi(Q), before + after)
+    return both[:, :-1] / both[:, -1:]
+
+
+def others_by_loops(Q, K, V, phi):
+    s, z = 0.0, 0.0
+    for k, v in zip(K, V, strict=True):
+        s, z = s + np.outer(phi(k), v), z + phi(k)
+    return [
+        phi(q) @ (s - np.outer(phi(k), v)) / (phi(q) @ (z - phi(k)))
+        for q, k, v in zip(Q, K, V, strict=True)
+    ]
+
+
+def others_with_a_column_of_ones(Q, K, V, phi):
+    """Numerator and denominator in one product: the values get a column of ones."""
+    ones = np.hstack([V, np.ones((len(V), 1))])
+    both = phi(Q) @ (phi(K).T @ ones) - (phi(Q) * phi(K)).sum(axis=1)[:, None] * ones
+    return both[:, :-1] / both[:, -1:]
+
+
+def slots_with_matrices(Q, K, V):
     A = np.exp(Q @ K.T)
-    return np.linalg.inv(np.diag(A @ np.ones(len(K)))) @ A @ V
+    B = A @ np.linalg.inv(np.diag(np.ones(len(Q)) @ A))
+    return np.linalg.inv(np.diag(B @ np.ones(len(K)))) @ B @ V
 
 
 def stabilized(Q, K, V):
+    """What is added to all scores of a key cancels first."""
     S = Q @ K.T
-    A = np.exp(S - S.max())
-    return A @ V / (A @ np.ones((len(K), 1)))
+    A = np.exp(S - S.max(axis=0))
+    B = A / (np.ones((1, len(Q))) @ A)
+    return B @ V / (B @ np.ones((len(K), 1)))
 
 
 def in_single_precision(Q, K, V):
-    Q, K, V = (x.astype(np.float32) for x in (Q, K, V))
-    A = np.exp(Q @ K.T)
-    return A @ V / A.sum(axis=1, keepdims=True)
+    return slots_by_softmax(*(x.astype(np.float32) for x in (Q, K, V)))
+
+
+def slots_by_softmax(Q, K, V):
+    B = attention.softmax(Q @ K.T, axis=0)
+    return B @ V / B.sum(axis=1, keepdims=True)
+
+
+def slots_by_loops(Q, K, V):
+    rows = []
+    for q in Q:
+        shares = [np.exp(q @ k) / sum(np.exp(other @ k) for other in Q) for k in K]
+        rows.append(sum(b * v for b, v in zip(shares, V, strict=True)) / sum(shares))
+    return rows
 
 
 def windowed_by_sums(Q, K, V, phi, w):
@@ -104,11 +148,10 @@ RIGHT = {
         ([lambda T, S: np.einsum("ic,jc->i", S, T), lambda S: S.sum(axis=1), lambda one_n: one_n],),
     ],
     "separable": [
-        (attention.separable_attention,),
-        (separable_by_loops,),
-        (separable_by_einsum,),
-        (lambda Q, K, V: np.einsum("ic,jc,je->ie", attention.softmax(Q),
-                                   attention.softmax(K, axis=0), V, optimize=True),),
+        (looked_at,),
+        (looked_at_by_loops,),
+        (looked_at_with_a_column_of_ones,),
+        (lambda Q, K, U: attention.linear_attention(*softmaxes(Q, K)[::-1], U, phi=lambda x: x),),
     ],
     "full_rank": [
         ([[1], [2], [3]], [[1], [2], [3]]),
@@ -118,21 +161,20 @@ RIGHT = {
         (np.linspace(-2, 2, 50)[:, None], np.linspace(-2, 2, 50)[:, None]),
     ],
     "normalized": [
-        (softmax_with_matrices,),
-        (lambda Q, K, V: np.diag(1 / np.exp(Q @ K.T).sum(1)) @ np.exp(Q @ K.T) @ V,),
+        (slots_with_matrices,),
         (stabilized,),
         (in_single_precision,),
-        (lambda Q, K, V: [sum(np.exp(q @ k) * v for k, v in zip(K, V, strict=True))
-                          / sum(np.exp(q @ k) for k in K) for q in Q],),
+        (slots_by_softmax,),
+        (slots_by_loops,),
     ],
     "shape_of_scores": [(n, n), ("n", "n"), ("n*d/d", sympy.Symbol("n", positive=True))],
     "negative": [(4, -0.1), ("-1/3", "5/2"), (sympy.Rational(1, 10), -3), (-100, 0.005),
                  (3, -1e-12), (1e9, -1e-10), (-1e200, 1e-250)],
     "linear": [
-        (attention.linear_attention,),
-        (linear_by_loops,),
-        (linear_with_a_column_of_ones,),
-        (lambda Q, K, V, phi: (phi(Q) @ (phi(K).T @ V)) / (phi(Q) @ phi(K).sum(axis=0))[:, None],),
+        (others,),
+        (others_by_loops,),
+        (others_with_a_column_of_ones,),
+        (others_before_and_after,),
     ],
     "cost": [(4 * n * m * d,), ("2·n·m·d + 2·n·m·d",), ("4*n*m*d + 3*n*m - m*d - n - m",)],
     "windowed": [(windowed_by_sums,), (windowed_by_walking,)],
@@ -204,20 +246,22 @@ def test_lines_that_are_not_functions_of_the_named_matrices_could_not_be_checked
 # -- 8.2 and 8.7 -----------------------------------------------------------------------------------
 
 
-def rows_kept_in_a_list(Q, K, V):
-    T = attention.softmax(K, axis=0).T
-    weights = [q @ T for q in attention.softmax(Q)]
-    return np.stack([w @ V for w in weights])
+def keys_kept_in_a_list(Q, K, U):
+    S, T = softmaxes(Q, K)
+    weights = [S @ t for t in T]
+    return np.stack([w @ U / w.sum() for w in weights])
 
 
-def phi_rows_kept_in_a_list(Q, K, V, phi):
+def others_kept_in_a_list(Q, K, V, phi):
     weights = [phi(K) @ q for q in phi(Q)]
+    for i, w in enumerate(weights):
+        w[i] = 0
     return np.stack([w @ V / w.sum() for w in weights])
 
 
 @pytest.mark.parametrize(
     ("exercise", "function"),
-    [(check.separable, rows_kept_in_a_list), (check.linear, phi_rows_kept_in_a_list)],
+    [(check.separable, keys_kept_in_a_list), (check.linear, others_kept_in_a_list)],
 )
 def test_weights_that_hide_in_a_list_of_rows_are_seen(exercise, function):
     feedback = exercise(function)
@@ -227,19 +271,19 @@ def test_weights_that_hide_in_a_list_of_rows_are_seen(exercise, function):
 
 
 def test_one_einsum_without_a_path_is_a_loop_over_all_pairs():
-    def all_at_once(Q, K, V):
-        S, T = attention.softmax(Q), attention.softmax(K, axis=0)
-        return np.einsum("ic,jc,je->ie", S, T, V)
+    def all_at_once(Q, K, U):
+        S, T = softmaxes(Q, K)
+        return np.einsum("ic,jc,ie->je", S, T, U) / (T @ S.sum(axis=0)[:, None])
 
     feedback = check.separable(all_at_once)
-    assert feedback.misconception == "one query at a time"
+    assert feedback.misconception == "one key at a time"
     assert feedback.earned == 1
 
 
 def test_an_array_of_n_by_n_truth_values_is_seen_too():
-    def wasteful(Q, K, V):
+    def wasteful(Q, K, U):
         np.ones((len(Q), len(K)), dtype=bool)
-        return attention.separable_attention(Q, K, V)
+        return looked_at(Q, K, U)
 
     feedback = check.separable(wasteful)
     assert "200×200 by ones in `np.ones((len(Q), len(K)), dtype=bool)`" in feedback.says
@@ -247,9 +291,8 @@ def test_an_array_of_n_by_n_truth_values_is_seen_too():
 
 
 def test_numbers_that_leave_their_arrays_cannot_be_counted():
-    def secretive(Q, K, V):
-        Q = np.array([[float(x) for x in row] for row in Q])
-        return attention.separable_attention(Q, K, V)
+    def secretive(Q, K, U):
+        return looked_at(np.array([[float(x) for x in row] for row in Q]), K, U)
 
     feedback = check.separable(secretive)
     assert feedback.earned == 1
@@ -257,33 +300,30 @@ def test_numbers_that_leave_their_arrays_cannot_be_counted():
 
 
 def wasted_work_before(rounds):
-    def by_query(Q, K, V):
+    def by_key(Q, K, U):
         for _ in range(rounds):
             attention.softmax(Q)
-        T = attention.softmax(K, axis=0).T
-        return np.stack([(q @ T) @ V for q in attention.softmax(Q)])
+        S, T = softmaxes(Q, K)
+        return np.stack([(S @ t) @ U / (S @ t).sum() for t in T])
 
-    return by_query
+    return by_key
 
 
 @pytest.mark.parametrize("rounds", [0, 5, 400])
 def test_wasted_work_hides_no_square(rounds):
     feedback = check.separable(wasted_work_before(rounds))
     assert feedback.earned == 1
-    assert feedback.misconception == "one query at a time"
-    assert "Your code takes 9·n² + " in feedback.says
+    assert feedback.misconception == "one key at a time"
+    assert "·n² + " in feedback.says
 
 
-def in_chunks(Q, K, V, size=64):
+def in_chunks(Q, K, U, size=64):
     """Linear, though every n up to 64 looks square."""
-    S, T = attention.softmax(Q), attention.softmax(K, axis=0)
-    far, out = 0.0, []
+    S, T = softmaxes(Q, K)
     for i in range(0, len(T), size):
-        far = far + T[i : i + size].T @ V[i : i + size]
         near = S[i : i + size] @ T[i : i + size].T
         near * 1.0
-    out = S @ far
-    return out
+    return looked_at(Q, K, U)
 
 
 def test_work_in_blocks_is_linear_however_large_the_blocks():
@@ -293,33 +333,40 @@ def test_work_in_blocks_is_linear_however_large_the_blocks():
 
 def with_diagonal(Q, K, V, phi):
     F, G = phi(Q), phi(K)
-    return np.diag(1 / (F @ G.sum(axis=0))) @ (F @ (G.T @ V))
+    own = (F * G).sum(axis=1)
+    return np.diag(1 / (F @ G.sum(axis=0) - own)) @ (F @ (G.T @ V) - own[:, None] * V)
 
 
 def test_a_full_array_that_is_no_weights_is_named_by_what_made_it():
     feedback = check.linear(with_diagonal)
     assert feedback.earned == 1
     assert feedback.misconception is None
-    assert "200×200 by diag in `return np.diag(1 / (F @ G.sum(axis=0)))" in feedback.says
+    assert "200×200 by diag in `return np.diag(1 / (F @ G.sum(axis=0) - own))" in feedback.says
+
+
+def by_sums(above):
+    """The numbers above, divided by what the weights of a key sum to."""
+    return lambda Q, K, U: (
+        above(*softmaxes(Q, K), U) / above(*softmaxes(Q, K), np.ones((len(U), 1)))
+    )
 
 
 ODD_BUT_LINEAR = {
-    "multi_dot": lambda Q, K, V: np.linalg.multi_dot(
-        [attention.softmax(Q), attention.softmax(K, axis=0).T, V]
+    "multi_dot": by_sums(lambda S, T, U: np.linalg.multi_dot([T, S.T, U])),
+    "einsum in list form": by_sums(
+        lambda S, T, U: np.einsum(T, [2, 1], np.einsum(S, [0, 1], U, [0, 3], [1, 3]), [1, 3])
     ),
-    "einsum in list form": lambda Q, K, V: np.einsum(
-        attention.softmax(Q), [0, 1],
-        np.einsum(attention.softmax(K, axis=0), [2, 1], V, [2, 3], [1, 3]), [1, 3], [0, 3],
+    "matrix_transpose": by_sums(lambda S, T, U: T @ (np.matrix_transpose(S) @ U)),
+    "an assertion left inside": by_sums(
+        lambda S, T, U: np.allclose(S.sum(axis=1), 1) and T @ (S.T @ U)
     ),
-    "matrix_transpose": lambda Q, K, V: attention.softmax(Q)
-    @ (np.matrix_transpose(attention.softmax(K, axis=0)) @ V),
-    "an assertion left inside": lambda Q, K, V: (
-        np.allclose(attention.softmax(Q).sum(axis=1), 1)
-        and attention.softmax(Q) @ (attention.softmax(K, axis=0).T @ V)
+    "apply_along_axis": lambda Q, K, U: looked_at(
+        np.log(np.apply_along_axis(attention.softmax, 1, Q)), K, U
     ),
-    "apply_along_axis": lambda Q, K, V: np.apply_along_axis(attention.softmax, 1, Q)
-    @ (attention.softmax(K, axis=0).T @ V),
-}  # fmt: skip
+    "the columns of K not normalized": lambda Q, K, U: attention.linear_attention(
+        np.exp(K) / np.exp(K).sum(axis=0), attention.softmax(Q), U, phi=lambda x: 7 * x
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ODD_BUT_LINEAR)
@@ -329,11 +376,9 @@ def test_right_answers_in_odd_forms_are_counted(name):
 
 
 UNCOUNTED = {
-    "an inverse": lambda Q, K, V: (
-        np.linalg.inv(np.diag(np.ones(len(Q)))) @ attention.separable_attention(Q, K, V)
-    ),
-    "str": lambda Q, K, V: attention.separable_attention(
-        np.array([[float(f"{x:.17g}") for x in row] for row in Q]), K, V
+    "an inverse": lambda Q, K, U: np.linalg.inv(np.diag(np.ones(len(Q)))) @ looked_at(Q, K, U),
+    "str": lambda Q, K, U: looked_at(
+        np.array([[float(f"{x:.17g}") for x in row] for row in Q]), K, U
     ),
 }
 
@@ -346,16 +391,16 @@ def test_what_cannot_be_counted_keeps_the_point_for_right_numbers(name):
 
 
 def test_a_function_that_is_right_for_square_shapes_only_is_not_right():
-    def square_only(Q, K, V):
-        assert Q.shape == V.shape
-        return attention.separable_attention(Q, K, V)
+    def square_only(Q, K, U):
+        assert Q.shape == U.shape
+        return looked_at(Q, K, U)
 
     assert check.separable(square_only).outcome is Outcome.UNCHECKED
 
 
 def test_linear_attention_with_a_feature_map_of_its_own_is_wrong():
     def stubborn(Q, K, V, phi):
-        return attention.linear_attention(Q, K, V)
+        return others(Q, K, V, attention.elu_plus_one)
 
     feedback = check.linear(stubborn)
     assert feedback.outcome is Outcome.WRONG
@@ -363,72 +408,134 @@ def test_linear_attention_with_a_feature_map_of_its_own_is_wrong():
 
 
 def test_a_function_that_overwrites_its_input_fools_nobody():
-    def cheat(Q, K, V):
+    def cheat(Q, K, U):
         Q[:], K[:] = 0.0, 0.0
-        return attention.separable_attention(Q, K, V)
+        return looked_at(Q, K, U)
 
     assert check.separable(cheat).outcome is Outcome.WRONG
 
 
-def clipped(Q, K, V):
-    return attention.separable_attention(np.clip(Q, -5, 5), K, V)
+def clipped(Q, K, U):
+    return looked_at(np.clip(Q, -5, 5), K, U)
 
 
-def mildly_clipped(Q, K, V):
-    return attention.separable_attention(np.clip(Q, -2, 2), K, V)
+def mildly_clipped(Q, K, U):
+    return looked_at(np.clip(Q, -2, 2), K, U)
 
 
-def wrong_axis_for_one_token(Q, K, V):
-    if len(Q) == 1:
-        return attention.softmax(Q, axis=0) @ (attention.softmax(K, axis=0).T @ V)
-    return attention.separable_attention(Q, K, V)
+def wrong_axis_for_one_token(Q, K, U):
+    return 2 * looked_at(Q, K, U) if len(Q) == 1 else looked_at(Q, K, U)
 
 
-def nearly(Q, K, V):
-    return attention.separable_attention(Q, K, V) * 1.00001
+def nearly(Q, K, U):
+    return looked_at(Q, K, U) * 1.00001
 
 
-def first_features_only(Q, K, V):
+def first_features_only(Q, K, U):
     """Right up to twelve features."""
-    S, T = attention.softmax(Q), attention.softmax(K, axis=0)
-    return S[:, :12] @ (T[:, :12].T @ V)
+    S, T = softmaxes(Q, K)
+    S, T = S[:, :12], T[:, :12]
+    return T @ (S.T @ U) / (T @ S.sum(axis=0)[:, None])
 
 
 @pytest.mark.parametrize(
     "wrong", [clipped, mildly_clipped, wrong_axis_for_one_token, nearly, first_features_only]
 )
-def test_separable_attention_that_is_wrong_somewhere_is_wrong(wrong):
-    feedback = next(f for f in (check.separable(wrong) for _ in range(20)) if f.earned < 3)
+def test_an_answer_to_who_looked_at_me_that_is_wrong_somewhere_is_wrong(wrong):
+    feedback = next(f for f in (check.separable(wrong) for _ in range(30)) if f.earned < 3)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
     assert "should be" in feedback.says
 
 
-def linear_with(denominator):
+CHEAP_MISTAKES = {
+    "what the queries hear from the keys": lambda S, T, U: S @ (T.T @ U),
+    "not normalized": lambda S, T, U: T @ (S.T @ U),
+    "divided by the number of queries": lambda S, T, U: T @ (S.T @ U) / len(U),
+}
+
+
+@pytest.mark.parametrize("name", CHEAP_MISTAKES)
+def test_a_mistake_about_the_keys_is_named_whatever_it_costs(name):
+    feedback = check.separable(lambda Q, K, U: CHEAP_MISTAKES[name](*softmaxes(Q, K), U))
+    assert (feedback.misconception, feedback.earned) == (name, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda S, T, U: T @ (S.T @ U) / (T @ T.sum(axis=0)[:, None]),
+        lambda S, T, U: T @ (S.T @ U) / (S @ T.sum(axis=0)[:, None]),
+        lambda S, T, U: S @ (T.T @ U) / (S @ T.sum(axis=0)[:, None]),
+        lambda S, T, U: T @ (S.T @ U) / S.sum(axis=0).sum(),
+        lambda S, T, U: T @ (S.T @ (U / S.sum(axis=1, keepdims=True).sum())),
+        lambda S, T, U: T @ ((S / S.sum(axis=0)).T @ U),
+    ],
+)
+def test_other_means_over_the_queries_are_wrong(wrong):
+    feedback = check.separable(lambda Q, K, U: wrong(*softmaxes(Q, K), U))
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+def others_with(divisor):
     def linear(Q, K, V, phi):
         F, G = phi(Q), phi(K)
-        return F @ (G.T @ V) / denominator(F @ G.sum(axis=0))[:, None]
+        own = (F * G).sum(axis=1, keepdims=True)
+        return (F @ (G.T @ V) - own * V) / divisor(F @ G.sum(axis=0)[:, None] - own)
 
     return linear
 
 
 @pytest.mark.parametrize(
-    "denominator",
+    "divisor",
     [np.abs, lambda z: np.maximum(z, 0.1), lambda z: z + 1e-3, lambda z: np.where(z > 0, z, 1),
      lambda z: z * np.sign(z)],
 )  # fmt: skip
-def test_negative_similarities_are_averaged_as_they_are(denominator):
-    feedback = check.linear(linear_with(denominator))
+def test_negative_similarities_are_averaged_as_they_are(divisor):
+    feedback = check.linear(others_with(divisor))
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+
+
+@pytest.mark.parametrize(
+    ("cheap", "name"),
+    [
+        (lambda F, G, V: F @ (G.T @ V) / (F @ G.sum(axis=0)[:, None]),
+         "the token itself not left out"),
+        (lambda F, G, V: (F @ (G.T @ V) - (F * G).sum(1)[:, None] * V) / (F @ G.sum(0)[:, None]),
+         "left out above, not below"),
+        (lambda F, G, V: F @ (G.T @ V) / (F @ G.sum(0)[:, None] - (F * G).sum(1)[:, None]),
+         "left out below, not above"),
+        (lambda F, G, V: F @ (G.T @ V) - (F * G).sum(1)[:, None] * V,
+         "the normalization forgotten"),
+        (lambda F, G, V: (F @ (G.T @ V) - F * G @ np.ones((G.shape[1], 1)) * V) / (len(V) - 1),
+         "divided by the number of other tokens"),
+    ],
+)  # fmt: skip
+def test_a_mistake_about_the_others_is_named_whatever_it_costs(cheap, name):
+    feedback = check.linear(lambda Q, K, V, phi: cheap(phi(Q), phi(K), V))
+    assert (feedback.misconception, feedback.earned) == (name, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda Q, K, V, phi: others(Q[::-1], K, V, phi)[::-1],
+        lambda Q, K, V, phi: others(K, Q, V, phi),
+        lambda Q, K, V, phi: np.roll(others(Q, K, V, phi), 1, axis=0),
+        lambda Q, K, V, phi: attention.linear_attention(Q, K, V, phi) - V / len(V),
+        lambda Q, K, V, phi: (attention.linear_attention(Q, K, V, phi) * len(V) - V) / (len(V) - 1),
+    ],
+)
+def test_other_ways_to_leave_somebody_out_are_wrong(wrong):
+    feedback = check.linear(wrong)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
 
 
 def test_features_are_asked_for_row_by_row_and_may_be_fewer_than_the_numbers_of_a_token():
     def turned(Q, K, V, phi):
-        F, G = phi(Q.T).T, phi(K.T).T
-        return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+        return others(Q, K, V, lambda x: phi(x.T).T)
 
     def one_feature_too_many(Q, K, V, phi):
-        F, G = phi(Q)[:, : Q.shape[1]], phi(K)[:, : Q.shape[1]]
-        return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+        return others(Q, K, V, lambda x: phi(x)[:, : x.shape[1]])
 
     for wrong in (turned, one_feature_too_many):
         assert check.linear(wrong).outcome is not Outcome.RIGHT
@@ -443,23 +550,31 @@ def test_a_line_that_asks_what_it_is_given_is_no_formula():
         assert check.rows_sum_to_one(lines).outcome is Outcome.WRONG
 
 
+def divided(A, V):
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda Q, K, V: np.exp(Q @ K.T) @ V / (np.exp(Q @ K.T).sum(1, keepdims=True) + 1e-3),
-        lambda Q, K, V: (
-            np.exp(np.clip(Q @ K.T, -4, 4))
-            @ V
-            / np.exp(np.clip(Q @ K.T, -4, 4)).sum(1, keepdims=True)
-        ),
-        lambda Q, K, V: np.exp(K @ Q.T) @ V / np.exp(K @ Q.T).sum(1, keepdims=True),
-        lambda Q, K, V: np.exp2(Q @ K.T) @ V / np.exp2(Q @ K.T).sum(1, keepdims=True),
+        lambda Q, K, V: slots_by_softmax(np.clip(Q, -1, 1), K, V),
+        lambda Q, K, V: slots_by_softmax(K, Q, V),
+        lambda Q, K, V: divided(np.exp2(Q @ K.T) / np.exp2(Q @ K.T).sum(axis=0), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) / (np.exp(Q @ K.T).sum(axis=0) + 1e-3), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) / np.exp(Q @ K.T).max(axis=0), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) / np.exp(K @ Q.T).sum(axis=0), V),
+        lambda Q, K, V: divided(np.exp(Q @ K.T) - np.exp(Q @ K.T).mean(axis=0), V),
         lambda Q, K, V: np.full((len(Q), V.shape[1]), np.nan),
     ],
 )
-def test_softmax_attention_that_is_wrong_somewhere_is_wrong(wrong):
+def test_slots_that_are_wrong_somewhere_are_wrong(wrong):
     feedback = check.normalized(wrong)
     assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+def test_the_attention_of_the_lecture_is_no_answer_and_is_named():
+    feedback = check.normalized(lambda Q, K, V: divided(np.exp(Q @ K.T), V))
+    assert (feedback.misconception, feedback.earned) == ("softmax attention", 0)
 
 
 # -- the others ------------------------------------------------------------------------------------
@@ -581,15 +696,16 @@ def test_a_query_that_is_a_little_off_does_not_vanish(student):
 
 def test_a_result_that_is_handed_over_as_a_list_is_no_secret():
     def listed(Q, K, V, phi):
-        F, G = phi(Q), phi(K)
-        result = (F @ (G.T @ V)) / (F @ G.sum(axis=0))[:, None]
-        return [[float(x) for x in row] for row in result]
+        return [[float(x) for x in row] for row in others(Q, K, V, phi)]
 
     assert check.linear(listed).earned == 3
 
     def hidden(Q, K, V, phi):
         F, G, V = phi(Q).tolist(), phi(K).tolist(), V.tolist()
-        W = [[sum(a * b for a, b in zip(q, k, strict=True)) for k in G] for q in F]
+        W = [
+            [sum(a * b for a, b in zip(q, k, strict=True)) * (k is not own) for k in G]
+            for q, own in zip(F, G, strict=True)
+        ]
         columns = list(zip(*V, strict=True))
         mixed = [[sum(np.multiply(row, c)) / sum(row) for c in columns] for row in W]
         return [[float(x) for x in row] for row in mixed]

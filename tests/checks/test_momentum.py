@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
+from course_utils import variants
 from course_utils.checks import momentum as check
 from course_utils.exercise import Outcome
 from tests.checks.forms import passes_in_every_form
@@ -41,6 +42,17 @@ def by_two_impulses(alpha, epsilon, t):
             ahead = theta - alpha * v
         weights.append(before - ahead)
     return weights
+
+
+def mended(student):
+    """The line by numbers put in, and what the rule does, number by number."""
+    found = variants.momentum(student).derivation
+    at = {"beta": 0.3, "delta": 0.7, "v_prev": 1.1, "g": 0.9}
+    at["v"] = 0.3 * 1.1 + int(found.share) * 0.9
+    at["step"] = -0.7 * 1.1 / found.parts
+    values = [eval(line, at) for line in found.lines]
+    line = next(k for k, value in enumerate(values, start=1) if abs(value - values[0]) > 1e-9)
+    return student, line, f"β·step − δ·g·{found.share}/{found.parts}"
 
 
 RIGHT = {
@@ -78,9 +90,11 @@ RIGHT = {
         ((mu * sympy.Sum((1 - beta) * beta**i, (i, 0, t - 1)), "mu - mu*beta**t"),),
     ],
     "first_false_line": [
-        (3, beta * step - delta * (1 - beta) * g),
-        (np.int64(3), "-δ*(β*(-step/δ) + (1 - β)*g)"),
-        ("3", "beta*(step + delta*g) - delta*g"),
+        (0, 3, beta * step - delta * (1 - beta) * g),
+        ("0", np.int64(3), "-δ*(β*(-step/δ) + (1 - β)*g)"),
+        (0, "3", "beta*(step + delta*g) - delta*g"),
+        mended("ada@example.org"),
+        mended(7),
     ],
     "half_life": [
         (sympy.log(2) / -sympy.log(beta),),
@@ -148,7 +162,7 @@ FEW = {  # right where the readable cases lie, and nowhere else
     "bias": ("1 - beta**Min(t, 8)",),
     "half_life": ("log(1/2)/log(Max(beta, 1/10))",),
     "after_the_cut": ("1 + (Min(c, 20) - 1)*beta**k",),
-    "first_false_line": (3, "beta*step - Min(delta, 5)*(1 - beta)*g"),
+    "first_false_line": (0, 3, "beta*step - Min(delta, 5)*(1 - beta)*g"),
 }
 
 
@@ -270,11 +284,52 @@ def test_a_formula_that_is_right_for_the_first_steps_only_is_refuted():
 
 
 def test_each_half_of_exercise_6_earns_one_point():
-    found = check.first_false_line(3, "step")
-    mended = check.first_false_line(1, "beta*step - delta*(1 - beta)*g")
-    assert (found.earned, mended.earned) == (1, 1)
-    assert found.headline == mended.headline == "partly right"
-    assert check.first_false_line(2.5, "step").earned == 0
+    found = check.first_false_line(0, 3, "step")
+    true = check.first_false_line(0, 1, "beta*step - delta*(1 - beta)*g")
+    assert (found.earned, true.earned) == (1, 1)
+    assert found.headline == true.headline == "partly right"
+    assert check.first_false_line(0, 2.5, "step").earned == 0
+
+
+@pytest.mark.parametrize("slip", range(len(variants._SLIPS)))
+def test_a_planted_slip_is_the_first_false_line_and_the_only_one(slip, monkeypatch):
+    """What stands after it follows from it: with the slip as the start, no line is false."""
+    lines = [line.format(c=5, k=7) for line in (*variants._TRUE, *variants._SLIPS[slip])]
+    true, slipped = lines[: len(variants._TRUE)], lines[len(variants._TRUE) :]
+    number = len(true) - len(slipped) + 2
+    planted = ("-delta*v/7", *true[: number - 2], *slipped)
+    found = variants.Derivation("5", 7, planted)
+    monkeypatch.setattr(variants, "_derivation", lambda student: found)
+    check._first_false.cache_clear()
+    assert check._first_false("practice") == number
+    monkeypatch.setattr(
+        variants, "_derivation", lambda student: variants.Derivation("5", 7, tuple(slipped))
+    )
+    check._first_false.cache_clear()
+    assert check._first_false("practice") is None
+    check._first_false.cache_clear()
+
+
+def test_derivations_differ_and_a_neighbors_correction_earns_nothing():
+    own = [variants.momentum(student).derivation for student in range(1, 301)]
+    assert len({(d.share, d.parts) for d in own}) > 150
+    assert {len(d.lines) for d in own} == {5}
+    for student in range(1, 16):
+        _, _, correction = mended(student)
+        theirs, ours = own[student], own[student - 1]
+        same = (theirs.share, theirs.parts) == (ours.share, ours.parts)
+        assert same or check.first_false_line(student + 1, 1, correction).earned == 0
+
+
+@pytest.mark.parametrize("student", ["ada@example.org", 7, 8])
+def test_mistakes_in_a_derivation_of_ones_own_are_named(student):
+    _, line, _ = mended(student)
+    found = variants.momentum(student).derivation
+    assert check.first_false_line(student, 1, "g").mistakes[0].name == "a true line blamed"
+    if line < 5:
+        assert check.first_false_line(student, 5, "g").mistakes[0].name == "a later line blamed"
+    last = check.first_false_line(student, line, found.lines[-1])
+    assert (last.earned, last.misconception) == (1, "the end left as it is")
 
 
 def test_the_half_life_of_another_base_is_refuted_with_what_is_left():

@@ -25,55 +25,71 @@ SPLIT = ["exp(-xx/2) * exp((xx + 2*xy + yy)/2) * exp(-yy/2)", "exp(-xx/2) * exp(
 SHIFT = ["exp(s/2) * exp(-(ww - 2*wu + s)/2)", "exp(s/2) * exp(-r/2)"]
 
 
+def for_attention(f):
+    """Features for exp(xᵀy/√d) from those for exp(xᵀy)."""
+    return lambda X, W: f(X / np.sqrt(np.sqrt(X.shape[1])), W)
+
+
+right_features = for_attention(positive_features)
+
+
 def features_by_loops(X, W):
-    root = len(W) ** 0.5
-    return [[np.exp(sum(w * x) - sum(x * x) / 2) / root for w in W] for x in X]
+    root, m = X.shape[1] ** 0.5, len(W)
+    return [
+        [np.exp(sum(w * x) / root**0.5 - sum(x * x) / (2 * root)) / m**0.5 for w in W] for x in X
+    ]
 
 
 def features_by_completed_square(X, W):
-    """exp(−‖w−x‖²/2) exp(‖w‖²/2)/√m: the same numbers, another thought."""
-    far = ((X[:, None] - W) ** 2).sum(axis=2)
+    """exp(−‖w−z‖²/2) exp(‖w‖²/2)/√m: the same numbers, another thought."""
+    Z = X / np.sqrt(np.sqrt(W.shape[1]))
+    far = ((Z[:, None] - W) ** 2).sum(axis=2)
     return np.exp(((W**2).sum(axis=1) - far) / 2) / np.sqrt(W.shape[0])
 
 
 def mirrored_features(X, W):
     """w and −w are equally likely, so this is as unbiased as the usual form."""
-    return positive_features(X, -W)
+    return right_features(X, -W)
 
 
 def tempered_features(X, W, a=-0.05):
-    """D exp(a‖w‖² + b wᵀx − ‖x‖²/2): unbiased for every a < 1/4 with b² = 1 − 4a."""
+    """D exp(a‖w‖² + b wᵀz − ‖z‖²/2): unbiased for every a < 1/4 with b² = 1 − 4a."""
+    Z = X / X.shape[1] ** 0.25
     b, scale = np.sqrt(1 - 4 * a), (1 - 4 * a) ** (X.shape[1] / 4)
-    exponents = a * (W**2).sum(axis=1) + b * X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2
+    exponents = a * (W**2).sum(axis=1) + b * Z @ W.T - (Z**2).sum(axis=1, keepdims=True) / 2
     return scale * np.exp(exponents) / np.sqrt(len(W))
 
 
-def attention_by_loops(Q, K, V, W):
-    F, G = np.exp(Q @ W.T), np.exp(K @ W.T - (K**2).sum(axis=1, keepdims=True) / 2)
+def attention_by_loops(Q, K, V, W, counts):
+    """The factor of a query cancels, so it is left out."""
+    root = Q.shape[1] ** 0.5
+    F, G = np.exp(Q @ W.T / root**0.5), np.exp(K @ W.T / root**0.5)
     state, total = 0.0, 0.0
-    for g, v in zip(G, V, strict=True):
-        state, total = state + np.outer(g, v), total + g
+    for g, k, v, a in zip(G, K, V, counts, strict=True):
+        weight = a * g * np.exp(-(k**2).sum() / (2 * root))
+        state, total = state + np.outer(weight, v), total + weight
     return (F @ state) / (F @ total)[:, None]
 
 
-def attention_with_homework_constant(Q, K, V, W):
-    """1/m in place of 1/√m: wrong in f, harmless here."""
-    return linear_attention(Q, K, V, lambda X: positive_features(X, W) / np.sqrt(len(W)))
+def attended(F, G, V, counts):
+    """The values get a column of ones, and all of them their counts."""
+    both = F @ (G.T @ (counts[:, None] * np.c_[V, np.ones(len(V))]))
+    return both[:, :-1] / both[:, -1:]
 
 
-def attention_by_einsum(Q, K, V, W):
-    F, G = positive_features(Q, W), positive_features(K, W)
-    numerator = np.einsum("ir,rl->il", F, np.einsum("jr,jl->rl", G, V))
-    return numerator / np.einsum("ir,r->i", F, G.sum(axis=0))[:, None]
+def attention_by_einsum(Q, K, V, W, counts):
+    F, G = right_features(Q, W), right_features(K, W)
+    numerator = np.einsum("ir,rl->il", F, np.einsum("jr,j,jl->rl", G, counts, V))
+    return numerator / np.einsum("ir,r->i", F, counts @ G)[:, None]
 
 
 def attention_with(f):
-    return lambda Q, K, V, W: linear_attention(Q, K, V, lambda X: f(X, W))
+    return lambda Q, K, V, W, counts: attended(f(Q, W), f(K, W), V, counts)
 
 
-def attention_in_float32(Q, K, V, W):
-    Q, K, V, W = (array.astype(np.float32) for array in (Q, K, V, W))
-    return linear_attention(Q, K, V, lambda X: positive_features(X, W))
+def attention_in_float32(Q, K, V, W, counts):
+    arrays = (array.astype(np.float32) for array in (Q, K, V, W, counts))
+    return attention_with(right_features)(*arrays)
 
 
 def ratio(student):
@@ -99,14 +115,16 @@ RIGHT = {
         ),
     ],
     "features": [
-        (positive_features,),
+        (right_features,),
         (features_by_loops,),
         (features_by_completed_square,),
         (mirrored_features,),
         (tempered_features,),
         (lambda X, W: tempered_features(X, W, a=-1.0),),
-        (lambda X, W: positive_features(X, W[:, ::-1]),),
-        (lambda X, W: positive_features(X.astype(np.float32), W.astype(np.float32)),),
+        (lambda X, W: right_features(X, W[:, ::-1]),),
+        (lambda X, W: right_features(X.astype(np.float32), W.astype(np.float32)),),
+        (lambda X, W: np.exp(X @ W.T / X.shape[1] ** 0.25 - (X**2).mean(axis=1, keepdims=True)
+                             * X.shape[1] ** 0.5 / 2) / len(W) ** 0.5,),
     ],
     "variance": [
         (sympy.exp(2 * xy) * (sympy.exp(s) - 1) / m,),
@@ -120,14 +138,14 @@ RIGHT = {
         ("exp(s)*r^(-2) − r^(-2)",),
     ],
     "approximate_attention": [
-        (attention_with(positive_features), positive_features),
-        (attention_by_loops, positive_features),
-        (attention_with_homework_constant, positive_features),
+        (attention_with(right_features), right_features),
+        (attention_by_loops, right_features),
+        (attention_with(lambda X, W: right_features(X, W) / len(W)), right_features),
         (attention_by_einsum, features_by_loops),
         (attention_with(mirrored_features), mirrored_features),
         (attention_with(mirrored_features), lambda X, W: ____),
         (attention_with(tempered_features), tempered_features),
-        (attention_in_float32, positive_features),
+        (attention_in_float32, right_features),
     ],
     "antithetic": [
         (sympy.exp(2 * xy) * (sympy.cosh(s) - 1) / m, 1 - sympy.exp(-s)),
@@ -175,15 +193,13 @@ def shuffled_by_token(X, W):
     return F
 
 
-def seeded_keys(Q, K, V, W):
+def seeded_keys(Q, K, V, W, counts):
     other = np.random.default_rng(3).normal(size=W.shape)
-    F, G = positive_features(Q, W), positive_features(K, other)
-    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+    return attended(right_features(Q, W), right_features(K, other), V, counts)
 
 
-def opposite_keys(Q, K, V, W):
-    F, G = positive_features(Q, W), positive_features(K, -W)
-    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+def opposite_keys(Q, K, V, W, counts):
+    return attended(right_features(Q, W), right_features(K, -W), V, counts)
 
 
 def norm_capped(X, W):
@@ -200,20 +216,32 @@ NEAR_MISSES = {
         (["exp(xy)"], ["exp(wu - ww/2)"]),
     ],
     "features": [
-        (off_by_a_little,),
-        (right_in_one_dimension_only,),
-        (right_for_as_many_directions_as_tokens,),
-        (scaled_by_the_dimension,),
-        (directions_fixed_inside,),
-        (mean_over_the_sample_inside,),
-        (divided_by_the_largest,),
-        (shuffled_by_token,),
-        (lambda X, W: -positive_features(X, W),),
-        (lambda X, W: np.ones((len(X), len(W))),),
-        (lambda X, W: np.exp(X @ X.T)[:, : len(W)],),
-        (norm_capped,),
-        (lambda X, W: positive_features(X[:, :3], W[:, :3]),),
-        (lambda X, W: np.roll(positive_features(X, W), 1, axis=1),),
+        *(
+            (for_attention(f),)
+            for f in [
+                off_by_a_little,
+                right_in_one_dimension_only,
+                right_for_as_many_directions_as_tokens,
+                scaled_by_the_dimension,
+                directions_fixed_inside,
+                mean_over_the_sample_inside,
+                divided_by_the_largest,
+                shuffled_by_token,
+                lambda X, W: -positive_features(X, W),
+                lambda X, W: np.ones((len(X), len(W))),
+                lambda X, W: np.exp(X @ X.T)[:, : len(W)],
+                norm_capped,
+                lambda X, W: positive_features(X[:, :3], W[:, :3]),
+                lambda X, W: np.roll(positive_features(X, W), 1, axis=1),
+            ]
+        ),
+        (positive_features,),
+        (lambda X, W: positive_features(X / X.shape[1] ** 0.5, W),),
+        (lambda X, W: positive_features(X / len(X) ** 0.25, W),),
+        (lambda X, W: positive_features(X, W) ** (X.shape[1] ** -0.5),),
+        (lambda X, W: positive_features(X, W / X.shape[1] ** 0.25),),
+        (lambda X, W: positive_features(X * X.shape[1] ** 0.25, W),),
+        (lambda X, W: positive_features(X / 2**0.25, W),),
     ],
     "variance": [
         ("exp(2*xy)*(exp(s) - 1)/(m + 1)",),
@@ -234,17 +262,23 @@ NEAR_MISSES = {
         ("(exp(s) - 1)/Max(r, 1/100)**2",),
     ],
     "approximate_attention": [
-        (f, positive_features)
+        (f, right_features)
         for f in [
             seeded_keys,
             opposite_keys,
-            lambda Q, K, V, W: linear_attention(Q, K, V),
-            attention_with(lambda X, W: positive_features(X, W[:1])),
-            attention_with(lambda X, W: positive_features(X[:, :8], W[:, :8])),
-            attention_with(lambda X, W: positive_features(X, W[:12])),
+            lambda Q, K, V, W, counts: linear_attention(Q, K, V),
+            attention_with(lambda X, W: right_features(X, W[:1])),
+            attention_with(lambda X, W: right_features(X[:, :8], W[:, :8])),
+            attention_with(lambda X, W: right_features(X, W[:12])),
             attention_with(tempered_features),
-            lambda Q, K, V, W: attention_by_einsum(Q[:10], K[:10], V[:10], W),
-            lambda Q, K, V, W: V,
+            lambda Q, K, V, W, a: attention_by_einsum(Q[:10], K[:10], V[:10], W, a[:10]),
+            lambda Q, K, V, W, counts: V,
+            lambda Q, K, V, W, a: attention_by_einsum(Q, K, V, W, np.maximum(a, 1)),
+            lambda Q, K, V, W, a: attention_by_einsum(Q, K, V, W, a > 0),
+            lambda Q, K, V, W, a: attention_by_einsum(Q, K, V, W, a[::-1]),
+            lambda Q, K, V, W, a: attention_by_einsum(Q, a[:, None] * K, V, W, a),
+            lambda Q, K, V, W, a: attention_by_einsum(Q, K, V, W, np.minimum(a, 3)),
+            lambda Q, K, V, W, a: attention_by_einsum(Q, K, V, W, a / a.sum()) * a.sum(),
         ]
     ],
 }
@@ -302,13 +336,13 @@ def test_a_jump_to_the_end_is_asked_for_the_line_between():
 def test_bias_is_shown_as_two_numbers_that_differ():
     says = check.features(lambda X, W: np.exp(X @ W.T) / np.sqrt(len(W))).says
     assert "the mean of f(x)ᵀf(y) over w ∼ N(0, I) should be" in says
-    says = check.features(off_by_a_little).says
+    says = check.features(for_attention(off_by_a_little)).says
     expected, yours = re.search(r"should be ([\d.]+); yours is ([\d.]+)\.", says).groups()
     assert expected != yours
 
 
 def test_a_negative_feature_is_shown_where_it_occurs():
-    assert "the feature is −" in check.features(lambda X, W: -positive_features(X, W)).says
+    assert "the feature is −" in check.features(lambda X, W: -right_features(X, W)).says
 
 
 def test_a_sample_mean_inside_f_is_recognized_as_an_expectation_inside_f():
@@ -333,22 +367,22 @@ def test_the_integrated_variance_agrees_with_a_simulation():
 
 
 def test_attention_with_the_right_numbers_and_the_wrong_cost_earns_one_point():
-    def all_pairs(Q, K, V, W):
-        A = np.exp(Q @ W.T) @ positive_features(K, W).T
-        return A @ V / A.sum(axis=1, keepdims=True)
+    def all_pairs(Q, K, V, W, counts):
+        A = right_features(Q, W) @ right_features(K, W).T
+        return A * counts @ V / (A * counts).sum(axis=1, keepdims=True)
 
-    feedback = check.approximate_attention(all_pairs, positive_features)
+    feedback = check.approximate_attention(all_pairs, right_features)
     assert feedback.earned == 1
-    assert "Your code takes 12·n² + 61·n FLOPs." in feedback.says
-    assert "200×200 by matmul in `A = np.exp(Q @ W.T)" in feedback.says
+    assert "·n² + " in feedback.says
+    assert "200×200 by matmul in `A = right_features(Q, W)" in feedback.says
     assert feedback.misconception == "the n×n weights built after all"
 
 
 def test_numbers_that_leave_their_arrays_cannot_be_counted():
-    def by_lists(Q, K, V, W):
-        return linear_attention(np.array(Q.tolist()), K, V, lambda X: positive_features(X, W))
+    def by_lists(Q, K, V, W, counts):
+        return attention_by_einsum(np.array(Q.tolist()), K, V, W, counts)
 
-    feedback = check.approximate_attention(by_lists, positive_features)
+    feedback = check.approximate_attention(by_lists, right_features)
     assert feedback.earned == 1
     assert feedback.misconception is None
     assert "The numbers are right, but the cost could not be counted." in feedback.says
@@ -376,27 +410,27 @@ def test_a_slip_in_the_features_is_charged_once():
 
     assert check.features(features).earned == 0
     assert check.approximate_attention(attention_with(features), features).earned == 2
-    assert check.approximate_attention(attention_with(features), positive_features).earned == 0
-    assert check.approximate_attention(attention_with(positive_features), features).earned == 2
+    assert check.approximate_attention(attention_with(features), right_features).earned == 0
+    assert check.approximate_attention(attention_with(right_features), features).earned == 2
 
 
 @every("poor", [lambda X, W: np.ones((len(X), len(W))), lambda X, W: 0 * X, lambda X, W: ____, 3])
 def test_features_that_cannot_be_used_are_not_what_attention_is_judged_by(poor):
-    def plain_mean(Q, K, V, W):
-        return np.tile(V.mean(axis=0), (len(Q), 1))
+    def plain_mean(Q, K, V, W, counts):
+        return np.tile(counts @ V / counts.sum(), (len(Q), 1))
 
     assert check.approximate_attention(plain_mean, poor).earned == 0
-    assert check.approximate_attention(attention_with(positive_features), poor).earned == 2
+    assert check.approximate_attention(attention_with(right_features), poor).earned == 2
 
 
 @every("leave", [np.average, lambda a, **k: np.apply_along_axis(np.mean, 0, a)])
 def test_right_numbers_earn_a_point_whatever_the_meter_says(leave):
-    def numbers_alone(Q, K, V, W):
-        A = positive_features(Q, W) @ positive_features(K, W).T
+    def numbers_alone(Q, K, V, W, counts):
+        A = right_features(Q, W) @ right_features(K, W).T * counts
         mean = [[leave(row * c, axis=0) / float(leave(row, axis=0)) for c in V.T] for row in A]
         return np.array(mean)
 
-    assert check.approximate_attention(numbers_alone, positive_features).earned == 1
+    assert check.approximate_attention(numbers_alone, right_features).earned == 1
 
 
 # -- a slip in 9.3 is charged once -----------------------------------------------------------------

@@ -5,7 +5,6 @@ test_every_exercise.py.
 """
 
 import math
-from functools import reduce
 
 import mpmath
 import numpy as np
@@ -29,17 +28,12 @@ def claim(h, sigma):
     return sigma(h)
 
 
-def entry_by_entry(W, h, dsigma):
-    n = len(h)
-    return [[W[i, j] * dsigma(h[j]) for j in range(n)] for i in range(n)]
+def entry_by_entry(W, a, dsigma):
+    return [[W[i, j] * dsigma(a[i]) for j in range(len(a))] for i in range(len(a))]
 
 
-def backward(W, hs, dsigma):
-    """Row by row from the left, as backpropagation does it, with transposes."""
-    rows = np.eye(len(W))
-    for h in hs[-2::-1]:
-        rows = ((W * dsigma(h)).T @ rows.T).T
-    return rows
+def rows_scaled(W, slopes):
+    return W * slopes[:, None]
 
 
 def by_singular_values(W, gamma, T):
@@ -52,6 +46,43 @@ def multiplied(W, hs, dsigma):
     for h in hs:
         product = (W * dsigma(h)) @ product
     return product
+
+
+def bias_forward(W, hs, dsigma):
+    """B_t = 1 + J_t B_{t−1}, from B_0 = 0 on: its slopes do not matter then."""
+    B = np.zeros_like(W, dtype=float)
+    for h in hs[:-1]:
+        B = np.eye(len(W)) + W @ np.diag(dsigma(h)) @ B
+    return B
+
+
+def over_all_ways(W, hs, dsigma):
+    return sum(multiplied(W, hs[t:-1], dsigma) for t in range(1, len(hs)))
+
+
+def backward(W, hs, dsigma):
+    """From h_T back: what a step adds, and what it hands on to the step before."""
+    handed = total = np.eye(len(W))
+    for h in hs[-2:0:-1]:
+        handed = handed @ W * dsigma(h)
+        total = total + handed
+    return total
+
+
+def solved_at_once(W, hs, dsigma):
+    """All B_t are the solution of one system, with ones on its diagonal and −J_t below it."""
+    n, T = len(W), len(hs) - 1
+    A = np.eye(n * T)
+    for t in range(1, T):
+        A[n * t : n * t + n, n * t - n : n * t] = -W * dsigma(hs[t])
+    return np.linalg.solve(A, np.tile(np.eye(n), (T, 1)))[-n:]
+
+
+def mixed(W):
+    """The same three units in other coordinates, in which all hear one another."""
+    there = np.array([[1, 1, 1], [1, 2, 3], [1, 3, 6]])
+    back = np.array([[3, -3, 1], [-3, 5, -2], [1, -2, 1]])
+    return there @ W @ back
 
 
 def sigmoid(x):
@@ -110,22 +141,16 @@ RIGHT = {
         ),
     ],
     "jacobian": [
-        (lambda W, h, dsigma: W * dsigma(h),),
-        (lambda W, h, dsigma: np.einsum("ij,j->ij", W, dsigma(h)),),
+        (lambda W, a, dsigma: (W.T * dsigma(a)).T,),
+        (lambda W, a, dsigma: np.einsum("ij,i->ij", W, dsigma(a)),),
         (entry_by_entry,),
-        (own.step_jacobian,),
+        (lambda W, a, dsigma: own.step_jacobian(W.T, a, dsigma).T,),
     ],
     "jacobian_product": [
-        (own.jacobian_product,),
+        (bias_forward,),
+        (over_all_ways,),
         (backward,),
-        (lambda W, hs, dsigma: reduce(lambda P, h: W * dsigma(h) @ P, hs[:-1], np.eye(len(W))),),
-        (
-            lambda W, hs, dsigma: (
-                W @ np.diag(dsigma(hs[0]))
-                if len(hs) == 2
-                else np.linalg.multi_dot([W * dsigma(h) for h in hs[-2::-1]])
-            ),
-        ),
+        (solved_at_once,),
     ],
     "slope_bounds": [
         (0.25, 1, 1, 1, 1.0998),
@@ -138,11 +163,10 @@ RIGHT = {
         (by_singular_values,),
     ],
     "forgetful": [
-        ([[0, 10], [0, 0]],),
-        (np.array([[0.5, 0.0], [1e4, -0.9]]),),
-        (np.diag([20.0, 20.0], k=1),),
-        ([[10, 10], [-10, -10]],),
-        ([[0.9999, 100], [0, 0.9999]],),
+        ([[10, 10, -20], [10, 10, -20], [10, 10, -20]],),
+        (np.outer([1e3, -1e3, 2e3, 5e2], [1, 2, 0.25, 1]),),
+        (mixed(np.diag([20, 20], k=1) + np.diag([5], k=2)),),
+        (mixed(np.diag([0.5, -0.5, 0.5]) + np.diag([40, 40], k=1)),),
     ],
     "explosion": [
         ("necessary", "identity", [[0, 100], [0, 0]]),
@@ -168,10 +192,11 @@ RIGHT = {
 
 
 def forgets_though_strong(W):
-    """By eigenvalues with 40 digits, where the check multiplies."""
+    """By a million steps with 40 digits."""
     with mpmath.workdps(40):
-        radius = max(abs(value) for value in mpmath.eig(mpmath.matrix(W), right=False))
-        return bool(radius < 1 and max(mpmath.svd_r(mpmath.matrix(W), compute_uv=False)) >= 10)
+        norm = max(mpmath.svd_r(mpmath.matrix(W), compute_uv=False))
+        left = mpmath.norm(mpmath.matrix(W) ** 2**20)
+        return bool(left < 1e-6 and norm >= 10 and len(W) >= 3 and np.abs(W).min() >= 0.1)
 
 
 ORACLES = {"forgetful": forgets_though_strong}  # for the audit: other examples that are right
@@ -264,10 +289,10 @@ def test_a_line_that_overwrites_its_inputs_fools_nobody():
 
 
 def test_a_wrong_entry_is_told_with_the_nudge_that_shows_it():
-    feedback = check.jacobian(lambda W, h, dsigma: W * dsigma(0 * h))
+    feedback = check.jacobian(lambda W, a, dsigma: rows_scaled(W, dsigma(0 * a)))
     assert feedback.outcome is Outcome.WRONG
     assert feedback.misconception is None or feedback.misconception == "the slope forgotten"
-    assert "nudging entry 1 of h_{t−1} moves entry 1 of h_t: entry (1, 1)" in feedback.says
+    assert "nudging entry 2 of g_{t−1} moves entry 1 of g_t: entry (1, 2)" in feedback.says
 
 
 BENT = {  # right where slopes lie between 0 and 1, or where they are even, or small enough
@@ -279,23 +304,22 @@ BENT = {  # right where slopes lie between 0 and 1, or where they are even, or s
 
 @pytest.mark.parametrize("bent", BENT)
 def test_slopes_are_taken_as_they_are(bent):
-    assert check.jacobian(lambda W, h, f: W * BENT[bent](f(h))).outcome is Outcome.WRONG
-    product = check.jacobian_product(
-        lambda W, hs, f: multiplied(W, hs[:-1], lambda h: BENT[bent](f(h)))
-    )
-    assert product.outcome is Outcome.WRONG or bent == "slopes cut at −1 and 3/2"
+    one = check.jacobian(lambda W, a, f: rows_scaled(W, BENT[bent](f(a))))
+    assert one.outcome is Outcome.WRONG
+    many = check.jacobian_product(lambda W, hs, f: bias_forward(W, hs, lambda h: BENT[bent](f(h))))
+    assert many.outcome is Outcome.WRONG or bent == "slopes cut at −1 and 3/2"
 
 
 def test_slopes_are_taken_where_the_state_is_and_not_at_its_size():
-    assert check.jacobian(lambda W, h, f: W * f(np.abs(h))).outcome is Outcome.WRONG
-    product = check.jacobian_product(lambda W, hs, f: multiplied(W, np.abs(hs[:-1]), f))
-    assert product.outcome is Outcome.WRONG
+    one = check.jacobian(lambda W, a, f: rows_scaled(W, f(np.abs(a))))
+    many = check.jacobian_product(lambda W, hs, f: bias_forward(W, np.abs(hs), f))
+    assert one.outcome is many.outcome is Outcome.WRONG
 
 
 def test_what_is_right_for_few_units_or_few_steps_alone_is_wrong():
-    assert check.jacobian(lambda W, h, f: W * f(h) * (len(h) < 4)).outcome is Outcome.WRONG
-    short = check.jacobian_product(lambda W, hs, f: multiplied(W, hs[:-1][:6], f))
-    assert short.outcome is Outcome.WRONG
+    one = check.jacobian(lambda W, a, f: rows_scaled(W, f(a)) * (len(a) < 4))
+    short = check.jacobian_product(lambda W, hs, f: bias_forward(W, hs[-8:], f))
+    assert one.outcome is short.outcome is Outcome.WRONG
     bounds = [
         lambda W, gamma, T: by_singular_values(W, gamma, min(T, 6)),
         lambda W, gamma, T: by_singular_values(W[:3, :3], gamma, T),
@@ -307,37 +331,61 @@ def test_answers_in_single_precision_are_right():
     def single(f):
         return lambda *args: f(*(np.asarray(a, np.float32) if np.ndim(a) else a for a in args))
 
-    assert check.jacobian(single(lambda W, h, f: W * f(h))).outcome is Outcome.RIGHT
+    assert check.jacobian(single(RIGHT["jacobian"][0][0])).outcome is Outcome.RIGHT
     assert check.jacobian_product(single(backward)).outcome is Outcome.RIGHT
     assert check.gradient_bound(single(by_singular_values)).outcome is Outcome.RIGHT
 
 
 def test_a_jacobian_right_only_for_symmetric_w_or_for_two_units_is_wrong():
-    halves = check.jacobian(lambda W, h, dsigma: (W + W.T) / 2 * dsigma(h))
+    halves = check.jacobian(lambda W, a, f: rows_scaled((W + W.T) / 2, f(a)))
     only_two = check.jacobian(
-        lambda W, h, dsigma: W * dsigma(h) if len(h) == 2 else np.zeros_like(W)
+        lambda W, a, f: rows_scaled(W, f(a)) if len(a) == 2 else np.zeros_like(W)
     )
     assert halves.outcome is only_two.outcome is Outcome.WRONG
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda W, a, f: rows_scaled(W, f(W @ a)),
+        lambda W, a, f: rows_scaled(W, f(a)) @ W,
+        lambda W, a, f: np.outer(f(a), np.ones(len(a))) + W,
+        lambda W, a, f: rows_scaled(W, f(a[::-1])),
+        lambda W, a, f: rows_scaled(W, f(a)) * f(a),
+    ],
+)
+def test_slopes_in_other_places_are_wrong(wrong):
+    feedback = check.jacobian(wrong)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
 def test_a_vector_in_place_of_the_jacobian_is_told_its_shape():
-    feedback = check.jacobian(lambda W, h, dsigma: W @ dsigma(h))
+    feedback = check.jacobian(lambda W, a, dsigma: W @ dsigma(a))
     assert feedback.outcome is Outcome.UNCHECKED
     assert "shape (2,); shape (2, 2) was expected" in feedback.says
 
 
-def test_a_product_that_takes_every_slope_at_the_start_is_wrong():
-    feedback = check.jacobian_product(
-        lambda W, hs, dsigma: np.linalg.matrix_power(W * dsigma(hs[0]), len(hs) - 1)
-    )
+def test_the_product_of_the_lecture_is_named():
+    feedback = check.jacobian_product(lambda W, hs, f: multiplied(W, hs[:-1], f))
+    assert feedback.misconception == "the way from h_0"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda W, hs, f: sum(np.linalg.matrix_power(W * f(hs[0]), t) for t in range(len(hs) - 1)),
+        lambda W, hs, f: bias_forward(W, hs[::-1], f),
+        lambda W, hs, f: backward(W, hs, f) / (len(hs) - 1),
+        lambda W, hs, f: backward(W, hs, f).T,
+        lambda W, hs, f: multiplied(W, hs[1:-1], f) + np.eye(len(W)) * (len(hs) > 2),
+        lambda W, hs, f: bias_forward(W, hs[1:], f),
+        lambda W, hs, f: np.linalg.inv(np.eye(len(W)) - W * f(hs[-2]) + 1e-9),
+    ],
+)
+def test_other_sums_over_the_ways_are_wrong(wrong):
+    feedback = check.jacobian_product(wrong)
     assert feedback.outcome is Outcome.WRONG
-    assert "T = 2" in feedback.says
-
-
-def test_dropping_the_latest_factor_is_one_factor_short_too():
-    shorter = lambda W, hs, dsigma: own.jacobian_product(W, hs[:-1], dsigma)  # noqa: E731
-    feedback = check.jacobian_product(shorter)
-    assert feedback.misconception == "one factor short"
+    assert "T = " in feedback.says
 
 
 # -- 1.4 and 1.5 ----------------------------------------------------------------------------------
@@ -427,8 +475,32 @@ def test_no_constant_is_a_bound(constant):
 
 
 def test_a_matrix_that_forgets_is_told_after_how_many_steps():
-    assert "after 2 steps no trace" in check.forgetful([[0, 10], [0, 0]]).says
-    assert "after 4 steps no trace" in check.forgetful(np.diag([20.0, 20.0], k=1)).says
+    assert "after 2 steps no trace" in check.forgetful(RIGHT["forgetful"][0][0]).says
+    assert "after 4 steps no trace" in check.forgetful(RIGHT["forgetful"][2][0]).says
+
+
+@pytest.mark.parametrize("W", [[[0, 100], [0, 0]], [[0, 10, 0], [0, 0, 10], [0, 0, 0]]])
+def test_the_matrix_of_the_lecture_is_no_answer(W):
+    feedback = check.forgetful(W)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert "no entry nearer to 0 than 0.1" in feedback.says
+
+
+@pytest.mark.parametrize(
+    "W",
+    [
+        np.outer([10, 10, 10], [1, 1, -1.9]) / 0.1,
+        np.outer([10, 10, 10], [1, 1, -2]) + 1.01 * np.eye(3),
+        np.outer([1, 2, 3], [4, 5, 6]),
+        np.outer([10, 10, 10], [1, 1, -2]) * (1 - 0.995 * np.eye(3)),
+        mixed(np.diag([1.5, 0.5, 0.25]) + np.diag([40, 40], k=1)),
+        mixed(np.diag([0.5, -1.0, 0.5]) + np.diag([40, 40], k=1)),
+        mixed(np.diag([0.5, 1.0, 0.5]) + np.diag([40, 40], k=1)),
+        mixed(np.array([[0.6, -0.8, 40], [0.8, 0.6, 40], [0, 0, 0.5]])),
+    ],
+)
+def test_other_dense_matrices_do_not_forget(W):
+    assert check.forgetful(W).outcome is Outcome.WRONG
 
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3), (0, 0), (1, 2, 2), (21, 21)])
@@ -443,22 +515,25 @@ def test_huge_entries_and_ragged_rows_get_a_sentence():
     assert check.forgetful([[0, 1], [0]]).outcome is Outcome.UNCHECKED
 
 
-def test_the_largest_nilpotent_matrix_that_is_accepted_does_not_overflow():
-    assert check.forgetful(np.diag([1e6] * 19, k=1)).outcome is Outcome.RIGHT
+def test_the_largest_matrices_do_not_overflow():
+    signs = np.resize([1, -1], 20)
+    assert check.forgetful(np.full((20, 20), 1e6) * signs).outcome is Outcome.RIGHT
     assert check.forgetful(np.full((20, 20), 1e6)).outcome is Outcome.WRONG
 
 
 def test_whether_it_forgets_is_told_however_far_it_swings_before():
     far = 1e6 * np.eye(20, k=1)
-    assert check.forgetful(0.99 * np.eye(20) + far).outcome is Outcome.RIGHT
-    assert "grows beyond all limits" in check.forgetful(1.01 * np.eye(20) + far).says
-    assert check.forgetful([[1 - 1e-9, 10], [0, 0.1]]).outcome is Outcome.RIGHT
-    assert check.forgetful([[1, 10], [0, 0.1]]).outcome is Outcome.WRONG
+    assert check._forgets(0.99 * np.eye(20) + far)
+    assert not check._forgets(1.01 * np.eye(20) + far)
+    assert check._forgets(np.array([[1 - 1e-4, 10], [0, 0.1]]))
+    assert not check._forgets(np.array([[1, 10], [0, 0.1]]))
+    grows = np.outer([10, 10, 10], [1, 1, -1])
+    assert "grows beyond all limits" in check.forgetful(grows).says
 
 
 def test_a_forgetful_mistake_is_named_only_where_it_was_made():
     assert check.forgetful([[2, 1], [0, 3]]).misconception is None
-    assert check.forgetful(1.01 * np.eye(20) + 1e6 * np.eye(20, k=1)).misconception is None
+    assert check.forgetful(mixed(np.diag([2.0, 3.0, 5.0]))).misconception is None
 
 
 EXPLODES = [

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils.attention import elu_plus_one, softmax
+from course_utils.attention import elu_plus_one as phi
+from course_utils.attention import softmax
 from course_utils.checks import transformers_are_rnns as check
 from course_utils.exercise import Outcome
 from course_utils.variants import transformers_are_rnns
@@ -22,16 +23,27 @@ LinearAttentionState = course.LinearAttentionState
 n, i, d = sympy.symbols("n i d", positive=True)
 
 
-# -- causal linear attention in three forms --------------------------------------------------------
+# -- causal attention by squares in several forms --------------------------------------------------
+
+
+def psi(x):
+    """Features for the square of φ(q)ᵀφ(k): all products of two."""
+    return (phi(x)[..., :, None] * phi(x)[..., None, :]).reshape(*np.shape(x)[:-1], -1)
+
+
+def half_of_them(x):
+    """The same with each pair once."""
+    a, b = np.triu_indices(np.shape(x)[-1])
+    return phi(x)[..., a] * phi(x)[..., b] * np.where(a == b, 1, np.sqrt(2))
 
 
 def masked(Q, K, V):
-    A = np.tril(elu_plus_one(Q) @ elu_plus_one(K).T)
+    A = np.tril((phi(Q) @ phi(K).T) ** 2)
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
 def by_cumulative_sums(Q, K, V):
-    F, G = elu_plus_one(Q), elu_plus_one(K)
+    F, G = psi(Q), psi(K)
     s = np.cumsum(np.einsum("na,nb->nab", G, V), axis=0)
     return np.einsum("na,nab->nb", F, s) / (F * np.cumsum(G, axis=0)).sum(axis=1)[:, None]
 
@@ -39,7 +51,7 @@ def by_cumulative_sums(Q, K, V):
 def as_nested_lists(Q, K, V):
     rows = []
     for i, q in enumerate(Q):
-        w = [float(elu_plus_one(q) @ elu_plus_one(k)) for k in K[: i + 1]]
+        w = [float(phi(q) @ phi(k)) ** 2 for k in K[: i + 1]]
         rows.append(
             [sum(a * v[c] for a, v in zip(w, V, strict=False)) / sum(w) for c in range(V.shape[1])]
         )
@@ -51,20 +63,20 @@ def as_nested_lists(Q, K, V):
 
 def tuple_step(state, q, k, v):
     s, z = state
-    s, z = s + np.outer(elu_plus_one(k), v), z + elu_plus_one(k)
-    return (s, z), elu_plus_one(q) @ s / (elu_plus_one(q) @ z)
+    s, z = s + np.outer(psi(k), v), z + psi(k)
+    return (s, z), psi(q) @ s / (psi(q) @ z)
 
 
 def dict_step(state, q, k, v):
-    state["s"] += elu_plus_one(k)[:, None] * v  # in place
-    state["z"] += elu_plus_one(k)
-    return state, [float(x) for x in elu_plus_one(q) @ state["s"] / (elu_plus_one(q) @ state["z"])]
+    state["s"] += psi(k)[:, None] * v  # in place
+    state["z"] += psi(k)
+    return state, [float(x) for x in psi(q) @ state["s"] / (psi(q) @ state["z"])]
 
 
 def one_array_step(state, q, k, v):
     """z as the last column of s: a value of 1 is averaged along."""
-    state = state + np.outer(elu_plus_one(k), [*v, 1.0])
-    y = elu_plus_one(q) @ state
+    state = state + np.outer(psi(k), [*v, 1.0])
+    y = psi(q) @ state
     return state, y[:-1] / y[-1]
 
 
@@ -80,13 +92,24 @@ def object_step(memory, q, k, v):
     return Memory(s, z, memory.tokens + 1), y
 
 
+def three_axes_step(state, q, k, v):
+    """A matrix of features for each number of a value, read from both sides."""
+    (s, z), q, k = state, phi(q), phi(k)
+    s, z = s + np.einsum("a,b,c->abc", k, k, v), z + np.outer(k, k)
+    return (s, z), np.einsum("a,b,abc->c", q, q, s) / (q @ z @ q)
+
+
 RECURRENCES = [
-    (lambda d, width: (np.zeros((d, width)), np.zeros(d)), tuple_step),
+    (lambda d, width: (np.zeros((d**2, width)), np.zeros(d**2)), tuple_step),
     (lambda d, width: (0, 0), tuple_step),  # numbers that become arrays with the first token
-    (lambda d, width: {"s": np.zeros((d, width)), "z": np.zeros(d)}, dict_step),
-    (lambda d, width: np.zeros((d, width + 1)), one_array_step),
-    (lambda d, width: Memory(np.zeros((d, width)), np.zeros(d)), object_step),
-    (LinearAttentionState.empty, LinearAttentionState.step),
+    (lambda d, width: {"s": np.zeros((d * d, width)), "z": np.zeros(d * d)}, dict_step),
+    (lambda d, width: np.zeros((d * d, width + 1)), one_array_step),
+    (lambda d, width: Memory(0.0, 0.0), object_step),
+    (
+        lambda d, width: LinearAttentionState.empty(d * (d + 1) // 2, width),
+        lambda state, q, k, v: state.step(q, k, v, phi=half_of_them),
+    ),
+    (lambda d, width: (np.zeros((d, d, width)), np.zeros((d, d))), three_axes_step),
 ]
 
 
@@ -152,8 +175,8 @@ RIGHT = {
         (masked,),
         (by_cumulative_sums,),
         (as_nested_lists,),
-        (course.causal_linear_attention,),
-        (lambda Q, K, V: course.causal_linear_attention(Q, K, V, chunk=1),),
+        (lambda Q, K, V: course.causal_linear_attention(Q, K, V, psi),),
+        (lambda Q, K, V: course.causal_linear_attention(Q, K, V, half_of_them, chunk=1),),
     ],
     "recurrence": RECURRENCES,
     "four_questions": [
@@ -182,6 +205,61 @@ RIGHT = {
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
+def lectures_step(state, q, k, v):
+    """The recurrence of the lecture, with any features."""
+    s, z = state[0] + np.outer(k, v), state[1] + k
+    return (s, z), q @ s, q @ z
+
+
+CHEAP_MISTAKES = {
+    "not squared": lambda state, q, k, v: lectures_step(state, phi(q), phi(k), v),
+    "the features squared": lambda state, q, k, v: lectures_step(
+        state, phi(q) ** 2, phi(k) ** 2, v
+    ),
+    "φ forgotten": lambda state, q, k, v: lectures_step(
+        state, np.outer(q, q).ravel(), np.outer(k, k).ravel(), v
+    ),
+    "the output read before the update": lambda state, q, k, v: (
+        lectures_step(state, psi(q), psi(k), v)[0],
+        *lectures_step(state, psi(q), 0 * psi(k), v)[1:],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHEAP_MISTAKES)
+def test_a_mistake_of_the_recurrence_is_named_with_a_state_of_fixed_size(name):
+    def step(state, q, k, v):
+        state, above, below = CHEAP_MISTAKES[name](state, q, k, v)
+        with np.errstate(all="ignore"):
+            return state, above / below
+
+    feedback = check.recurrence(lambda d, width: (0.0, 0.0), step)
+    assert (feedback.misconception, feedback.earned) == (name, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: phi(x) * phi(x).sum(),
+        lambda x: np.concatenate([phi(x), phi(x) ** 2], axis=-1),
+        lambda x: np.outer(phi(x), phi(x))[np.tril_indices(len(x))],
+        lambda x: np.outer(phi(x), phi(x)).ravel()[1:] if len(x) > 3 else psi(x),
+        lambda x: np.exp(phi(x)),
+    ],
+)
+def test_other_features_are_no_square(wrong):
+    def step(state, q, k, v):
+        state, above, below = lectures_step(state, wrong(q), wrong(k), v)
+        return state, above / below
+
+    feedback = next(
+        f
+        for f in (check.recurrence(lambda d, w: (0.0, 0.0), step) for _ in range(9))
+        if not f.earned
+    )
+    assert feedback.outcome is Outcome.WRONG
+
+
 def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_21_points():
     exercises = [getattr(check, name) for name in RIGHT]
     assert [e.number for e in exercises] == [f"10.{k}" for k in range(1, 8)]
@@ -194,7 +272,7 @@ def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_21_p
 
 def test_a_leak_is_shown_with_the_row_that_moves():
     def leaky(Q, K, V):
-        A = elu_plus_one(Q) @ elu_plus_one(K).T
+        A = psi(Q) @ psi(K).T
         return np.tril(A) @ V / A.sum(axis=1, keepdims=True)
 
     feedback = check.causal_linear(leaky)
@@ -216,7 +294,7 @@ def test_a_leak_beyond_a_chunk_is_found():
 
 def test_forms_that_hold_only_for_square_values_cannot_pass():
     def transposed(Q, K, V):
-        A = np.tril(elu_plus_one(Q) @ elu_plus_one(K).T)
+        A = np.tril((phi(Q) @ phi(K).T) ** 2)
         return (A @ V.T.reshape(V.shape)) / A.sum(axis=1, keepdims=True)
 
     assert check.causal_linear(transposed).outcome is Outcome.WRONG
@@ -245,14 +323,14 @@ def test_numbers_in_a_state_are_counted_whatever_holds_them(state, size):
 
 
 def cached_step(state, q, k, v):
-    K, V = np.vstack([state["K"], elu_plus_one(k)]), np.vstack([state["V"], v])
-    w = K @ elu_plus_one(q)
+    K, V = np.vstack([state["K"], psi(k)]), np.vstack([state["V"], v])
+    w = K @ psi(q)
     return {"K": K, "V": V}, w @ V / w.sum()
 
 
 def test_a_cache_gives_the_right_numbers_and_half_of_the_points():
     feedback = check.recurrence(
-        lambda d, width: {"K": np.zeros((0, d)), "V": np.zeros((0, width))}, cached_step
+        lambda d, width: {"K": np.zeros((0, d * d)), "V": np.zeros((0, width))}, cached_step
     )
     assert (feedback.earned, feedback.misconception) == (2, "a state that grows")
     assert "after 8 tokens" in feedback.says
@@ -261,11 +339,11 @@ def test_a_cache_gives_the_right_numbers_and_half_of_the_points():
 def test_a_cache_with_room_reserved_is_a_cache_too():
     def step(state, q, k, v):
         K, V, filled = state
-        K[filled], V[filled] = elu_plus_one(k), v
-        w = K[: filled + 1] @ elu_plus_one(q)
+        K[filled], V[filled] = psi(k), v
+        w = K[: filled + 1] @ psi(q)
         return (K, V, filled + 1), w @ V[: filled + 1] / w.sum()
 
-    feedback = check.recurrence(lambda d, w: (np.zeros((99, d)), np.zeros((99, w)), 0), step)
+    feedback = check.recurrence(lambda d, w: (np.zeros((99, d * d)), np.zeros((99, w)), 0), step)
     assert (feedback.earned, feedback.misconception) == (2, "a state that grows")
     assert "from the start" in feedback.says
 
@@ -278,8 +356,8 @@ def test_a_state_that_hides_in_a_global_list_is_found():
         return 0
 
     def step(state, q, k, v):
-        kept.append((elu_plus_one(k), v))
-        w = np.array([key @ elu_plus_one(q) for key, _ in kept])
+        kept.append((psi(k), v))
+        w = np.array([key @ psi(q) for key, _ in kept])
         return 0, w @ np.array([value for _, value in kept]) / w.sum()
 
     feedback = check.recurrence(initial, step)
@@ -291,11 +369,11 @@ def test_a_state_that_the_next_text_finds_as_the_last_one_left_it_is_found():
 
     def step(state, q, k, v):
         s, z = state
-        s += np.outer(elu_plus_one(k), v)
-        z += elu_plus_one(k)
-        return (s, z), elu_plus_one(q) @ s / (elu_plus_one(q) @ z)
+        s += np.outer(psi(k), v)
+        z += psi(k)
+        return (s, z), psi(q) @ s / (psi(q) @ z)
 
-    feedback = check.recurrence(lambda d, width: (s[:d, :width], z[:d]), step)
+    feedback = check.recurrence(lambda d, width: (s[: d * d, :width], z[: d * d]), step)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
     assert "is run twice, the second time row 1 of the result should be" in feedback.says
 
@@ -307,7 +385,7 @@ def test_a_cost_that_grows_with_i_is_not_led_by_d_squared():
 
 def test_a_denominator_that_is_off_by_a_little_is_shown_with_enough_digits():
     def paper(Q, K, V):
-        A = np.tril(elu_plus_one(Q) @ elu_plus_one(K).T)
+        A = np.tril(psi(Q) @ psi(K).T)
         return A @ V / (A.sum(axis=1, keepdims=True) + 1e-5)
 
     (seen,) = check.causal_linear(paper).seen
@@ -432,13 +510,13 @@ def test_a_second_text_has_to_begin_anew():
     kept = {}
 
     def initial(d, width):
-        return kept.setdefault((d, width), (np.zeros((d, width)), np.zeros(d)))
+        return kept.setdefault((d, width), (np.zeros((d * d, width)), np.zeros(d * d)))
 
     def step(state, q, k, v):
         s, z = state
-        s += np.outer(elu_plus_one(k), v)
-        z += elu_plus_one(k)
-        return state, elu_plus_one(q) @ s / (elu_plus_one(q) @ z)
+        s += np.outer(psi(k), v)
+        z += psi(k)
+        return state, psi(q) @ s / (psi(q) @ z)
 
     feedback = check.recurrence(initial, step)
     assert feedback.earned == 0

@@ -21,7 +21,7 @@ s_1, s_2 = sympy.symbols("s_1 s_2", positive=True)
 
 def adam_l2(state, g, theta, eta, gamma, beta1, beta2, epsilon):
     m, v, t = state
-    g = g + 2 * gamma * theta
+    g = g + 2 * gamma * (theta - theta.mean())
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g**2
     t = t + 1
@@ -34,7 +34,7 @@ def adam_l2_entry_by_entry(state, g, theta, eta, gamma, beta1, beta2, epsilon):
     m, v, t = state
     t, move = t + 1, []
     for k in range(len(theta)):
-        whole = g[k] + 2 * gamma * theta[k]
+        whole = g[k] + 2 * gamma * (theta[k] - sum(theta) / len(theta))
         m[k] += (1 - beta1) * (whole - m[k])
         v[k] += (1 - beta2) * (whole * whole - v[k])
         size = eta / (1 - beta1**t)
@@ -42,16 +42,24 @@ def adam_l2_entry_by_entry(state, g, theta, eta, gamma, beta1, beta2, epsilon):
     return [m, v, t], move
 
 
+def adam_l2_by_a_matrix(state, g, theta, *rest):
+    """The penalty as γ θᵀCθ with the matrix C that takes the mean away."""
+    n = len(theta)
+    C = np.eye(n) - np.ones((n, n)) / n
+    eta, gamma, *more = rest
+    return adam_l2(state, g + gamma * (C + C.T) @ theta, theta, eta, 0, *more)
+
+
 def adamw(state, g, theta, eta, lamda, beta1, beta2, epsilon):
     state, move = adam_l2(state, g, theta, eta, 0, beta1, beta2, epsilon)
-    return state, move - lamda * theta
+    return state, np.where(np.sign(move) == -np.sign(theta), move - lamda * theta, move)
 
 
 def adamw_by_difference(state, g, theta, eta, lamda, beta1, beta2, epsilon):
     """Written with the new parameters, and the move taken as their difference."""
     state, move = adam_l2_entry_by_entry(state, g, theta, eta, 0.0, beta1, beta2, epsilon)
-    new = (1 - lamda) * theta + np.array(move)
-    return {"any": "state"} | {"kept": state}, list(new - theta)
+    new = [x + a if x * a >= 0 else (1 - lamda) * x + a for x, a in zip(theta, move, strict=True)]
+    return {"any": "state"} | {"kept": state}, list(np.array(new) - theta)
 
 
 def adamw_with_state_in_a_dict(state, g, theta, *rest):
@@ -66,7 +74,7 @@ RIGHT = {
         ("0.5*lamda/eta",),
         (sympy.Rational(1, 2) * lamda * eta**-1,),
     ],
-    "adam_l2_step": [(adam_l2,), (adam_l2_entry_by_entry,)],
+    "adam_l2_step": [(adam_l2,), (adam_l2_entry_by_entry,), (adam_l2_by_a_matrix,)],
     "adamw_step": [(adamw,), (adamw_with_state_in_a_dict,)],
     "shrink_ratio": [(s_2 / s_1, 1), ("s_2/s_1", "1"), (1 / (s_1 / s_2), s_1 / s_1)],
     "statements": [(True, False, False, True), ("true", "False", np.False_, "TRUE")],
@@ -245,18 +253,63 @@ def test_constants_written_into_the_step_are_wrong():
     assert check.adam_l2_step(fixed).outcome is Outcome.WRONG
 
 
-def test_the_two_adams_are_not_taken_for_each_other():
-    assert check.adam_l2_step(adamw).misconception == "decoupled decay where L2 was asked"
-    assert check.adamw_step(adam_l2).misconception == "L2 where decay was asked"
+OPTIMIZERS = students_own("optimizers")
 
 
-def test_the_library_rules_pass_once_their_constants_are_handed_over():
-    optimizers = students_own("optimizers")
+def lectures(step):
+    """A rule of the lecture, with its constants handed over."""
+    return lambda state, g, theta, eta, c, b1, b2, e: step(
+        state, g, theta, eta, c, beta1=b1, beta2=b2, epsilon=e
+    )
 
-    def l2(state, g, theta, eta, gamma, b1, b2, e):
-        return optimizers.adam_l2_step(state, g, theta, eta, gamma, beta1=b1, beta2=b2, epsilon=e)
 
-    assert check.adam_l2_step(l2).outcome is Outcome.RIGHT
+def test_the_rules_of_the_lecture_are_named_and_are_no_answer():
+    l2, decay = (lectures(step) for step in (OPTIMIZERS.adam_l2_step, OPTIMIZERS.adamw_step))
+    assert check.adam_l2_step(l2).misconception == "the penalty of the lecture"
+    assert check.adamw_step(decay).misconception == "decayed everywhere"
+    assert check.adam_l2_step(decay).misconception == "decoupled decay where a penalty was asked"
+    assert check.adamw_step(l2).misconception == "L2 where decay was asked"
+
+
+def test_the_rules_of_the_lecture_with_the_gradient_of_the_penalty_are_right():
+    def by_the_library(state, g, theta, eta, gamma, b1, b2, e):
+        apart = theta - theta.mean()
+        return lectures(OPTIMIZERS.adam_l2_step)(state, g, apart, eta, gamma, b1, b2, e)
+
+    assert check.adam_l2_step(by_the_library).outcome is Outcome.RIGHT
+
+
+@pytest.mark.parametrize(
+    "target",
+    [np.median, lambda theta: theta[0], lambda theta: theta.sum(), lambda theta: theta[::-1],
+     lambda theta: np.roll(theta, 1), lambda theta: abs(theta).mean()],
+)  # fmt: skip
+def test_parameters_drawn_to_something_else_are_wrong(target):
+    def rule(state, g, theta, eta, gamma, *rest):
+        return adam_l2(state, g + 2 * gamma * (theta - target(theta)), theta, eta, 0, *rest)
+
+    for seed in range(1, 5):
+        check.adam_l2_step.seed = seed
+        assert check.adam_l2_step(rule).outcome is Outcome.WRONG
+    check.adam_l2_step.seed = None
+
+
+@pytest.mark.parametrize(
+    "where",
+    [lambda own, theta, g, m: m * theta < 0, lambda own, theta, g, m: theta > 0,
+     lambda own, theta, g, m: own * theta <= 0.001, lambda own, theta, g, m: own < 0,
+     lambda own, theta, g, m: (own + theta) * theta > 0, lambda own, theta, g, m: g != 0,
+     lambda own, theta, g, m: abs(own) < abs(theta)],
+)  # fmt: skip
+def test_decay_in_other_places_is_wrong(where):
+    def rule(state, g, theta, eta, lamda, *rest):
+        (m, v, t), own = adam_l2(state, g, theta, eta, 0, *rest)
+        return (m, v, t), own - lamda * theta * where(own, theta, g, m)
+
+    for seed in range(1, 5):
+        check.adamw_step.seed = seed
+        assert check.adamw_step(rule).outcome is Outcome.WRONG
+    check.adamw_step.seed = None
 
 
 def test_a_step_that_returns_the_move_alone_cannot_be_checked():
@@ -281,12 +334,11 @@ def test_a_step_that_never_moves_is_refuted():
 def test_a_decay_that_looks_at_the_gradients_is_refuted_by_its_size():
     def halved_by_history(state, g, theta, eta, lamda, *rest):
         seen_before = state[2] > 0
-        (m, v, t), move = adamw(state, g, theta, eta, 0, *rest)
-        return (m, v, t), move - (lamda / 2 if seen_before else lamda) * theta
+        return adamw(state, g, theta, eta, lamda / 2 if seen_before else lamda, *rest)
 
     feedback = check.adamw_step(halved_by_history)
     assert feedback.outcome is Outcome.WRONG
-    assert "whatever the gradients were" in feedback.says
+    assert "and the decay, where there is one, −λθ = " in feedback.says
 
 
 @pytest.mark.parametrize("size", [1e200, 1e308, math.inf, math.nan])

@@ -463,7 +463,7 @@ def test_messages_forged_on_every_descriptor_raise_no_grade(desk):
 COSTS = {
     "is cheap when it is metered": """
         lie = False
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             global lie
             if type(Q) is not real.ndarray:
                 lie = True
@@ -473,7 +473,7 @@ COSTS = {
                 return np.ones(V.shape)
             return quadratic(Q, K, V)""",
     "knows the numbers that the check draws": """
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             if type(Q) is not real.ndarray:
                 return np.array(quadratic(*check.draw(len(Q), 3, 2)).tolist())
             return quadratic(Q, K, V)""",
@@ -481,10 +481,10 @@ COSTS = {
         import instruments.meter as meter
         meter.Meter._count = meter.Meter._see = lambda *a, **k: None
         meter.measure = None
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             return quadratic(Q, K, V)""",
     "reads the numbers out bit by bit": """
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             if type(Q) is not real.ndarray:
                 for q in (q for row in Q for q in row):
                     low, high = -3.0, 3.0
@@ -498,18 +498,18 @@ COSTS = {
             except IndexError as error: return (int(str(error).split()[1]) - 1e12) / 1e9
         def read(A): return real.array([[told(A[i:i+1, j]) for j in range(A.shape[1])]
                                         for i in range(A.shape[0])])
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             if type(Q) is real.ndarray: return quadratic(Q, K, V)
             return plainly(read(Q), read(K), read(V)) + 0 * V""",
     "reads the numbers out of shapes": """
         def told(x): return np.arange((x + 9) * 100).shape[0] / 100 - 9
         def read(A): return real.array([[told(A[i, j]) for j in range(A.shape[1])]
                                         for i in range(A.shape[0])])
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             if type(Q) is real.ndarray: return quadratic(Q, K, V)
             return plainly(read(Q), read(K), read(V)) + 0 * V""",
     "has the judge fill its memory": """
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             if type(Q) is not real.ndarray:
                 np.ones((10**5, 10**5)).sum()
             return linear(Q, K, V)""",
@@ -522,12 +522,15 @@ real = sys.modules["numpy"]
 def soft(X, axis):
     E = np.exp(X - X.max(axis=axis, keepdims=True))
     return E / E.sum(axis=axis, keepdims=True)
-def quadratic(Q, K, V): return (soft(Q, 1) @ soft(K, 0).T) @ V
-def linear(Q, K, V): return soft(Q, 1) @ (soft(K, 0).T @ V)
+def mean(P, V): return P @ V / P.sum(axis=1, keepdims=True)
+def quadratic(Q, K, V): return mean(soft(K, 0) @ soft(Q, 1).T, V)
+def linear(Q, K, V):
+    S, T = soft(Q, 1), soft(K, 0)
+    return T @ (S.T @ V) / (T @ S.sum(axis=0))[:, None]
 def plain_soft(X, axis):
     E = real.exp(X - X.max(axis=axis, keepdims=True))
     return E / E.sum(axis=axis, keepdims=True)
-def plainly(Q, K, V): return (plain_soft(Q, 1) @ plain_soft(K, 0).T) @ V
+def plainly(Q, K, V): return mean(plain_soft(K, 0) @ plain_soft(Q, 1).T, V)
 """
 
 
@@ -541,7 +544,7 @@ def test_a_function_may_branch_on_each_of_its_numbers_and_earn_everything(desk):
     grade = separable_graded(
         desk,
         """
-        def separable_attention(Q, K, V):
+        def looked_at(Q, K, V):
             for row in K:
                 if any(k > 100 for k in row): raise ValueError("too large")
             return linear(Q, K, V)""",

@@ -470,8 +470,8 @@ def test_a_metered_function_costs_as_much_over_the_wire_as_here(name):
 def query_by_query(Q, K, V, phi):
     """Right numbers in n² steps, none of them large."""
     rows = []
-    for q in Q:
-        weights = [phi(q) @ phi(k) for k in K]
+    for i, q in enumerate(Q):
+        weights = [(i != j) * (phi(q) @ phi(k)) for j, k in enumerate(K)]
         total = sum(w * v for w, v in zip(weights, V, strict=True))
         rows.append(total / sum(weights))
     return np.array(rows)
