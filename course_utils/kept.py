@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 FILE = Path(__file__).parent / "data" / "trained.npz"
-is_taken = sys.platform == "emscripten"  # also while pictures of explorers are made
+# Also while pictures of explorers are made, and in a JupyterLab that only has to be looked at.
+is_taken = sys.platform == "emscripten" or bool(os.environ.get("COURSE_TAKE"))
 
 
 def trained(name: str, run: Callable[..., Any], *arguments: Any, **options: Any) -> Any:

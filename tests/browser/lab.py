@@ -122,6 +122,7 @@ def _environment(home: Path) -> dict[str, str]:
     private = {name: str(home / folder) for name, folder in folders.items()}
     private["JUPYTER_CONFIG_PATH"] = private["JUPYTER_PATH"] = str(LAB_CONFIG)  # as `course lab`
     python_path = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
+    private["COURSE_TAKE"] = "1"  # lectures are trained where nbval runs them
     return os.environ | private | {"PYTHONPATH": python_path}
 
 
