@@ -15,7 +15,7 @@ test:  ## run every test, or those that ARGS names: make test ARGS="-k momentum"
 	$(RUN) test $(ARGS)
 
 quick: lint  ## lint and unit tests: no browser, no notebook, no kernel, no sandbox
-	$(RUN) test -m "not slow" tests $(ARGS)
+	$(RUN) test -n auto -m "not slow" tests $(ARGS)
 
 doctor:  ## look at this machine and say what is missing
 	$(RUN) course doctor

@@ -10,6 +10,7 @@ import signal
 import sys
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +19,8 @@ pytest_plugins = ["classroom.nbval_table"]
 # Every core has a worker: threads of NumPy's own would only stand in their way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# What starts a browser, a notebook, a kernel or a sandbox, or puts thousands of mutants to checks:
-# left out by `make quick`. The longest
-# come first.
+# What starts a browser, a notebook, a kernel or a sandbox, or tries thousands of answers, is left
+# out by `make quick`, as single tests with the mark are. The longest come first.
 SLOW = [
     "tests/browser/test_site.py",
     "tests/browser/test_every_lecture_in_lab.py",
@@ -46,10 +46,19 @@ SLOW = [
     "tests/test_committed_notebooks.py",
     "tests/test_cells.py",
     "tests/classroom/test_own_sheets.py",
+    "tests/test_spared.py",
+    "tests/test_narrow_integers.py",
+    "tests/test_bootstrap.py",
     "notebooks/",
     "solutions/",
     "exercises/",
 ]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make quick` does not even read what it leaves out."""
+    place = collection_path.relative_to(config.rootpath).as_posix()
+    return True if config.option.markexpr == "not slow" and place in SLOW else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,9 +20,9 @@ import numpy as np
 
 from instruments.formula import Formula as ReadFormula
 from instruments.formula import FormulaError, pretty, read_formula, sympy_kind, without_order
+from instruments.patience import SECONDS, TooLong, patiently
 
 from .instances import current, refuting_seed, surveyed
-from .patience import SECONDS, TooLong, patiently
 from .spared import Spared, students_code
 from .variants import student_id
 

@@ -14,8 +14,9 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from instruments.patience import Cut
+
 from .cards import card
-from .patience import Cut
 
 MOST_PRINTED = 200_000  # characters that one cell may print
 NOTHING_YET = (

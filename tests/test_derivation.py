@@ -961,6 +961,7 @@ def test_derivations_made_by_rewriting_are_never_called_false():
         assert report.first_false is None, (start, report.sentence)
 
 
+@pytest.mark.slow
 def test_every_one_of_many_seeded_slips_is_caught_at_its_line():
     """Detection rate: 40 of 40."""
     rng, caught, made = random.Random(16), 0, 0

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from course_utils import patience
 from course_utils.answers import FunctionAnswer, Unreadable
-from course_utils.patience import Cut
+from instruments import patience
+from instruments.patience import Cut
 
 
 def endless(x):

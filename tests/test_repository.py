@@ -26,6 +26,7 @@ def test_ruff_has_nothing_to_say_about_code_and_notebooks(arguments):
 
 
 @pytest.mark.slow  # `make quick` has run mypy already, with the rest of lint
+@pytest.mark.slow  # `make quick` has run it already
 def test_mypy_has_nothing_to_say_about_the_packages():
     result = run(sys.executable, "-m", "mypy")
     assert result.returncode == 0, result.stdout + result.stderr
