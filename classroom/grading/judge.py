@@ -363,9 +363,10 @@ class Judging:
     def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> None:
         before = self._before(place)
         troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
+        own = [self.steps[p].source for p in before if not self.steps[p].tells_id]
         self.results[exercise.name] = Result(
             **feedback.as_dict(),
-            answer="\n\n".join(self.steps[p].source for p in before)[:20_000],
+            answer="\n\n".join(own)[:20_000],
             notes=tuple(
                 f"{t}." for t, p in zip(troubles, before, strict=True) if self.ran[p].fatal
             ),
