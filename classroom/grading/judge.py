@@ -23,7 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -40,8 +40,9 @@ from ..roles import Check, Ours
 from . import signatures
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
+from .jobs import Job, Limits
 from .records import Graded, Result
-from .sandbox import Limits, Lost, Needs, Sandbox, Submission
+from .sandbox import Lost, Needs, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -51,30 +52,6 @@ MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up
 SIGNING = -1  # the step after all steps, at which wrong answers are signed
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
-
-
-@dataclass(frozen=True)
-class Job:
-    """One submission to judge: plain data, so that it can be sent to another machine."""
-
-    student: str
-    unit: str
-    file: str
-    digest: str
-    solution: list[list[str]]  # id, role and source of each code cell
-    cells: list[list[str]]
-    student_id: str | None = None  # the true one; None: as written in the notebook
-    own_ids: list[str] = field(default_factory=list)  # others that are this student's as well
-    limits: dict[str, Any] = field(default_factory=dict)
-    verbose: bool = False
-    seed: str = ""  # what the seeds of the exercises are made from, student by student
-    class_seed: str = ""  # the same for all students: wrong answers are compared with it
-    only: tuple[str, ...] = ()  # judge these exercises alone; all if none
-    is_solution: bool = False  # the answers are right: tell their numbers
-    lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
-    is_alone: bool = False  # nothing else is being graded here meanwhile
-    in_fresh_sandbox: bool = False
-    troubled: tuple[int, ...] = ()  # steps that were too slow or died before
 
 
 @dataclass
