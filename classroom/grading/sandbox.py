@@ -70,6 +70,7 @@ class Clock:
     def __init__(self, usage: Callable[[], Usage]) -> None:
         self._usage, self.seconds = usage, 0.0
         self._used, self._since = usage().seconds, time.monotonic()
+        self._looked = self._since
 
     def wait_from_now(self) -> float:
         """From now on we wait; returns how long ago the last look was."""
@@ -82,8 +83,13 @@ class Clock:
         usage, now = self._usage(), time.monotonic()
         slept = now - self._since if usage.is_asleep else 0.0
         self.seconds += max(usage.seconds - self._used, slept)
-        self._used, self._since = usage.seconds, now
+        self._used, self._since, self._looked = usage.seconds, now, now
         return self.seconds
+
+    def at_most(self) -> float:
+        """The seconds until now, or a little more: after a moment a look is not worth its price."""
+        ago = time.monotonic() - self._looked
+        return self.seconds + ago if ago < LOOK_EVERY else self.look()
 
 
 class Submission:
@@ -109,7 +115,7 @@ class Submission:
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
-        self._most = min(self.clock.look() + seconds, self._limits.wall)
+        self._most = min(self.clock.at_most() + seconds, self._limits.wall)
         self._until = time.monotonic() + self._limits.slack * seconds
 
     def look(self) -> None:
