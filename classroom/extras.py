@@ -7,11 +7,13 @@ The names are those of the extras in pyproject.toml.
 
 from __future__ import annotations
 
-from importlib import metadata
-
-from packaging.requirements import Requirement
+import re
+from typing import TYPE_CHECKING
 
 from course_utils.files import CourseError
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 
 def need(extra: str, what: str) -> None:
@@ -27,11 +29,20 @@ def need(extra: str, what: str) -> None:
 
 def _required(extra: str) -> list[str]:
     """The packages that the installed project declares for an extra."""
-    declared = map(Requirement, metadata.requires("course-classroom") or [])
-    return [wanted.name for wanted in declared if _extra_of(wanted) == extra]
+    from importlib import metadata
+
+    wanted = metadata.requires("course-classroom") or []
+    bare = [line for line in wanted if ";" not in line]  # always needed: nothing to work out
+    if not extra and all("extra ==" in line for line in wanted if line not in bare):
+        return [re.split(r"[^\w.-]", line)[0] for line in bare]
+    from packaging.requirements import Requirement
+
+    return [one.name for one in map(Requirement, wanted) if _extra_of(one) == extra]
 
 
 def _extra_of(wanted: Requirement) -> str:
+    from importlib import metadata
+
     known = metadata.metadata("course-classroom").get_all("Provides-Extra") or []
     if wanted.marker is None:
         return ""
@@ -39,6 +50,8 @@ def _extra_of(wanted: Requirement) -> str:
 
 
 def _is_installed(name: str) -> bool:
+    from importlib import metadata
+
     try:
         metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -56,12 +56,16 @@ class Ours(NamedTuple):
 
 
 class Asked(Protocol):
-    """What has to be known of an exercise: that of `course_utils.exercise` has it."""
+    """What has to be known of an exercise: those of `course_utils.units` have it."""
 
-    name: str
-    number: str
-    points: int
-    is_transfer: bool
+    @property
+    def name(self) -> str: ...
+    @property
+    def number(self) -> str: ...
+    @property
+    def points(self) -> int: ...
+    @property
+    def is_transfer(self) -> bool: ...
 
 
 class Coded(Protocol):

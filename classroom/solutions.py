@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING, Any
 
 from course_utils.files import CourseError
-from course_utils.units import declared
+from course_utils.units import listed
 
 from .marks import refuse_bad_marks
-from .notebooks import read
 from .roles import (
     Asked,
     Ours,
@@ -23,6 +22,9 @@ from .roles import (
     refuse_other_headings,
     role,
 )
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,46 @@ def solution_of(notebook: NotebookNode, name: str, asked: Sequence[Asked]) -> So
 
 def read_solution(path: Path) -> Solution:
     """The solution of the unit that the file is named after."""
-    return solution_of(read(path), f"{path.parent.name}/{path.name}", declared(path.stem))
+    from .notebooks import read  # with all that tells whether a notebook is sound
+
+    return solution_of(read(path), _name(path), listed(path.stem))
+
+
+def solution_to_run(path: Path) -> Solution:
+    """The same as plain data: grading runs its cells, and needs nothing else to be sound."""
+    return solution_of(_plain(path), _name(path), listed(path.stem))
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+class _Node(dict):
+    """A part of a notebook as nbformat has it: what it holds are its attributes too."""
+
+    __getattr__: Any = dict.__getitem__
+    __setattr__: Any = dict.__setitem__
+
+    def __deepcopy__(self, memo: dict) -> _Node:
+        return _Node(copy.deepcopy(dict(self), memo))
+
+
+def _plain(path: Path) -> Any:
+    """A notebook of ours without its outputs; CourseError if it is none of format 4 with ids."""
+    try:
+        notebook = json.loads(path.read_bytes())
+        sound = notebook["nbformat"] == 4
+        cells = [_cell(cell) for cell in notebook["cells"]]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise CourseError(f"{path} is not a sound notebook: {error}") from None
+    if not sound:
+        raise CourseError(f"{path} is not a sound notebook of format 4.")
+    return _Node(cells=cells)
+
+
+def _cell(cell: dict) -> _Node:
+    about = {name: cell[name] for name in ("id", "cell_type", "metadata")}
+    return _Node(about, source="".join(cell["source"]))
 
 
 def asked(solution: Solution) -> list[Ours]:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
 
@@ -41,14 +41,14 @@ from .answers import (
     in_words,
     received,
 )
-from .cards import AS_SAVED, Row, card, counted, one_line, points_table, state_card, total
+from .cards import AS_SAVED, Row, card, counted, one_line, points_table, total
 from .cells import into_the_notebook
+from .feedback import Feedback, Named, Outcome
 from .files import CourseError
 from .instances import Compared, Drawn, new_seed, surveying, trial
 from .practice import Practice, another, can_be_practiced
 from .spared import all_checks, forbidding
 from .verdicts import (
-    Outcome,
     Seen,
     Verdict,
     differs,
@@ -129,20 +129,6 @@ class Part:
     may_use: tuple[str, ...] = ()  # given if they can be read; the judge has a default for them
 
 
-@dataclass(frozen=True)
-class Named:
-    """A known mistake in a feedback; `instead` of the one before it, if both give this answer."""
-
-    name: str
-    explanation: str
-    part: str = ""
-    instead: bool = False
-
-    def __str__(self) -> str:
-        begin = "Or" if self.instead else "Known mistake"
-        return f"{begin}: {self.name}. {self.explanation}"
-
-
 class Missing:
     """An answer that is blank or cannot be read: whatever uses it is told why."""
 
@@ -166,62 +152,6 @@ class Judged:
 
     answers: dict[str, Any]
     pieces: dict[str, Verdict]
-
-
-@dataclass(frozen=True)
-class Feedback:
-    """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""
-
-    number: str
-    name: str
-    outcome: Outcome
-    earned: int
-    points: int
-    says: str
-    mistakes: tuple[Named, ...] = ()
-    tries: int = 1  # different answers so far, where the answer is a choice of few
-    seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
-    judged: Judged | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def misconception(self) -> str | None:
-        """The name of the known mistake, if there is one; of several the first."""
-        return self.mistakes[0].name if self.mistakes else None
-
-    @property
-    def explanation(self) -> str | None:
-        """What is said to those who make it."""
-        return self.mistakes[0].explanation if self.mistakes else None
-
-    @property
-    def headline(self) -> str:
-        """The outcome in words; part marks have their own."""
-        return "partly right" if 0 < self.earned < self.points else str(self.outcome)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        mistakes = [asdict(mistake) for mistake in self.mistakes]
-        said = (self.number, self.name, str(self.outcome), self.earned, self.points, self.says)
-        names = ("number", "name", "outcome", "earned", "points", "says")
-        return {**dict(zip(names, said, strict=True)), "mistakes": mistakes}
-
-    def __repr__(self) -> str:
-        return " ".join([f"{self.number} {self.name}: {self._summary()}", *self.sentences()])
-
-    def _repr_html_(self) -> str:
-        aside = f"{self.number} {self.name} · {counted(self.earned, self.points)}"
-        return self.card(aside + (f" · try {self.tries}" if self.tries > 1 else ""))
-
-    def card(self, aside: str) -> str:
-        """The verdict as a card with these words beside it."""
-        return state_card(self.headline, aside, self.sentences())
-
-    def _summary(self) -> str:
-        return f"{self.headline}, {counted(self.earned, self.points)}."
-
-    def sentences(self) -> list[str]:
-        """What is said, and what is known of the mistake."""
-        return [self.says, *map(str, self.mistakes)]
 
 
 @dataclass(frozen=True)

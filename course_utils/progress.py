@@ -15,12 +15,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .exercise import Exercise, Outcome
+from .feedback import Outcome
 from .files import CourseError, course_root
-from .practice import can_be_practiced
-from .units import declared
+from .units import Listed, declared, listed
+
+if TYPE_CHECKING:
+    from .exercise import Exercise
 
 # How Feedback writes itself; a test sends every outcome through both.
 VERDICT = re.compile(
@@ -38,7 +40,7 @@ class Unit:
     earned: int
     points: int
     state: str
-    wrong: tuple[Exercise, ...] = ()  # attempted, and not wholly right when it was saved
+    wrong: tuple[Listed, ...] = ()  # attempted, and not wholly right when it was saved
 
     @property
     def score(self) -> str:
@@ -71,7 +73,7 @@ class Progress:
     def _to_practice(self) -> list[str]:
         """What went wrong, those first that can be practiced."""
         wrong = [e for unit in self.units for e in unit.wrong]
-        again = [e for e in wrong if can_be_practiced(e)]
+        again = [e for unit in self.units for e in _practicable(unit)]
         lines = []
         if again:
             calls = ", ".join(f"{e.number} `check.{e.name}.practice()`" for e in again[:5])
@@ -80,6 +82,16 @@ class Progress:
             told = ", ".join(f"{e.number} {e.name}" for e in others[:8])
             lines.append(f"Not right yet: {told}.")
         return lines
+
+
+def _practicable(unit: Unit) -> list[Listed]:
+    """What went wrong in a unit and can be practiced; only if there is such, its checks load."""
+    if not unit.wrong:
+        return []
+    from .practice import can_be_practiced
+
+    names = {e.name for e in declared(unit.name) if can_be_practiced(e)}
+    return [e for e in unit.wrong if e.name in names]
 
 
 def progress(root: Path | None = None) -> Progress:
@@ -97,7 +109,7 @@ def collect(root: Path | None = None) -> Progress:
         raise CourseError(f"There are no exercise notebooks in {folder}.")
     units, problems = [], []
     for path in paths:
-        exercises = declared(path.stem)
+        exercises = listed(path.stem)
         if not exercises:
             problems.append(f"{path.name} is not counted: it has the name of no unit.")
             continue
@@ -114,7 +126,7 @@ def collect(root: Path | None = None) -> Progress:
     return Progress(tuple(units), tuple(problems))
 
 
-def points_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, int]:
+def points_in(path: Path, exercises: Sequence[Listed | Exercise]) -> dict[str, int]:
     """The points of the exercises that were checked; where several verdicts stand, the last."""
     most = {e.name: e.points for e in exercises}
     return {
@@ -122,16 +134,16 @@ def points_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, int]:
     }
 
 
-def _asked_in(path: Path, exercises: list[Exercise]) -> list[Exercise]:
+def _asked_in(path: Path, exercises: tuple[Listed, ...]) -> tuple[Listed, ...]:
     """The exercises of a sheet, which may have been released without those beyond the page."""
     text = path.read_bytes()
     for without, out in {b"transfer": True, b"essentials": False}.items():
         if b'scoreboard(without=\\"' + without in text:
-            return [e for e in exercises if e.is_transfer is not out]
+            return tuple(e for e in exercises if e.is_transfer is not out)
     return exercises
 
 
-def verdicts_in(path: Path, exercises: Sequence[Exercise]) -> dict[str, tuple[str, int]]:
+def verdicts_in(path: Path, exercises: Sequence[Listed | Exercise]) -> dict[str, tuple[str, int]]:
     """The saved outcome and points of each exercise that was checked."""
     known = {(e.number, e.name) for e in exercises}
     found = {}
@@ -159,7 +171,7 @@ def _joined(text: Any) -> str:
     return text if isinstance(text, str) else "".join(text)
 
 
-def _state(earned: dict[str, int], exercises: list[Exercise]) -> str:
+def _state(earned: dict[str, int], exercises: Sequence[Listed]) -> str:
     if not earned:
         return NOT_STARTED
     solved = sum(earned.get(e.name) == e.points for e in exercises)

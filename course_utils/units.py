@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .exercise import Exercise
 from .files import CourseError
 
+if TYPE_CHECKING:
+    from .exercise import Exercise
+
 TABLE = Path(__file__).with_name("units.toml")
+CHECKS = Path(__file__).with_name("checks")
+DECLARED = re.compile(r"^@(exercise\(.*?\))\ndef (\w+)\(", re.MULTILINE | re.DOTALL)
+
+
+class Listed(NamedTuple):
+    """What is known of an exercise before its check is loaded."""
+
+    number: str
+    name: str
+    points: int
+    is_transfer: bool
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,8 @@ class Unit:
     @property
     def exercises(self) -> list[Exercise]:
         """What its check module asks, in order."""
+        from .exercise import Exercise
+
         module = import_module(f"{__package__}.checks.{self.name}")
         found = [e for e in vars(module).values() if isinstance(e, Exercise)]
         return [e for e in found if e.unit == module.__name__]
@@ -52,12 +69,12 @@ class Unit:
     @property
     def points(self) -> int:
         """The points of its essential exercises."""
-        return sum(e.points for e in self.exercises if not e.is_transfer)
+        return sum(e.points for e in listed(self.stem) if not e.is_transfer)
 
     @property
     def transfer_points(self) -> int:
         """Those of the exercises beyond the page."""
-        return sum(e.points for e in self.exercises if e.is_transfer)
+        return sum(e.points for e in listed(self.stem) if e.is_transfer)
 
 
 def read_table(text: str) -> tuple[Unit, ...]:
@@ -92,9 +109,28 @@ def declared(stem: str) -> list[Exercise]:
     return next((unit.exercises for unit in UNITS if unit.stem == stem), [])
 
 
+@functools.cache
+def listed(stem: str) -> tuple[Listed, ...]:
+    """The same as its check module writes them down: nothing is loaded, no check, no NumPy."""
+    unit = next((unit for unit in UNITS if unit.stem == stem), None)
+    if unit is None:
+        return ()
+    source = (CHECKS / f"{unit.name}.py").read_text(encoding="utf-8")
+    return tuple(_listed(call, name) for call, name in DECLARED.findall(source))
+
+
+def _listed(call: str, name: str) -> Listed:
+    """`exercise("2.8", points=3, transfer=True)` over the function of this name."""
+    expression = ast.parse(call, mode="eval").body
+    assert isinstance(expression, ast.Call)
+    number = ast.literal_eval(expression.args[0])
+    given = {k.arg: ast.literal_eval(k.value) for k in expression.keywords}
+    return Listed(number, name, given["points"], given.get("transfer", False))
+
+
 def beyond(stem: str) -> set[str]:
     """The names of the unit's exercises that stand beyond the page."""
-    return {e.name for e in declared(stem) if e.is_transfer}
+    return {e.name for e in listed(stem) if e.is_transfer}
 
 
 def meant(name: str, stems: Iterable[str]) -> str | None:

@@ -99,20 +99,22 @@ class Values:
         room.take()
         if not depth:
             raise WireError("it is too deeply nested to be handed over")
+        kind = type(value)  # not isinstance, which asks the object itself
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is float or kind is int:
+            return _number(value)
 
         def inner(x: Any) -> Any:
             return self._encode(x, depth - 1, room)
 
-        kind = type(value)  # not isinstance, which asks the object itself
-        if value is None or kind in (bool, str):
-            return value
         if issubclass(kind, str):
             return str.__str__(value)
         if (home := getattr(kind, "home_of_stand_in", None)) and self._is_mine(home):
             return {TAG: "yours", "handle": home[1]}
-        if issubclass(kind, np.ndarray | np.generic | flat_array | memoryview):
+        if issubclass(kind, _ARRAYS):
             return self._array(value, inner, room)
-        if issubclass(kind, int | float):
+        if issubclass(kind, (int, float)):
             return _number(value)
         if issubclass(kind, _CONTAINERS) and kind is not Activation:
             return self._container(value, kind, inner)
@@ -148,7 +150,8 @@ class Values:
         return self._numbers_of(array, isinstance(value, np.generic))
 
     def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
-        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        if array.dtype.str[0] not in "<|":
+            array = array.astype(array.dtype.newbyteorder("<"))
         return {
             TAG: "array",
             "dtype": array.dtype.str,
@@ -311,6 +314,8 @@ class _Here(Values):
         return isinstance(home[0], _Here)
 
     def _encode(self, value: Any, depth: int, room: Room) -> Any:
+        if type(value) in _PLAIN:
+            return super()._encode(value, depth, room)
         if hasattr(type(value), "home_of_stand_in") or _is_metered(type(value)):
             return {TAG: "as it is", "v": value}
         if type(value) is np.ndarray and depth and value.dtype in _NATIVE:
@@ -334,6 +339,7 @@ class _Here(Values):
         return self._kept[data["handle"]]
 
 
+_PLAIN = {float, int, bool, str, type(None)}
 _FLOATS = {float, np.float64}
 _NATIVE = {np.dtype(float), np.dtype(np.float32), np.dtype(np.int64), np.dtype(bool)}
 
@@ -379,7 +385,7 @@ def returned(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     if isinstance(value, float):
-        value = float.__float__(value)
+        value = value if type(value) is float else float.__float__(value)
         return value if math.isfinite(value) else {TAG: "float", "v": repr(value)}
     value = int.__int__(value)
     if value.bit_length() <= 53:
@@ -390,11 +396,11 @@ def _number(value: Any) -> Any:
 
 
 def _as_array(data: dict) -> Any:
-    dtype, shape = np.dtype(str(data["dtype"])), tuple(int(n) for n in data["shape"])
+    dtype, shape = np.dtype(str(data["dtype"])), tuple(map(int, data["shape"]))
     if dtype.char not in NUMBERS or not all(0 <= n <= MOST_BYTES for n in shape):
         raise WireError("it is no array of numbers")
     array = np.frombuffer(base64.b64decode(data["v"], validate=True), dtype)
-    array = array.reshape(shape).astype(dtype.newbyteorder("="))
+    array = array.reshape(shape).astype(dtype if dtype.isnative else dtype.newbyteorder("="))
     return array[()] if data.get("scalar") is True and not shape else array
 
 
@@ -428,6 +434,7 @@ def _unevaluated() -> tuple:
 
 # -- everything else
 
+_ARRAYS = (np.ndarray, np.generic, flat_array, memoryview)
 _CONTAINERS = (list, range, tuple, set, frozenset, dict, deque)
 _HOLDERS: dict[str, Callable[[list], Any]] = {
     "tuple": tuple,

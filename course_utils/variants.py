@@ -16,7 +16,6 @@ and " 7 " are one student, while "007" is another. Id 0 is the homework itself.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -29,26 +28,9 @@ import numpy as np
 
 from .attention import attention as attend
 from .attention import attention_weights
+from .ids import student_id
 
 # -- the core: ids and their numbers --------------------------------------------------------------
-
-LONGEST_ID = 100
-
-
-def student_id(student: Any) -> str:
-    """The id in its one spelling; what cannot be an id gets a sentence as ValueError."""
-    if isinstance(student, bool | np.bool_) or not isinstance(student, int | np.integer | str):
-        kind = type(student).__name__
-        raise ValueError(f"A student id is a whole number or a text in quotes, not a {kind}.")
-    if not isinstance(student, str) and not 0 <= student < 10**LONGEST_ID:
-        raise ValueError("A student id that is a number is neither negative nor that large.")
-    spelled = unicodedata.normalize("NFKC", str(student)).casefold()
-    spelled = " ".join(unicodedata.normalize("NFKC", spelled).split())
-    if not spelled:
-        raise ValueError("The student id is empty; write your student number or your e-mail.")
-    if len(spelled) > LONGEST_ID or not spelled.isprintable():
-        raise ValueError(f"A student id is one line of at most {LONGEST_ID} characters.")
-    return spelled
 
 
 class Draws:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -28,16 +27,8 @@ from .answers import (
     show,
     show_apart,
 )
+from .feedback import Outcome
 from .instances import Compared, current, refuting_seed, surveyed
-
-
-class Outcome(StrEnum):
-    """The four ways a check can end."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    NOT_ATTEMPTED = "not attempted"
-    UNCHECKED = "could not be checked"
 
 
 @dataclass(frozen=True)

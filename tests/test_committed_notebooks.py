@@ -22,7 +22,7 @@ from classroom.notebooks import (
 from classroom.release import exercise_from, solution_lines
 from classroom.roles import Role, id_of, name_cells, role
 from classroom.solutions import read_solution
-from course_utils.units import UNITS, declared
+from course_utils.units import UNITS, declared, listed
 
 ROOT = Path(__file__).parents[1]
 LECTURES, SOLUTIONS, TASKS = (
@@ -86,7 +86,7 @@ def test_it_has_a_check_module_and_a_test_of_the_same_name(unit):
 @each(SOLUTIONS)
 def test_its_exercises_are_those_that_the_unit_declares_each_with_heading_answer_and_check(path):
     solution = read_solution(path)  # refuses anything else
-    assert list(solution.exercises) == declared(path.stem)
+    assert solution.exercises == listed(path.stem)
 
 
 # -- exercises ------------------------------------------------------------------------------------

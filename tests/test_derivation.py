@@ -794,6 +794,25 @@ def test_a_sequence_shows_the_values_that_were_used():
     assert "g(0) = " in report.sentence
 
 
+def test_a_counterexample_is_looked_for_only_when_somebody_asks_for_it():
+    asked = []
+
+    def transposed(A):
+        asked.append(A)
+        return A.T
+
+    report = one_step(lambda A: A, "=", transposed, A=matrix("n", "n"))
+    (line,) = report.lines
+    assert (line.verdict, line.mark, report.holds) == ("wrong", "false", False)
+    verdict = len(asked)
+    assert "Line 1 is false: at A = " in report.sentence
+    sentence = len(asked)
+    assert sentence > verdict
+    assert report.counterexample["A"] == line.values[0]
+    assert line == report.lines[0]
+    assert len(asked) == sentence  # and once is enough
+
+
 def test_importing_the_module_does_not_import_sympy():
     code = "import sys, course_utils.derivation; sys.exit('sympy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils.files import CourseError
-from course_utils.units import TABLE, UNITS, declared, find, meant, read_table
+from course_utils.units import TABLE, UNITS, Listed, declared, find, listed, meant, read_table
 
 STEMS = [unit.stem for unit in UNITS]
 ROW = """
@@ -41,8 +41,15 @@ def test_arrows_lead_to_earlier_units_and_no_two_units_share_a_place(unit):
     assert [other.stem for other in UNITS if other.place == unit.place] == [unit.stem]
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_what_a_check_module_writes_down_is_what_it_declares(unit):
+    loaded = [Listed(e.number, e.name, e.points, e.is_transfer) for e in unit.exercises]
+    assert list(listed(unit.stem)) == loaded
+
+
 def test_another_stem_declares_nothing():
     assert declared("42_nothing") == []
+    assert listed("42_nothing") == ()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_utils.exercise import Outcome
+from course_utils.feedback import Outcome
 from course_utils.units import beyond
 
 from .records import Line, Mark, in_order

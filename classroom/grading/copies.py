@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from course_utils.exercise import Outcome
+from course_utils.feedback import Outcome
 
 from .records import Graded, Result
 

@@ -23,8 +23,8 @@ from typing import IO
 from course_utils.files import CourseError
 
 from . import fingerprint
-from .judge import Job
-from .sandbox import START_SECONDS, STARTS, Limits, require_bubblewrap
+from .jobs import START_SECONDS, STARTS, Job, Limits
+from .walls import require_bubblewrap
 
 JUDGE = "classroom.grading.judge"
 MOST_LOSSES = 12  # judges over one submission, before it is given up

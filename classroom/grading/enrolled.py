@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from course_utils.variants import student_id
+from course_utils.ids import student_id
 
 from .roster import Line, Roster
 from .settings import Settings, moodle_time

@@ -24,10 +24,12 @@ GRADER = (
     "flags",
     "forbidden",
     "inside",
+    "jobs",
     "judge",
     "metering",
     "sandbox",
     "signatures",
+    "walls",
     "wire",
 )
 

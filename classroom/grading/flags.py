@@ -16,6 +16,8 @@ PEEPING = {"_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_ref
 
 def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
     """Sentences about one cell of a student's; `forbidden` are names such as transport.sinkhorn."""
+    if not _is_worth_reading(source, forbidden):
+        return []
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -33,6 +35,12 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
     if any(_is_private_of_check(node) for node in ast.walk(tree)):
         says.append(f"The cell {cell} uses the inside of a check.")
     return says
+
+
+def _is_worth_reading(source: str, forbidden: Collection[str]) -> bool:
+    """Is a word in it of which there could be something to say? Other letters may spell any."""
+    words = {"check", *PEEPING, *(name.rpartition(".")[2] for name in forbidden)}
+    return not source.isascii() or any(word in source for word in words)
 
 
 def _loops(tree: ast.AST) -> Iterator[ast.AST]:

@@ -20,9 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from course_utils.exercise import Outcome
+from course_utils.feedback import Outcome
 from course_utils.files import CourseError
-from course_utils.units import declared, meant
+from course_utils.units import listed, meant
 
 from .records import NOTHING, Graded, Mark, Override, Result, answer_digest, mark, points
 from .settings import LateRule
@@ -229,7 +229,7 @@ class Gradebook:
         """A line for somebody who handed in nothing, so that a person can give points."""
         results = tuple(
             Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, NOTHING)
-            for e in declared(unit)
+            for e in listed(unit)
         )
         self.save(Graded(student, unit, "", "", results=results, problem=NOTHING))
 

@@ -22,8 +22,8 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -40,8 +40,9 @@ from ..roles import Check, Ours
 from . import signatures
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
+from .jobs import Job, Limits
 from .records import Graded, Result
-from .sandbox import Limits, Lost, Needs, Sandbox, Submission
+from .sandbox import Lost, Needs, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -51,30 +52,6 @@ MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up
 SIGNING = -1  # the step after all steps, at which wrong answers are signed
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
-
-
-@dataclass(frozen=True)
-class Job:
-    """One submission to judge: plain data, so that it can be sent to another machine."""
-
-    student: str
-    unit: str
-    file: str
-    digest: str
-    solution: list[list[str]]  # id, role and source of each code cell
-    cells: list[list[str]]
-    student_id: str | None = None  # the true one; None: as written in the notebook
-    own_ids: list[str] = field(default_factory=list)  # others that are this student's as well
-    limits: dict[str, Any] = field(default_factory=dict)
-    verbose: bool = False
-    seed: str = ""  # what the seeds of the exercises are made from, student by student
-    class_seed: str = ""  # the same for all students: wrong answers are compared with it
-    only: tuple[str, ...] = ()  # judge these exercises alone; all if none
-    is_solution: bool = False  # the answers are right: tell their numbers
-    lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before
-    is_alone: bool = False  # nothing else is being graded here meanwhile
-    in_fresh_sandbox: bool = False
-    troubled: tuple[int, ...] = ()  # steps that were too slow or died before
 
 
 @dataclass
@@ -114,7 +91,7 @@ class Judging:
 
     def __init__(self, job: Job, sandbox: Sandbox, tell: Callable[[int], None]) -> None:
         self.job, self.sandbox, self.limits = job, sandbox, Limits(**job.limits)
-        self.tell = tell
+        self.tell, self.alarm = tell, _Alarm(self.limits)
         self.exercises = {e.name: e for e in declared(job.unit)}
         self.assembly: Assembly = assemble(
             [Ours(*c) for c in job.solution], [Cell(*c) for c in job.cells]
@@ -171,7 +148,7 @@ class Judging:
         """Go through the steps in a fresh child; False if it has to be done once more."""
         there = None
         try:
-            with self.sandbox.submission(self.limits, self._needs()) as there:
+            with self.sandbox.submission(self.limits, self._needs()) as there, self.alarm:
                 for place, step in enumerate(self.steps):
                     self._step(there, place, step)
                 self._sign_all(there)
@@ -259,7 +236,7 @@ class Judging:
             return  # it killed the child before; the rest goes on without it
         self.tell(place)
         try:
-            with _Alarm(self.limits):
+            with self.alarm.step():
                 report = there.ask(ask="run", source=step.source)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
@@ -288,7 +265,7 @@ class Judging:
         self.tell(place)
         there.was_slow = False
         try:
-            with _Alarm(self.limits):
+            with self.alarm.step():
                 feedback, shown = self._feedback(there, place, exercise, check.arguments)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
@@ -396,7 +373,7 @@ class Judging:
 
     def _sign(self, there: Submission, exercise: Exercise, part: str) -> None:
         result = self.results[exercise.name]
-        with contextlib.suppress(Exception), _Alarm(self.limits):
+        with contextlib.suppress(Exception), self.alarm.step():
             if signatures.needs_calls(exercise, part):
                 there.ask(ask="judging", names=list(exercise.forbidden))
                 there.begin(1.0 + result.seconds)
@@ -496,20 +473,37 @@ def _spelled(written: Any) -> str | None:
 
 
 class _Alarm:
-    """Ends a check that does not come to an end by itself; if even that fails, ends the judge."""
+    """Ends a check that does not come to an end by itself; if even that fails, ends the judge.
+
+    The block around all steps has the last resort, which costs a thread whenever it is set.
+    """
 
     def __init__(self, limits: Limits) -> None:
-        self.seconds, self.slack = 2 * PATIENCE * limits.cell + 5, limits.slack
+        self.seconds = 2 * PATIENCE * limits.cell + 5
+        self.wall, self._set = limits.slack * self.seconds, 0.0
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Alarm:
         signal.signal(signal.SIGPROF, self._ring)
-        signal.setitimer(signal.ITIMER_PROF, self.seconds, 1.0)
-        wall = self.slack * self.seconds
-        faulthandler.dump_traceback_later(wall, exit=True, file=sys.__stderr__ or sys.stderr)
+        self._set_last_resort()
+        return self
 
     def __exit__(self, *_: object) -> None:
-        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """Around one step, which has the whole time but for a twentieth."""
+        if time.monotonic() - self._set > self.wall / 20:
+            self._set_last_resort()
+        signal.setitimer(signal.ITIMER_PROF, self.seconds, 1.0)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _set_last_resort(self) -> None:
+        self._set = time.monotonic()
+        faulthandler.dump_traceback_later(self.wall, exit=True, file=sys.__stderr__ or sys.stderr)
 
     @staticmethod
     def _ring(*_: object) -> None:

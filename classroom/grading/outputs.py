@@ -13,14 +13,17 @@ import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import course_utils
 from course_utils.files import write_whole
 
-from .families import Family, families_of
 from .gradebook import NAME, Gradebook
-from .records import Mark
+from .records import Mark, any_signed
 from .roster import kept_roster
+
+if TYPE_CHECKING:
+    from .families import Family
 
 WRITTEN = "written"  # under this name the gradebook keeps what was written, and from what
 HERE = Path(__file__).resolve().parent
@@ -48,7 +51,7 @@ def write_outputs(
         filled, _ = fill_roster(book)
         walls = book.kept("walls").decode()
         units = sorted({m.graded.unit for m in marks})
-        families = [family for stem in units for family in families_of(book, stem)]
+        families = [family for stem in units for family in _families(book, stem)]
         secret = book.secret() if anonymous else ""
         state = _digest(marks, filled, walls, families, secret)
         before = json.loads(book.kept(WRITTEN) or b"{}")
@@ -66,6 +69,15 @@ def write_outputs(
     with Gradebook(folder / NAME) as book:
         book.keep(WRITTEN, json.dumps({"from": state, "files": files}).encode())
     return changed
+
+
+def _families(book: Gradebook, unit: str) -> list[Family]:
+    """The families of a unit; without a signed answer there are none, and nothing is loaded."""
+    if not any_signed(book.all(unit)):
+        return []
+    from .families import families_of
+
+    return families_of(book, unit)
 
 
 def _digest(*contents: object) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from course_utils.exercise import Outcome
+from course_utils.feedback import Outcome
 from course_utils.files import CourseError
 
 from .families import Family, families_of

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Self
 
-from course_utils.exercise import Feedback, Named, Outcome
+from course_utils.feedback import Feedback, Named, Outcome
 from course_utils.units import beyond
 
 from .settings import LateRule
@@ -247,6 +247,11 @@ GONE = "The file is no longer among the submissions; its grade is kept."
 def answer_digest(result: Result) -> str:
     """What tells an answer from another one."""
     return sha256(result.answer.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def any_signed(everyone: Iterable[Graded]) -> bool:
+    """Is there a wrong answer whose kind is not known? Else there are no families of them."""
+    return any(result.signatures for graded in everyone for result in graded.results)
 
 
 def in_order(number: str) -> tuple[tuple[int, str], ...]:

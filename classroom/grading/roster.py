@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Self
 
 from course_utils.files import CourseError
+from course_utils.ids import student_id
 from course_utils.units import UNITS
-from course_utils.variants import student_id
 
 from .gradebook import Gradebook
 from .submissions import Submission

@@ -16,25 +16,23 @@ from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from course_utils.exercise import Outcome
+from course_utils.feedback import Outcome
 from course_utils.files import CourseError
-from course_utils.units import declared
+from course_utils.units import listed
 
 from ..extras import need
-from ..notebooks import as_text
-from ..roles import Ours, Role, called_check
-from ..solutions import asked, read_solution, solution_paths
+from ..roles import Ours, Role, called_check, role
+from ..solutions import asked, solution_paths, solution_to_run
 from . import copies, desks, fingerprint
 from .assembly import Cell, submitted_cells
 from .enrolled import before_grading, enrolled, lateness
-from .families import keep_families
 from .gradebook import NAME, Gradebook
-from .judge import Job
-from .records import Graded, Result
+from .jobs import Job, Limits
+from .records import Graded, Result, any_signed
 from .roster import Line, Roster, kept_roster
-from .sandbox import Limits, require_bubblewrap
 from .settings import Settings, read_text
 from .submissions import Submission, find
+from .walls import require_bubblewrap
 
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
@@ -127,7 +125,7 @@ def grade(
             run.gone = _note_gone(book, class_.submissions, options)
         for unit in {submission.unit for submission in wanted}:
             _note_copies(book, unit, class_.lines)
-            keep_families(book, unit)
+            _note_families(book, unit)
     return run
 
 
@@ -197,6 +195,14 @@ def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
         book.save(graded)
 
 
+def _note_families(book: Gradebook, unit: str) -> None:
+    """Keep the names of families of wrong answers; where none was signed, there are none."""
+    if any_signed(book.all(unit)):
+        from .families import keep_families  # with NumPy and the checks
+
+        keep_families(book, unit)
+
+
 def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submission]:
     if options.student is None:
         return list(submissions)
@@ -210,13 +216,13 @@ def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submiss
 
 
 class _Names(Mapping[str, list[str]]):
-    """The names of the exercises of units; the checks of a unit are loaded when they are needed."""
+    """The names of the exercises of units, read when they are needed."""
 
     def __init__(self, units: Iterable[str]) -> None:
         self._units = list(units)
 
     def __getitem__(self, unit: str) -> list[str]:
-        return [e.name for e in declared(unit)]
+        return [e.name for e in listed(unit)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._units)
@@ -240,13 +246,14 @@ class Solutions:
 
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
-        notebook = read_solution(self._paths[unit]).notebook
-        return submitted_cells(as_text(notebook).encode())
+        cells = solution_to_run(self._paths[unit]).notebook.cells
+        kept = [cell for cell in cells if role(cell) not in (Role.TEXT, Role.INSTRUCTORS)]
+        return [Cell(cell.id, cell.source) for cell in kept]
 
     def asked(self, unit: str) -> list[Ours]:
         """The same without the answers: all that a submission is run with."""
         if unit not in self._asked:
-            self._asked[unit] = asked(read_solution(self._paths[unit]))
+            self._asked[unit] = asked(solution_to_run(self._paths[unit]))
         return self._asked[unit]
 
     def refuse_lecture(self, unit: str, cells: Sequence[Cell]) -> None:
@@ -535,7 +542,7 @@ class _Grading:
         answer = _submit(self.executor, job, self.options).result()
         graded = Graded.from_dict(answer["graded"])
         results = {result.name: result for result in graded.results}
-        for exercise in declared(unit):
+        for exercise in listed(unit):
             result = results.get(exercise.name)
             if result is None or result.earned < exercise.points:
                 why = repr(result.feedback) if result else f"{exercise.name} is not judged."
@@ -582,6 +589,6 @@ def _problem(blank: Graded, problem: str) -> Graded:
     says = f"Nothing could be graded: {problem}"
     results = tuple(
         Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, says)
-        for e in declared(blank.unit)
+        for e in listed(blank.unit)
     )
     return replace(blank, results=results, problem=f"{problem[:1].upper()}{problem[1:]}")

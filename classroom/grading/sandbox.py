@@ -13,57 +13,29 @@ one runs under a user id without rights, because limits on processes do not bind
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import classroom
-import course_utils
-import instruments
 from course_utils.files import CourseError
 
+from .jobs import START_SECONDS, STARTS, Limits
 from .metering import Counter
+from .walls import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, python_in_there
 from .wire import Gone, Peer, Stream
 
 INSIDE = "classroom.grading.inside"
-COURSE, PACKAGES = "/course", "/packages"  # where course and environment lie in the sandbox
-USER_ID = 61000  # and up, one for each sandbox that root starts: limits count per user
-START_SECONDS = 600  # on a busy machine
-STARTS = 3  # attempts, before it is given up
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
 FOR_AN_OPERATION = 0.0005  # seconds, for each one on a far array: they are spent on the way
 FOR_CGROUPS = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
-ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",
-    "LANG": "C.UTF-8",
-    "MPLBACKEND": "agg",
-    "MPLCONFIGDIR": "/tmp/matplotlib",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONSAFEPATH": "1",
-    "PYTHONWARNINGS": "ignore",
-}
-MISSING = (
-    "bubblewrap is missing, so student code cannot be shut in. Install it (apt install bubblewrap, "
-    "dnf install bubblewrap; on macOS and Windows grade in WSL2, a container or a Linux machine), "
-    "or pass --no-sandbox to run the submissions unprotected on this machine."
-)
-IN_TMP = (
-    "The Python interpreter lies in /tmp, but student code gets a /tmp of its own. Use another "
-    "one, or pass --no-sandbox to run the submissions unprotected on this machine."
-)
 BROKEN = (
     "bubblewrap does not start here: {}. Where the system forbids user namespaces (Ubuntu from "
     "23.10 does), allow them for bwrap, or pass --no-sandbox to run the submissions unprotected."
@@ -73,20 +45,6 @@ KILLED = "The sandbox could not be started in several attempts: {}. Is there mem
 
 class Lost(Exception):
     """Something of ours went away, through no fault of a submission."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use; seconds are its own, on the processor or asleep."""
-
-    cell: float = 10.0  # seconds for a cell or a call
-    wall: float = 60.0  # seconds for all of it
-    slack: float = 20.0  # by the clock on the wall it may take so many times as long
-    memory: int = 2 << 30  # bytes of address space of one process
-    together: int = 3 << 30  # bytes in memory of all its processes
-    file: int = 16 << 20  # bytes of one file
-    processes: int = 32
-    text: int = 4000  # characters that a cell prints
 
 
 class Needs(NamedTuple):
@@ -112,6 +70,7 @@ class Clock:
     def __init__(self, usage: Callable[[], Usage]) -> None:
         self._usage, self.seconds = usage, 0.0
         self._used, self._since = usage().seconds, time.monotonic()
+        self._looked = self._since
 
     def wait_from_now(self) -> float:
         """From now on we wait; returns how long ago the last look was."""
@@ -124,8 +83,13 @@ class Clock:
         usage, now = self._usage(), time.monotonic()
         slept = now - self._since if usage.is_asleep else 0.0
         self.seconds += max(usage.seconds - self._used, slept)
-        self._used, self._since = usage.seconds, now
+        self._used, self._since, self._looked = usage.seconds, now, now
         return self.seconds
+
+    def at_most(self) -> float:
+        """The seconds until now, or a little more: after a moment a look is not worth its price."""
+        ago = time.monotonic() - self._looked
+        return self.seconds + ago if ago < LOOK_EVERY else self.look()
 
 
 class Submission:
@@ -151,7 +115,7 @@ class Submission:
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
-        self._most = min(self.clock.look() + seconds, self._limits.wall)
+        self._most = min(self.clock.at_most() + seconds, self._limits.wall)
         self._until = time.monotonic() + self._limits.slack * seconds
 
     def look(self) -> None:
@@ -346,14 +310,14 @@ class Sandbox:
     def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
         inside = ["-m", INSIDE, str(fd)]
         if self._walled:
-            command = [*bubblewrap(USER_ID + self._number), _python_in_there(), *inside]
+            command = [*bubblewrap(USER_ID + self._number), python_in_there(), *inside]
             kept = {name: os.environ[name] for name in FOR_CGROUPS if name in os.environ}
             return [*cgroup(), *command, "/tmp/work"], kept
         self._folder = tempfile.TemporaryDirectory(
             prefix="course-grade-", ignore_cleanup_errors=True
         )
         work = str(Path(self._folder.name) / "work")
-        folders = {str(package.parent) for package in _packages()}
+        folders = {str(package.parent) for package in packages()}
         environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(sorted(folders))}
         environment["MPLCONFIGDIR"] = self._folder.name
         return [sys.executable, *inside, work], environment
@@ -371,117 +335,3 @@ class Sandbox:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
-
-
-# -- the walls ------------------------------------------------------------------------------------
-
-
-def require_bubblewrap() -> None:
-    """A sentence if there is none."""
-    if shutil.which("bwrap") is None:
-        raise CourseError(MISSING)
-
-
-@functools.cache
-def cgroup() -> tuple[str, ...]:
-    """The command that puts a limit on the memory of all behind it; empty if none can be had."""
-    if shutil.which("systemd-run") is None:
-        return ()
-    user = () if os.geteuid() == 0 else ("--user",)
-    most = Limits.together + (1 << 30)  # the warm process itself needs some
-    limits = (f"--property=MemoryMax={most}", "--property=MemorySwapMax=0")
-    command = ("systemd-run", *user, "--scope", "--quiet", "--collect", *limits, "--")
-    try:
-        works = subprocess.run([*command, "true"], capture_output=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return command if works.returncode == 0 else ()
-
-
-def bubblewrap(user_id: int) -> list[str]:
-    """The command that puts walls around the command behind it."""
-    require_bubblewrap()
-    if os.geteuid() != 0:
-        return ["bwrap", *_sealed(), *_visible(), *_own_folders()]
-    outer = ["bwrap", "--die-with-parent", *_visible(), "--dev-bind", "/dev", "/dev"]
-    outer += ["--bind", "/proc", "/proc", "--tmpfs", "/tmp"]  # bwrap itself needs a /tmp
-    drop = ["setpriv", f"--reuid={user_id}", f"--regid={user_id}", "--clear-groups"]
-    return [*outer, *drop, "bwrap", *_sealed(), *_visible(within=True), *_own_folders()]
-
-
-def _sealed() -> list[str]:
-    options = ["--unshare-all", "--unshare-user", "--disable-userns", "--as-pid-1"]
-    options += ["--die-with-parent", "--new-session", "--clearenv"]
-    for name, value in {**ENVIRONMENT, "PYTHONPATH": COURSE}.items():
-        options += ["--setenv", name, value]
-    return options
-
-
-def _own_folders() -> list[str]:
-    size = str(64 << 20)
-    return [
-        *("--proc", "/proc", "--dev", "/dev"),
-        *("--dev-bind", "/dev/null", "/dev/zero"),  # a mapping of it is memory that is nobody's
-        *("--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/dev/shm"),
-        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"),
-    ]
-
-
-@functools.cache
-def _visible(within: bool = False) -> list[str]:
-    """All that can be seen in there; `within` the outer walls it is in its place already."""
-    options = ["--ro-bind", "/usr", "/usr"]
-    for folder in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
-        if os.path.islink(folder):
-            options += ["--symlink", os.readlink(folder), folder]
-        elif os.path.isdir(folder):
-            options += ["--ro-bind", folder, folder]
-    for source, place in _places().items():
-        options += _at(place if within else source, place)
-    return [*options, *_hidden()]
-
-
-def _hidden() -> list[str]:
-    """Solutions that lie in a folder which has to be seen are covered by an empty one."""
-    solutions = Path(classroom.__file__).resolve().parents[1] / "solutions"
-    shown = {"/usr": "/usr", **_places()}
-    covered = [
-        place / solutions.relative_to(source)
-        for source, place in ((Path(a), Path(b)) for a, b in shown.items())
-        if solutions.is_dir() and solutions.is_relative_to(source)
-    ]
-    return [option for place in covered for option in ("--tmpfs", str(place))]
-
-
-def _places() -> dict[str, str]:
-    """Where things lie, and where they are shown: interpreter, packages, the course's package."""
-    files = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/alternatives")
-    interpreter = {sys.base_prefix, os.path.realpath(sys.base_prefix)}
-    interpreter |= {str(Path(os.path.realpath(sys.executable)).parents[1])}
-    interpreter = {path for path in interpreter if not Path(path).is_relative_to("/usr")}
-    if any(Path(path).is_relative_to("/tmp") for path in interpreter):
-        raise CourseError(IN_TMP)
-    places = {path: path for path in (*filter(os.path.exists, files), *sorted(interpreter))}
-    if sys.prefix != sys.base_prefix:
-        places[sys.prefix] = PACKAGES
-    return places | {str(package): f"{COURSE}/{package.name}" for package in _packages()}
-
-
-def _python_in_there() -> str:
-    """The interpreter of the environment, at the place where it is shown."""
-    if sys.prefix == sys.base_prefix:
-        return sys.executable
-    return sys.executable.replace(sys.prefix, PACKAGES, 1)
-
-
-def _at(source: str, place: str) -> list[str]:
-    """Show this file or folder at that place; folders above it are open for everyone to pass."""
-    above = [str(folder) for folder in reversed(Path(place).parents)][1:]
-    options = [option for folder in above for option in ("--perms", "0755", "--dir", folder)]
-    return [*options, "--ro-bind", source, place]
-
-
-def _packages() -> list[Path]:
-    """The folders of the course's packages."""
-    packages = (course_utils, instruments, classroom)
-    return [Path(str(package.__file__)).resolve().parent for package in packages]

@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.files import CourseError
+from course_utils.ids import student_id
 from course_utils.units import UNITS, meant
-from course_utils.variants import student_id
 
 NAME = "course.toml"
 ATTEMPTS = ("last", "best")

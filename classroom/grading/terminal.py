@@ -12,10 +12,10 @@ from course_utils.files import CourseError
 from course_utils.units import find
 
 from .gradebook import NAME, Gradebook
+from .jobs import Limits
 from .records import Graded, visible
 from .roster import Roster
 from .running import Done, Options, Run, grade, read_ids
-from .sandbox import Limits
 from .settings import NAME as SETTINGS
 from .settings import LateRule, Settings, read_settings
 

@@ -58,6 +58,7 @@ class Instances:
     seed: int
     count: int
     _columns: dict[Expression, list] = field(default_factory=dict)
+    _in_floats: set[Expression] = field(default_factory=set)  # far away, and without digits there
 
     @cached_property
     def all(self) -> list[Instance]:
@@ -152,8 +153,7 @@ class Instances:
     def column(self, expression: Expression) -> list:
         """The expression's value at every instance, computed once."""
         if expression not in self._columns:
-            if ahead := getattr(expression.value, "ahead", None):  # a function that is far away
-                ahead([one.complete for one in self.all if not isinstance(one.complete, Undefined)])
+            _ask_ahead([expression], [one.complete for one in self.all])
             with self._precision(DIGITS):
                 column = [
                     UNTRIED
@@ -190,7 +190,7 @@ class Instances:
         with mpmath.workdps(LOOK_AGAIN[0][0]):
             values = self._complete(drawn, fine=True)
             found = [computed(_fine(e, self.exact), values) for e in expressions]
-        if self.exact or not any(isinstance(x, Undefined) and not x.sure for x in found):
+        if self.exact or not _is_blind(found):
             return found
         values = self._complete(drawn)
         return [computed(e.value, values) for e in expressions]
@@ -205,6 +205,8 @@ class Instances:
         import mpmath
 
         trial = Trial(None, None, None, {})
+        if not self._in_floats.isdisjoint(expressions):
+            return self._by_floats(drawn, relation, expressions) or trial
         for digits in LOOK_AGAIN if self.exact else LOOK_AGAIN[:1]:
             looks = []
             for precision in digits:
@@ -214,15 +216,17 @@ class Instances:
                     values = self._complete(drawn, fine=True)
                     found = [computed(_fine(e, self.exact), values) for e in expressions]
                     looks.append((values, found, loss))
+                if not self.exact and _is_blind(found):  # more digits would not be seen either
+                    trial = Trial(None, found[0], found[1], self._shown(drawn, values))
+                    pairs = zip(expressions, found, strict=True)
+                    self._in_floats |= {e for e, x in pairs if _is_far(e) and _is_blind([x])}
+                    return self._by_floats(drawn, relation, expressions) or trial
             with mpmath.workdps(digits[1]):
                 kind = self._seen(relation, expressions, looks, digits[0])
             before, now = looks[1][1][:2]
             trial = Trial(kind, before, now, self._shown(drawn, looks[1][0]))
             if kind:
                 return trial
-        blind = any(isinstance(x, Undefined) and not x.sure for x in looks[1][1])
-        if not self.exact and blind:
-            return self._by_floats(drawn, relation, expressions) or trial
         return trial
 
     def _seen(self, relation: str, expressions: list, looks: list, digits: int) -> str | None:
@@ -276,9 +280,11 @@ class Instances:
             sure = kind == "undefined" and isinstance(found[1], Undefined) and found[1].sure
             return Trial(kind, found[0], found[1], values) if kind == "shape" or sure else None
         rng, spread = Random(0), 0.0
-        for _ in range(6):
-            moved = {n: _nudged(v, rng) for n, v in drawn.items()}
-            again = [computed(e.value, self._complete(moved)) for e in expressions]
+        nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(6)]
+        moved = [self._complete(one) for one in nudged]
+        _ask_ahead(expressions, moved)
+        for one in moved:
+            again = [computed(e.value, one) for e in expressions]
             if any(isinstance(x, Undefined) for x in again):
                 return None
             spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
@@ -319,6 +325,24 @@ class Instances:
 
 def _fine(expression: Expression, exact: bool) -> Callable:
     return expression.value if exact else expression.precise
+
+
+def _is_blind(found: list) -> bool:
+    """Is there a value that mpmath's digits could not be had of?"""
+    return any(isinstance(x, Undefined) and not x.sure for x in found)
+
+
+def _ask_ahead(expressions: list[Expression], complete: list) -> None:
+    """Functions that are far away are told at once where they will be asked for."""
+    known = [values for values in complete if not isinstance(values, Undefined)]
+    for expression in expressions:
+        if _is_far(expression):
+            expression.value.ahead(known)  # type: ignore[attr-defined]
+
+
+def _is_far(expression: Expression) -> bool:
+    """Is it a function in another process?"""
+    return hasattr(expression.value, "ahead")
 
 
 def _as_float(value: Any) -> Any:

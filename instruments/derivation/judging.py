@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,17 @@ from .domains import Activation, Domain, Values, integers
 from .evaluation import complex_numbers, name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances, Trial
-from .report import BLANK, RIGHT, WRONG, Line, LineReport, Report, read_line, unchecked
+from .report import (
+    BLANK,
+    RIGHT,
+    WRONG,
+    Line,
+    LineReport,
+    Refuted,
+    Report,
+    read_line,
+    unchecked,
+)
 from .singularities import Border, never_zero, points, rational, sign
 from .values import (
     Undefined,
@@ -136,8 +146,7 @@ class Derivation:
                     else self._judge(before, now, skipped)
                 )
                 before, skipped = now, []
-            words = report.sentence and f"Line {k} {report.sentence}"
-            reports.append(replace(report, sentence=words))
+            reports.append(report.of_line(k))
         return Report(tuple(reports))
 
     def _trouble(self, expression: Expression | str | None) -> str:
@@ -165,9 +174,9 @@ class Derivation:
         others = [failure for failure in failures if failure[0] != "undefined"]
         for kind, drawn in others[:LOOKED_AT] + holes[:LOOKED_AT]:
             if self._instances.trial(drawn, relation, expressions).kind == kind:
-                simplest = self._instances.simplest(drawn, relation, expressions, kind)
-                report = self._falsehood(simplest, relation, expressions)
-                return report if others else self._with_condition(report, now)
+                return Refuted(
+                    partial(self._simply_false, drawn, relation, expressions, kind, bool(others))
+                )
         found = self._at_the_borders(relation, expressions)
         if isinstance(found, LineReport):
             return found
@@ -180,6 +189,14 @@ class Derivation:
         if not held:
             return unchecked(": it has no value where the line before has one.")
         return LineReport(RIGHT, proof or f"held in {_trials(held)}")
+
+    def _simply_false(
+        self, drawn: dict, relation: str, expressions: list, kind: str, anyhow: bool
+    ) -> LineReport:
+        """The plainest counterexample; `anyhow`, the line is false where it has a value too."""
+        simplest = self._instances.simplest(drawn, relation, expressions, kind)
+        report = self._falsehood(simplest, relation, expressions)
+        return report if anyhow else self._with_condition(report, expressions[1])
 
     def _compare(self, relation: str, expressions: list) -> tuple[int, list[tuple]]:
         """How often the relation seems to hold; how and where it seems to fail, plainest first."""

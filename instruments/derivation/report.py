@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from .expressions import is_blank
@@ -59,6 +61,29 @@ class LineReport:
         if self.verdict == RIGHT:
             return PROVED if self.how.startswith(PROVED) else HELD
         return FALSE if self.verdict == WRONG else self.verdict
+
+    def of_line(self, k: int) -> LineReport:
+        """The same, and its sentence says of which line it speaks."""
+        return replace(self, sentence=self.sentence and f"Line {k} {self.sentence}")
+
+
+class Refuted(LineReport):
+    """A false line; its counterexample is made simple, and told, once somebody asks for it."""
+
+    def __init__(self, tell: Callable[[], LineReport]) -> None:
+        vars(self).update(verdict=WRONG, how="counterexample found", _tell=tell)
+
+    @cached_property
+    def _told(self) -> LineReport:
+        return vars(self)["_tell"]()
+
+    sentence: str = cached_property(lambda self: self._told.sentence)  # type: ignore[assignment]
+    counterexample = cached_property(lambda self: self._told.counterexample)
+    values = cached_property(lambda self: self._told.values)
+
+    def of_line(self, k: int) -> LineReport:
+        """The same, and its sentence says of which line it speaks."""
+        return Refuted(lambda: self._told.of_line(k))
 
 
 def unchecked(why: str) -> LineReport:

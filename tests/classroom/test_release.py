@@ -291,7 +291,7 @@ SHEET = (text(HEADING), code(ANSWER), code("check.a(alpha)", "check-a"))
 @pytest.fixture
 def course(tmp_path, monkeypatch):
     """A small course with two units of one exercise each."""
-    monkeypatch.setattr(solutions, "declared", lambda stem: [ASKED])
+    monkeypatch.setattr(solutions, "listed", lambda stem: [ASKED])
     root = tmp_path / "course"
     for folder in ("solutions", "notebooks", "tests", "course_utils/checks", "course_utils/.git"):
         (root / folder).mkdir(parents=True)

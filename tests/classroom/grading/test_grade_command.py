@@ -2,6 +2,8 @@
 
 import csv
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -29,6 +31,15 @@ def rows(grades):
 @pytest.fixture
 def in_course(monkeypatch):
     monkeypatch.chdir(ROOT)
+
+
+def test_the_command_itself_loads_none_of_the_large_packages_and_no_checks():
+    large = {"numpy", "sympy", "nbformat", "jinja2", "matplotlib", "IPython", "packaging"}
+    code = "import sys, classroom.grading.terminal, classroom.grading.outputs; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    assert not large & set(loaded.split())
+    assert "course_utils.units" in loaded
+    assert "course_utils.checks" not in loaded
 
 
 def test_without_bubblewrap_nothing_runs_and_the_ways_out_are_told(
