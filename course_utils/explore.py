@@ -42,6 +42,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from course_utils import style
+from instruments.png import png_bytes, small_png
 
 GOAL, REACHED = "Goal:", "✓ Goal reached:"  # how the line of the goal begins
 FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
@@ -180,7 +181,7 @@ class Explorer(widgets.VBox):
         with self._lock:
             rgb, text = self._draw({}, Explorer.scale)
             with self.picture.hold_sync():  # picture and description arrive together
-                self.picture.value = style.png_bytes(rgb)
+                self.picture.value = png_bytes(rgb)
                 self.picture.tooltip = f"{self._alt} {text}"
             self.caption.value = _status(text)
             if self._goal is not None:
@@ -225,7 +226,7 @@ class Explorer(widgets.VBox):
         """The widget for a live notebook; a still picture, its alt text and a line for others."""
         data = super()._repr_mimebundle_(**kwargs) or {}
         rgb, text = self._draw({})
-        data["image/png"] = base64.b64encode(style.small_png(rgb)).decode()
+        data["image/png"] = base64.b64encode(small_png(rgb)).decode()
         data["text/plain"] = repr(self)
         if self.baked and self.frames:
             data["text/html"] = self.frames_html()
@@ -276,7 +277,7 @@ class Explorer(widgets.VBox):
 
     def _frame(self, place: Mapping, alt: str, hidden: bool) -> str:
         rgb, text = self._draw(place)
-        png = base64.b64encode(style.small_png(rgb, limit=FRAME_BYTES)).decode()
+        png = base64.b64encode(small_png(rgb, limit=FRAME_BYTES)).decode()
         width = rgb.shape[1] // style.SCALE
         met = self._is_met(self.params | dict(place))
         lead = f' data-goal="{REACHED if met else GOAL}"' if self._goal else ""

@@ -11,9 +11,6 @@ A figure cell reads:
 
 import base64
 import html
-import io
-import struct
-import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,12 +21,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from PIL import Image  # comes with matplotlib
+
+from instruments.png import MOST_BYTES, small_png
 
 WIDTH, HEIGHT = 7.0, 3.2  # inches: 700 × 320 px in a notebook, and it fits a slide under a heading
 DPI = 100  # pixels an inch, as shown
 SCALE = 2  # drawn so much finer, for sharp letters on fine screens and on slides
-MAX_PNG_BYTES = 100_000
 
 # Okabe and Ito's palette, told apart with every common kind of color vision. Its yellow is too
 # pale for a line on white, so it is left out.
@@ -176,42 +173,11 @@ def png_of(fig: Figure) -> bytes:
     """The figure as PNG within the limit, always the same bytes; a heavy one less finely drawn."""
     for scale in (SCALE, 1):
         png = small_png(_pixels(fig, DPI * scale))
-        if len(png) <= MAX_PNG_BYTES:
+        if len(png) <= MOST_BYTES:
             return png
     raise ValueError(
-        f"The picture takes {len(png) / 1000:.0f} kB; the limit is {MAX_PNG_BYTES // 1000} kB, so "
+        f"The picture takes {len(png) / 1000:.0f} kB; the limit is {MOST_BYTES // 1000} kB, so "
         "that notebooks stay small. Plot fewer points, a coarser image or a smaller figure."
-    )
-
-
-def small_png(rgb: np.ndarray, limit: int = MAX_PNG_BYTES) -> bytes:
-    """PNG of an (h, w, 3) array to be saved; a heavy one is reduced to its 256 main colors."""
-    png = png_bytes(rgb, level=9)
-    if len(png) > limit:
-        buffer = io.BytesIO()
-        reduced = Image.fromarray(rgb).quantize(256, dither=Image.Dither.NONE)
-        reduced.save(buffer, format="png", compress_level=9)
-        png = buffer.getvalue()
-    return png
-
-
-def png_bytes(rgb: np.ndarray, level: int = 1) -> bytes:
-    """PNG of an (h, w, 3) array of uint8. Unfiltered, since figures are mostly flat: fast, small.
-
-    The file carries no date and no program name, so equal pixels give equal bytes.
-    """
-    height, width, _ = rgb.shape
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each row starts with its filter, 0: none
-    rows[:, 1:].reshape(height, width, 3)[...] = rgb
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        checksum = zlib.crc32(kind + data)
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, RGB
-    body = zlib.compress(rows.tobytes(), level)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
     )
 
 

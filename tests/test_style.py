@@ -10,6 +10,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils import style
+from instruments.png import png_bytes
 
 ALT = "A straight line from 0 to 1."
 
@@ -129,7 +130,7 @@ def test_a_picture_above_the_limit_is_refused():
 def test_the_png_is_small_and_holds_exactly_the_pixels():
     pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
     for level in (1, 9):
-        png = style.png_bytes(pixels, level)
+        png = png_bytes(pixels, level)
         assert np.array_equal(read(png), pixels)
         assert b"Software" not in png
         assert b"tIME" not in png

@@ -8,8 +8,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils import style
 from course_utils.explore import Explorer
+from instruments.png import png_bytes
 
 shell = InteractiveShell.instance()
 explorers: dict[str, Explorer] = {}
@@ -56,5 +56,5 @@ def draw(cell: str, values: str) -> str:
     explorer.set(**asked)
     rgb, text = explorer._draw({})
     goal = " ".join(reversed(explorer._goal_text())) if explorer._goal else ""
-    png = base64.b64encode(style.png_bytes(rgb)).decode()
+    png = base64.b64encode(png_bytes(rgb)).decode()
     return json.dumps({"png": png, "text": text, "goal": goal, "alt": explorer._alt})

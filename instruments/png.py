@@ -1,0 +1,43 @@
+"""Pictures as PNG files: quick to write, small to keep, and equal pixels give equal bytes."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+
+import numpy as np
+from PIL import Image  # comes with matplotlib
+
+MOST_BYTES = 100_000  # of a picture that is kept
+
+
+def small_png(rgb: np.ndarray, limit: int = MOST_BYTES) -> bytes:
+    """PNG of an (h, w, 3) array to be saved; a heavy one is reduced to its 256 main colors."""
+    png = png_bytes(rgb, level=9)
+    if len(png) > limit:
+        buffer = io.BytesIO()
+        reduced = Image.fromarray(rgb).quantize(256, dither=Image.Dither.NONE)
+        reduced.save(buffer, format="png", compress_level=9)
+        png = buffer.getvalue()
+    return png
+
+
+def png_bytes(rgb: np.ndarray, level: int = 1) -> bytes:
+    """PNG of an (h, w, 3) array of uint8. Unfiltered, since figures are mostly flat: fast, small.
+
+    The file carries no date and no program name, so equal pixels give equal bytes.
+    """
+    height, width, _ = rgb.shape
+    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each row starts with its filter, 0: none
+    rows[:, 1:].reshape(height, width, 3)[...] = rgb
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checksum = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, RGB
+    body = zlib.compress(rows.tobytes(), level)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    )
