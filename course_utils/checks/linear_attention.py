@@ -221,8 +221,8 @@ def tokens(n: int) -> tuple[np.ndarray, ...]:
 
 
 def tokens_and_phi(n: int) -> tuple:
-    """The same with a feature map."""
-    return (*draw(n, 3, 2), *PHI)
+    """The same with a feature map; narrower, for five features come from two numbers."""
+    return (*draw(n, 2, 1), *PHI)
 
 
 class MeteredFunction(Function):
