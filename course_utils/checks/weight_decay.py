@@ -394,7 +394,7 @@ HARDLY = 1e-6  # of η: a move so small that rounding may have made it, in eithe
 
 
 def _decayed_where_it_helps(move: Move, eta: float, lamda: float) -> np.ndarray:
-    """Adam's own move, and the decay of each parameter that it brings nearer to 0.
+    """Adam's own move, and the decay of each parameter that it takes toward 0, or past it.
 
     Where Adam hardly moves, with the decay or without it, as the answer has it.
     """
@@ -429,7 +429,7 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
                 return verdict
     return right(
         "In 10 settings every move is Adam's own, with −λθ beside it for the parameters that it "
-        "brings nearer to 0 and for no others."
+        "takes toward 0 and for no others."
     )
 
 
