@@ -24,6 +24,7 @@ TITLE = re.compile(r"^# .*$", re.MULTILINE)
 MINUTES = re.compile(r"^\*About \d+ minutes\.", re.MULTILINE)
 BEYOND = r"(?: and \d+ beyond the page)?"
 NOW_YOU = re.compile(rf"(?<=\()\d+ points?{BEYOND}, about [^,)]*(?=[,)])")
+IN_ALL = re.compile(rf"^\*\d+ points?{BEYOND}, about [^.]*(?=\.)", re.MULTILINE)
 ABOUT_SHEET = re.compile(rf"^\*\d+ points?{BEYOND}, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
 MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
 LETTERS = re.compile(r"^\| letter \|.*(?:\n\|.*)*", re.MULTILINE)

@@ -21,6 +21,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from course_utils.cards import counted
 from course_utils.files import CourseError, write_whole
 
 from . import facts, navigation, units
@@ -111,19 +112,22 @@ def generate(root: Path, without: str = "") -> dict[str, str]:
 def _leave_out(without: str, sheet: NotebookNode, solution: Solution) -> None:
     """Leave out what stands beyond the page, or all but that; each exercise with its section."""
     out = {e.number for e in solution.exercises if e.is_transfer is (without == TRANSFER)}
-    about = {TRANSFER: (facts.BEYOND, ""), ESSENTIALS: (r"\d+ points? and (\d+) beyond", r"\1")}
-    kept, is_out = [], False
+    kept, is_out, points, minutes = [], False, 0, 0
     for cell in sheet.cells:
         if cell.cell_type == "markdown" and cell.source.startswith("## "):
             heading = HEADING.match(cell.source)
             is_out = bool(heading and heading["number"] in out)
             is_out |= without == TRANSFER and cell.source.startswith(BEYOND)
+            if heading and not is_out:
+                points, minutes = points + int(heading["points"]), minutes + int(heading["minutes"])
         if not is_out:
             kept.append(cell)
-        if cell.cell_type == "markdown":
-            cell.source = re.sub(*about[without], cell.source)
-        elif role(cell) is Role.SCOREBOARD:
+        if role(cell) is Role.SCOREBOARD:
             cell.source = f'scoreboard(without="{without}")'
+    in_all = f"*{counted(points, thing='point')}, about {facts.in_words(5 * round(minutes / 5))}"
+    for cell in kept:
+        if cell.cell_type == "markdown":
+            cell.source = facts.IN_ALL.sub(in_all, cell.source)
     sheet.cells = kept
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 LONGEST_CALL = 2000  # characters; a cell of megabytes takes seconds to parse, and is no call
 MACHINE_MADE = re.compile(r"|[0-9a-f]{8}(-?[0-9a-f]{4}){0,3}(-?[0-9a-f]{12})?", re.IGNORECASE)
 HEADING = re.compile(
-    r"^## Exercise (?P<number>\d+\.\d+) \((?P<points>\d+) points?, \d+ minutes?\)$", re.MULTILINE
+    r"^## Exercise (?P<number>\d+\.\d+) \((?P<points>\d+) points?, (?P<minutes>\d+) minutes?\)$",
+    re.MULTILINE,
 )
 
 

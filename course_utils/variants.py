@@ -105,12 +105,13 @@ class Derivation:
     """A rule, and lines that write its move by the move before; one line does not follow.
 
     v_t = β v_{t−1} + share·g_t and Δθ_t = −δ v_t/parts. In formulas v_{t−1} is called v_prev, and
-    Δθ_{t−1} is called step.
+    Δθ_{t−1} is called step. Lines are numbered from `first` on, as in the middle of a text.
     """
 
     share: str
     parts: int
     lines: tuple[str, ...]
+    first: int = 1
 
     @property
     def velocity(self) -> str:
@@ -118,7 +119,7 @@ class Derivation:
         return f"beta*v_prev + {self.share}*g"
 
     def __repr__(self) -> str:
-        lines = [f"({k})  {_spelled(line)}" for k, line in enumerate(self.lines, start=1)]
+        lines = [f"({k})  {_spelled(line)}" for k, line in enumerate(self.lines, self.first)]
         rule = [f"v_t = {_spelled(self.velocity)}", f"Δθ_t = {_spelled(self.lines[0])}"]
         return "\n".join(["the rule:", *rule, "lines for Δθ_t:", *lines])
 
@@ -166,13 +167,13 @@ def _derivation(student: str) -> Derivation:
         return Derivation("(1 - beta)", 1, HOMEWORK_LINES)
     draws = rng_for(student, "02_momentum derivation")
     while True:
-        c, k = draws.integer(2, 29), draws.integer(2, 29)
+        c, k = draws.integer(2, 99), draws.integer(2, 99)
         if gcd(c, k) == 1:
             break
     slip = _SLIPS[draws.below(len(_SLIPS))]
     rest = (*_TRUE[: len(_TRUE) - len(slip)], *slip)
     lines = tuple(line.format(c=c, k=k) for line in ("-delta*v/{k}", *rest))
-    return Derivation(str(c), k, lines)
+    return Derivation(str(c), k, lines, first=draws.integer(1000, 9990))
 
 
 @dataclass(frozen=True, repr=False)

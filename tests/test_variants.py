@@ -1,6 +1,7 @@
 """A student id gives the same numbers for ever, and every student's numbers are fair."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -265,6 +266,33 @@ def test_valleys_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
         return 2 / (n.smallest + n.largest), *pair
 
     earns_nothing_next_door(momentum_checks.best_memory, solved)
+
+
+def test_derivations_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
+    def own(student):
+        return momentum(student).derivation
+
+    ada = own("ada@example.org")
+    assert (ada.share, ada.parts, ada.first, len(ada.lines)) == ("35", 78, 6897, 5)
+
+    def solved(student):
+        """The line by numbers put in, and the correction with the numbers of the rule."""
+        n = own(student)
+        at = {"beta": 0.3, "delta": 0.7, "v_prev": 1.1, "g": 0.9, "step": -0.77 / n.parts}
+        at["v"] = 0.33 + int(n.share) * 0.9
+        values = [eval(line, at) for line in n.lines]
+        line = next(k for k, value in enumerate(values) if abs(value - values[0]) > 1e-9)
+        return n.first + line, f"beta*step - {n.share}*delta*g/{n.parts}"
+
+    for student in CLASS:
+        mine, next_door = solved(student), solved(student + 1)
+        assert mine[0] != next_door[0], student
+        shares = {Fraction(int(own(s).share), own(s).parts) for s in (student, student + 1)}
+        assert len(shares) == 2, student
+        if student % 50 == 0:
+            exercise = momentum_checks.first_false_line
+            assert exercise(student, *mine).earned == exercise.points
+            assert exercise(student + 1, *mine).earned == 0
 
 
 def test_schedules_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():

@@ -386,6 +386,15 @@ def _any_causal(rng: np.random.Generator, least: int = 1) -> Text:
     return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
 
 
+def _drawn_far_back(rng: np.random.Generator) -> Text:
+    """A long text in which the first key makes up for its distance, whatever the distance is."""
+    n, (m, width) = int(rng.integers(30, 45)), sizes(rng, 2, high=10)
+    Q, K, V = numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
+    Q[:, 0], K[0] = np.arange(n) * np.sqrt(m), np.eye(m)[0]
+    K[1:, 0] = 0.0
+    return Q, K, V
+
+
 def _placed(Q: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Queries and keys whose scores are q_iᵀk_j/√m + j: a key has its place as a further number.
 
@@ -444,7 +453,8 @@ def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
     """Write attention in which token i sees the tokens j ≤ i alone, and far ones less."""
-    for Q, K, V in cases(CAUSAL, _any_causal, partial(_any_causal, least=8)):
+    draws = _any_causal, partial(_any_causal, least=8), _drawn_far_back
+    for Q, K, V in cases(CAUSAL, *draws):
         answer = causal_attention.array(Q, K, V, shape=V.shape)
         at = (
             f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i, "
@@ -579,7 +589,7 @@ def _future_leaks(causal_attention: FunctionAnswer) -> bool:
     when=_future_leaks,
 )
 def _weak_mask(Q, K, V):
-    return _mask(causal_mask(len(Q)), Q, K, V, hidden=-20.0)
+    return _mask(causal_mask(len(Q)), Q, K, V, hidden=-1e9)
 
 
 @causal_attention.mistake(
@@ -680,7 +690,7 @@ def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
 
 @exercise("4.4", points=2)
 def cross_attention(
-    cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:2])],
+    cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:3])],
     attention: OwnAttention = None,
 ) -> Verdict:
     """Write attention of a decoder's tokens Y (n×d) to an encoder's Z (k×d) and to themselves."""
@@ -829,9 +839,9 @@ def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
         t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
         at = (
             f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and "
-            f"X = {show(X)}: what head {t + 1} adds to row {i + 1}"
+            f"X = {show(X)}"
         )
-        what = f"row {i + 1} of block {t + 1}"
+        what = f"row {i + 1} of block {t + 1}, what head {t + 1} adds there,"
         if verdict := differs(
             expected[t, i],
             answer[t, i],

@@ -221,8 +221,8 @@ def tokens(n: int) -> tuple[np.ndarray, ...]:
 
 
 def tokens_and_phi(n: int) -> tuple:
-    """The same with a feature map."""
-    return (*draw(n, 3, 2), *PHI)
+    """The same with a feature map; narrower, for five features come from two numbers."""
+    return (*draw(n, 2, 1), *PHI)
 
 
 class MeteredFunction(Function):
@@ -257,6 +257,7 @@ def off(
     definition: Callable[..., np.ndarray],
     pencil: list[tuple],
     *draws: Callable[[np.random.Generator], tuple],
+    carried: str = "V",
 ) -> Verdict | None:
     """A refutation at the first instance where a row is not as the definition has it."""
     for tolerance, given in ((None, cases(pencil)), (SINGLE, cases([], *draws))):
@@ -264,7 +265,7 @@ def off(
             found = answer.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
             expected = definition(*arrays)
             (Q, K, V), more = map(show, arrays[:3]), arrays[3:]
-            at = f"With Q = {Q}, K = {K}, V = {V}"
+            at = f"With Q = {Q}, K = {K}, {carried} = {V}"
             at += f" and φ(x) = {FEATURE_MAPS[more[0]]}," if more else ","
             if verdict := differs(expected, found, at=at, tolerance=tolerance):
                 return verdict
@@ -307,7 +308,8 @@ def separable(
     ],
 ) -> Verdict:
     """Write what each key hears from the queries of separable attention, at a cost linear in n."""
-    if verdict := off(looked_at, looked_at_by_definition, FIRST_TOKENS, any_onlookers):
+    given = FIRST_TOKENS, any_onlookers
+    if verdict := off(looked_at, looked_at_by_definition, *given, carried="U"):
         return verdict
     return judge_linear(looked_at, tokens, _weights_first)
 
@@ -398,8 +400,10 @@ separable.mistake(
     **_turned(lambda Q, K: softmax(Q @ K.T)),
 )
 separable.mistake(
-    "rows of K normalized in place of columns",
-    "softmax_col(K) runs over the tokens, axis 0: each of its columns sums to 1.",
+    "the columns of K not normalized",
+    "softmax_col(K) runs over the tokens, axis 0: each of its columns sums to 1. A factor that all "
+    "numbers of one key have in common, as in a softmax of its row, cancels in the mean; the "
+    "factors of the columns do not.",
     **_turned(lambda Q, K: softmax(Q) @ softmax(K).T),
 )
 separable.mistake(

@@ -529,7 +529,7 @@ def any_move(rng: np.random.Generator) -> Point:
 
 @lru_cache(maxsize=64)
 def _first_false(student: str) -> int | None:
-    """The number of the first false line, found by the machine; the start is line (1)."""
+    """The number of the first false line, found by the machine."""
     found = momentum(student).derivation
     start, *rest = found.lines
     report = Derivation(
@@ -541,7 +541,13 @@ def _first_false(student: str) -> int | None:
             "step": (f"-delta*v_prev/{found.parts}", "the rule, one step earlier"),
         },
     ).check()
-    return None if report.first_false is None else report.first_false + 2
+    return None if report.first_false is None else found.first + 1 + report.first_false
+
+
+def _numbers(student: str) -> range:
+    """The numbers of the student's lines."""
+    found = momentum(student).derivation
+    return range(found.first, found.first + len(found.lines))
 
 
 def _move(student: str, point: Point) -> float:
@@ -565,7 +571,11 @@ def first_false_line(
 def _line(student: str, line: float) -> Verdict:
     if line == _first_false(student):
         return right()
-    return wrong(f"({line:g}) is not the first false line.", at="the line", yours=line)
+    numbers = _numbers(student)
+    says = f"({line:g}) is not the first false line."
+    if line not in numbers:
+        says = f"({line:g}) is none of the lines, which are ({numbers[0]}) to ({numbers[-1]})."
+    return wrong(says, at="the line", yours=line)
 
 
 @first_false_line.part("Correction")
@@ -588,7 +598,7 @@ first_false_line.add_hints(
 
 def _line_is(where: Callable[[float, int], bool], example: int) -> Recognized:
     def matches(student: str, line: float) -> bool:
-        return where(line, _first_false(student) or 0)
+        return line in _numbers(student) and where(line, _first_false(student) or 0)
 
     return {"example": (0, example), "when": matches}
 
@@ -601,9 +611,9 @@ first_false_line.mistake(
 )
 first_false_line.mistake(
     "a true line blamed",
-    "That line is equal to the one before it. Lines are counted from (1), the start.",
+    "That line is equal to Δθ_t, as all before it are. Go on to the next one.",
     part="Line",
-    **_line_is(lambda line, false: 0 < line < false, example=2),
+    **_line_is(lambda line, false: line < false, example=2),
 )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from instruments.meter import growth, measure, polynomial
 
 from ..answers import (
+    TOLERANCE,
     Array,
     Formula,
     FormulaAnswer,
@@ -70,6 +71,7 @@ def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndar
 # -- 10.1: the parallel form -----------------------------------------------------------------------
 
 
+SINGLE = 2e-5  # relative: what 32 bits leave in sums of many squares
 SMALL = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (2, 1, 1), (4, 3, 2),
                                                           (3, 2, 5), (1, 2, 1)])]  # fmt: skip
 
@@ -77,7 +79,7 @@ SMALL = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (2, 1, 1), 
 def any_text(rng: np.random.Generator) -> Text:
     """A text of any length, every shape different; now and then keys and values are large."""
     n, d, width = sizes(rng, 3)
-    large = magnitude(rng, 1, 100)
+    large = magnitude(rng, 1, 10)  # 32 bits hold the squares of exp(−20)
     return numbers(rng, n, d), numbers(rng, n, d, largest=large), numbers(rng, n, width)
 
 
@@ -100,13 +102,15 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
-    for Q, K, V in cases(SMALL, any_text, large_text, long_text):
+    for k, (Q, K, V) in enumerate(cases(SMALL, any_text, large_text, long_text)):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
-        if verdict := _leak(causal_linear_attention, (Q, K, V), answer):
-            return verdict
         at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}"
-        if verdict := differs(causal_by_definition(Q, K, V), answer, at=at):
-            return verdict
+        tolerance = None if k < len(SMALL) else SINGLE
+        off = differs(causal_by_definition(Q, K, V), answer, at=at, tolerance=tolerance)
+        if off or k < len(SMALL):  # what is right in a long text needs no second run of it
+            off = _leak(causal_linear_attention, (Q, K, V), answer) or off
+        if off:
+            return off
     return right(
         "At 11 sizes every row is the weighted mean of the values up to it, and a "
         "change of the last token moves the last row alone."
@@ -354,11 +358,11 @@ def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict
 
 
 def narrow(drawn: Callable[[np.random.Generator], Text]) -> Callable[..., Text]:
-    """The same texts with at most 9 numbers in a query or key."""
+    """The same texts with at most 6 numbers in a query or key."""
 
     def few(rng: np.random.Generator) -> Text:
         Q, K, V = drawn(rng)
-        return Q[:, :9], K[:, :9], V
+        return Q[:, :6], K[:, :6], V
 
     return few
 
@@ -385,16 +389,18 @@ def recurrence(
     step: Annotated[FunctionAnswer, Function()],
 ) -> Verdict:
     """Write the attention of 10.1 as a step from token to token, with a state of fixed size."""
-    for Q, K, V in cases(
-        FIRST_TEXTS, *map(narrow, (any_text, large_text, any_text, long_text)), fresh=4
-    ):
+    draws = map(narrow, (any_text, large_text, any_text, long_text))
+    for k, (Q, K, V) in enumerate(cases(FIRST_TEXTS, *draws, fresh=4)):
         answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
+        tolerance = TOLERANCE if k < len(FIRST_TEXTS) else SINGLE
+        if surveyed() is None and close(expected, answer, tolerance):
+            continue
         for i, q in enumerate(Q):
-            if surveyed() is None and close(expected[i], answer[i]):
-                continue
             at = f"After the keys {show(K[: i + 1])} with values {show(V[: i + 1])}"
             what = f"the output for the query {show(q)}"
-            if verdict := differs(expected[i], answer[i], at=at, what=what, whole=answer):
+            if verdict := differs(
+                expected[i], answer[i], at=at, what=what, whole=answer, tolerance=tolerance
+            ):
                 return verdict
     if verdict := _stale(initial_state, step):
         return verdict

@@ -199,7 +199,7 @@ class Move(NamedTuple):
 
 
 @np.errstate(all="ignore")
-def _travel(step: FunctionAnswer, journey: Journey, shown: Callable) -> list[Move]:
+def _travel(step: FunctionAnswer, journey: Journey, shown: Callable, strength: str) -> list[Move]:
     """Steps of a student's rule, each from where the one before has led, until one is wrong."""
     setting, gradients, theta, state = journey
     eta, _, *rest = setting
@@ -207,7 +207,8 @@ def _travel(step: FunctionAnswer, journey: Journey, shown: Callable) -> list[Mov
     for t, g in enumerate(gradients, start=1):
         state, move = _moved(step, state, g, theta, *setting)
         if not np.isfinite(move).all():
-            says = f"With {_with(setting)}, the move of step {t} is not finite: it is {show(move)}."
+            at = _with(setting, strength)
+            says = f"With {at}, the move of step {t} is not finite: it is {show(move)}."
             raise NotFinite(says, "a move", move)
         seen = shown(g, theta)
         reference, adam = adam_step(reference, seen, eta, *rest)
@@ -218,8 +219,8 @@ def _travel(step: FunctionAnswer, journey: Journey, shown: Callable) -> list[Mov
     return moves
 
 
-def _with(setting: tuple) -> str:
-    names = ("eta", "γ or λ", "β_1", "β_2", "epsilon")
+def _with(setting: tuple, strength: str) -> str:
+    names = ("eta", strength, "β_1", "β_2", "epsilon")
     return show_at(dict(zip(names, setting, strict=True)))
 
 
@@ -231,6 +232,7 @@ def _together(theta: np.ndarray, gamma: float) -> np.ndarray:
 WARM = [(ON_THE_WAY, HISTORY[0], START, *setting) for setting in SETTINGS]
 THREE = (np.array([0.5, -0.25, 1.0]), np.array([1.0, 0.5, 2.0]), 3)
 WARM += [(THREE, np.array([1.0, -2.0, 0.5]), np.array([2.0, 1.0, -4.0]), *SETTINGS[0])]
+WARM += [(THREE, np.array([1.0, -2.0, 0.5]), np.array([-2.0, 1.0, -4.0]), *SETTINGS[0])]
 AdamStep = Annotated[FunctionAnswer, Function(samples=WARM)]
 
 
@@ -239,10 +241,11 @@ def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
     """Write one step of Adam on L + γ Σ (θ_k − θ̄)²: the new state (m, v, t) and the move Δθ."""
     for journey in cases(JOURNEYS, any_journey, MANY):
         gamma = journey.setting[1]
-        moves = _travel(adam_l2_step, journey, lambda g, theta: g + _together(theta, gamma))  # noqa: B023
+        gradient = lambda g, theta: g + _together(theta, gamma)  # noqa: B023, E731
+        moves = _travel(adam_l2_step, journey, gradient, "γ")
         for t, move in enumerate(moves, start=1):
             at = (
-                f"With {_with(journey.setting)}: in step {t}, {move.at}, the gradient of "
+                f"With {_with(journey.setting, 'γ')}: in step {t}, {move.at}, the gradient of "
                 f"the penalized loss by finite differences is {show(move.shown)}, and"
             )
             if verdict := differs(
@@ -391,7 +394,7 @@ HARDLY = 1e-6  # of η: a move so small that rounding may have made it, in eithe
 
 
 def _decayed_where_it_helps(move: Move, eta: float, lamda: float) -> np.ndarray:
-    """Adam's own move, and the decay of each parameter that it brings nearer to 0.
+    """Adam's own move, and the decay of each parameter that it takes toward 0, or past it.
 
     Where Adam hardly moves, with the decay or without it, as the answer has it.
     """
@@ -412,9 +415,10 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
     """Write one step of cautious AdamW: the new state (m, v, t) and the move Δθ."""
     for journey in cases(JOURNEYS, any_journey, MANY):
         eta, lamda, *_ = journey.setting
-        for t, move in enumerate(_travel(adamw_step, journey, lambda g, theta: g), start=1):
+        moves = _travel(adamw_step, journey, lambda g, theta: g, "λ")
+        for t, move in enumerate(moves, start=1):
             at = (
-                f"With {_with(journey.setting)}: in step {t}, {move.at}, Adam's own move is "
+                f"With {_with(journey.setting, 'λ')}: in step {t}, {move.at}, Adam's own move is "
                 f"{show(move.adam)} and the decay, where there is one, "
                 f"−λθ = {show(-lamda * move.theta)}:"
             )
@@ -425,7 +429,7 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
                 return verdict
     return right(
         "In 10 settings every move is Adam's own, with −λθ beside it for the parameters that it "
-        "brings nearer to 0 and for no others."
+        "takes toward 0 and for no others."
     )
 
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,17 @@ def passes_in_every_form(check: ModuleType, right: dict[str, list[tuple]]) -> Ca
         assert feedback.earned == feedback.points
 
     return test
+
+
+def with_seeds(exercise: Any, answers: tuple, seeds: int = 12) -> list[tuple]:
+    """The points and the names of mistakes that an answer gets, with seeds from 1 on."""
+    found = []
+    for seed in range(1, seeds + 1):
+        exercise.seed = seed
+        feedback = exercise(*answers)
+        found.append((feedback.earned, *(mistake.name for mistake in feedback.mistakes)))
+    exercise.seed = None
+    return found
 
 
 def students_own(name: str) -> ModuleType:

@@ -11,7 +11,7 @@ import sympy
 from course_utils.answers import ____
 from course_utils.checks import attention as check
 from course_utils.exercise import Outcome
-from tests.checks.forms import passes_in_every_form, students_own
+from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 package = students_own("attention")
 
@@ -759,3 +759,43 @@ def test_a_token_that_sees_nobody_is_told_so():
 def test_other_additive_attentions_are_wrong(wrong):
     feedback = check.additive_attention(wrong)
     assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+def near_alone(Q, K, V, window):
+    """Right as long as what is further away than this cannot make up for its distance."""
+    place = np.arange(len(Q))
+    distance = place[:, None] - place
+    scores = Q @ K.T / np.sqrt(Q.shape[1]) - distance
+    return weighed(np.where((distance >= 0) & (distance < window), scores, -np.inf)) @ V
+
+
+def weighed(scores):
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
+def test_a_window_is_wrong_however_little_far_tokens_usually_count():
+    for window in (12, 20, 28):
+        found = with_seeds(check.causal_attention, (lambda *text: near_alone(*text, window),), 8)  # noqa: B023
+        assert found == [(0,)] * 8, window
+
+
+def test_a_mask_that_is_not_infinite_is_named_with_every_seed():
+    def masked(Q, K, V):
+        place = np.arange(len(Q))
+        distance = place[:, None] - place
+        scores = Q @ K.T / np.sqrt(Q.shape[1]) - distance
+        return weighed(np.where(distance >= 0, scores, -1e9)) @ V
+
+    assert with_seeds(check.causal_attention, (masked,)) == [(2, "a mask that is not −∞")] * 12
+
+
+def test_two_attentions_weighed_by_their_lengths_are_not_called_a_plain_mean():
+    def by_lengths(Y, Z, Wq, Wk, Wv):
+        n, k = len(Y), len(Z)
+        to_z, to_y = (
+            weighed(Y @ Wq @ (T @ Wk).T / np.sqrt(Wq.shape[1])) @ (T @ Wv) for T in (Z, Y)
+        )
+        return (k * to_z + n * to_y) / (n + k)
+
+    assert with_seeds(check.cross_attention, (by_lengths,), 3) == [(0,)] * 3

@@ -12,7 +12,7 @@ import sympy
 from course_utils.checks import linear_attention as check
 from course_utils.exercise import Outcome
 from course_utils.variants import linear_attention
-from tests.checks.forms import passes_in_every_form, students_own
+from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 attention = students_own("attention")
 
@@ -711,3 +711,14 @@ def test_a_result_that_is_handed_over_as_a_list_is_no_secret():
         return [[float(x) for x in row] for row in mixed]
 
     assert check.linear(hidden).earned == 1
+
+
+@pytest.mark.parametrize("weights", [np.exp, attention.softmax])
+def test_columns_of_keys_that_are_not_normalized_are_told_whatever_the_rows_are(weights):
+    def by_rows(Q, K, U):
+        S, T = softmaxes(Q, K)[0], weights(K)
+        return T @ (S.T @ U) / (T @ S.sum(axis=0))[:, None]
+
+    found = with_seeds(check.separable, (by_rows,), 3)
+    assert found == [(0, "the columns of K not normalized")] * 3
+    assert "U = " in check.separable(by_rows).says

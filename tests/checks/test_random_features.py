@@ -102,6 +102,16 @@ def ratio(student):
     return student, covariance, spread / n.r**2
 
 
+def attention_to_copies(Q, K, V, W, counts):
+    """Every key as often as it counts."""
+    F, G, V = (
+        right_features(Q, W),
+        right_features(np.repeat(K, counts, axis=0), W),
+        np.repeat(V, counts, axis=0),
+    )
+    return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
+
+
 RIGHT = {
     "completed_square": [
         (SPLIT, SHIFT),
@@ -141,6 +151,7 @@ RIGHT = {
         (attention_with(right_features), right_features),
         (attention_by_loops, right_features),
         (attention_with(lambda X, W: right_features(X, W) / len(W)), right_features),
+        (attention_to_copies, right_features),
         (attention_by_einsum, features_by_loops),
         (attention_with(mirrored_features), mirrored_features),
         (attention_with(mirrored_features), lambda X, W: ____),

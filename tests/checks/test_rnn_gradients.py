@@ -15,7 +15,7 @@ from course_utils import rnn
 from course_utils.answers import ____
 from course_utils.checks import rnn_gradients as check
 from course_utils.exercise import Outcome
-from tests.checks.forms import passes_in_every_form, students_own
+from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 own = students_own("rnn")
 
@@ -645,3 +645,29 @@ def test_bounds_that_hold_only_sometimes_are_wrong_and_loose_ones_are_told_so():
         lambda W, g, a, T: (1 + a * g * np.linalg.norm(W)) ** T,
     ):
         assert check.residual_bounds(at_least, most).earned == 1
+
+
+def test_slopes_of_32_bits_are_right_with_every_seed():
+    def single(W, a, dsigma):
+        return dsigma(a.astype(np.float32))[:, None] * W
+
+    assert with_seeds(check.jacobian, (single,)) == [(2,)] * 12
+
+
+def test_a_product_that_forgets_networks_of_one_unit_is_wrong_with_every_seed():
+    def for_more(W, hs, dsigma):
+        return bias_forward(W, hs, dsigma) * (len(W) > 1)
+
+    assert {found[0] for found in with_seeds(check.jacobian_product, (for_more,))} == {0}
+
+
+@pytest.mark.parametrize(
+    "W",
+    [
+        np.outer([1.0, 1.0, 1.0], [20.0, 0.05, -20.05]),
+        [[0, 10, -10], [10, -10, 10], [10, -10, 10]],
+    ],
+)
+def test_a_small_entry_and_a_unit_that_does_not_hear_itself_are_not_taken_for_a_missing_way(W):
+    feedback = check.forgetful(W)
+    assert (feedback.earned, feedback.misconception) == (0, None)

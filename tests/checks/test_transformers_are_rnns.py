@@ -15,7 +15,7 @@ from course_utils.attention import softmax
 from course_utils.checks import transformers_are_rnns as check
 from course_utils.exercise import Outcome
 from course_utils.variants import transformers_are_rnns
-from tests.checks.forms import passes_in_every_form, students_own
+from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 course = students_own("attention")
 LinearAttentionState = course.LinearAttentionState
@@ -601,3 +601,13 @@ def test_corrections_repeated_settle_where_every_key_reads_its_value():
         for k, v in zip(np.array(n.keys, dtype=float), n.values, strict=True):
             s = s + k * (v - k @ s) / (k @ k)
     assert np.allclose(s, settled)
+
+
+def test_a_state_of_32_bits_is_right_with_every_seed():
+    def single(state, q, k, v):
+        return three_axes_step(state, *(x.astype(np.float32) for x in (q, k, v)))
+
+    def start(d, width):
+        return np.zeros((d, d, width), np.float32), np.zeros((d, d), np.float32)
+
+    assert with_seeds(check.recurrence, (start, single), 8) == [(4,)] * 8

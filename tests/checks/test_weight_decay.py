@@ -13,7 +13,7 @@ import sympy
 from course_utils import variants
 from course_utils.checks import weight_decay as check
 from course_utils.exercise import Outcome
-from tests.checks.forms import passes_in_every_form, students_own
+from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 lamda, eta = sympy.symbols("lamda eta", positive=True)
 s_1, s_2 = sympy.symbols("s_1 s_2", positive=True)
@@ -434,3 +434,17 @@ def test_other_limits_of_l2_are_wrong(wrong):
 def test_other_pairs_for_a_scaled_loss_are_wrong(wrong):
     assert check.scaled_loss(*wrong, "eta", "c*gamma").earned == 1
     assert check.scaled_loss("eta/c", "c*gamma", *wrong).earned == 1
+
+
+def test_a_step_that_decays_all_where_any_is_taken_to_0_is_not_called_the_lectures():
+    def any_of_them(state, g, theta, eta, lamda, *rest):
+        state, own = OPTIMIZERS.adam_step(OPTIMIZERS.AdamState(*state), g, eta, *rest)
+        return tuple(state), own - lamda * theta * (own * theta < 0).any()
+
+    assert with_seeds(check.adamw_step, (any_of_them,), 3) == [(0,)] * 3
+
+
+def test_a_refutation_names_the_strength_by_its_own_letter():
+    nothing = lambda state, g, *_: (state, 0 * g)  # noqa: E731
+    assert "γ = 0.25" in check.adam_l2_step(nothing).says
+    assert "λ = 0.25" in check.adamw_step(nothing).says

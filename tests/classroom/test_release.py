@@ -1,6 +1,7 @@
 """release.py: solutions become exercises, and no answer gets out."""
 
 import os
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -455,7 +456,7 @@ def _lines(path):
 # -- without what stands beyond the page ----------------------------------------------------------
 
 
-def test_what_stands_beyond_the_page_can_be_left_out(monkeypatch):
+def test_what_stands_beyond_the_page_can_be_left_out_or_all_else(monkeypatch):
     further = SimpleNamespace(name="b", number="2.2", points=4, is_transfer=True)
     sheet = Solution(
         "solutions/02_unit.ipynb",
@@ -481,6 +482,19 @@ def test_what_stands_beyond_the_page_can_be_left_out(monkeypatch):
     assert [cell.id for cell in cells] == [
         "title", "text-a", "answer-a", "check-a", "text-scoreboard", "scoreboard",
     ]  # fmt: skip
-    assert cells[0].source == "*3 points, about an hour.*"
+    assert cells[0].source == "*3 points, about 10 minutes.*"
     assert cells[-1].source == 'scoreboard(without="transfer")'
     assert len(nbformat.reads(whole["02_unit.ipynb"], as_version=4).cells) == 11
+    further_alone = generate(ROOT, "essentials")["02_unit.ipynb"]
+    cells = nbformat.reads(further_alone, as_version=4).cells
+    assert cells[0].source == "*4 points, about 10 minutes.*"
+    assert [cell.id for cell in cells if cell.id.startswith("answer")] == ["answer-b"]
+    assert cells[-1].source == 'scoreboard(without="essentials")'
+
+
+def test_no_title_of_a_shorter_sheet_speaks_of_what_is_left_out():
+    for without in ("transfer", "essentials"):
+        for name, sheet in generate(ROOT, without).items():
+            title = nbformat.reads(sheet, as_version=4).cells[1].source
+            told = re.search(r"^\*(.+?)\. The lecture is", title, re.MULTILINE)
+            assert re.fullmatch(r"\d+ points, about [\w ]+", told[1]), (name, title)
