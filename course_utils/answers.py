@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from instruments.meter import Meter
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
+SINGLE = 1e-4  # the same for numbers of 32 bits, where it is known already that they are right
 STOPPED = f"was stopped after {SECONDS:g} seconds of computing. Does one of its loops never end?"
 FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
 
@@ -160,13 +161,13 @@ def close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
         return bool((np.abs(a - b) <= tolerance * scale + FLOOR).all())
 
 
-def alike(a: Any, b: Any) -> bool:
+def alike(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     """`close`, part by part where a result is a tuple, list or dictionary of several arrays."""
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(alike(a[key], b[key], tolerance) for key in a)
     if isinstance(a, tuple | list) and isinstance(b, tuple | list) and real_array(a) is None:
-        return len(a) == len(b) and all(map(alike, a, b))
-    return close(a, b)
+        return len(a) == len(b) and all(alike(*pair, tolerance) for pair in zip(a, b, strict=True))
+    return close(a, b, tolerance)
 
 
 def alike_where_finite(a: Any, b: Any, or_nowhere: bool = False) -> bool:
@@ -490,8 +491,8 @@ class FunctionAnswer:
         except Exception as error:
             raise Unreadable(f"On metered arrays {self.name} raised {in_words(error)}.") from None
         wanted = like(*args)
-        if not alike(m.result, wanted):
-            if not alike(found := self(*args), wanted):
+        if not alike(m.result, wanted, SINGLE):
+            if not alike(found := self(*args), wanted, SINGLE):
                 raise OtherNumbers(_first_difference(found, wanted))
             raise Unreadable(
                 f"On metered arrays {self.name} gives other numbers than on plain ones."

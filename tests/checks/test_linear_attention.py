@@ -722,3 +722,10 @@ def test_columns_of_keys_that_are_not_normalized_are_told_whatever_the_rows_are(
     found = with_seeds(check.separable, (by_rows,), 3)
     assert found == [(0, "the columns of K not normalized")] * 3
     assert "U = " in check.separable(by_rows).says
+
+
+def test_what_is_right_in_32_bits_is_counted_too():
+    def single(Q, K, U):
+        return looked_at(*(x.astype(np.float32) for x in (Q, K, U)))
+
+    assert with_seeds(check.separable, (single,), 20) == [(3,)] * 20
