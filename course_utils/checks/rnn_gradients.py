@@ -396,7 +396,7 @@ def jacobian_product(
         answer = bias_jacobian.array(W, hs, sigma.prime, shape=W.shape)
         seen = nudged(k) if k < len(journeys()) else over_all_ways(W, hs, sigma.prime)
         at = f"At W = {show(W)}, σ = {sigma.name} and T = {T}, with the states {show(hs, 3)},"
-        what, tolerance = f"∂h_{T}/∂b", 2e-5 * T  # every factor may be rounded
+        what, tolerance = f"∂h_{T}/∂b", SINGLE * T  # every factor may be rounded
         if verdict := differs(seen, answer, at=at, what=what, tolerance=tolerance):
             return verdict
     return right(
