@@ -179,7 +179,9 @@ def install(lock):
     have_uv = progress.wait(pip + ["uv"]) == 0
     tools = [uv, pip] if have_uv else [] if offline() else [pip]
     for tool in tools:
-        steps = [tool + ["--require-hashes", "-r", lock], tool + ["--no-deps"] + editable]
+        steps = [
+            tool + ["--no-deps"] + what for what in (["--require-hashes", "-r", lock], editable)
+        ]
         if all(progress.wait(step) == 0 for step in steps):
             # Compiled now, for whoever may not write there later.
             compiling = [str(PYTHON), "-m", "compileall", "-q", "-x", "templates"]
