@@ -178,16 +178,14 @@ def safely(operation: Callable, *args: Any) -> Any:
             raise ZeroDivisionError
         if base and abs(exponent) > LARGEST / (1 + abs(_magnitude(base))):
             raise OverflowError("the power is too large")
-    elif len(args) == 1 and abs(args[0]) > LARGEST and operation.__name__ in GROWING:
-        raise OverflowError(f"{operation.__name__} of a number beyond all bounds")
-    elif len(args) == 1 and operation.__name__ in TURNING and _magnitude(args[0]) > MOST_TURNS:
+    elif len(args) == 1 and abs(args[0]) > BOUNDS.get(operation.__name__, math.inf):
         raise OverflowError(f"{operation.__name__} of a number beyond all bounds")
     return operation(*args)
 
 
-TURNING = {"sin", "cos", "tan", "sec", "csc", "cot"}
-MOST_TURNS = 4096  # in bits: where an angle ends, pi is needed with as many digits as it has
-GROWING = {"exp", "expm1", "sinh", "cosh", "tanh", "gamma", "factorial", "coth", "erf", "erfc"}
+GROWING = ("exp", "expm1", "sinh", "cosh", "tanh", "gamma", "factorial", "coth", "erf", "erfc")
+TURNING = ("sin", "cos", "tan", "sec", "csc", "cot")  # pi is needed with all digits of the angle
+BOUNDS = dict.fromkeys(GROWING, float(LARGEST)) | dict.fromkeys(TURNING, 1e300)
 SPELLED = {
     "ceiling": "ceil", "Heaviside": "_step", "LambertW": "lambertw", "re": "re", "im": "im",
     "conjugate": "conj", "Chi": "chi", "Shi": "shi", "Si": "si", "Ci": "ci", "Ei": "ei",

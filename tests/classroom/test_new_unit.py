@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,12 @@ def course(tmp_path_factory):
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, root / name)
+    for path in (ROOT / name for name in filter(None, listed.stdout.split("\0"))):
+        compiled = Path(cache_from_source(str(path)))  # else each line of the walk compiles anew
+        for file in filter(Path.is_file, (path, compiled) if path.suffix == ".py" else (path,)):
+            target = root / file.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
     for line in WALK.splitlines():
         run(root, line)
     return root
