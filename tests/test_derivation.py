@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -31,6 +32,7 @@ from course_utils.derivation import (
     symmetric,
     vector,
 )
+from instruments.derivation.evaluation import safely
 
 
 def verdicts(d):
@@ -1082,3 +1084,9 @@ def test_functions_may_go_on_from_functions_alone():
     ).check().holds  # fmt: skip
     with pytest.raises(ValueError, match="has to begin with functions"):
         Derivation("x", [], where={"x": real}).goes_on([("=", lambda x: x, "")])
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "exp"])
+def test_of_a_number_beyond_all_bounds_no_digits_are_computed(name):
+    with pytest.raises(OverflowError, match="beyond all bounds"):
+        safely(name, mpmath.mpf("1e301"))

@@ -170,22 +170,29 @@ def _magnitude(x: Any) -> int:
     return exponent + bits
 
 
-def safely(operation: Callable, *args: Any) -> Any:
-    """The value, or an OverflowError where it would take for ever."""
-    if operation is operator.pow:
-        base, exponent = args
-        if not base and exponent < 0:
-            raise ZeroDivisionError
-        if base and abs(exponent) > LARGEST / (1 + abs(_magnitude(base))):
-            raise OverflowError("the power is too large")
-    elif len(args) == 1 and abs(args[0]) > BOUNDS.get(operation.__name__, math.inf):
-        raise OverflowError(f"{operation.__name__} of a number beyond all bounds")
-    return operation(*args)
+def safe_power(base: Any, exponent: Any) -> Any:
+    """The power, or an OverflowError where it would take for ever."""
+    if not base and exponent < 0:
+        raise ZeroDivisionError
+    if base and abs(exponent) > LARGEST / (1 + abs(_magnitude(base))):
+        raise OverflowError("the power is too large")
+    return base**exponent
 
 
-GROWING = ("exp", "expm1", "sinh", "cosh", "tanh", "gamma", "factorial", "coth", "erf", "erfc")
-TURNING = ("sin", "cos", "tan", "sec", "csc", "cot")  # pi is needed with all digits of the angle
-BOUNDS = dict.fromkeys(GROWING, float(LARGEST)) | dict.fromkeys(TURNING, 1e300)
+def safely(name: str, *args: Any) -> Any:
+    """A function of mpmath, or an OverflowError where it would take for ever."""
+    import mpmath
+
+    if name in HEAVY and abs(args[0]) > 1e300:
+        raise OverflowError(f"{name} of a number beyond all bounds")
+    return getattr(mpmath, name)(*args)
+
+
+# Of a number with thousands of digits before the point, they ask for pi or log(2) with as many.
+HEAVY = {
+    "sin", "cos", "tan", "sec", "csc", "cot", "exp", "expm1", "sinh", "cosh", "tanh", "coth",
+    "gamma", "factorial", "erf", "erfc",
+}  # fmt: skip
 SPELLED = {
     "ceiling": "ceil", "Heaviside": "_step", "LambertW": "lambertw", "re": "re", "im": "im",
     "conjugate": "conj", "Chi": "chi", "Shi": "shi", "Si": "si", "Ci": "ci", "Ei": "ei",
@@ -203,7 +210,6 @@ def _function(e: Any, exact: bool) -> Callable:
     fast = getattr(np, name, None)
     if not exact and isinstance(fast, np.ufunc):
         return fast
-    slow = getattr(mpmath, name)
 
     def one(*args: Any) -> Any:
         numbers = [bare(a) for a in args]
@@ -211,7 +217,7 @@ def _function(e: Any, exact: bool) -> Callable:
             _refuse_poles(name, numbers[0])
         if _loss is not None:
             _loss.in_function(numbers[0])
-        found = _real_only(safely(slow, *numbers))
+        found = _real_only(safely(name, *numbers))
         return found if exact else np.float64(found)
 
     def each(*args: Any) -> Any:
@@ -411,12 +417,12 @@ def _operations(exact: bool) -> dict[Any, Callable]:
                 raise ZeroDivisionError
             if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
                 return _real_only(mpmath.sqrt(a) if b == half else a**b)
-            return _real_only(safely(operator.pow, a, b))
+            return _real_only(safe_power(a, b))
         if np.ndim(a) == 2:
             return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
         if np.ndim(a) or np.ndim(b) or not exact:
             return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
-        return _real_only(safely(operator.pow, a, b))
+        return _real_only(safe_power(a, b))
 
     def equal(a: Any, b: Any) -> bool:
         rounding = ROUNDING if exact else FLOAT_ROUNDING

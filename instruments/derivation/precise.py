@@ -83,9 +83,9 @@ class Digits:
 
 
 def _power(base: Any, exponent: Any) -> Digits:
-    from .evaluation import safely
+    from .evaluation import safe_power
 
-    return Digits(safely(operator.pow, base, exponent))
+    return Digits(safe_power(base, exponent))
 
 
 def _magnitude(x: Any) -> int:
@@ -131,11 +131,9 @@ def _comparison(name: str) -> None:
 
 def _method(name: str, of: str) -> None:
     def method(self: Digits) -> Digits:
-        import mpmath
-
         from .evaluation import safely
 
-        return Digits(safely(getattr(mpmath, of), self.x))
+        return Digits(safely(of, self.x))
 
     setattr(Digits, name, method)
 
