@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import importlib
 import inspect
 import io
@@ -133,31 +132,46 @@ def _formulas(text: str) -> Iterator[str]:
     except SyntaxError:
         return
     for _, mutant in _stepped(tree):
-        yield ast.unparse(mutant)
+        yield mutant
 
 
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST | None) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> Any:
-        return self.new if node is self.old else self.generic_visit(node)
-
-
-def _stepped(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Every mutant of a tree, with the change in words."""
+def _stepped(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Every mutant of a tree: the change in words, and the source after it."""
     unread = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
     unread |= {
         id(k.value) for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "strict"
     }
-    for place, node in enumerate(ast.walk(tree)):
+    places = {
+        id(child): (parent, name, child)
+        for parent in ast.walk(tree)
+        for name, value in ast.iter_fields(parent)
+        for child in (value if isinstance(value, list) else [value])
+        if isinstance(child, ast.AST)
+    }
+    for node in list(ast.walk(tree)):
         if id(node) in unread and isinstance(node, ast.Constant):
             continue
         for new in changes(node):
-            yield f"{_short(node)} → {_short(new)}", _put(tree, place, new)
+            if source := _source(tree, *places[id(node)], [new]):
+                yield f"{_short(node)} → {_short(new)}", source
         for statement in _droppable(node):
-            number = next(k for k, n in enumerate(ast.walk(tree)) if n is statement)
-            yield f"without {_short(statement)}", _put(tree, number, None)
+            if source := _source(tree, *places[id(statement)], []):
+                yield f"without {_short(statement)}", source
+
+
+def _source(tree: ast.AST, parent: ast.AST, name: str, old: ast.AST, new: list[ast.AST]) -> str:
+    """The source of a tree with other nodes in place of one; empty if that is no source."""
+    before = getattr(parent, name)
+    siblings = before if isinstance(before, list) else [before]
+    place = next(k for k, node in enumerate(siblings) if node is old)
+    after = [*siblings[:place], *map(ast.fix_missing_locations, new), *siblings[place + 1 :]]
+    setattr(parent, name, after if isinstance(before, list) else after[0])
+    try:
+        return ast.unparse(tree)
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    finally:
+        setattr(parent, name, before)
 
 
 def _droppable(node: ast.AST) -> list[ast.stmt]:
@@ -166,12 +180,6 @@ def _droppable(node: ast.AST) -> list[ast.stmt]:
     if not isinstance(body, list) or len(body) < 2:
         return []
     return [s for s in body if isinstance(s, ast.Assign | ast.AugAssign)]
-
-
-def _put(tree: ast.AST, place: int, new: ast.AST | None) -> ast.AST:
-    whole = copy.deepcopy(tree)
-    old = next(node for k, node in enumerate(ast.walk(whole)) if k == place)
-    return ast.fix_missing_locations(_Replaced(old, copy.deepcopy(new)).visit(whole))
 
 
 def _short(node: ast.AST) -> str:
@@ -346,11 +354,7 @@ def _mutants_of(form: Form) -> Iterator[Mutant]:
     tree = ast.parse(form.source)
     seen: set[str] = set()
     count: Counter[str] = Counter()
-    for words, mutant in _stepped(tree):
-        try:
-            source = ast.unparse(mutant)
-        except (ValueError, AttributeError, RecursionError):
-            continue
+    for words, source in _stepped(tree):
         if source in seen:
             continue
         seen.add(source)
