@@ -100,4 +100,5 @@ def _resembles_text_mark(line: str) -> bool:
 
 def _near_mark(words: str) -> bool:
     marks = ("begin solution", "end solution")
-    return any(difflib.SequenceMatcher(None, words, mark).ratio() > 0.75 for mark in marks)
+    found = (difflib.SequenceMatcher(None, words, mark) for mark in marks)
+    return any(m.real_quick_ratio() > 0.75 and m.ratio() > 0.75 for m in found)

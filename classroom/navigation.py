@@ -7,6 +7,7 @@ some units are left out, as in a students' bundle, `close` leaves no link that l
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -43,10 +44,9 @@ def outdated(root: Path, folders: Sequence[str] = SOURCES) -> dict[Path, str]:
     for path in _notebooks(root, folders):
         kind = lecture_links if path.parent.name == "notebooks" else exercise_links
         notebook = read(path)
-        before = as_text(notebook)
-        after = as_text(with_links(notebook, kind(path.name, titles, tasks)))
-        if after != before:
-            fresh[path] = after
+        before = notebook.cells
+        if with_links(notebook, kind(path.name, titles, tasks)).cells != before:
+            fresh[path] = as_text(notebook)
     return fresh
 
 
@@ -133,14 +133,13 @@ def close(root: Path) -> None:
     link(root, ["notebooks", "exercises"])
     for path in _notebooks(root, ["notebooks", "exercises"]):
         notebook = read(path)
-        before = as_text(notebook)
-        after = as_text(relink_notebook(notebook, _within(root, path.parent)))
-        if after != before:
-            write_whole(path, after)
+        before = copy.deepcopy(notebook)
+        if relink_notebook(notebook, _within(root, path.parent)) != before:
+            write_whole(path, as_text(notebook))
     for path in sorted(root.glob("*.md")):
-        before = path.read_bytes().decode()
-        after = relink(before, _within(root, root))
-        if after != before:
+        text = path.read_bytes().decode()
+        after = relink(text, _within(root, root))
+        if after != text:
             write_whole(path, after)
 
 

@@ -43,7 +43,7 @@ def read(path: Path) -> NotebookNode:
 def as_text(notebook: NotebookNode) -> str:
     """The notebook as it is saved; validated, so that nothing broken is ever written."""
     nbformat.validate(notebook)
-    return nbformat.writes(notebook) + "\n"
+    return nbformat.v4.writes(notebook) + "\n"  # as `nbformat.writes`, which validates again
 
 
 def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:

@@ -1,6 +1,7 @@
 """Checks read from the top: what is asked and what runs, then its hints, then known mistakes."""
 
 import ast
+import functools
 import importlib
 import pkgutil
 from pathlib import Path
@@ -13,6 +14,7 @@ UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
 each_unit = pytest.mark.parametrize("unit", UNITS)
 
 
+@functools.cache
 def statements(unit):
     module = importlib.import_module(f"{checks.__name__}.{unit}")
     return ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
@@ -42,8 +44,13 @@ def sections(unit):
     return found
 
 
+@functools.cache
+def names_of(tree):
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
 def names_in(*trees):
-    return {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    return set().union(*map(names_of, trees))
 
 
 def defined_by(statement):
