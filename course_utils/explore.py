@@ -336,7 +336,7 @@ class _Drawing:
             self._front: list[Artist] = []
             self._background: Any = None
             self._legends: list[Any] = []
-            style.complain_if_unlabeled(self._fig)  # this draws, so ticks are made in our style
+            style.complain(self._fig)  # this draws, so ticks are made in our style
 
     def __call__(self, params: Mapping, scale: int) -> tuple[np.ndarray, str]:
         if self._fig.dpi != style.DPI * scale:

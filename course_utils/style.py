@@ -145,7 +145,7 @@ def show(fig: Figure, alt: str, caption: str | None = None) -> None:
 
     alt = one_line(alt, "alt text")
     caption = alt if caption is None else one_line(caption, "caption")
-    complain_if_unlabeled(fig)
+    _complain_if_unlabeled(fig)
     width, height = (round(inches * DPI) for inches in fig.get_size_inches())
     png = base64.b64encode(png_of(fig)).decode()
     display(
@@ -181,8 +181,16 @@ def png_of(fig: Figure) -> bytes:
     )
 
 
-def complain_if_unlabeled(fig: Figure) -> None:
-    """Refuse a figure that does not say what it measures or finds, or whose words are cut.
+def complain(fig: Figure) -> None:
+    """Refuse a figure that does not say what it measures or finds, or whose words are cut."""
+    _complain_if_unlabeled(fig)
+    with matplotlib.rc_context(RC):
+        fig.draw_without_rendering()
+    _complain_if_cut(fig)
+
+
+def _complain_if_unlabeled(fig: Figure) -> None:
+    """Refuse a figure that does not say what it measures or finds.
 
     Axes that are switched off (`ax.axis("off")`) or have no ticks need no label.
     """
@@ -199,18 +207,15 @@ def complain_if_unlabeled(fig: Figure) -> None:
                 )
     if panels and not fig.get_suptitle() and not any(map(_has_title, panels)):
         raise ValueError('The figure has no title: ax.set_title("the finding in a few words").')
-    _complain_if_cut(fig)
 
 
 def _complain_if_cut(fig: Figure) -> None:
-    """Refuse titles and labels that leave the figure or run into each other."""
-    with matplotlib.rc_context(RC):
-        fig.draw_without_rendering()
+    """Refuse titles and labels that, as it was drawn last, leave the figure or run together."""
     texts = [ax.title for ax in fig.axes]
     texts += [axis.label for ax in fig.axes if ax.axison for axis in (ax.xaxis, ax.yaxis)]
     texts = [text for text in texts if text.get_visible() and text.get_text()]
     boxes = [text.get_window_extent() for text in texts]
-    room = fig.bbox.padded(1)
+    room = fig.bbox.padded(fig.dpi / DPI)
     for i, (text, box) in enumerate(zip(texts, boxes, strict=True)):
         fits = room.x0 <= box.x0 and box.x1 <= room.x1 and room.y0 <= box.y0 and box.y1 <= room.y1
         if not fits or any(box.overlaps(other) for other in boxes[:i]):
@@ -239,7 +244,10 @@ def _pixels(fig: Figure, dpi: int) -> np.ndarray:
     try:
         fig.set_dpi(dpi)
         with matplotlib.rc_context(RC):
+            if any(ax.get_aspect() != "auto" for ax in fig.axes):
+                fig.draw_without_rendering()  # color bars find their size in the second round
             canvas.draw()
+        _complain_if_cut(fig)
         return np.array(canvas.buffer_rgba())[..., :3]
     finally:
         fig.set_dpi(before)
