@@ -97,10 +97,10 @@ def _tells(line: str) -> bool:
 # -- all notebooks and the bundle -----------------------------------------------------------------
 
 
-def generate(root: Path, without: str = "") -> dict[str, str]:
-    """All exercise notebooks as text by file name; raises before anything is written."""
+def generate(root: Path, without: str = "", names: Sequence[str] = ()) -> dict[str, str]:
+    """Exercise notebooks as text by file name, of all units or of these; writes nothing."""
     sheets = {}
-    for path in solution_paths(root):
+    for path in units.chosen(solution_paths(root), names):
         solution = read_solution(path)
         sheet = exercise_from(solution)
         if without:
@@ -125,6 +125,8 @@ def _leave_out(without: str, sheet: NotebookNode, solution: Solution) -> None:
         if role(cell) is Role.SCOREBOARD:
             cell.source = f'scoreboard(without="{without}")'
     in_all = f"*{counted(points, thing='point')}, about {facts.in_words(5 * round(minutes / 5))}"
+    if not points:
+        in_all = "*This unit has no exercises beyond the page"
     for cell in kept:
         if cell.cell_type == "markdown":
             cell.source = facts.IN_ALL.sub(in_all, cell.source)
@@ -153,12 +155,11 @@ def bundle(
         raise CourseError(f"{target} exists already; name a new place or remove it first.")
     if (root / "course_utils").resolve() in target.parents:
         raise CourseError(f"{target} lies in what is copied; name a place elsewhere.")
-    exercises = generate(root, without)
-    chosen = [path.name for path in sorted(units.solutions(root, names))]
+    exercises = generate(root, without, names)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".release-") as scratch:
         folder = Path(scratch) / "course"
-        _fill(folder, root, {name: exercises[name] for name in chosen})
+        _fill(folder, root, exercises)
         if zipped:
             write_whole(target, _zip(folder))
         else:
