@@ -1,10 +1,7 @@
-"""An extension of Jupyter's server, which `course lab` loads: messages of kernels leave at once.
+"""An extension of Jupyter's server, which `course lab` loads: what a kernel says leaves at once.
 
-TCP holds a small message back until the one before it has been acknowledged, and browsers
-acknowledge after 40 ms. A kernel first says that it is busy: so each picture came 40 ms late.
+TCP holds a small message back until the one before has been acknowledged, 40 ms later.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
