@@ -264,6 +264,7 @@ def _refuse_poles(name: str, x: Any) -> None:
 
 
 def _sum(e: Any, exact: bool) -> Evaluator:
+    import mpmath
     import sympy
 
     *more, (index, lo, hi) = e.limits  # SymPy's last limit is the outermost sum
@@ -271,7 +272,7 @@ def _sum(e: Any, exact: bool) -> Evaluator:
     endless = hi is sympy.oo or lo is -sympy.oo
     term, lo, hi = (evaluator(x, exact or endless) for x in (inside, lo, hi))
     product = isinstance(e, sympy.Product)
-    name = name_of(index)
+    name, kind = name_of(index), mpmath.mpf if exact else np.float64
     if endless:
         total = _remembered(
             e, lambda v: _to_infinity(lambda k: term({**v, name: k}), lo(v), hi(v), product)
@@ -286,7 +287,7 @@ def _sum(e: Any, exact: bool) -> Evaluator:
         if last - first > LONGEST_SUM:
             raise OverflowError(f"a sum of {last - first + 1} terms is too long")
         inside = dict(v)
-        terms = (term(_set(inside, name, number(k, exact))) for k in range(first, last + 1))
+        terms = (term(_set(inside, name, kind(k))) for k in range(first, last + 1))
         if exact and not product and last >= first:
             return _total(*terms)
         return (math.prod if product else sum)(terms, start=number(int(product), exact))
