@@ -32,6 +32,7 @@ def name_of(key: Any) -> str:
 
 def evaluator(e: Any, exact: bool) -> Evaluator:
     """A SymPy expression as a Python function of the values, in high precision if `exact`."""
+    import mpmath
     import sympy as sp
 
     if isinstance(e, sp.Float):
@@ -45,8 +46,8 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.logic.boolalg.BooleanAtom):
         return lambda v: bool(e)
     if isinstance(e, sp.Symbol):
-        symbol = name_of(e)
-        return lambda v: number(v[symbol], exact)
+        symbol, done = name_of(e), mpmath.mpf if exact else np.float64
+        return lambda v: x if type(x := v[symbol]) is done else number(x, exact)
     if isinstance(e, sp.MatrixSymbol):
         symbol = name_of(e)
         return lambda v: np.reshape(v[symbol], (len(v[symbol]), -1))
@@ -409,6 +410,8 @@ def _operations(exact: bool) -> dict[Any, Callable]:
             if b._mpf_[0] and abs(a) <= _nothing:  # the sign, without a comparison
                 raise ZeroDivisionError
             if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
+                if b._mpf_[2] >= 0:  # a whole number
+                    return a**b
                 return _real_only(mpmath.sqrt(a) if b == half else a**b)
             return _real_only(safely(operator.pow, a, b))
         if np.ndim(a) == 2:
