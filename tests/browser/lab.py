@@ -76,6 +76,7 @@ def lab_server(root: Path, home: Path, settings: Mapping[str, dict] = SETTINGS) 
 
 
 def _write_settings(folder: Path, settings: Mapping[str, dict]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     for plugin, values in settings.items():
         file = folder / f"{plugin}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
