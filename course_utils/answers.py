@@ -8,6 +8,7 @@ equivalent (that is how a known wrong answer is recognized, however it is writte
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import inspect
 import math
@@ -120,6 +121,8 @@ def has_blank(answer: Any) -> bool:
         if id(part) in seen:
             continue
         seen.add(id(part))
+        if kind is np.ndarray and part.dtype != object:
+            continue
         if issubclass(kind, Blank) or (issubclass(kind, str) and _BLANK_TEXT.search(part)):
             return True
         if sympy_kind(part) and any(str(s) == "____" for s in part.free_symbols):
@@ -412,7 +415,7 @@ class FunctionAnswer:
     def __call__(self, *args: Any) -> Any:
         from .values import returned
 
-        return _copied(self._run(tuple(map(returned, map(_copied, args))), args))
+        return self._run(tuple(map(returned, args)), args)
 
     def uncopied(self, *args: Any) -> Any:
         """A call with these very objects, to see what becomes of them; the result as it is."""
@@ -420,7 +423,7 @@ class FunctionAnswer:
 
     def _run(self, given: tuple[Any, ...], args: tuple[Any, ...], crossing: bool = True) -> Any:
         """One call; sentences show `args`, which stay as they are."""
-        from .values import WireError, crossed
+        from .values import Odd, WireError, crossed, plainly
 
         try:
             # verdicts come from values, never from warnings
@@ -430,7 +433,10 @@ class FunctionAnswer:
                 patiently(self.function),
             ):
                 result = self.function(*given)
-            result = crossed(result) if crossing else result
+            if crossing:
+                with contextlib.suppress(Odd):
+                    return plainly(result)  # nothing in it is blank
+                result = crossed(result)
         except (NotAttempted, KeyboardInterrupt):
             raise
         except Spared as why:
@@ -447,7 +453,7 @@ class FunctionAnswer:
             raise NotAttempted
         if result is None:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
-        return result
+        return copied(result) if crossing else result
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
@@ -529,8 +535,8 @@ def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) ->
     """The loop itself."""
     state, outputs = initial(*start), []
     for token in tokens:
-        state, y = step(state, *map(_copied, token))
-        outputs.append(_copied(y))
+        state, y = step(state, *map(copied, token))
+        outputs.append(copied(y))
     return outputs
 
 
@@ -541,38 +547,15 @@ def _nudged(value: Any) -> Any:
     return value * np.random.default_rng().uniform(0.5, 1.5, value.shape)
 
 
-def _copied(value: Any) -> Any:
-    try:
-        return _quickly_copied(value)
-    except Exception:  # a generator, a module, a list in itself that cannot be copied
-        return value
+def copied(value: Any) -> Any:
+    """A copy; the thing itself where there can be none."""
+    from .values import Odd, WireError, plainly
 
-
-def _quickly_copied(value: Any) -> Any:
-    """As `deepcopy`, but quick for numbers, arrays and lists of them; each gets its own copy."""
-    kind = type(value)
-    if kind in _PLAIN or kind is str or value is None:
-        return value
-    if kind is np.ndarray and value.dtype != object:
-        return value.copy(order="K")
-    if kind in (list, tuple):
-        kinds = {*map(type, value)}
-        if kinds <= _PLAIN:
-            return kind(value)
-        if kinds <= _NO_DEEPER or (kinds <= {list, tuple, np.ndarray} and _is_flat(value)):
-            return kind(map(_quickly_copied, value))
-    if kind is dict and {*map(type, value)} == {str} and {*map(type, value.values())} <= _NO_DEEPER:
-        return {name: _quickly_copied(part) for name, part in value.items()}
-    return copy.deepcopy(value)
-
-
-_NO_DEEPER = {*_PLAIN, np.ndarray}
-
-
-def _is_flat(values: Any) -> bool:
-    """Do all lists in it hold numbers and arrays alone?"""
-    lists = (x for x in values if type(x) is not np.ndarray)
-    return all({*map(type, x)} <= _NO_DEEPER for x in lists)
+    with contextlib.suppress(Odd, WireError):
+        return plainly(value)
+    with contextlib.suppress(Exception):  # a generator, a module
+        return copy.deepcopy(value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -682,7 +665,7 @@ class Steps:
 
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
-    values = [_copied(quantities[name]) for name in inspect.signature(line).parameters]
+    values = [copied(quantities[name]) for name in inspect.signature(line).parameters]
     try:
         with students_code(line):
             return line(*values)

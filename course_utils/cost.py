@@ -17,13 +17,11 @@ MADE_EMPTY = frozenset(
      "zeros_like", "ones_like", "broadcast_to", "repeat", "tile", "arange", "array", "where"]
 )  # fmt: skip
 
-
 MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on every machine
 UNSETTLED = 2  # sizes, for memory: with few tokens another moment of the same code may hold most
-
-
-MANY_STEPS = 5_000  # of NumPy, for the largest of SIZES
-BEYOND_A_BLOCK = BLOCKS[0] + 2
+# Below so many steps of NumPy for the largest of SIZES, how far beyond them a function is run: what
+# loops over tokens, or over all pairs of numbers, would keep everybody waiting.
+PATIENCE = {600: FAR, 2_000: BLOCKS[1] + 2, math.inf: BLOCKS[0] + 2}
 
 
 class Cost(NamedTuple):
@@ -70,9 +68,8 @@ def _counted(
         return lambda n: getattr(run(n), what, None)
 
     try:
-        # what loops over all pairs of numbers would keep everybody waiting
-        patient = (of("steps")(max(sizes)) or 0) < MANY_STEPS
-        far = FAR if patient else BEYOND_A_BLOCK
+        steps = of("steps")(max(sizes)) or 0
+        far = next(n for most, n in PATIENCE.items() if steps < most)
         flops = growth(of("flops"), sizes=sizes, far=far)
         left = {_left(run(n)) for n in sizes}
         blocks = BLOCKS if flops.degree <= 1 else ()

@@ -26,6 +26,8 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
 
@@ -453,19 +455,21 @@ class Exercise:
     ) -> tuple[Named, ...]:
         """For each wrong part, the mistakes whose example this is, else one by predicate."""
         found: dict[str, Named] = {}
+        example = cache(lambda m: self._example(m, seed))
         for name, piece in pieces.items():
             if piece.outcome is Outcome.WRONG:
-                for named in self._named(answers, name, piece, seed):
+                for named in self._named(answers, name, piece, example):
                     found.setdefault(named.name, named)
         return tuple(found.values())
 
-    def _named(self, answers: list[Any], name: str, piece: Verdict, seed: int) -> list[Named]:
+    def _named(self, answers: list[Any], name: str, piece: Verdict, example: Any) -> list[Named]:
         known = [m for m in self.misconceptions if m.part in ("", name)]
         alike = (m for m in known if _holds(self._same, m, answers, name))
-        found = [m for m in alike if self._explains(m, name, piece, seed)]
+        found = [m for m in alike if self._explains(m, name, piece, example)]
         if not found:
             akin = (m for m in known if m.when and _holds(self._akin, m, answers))
-            found = [m for m in akin if self._explains(m, name, piece, seed, value=False)][:1]
+            named = (m for m in akin if self._explains(m, name, piece, example, value=False))
+            found = [*islice(named, 1)]
         return [Named(m.name, m.explanation, name, instead=k > 0) for k, m in enumerate(found)]
 
     def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
@@ -481,14 +485,14 @@ class Exercise:
         return bool(misconception.when and misconception.when(*(given[n] for n in names)))
 
     def _explains(
-        self, m: Misconception, name: str, piece: Verdict, seed: int, value: bool = True
+        self, m: Misconception, name: str, piece: Verdict, example: Any, value: bool = True
     ) -> bool:
         """Does the example fail where the answer failed, and with the same value?"""
         if piece.seen is None:  # the check does not tell where; its samples have to do
             return not value or self._has_samples(name)
         if (m, name) in self._beyond_pencil and _at_pencil(piece):
             return False
-        verdict = self._example(m, seed)
+        verdict = example(m)
         other = (verdict.pieces or {"": verdict}).get(name)
         if m not in self._examples and not (other and _at_pencil(other)):
             self._beyond_pencil.add((m, name))

@@ -355,7 +355,7 @@ class _Drawing:
         else:
             self._canvas.restore_region(self._background)
         for artist in self._front:
-            self._fig.draw_artist(artist)
+            artist.draw(self._canvas.renderer)
         for legend in self._legends:
             self._canvas.restore_region(legend)  # over the lines; drawing it anew costs most
         return np.array(self._canvas.buffer_rgba())[..., :3], " ".join(text.split())

@@ -56,11 +56,6 @@ class Practiced:
 
     feedback: Feedback
 
-    @property
-    def is_right(self) -> bool:
-        """Is the answer right?"""
-        return self.feedback.earned == self.feedback.points
-
     def __repr__(self) -> str:
         return " ".join([f"practice: {self.feedback.headline}.", *self.feedback.sentences()])
 

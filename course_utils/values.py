@@ -29,7 +29,7 @@ import numpy as np
 
 from instruments.formula import FormulaError, sympy_kind, sympy_text
 
-from .answers import Blank, ____, in_words, real_array
+from .answers import Blank, ____, copied, in_words, real_array
 from .rnn import ACTIVATIONS, Activation
 
 MOST_BYTES = 8 << 20  # in one message
@@ -318,12 +318,6 @@ class _Here(Values):
             return super()._encode(value, depth, room)
         if hasattr(type(value), "home_of_stand_in") or _is_metered(type(value)):
             return {TAG: "as it is", "v": value}
-        if type(value) is np.ndarray and depth and value.dtype in _NATIVE:
-            room.take(2, value.nbytes)
-            return {TAG: "as it is", "v": value.copy(order="K")}
-        if type(value) is list and len(value) > 1 and {*map(type, value)} <= _FLOATS:
-            room.take(1 + len(value), 8 * len(value))
-            return {TAG: "as it is", "v": value[:]}  # as many numbers come out one by one
         return super()._encode(value, depth, room)
 
     def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
@@ -340,7 +334,7 @@ class _Here(Values):
 
 
 _PLAIN = {float, int, bool, str, type(None)}
-_FLOATS = {float, np.float64}
+_SIMPLE = {float, bool, np.float64, np.int64}
 _NATIVE = {np.dtype(float), np.dtype(np.float32), np.dtype(np.int64), np.dtype(bool)}
 
 
@@ -361,6 +355,29 @@ class _Back(_Here):
         return {TAG: "as it is", "v": value}
 
 
+class Odd(Exception):
+    """More than numbers and arrays in lists and dictionaries."""
+
+
+def plainly(value: Any, room: Room | None = None, depth: int = DEEPEST) -> Any:
+    """A copy of numbers and arrays in lists and dictionaries: as it would arrive, but quicker."""
+    kind, room = type(value), room or Room()
+    if kind is np.ndarray and depth and value.dtype in _NATIVE:
+        room.take(2, value.nbytes)
+        return value.copy(order="K")
+    room.take()
+    if (kind is list or kind is tuple) and depth:
+        if {*map(type, value)} <= _SIMPLE:
+            room.take(len(value))
+            return kind(value)
+        return kind([plainly(x, room, depth - 1) for x in value])
+    if kind is dict and depth and {*map(type, value)} <= {str} and len(value) <= MOST_KEYS:
+        return {name: plainly(x, room, depth - 1) for name, x in value.items()}
+    if kind in _SIMPLE or (kind is int and value.bit_length() <= 53):
+        return value
+    raise Odd
+
+
 def crossed(value: Any) -> Any:
     """The value as it would arrive at another process; WireError says why it would not."""
     codec = _Here()
@@ -373,11 +390,13 @@ def crossed(value: Any) -> Any:
 
 
 def returned(value: Any) -> Any:
-    """An argument for a function whose results have `crossed`: its own objects are its own."""
-    if type(value) in (int, float, str, np.ndarray) or callable(value):
-        return value
+    """A copy, as argument of a function whose results have `crossed`: its objects are its own."""
+    if type(value) in (str, np.ndarray) or callable(value):
+        return copied(value)
+    with contextlib.suppress(Odd):
+        return plainly(value)
     codec = _Back()
-    return codec.decode(codec.encode(value))
+    return codec.decode(codec.encode(copied(value)))
 
 
 # -- numbers and formulas

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import nbformat.v4 as v4
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from classroom import checking, facts, interchange, navigation, notebooks, release
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
-from course_utils import cli, doctor
+from course_utils import cli, doctor, prompt
 from course_utils.doctor import Finding
 from course_utils.files import CourseError
 
@@ -395,6 +396,20 @@ def test_a_report_without_a_gradebook_is_told_in_a_sentence(tmp_path, capsys):
 
 
 # -- lab ------------------------------------------------------------------------------------------
+
+
+def test_lab_does_not_hold_back_what_a_kernel_says():
+    class Connection:
+        websocket_handler = Mock()
+
+        def connect(self):
+            return "connected"
+
+    server = Mock(kernel_websocket_connection_class=Connection)
+    server.web_app.settings = {}
+    prompt._load_jupyter_server_extension(server)
+    assert server.web_app.settings["kernel_websocket_connection_class"]().connect() == "connected"
+    Connection.websocket_handler.set_nodelay.assert_called_once_with(True)
 
 
 @pytest.mark.parametrize(

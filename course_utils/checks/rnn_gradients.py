@@ -99,6 +99,7 @@ def _from_g(singular: bool) -> Derivation:
             "g_prev": lambda h_prev, sigma: sigma(h_prev),
             "h": lambda W, h_prev, z, sigma: W @ sigma(h_prev) + z,
         },
+        instances=60 if singular else 20,  # without singular ones it only names a mistake
     )
 
 

@@ -91,7 +91,7 @@ def large_text(rng: np.random.Generator) -> Text:
 
 def long_text(rng: np.random.Generator) -> Text:
     """A text that is longer than any chunk."""
-    n = int(rng.integers(65, 90))
+    n = int(rng.integers(65, 75))
     return numbers(rng, n, 2), numbers(rng, n, 2), numbers(rng, n, 3)
 
 
@@ -326,14 +326,15 @@ SHORT, LONG = 8, 48  # tokens
 def grows(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
     """A refutation if the state grows with the tokens, or has room for all of them."""
     d, width = 2, 3
-    held = [state_size(state) for state, _ in run(initial, step, draw(LONG, d, width))]
+    states = enumerate((state for state, _ in run(initial, step, draw(LONG, d, width))), start=1)
+    short, long = (state_size(state) for n, state in states if n in (SHORT, LONG))
     at = f"For d = {d} and l = {width} your state holds"
-    if held[-1] > held[SHORT - 1]:
-        says = f"{at} {held[SHORT - 1]} numbers after {SHORT} tokens, and {held[-1]} after {LONG}."
-        return wrong(says, at="the size of the state")
+    if long > short:
+        says = f"{at} {short} numbers after {SHORT} tokens, and {long} after {LONG}."
+        return wrong(says, at="the size of the state", yours=[short, long])
     enough = d * d * (width + 1)
-    if held[-1] > 4 * enough + 16:
-        says = f"{at} {held[-1]} numbers from the start; {enough} are enough."
+    if long > 4 * enough + 16:
+        says = f"{at} {long} numbers from the start; {enough} are enough."
         return wrong(says, at="the size of the state")
     return None
 
@@ -1159,7 +1160,7 @@ def any_gates(rng: np.random.Generator) -> np.ndarray:
 
 def strong_gates(rng: np.random.Generator) -> np.ndarray:
     """A long text; some gates are as good as shut, and some are shut."""
-    g = 10.0 ** rng.integers(-9, 1, int(rng.integers(150, 200)))
+    g = 10.0 ** rng.integers(-9, 1, int(rng.integers(110, 130)))
     g[rng.random(len(g)) < 0.05] = 0.0
     return g
 

@@ -32,6 +32,7 @@ def name_of(key: Any) -> str:
 
 def evaluator(e: Any, exact: bool) -> Evaluator:
     """A SymPy expression as a Python function of the values, in high precision if `exact`."""
+    import mpmath
     import sympy as sp
 
     if isinstance(e, sp.Float):
@@ -45,8 +46,8 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.logic.boolalg.BooleanAtom):
         return lambda v: bool(e)
     if isinstance(e, sp.Symbol):
-        symbol = name_of(e)
-        return lambda v: number(v[symbol], exact)
+        symbol, done = name_of(e), mpmath.mpf if exact else np.float64
+        return lambda v: x if type(x := v[symbol]) is done else number(x, exact)
     if isinstance(e, sp.MatrixSymbol):
         symbol = name_of(e)
         return lambda v: np.reshape(v[symbol], (len(v[symbol]), -1))
@@ -272,6 +273,7 @@ def _refuse_poles(name: str, x: Any) -> None:
 
 
 def _sum(e: Any, exact: bool) -> Evaluator:
+    import mpmath
     import sympy
 
     *more, (index, lo, hi) = e.limits  # SymPy's last limit is the outermost sum
@@ -279,7 +281,7 @@ def _sum(e: Any, exact: bool) -> Evaluator:
     endless = hi is sympy.oo or lo is -sympy.oo
     term, lo, hi = (evaluator(x, exact or endless) for x in (inside, lo, hi))
     product = isinstance(e, sympy.Product)
-    name = name_of(index)
+    name, kind = name_of(index), mpmath.mpf if exact else np.float64
     if endless:
         total = _remembered(
             e, lambda v: _to_infinity(lambda k: term({**v, name: k}), lo(v), hi(v), product)
@@ -294,7 +296,7 @@ def _sum(e: Any, exact: bool) -> Evaluator:
         if last - first > LONGEST_SUM:
             raise OverflowError(f"a sum of {last - first + 1} terms is too long")
         inside = dict(v)
-        terms = (term(_set(inside, name, number(k, exact))) for k in range(first, last + 1))
+        terms = (term(_set(inside, name, kind(k))) for k in range(first, last + 1))
         if exact and not product and last >= first:
             return _total(*terms)
         return (math.prod if product else sum)(terms, start=number(int(product), exact))
@@ -416,6 +418,8 @@ def _operations(exact: bool) -> dict[Any, Callable]:
             if b._mpf_[0] and abs(a) <= _nothing:  # the sign, without a comparison
                 raise ZeroDivisionError
             if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
+                if b._mpf_[2] >= 0:  # a whole number
+                    return a**b
                 return _real_only(mpmath.sqrt(a) if b == half else a**b)
             return _real_only(safe_power(a, b))
         if np.ndim(a) == 2:

@@ -232,10 +232,10 @@ def _solve(A: Any, b: Any) -> np.ndarray:
         if abs(bare(T[pivot, k])) <= nothing:
             raise ZeroDivisionError("the matrix has no inverse")
         T[[k, pivot]] = T[[pivot, k]]
-        T[k] = T[k] / T[k, k]
+        T[k, k:] = T[k, k:] / T[k, k]
         for i in range(n):
-            if i != k:
-                T[i] = T[i] - T[i, k] * T[k]
+            if i != k and T[i, k]:  # what stands left of column k is done
+                T[i, k:] = T[i, k:] - T[i, k] * T[k, k:]
     solved = T[:, n:]
     return solved[:, 0] if one_column else solved
 

@@ -15,7 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,9 +56,9 @@ def browser() -> contextlib.AbstractContextManager[Browser]:
 
 
 @contextlib.contextmanager
-def lab_server(root: Path, home: Path) -> Iterator[str]:
+def lab_server(root: Path, home: Path, settings: Mapping[str, dict] = SETTINGS) -> Iterator[str]:
     """The address of a JupyterLab that serves `root` and keeps its own files in `home`."""
-    _write_settings(home / "settings")
+    _write_settings(home / "settings", settings)
     for attempt in range(3):  # another program may take the free port before the server does
         port = _free_port()
         log = home / f"lab-{attempt}.log"
@@ -75,8 +75,9 @@ def lab_server(root: Path, home: Path) -> Iterator[str]:
         _stop(server)
 
 
-def _write_settings(folder: Path) -> None:
-    for plugin, values in SETTINGS.items():
+def _write_settings(folder: Path, settings: Mapping[str, dict]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for plugin, values in settings.items():
         file = folder / f"{plugin}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(values), encoding="utf-8")
