@@ -43,11 +43,13 @@ DRAWING = ("matplotlib", "numpy")
 HELPERS = ("course_utils", "instruments")
 NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
 NOT_DRAWN |= {"files.py", "progress.py"}
+# Figures of the lecture itself are drawn for nobody here.
 BAKE = """\
-from course_utils import kept
+from course_utils import kept, style
 from course_utils.explore import Explorer
 
-kept.is_taken = Explorer.baked = True"""
+kept.is_taken = Explorer.baked = True
+style.show = lambda *figure, **words: None"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
