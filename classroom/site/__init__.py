@@ -69,9 +69,13 @@ def build(
     base: str = "/",
     units: Sequence[str] = (),
     tell: Tell = lambda line: None,
+    cache: Path | None = None,
 ) -> Path:
-    """Write the site for these units, all if none is named; `tell` hears of each step."""
-    cache = root / "build"
+    """Write the site for these units, all if none is named; `tell` hears of each step.
+
+    What a second build can use again is kept in `cache`, which is build/ if none is named.
+    """
+    cache = cache or root / "build"
     course = Course(TITLE, PROMISE, _storage(base), base)
     chosen = _chosen(units)
     paths = list(_paths(root, chosen))
@@ -86,7 +90,7 @@ def build(
     tell("pictures of the explorers")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         framed = dict(zip(paths, pool.map(_framed(cache), paths, notebooks.values()), strict=True))
-    decks = _decks(root, chosen, tell)
+    decks = _decks(root, chosen, tell, cache)
     readings = {}
     for path in paths:
         tell(_name(path))
@@ -136,12 +140,12 @@ def _marked(path: Path, digest: str) -> NotebookNode:
     return notebook
 
 
-def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
+def _decks(root: Path, units: Sequence[Unit], tell: Tell, cache: Path) -> list[Path]:
     paths = [root / "notebooks" / f"{unit.stem}.ipynb" for unit in units]
     paths = [path for path in paths if outline.has_marks(read(path))]
-    written, build = [], root / "build"
+    written = []
     about = read_settings(root / NAME).slides
-    for deck in slides.write_decks(paths, build / "slides", build / "frames", about):
+    for deck in slides.write_decks(paths, cache / "slides", cache / "frames", about):
         tell(f"slides {deck.target.stem}")
         written.append(deck.target)
     return written

@@ -25,7 +25,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 
-from classroom import printing
+from classroom import printing, slides
 from classroom.site import build
 from course_utils import cli
 from course_utils.units import declared
@@ -35,6 +35,7 @@ from tests.browser.test_pages_accessible import (
     WIDER_THAN_THE_SCREEN,
     violations,
 )
+from tests.browser.test_slides_offline import stand_ins
 
 MOMENTUM = declared("02_momentum")
 ALL_POINTS = sum(exercise.points for exercise in MOMENTUM)
@@ -69,9 +70,15 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Iterator[Site]:
     """Two units of the course under a sub-path; fetched packages are kept in build/."""
-    root = tmp_path_factory.mktemp("host")
+    root, cache = tmp_path_factory.mktemp("host"), tmp_path_factory.mktemp("cache")
+    fetched = REPOSITORY / "build" / "site-packages"
+    fetched.mkdir(parents=True, exist_ok=True)
+    (cache / "site-packages").symlink_to(fetched)
     named = os.environ.get("COURSE_LITE_WHEELS")
-    folder = build(REPOSITORY, root / "course", Path(named) if named else None, "/course/", UNITS)
+    wheels = Path(named) if named else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slides, "_cached_frames", real_or_stand_ins(slides._cached_frames))
+        folder = build(REPOSITORY, root / "course", wheels, "/course/", UNITS, cache=cache)
     missing, host = ("", "") if named else public_address()
     handler = functools.partial(Quiet, directory=root)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -81,6 +88,14 @@ def site(tmp_path_factory) -> Iterator[Site]:
         yield Site(folder, f"http://127.0.0.1:{server.server_port}/course", missing, hosts)
         server.shutdown()
         thread.join()
+
+
+def real_or_stand_ins(cached_frames):
+    """The explorers of one lecture with their frames; a kernel would take its time for another."""
+    kept = REPOSITORY / "build" / "frames"
+    return lambda path, notebook, cache: (
+        cached_frames(path, notebook, kept) if path.name in LECTURE else stand_ins(path, notebook)
+    )
 
 
 def public_address() -> tuple[str, str]:
@@ -459,28 +474,28 @@ def test_an_explorer_goes_live_in_the_page_and_on_a_slide_with_the_same_python(i
         expect(picture).not_to_have_attribute("src", before)
 
     # On a slide in another tab its keys turn no slides, and nothing is loaded again.
-    slides = visit.beside()
-    slides.go("slides/02_momentum.html")
-    slides.wait("window.slidesAreReady")
-    slides.page.evaluate(
+    deck = visit.beside()
+    deck.go("slides/02_momentum.html")
+    deck.wait("window.slidesAreReady")
+    deck.page.evaluate(
         """() => { const at = document.querySelector('.course-frames').closest('section');
         const {h, v} = Reveal.getIndices(at); Reveal.slide(h, v, 99); }"""
     )
-    at = slides.page.evaluate("Reveal.getIndices()")
+    at = deck.page.evaluate("Reveal.getIndices()")
     told = "said => { window.told = []; new MutationObserver(() => told.push(said.textContent))"
     told += ".observe(said, {childList: true}); }"
-    here = slides.page.locator(".slides > .present > .present")
+    here = deck.page.locator(".slides > .present > .present")
     here.locator("p.course-live [role=status]").evaluate(told)
     here.locator("p.course-live button").click()
-    picture = slides.page.locator("div.course-live img")
+    picture = deck.page.locator("div.course-live img")
     expect(picture).to_be_visible(timeout=START_MS)
-    assert [words for words in slides.page.evaluate("told") if "Python" in words] == []
-    assert slides.page.locator("div.course-live input[type=radio]").count() == 3
+    assert [words for words in deck.page.evaluate("told") if "Python" in words] == []
+    assert deck.page.locator("div.course-live input[type=radio]").count() == 3
     before = picture.get_attribute("src")
-    slides.page.locator("div.course-live input[type=range]").last.focus()
-    slides.page.keyboard.press("ArrowRight")
+    deck.page.locator("div.course-live input[type=range]").last.focus()
+    deck.page.keyboard.press("ArrowRight")
     expect(picture).not_to_have_attribute("src", before)
-    assert slides.page.evaluate("Reveal.getIndices()") == at
+    assert deck.page.evaluate("Reveal.getIndices()") == at
 
 
 def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, site):
