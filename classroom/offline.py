@@ -114,7 +114,7 @@ def mathjax() -> str:
 
 def _drop_anchor_links(soup: BeautifulSoup) -> None:
     """The headings keep the names that links lead to, without a ¶ to be read out with each."""
-    for link in soup.select("a.anchor-link"):
+    for link in soup.find_all("a", class_="anchor-link"):
         link.decompose()
 
 
@@ -147,7 +147,7 @@ def _mark_answers(notebook: NotebookNode) -> NotebookNode:
 
 def _fold_answers(soup: BeautifulSoup) -> None:
     """What stands between two marks is an answer that the reader unfolds."""
-    for begin in soup.select("div.answer-begins"):
+    for begin in soup.find_all("div", class_="answer-begins"):
         fold = soup.new_tag("details", attrs={"class": "folded answer"})
         fold.append(soup.new_tag("summary", string="Answer"))
         while (tag := begin.next_sibling) is not None:
