@@ -11,16 +11,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jupyter_core.utils import ensure_event_loop
 from markupsafe import Markup
 from nbformat import NotebookNode
 
@@ -88,8 +85,8 @@ def build(
     within = {_name(path): _marked(path, digests[path]) for path in paths}
     add_lite(target / "lite", within, shelf, course.storage, cache / "site-packages")
     tell("pictures of the explorers")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        framed = dict(zip(paths, pool.map(_framed(cache), paths, notebooks.values()), strict=True))
+    drawn = slides.all_with_frames(notebooks.items(), cache / "frames")
+    framed = dict(zip(paths, drawn, strict=True))
     decks = _decks(root, chosen, tell, cache)
     readings = {}
     for path in paths:
@@ -152,18 +149,6 @@ def _decks(root: Path, units: Sequence[Unit], tell: Tell, cache: Path) -> list[P
 
 
 # -- pages, kept until something changes ----------------------------------------------------------
-
-
-def _framed(cache: Path) -> Callable[[Path, NotebookNode], NotebookNode]:
-    """What puts the frames of its explorers into a notebook; they are drawn once and kept."""
-
-    def framed(path: Path, notebook: NotebookNode) -> NotebookNode:
-        try:
-            return slides.with_frames(path, notebook, cache / "frames")
-        finally:
-            ensure_event_loop().close()  # nbclient opens one for each thread and leaves it open
-
-    return framed
 
 
 def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
