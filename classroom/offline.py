@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 
@@ -36,7 +37,7 @@ SHOWN = [
 FOLD = "<details><summary>Answer</summary>"  # as lectures write it, closed by </details>
 ANSWER_BEGINS = '<div class="answer-begins"></div>'
 ANSWER_ENDS = '<div class="answer-ends"></div>'
-NO_WORDS = "No description has been provided"  # what nbconvert gives a picture without alt text
+PLAIN_CODE = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')  # has no color of its own
 
 
 def sound(path: Path, what: str) -> NotebookNode:
@@ -73,16 +74,31 @@ def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str
 
     about = {"metadata": {"name": path.stem, "path": str(path.resolve().parent)}}
     try:
-        html, _ = exporter.from_notebook_node(_mark_answers(notebook), resources=about)
+        html = _rendered(exporter, _mark_answers(notebook), about)
     except (InvalidNotebook, OSError) as error:  # an attachment or a picture that is not there
         raise CourseError(f"{path} cannot become {what}: {error}.") from None
-    soup = BeautifulSoup(html, "html.parser")
+    soup = BeautifulSoup(PLAIN_CODE.sub(r"\1", html), "html.parser")
     _drop_anchor_links(soup)
     _set_title(soup, path, what)
     _fold_answers(soup)
     _name_rows_and_columns(soup)
     _refuse_what_is_not_inside(soup, path, what)
     return soup
+
+
+def _rendered(exporter: HTMLExporter, notebook: NotebookNode, about: dict[str, Any]) -> str:
+    """What nbconvert's template makes of it; nbconvert itself would read and write it once more."""
+    from nbconvert import TemplateExporter
+    from nbconvert.filters import Highlight2HTML
+
+    language = notebook.metadata.get("language_info", {})
+    lexer = language.get("pygments_lexer", language.get("name"))
+    exporter.register_filter(
+        "highlight_code", Highlight2HTML(pygments_lexer=lexer, parent=exporter)
+    )
+    resources = exporter._init_resources(about)
+    html, _ = TemplateExporter.from_notebook_node(exporter, notebook, resources)
+    return html
 
 
 def vendored(name: str) -> str:
@@ -98,7 +114,7 @@ def mathjax() -> str:
 
 def _drop_anchor_links(soup: BeautifulSoup) -> None:
     """The headings keep the names that links lead to, without a ¶ to be read out with each."""
-    for link in soup.select("a.anchor-link"):
+    for link in soup.find_all("a", class_="anchor-link"):
         link.decompose()
 
 
@@ -131,7 +147,7 @@ def _mark_answers(notebook: NotebookNode) -> NotebookNode:
 
 def _fold_answers(soup: BeautifulSoup) -> None:
     """What stands between two marks is an answer that the reader unfolds."""
-    for begin in soup.select("div.answer-begins"):
+    for begin in soup.find_all("div", class_="answer-begins"):
         fold = soup.new_tag("details", attrs={"class": "folded answer"})
         fold.append(soup.new_tag("summary", string="Answer"))
         while (tag := begin.next_sibling) is not None:
@@ -167,6 +183,6 @@ def _refuse_what_is_not_inside(soup: BeautifulSoup, path: Path, what: str) -> No
                 f"{path} shows {source}, which {what} cannot carry; put the file beside the "
                 "notebook or attach it to the cell."
             )
-    for picture in soup.select("img"):
-        if str(picture["alt"]).startswith(NO_WORDS):
+    for picture in soup.find_all("img"):
+        if not picture.has_attr("alt"):
             raise CourseError(f"{path} has a picture without alt text; say what it shows.")

@@ -85,7 +85,7 @@ def _inside(path: Path, root: Path) -> Path:
 
 
 def _lead_elsewhere(soup: BeautifulSoup, path: Path, leads: Mapping[Path, str], keep: bool) -> None:
-    for link in soup.select("a[href]"):
+    for link in soup.find_all("a", href=True):
         url = urlsplit(str(link["href"]))
         if url.scheme or url.netloc or not url.path.endswith(".ipynb"):
             continue

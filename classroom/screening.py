@@ -58,11 +58,13 @@ MEASURE = """smallest => {
       if (over > 0 && wide <= 0.5)
         tell(`a line is ${over} px wider than its box, in: ${text(pre)}`);
     }
-    for (const svg of slide.querySelectorAll('mjx-container[display] > svg')) {
-      const fitted = svg.getBoundingClientRect().width;
-      svg.style.maxWidth = 'none';
-      const share = fitted / svg.getBoundingClientRect().width;
-      svg.style.maxWidth = '';
+    const formulas = [...slide.querySelectorAll('mjx-container[display] > svg')];
+    const widths = () => formulas.map(svg => svg.getBoundingClientRect().width);
+    const fitted = widths();
+    formulas.forEach(svg => { svg.style.maxWidth = 'none'; });
+    const natural = widths();
+    formulas.forEach(svg => { svg.style.maxWidth = ''; });
+    for (const share of fitted.map((width, index) => width / natural[index])) {
       if (share < smallest)
         tell(`a formula is shrunk to ${Math.round(100 * share)} %; break or shorten it`);
     }
@@ -92,11 +94,16 @@ def misfits(
     """Every slide whose contents leave its frame, with all fragments shown, on each screen size."""
     for deck in decks:
         page = opened(chrome, deck)
-        for width, height in sizes:
-            page.set_viewport_size({"width": width, "height": height})
-            for number, title, what in page.evaluate(MEASURE, SMALLEST_FORMULA):
-                yield Misfit(deck.stem, number, title, what, (width, height))
+        yield from misfits_of(page, deck.stem, sizes)
         page.context.close()
+
+
+def misfits_of(page: Page, deck: str, sizes: Sequence[tuple[int, int]] = SIZES) -> Iterator[Misfit]:
+    """The same for a deck that is shown already."""
+    for width, height in sizes:
+        page.set_viewport_size({"width": width, "height": height})
+        for number, title, what in page.evaluate(MEASURE, SMALLEST_FORMULA):
+            yield Misfit(deck, number, title, what, (width, height))
 
 
 def opened(chrome: Browser, deck: Path, size: tuple[int, int] = SIZES[0]) -> Page:

@@ -14,14 +14,17 @@ import copy
 import hashlib
 import importlib.metadata
 import json
+import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jupyter_core.utils import ensure_event_loop
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
@@ -43,11 +46,13 @@ DRAWING = ("matplotlib", "numpy")
 HELPERS = ("course_utils", "instruments")
 NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
 NOT_DRAWN |= {"files.py", "progress.py"}
+# Figures of the lecture itself are drawn for nobody here.
 BAKE = """\
-from course_utils import kept
+from course_utils import kept, style
 from course_utils.explore import Explorer
 
-kept.is_taken = Explorer.baked = True"""
+kept.is_taken = Explorer.baked = True
+style.show = lambda *figure, **words: None"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
@@ -79,25 +84,24 @@ def write_decks(
     """
     notebooks = [sound(path, "a deck") for path in paths]
     outlines = [outline(notebook, path) for path, notebook in zip(paths, notebooks, strict=True)]
-    plans = zip(paths, notebooks, outlines, strict=True)
-    return (_written(*plan, folder, cache, about) for plan in plans)
+    return _written(list(zip(paths, notebooks, outlines, strict=True)), folder, cache, about)
 
 
 def _written(
-    path: Path,
-    notebook: NotebookNode,
-    slides: Sequence[Slide],
-    folder: Path,
-    cache: Path,
-    about: str,
-) -> Deck:
-    start, target = time.perf_counter(), folder / f"{path.stem}.html"
-    digest = _hash(_digest(notebook), about)
-    fresh = _digest_in(target) == digest
-    if not fresh:
-        framed = with_frames(path, notebook, cache)
-        write_whole(target, _deck(path, framed, slides, digest, about))
-    return Deck(target, not fresh, time.perf_counter() - start)
+    plans: Sequence[tuple[Path, NotebookNode, list[Slide]]], folder: Path, cache: Path, about: str
+) -> Iterator[Deck]:
+    targets = [folder / f"{path.stem}.html" for path, _, _ in plans]
+    digests = [_hash(_digest(notebook), about) for _, notebook, _ in plans]
+    fresh = [_is_fresh(*pair) for pair in zip(targets, digests, strict=True)]
+    stale = [plan[:2] for plan, is_fresh in zip(plans, fresh, strict=True) if not is_fresh]
+    framed = all_with_frames(stale, cache)
+    for (path, _, slides), target, digest, is_fresh in zip(
+        plans, targets, digests, fresh, strict=True
+    ):
+        start = time.perf_counter()
+        if not is_fresh:
+            write_whole(target, _deck(path, next(framed), slides, digest, about))
+        yield Deck(target, not is_fresh, time.perf_counter() - start)
 
 
 # -- what changed ---------------------------------------------------------------------------------
@@ -139,16 +143,31 @@ def _hash(*parts: str | Path) -> str:
     return total.hexdigest()
 
 
-def _digest_in(deck: Path) -> str | None:
-    """The digest that a deck was written with; it stands in its first lines."""
+def _is_fresh(deck: Path, digest: str) -> bool:
+    """Whether the deck was written with that digest, which stands in its first lines."""
     if not deck.exists():
-        return None
+        return False
     with deck.open(encoding="utf-8", errors="replace") as file:
         found = DIGEST.search(file.read(2000))
-    return found and found[1]
+    return found is not None and found[1] == digest
 
 
 # -- explorers ------------------------------------------------------------------------------------
+
+
+def all_with_frames(
+    notebooks: Iterable[tuple[Path, NotebookNode]], cache: Path
+) -> Iterator[NotebookNode]:
+    """Each notebook `with_frames`, in order; as many kernels draw as there are cores."""
+
+    def framed(pair: tuple[Path, NotebookNode]) -> NotebookNode:
+        try:
+            return with_frames(*pair, cache)
+        finally:
+            ensure_event_loop().close()  # nbclient opens one for each thread and leaves it open
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(framed, notebooks)
 
 
 def with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode:

@@ -11,16 +11,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jupyter_core.utils import ensure_event_loop
 from markupsafe import Markup
 from nbformat import NotebookNode
 
@@ -69,9 +66,13 @@ def build(
     base: str = "/",
     units: Sequence[str] = (),
     tell: Tell = lambda line: None,
+    cache: Path | None = None,
 ) -> Path:
-    """Write the site for these units, all if none is named; `tell` hears of each step."""
-    cache = root / "build"
+    """Write the site for these units, all if none is named; `tell` hears of each step.
+
+    What a second build can use again is kept in `cache`, which is build/ if none is named.
+    """
+    cache = cache or root / "build"
     course = Course(TITLE, PROMISE, _storage(base), base)
     chosen = _chosen(units)
     paths = list(_paths(root, chosen))
@@ -84,9 +85,9 @@ def build(
     within = {_name(path): _marked(path, digests[path]) for path in paths}
     add_lite(target / "lite", within, shelf, course.storage, cache / "site-packages")
     tell("pictures of the explorers")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        framed = dict(zip(paths, pool.map(_framed(cache), paths, notebooks.values()), strict=True))
-    decks = _decks(root, chosen, tell)
+    drawn = slides.all_with_frames(notebooks.items(), cache / "frames")
+    framed = dict(zip(paths, drawn, strict=True))
+    decks = _decks(root, chosen, tell, cache)
     readings = {}
     for path in paths:
         tell(_name(path))
@@ -136,30 +137,18 @@ def _marked(path: Path, digest: str) -> NotebookNode:
     return notebook
 
 
-def _decks(root: Path, units: Sequence[Unit], tell: Tell) -> list[Path]:
+def _decks(root: Path, units: Sequence[Unit], tell: Tell, cache: Path) -> list[Path]:
     paths = [root / "notebooks" / f"{unit.stem}.ipynb" for unit in units]
     paths = [path for path in paths if outline.has_marks(read(path))]
-    written, build = [], root / "build"
+    written = []
     about = read_settings(root / NAME).slides
-    for deck in slides.write_decks(paths, build / "slides", build / "frames", about):
+    for deck in slides.write_decks(paths, cache / "slides", cache / "frames", about):
         tell(f"slides {deck.target.stem}")
         written.append(deck.target)
     return written
 
 
 # -- pages, kept until something changes ----------------------------------------------------------
-
-
-def _framed(cache: Path) -> Callable[[Path, NotebookNode], NotebookNode]:
-    """What puts the frames of its explorers into a notebook; they are drawn once and kept."""
-
-    def framed(path: Path, notebook: NotebookNode) -> NotebookNode:
-        try:
-            return slides.with_frames(path, notebook, cache / "frames")
-        finally:
-            ensure_event_loop().close()  # nbclient opens one for each thread and leaves it open
-
-    return framed
 
 
 def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:

@@ -35,7 +35,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from course_utils.files import CourseError
 
-from .bytecode import compiled
+from .bytecode import EPOCH, compiled
 
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "package.json")
 LARGE = ("pyodide.asm.wasm", "python_stdlib.zip")
@@ -69,14 +69,6 @@ for kind in ("ttflist", "afmlist"):
 name = f"fontlist-v{font_manager.FontManager.__version__}.json"
 font_manager.json_dump(manager, pathlib.Path(sys.argv[1]) / name)
 """
-EPOCH = (
-    2020,
-    1,
-    1,
-    0,
-    0,
-    0,
-)  # the time of every file in our wheels: the same input, the same wheel
 
 
 @dataclass(frozen=True)
@@ -310,7 +302,15 @@ def _font_wheel(cache: Path, version: str) -> Path:
     kept = cache / f"fonts-{version}"
     if not any(kept.glob("fontlist-*.json")):
         with tempfile.TemporaryDirectory(prefix="course-") as scratch:
-            command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--no-compile",
+            ]
             command += ["--disable-pip-version-check", "--only-binary=:all:", "--target", scratch]
             _run([*command, f"matplotlib=={version}"], f"matplotlib {version} could not be fetched")
             kept.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,6 @@ from ..pages import page_soup
 if TYPE_CHECKING:
     from bs4 import Tag
 
-PLAIN_CODE = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')  # has no color of its own
 PICTURE = re.compile(r"data:image/png;base64,(.+)", re.DOTALL)
 
 
@@ -63,7 +62,7 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     return Reading(
         place=place,
         title=title,
-        body=PLAIN_CODE.sub(r"\1", main.decode_contents()),
+        body=main.decode_contents(),
         looks="\n".join(str(style.string) for style in soup.select("head style")),
         scripts="\n".join(s.get_text() for s in soup.select("head script") if not s.get("id")),
         contents=list(_contents(main)),

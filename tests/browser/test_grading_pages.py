@@ -34,20 +34,26 @@ def families(marks):
     return group([m.graded for m in marks], {})
 
 
+@pytest.fixture(scope="module")
+def pages(marks, families, tmp_path_factory):
+    """The pages, each in a file of its own."""
+    folder = tmp_path_factory.mktemp("pages")
+    texts = {
+        "report": report.page(marks, "", families),
+        "feedback": feedback.page(marks[0]),
+        "hostile": feedback.page(mark(hostile(), ())),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in texts}
+
+
 @pytest.mark.parametrize(
     ("which", "scheme"),
     [("report", "light"), ("report", "dark"), ("feedback", "light"), ("hostile", "light")],
 )
-def test_a_page_loads_nothing_fits_a_phone_and_has_no_barriers(
-    browser, tmp_path, marks, families, which, scheme
-):
-    pages = {
-        "report": lambda: report.page(marks, "", families),
-        "feedback": lambda: feedback.page(marks[0]),
-    }
-    pages["hostile"] = lambda: feedback.page(mark(hostile(), ()))
-    path = tmp_path / "page.html"
-    path.write_text(pages[which](), encoding="utf-8")
+def test_a_page_loads_nothing_fits_a_phone_and_has_no_barriers(browser, pages, which, scheme):
+    path = pages[which]
     context = browser.new_context(viewport=DESKTOP, offline=True, color_scheme=scheme)
     view, events = context.new_page(), []
     view.on("request", lambda request: events.append(request.url))
@@ -64,12 +70,10 @@ def test_a_page_loads_nothing_fits_a_phone_and_has_no_barriers(
     context.close()
 
 
-def test_the_heat_map_is_sorted_by_a_click_and_by_keyboard(browser, tmp_path, marks):
-    path = tmp_path / "page.html"
-    path.write_text(report.page(marks), encoding="utf-8")
+def test_the_heat_map_is_sorted_by_a_click_and_by_keyboard(browser, pages):
     context = browser.new_context(viewport=DESKTOP, offline=True)
     view = context.new_page()
-    view.goto(path.as_uri())
+    view.goto(pages["report"].as_uri())
     cells = view.locator("table.heat tbody tr td:nth-of-type(1)")
     view.get_by_role("button", name="2.1", exact=True).click()
     largest_first = [int(text) for text in cells.all_inner_texts()]
@@ -88,12 +92,10 @@ def test_the_heat_map_is_sorted_by_a_click_and_by_keyboard(browser, tmp_path, ma
     context.close()
 
 
-def test_what_is_printed_is_light_and_holds_the_whole_map(browser, tmp_path, marks):
-    path = tmp_path / "page.html"
-    path.write_text(report.page(marks), encoding="utf-8")
+def test_what_is_printed_is_light_and_holds_the_whole_map(browser, pages):
     context = browser.new_context(viewport=DESKTOP, offline=True, color_scheme="dark")
     view = context.new_page()
-    view.goto(path.as_uri())
+    view.goto(pages["report"].as_uri())
     paper = "() => getComputedStyle(document.body).backgroundColor"
     assert view.evaluate(paper) != "rgb(255, 255, 255)"
     view.emulate_media(media="print", color_scheme="dark")

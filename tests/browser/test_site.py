@@ -25,7 +25,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 
-from classroom import printing
+from classroom import printing, slides
 from classroom.site import build
 from course_utils import cli
 from course_utils.units import declared
@@ -35,6 +35,7 @@ from tests.browser.test_pages_accessible import (
     WIDER_THAN_THE_SCREEN,
     violations,
 )
+from tests.browser.test_slides_offline import stand_ins
 
 MOMENTUM = declared("02_momentum")
 ALL_POINTS = sum(exercise.points for exercise in MOMENTUM)
@@ -69,9 +70,15 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Iterator[Site]:
     """Two units of the course under a sub-path; fetched packages are kept in build/."""
-    root = tmp_path_factory.mktemp("host")
+    root, cache = tmp_path_factory.mktemp("host"), tmp_path_factory.mktemp("cache")
+    fetched = REPOSITORY / "build" / "site-packages"
+    fetched.mkdir(parents=True, exist_ok=True)
+    (cache / "site-packages").symlink_to(fetched)
     named = os.environ.get("COURSE_LITE_WHEELS")
-    folder = build(REPOSITORY, root / "course", Path(named) if named else None, "/course/", UNITS)
+    wheels = Path(named) if named else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slides, "_cached_frames", real_or_stand_ins(slides._cached_frames))
+        folder = build(REPOSITORY, root / "course", wheels, "/course/", UNITS, cache=cache)
     missing, host = ("", "") if named else public_address()
     handler = functools.partial(Quiet, directory=root)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -81,6 +88,14 @@ def site(tmp_path_factory) -> Iterator[Site]:
         yield Site(folder, f"http://127.0.0.1:{server.server_port}/course", missing, hosts)
         server.shutdown()
         thread.join()
+
+
+def real_or_stand_ins(cached_frames):
+    """The explorers of one lecture with their frames; a kernel would take its time for another."""
+    kept = REPOSITORY / "build" / "frames"
+    return lambda path, notebook, cache: (
+        cached_frames(path, notebook, kept) if path.name in LECTURE else stand_ins(path, notebook)
+    )
 
 
 def public_address() -> tuple[str, str]:
@@ -127,11 +142,16 @@ class Visit:
         if not request.url.startswith(allowed) and urlsplit(request.url).hostname != host:
             self.problems.append(f"outside request: {request.url[:300]}")
 
+    def beside(self) -> "Visit":
+        """Another tab of the same window."""
+        return Visit(self.page.context.new_page(), self.site, self.problems)
+
     def go(self, place: str) -> None:
         self.page.goto(f"{self.site.url}/{place}")
 
     def wait(self, what: str, arg: object = None, timeout: int = START_MS) -> None:
-        self.page.wait_for_function(what, arg=arg, timeout=timeout)
+        """Wait for it, and look now and then: to look at every frame keeps a core busy."""
+        self.page.wait_for_function(what, arg=arg, timeout=timeout, polling=100)
 
 
 @pytest.fixture
@@ -440,7 +460,8 @@ def run_all(visit) -> list[dict]:
     return cells
 
 
-def test_an_explorer_goes_live_in_the_page_and_all_its_controls_work(in_browser, visit):
+def test_an_explorer_goes_live_in_the_page_and_on_a_slide_with_the_same_python(in_browser, visit):
+    # In the page all controls work.
     visit.go("notebooks/02_momentum.html")
     visit.page.get_by_role("button", name="Go live").first.click()
     picture = visit.page.locator("div.course-live img")
@@ -452,24 +473,29 @@ def test_an_explorer_goes_live_in_the_page_and_all_its_controls_work(in_browser,
         visit.page.keyboard.press("ArrowRight")
         expect(picture).not_to_have_attribute("src", before)
 
-
-def test_an_explorer_goes_live_on_a_slide_and_its_keys_turn_no_slides(in_browser, visit):
-    visit.go("slides/02_momentum.html")
-    visit.wait("window.slidesAreReady")
-    visit.page.evaluate(
+    # On a slide in another tab its keys turn no slides, and nothing is loaded again.
+    deck = visit.beside()
+    deck.go("slides/02_momentum.html")
+    deck.wait("window.slidesAreReady")
+    deck.page.evaluate(
         """() => { const at = document.querySelector('.course-frames').closest('section');
         const {h, v} = Reveal.getIndices(at); Reveal.slide(h, v, 99); }"""
     )
-    at = visit.page.evaluate("Reveal.getIndices()")
-    visit.page.locator(".slides > .present > .present p.course-live button").click()
-    picture = visit.page.locator("div.course-live img")
+    at = deck.page.evaluate("Reveal.getIndices()")
+    told = "said => { window.told = []; new MutationObserver(() => told.push(said.textContent))"
+    told += ".observe(said, {childList: true}); }"
+    here = deck.page.locator(".slides > .present > .present")
+    here.locator("p.course-live [role=status]").evaluate(told)
+    here.locator("p.course-live button").click()
+    picture = deck.page.locator("div.course-live img")
     expect(picture).to_be_visible(timeout=START_MS)
-    assert visit.page.locator("div.course-live input[type=radio]").count() == 3
+    assert [words for words in deck.page.evaluate("told") if "Python" in words] == []
+    assert deck.page.locator("div.course-live input[type=radio]").count() == 3
     before = picture.get_attribute("src")
-    visit.page.locator("div.course-live input[type=range]").last.focus()
-    visit.page.keyboard.press("ArrowRight")
+    deck.page.locator("div.course-live input[type=range]").last.focus()
+    deck.page.keyboard.press("ArrowRight")
     expect(picture).not_to_have_attribute("src", before)
-    assert visit.page.evaluate("Reveal.getIndices()") == at
+    assert deck.page.evaluate("Reveal.getIndices()") == at
 
 
 def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, site):

@@ -1,37 +1,45 @@
-// A Python for one page: it runs the lecture up to an explorer, and draws what the controls ask for.
+// A Python for one lecture: it runs the cells up to an explorer, and draws what the controls ask for.
+// All tabs that show the lecture or its slides have it together, where the browser shares workers.
 let python = null, run = 0, line = Promise.resolve();
 const steps = {};
 
-async function start({pyodide, lock, fonts, script}, cell) {
+async function start({pyodide, lock, fonts, script}, tell) {
   const {loadPyodide} = await import(pyodide);
-  postMessage({cell, step: "Python"});
-  python = await loadPyodide({
+  tell({step: "Python"});
+  const loaded = await loadPyodide({
     lockFileURL: lock, env: {MPLCONFIGDIR: fonts, MPLBACKEND: "agg"},
     indexURL: pyodide.slice(0, pyodide.lastIndexOf("/") + 1), packageBaseUrl: lock.slice(0, lock.lastIndexOf("/") + 1),
   });
-  postMessage({cell, step: "packages"});
-  await python.loadPackage(["course-utils"], {messageCallback: () => {}});
-  await python.runPythonAsync(await (await fetch(script)).text());
+  tell({step: "packages"});
+  await loaded.loadPackage(["course-utils"], {messageCallback: () => {}});
+  await loaded.runPythonAsync(await (await fetch(script)).text());
+  python = loaded;
 }
 
-steps.open = async ({config, cells, cell}) => {
-  if (!python) await start(config, cell);
+steps.open = async ({config, cells, cell}, tell) => {
+  if (!python) await start(config, tell);
   const last = cells.findIndex(({id}) => id === cell);
   for (; run <= last; run += 1) {
-    postMessage({cell, step: `cell ${run + 1} of ${last + 1}`});
+    tell({step: `cell ${run + 1} of ${last + 1}`});
     const error = python.globals.get("run")(cells[run].id, cells[run].source);
     if (error) throw new Error(error);
   }
-  postMessage({cell, controls: JSON.parse(python.globals.get("controls")(cell))});
+  tell({controls: JSON.parse(python.globals.get("controls")(cell))});
 };
 
-steps.draw = async ({cell, values, number}) => {
+steps.draw = async ({cell, values, number}, tell) => {
   const began = performance.now();
   const drawn = JSON.parse(python.globals.get("draw")(cell, JSON.stringify(values)));
-  postMessage({cell, drawn, number, milliseconds: Math.round(performance.now() - began)});
+  tell({drawn, number, milliseconds: Math.round(performance.now() - began)});
 };
 
-// One thing after the other.
-onmessage = ({data}) => {
-  line = line.then(() => steps[data.do](data)).catch(error => postMessage({cell: data.cell, failed: String(error)}));
-};
+// One thing after the other, for all who ask.
+function serve(port) {
+  port.onmessage = ({data}) => {
+    const tell = message => port.postMessage({cell: data.cell, ...message});
+    line = line.then(() => steps[data.do](data, tell)).catch(error => tell({failed: String(error)}));
+  };
+}
+
+if ("onconnect" in self) self.onconnect = ({ports: [port]}) => serve(port);
+else serve(self);

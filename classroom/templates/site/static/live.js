@@ -4,7 +4,7 @@ const address = place => new URL(up + place, location.href).href;
 const stem = location.pathname.split("/").pop().replace(/\.html$/, "");
 const onSlides = document.querySelector(".reveal") !== null;
 const explorers = new Map(); // what hears of each, by its cell
-let python = null; // one for all explorers of the page
+let python = null; // one for all explorers of the page, and of other tabs with the same lecture
 
 for (const frames of document.querySelectorAll(".course-frames[data-cell]")) {
   const button = document.createElement("button");
@@ -31,8 +31,10 @@ async function started() {
   const [facts, notebook] = await Promise.all(
     ["static/course.json", `lite/files/notebooks/${stem}.ipynb`].map(async place => (await fetch(address(place))).json()),
   );
-  const worker = new Worker(address("static/live-worker.js"), {type: "module"});
-  worker.onmessage = ({data}) => {
+  const about = {type: "module", name: `${stem} ${notebook.metadata.course.digest}`};
+  const worker = new (window.SharedWorker ?? Worker)(address("static/live-worker.js"), about);
+  const port = worker.port ?? worker;
+  port.onmessage = ({data}) => {
     const heard = explorers.get(data.cell);
     for (const [kind, act] of Object.entries(heard)) if (kind in data) act(data[kind], data);
   };
@@ -42,12 +44,12 @@ async function started() {
     fonts: facts.fonts, script: address("static/live.py"),
   };
   const cells = notebook.cells.filter(cell => cell.cell_type === "code").map(({id, source}) => ({id, source}));
-  return {facts, worker, config, cells};
+  return {facts, port, config, cells};
 }
 
 async function goLive(frames, line, said) {
   const {cell} = frames.dataset;
-  const {facts, worker, config, cells} = await (python ??= started());
+  const {facts, port, config, cells} = await (python ??= started());
   const box = document.createElement("div");
   let waiting = null, asked = 0, shown = 0;
   const values = {};
@@ -56,7 +58,7 @@ async function goLive(frames, line, said) {
     if (asked > shown) { waiting = true; return; }
     waiting = null;
     asked += 1;
-    worker.postMessage({do: "draw", cell, values: {...values}, number: asked});
+    port.postMessage({do: "draw", cell, values: {...values}, number: asked});
   }
 
   explorers.set(cell, {
@@ -92,7 +94,7 @@ async function goLive(frames, line, said) {
       if (waiting) ask();
     },
   });
-  worker.postMessage({do: "open", config, cells, cell});
+  port.postMessage({do: "open", config, cells, cell});
 }
 
 // A slide has one size: what the controls take, the picture gives.
