@@ -104,6 +104,9 @@ class Values:
             return value
         if kind is float or kind is int:
             return _number(value)
+        if kind is np.ndarray and value.dtype.char in NUMBERS:
+            room.take(bytes=value.nbytes)
+            return self._numbers_of(value, False)
 
         def inner(x: Any) -> Any:
             return self._encode(x, depth - 1, room)
