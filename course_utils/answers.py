@@ -412,7 +412,14 @@ class FunctionAnswer:
     def __call__(self, *args: Any) -> Any:
         from .values import returned
 
+        if self.is_far:  # what crosses to it and back is a copy
+            return self._run(args, args)
         return _copied(self._run(tuple(map(returned, map(_copied, args))), args))
+
+    @property
+    def is_far(self) -> bool:
+        """Does the function live in another process?"""
+        return hasattr(self.function, "home_of_stand_in")
 
     def uncopied(self, *args: Any) -> Any:
         """A call with these very objects, to see what becomes of them; the result as it is."""
@@ -423,14 +430,17 @@ class FunctionAnswer:
         from .values import WireError, crossed
 
         try:
-            # verdicts come from values, never from warnings
-            with (
-                np.errstate(all="ignore"),
-                students_code(*self.runs, lent=given),
-                patiently(self.function),
-            ):
+            if self.is_far:
                 result = self.function(*given)
-            result = crossed(result) if crossing else result
+            else:
+                # verdicts come from values, never from warnings
+                with (
+                    np.errstate(all="ignore"),
+                    students_code(*self.runs, lent=given),
+                    patiently(self.function),
+                ):
+                    result = self.function(*given)
+                result = crossed(result) if crossing else result
         except (NotAttempted, KeyboardInterrupt):
             raise
         except Spared as why:
@@ -510,6 +520,26 @@ def _first_difference(found: Any, wanted: Any) -> str:
     where = f"[{', '.join(map(str, place))}]" if place else ""
     shown = show_apart(mine[place], true[place])
     return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
+
+
+def ahead(*calls: Any) -> None:
+    """The calls that a check makes next, each a function and its arguments, in their order.
+
+    Where the functions live in another process, one message asks for all of it.
+    """
+    if calls and calls[0][0].is_far:
+        peer = calls[0][0].function.home_of_stand_in[0]
+        peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
+
+
+def asks(
+    answer: FunctionAnswer, calls: Callable[[Any], list] | None = None
+) -> Callable[[list], None] | None:
+    """For `cases(…, ahead=…)`: the calls made at a case; else there is one, with all it holds."""
+    if not answer.is_far:
+        return None
+    at = calls or (lambda case: [(answer, *case)])
+    return lambda rest: ahead(*(call for case in rest for call in at(case)))
 
 
 def in_a_row(

@@ -154,8 +154,10 @@ class TimedPeer(Peer):
         self._reply(question, reply)
 
     def ask(self, **question: Any) -> Any:
-        self._held = True
         far = question.get("ask") == "array"
+        if not far:
+            self.extension.settle()
+        self._held = True
         left = signal.setitimer(signal.ITIMER_PROF, 0)[0] if far else 0.0
         try:
             return super().ask(**question)
@@ -169,14 +171,16 @@ class TimedPeer(Peer):
         return at_place(data["home"]) if "home" in data else super()._stand_in(data)
 
     def _run(self, function: Any, arguments: list, named: dict) -> Any:
+        if not any(map(callable, arguments)):
+            return super()._run(function, arguments, named)
         with lending(arguments):
             return super()._run(function, arguments, named)
 
-    def _one_of(self, function: Any, named: dict) -> tuple:
+    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
         """Each of several calls has the time of one question."""
         if self._depth == 0:
             signal.setitimer(signal.ITIMER_PROF, self.seconds)
-        return super()._one_of(function, named)
+        return super()._one_of(handle, args, named)
 
     def _ring(self, *_: Any) -> None:
         if not self._held:
@@ -355,6 +359,8 @@ def warm_up() -> None:
     x, t, i = sympy.symbols("x t i", positive=True)
     formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
     formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
+    formulas += [(x - 1) * sympy.exp(-(t**2) * i), sympy.sqrt(sympy.log((x + 2) / t) / i) * 2]
+    formulas += [sympy.exp(2 * x) * (sympy.exp(t) - 3) / i, (x * t + i * (x + 1)) / (t - i * x)]
     arrays = [np.linalg.inv(np.eye(2)), np.einsum("ij->j", np.ones((2, 2))).tolist()]
     Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
 

@@ -120,7 +120,7 @@ class Submission:
 
     def _serve(self, question: dict) -> object:
         if self._extra < self._limits.wall:
-            self._extra += FOR_AN_OPERATION
+            self._extra += FOR_AN_OPERATION * (1 + len(question.get("before") or ()))
         return self._counter.serve(self._peer, question)
 
     def ask(self, **question: object) -> object:
@@ -141,6 +141,7 @@ class Submission:
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
+        self._peer.forget_ahead()
         self._most = min(self.clock.at_most() + seconds, self._limits.wall)
         self._until = time.monotonic() + self._limits.slack * seconds
 

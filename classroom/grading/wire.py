@@ -129,8 +129,7 @@ class Peer(Values):
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
-            function = self._mine(question.get("function"))
-            return [self._one_of(function, named) for named in question.get("calls") or []]
+            return [self._one_of(*call) for call in question.get("calls") or []]
         if question["ask"] != "call":
             return self._serve(question)
         function, named = self._mine(question.get("function")), question.get("named") or {}
@@ -146,9 +145,9 @@ class Peer(Values):
             result = function(*arguments, **named)
             return self.extension.returned(result) if self.extension else result
 
-    def _one_of(self, function: Callable, named: dict) -> tuple:
+    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
         """One of several calls."""
-        return tried(self._called, function, [], named)
+        return tried(self._called, self._mine(handle), args, named)
 
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """Ask for the outputs of a loop over a state that stays there."""
@@ -159,9 +158,9 @@ class Peer(Values):
         """Ask for the value of a call."""
         return self.ask(ask="call", function=handle, args=args, named=named)
 
-    def calls_there(self, handle: int, calls: list[dict]) -> list[Callable[[], Any]]:
+    def calls_there(self, calls: list[list]) -> list[Callable[[], Any]]:
         """Ask for the values of many calls in one message; none if they cannot come together."""
-        return self.several(ask="calls", function=handle, calls=calls)
+        return self.several(ask="calls", calls=calls)
 
     def several(self, **question: Any) -> list[Callable[[], Any]]:
         """What is asked for in one message, each told or raised when called; none if that fails."""

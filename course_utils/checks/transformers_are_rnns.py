@@ -23,6 +23,7 @@ from ..answers import (
     StudentId,
     Unreadable,
     as_array,
+    asks,
     close,
     in_a_row,
     show,
@@ -102,7 +103,8 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
-    for k, (Q, K, V) in enumerate(cases(SMALL, any_text, large_text, long_text)):
+    texts = cases(SMALL, any_text, large_text, long_text, ahead=asks(causal_linear_attention))
+    for k, (Q, K, V) in enumerate(texts):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
         at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}"
         tolerance = None if k < len(SMALL) else SINGLE
@@ -677,7 +679,8 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
         draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
     ]
     calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
-    for Q, K, V in cases(pencil, any_queries, fresh=4):
+    each = asks(function, lambda case: [(function, *case, *more) for more in calls])
+    for Q, K, V in cases(pencil, any_queries, fresh=4, ahead=each):
         for more in calls:
             answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
             expected = definition(Q, K, V, *more)
