@@ -11,9 +11,13 @@ the job is done again, alone and in a fresh sandbox: only what happens twice cou
 
 from __future__ import annotations
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until all is loaded
+
 import contextlib
 import faulthandler
-import gc
 import json
 import os
 import re
@@ -35,12 +39,13 @@ from course_utils.instances import LARGEST_SEED
 from course_utils.units import declared
 from course_utils.values import WireError
 from course_utils.variants import student_id
+from instruments.derivation import remembering
 
 from ..roles import Check, Ours
 from . import signatures
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
-from .jobs import Job, Limits
+from .jobs import RARELY, Job, Limits
 from .records import Graded, Result
 from .sandbox import Lost, Needs, Sandbox, Submission
 from .wire import Gone
@@ -302,7 +307,8 @@ class Judging:
                 there.ask(ask="judging", names=list(exercise.forbidden))
         there.begin(self.limits.cell * PATIENCE)
         exercise.seed = seed_of(self.job.seed, exercise.name)
-        return exercise(*answers), [_shown(answer) for answer in answers]
+        with remembering():
+            return exercise(*answers), [_shown(answer) for answer in answers]
 
     def _without_answer(
         self, place: int, expression: str, error: Exception
@@ -565,6 +571,8 @@ def main(number: int, walled: bool) -> None:
     def say(message: dict) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
+    gc.enable()
+    gc.set_threshold(RARELY)
     with Sandbox(walled, number) as sandbox:
         sandbox.begin()
         for line in sys.stdin:
