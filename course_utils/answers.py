@@ -532,6 +532,17 @@ def ahead(*calls: Any) -> None:
         peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
 
 
+def ahead_in(loop: Callable[..., None], *args: Any) -> None:
+    """A loop of the course calls functions as a check will call them next, with what came before.
+
+    Where the functions live in another process the loop runs there, and what it saw is known here.
+    """
+    given = [a.function if isinstance(a, FunctionAnswer) else a for a in args]
+    homes = [f.home_of_stand_in for f in given if hasattr(f, "home_of_stand_in")]
+    if homes:
+        homes[0][0].loop_ahead(loop, given)
+
+
 def asks(
     answer: FunctionAnswer, calls: Callable[[Any], list] | None = None
 ) -> Callable[[list], None] | None:

@@ -134,6 +134,7 @@ class Submission:
 
     def values(self, expressions: list[str]) -> dict[str, Callable[[], Any]]:
         """What several are, each told or raised when called; what is left out was not told."""
+        self._peer.forget_ahead()
         self.begin(self._limits.cell + GRACE)
         told = self._peer.several(ask="values", expressions=expressions)
         self.was_slow = False  # it is seen by which of them, when that is asked for alone
@@ -141,7 +142,6 @@ class Submission:
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
-        self._peer.forget_ahead()
         self._most = min(self.clock.at_most() + seconds, self._limits.wall)
         self._until = time.monotonic() + self._limits.slack * seconds
 

@@ -22,6 +22,7 @@ from ..answers import (
     RealNumber,
     StudentId,
     Unreadable,
+    ahead_in,
     as_array,
     asks,
     close,
@@ -307,12 +308,20 @@ def one_step(step: FunctionAnswer, state: Any, token: tuple, width: int) -> tupl
     return result[0], as_array(result[1], (width,), f"The second result of {call}", finite=False)
 
 
+def _steps(initial: Callable, step: Callable, start: tuple, tokens: list) -> None:
+    """The calls of `run`."""
+    state = initial(*start)
+    for token in tokens:
+        state, _ = step(state, *token)
+
+
 def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> Iterator[tuple]:
     """The state after each token, and the output there."""
     Q, K, V = arrays
-    width = V.shape[1]
+    width, tokens = V.shape[1], list(zip(Q, K, V, strict=True))
+    ahead_in(_steps, initial, step, (Q.shape[1], width), tokens)
     state = initial(Q.shape[1], width)
-    for token in zip(Q, K, V, strict=True):
+    for token in tokens:
         state, y = one_step(step, state, token, width)
         yield state, y
 
