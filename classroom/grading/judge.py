@@ -52,7 +52,9 @@ from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
-SLOW_AT_FIRST = {"simplify": "import sympy\nsympy.simplify('(x**2 - 1)/(x - 1)')"}
+SLOW_AT_FIRST = {
+    "simplify": "import sympy\nsympy.simplify('(exp(x) - 2)*sinh(y)/(x*(y - 1))')"
+}  # by word: what is done once for all that use it
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up

@@ -37,6 +37,8 @@ TELLING = {"nonzero", "repeat"} | {  # the result, or its shape, tells numbers
     f"numpy.{name}" for name in ("nonzero", "repeat", "tile", "split", "array_split", "delete")
 }
 FORESEEN = {ufunc.__name__ for ufunc, kind in UFUNCS.items() if kind != "logic"}
+SHAPED = {"sum", "max", "copy"}  # methods
+STACKED = {f"numpy.{name}" for name in ("cumsum", "column_stack", "vstack", "hstack", "stack")}
 MOST_WAITING = 200  # operations
 FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS} | {
     f"{f.__module__}.{f.__name__}": f  # counted number by number; nothing that writes a file
@@ -314,7 +316,8 @@ _ANYTHING = b"\x01" * 16  # the bytes of a number of any kind
 
 def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> Any:
     """An array like the result, or None where only the judge can tell."""
-    arrays = [x for x in args if type(x) is FarArray]
+    parts = [part for x in args for part in (x if type(x) in (list, tuple) else [x])]
+    arrays = [x for x in parts if type(x) is FarArray]
     if any(x.dtype.kind != "f" for x in arrays):
         return None
     try:
@@ -326,8 +329,13 @@ def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> An
                     return _like(args[0]).T
                 case "do" if name == "__getitem__" and _is_place(args[1]):
                     return _like(args[0])[args[1]]
-                case "do" if name in ("sum", "max") and _is_plain([*args[1:], *named.values()]):
+                case "do" if name in SHAPED and _is_plain([*args[1:], *named.values()]):
                     return getattr(_like(args[0]), name)(*args[1:], **named)
+                case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):
+                    function = getattr(np, name.removeprefix("numpy."))
+                    return function(_like(args[0]), *args[1:], **named)
+                case "create" if name in ("zeros", "ones") and not named and _is_shape(*args):
+                    return np.broadcast_to(0.0, args[0])
     except Exception:  # the judge says what is wrong
         return None
     return None
@@ -335,11 +343,19 @@ def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> An
 
 def _like(x: Any) -> Any:
     """An array of the same shape and kind, in which all numbers are one."""
+    if type(x) in (list, tuple):
+        return [_like(part) for part in x]
     if type(x) is FarArray:
         return np.ndarray(x.shape, x.dtype, _ANYTHING, strides=(0,) * x.ndim)
     if type(x) in (int, float, np.float64) or (type(x) is np.ndarray and x.dtype.kind == "f"):
         return x
     raise TypeError("it may be anything")
+
+
+def _is_shape(*args: Any) -> bool:
+    """One whole number, or a tuple of them."""
+    (shape,) = args
+    return type(shape) is int or (type(shape) is tuple and all(type(n) is int for n in shape))
 
 
 def _is_place(index: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -783,19 +784,29 @@ class Earlier:
         return True
 
 
+@dataclass(frozen=True)
+class Own:
+    """The student's own features."""
+
+    features: FunctionAnswer
+
+    def __call__(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+        return self.features.array(X, W, shape=(len(X), len(W)))
+
+
 def as_features(features: FunctionAnswer | None) -> list[Callable]:
     """The student's own f, if attention can be computed with it; none otherwise."""
     if features is None:
         return []
-
-    def own(X: np.ndarray, W: np.ndarray) -> np.ndarray:
-        return features.array(X, W, shape=(len(X), len(W)))
-
+    own = Own(features)
+    inputs = [(X_SEEN, W_SEEN), (X_SEEN, W_SEEN), (X_SEEN[::-1], W_SEEN)]
+    inputs += [(X_SEEN + 0.3, W_SEEN), (X_SEEN, W_SEEN + 0.3)]
+    ahead(*((features, *one) for one in inputs))
     try:
-        F, same = own(X_SEEN, W_SEEN), [own(X_SEEN, W_SEEN), own(X_SEEN[::-1], W_SEEN)[::-1]]
-        other = [own(X_SEEN + 0.3, W_SEEN), own(X_SEEN, W_SEEN + 0.3), np.repeat(F[:, :1], 4, 1)]
+        F, again, turned, *other = (own(*one) for one in inputs)
     except (NotAttempted, Unreadable, NotFinite):
         return []
+    same, other = [again, turned[::-1]], [*other, np.repeat(F[:, :1], 4, 1)]
     fine = F.min() > 0 and all(close(F, G) for G in same) and not any(close(F, G) for G in other)
     return [own] if fine else []
 
@@ -843,12 +854,18 @@ def _attends(
 ) -> Verdict:
     pencil = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
     f = followed(approximate_attention, features)
+
+    def calls(arrays: tuple) -> list[tuple]:
+        Q, K, _, W, _ = arrays
+        own = [(f.features, Q, W), (f.features, K, W)] if isinstance(f, Own) else []
+        return [(approximate_attention, *arrays), *own]
+
     for arrays in cases(
         (tokens(*shape, k) for k, shape in enumerate(pencil)),
         any_tokens,
         large_tokens,
         fresh=4,
-        ahead=asks(approximate_attention),
+        ahead=asks(approximate_attention, calls),
     ):
         Q, _, V, *_ = arrays
         answer = approximate_attention.array(*arrays, shape=(len(Q), V.shape[1]))
