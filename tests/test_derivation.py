@@ -31,6 +31,7 @@ from course_utils.derivation import (
     symmetric,
     vector,
 )
+from instruments.derivation import remembering
 
 
 def verdicts(d):
@@ -1082,3 +1083,28 @@ def test_functions_may_go_on_from_functions_alone():
     ).check().holds  # fmt: skip
     with pytest.raises(ValueError, match="has to begin with functions"):
         Derivation("x", [], where={"x": real}).goes_on([("=", lambda x: x, "")])
+
+
+def test_a_judge_compares_lines_that_go_on_in_the_same_words_once(monkeypatch):
+    judged = []
+    once = Derivation._judge
+
+    def judge(self, before, now, lines):
+        judged.append(now.text)
+        return once(self, before, now, lines)
+
+    monkeypatch.setattr(Derivation, "_judge", judge)
+    begun = Derivation("x**2 - 1", [], where={"x": real})
+    first, false = ("=", "(x - 1)*(x + 1)", ""), ("≥", "x**2", "")
+
+    def reports(*lines):
+        return [line.verdict for line in begun.goes_on(lines).check().lines]
+
+    with remembering():
+        assert reports(first, false) == reports(first, false) == ["right", "wrong"]
+        assert len(judged) == 2
+        assert reports(("=", "x**2", "")) == ["wrong"]
+        assert reports(("≤", "x**2", "")) == ["right"]
+        assert len(judged) == 4
+    assert reports(first, false) == ["right", "wrong"]
+    assert len(judged) == 6

@@ -89,7 +89,10 @@ class Counter:
         m = Meter._running
         if question.get("ask") != "array" or m is None:
             raise WireError("nothing of that kind can be asked for now")
-        for earlier in question.get("before") or []:
+        waiting = question.get("before") or []
+        if len(waiting) > MOST_WAITING:
+            raise WireError("it is too much at once")
+        for earlier in waiting:
             result = self._one(peer, m, earlier)
             if type(result) is not MeteredArray:
                 raise WireError("it was foreseen as an array")

@@ -119,8 +119,8 @@ class Submission:
         self.begin(limits.wall)
 
     def _serve(self, question: dict) -> object:
-        if self._extra < self._limits.wall:
-            self._extra += FOR_AN_OPERATION * (1 + len(question.get("before") or ()))
+        operations = 1 + len(question.get("before") or ())
+        self._extra = min(self._extra + FOR_AN_OPERATION * operations, self._limits.wall)
         return self._counter.serve(self._peer, question)
 
     def ask(self, **question: object) -> object:

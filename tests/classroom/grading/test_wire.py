@@ -41,7 +41,7 @@ from course_utils.attention import elu_plus_one, softmax
 from course_utils.exercise import Exercise
 from course_utils.instances import cases
 from course_utils.values import Values, WireError, crossed
-from instruments.meter import measure
+from instruments.meter import Meter, measure
 from tests.classroom.grading.across import elsewhere, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
@@ -638,3 +638,12 @@ def test_operations_whose_shape_is_foreseen_wait_for_nobody(received):
         received.clear()
         measure(function, np.ones((4, 3)), np.ones((5, 3)))
     assert [message.get("ask") for message in received] == ["array", None]
+
+
+def test_only_so_many_operations_come_with_one_question():
+    with elsewhere(f=lambda a: a) as there, Meter() as m:
+        there._peer.encode(m.array(np.ones(2)))
+        junk = [{"what": "turn", "name": "T", "args": [], "result": -1}] * 100_000
+        with pytest.raises(WireError, match="too much"):
+            there._serve({"ask": "array", "before": junk})
+        assert there._extra <= there._limits.wall
