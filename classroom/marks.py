@@ -100,4 +100,9 @@ def _resembles_text_mark(line: str) -> bool:
 
 def _near_mark(words: str) -> bool:
     marks = ("begin solution", "end solution")
-    return any(difflib.SequenceMatcher(None, words, mark).ratio() > 0.75 for mark in marks)
+    return any(_are_alike(difflib.SequenceMatcher(None, words, mark)) for mark in marks)
+
+
+def _are_alike(two: difflib.SequenceMatcher) -> bool:
+    bounds = two.real_quick_ratio, two.quick_ratio, two.ratio  # each at most the one before
+    return all(ratio() > 0.75 for ratio in bounds)
