@@ -100,5 +100,9 @@ def _resembles_text_mark(line: str) -> bool:
 
 def _near_mark(words: str) -> bool:
     marks = ("begin solution", "end solution")
-    found = (difflib.SequenceMatcher(None, words, mark) for mark in marks)
-    return any(m.real_quick_ratio() > 0.75 and m.ratio() > 0.75 for m in found)
+    return any(_are_alike(difflib.SequenceMatcher(None, words, mark)) for mark in marks)
+
+
+def _are_alike(two: difflib.SequenceMatcher) -> bool:
+    bounds = two.real_quick_ratio, two.quick_ratio, two.ratio  # each at most the one before
+    return all(ratio() > 0.75 for ratio in bounds)

@@ -415,7 +415,14 @@ class FunctionAnswer:
     def __call__(self, *args: Any) -> Any:
         from .values import returned
 
+        if self.is_far:  # what crosses to it and back is a copy
+            return self._run(args, args)
         return self._run(tuple(map(returned, args)), args)
+
+    @property
+    def is_far(self) -> bool:
+        """Does the function live in another process?"""
+        return hasattr(self.function, "home_of_stand_in")
 
     def uncopied(self, *args: Any) -> Any:
         """A call with these very objects, to see what becomes of them; the result as it is."""
@@ -426,17 +433,20 @@ class FunctionAnswer:
         from .values import Odd, WireError, crossed, plainly
 
         try:
-            # verdicts come from values, never from warnings
-            with (
-                np.errstate(all="ignore"),
-                students_code(*self.runs, lent=given),
-                patiently(self.function),
-            ):
+            if self.is_far:
                 result = self.function(*given)
-            if crossing:
-                with contextlib.suppress(Odd):
-                    return plainly(result)  # nothing in it is blank
-                result = crossed(result)
+            else:
+                # verdicts come from values, never from warnings
+                with (
+                    np.errstate(all="ignore"),
+                    students_code(*self.runs, lent=given),
+                    patiently(self.function),
+                ):
+                    result = self.function(*given)
+                if crossing:
+                    with contextlib.suppress(Odd):
+                        return plainly(result)  # nothing in it is blank
+                    result = crossed(result)
         except (NotAttempted, KeyboardInterrupt):
             raise
         except Spared as why:
@@ -453,7 +463,7 @@ class FunctionAnswer:
             raise NotAttempted
         if result is None:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
-        return copied(result) if crossing else result
+        return copied(result) if crossing and not self.is_far else result
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
@@ -516,6 +526,37 @@ def _first_difference(found: Any, wanted: Any) -> str:
     where = f"[{', '.join(map(str, place))}]" if place else ""
     shown = show_apart(mine[place], true[place])
     return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
+
+
+def ahead(*calls: Any) -> None:
+    """The calls that a check makes next, each a function and its arguments, in their order.
+
+    Where the functions live in another process, one message asks for all of it.
+    """
+    if calls and calls[0][0].is_far:
+        peer = calls[0][0].function.home_of_stand_in[0]
+        peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
+
+
+def ahead_in(loop: Callable[..., None], *args: Any) -> None:
+    """A loop of the course calls functions as a check will call them next, with what came before.
+
+    Where the functions live in another process the loop runs there, and what it saw is known here.
+    """
+    given = [a.function if isinstance(a, FunctionAnswer) else a for a in args]
+    homes = [f.home_of_stand_in for f in given if hasattr(f, "home_of_stand_in")]
+    if homes:
+        homes[0][0].loop_ahead(loop, given)
+
+
+def asks(
+    answer: FunctionAnswer, calls: Callable[[Any], list] | None = None
+) -> Callable[[list], None] | None:
+    """For `cases(…, ahead=…)`: the calls made at a case; else there is one, with all it holds."""
+    if not answer.is_far:
+        return None
+    at = calls or (lambda case: [(answer, *case)])
+    return lambda rest: ahead(*(call for case in rest for call in at(case)))
 
 
 def in_a_row(

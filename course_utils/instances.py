@@ -9,7 +9,8 @@ an instance that was drawn carries the seed; the card shows it, and the next cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -96,29 +97,49 @@ def new_seed() -> int:
 
 
 def cases(
-    pencil: Iterable[Case], *draws: Callable[[np.random.Generator], Case], fresh: int = 6
+    pencil: Iterable[Case],
+    *draws: Callable[[np.random.Generator], Case],
+    fresh: int = 6,
+    ahead: Callable[[list[Case]], None] | None = None,
 ) -> Iterator[Case]:
     """The pencil cases in their order, then fresh ones, which the given functions draw in turn.
 
     Loop over it as it is: a verdict is known to be about a case while the loop is at that case.
+    An answer that passes the first case is likely to be asked for the others: `ahead` is told.
     """
     now = current()
     now.begun += 1
     loop = now.begun
-    place = 0
+    every = _every(pencil, draws, fresh, now.seed, loop)
+    if ahead:
+        every = itertools.chain(itertools.islice(every, 1), _asked(every, ahead))
     try:
-        for case in pencil:
-            now.place, now.fresh = (loop, place), False
+        for place, (case, is_fresh) in enumerate(every):
+            now.place, now.fresh = (loop, place), is_fresh
+            Drawn.count += is_fresh
             yield case
-            place += 1
-        if surveyed() is not None:
-            fresh = min(fresh, len(draws))  # one of each kind tells enough
-        for k in range(fresh if draws else 0):
-            now.place, now.fresh = (loop, place + k), True
-            Drawn.count += 1
-            yield draws[k % len(draws)](np.random.default_rng([now.seed, loop, k]))
     finally:
         now.place, now.fresh = None, False
+
+
+def _every(
+    pencil: Iterable[Case], draws: Sequence[Callable], fresh: int, seed: int, loop: int
+) -> Iterator[tuple[Case, bool]]:
+    """All cases, and whether they were drawn."""
+    yield from ((case, False) for case in pencil)
+    if surveyed() is not None:
+        fresh = min(fresh, len(draws))  # one of each kind tells enough
+    for k in range(fresh if draws else 0):
+        yield draws[k % len(draws)](np.random.default_rng([seed, loop, k])), True
+
+
+def _asked(
+    rest: Iterator[tuple[Case, bool]], ahead: Callable[[list[Case]], None]
+) -> Iterator[tuple[Case, bool]]:
+    """The same cases, once it was told which they are."""
+    known = list(rest)
+    ahead([case for case, _ in known])
+    yield from known
 
 
 def sizes(rng: np.random.Generator, count: int, low: int = 1, high: int = 40) -> list[int]:

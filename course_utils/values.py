@@ -71,6 +71,7 @@ class Values:
         self._numbers = itertools.count(1)
         self._told: dict[int, dict] = {}  # of functions that are kept, by their identity
         self._stand_ins: dict[int, tuple[dict, Callable]] = {}
+        self._ahead = defaultdict[str, list[Callable]](list)  # each is given once
 
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """The outputs of a loop over a state that stays on the other side."""
@@ -80,9 +81,24 @@ class Values:
         """Call the function that the other side keeps under this number; args are encoded."""
         raise NotImplementedError
 
-    def calls_there(self, handle: int, calls: list[dict]) -> list[Callable[[], Any]]:
-        """Call it with each of these named arguments; each result is told, or raised, later."""
+    def calls_there(self, calls: list[list]) -> list[Callable[[], Any]]:
+        """Make these calls in their order; each result is told, or raised, later."""
         raise NotImplementedError
+
+    def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
+        """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
+        with contextlib.suppress(WireError):  # too much at once: then one after the other
+            encoded = [self._call(f.home_of_stand_in[1], args, named) for f, args, named in calls]
+            for one, give in zip(encoded, self.calls_there(encoded), strict=False):
+                self._ahead[json.dumps(one)].append(give)
+
+    def _call(self, handle: int, args: tuple, named: dict) -> list:
+        encoded = {name: self.encode(x) for name, x in named.items()}
+        return [handle, [self.encode(x) for x in args], encoded]
+
+    def forget_ahead(self) -> None:
+        """What was asked for ahead, and was not used, is of no use any more."""
+        self._ahead.clear()
 
     def _mine(self, handle: Any) -> Any:
         if type(handle) is not int or handle not in self._kept:
@@ -104,6 +120,9 @@ class Values:
             return value
         if kind is float or kind is int:
             return _number(value)
+        if kind is np.ndarray and value.dtype.char in NUMBERS:
+            room.take(bytes=value.nbytes)
+            return self._numbers_of(value, False)
 
         def inner(x: Any) -> Any:
             return self._encode(x, depth - 1, room)
@@ -254,22 +273,14 @@ class Values:
         if known is not None and before == data:
             return known
 
-        told = defaultdict[str, list[Callable]](list)  # asked for ahead; each is given once
-
         def call(*args: Any, **named: Any) -> Any:
-            encoded = {name: self.encode(x) for name, x in named.items()}
-            if told and not args and (left := told.get(json.dumps(encoded))):
-                return left.pop(0)()
-            return self.call_there(handle, [self.encode(x) for x in args], encoded)
-
-        def ahead(calls: list[dict]) -> None:
-            with contextlib.suppress(WireError):  # too much at once: then one after the other
-                encoded = [{name: self.encode(x) for name, x in named.items()} for named in calls]
-                for named, give in zip(encoded, self.calls_there(handle, encoded), strict=False):
-                    told[json.dumps(named)].append(give)
+            encoded = self._call(handle, args, named)
+            if self._ahead and (known := self._ahead.get(json.dumps(encoded))):
+                return known.pop(0)()
+            return self.call_there(*encoded)
 
         stand_in: Any = call
-        stand_in.ahead = ahead
+        stand_in.ahead = lambda calls: self.ask_ahead([(call, (), named) for named in calls])
         stand_in.home_of_stand_in = (self, handle)
         stand_in.in_a_row = self.in_a_row_there
         stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])

@@ -32,6 +32,7 @@ from course_utils.derivation import (
     symmetric,
     vector,
 )
+from instruments.derivation import remembering
 from instruments.derivation.evaluation import safely
 
 
@@ -1090,3 +1091,28 @@ def test_functions_may_go_on_from_functions_alone():
 def test_of_a_number_beyond_all_bounds_no_digits_are_computed(name):
     with pytest.raises(OverflowError, match="beyond all bounds"):
         safely(name, mpmath.mpf("1e301"))
+
+
+def test_a_judge_compares_lines_that_go_on_in_the_same_words_once(monkeypatch):
+    judged = []
+    once = Derivation._judge
+
+    def judge(self, before, now, lines):
+        judged.append(now.text)
+        return once(self, before, now, lines)
+
+    monkeypatch.setattr(Derivation, "_judge", judge)
+    begun = Derivation("x**2 - 1", [], where={"x": real})
+    first, false = ("=", "(x - 1)*(x + 1)", ""), ("≥", "x**2", "")
+
+    def reports(*lines):
+        return [line.verdict for line in begun.goes_on(lines).check().lines]
+
+    with remembering():
+        assert reports(first, false) == reports(first, false) == ["right", "wrong"]
+        assert len(judged) == 2
+        assert reports(("=", "x**2", "")) == ["wrong"]
+        assert reports(("≤", "x**2", "")) == ["right"]
+        assert len(judged) == 4
+    assert reports(first, false) == ["right", "wrong"]
+    assert len(judged) == 6

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
@@ -70,19 +71,20 @@ def _without_mistakes(file: Path) -> bytes:
     return common.encode()
 
 
+@functools.cache
 def _parted(source: str) -> tuple[str, dict[str, str]]:
     """A check module without what it says of mistakes, and that by exercise.
 
     A function of a mistake that is mentioned anywhere else stays with the rest.
     """
-    lines = source.splitlines()
+    lines, words = source.splitlines(), Counter(re.findall(r"\w+", source))
     common: list[str] = []
     known: dict[str, list[str]] = {}
     for node in ast.parse(source).body:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         text = "\n".join(lines[first - 1 : node.end_lineno])
         exercise = _mistake_of(node)
-        if exercise is None or _is_used_elsewhere(node, source):
+        if exercise is None or words[getattr(node, "name", "")] > 1:
             common.append(text)
         else:
             known.setdefault(exercise, []).append(text)
@@ -97,11 +99,6 @@ def _mistake_of(node: ast.stmt) -> str | None:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=exercise), attr="mistake")):
                 return exercise
     return None
-
-
-def _is_used_elsewhere(node: ast.stmt, source: str) -> bool:
-    name = getattr(node, "name", None)
-    return name is not None and len(re.findall(rf"\b{re.escape(name)}\b", source)) > 1
 
 
 def _with_imports(start: Path) -> set[Path]:

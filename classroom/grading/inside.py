@@ -8,11 +8,15 @@ Everything in this file is on the student's side of the wall; the judge believes
 
 from __future__ import annotations
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until all is loaded
+
 import ast
 import builtins
 import contextlib
 import functools
-import gc
 import importlib
 import inspect
 import io
@@ -28,14 +32,16 @@ import types
 from pathlib import Path
 from typing import Any
 
-from course_utils.spared import forbidding, students_code
-from course_utils.values import WireError
+from course_utils.spared import all_checks, at_place, forbidding, lending, students_code
+from course_utils.values import TAG, WireError, crossed, returned
 
 from .forbidden import LIBC, forbid
+from .jobs import RARELY
 from .metering import Far
-from .wire import Gone, Peer, Stream, in_short
+from .wire import Gone, Peer, Stream, in_short, tried
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
+OF_ITS_OWN_KIND = ('"kin"', '"instance"', '"function"', '"object"')  # in what is encoded
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
 
 
@@ -85,6 +91,8 @@ class Notebook:
                 return self.run(question["source"])
             case "value":
                 return eval(question["expression"], self.names)
+            case "values":
+                return [tried(eval, e, self.names) for e in question["expressions"]]
             case "judging":
                 return self.forbid(question["names"])
         raise WireError("nothing of that kind can be asked for")
@@ -95,10 +103,7 @@ class Notebook:
         So do the functions of all checks: here they are of use to nobody else.
         """
         self._bans.close()
-        family = "course_utils."
-        checks = [name for name in sys.modules if name.startswith(f"{family}checks.")]
-        names = [*names, *(name.removeprefix(family) for name in checks)]
-        self._bans.enter_context(forbidding(names))
+        self._bans.enter_context(forbidding([*names, *all_checks()]))
         self._bans.enter_context(students_code())
 
     def run(self, source: str) -> dict:
@@ -155,8 +160,10 @@ class TimedPeer(Peer):
         self._reply(question, reply)
 
     def ask(self, **question: Any) -> Any:
-        self._held = True
         far = question.get("ask") == "array"
+        if not far:
+            self.extension.settle()
+        self._held = True
         left = signal.setitimer(signal.ITIMER_PROF, 0)[0] if far else 0.0
         try:
             return super().ask(**question)
@@ -165,10 +172,52 @@ class TimedPeer(Peer):
                 signal.setitimer(signal.ITIMER_PROF, left)
             self._release()
 
-    def new_call(self) -> None:
+    def _stand_in(self, data: dict) -> Any:
+        """A function that a check lends is the one that we have ourselves, where we have it."""
+        return at_place(data["home"]) if "home" in data else super()._stand_in(data)
+
+    def _run(self, function: Any, arguments: list, named: dict) -> Any:
+        if not any(map(callable, arguments)):
+            return super()._run(function, arguments, named)
+        with lending(arguments):
+            return super()._run(function, arguments, named)
+
+    def serve(self, question: dict) -> Any:
+        """Only here: a loop of the course over the student's functions."""
+        if question["ask"] != "loop":
+            return super().serve(question)
+        made: list[tuple] = []
+        args = [self._watched(x, made) for x in question["args"]]
+        loop = at_place(question["place"])
+        with contextlib.suppress(Exception), lending([loop]):
+            loop(*args)
+        return made
+
+    def _watched(self, data: Any, made: list[tuple]) -> Any:
+        """An argument of a loop; of a function, every call is noted as it would have crossed."""
+        if not isinstance(data, dict) or data.get(TAG) != "yours":
+            return self.decode(data)
+        handle = data["handle"]
+
+        def call(*args: Any) -> Any:
+            asked = [self.encode(x) for x in args]
+            text = json.dumps(asked)
+            if any(tag in text for tag in OF_ITS_OWN_KIND):
+                raise WireError("it has to go there and back")
+            what, result = self._one_of(handle, asked, {})
+            said = json.dumps(self.encode(result)) if what == "value" else result
+            made.append((handle, text, what, said))
+            if what != "value":
+                raise WireError("there is no value to go on with")
+            return returned(crossed(result))
+
+        return call
+
+    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
         """Each of several calls has the time of one question."""
         if self._depth == 0:
             signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        return super()._one_of(handle, args, named)
 
     def _ring(self, *_: Any) -> None:
         if not self._held:
@@ -347,19 +396,27 @@ def warm_up() -> None:
     x, t, i = sympy.symbols("x t i", positive=True)
     formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
     formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
+    formulas += [(x - 1) * sympy.exp(-(t**2) * i), sympy.sqrt(sympy.log((x + 2) / t) / i) * 2]
+    formulas += [sympy.exp(2 * x) * (sympy.exp(t) - 3) / i, (x * t + i * (x + 1)) / (t - i * x)]
     arrays = [np.linalg.inv(np.eye(2)), np.einsum("ij->j", np.ones((2, 2))).tolist()]
     Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
 
 
 @functools.cache
-def prepare(modules: tuple[str, ...], source: str) -> None:
-    """Load modules and run the instructor's imports once, so that children find it done."""
+def prepare(modules: tuple[str, ...], sources: tuple[str, ...]) -> None:
+    """Load modules and run the instructor's cells once, so that children find it done.
+
+    Those that need an answer fail, which does no harm.
+    """
     for module in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-        exec(source, {"__name__": "prepared"})
-    gc.collect()
+    names = {"__name__": "prepared", "student": 0}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in sources:
+            with contextlib.suppress(Exception):
+                exec(source, names)
+    names.clear()
     gc.freeze()
 
 
@@ -380,7 +437,7 @@ class Warm:
             wire, order = socket.socket(fileno=fds[0]), json.loads(message)
             wire.set_inheritable(False)  # not for programs that a submission starts
             limits = {**order["limits"], "filter": can_filter}
-            prepare(tuple(order["modules"]), order["source"])
+            prepare(tuple(order["modules"]), tuple(order["sources"]))
             self.orders.send(b"prepared")
             pid = os.fork()
             if not pid:
@@ -516,6 +573,8 @@ def main(fd: int, work: str) -> None:
     """Warm up, seal this process off from its children, and serve."""
     orders = socket.socket(fileno=fd)
     warm_up()
+    gc.enable()
+    gc.set_threshold(RARELY)
     alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _prctl(NOT_DUMPABLE, 0)

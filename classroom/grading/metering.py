@@ -3,6 +3,8 @@
 The numbers stay with the judge. The student's function gets far arrays that hold nothing but a
 handle and a shape; whatever is done with one is asked for over the wire, done there on a metered
 array, and counted there. So the counts cannot be forged, and the student's code stays ordinary.
+Where the shape of a result is foreseen, nobody waits for it: such operations go along with the
+next question, in their order.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from instruments.meter.arrays import LikeAnArray
 from instruments.meter.counting import DECISIONS, line_at_work
 from instruments.meter.loops import apply_along_axis
 from instruments.meter.stand_ins import exchange, globals_of, numpy_with
-from instruments.meter.tables import CREATORS, DATA_DECIDES, METHODS
+from instruments.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
 
 from .wire import Peer
 
@@ -34,6 +36,10 @@ AS_THEY_ARE = {"array", "asarray", "asanyarray", "ascontiguousarray", "fromiter"
 TELLING = {"nonzero", "repeat"} | {  # the result, or its shape, tells numbers
     f"numpy.{name}" for name in ("nonzero", "repeat", "tile", "split", "array_split", "delete")
 }
+FORESEEN = {ufunc.__name__ for ufunc, kind in UFUNCS.items() if kind != "logic"}
+SHAPED = {"sum", "max", "copy"}  # methods
+STACKED = {f"numpy.{name}" for name in ("cumsum", "column_stack", "vstack", "hstack", "stack")}
+MOST_WAITING = 200  # operations
 FUNCTIONS = {f"{f.__module__}.{f.__name__}": f for f in HANDLERS} | {
     f"{f.__module__}.{f.__name__}": f  # counted number by number; nothing that writes a file
     for module in (np, np.linalg)
@@ -79,10 +85,21 @@ class Counter:
         return result
 
     def serve(self, peer: Peer, question: dict) -> Any:
-        """One operation on metered arrays."""
+        """Operations on metered arrays that nobody waited for, and then one, if there is one."""
         m = Meter._running
         if question.get("ask") != "array" or m is None:
             raise WireError("nothing of that kind can be asked for now")
+        waiting = question.get("before") or []
+        if len(waiting) > MOST_WAITING:
+            raise WireError("it is too much at once")
+        for earlier in waiting:
+            result = self._one(peer, m, earlier)
+            if type(result) is not MeteredArray:
+                raise WireError("it was foreseen as an array")
+            self._arrays[int(earlier["result"])] = result
+        return self._one(peer, m, question) if "what" in question else None
+
+    def _one(self, peer: Peer, m: Meter, question: dict) -> Any:
         for handle in question.get("dropped") or []:
             self._arrays.pop(handle, None)
         m.where = str(question.get("where") or "")[:200]
@@ -206,6 +223,8 @@ class Far:
         self.peer: Peer | None = None
         self.dropped: list[int] = []
         self._metering = False
+        self._waiting: list[dict] = []  # operations whose results have a shape that is known
+        self._handles = itertools.count(-1, -1)
 
     def call(self, function: Callable, args: tuple, kwargs: Any) -> Any:
         """A function of NumPy; one that calls the student's own is a loop on this side."""
@@ -215,20 +234,39 @@ class Far:
         return self.ask("function", name, *args, named=kwargs)
 
     def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
-        peer = self.peer
-        if peer is None:
-            raise RuntimeError("there is no judge to ask")
+        peer = self._judge()
         dropped, self.dropped = self.dropped, []
-        return peer.ask(
-            ask="array",
-            what=what,
-            name=name,
-            method=method,
-            dropped=dropped,
-            where=line_at_work(),
-            args=[peer.encode(x) for x in args],
-            named={key: peer.encode(x) for key, x in dict(named).items()},
-        )
+        question = {
+            "what": what,
+            "name": name,
+            "method": method,
+            "dropped": dropped,
+            "where": line_at_work(),
+            "args": [peer.encode(x) for x in args],
+            "named": {key: peer.encode(x) for key, x in dict(named).items()},
+        }
+        like = _foreseen(what, name, args, dict(named), method)
+        if like is None:
+            return peer.ask(ask="array", before=self._taken(), **question)
+        handle = next(self._handles)
+        self._waiting.append({**question, "result": handle})
+        if len(self._waiting) >= MOST_WAITING:
+            self.settle()
+        return FarArray(self, handle, like.shape, like.dtype)
+
+    def settle(self) -> None:
+        """What waits is done now."""
+        if self._waiting:
+            self._judge().ask(ask="array", before=self._taken())
+
+    def _taken(self) -> list[dict]:
+        waiting, self._waiting = self._waiting, []
+        return waiting
+
+    def _judge(self) -> Peer:
+        if self.peer is None:
+            raise RuntimeError("there is no judge to ask")
+        return self.peer
 
     def encode(self, value: Any) -> dict | None:
         if type(value) is FarArray:
@@ -245,17 +283,21 @@ class Far:
         self._metering = True
         return FarArray(self, data["handle"], tuple(data["shape"]), np.dtype(data["dtype"]))
 
-    @contextlib.contextmanager
-    def calling(self, function: Callable) -> Iterator[None]:
+    def calling(self, function: Callable) -> contextlib.AbstractContextManager:
         """Around a call with far arrays, `np.zeros` and its like are done by the judge as well."""
-        if not self._metering:
-            yield
-            return
+        return self._exchanging(function) if self._metering else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _exchanging(self, function: Callable) -> Iterator[None]:
         exchanged = exchange(self._stand_ins(), globals_of(function))
         try:
             yield
+            self.settle()
+        except Exception:
+            self.settle()  # if that fails, it failed before
+            raise
         finally:
-            self._metering = False
+            self._metering, self._waiting = False, []
             for namespace, name, original, _ in exchanged:
                 namespace[name] = original
 
@@ -268,3 +310,64 @@ class Far:
             return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
 
         return numpy_with({name: creator(name) for name in CREATORS}, FarArray, self.call)
+
+
+# -- what comes out of an operation, as far as its shape and kind are concerned
+
+_ANYTHING = b"\x01" * 16  # the bytes of a number of any kind
+
+
+def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> Any:
+    """An array like the result, or None where only the judge can tell."""
+    parts = [part for x in args for part in (x if type(x) in (list, tuple) else [x])]
+    arrays = [x for x in parts if type(x) is FarArray]
+    if any(x.dtype.kind != "f" for x in arrays):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            match what:
+                case "ufunc" if method == "__call__" and not named and name in FORESEEN:
+                    return getattr(np, name)(*map(_like, args))
+                case "turn" if name == "T":
+                    return _like(args[0]).T
+                case "do" if name == "__getitem__" and _is_place(args[1]):
+                    return _like(args[0])[args[1]]
+                case "do" if name in SHAPED and _is_plain([*args[1:], *named.values()]):
+                    return getattr(_like(args[0]), name)(*args[1:], **named)
+                case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):
+                    function = getattr(np, name.removeprefix("numpy."))
+                    return function(_like(args[0]), *args[1:], **named)
+                case "create" if name in ("zeros", "ones") and not named and _is_shape(*args):
+                    return np.broadcast_to(0.0, args[0])
+    except Exception:  # the judge says what is wrong
+        return None
+    return None
+
+
+def _like(x: Any) -> Any:
+    """An array of the same shape and kind, in which all numbers are one."""
+    if type(x) in (list, tuple):
+        return [_like(part) for part in x]
+    if type(x) is FarArray:
+        return np.ndarray(x.shape, x.dtype, _ANYTHING, strides=(0,) * x.ndim)
+    if type(x) in (int, float, np.float64) or (type(x) is np.ndarray and x.dtype.kind == "f"):
+        return x
+    raise TypeError("it may be anything")
+
+
+def _is_shape(*args: Any) -> bool:
+    """One whole number, or a tuple of them."""
+    (shape,) = args
+    return type(shape) is int or (type(shape) is tuple and all(type(n) is int for n in shape))
+
+
+def _is_place(index: Any) -> bool:
+    """Whole numbers, slices of them, None and ..., alone or several in a tuple."""
+    parts = index if type(index) is tuple else (index,)
+    bounds = [(x.start, x.stop, x.step) if type(x) is slice else (x,) for x in parts]
+    return all(x is None or x is ... or type(x) is int for some in bounds for x in some)
+
+
+def _is_plain(options: list) -> bool:
+    """An axis, or whether to keep it."""
+    return all(x is None or type(x) in (int, bool) for x in options)

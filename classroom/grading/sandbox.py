@@ -26,6 +26,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from course_utils.files import CourseError
+from course_utils.spared import place_of
+from course_utils.values import TAG
+from instruments.meter import Meter
 
 from .jobs import START_SECONDS, STARTS, Limits
 from .metering import Counter
@@ -34,6 +37,7 @@ from .wire import Gone, Peer, Stream
 
 INSIDE = "classroom.grading.inside"
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
+GRACE = 2.0  # seconds: the child notices by itself that a cell is too slow, if it still can
 FOR_AN_OPERATION = 0.0005  # seconds, for each one on a far array: they are spent on the way
 FOR_CGROUPS = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 BROKEN = (
@@ -51,7 +55,7 @@ class Needs(NamedTuple):
     """What is loaded and run before a child is made, once for all: nothing of a student's."""
 
     modules: Sequence[str] = ()
-    source: str = ""  # the instructor's imports and symbols
+    sources: Sequence[str] = ()  # the instructor's cells
 
 
 class Usage(NamedTuple):
@@ -92,26 +96,49 @@ class Clock:
         return self.seconds + ago if ago < LOOK_EVERY else self.look()
 
 
+class Lender(Peer):
+    """Tells the child where it has a function itself that a check lends to a student's function.
+
+    While arrays are metered it does not: then the numbers are here, and so is what is done to them.
+    """
+
+    def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
+        data = super()._kept_here(value, kind, inner)
+        home = place_of(value) if data[TAG] == "function" and Meter._running is None else ""
+        return {**data, "home": home} if home else data
+
+
 class Submission:
     """A child in the sandbox that runs one submission; every question has its time."""
 
     def __init__(self, wire: socket.socket, limits: Limits, usage: Callable[[], Usage]) -> None:
         self._limits, self.clock, self._extra = limits, Clock(usage), 0.0
         self._counter = Counter()
-        self._peer = Peer(_Patient(wire, self), self._serve, self._counter)
+        self._peer = Lender(_Patient(wire, self), self._serve, self._counter)
         self.was_slow = False  # a cell or call stopped itself, since its time was over
         self.begin(limits.wall)
 
     def _serve(self, question: dict) -> object:
-        if self._extra < self._limits.wall:
-            self._extra += FOR_AN_OPERATION
+        operations = 1 + len(question.get("before") or ())
+        self._extra = min(self._extra + FOR_AN_OPERATION * operations, self._limits.wall)
         return self._counter.serve(self._peer, question)
 
     def ask(self, **question: object) -> object:
         """What the child answers within the time for a cell; else it is Gone."""
-        grace = 2.0  # the child notices by itself that a cell is too slow, if it still can
-        self.begin(self._limits.cell + grace)
+        self.begin(self._limits.cell + GRACE)
         return self._peer.ask(**question)
+
+    def value(self, expression: str) -> Any:
+        """What an expression of the instructor's is over there."""
+        return self.ask(ask="value", expression=expression)
+
+    def values(self, expressions: list[str]) -> dict[str, Callable[[], Any]]:
+        """What several are, each told or raised when called; what is left out was not told."""
+        self._peer.forget_ahead()
+        self.begin(self._limits.cell + GRACE)
+        told = self._peer.several(ask="values", expressions=expressions)
+        self.was_slow = False  # it is seen by which of them, when that is asked for alone
+        return dict(zip(expressions, told, strict=False))
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""

@@ -104,8 +104,8 @@ def unnamed(feedback: Feedback) -> list[str]:
     return [part for part, v in pieces if v.outcome is Outcome.WRONG and part not in named]
 
 
-def needs_calls(exercise: Exercise, part: str) -> bool:
-    """Does it take the student's functions to sign this part?"""
+def needs_calls(exercise: Exercise, part: str = "") -> bool:
+    """Does it take the student's functions to judge or to sign this part?"""
     kinds = [exercise.kinds[name] for name in exercise.needs(part)]
     return any(isinstance(kind, Function | Steps) for kind in kinds)
 

@@ -12,15 +12,16 @@ import builtins
 import contextlib
 import functools
 import json
-import struct
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from course_utils.answers import NotAttempted, in_a_row_here
-from course_utils.spared import Spared
+from course_utils.spared import Spared, place_of
 from course_utils.values import DEEPEST, MOST_BYTES, Values, WireError, word
+
+_as_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Gone(KeyboardInterrupt):
@@ -36,17 +37,17 @@ class Stream:
 
     def send(self, message: dict) -> None:
         """Send it whole; a message that is too long is not begun."""
-        data = json.dumps(message, separators=(",", ":")).encode()
+        data = _as_json(message).encode()
         if len(data) > MOST_BYTES:
             raise WireError("it is too large to be handed over")
-        self._all(struct.pack("!I", len(data)) + data)
+        self._all(len(data).to_bytes(4, "big") + data)
 
     def _all(self, data: bytes) -> None:
         self.sock.sendall(data)
 
     def receive(self) -> dict:
         """The next message; Gone if there will be none."""
-        (length,) = struct.unpack("!I", self._exactly(4))
+        length = int.from_bytes(self._exactly(4), "big")
         if length > MOST_BYTES:
             raise Gone("sent a message that is too long")
         try:
@@ -58,14 +59,16 @@ class Stream:
         return message
 
     def _exactly(self, count: int) -> bytes:
-        parts, have = [self._waiting], len(self._waiting)
-        while have < count:
-            part = self._some()
-            if not part:
-                raise Gone("ended")
-            parts.append(part)
-            have += len(part)
-        data = b"".join(parts)
+        data = self._waiting
+        if len(data) < count:
+            parts, have = [data], len(data)
+            while have < count:
+                part = self._some()
+                if not part:
+                    raise Gone("ended")
+                parts.append(part)
+                have += len(part)
+            data = b"".join(parts)
         self._waiting = data[count:]
         return data[:count]
 
@@ -126,8 +129,7 @@ class Peer(Values):
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
-            function = self._mine(question.get("function"))
-            return [self._tried(function, named) for named in question.get("calls") or []]
+            return [self._one_of(*call) for call in question.get("calls") or []]
         if question["ask"] != "call":
             return self._serve(question)
         function, named = self._mine(question.get("function")), question.get("named") or {}
@@ -135,21 +137,17 @@ class Peer(Values):
 
     def _called(self, function: Callable, args: list, named: dict) -> Any:
         arguments = [self.decode(x) for x in args]
+        return self._run(function, arguments, {name: self.decode(x) for name, x in named.items()})
+
+    def _run(self, function: Callable, arguments: list, named: dict) -> Any:
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
         with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-            result = function(*arguments, **{name: self.decode(x) for name, x in named.items()})
+            result = function(*arguments, **named)
             return self.extension.returned(result) if self.extension else result
 
-    def _tried(self, function: Callable, named: dict) -> tuple:
-        """One of several calls: its value, or its error."""
-        self.new_call()
-        try:
-            return ("value", self._called(function, [], named))
-        except Exception as error:
-            return ("error", in_short(error))
-
-    def new_call(self) -> None:
-        """One of several calls begins."""
+    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
+        """One of several calls."""
+        return tried(self._called, self._mine(handle), args, named)
 
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """Ask for the outputs of a loop over a state that stays there."""
@@ -160,17 +158,49 @@ class Peer(Values):
         """Ask for the value of a call."""
         return self.ask(ask="call", function=handle, args=args, named=named)
 
-    def calls_there(self, handle: int, calls: list[dict]) -> list[Callable[[], Any]]:
+    def calls_there(self, calls: list[list]) -> list[Callable[[], Any]]:
         """Ask for the values of many calls in one message; none if they cannot come together."""
+        return self.several(ask="calls", calls=calls)
+
+    def loop_ahead(self, loop: Callable, args: list) -> None:
+        """Have a loop of the course run there, and keep what the functions that it calls gave."""
         try:
-            told = self.ask(ask="calls", function=handle, calls=calls)
+            encoded = [self.encode(x) for x in args]
+            calls = self.ask(ask="loop", place=place_of(loop), args=encoded)
+        except Exception:  # too much for one message, or too slow: then one after the other
+            return
+        for handle, asked, *told in calls if _are_tuples(calls, 4) else ():
+            if type(handle) is int and type(asked) is str:
+                give = functools.partial(self._told_as_text, *told)
+                self._ahead[f"[{handle}, {asked}, {{}}]"].append(give)
+
+    def _told_as_text(self, what: Any, said: Any) -> Any:
+        if what != "value":
+            raise as_error(said)
+        try:
+            return self.decode(json.loads(said))
+        except (ValueError, TypeError, RecursionError):
+            raise WireError("it came in a form that cannot be read") from None
+
+    def several(self, **question: Any) -> list[Callable[[], Any]]:
+        """What is asked for in one message, each told or raised when called; none if that fails."""
+        try:
+            told = self.ask(**question)
         except Exception:  # too much for one message, or one of them took too long
             return []
-        return [functools.partial(_told, *one) for one in told] if _are_pairs(told) else []
+        return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
 
 
-def _are_pairs(told: Any) -> bool:
-    return type(told) is list and all(type(one) is tuple and len(one) == 2 for one in told)
+def tried(do: Callable, *args: Any) -> tuple:
+    """One of several things that are asked for: its value, or its error."""
+    try:
+        return ("value", do(*args))
+    except Exception as error:
+        return ("error", in_short(error))
+
+
+def _are_tuples(told: Any, length: int) -> bool:
+    return type(told) is list and all(type(x) is tuple and len(x) == length for x in told)
 
 
 def _told(what: Any, value: Any) -> Any:

@@ -22,6 +22,7 @@ from ..answers import (
     StudentId,
     Unreadable,
     ____,
+    asks,
     close,
     real_array,
     show,
@@ -277,7 +278,7 @@ def large_scores(rng: np.random.Generator) -> Text:
 
 
 def _stays_right(attention: FunctionAnswer) -> Verdict:
-    for Q, K, V in cases([LARGE], large_scores, fresh=3):
+    for Q, K, V in cases([LARGE], large_scores, fresh=3, ahead=asks(attention)):
         answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
         if verdict := row_off(answer, Q, K, V, tolerance=1e-3):
             return verdict
@@ -287,15 +288,21 @@ def _stays_right(attention: FunctionAnswer) -> Verdict:
     )
 
 
+def _moved(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The same with one vector added to all keys."""
+    return Q, K + np.linspace(-1, 1, K.shape[1]), V
+
+
 @exercise("4.2", points=3)
 def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])]) -> Verdict:
     """Write a function of Q (n×m), K (k×m) and V (k×l) that returns attention, n×l."""
-    for Q, K, V in cases(PLAIN, any_queries, MANY_QUERIES):
+    each = asks(attention, lambda case: [(attention, *case), (attention, *_moved(*case))])
+    for Q, K, V in cases(PLAIN, any_queries, MANY_QUERIES, ahead=each):
         shape = (len(Q), V.shape[1])
         answer = attention.array(Q, K, V, shape=shape)
         if verdict := row_off(answer, Q, K, V):
             return verdict
-        moved = attention.array(Q, K + np.linspace(-1, 1, K.shape[1]), V, shape=shape)
+        moved = attention.array(*_moved(Q, K, V), shape=shape)
         if verdict := differs(answer, moved, at="With one vector added to all keys", whole=moved):
             return verdict
     return keeping(2, "Right for small scores.", lambda: _stays_right(attention))
@@ -454,7 +461,7 @@ def causal_attention(
 ) -> Verdict:
     """Write attention in which token i sees the tokens j ≤ i alone, and far ones less."""
     draws = _any_causal, partial(_any_causal, least=8), _drawn_far_back
-    for Q, K, V in cases(CAUSAL, *draws):
+    for Q, K, V in cases(CAUSAL, *draws, ahead=asks(causal_attention)):
         answer = causal_attention.array(Q, K, V, shape=V.shape)
         at = (
             f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i, "
@@ -667,7 +674,8 @@ def slipped(attention: FunctionAnswer | None) -> Attend | None:
 
 def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
     """Refuted by the definition, or None."""
-    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
+    draws = any_cross, partial(any_cross, least=6)
+    for Y, Z, Wq, Wk, Wv in cases(CROSS, *draws, ahead=asks(cross_attention)):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
         begin = "Queries come from Y, keys and values from Z and Y together. With"
         answering = np.concatenate([Z, Y])
@@ -829,12 +837,17 @@ def _mixes_as(attend: Attend, multi_head: FunctionAnswer) -> bool:
     return True
 
 
+def _backward(X: np.ndarray, heads: list, Wo: np.ndarray) -> tuple[np.ndarray, list, np.ndarray]:
+    """The same with the heads in the opposite order."""
+    return X, heads[::-1], np.concatenate(np.split(Wo, len(heads))[::-1])
+
+
 def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
     """Refuted by the definition, or None."""
-    for X, heads, Wo in cases(HEADS, any_heads):
+    each = asks(multi_head, lambda case: [(multi_head, *case), (multi_head, *_backward(*case))])
+    for X, heads, Wo in cases(HEADS, any_heads, ahead=each):
         answer = _applied(multi_head, X, heads, Wo)
-        rows_of_Wo = np.split(Wo, len(heads))
-        turned = _applied(multi_head, X, heads[::-1], np.concatenate(rows_of_Wo[::-1]))
+        turned = _applied(multi_head, *_backward(X, heads, Wo))
         expected = np.array(_mixed(by_definition, X, heads, Wo))
         t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
         at = (
@@ -1364,7 +1377,7 @@ def packed_mask(
     packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
 ) -> Verdict:
     """Write a function of the lengths of packed texts that returns their causal mask."""
-    for lengths in cases(PACKED, any_pack):
+    for lengths in cases(PACKED, any_pack, ahead=asks(packed_mask, lambda n: [(packed_mask, n)])):
         total = sum(lengths)
         mask = packed_mask.array(lengths, shape=(total, total)) != 0
         Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
@@ -1445,7 +1458,8 @@ def additive_attention(
     additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)],
 ) -> Verdict:
     """Write attention whose scores are uᵀ tanh(A q + B k), for all queries at once."""
-    for Q, K, V, A, B, u in cases(ADDITIVE, any_additive, partial(any_additive, least=3)):
+    draws = any_additive, partial(any_additive, least=3)
+    for Q, K, V, A, B, u in cases(ADDITIVE, *draws, ahead=asks(additive_attention)):
         answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
         for i, q in enumerate(Q):
             scores = np.array([u @ np.tanh(A @ q + B @ k) for k in K])

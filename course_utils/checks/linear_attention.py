@@ -25,6 +25,7 @@ from ..answers import (
     StudentId,
     Unreadable,
     as_array,
+    asks,
     close,
     line_at,
     real_array,
@@ -260,7 +261,9 @@ def off(
     carried: str = "V",
 ) -> Verdict | None:
     """A refutation at the first instance where a row is not as the definition has it."""
-    for tolerance, given in ((None, cases(pencil)), (SINGLE, cases([], *draws))):
+    each = asks(answer)
+    first, fresh = cases(pencil, ahead=each), cases([], *draws, ahead=each)
+    for tolerance, given in ((None, first), (SINGLE, fresh)):
         for arrays in given:
             found = answer.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
             expected = definition(*arrays)
@@ -1072,7 +1075,9 @@ def windowed(
     ],
 ) -> Verdict:
     """Write linear attention in which a token sees the last w tokens, at a cost free of w."""
-    for tolerance, given in ((None, cases(WINDOWED)), (SINGLE, cases([], any_window))):
+    each = asks(windowed_attention)
+    first, fresh = cases(WINDOWED, ahead=each), cases([], any_window, ahead=each)
+    for tolerance, given in ((None, first), (SINGLE, fresh)):
         for arrays in given:
             found = windowed_attention.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
             expected = windowed_by_definition(*arrays)

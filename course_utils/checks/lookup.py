@@ -19,6 +19,7 @@ from ..answers import (
     StudentId,
     Unreadable,
     as_array,
+    asks,
     close,
     real_array,
     show,
@@ -97,20 +98,26 @@ def large_field(rng: np.random.Generator) -> Field:
     return any_field(rng, least=25)
 
 
+def _calls(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> list[tuple]:
+    """The calls by which `_weights` finds the keys and the queries of a field."""
+    X, Y, M = field
+    other = Y[::-1] + 1, X[::-1] + 1
+    return [(queries, other[0], M), (keys, X, M), (keys, other[1], M), (queries, Y, M)]
+
+
 def _weights(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> tuple[np.ndarray, int]:
     """The course's attention weights with these keys and queries, and their width.
 
     Between the calls there are others with other points: neither may live on what it saw before.
     """
-    X, Y, M = field
-    _rows(queries, Y[::-1] + 1, M)
-    K = _rows(keys, X, M)
-    _rows(keys, X[::-1] + 1, M)
-    Q = _rows(queries, Y, M)
+    calls = _calls(keys, queries, field)
+    _, K, _, Q = (_rows(*call) for call in calls)
     if K.shape[1] != Q.shape[1]:
+        coordinates = field[0].shape[1]
         raise Unreadable(
-            f"For points with {X.shape[1]} coordinates your keys have {K.shape[1]} numbers and your"
-            f" queries {Q.shape[1]}; a score is a product of the two, so both need equally many."
+            f"For points with {coordinates} coordinates your keys have {K.shape[1]} numbers and "
+            f"your queries {Q.shape[1]}; a score is a product of the two, so both need equally "
+            "many."
         )
     with np.errstate(all="ignore"):
         return attention_weights(Q, K), K.shape[1]
@@ -132,7 +139,8 @@ def lookup(
 ) -> Verdict:
     """Write `keys(X, M)` and `queries(Y, M)` so that attention weighs keys by their distance."""
     verdict, ranked = None, True
-    for field in cases(FIELDS, any_field, large_field):
+    each = asks(keys, lambda field: _calls(keys, queries, field))
+    for field in cases(FIELDS, any_field, large_field, ahead=each):
         X, Y, M = field
         seen, _ = _weights(keys, queries, field)
         ranked = ranked and (len(X) == 1 or _ranks(seen, squared_distances(Y, X)))
@@ -658,15 +666,27 @@ def any_data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return numbers(rng, new, largest=5) / M, x / M, y, M
 
 
+def _field(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) -> Field:
+    """The same as keys and query points of one number each."""
+    return x[:, None], x_new[:, None], M
+
+
+def _own_calls(
+    keys: FunctionAnswer | None, queries: FunctionAnswer | None, data: tuple
+) -> list[tuple]:
+    if keys is None or queries is None:
+        return []
+    return _calls(keys, queries, _field(*data))
+
+
 def _own_weights(
     keys: FunctionAnswer | None, queries: FunctionAnswer | None, data: tuple
 ) -> np.ndarray | None:
     """The weights by the student's own functions of exercise 7.1, if they are there."""
-    x_new, x, _, M = data
     if keys is None or queries is None:
         return None
     try:
-        return _weights(keys, queries, (x[:, None], x_new[:, None], M))[0]
+        return _weights(keys, queries, _field(*data))[0]
     except (Unreadable, NotFinite):
         return None
 
@@ -679,7 +699,8 @@ def regression(
 ) -> Verdict:
     """Write a function that returns Q, K, V with which attention is kernel regression."""
     verdict, follows, uneven = None, True, False
-    for data in cases(DATA, any_data):
+    each = asks(inputs, lambda data: [(inputs, *data), *_own_calls(keys, queries, data)])
+    for data in cases(DATA, any_data, ahead=each):
         x_new, x, y, M = data
         seen, _ = _regress(inputs, *data)
         own = _own_weights(keys, queries, data)
@@ -802,7 +823,7 @@ def any_request(rng: np.random.Generator) -> Request:
 @exercise("7.6", points=3, transfer=True)
 def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) -> Verdict:
     """Write a function that returns Q, K, V for a lookup with a default where nothing is near."""
-    for request in cases(REQUESTS, any_request, fresh=8):
+    for request in cases(REQUESTS, any_request, fresh=8, ahead=asks(inputs)):
         Y, X, a, M, r, c = request
         seen, _ = _attended(inputs, request, len(Y))
         at = f"With Y = {show(Y)}, X = {show(X)}, a = {show(a)}, M = {M:g}, r = {r:g}, c = {c:g},"

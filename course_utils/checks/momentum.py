@@ -20,6 +20,7 @@ from ..answers import (
     ReadFormula,
     RealNumber,
     StudentId,
+    asks,
     close,
     show,
     show_apart,
@@ -195,7 +196,8 @@ def weights(
     weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
 ) -> Verdict:
     """Write a function of β and t that returns the weights of g_1 … g_t in v_t."""
-    for beta, t in cases([(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)], few_weights, many_weights):
+    pencil = [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]
+    for beta, t in cases(pencil, few_weights, many_weights, ahead=asks(weights)):
         answer = weights.array(beta, t, shape=(t,))
         seen = running_average(np.eye(t), beta)[-1]
         if verdict := _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", f"v_{t}"):
@@ -328,7 +330,7 @@ def corrected_average(
     ],
 ) -> Verdict:
     """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
-    for g, beta in cases(AVERAGED, FEW, MANY):
+    for g, beta in cases(AVERAGED, FEW, MANY, ahead=asks(corrected_average)):
         answer = corrected_average.array(g, beta, shape=g.shape)
         raw, raw_ones = running_average(g, beta), running_average(np.ones(len(g)), beta)
         expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
@@ -875,6 +877,9 @@ def any_memory(rng: np.random.Generator, least: int = 1) -> tuple[float, float, 
     return round(rng.uniform(0.5, 0.95), 2), magnitude(rng), t
 
 
+LONG_MEMORY = partial(any_memory, least=8)
+
+
 @exercise("2.9", points=2, transfer=True)
 def lookahead_weights(
     lookahead_weights: Annotated[
@@ -882,9 +887,8 @@ def lookahead_weights(
     ],
 ) -> Verdict:
     """Write a function of α, ε and t: what g_1 … g_t weigh in the t-th move of the look-ahead."""
-    for alpha, epsilon, t in cases(
-        [(0.5, 1.0, 2), (0.5, 1.0, 1), (0.9, 0.1, 4)], any_memory, partial(any_memory, least=8)
-    ):
+    pencil, draws = [(0.5, 1.0, 2), (0.5, 1.0, 1), (0.9, 0.1, 4)], (any_memory, LONG_MEMORY)
+    for alpha, epsilon, t in cases(pencil, *draws, ahead=asks(lookahead_weights)):
         answer = lookahead_weights.array(alpha, epsilon, t, shape=(t,))
         seen = -_looking_ahead(np.eye(t), alpha, epsilon)
         at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t},"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -24,6 +25,8 @@ from ..answers import (
     RealNumber,
     StudentId,
     Unreadable,
+    ahead,
+    asks,
     close,
     name_of,
     real_array,
@@ -318,7 +321,8 @@ def features(
     for X in cases([], opposite_tokens, fresh=1):
         if found := sampled_off(features, X):
             return found
-    for X, W in cases([(X_SEEN, W_SEEN)], any_shapes, fresh=3):
+    each = asks(features, lambda case: [(features, *part) for part in _and_parts(*case)])
+    for X, W in cases([(X_SEEN, W_SEEN)], any_shapes, fresh=3, ahead=each):
         if found := mixed(features, X, W):
             return found
     return right(
@@ -499,10 +503,12 @@ def is_product(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> bool:
 
     Fewer coordinates have a smaller √d: there x is as much shorter.
     """
-    product = np.ones((len(X), 5))
+    product, few = np.ones((len(X), 5)), []
     for k in range(0, X.shape[1], 3):
         x, w = X[:, k : k + 3], W[:5, k : k + 3]
-        x = x * (x.shape[1] / X.shape[1]) ** 0.25
+        few.append((x * (x.shape[1] / X.shape[1]) ** 0.25, w))
+    ahead(*((features, x, w) for x, w in few))
+    for x, w in few:
         product *= np.sqrt(5) * features.array(x, w, shape=product.shape)
     return close(np.sqrt(5) * features.array(X, W[:5], shape=product.shape), product)
 
@@ -516,17 +522,23 @@ def any_shapes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 SINGLE = 1e-4  # relative: exp multiplies what 32 bits round in its exponent
 
 
+def _and_parts(X: np.ndarray, W: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All tokens with all directions, the last token alone, and the last direction alone."""
+    return [(X, W), (X[-1:], W), (X, W[-1:])]
+
+
 def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | None:
     """The verdict if a row is not made from its token alone, or a column from its direction."""
     n, m = len(X), len(W)
-    F = features.array(X, W, shape=(n, m))
+    whole, row, column = _and_parts(X, W)
+    F = features.array(*whole, shape=(n, m))
     i, r = n - 1, m - 1
-    alone = features.array(X[[i]], W, shape=(1, m))
+    alone = features.array(*row, shape=(1, m))
     at = f"For n = {n} tokens and m = {m} directions"
     what = f"row {i + 1}, as it is when X has only it,"
     if verdict := differs(alone[0], F[i], at=at, what=what, tolerance=SINGLE):
         return verdict
-    alone = features.array(X, W[[r]], shape=(n, 1)) / np.sqrt(m)
+    alone = features.array(*column, shape=(n, 1)) / np.sqrt(m)
     what = f"column {r + 1}, 1/√m of what it is when W has only row {r + 1},"
     return differs(alone[:, 0], F[:, r], at=at, what=what, tolerance=SINGLE)
 
@@ -772,19 +784,29 @@ class Earlier:
         return True
 
 
+@dataclass(frozen=True)
+class Own:
+    """The student's own features."""
+
+    features: FunctionAnswer
+
+    def __call__(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+        return self.features.array(X, W, shape=(len(X), len(W)))
+
+
 def as_features(features: FunctionAnswer | None) -> list[Callable]:
     """The student's own f, if attention can be computed with it; none otherwise."""
     if features is None:
         return []
-
-    def own(X: np.ndarray, W: np.ndarray) -> np.ndarray:
-        return features.array(X, W, shape=(len(X), len(W)))
-
+    own = Own(features)
+    inputs = [(X_SEEN, W_SEEN), (X_SEEN, W_SEEN), (X_SEEN[::-1], W_SEEN)]
+    inputs += [(X_SEEN + 0.3, W_SEEN), (X_SEEN, W_SEEN + 0.3)]
+    ahead(*((features, *one) for one in inputs))
     try:
-        F, same = own(X_SEEN, W_SEEN), [own(X_SEEN, W_SEEN), own(X_SEEN[::-1], W_SEEN)[::-1]]
-        other = [own(X_SEEN + 0.3, W_SEEN), own(X_SEEN, W_SEEN + 0.3), np.repeat(F[:, :1], 4, 1)]
+        F, again, turned, *other = (own(*one) for one in inputs)
     except (NotAttempted, Unreadable, NotFinite):
         return []
+    same, other = [again, turned[::-1]], [*other, np.repeat(F[:, :1], 4, 1)]
     fine = F.min() > 0 and all(close(F, G) for G in same) and not any(close(F, G) for G in other)
     return [own] if fine else []
 
@@ -832,8 +854,18 @@ def _attends(
 ) -> Verdict:
     pencil = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
     f = followed(approximate_attention, features)
+
+    def calls(arrays: tuple) -> list[tuple]:
+        Q, K, _, W, _ = arrays
+        own = [(f.features, Q, W), (f.features, K, W)] if isinstance(f, Own) else []
+        return [(approximate_attention, *arrays), *own]
+
     for arrays in cases(
-        (tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens, large_tokens, fresh=4
+        (tokens(*shape, k) for k, shape in enumerate(pencil)),
+        any_tokens,
+        large_tokens,
+        fresh=4,
+        ahead=asks(approximate_attention, calls),
     ):
         Q, _, V, *_ = arrays
         answer = approximate_attention.array(*arrays, shape=(len(Q), V.shape[1]))

@@ -17,6 +17,7 @@ from ..answers import (
     StudentId,
     Unreadable,
     as_array,
+    asks,
     close,
     line_at,
     real_array,
@@ -278,7 +279,9 @@ def jacobian(
     ],
 ) -> Verdict:
     """Write a function of W, a and σ′ that returns ∂g_t/∂g_{t−1} where a = W g_{t−1} + z_t."""
-    for W, a, sigma in cases(STEPS, any_step, partial(any_step, units=12)):
+    draws = any_step, partial(any_step, units=12)
+    each = asks(jacobian, lambda case: [(jacobian, *case[:2], case[2].prime)])
+    for W, a, sigma in cases(STEPS, *draws, ahead=each):
         answer = jacobian.array(W, a, sigma.prime, shape=W.shape)
         seen = finite_differences(partial(_next_output, W, a, sigma), 0 * a)
         at = f"At W = {show(W)}, a = {show(a)} and σ = {sigma.name},"
@@ -390,9 +393,9 @@ def jacobian_product(
     ],
 ) -> Verdict:
     """Write a function of W, the states h_0 … h_T and σ′ that returns ∂h_T/∂b."""
-    for k, (W, hs, sigma) in enumerate(
-        cases(journeys(), any_journey, partial(any_journey, most=4, steps=12))
-    ):
+    draws = any_journey, partial(any_journey, most=4, steps=12)
+    each = asks(bias_jacobian, lambda case: [(bias_jacobian, *case[:2], case[2].prime)])
+    for k, (W, hs, sigma) in enumerate(cases(journeys(), *draws, ahead=each)):
         T = len(hs) - 1
         answer = bias_jacobian.array(W, hs, sigma.prime, shape=W.shape)
         seen = nudged(k) if k < len(journeys()) else over_all_ways(W, hs, sigma.prime)
@@ -648,7 +651,9 @@ def gradient_bound(
 ) -> Verdict:
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
-    for case in cases([*NETWORKS, HUGE], any_network, partial(any_network, units=12)):
+    draws = any_network, partial(any_network, units=12)
+    each = asks(gradient_bound, lambda case: [(gradient_bound, *case[:3])])
+    for case in cases([*NETWORKS, HUGE], *draws, ahead=each):
         W, gamma, T, _ = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
         norm, tight = runs().get(id(case)) or largest_run(case), is_reached(W, T)
@@ -1125,7 +1130,8 @@ def gated_jacobian(
     gated_jacobian: Annotated[FunctionAnswer, Function(samples=GATED[1:])],
 ) -> Verdict:
     """Write a function of h, W_f, x_f, W_c and x_c that returns the Jacobian of one gated step."""
-    for h, W_f, x_f, W_c, x_c in cases(GATED, any_gated, partial(any_gated, units=3)):
+    draws = any_gated, partial(any_gated, units=3)
+    for h, W_f, x_f, W_c, x_c in cases(GATED, *draws, ahead=asks(gated_jacobian)):
         answer = gated_jacobian.array(h, W_f, x_f, W_c, x_c, shape=W_f.shape)
         seen = finite_differences(
             partial(gated_step, W_f=W_f, x_f=x_f, W_c=W_c, x_c=x_c), h, eps=1e-5
@@ -1357,7 +1363,9 @@ def residuals() -> list[Residual]:
 def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
     """Is no run beyond this bound, and one of those with a symmetric W on it?"""
     loose = None
-    for case in cases(residuals(), any_residual, partial(any_residual, units=3)):
+    draws = any_residual, partial(any_residual, units=3)
+    each = asks(bound, lambda case: [(bound, *case[:4])])
+    for case in cases(residuals(), *draws, ahead=each):
         W, gamma, a, T = case[:4]
         seen = case.least if which == "least" else case.most
         answer = float(bound.array(W, gamma, a, T, shape=()))

@@ -22,7 +22,9 @@ from ..answers import (
     RealNumber,
     StudentId,
     Unreadable,
+    ahead_in,
     as_array,
+    asks,
     close,
     in_a_row,
     show,
@@ -102,7 +104,8 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
-    for k, (Q, K, V) in enumerate(cases(SMALL, any_text, large_text, long_text)):
+    texts = cases(SMALL, any_text, large_text, long_text, ahead=asks(causal_linear_attention))
+    for k, (Q, K, V) in enumerate(texts):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
         at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}"
         tolerance = None if k < len(SMALL) else SINGLE
@@ -305,12 +308,20 @@ def one_step(step: FunctionAnswer, state: Any, token: tuple, width: int) -> tupl
     return result[0], as_array(result[1], (width,), f"The second result of {call}", finite=False)
 
 
+def _steps(initial: Callable, step: Callable, start: tuple, tokens: list) -> None:
+    """The calls of `run`."""
+    state = initial(*start)
+    for token in tokens:
+        state, _ = step(state, *token)
+
+
 def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> Iterator[tuple]:
     """The state after each token, and the output there."""
     Q, K, V = arrays
-    width = V.shape[1]
+    width, tokens = V.shape[1], list(zip(Q, K, V, strict=True))
+    ahead_in(_steps, initial, step, (Q.shape[1], width), tokens)
     state = initial(Q.shape[1], width)
-    for token in zip(Q, K, V, strict=True):
+    for token in tokens:
         state, y = one_step(step, state, token, width)
         yield state, y
 
@@ -678,7 +689,8 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
         draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
     ]
     calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
-    for Q, K, V in cases(pencil, any_queries, fresh=4):
+    each = asks(function, lambda case: [(function, *case, *more) for more in calls])
+    for Q, K, V in cases(pencil, any_queries, fresh=4, ahead=each):
         for more in calls:
             answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
             expected = definition(Q, K, V, *more)

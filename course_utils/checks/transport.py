@@ -13,6 +13,7 @@ from ..answers import (
     RealNumber,
     StudentId,
     Unreadable,
+    asks,
     close,
     name_of,
     real_array,
@@ -532,7 +533,9 @@ def wasserstein_1d(
     wasserstein_1d: Annotated[FunctionAnswer, Function(samples=ON_A_LINE[3:])],
 ) -> Verdict:
     """Write a function of x, p, y, q that returns W₁ between the two as probabilities."""
-    for x, p, y, q in cases(ON_A_LINE, few_masses, any_masses, fresh=10):
+    for x, p, y, q in cases(
+        ON_A_LINE, few_masses, any_masses, fresh=10, ahead=asks(wasserstein_1d)
+    ):
         answer, truth = float(wasserstein_1d.array(x, p, y, q, shape=())), _w1(x, p, y, q)
         if abs(answer - truth) <= NEAR * np.ptp(np.append(x, y)):
             continue
@@ -859,7 +862,9 @@ def _scaled_as_defined(sinkhorn: FunctionAnswer, instance: Smooth) -> Verdict | 
 
 
 def _always(sinkhorn: FunctionAnswer) -> Verdict:
-    for instance in cases([*FEW_ROUNDS, *STEEP], any_costs, steep_costs, fresh=8):
+    for instance in cases(
+        [*FEW_ROUNDS, *STEEP], any_costs, steep_costs, fresh=8, ahead=asks(sinkhorn)
+    ):
         if verdict := _scaled_as_defined(sinkhorn, instance):
             return verdict
     C, p, q, epsilon, _ = SMOOTH[1]
@@ -875,7 +880,7 @@ def _always(sinkhorn: FunctionAnswer) -> Verdict:
 @exercise("11.8", points=2)
 def sinkhorn(sinkhorn: Annotated[FunctionAnswer, Function(samples=SMOOTH[1:3])]) -> Verdict:
     """Write a function of C, p, q, ε and a number of rounds that returns Sinkhorn's plan."""
-    for instance in cases(SMOOTH):
+    for instance in cases(SMOOTH, ahead=asks(sinkhorn)):
         if verdict := _scaled_as_defined(sinkhorn, instance):
             return verdict
     return keeping(1, "With many rounds and moderate costs all is well.", lambda: _always(sinkhorn))
@@ -1028,7 +1033,7 @@ def any_round(rng: np.random.Generator) -> Circle:
 @exercise("11.9", points=3, transfer=True)
 def on_a_circle(circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
-    for x, p, y, q, length in cases(CIRCLES, any_round, fresh=12):
+    for x, p, y, q, length in cases(CIRCLES, any_round, fresh=12, ahead=asks(circle)):
         lowest = around(x, p, y, q, length)
         at = f"With x = {show(x)}, p = {show(p)}, y = {show(y)}, q = {show(q)}, length {length:g},"
         found = circle.array(x, p, y, q, length, shape=())

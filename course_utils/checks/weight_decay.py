@@ -19,6 +19,7 @@ from ..answers import (
     RealNumber,
     StudentId,
     Unreadable,
+    ahead_in,
     as_array,
     close,
     show,
@@ -184,6 +185,9 @@ def _moved(step: FunctionAnswer, *args: Any) -> tuple[Any, np.ndarray]:
     return state, as_array(move, np.shape(args[2]), f"the move of {step.name}", finite=False)
 
 
+FAR_AWAY = 1e9
+
+
 class Move(NamedTuple):
     """A step of a student's rule, and what Adam does there with the gradients it is shown."""
 
@@ -198,12 +202,22 @@ class Move(NamedTuple):
         return f"at θ = {show(self.theta)} with ∇L = {show(self.g)}"
 
 
+def _walk(step: Callable, state: Any, theta: Any, gradients: Any, setting: tuple) -> None:
+    """The calls of `_travel`."""
+    for g in gradients:
+        state, move = step(state, g, theta, *setting)
+        theta = theta + np.asarray(move, dtype=float)
+        if not np.abs(theta).max() <= FAR_AWAY:
+            break
+
+
 @np.errstate(all="ignore")
 def _travel(step: FunctionAnswer, journey: Journey, shown: Callable, strength: str) -> list[Move]:
     """Steps of a student's rule, each from where the one before has led, until one is wrong."""
     setting, gradients, theta, state = journey
     eta, _, *rest = setting
     reference, moves = AdamState(*state), []
+    ahead_in(_walk, step, state, theta, gradients, setting)
     for t, g in enumerate(gradients, start=1):
         state, move = _moved(step, state, g, theta, *setting)
         if not np.isfinite(move).all():
@@ -214,7 +228,7 @@ def _travel(step: FunctionAnswer, journey: Journey, shown: Callable, strength: s
         reference, adam = adam_step(reference, seen, eta, *rest)
         moves.append(Move(g, theta, move, seen, adam))
         theta = theta + move
-        if np.abs(theta).max() > 1e9:  # it has run away: no need to follow
+        if np.abs(theta).max() > FAR_AWAY:  # it has run away: no need to follow
             break
     return moves
 

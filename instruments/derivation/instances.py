@@ -164,6 +164,11 @@ class Instances:
             self._columns[expression] = column
         return self._columns[expression]
 
+    def ask_ahead(self, expressions: list[Expression], instances: list[Instance]) -> None:
+        """Trials of functions that are far away, and compute with floats, will follow there."""
+        blind = [e for e in expressions if e in self._in_floats]
+        _ask_ahead(blind, [one.complete for one in instances])
+
     def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
         """How the values found seem to disagree, at a first look."""
         rounding = SEEMS_EQUAL if self.exact else FLOATS_SEEM_EQUAL

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -45,7 +46,25 @@ LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest fi
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
 
 MEET = 1e-45  # so near are two sides where they are equal by construction
+MOST_KNOWN = 500  # lines that go on from the same start
 MOST_VALUES = 12  # of a sequence are written out
+
+
+_remembers = False
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Within, what goes on from the same start in the same words is judged once.
+
+    This is for a judge, who sees the same lines in many answers.
+    """
+    global _remembers
+    before, _remembers = _remembers, True
+    try:
+        yield
+    finally:
+        _remembers = before
 
 
 class Derivation:
@@ -83,6 +102,7 @@ class Derivation:
         self.reader = Reader(names, {name_of(k): v for k, v in (tex or {}).items()}, exact)
         computed = {n: self.reader.read(source) for n, source in sources.items()}
         self._decided: dict[Any, bool] = {}
+        self._known: dict[tuple, tuple[LineReport, bool]] = {}  # shared with those that go on
         self._instances = Instances(domains, sizes, computed, exact, seed, max(instances, SIMPLE))
 
     def check(self) -> Report:
@@ -131,23 +151,37 @@ class Derivation:
 
     @cached_property
     def _report(self) -> Report:
-        reports, before, skipped = [], self.expressions[0], []
+        reports, before, source, skipped = [], self.expressions[0], self.start, []
         for k, (line, now) in enumerate(zip(self.lines, self.expressions[1:], strict=True), 1):
             skipped.append(line)
             if now is None:
-                report = LineReport(BLANK, sentence="is still to be written.")
-            elif trouble := self._trouble(now):
-                report = unchecked(f": {trouble}")
+                report, has_value = LineReport(BLANK, sentence="is still to be written."), False
             else:
-                nothing = self._trouble(before)
-                report = (
-                    unchecked(f", as no line before it has a value: {nothing}")
-                    if nothing
-                    else self._judge(before, now, skipped)
-                )
-                before, skipped = now, []
+                report, has_value = self._judged_once(source, before, now, skipped)
+            if has_value:
+                before, source, skipped = now, line.expr, []
             reports.append(report.of_line(k))
         return Report(tuple(reports))
+
+    def _judged_once(
+        self, source: Any, before: Any, now: Any, lines: list[Line]
+    ) -> tuple[LineReport, bool]:
+        """The report on `now`, whose lines may have been judged before, word for word."""
+        words = (source, *(part for line in lines for part in (line.relation, line.expr)))
+        limits = any(line.allowed is not None for line in lines)
+        if not _remembers or limits or any(type(word) is not str for word in words):
+            return self._judged(before, now, lines)
+        if words not in self._known and len(self._known) < MOST_KNOWN:
+            self._known[words] = self._judged(before, now, lines)
+        return self._known.get(words) or self._judged(before, now, lines)
+
+    def _judged(self, before: Any, now: Any, lines: list[Line]) -> tuple[LineReport, bool]:
+        """The report on `now`, and whether the next line is compared with it."""
+        if trouble := self._trouble(now):
+            return unchecked(f": {trouble}"), False
+        if nothing := self._trouble(before):
+            return unchecked(f", as no line before it has a value: {nothing}"), True
+        return self._judge(before, now, lines), True
 
     def _trouble(self, expression: Expression | str | None) -> str:
         """Why an expression cannot be compared with anything; "" if it can."""
@@ -234,7 +268,10 @@ class Derivation:
     def _deep_look(self, relation: str, expressions: list) -> LineReport | None:
         """A difference too small to be seen at first, such as that of tanh 100 and 1."""
         every = len(self._instances.all) // DEEPLY
-        for instance in self._instances.all[1::every]:
+        chosen = self._instances.all[1::every]
+        for place, instance in enumerate(chosen):
+            if place == 1:
+                self._instances.ask_ahead(expressions, chosen[1:])
             trial = self._instances.trial(instance.drawn, relation, expressions)
             if trial.kind == "value":
                 return self._falsehood(trial, relation, expressions)

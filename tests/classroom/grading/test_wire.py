@@ -1,6 +1,7 @@
 """What crosses the wire arrives as it was, or not at all; and every check judges it alike."""
 
 import importlib
+import itertools
 import json
 import math
 import os
@@ -17,7 +18,7 @@ import pytest
 import sympy
 
 from classroom.grading.wire import Gone, Peer, Stream
-from course_utils import checks
+from course_utils import answers, checks
 from course_utils.answers import (
     Array,
     Choice,
@@ -29,13 +30,18 @@ from course_utils.answers import (
     Student,
     Unreadable,
     ____,
+    ahead,
+    ahead_in,
+    asks,
     has_blank,
     in_a_row,
     real_array,
 )
+from course_utils.attention import elu_plus_one, softmax
 from course_utils.exercise import Exercise
+from course_utils.instances import cases
 from course_utils.values import Values, WireError, crossed
-from instruments.meter import measure
+from instruments.meter import Meter, measure
 from tests.classroom.grading.across import elsewhere, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
@@ -505,3 +511,139 @@ def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
         assert value(there, "asked") == [4, 0, 2]
         assert stand_in(x=4) == 0.25  # once more is a call of its own
         assert value(there, "asked") == [4, 0, 2, 4]
+
+
+@pytest.fixture
+def received(monkeypatch):
+    """The messages that arrive in this process, as they are asked for."""
+    messages = []
+    once = Stream.receive
+
+    def receive(self):
+        messages.append(once(self))
+        return messages[-1]
+
+    monkeypatch.setattr(Stream, "receive", receive)
+    return messages
+
+
+def test_calls_of_several_functions_are_made_in_their_order(received):
+    asked = []
+    first, second = (lambda x: asked.append(x) or x, lambda x: asked.append(-x) or -x)
+    with elsewhere(first=first, second=second, asked=asked) as there:
+        f, g = (FunctionAnswer(value(there, name), name) for name in ("first", "second"))
+        received.clear()
+        ahead((g, 1), (f, 2), (g, 3))
+        assert (f(2), g(1), g(3)) == (2, -1, -3)
+        assert len(received) == 1
+        assert value(there, "asked") == [-1, 2, -3]
+
+
+def test_the_cases_after_the_first_are_asked_for_together(received):
+    drawn = [lambda rng: (float(rng.uniform()),)]
+    with elsewhere(f=lambda x: 2 * x) as there:
+        double = FunctionAnswer(value(there, "f"), "f")
+        received.clear()
+        tried = [(x, double(x)) for (x,) in cases([(1.0,), (2.0,)], *drawn, ahead=asks(double))]
+    assert (len(tried), len(received)) == (8, 2)
+    assert all(y == 2 * x for x, y in tried)
+
+
+def test_what_was_asked_for_ahead_is_forgotten_before_the_next_exercise():
+    count = itertools.count()
+    with elsewhere(f=lambda x: (next(count), x)[0]) as there:
+        function = FunctionAnswer(value(there, "f"), "f")
+        ahead((function, 1))
+        there.values([])
+        assert function(1) == 1
+
+
+def follow(start, step, count):
+    """A loop of the course, as checks have them."""
+    state = start()
+    for k in range(count):
+        state, _ = step(state, float(k))
+
+
+STATES = {
+    "a pair": (lambda: (np.ones(2), np.zeros(2)), lambda s, x: ((s[0] + x, s[1] - x), s[0][0])),
+    "a list changed in place": (lambda: [], lambda s, x: (s.append(x) or s, sum(s))),
+    "of a kind of its own": (lambda: Point(0.0, 0.0), lambda s, x: (Point(s.x + x, x), s.x)),
+    "that fails": (lambda: 1.0, lambda s, x: (s / (1 - x), x)),
+}
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_loop_that_ran_over_there_gives_what_its_calls_give(name, monkeypatch):
+    start, step = STATES[name]
+
+    def outcomes(begin, on, count=3):
+        state, seen = begin(), []
+        for k in range(count):
+            try:
+                state, y = on(state, float(k))
+            except Unreadable as why:
+                return [*seen, str(why)]
+            seen.append((real_array(state).tolist(), y))
+        return seen
+
+    monkeypatch.setattr(answers, "follow", follow, raising=False)
+    monkeypatch.setattr(follow, "__module__", answers.__name__)
+    here = outcomes(FunctionAnswer(start, "start"), FunctionAnswer(step, "step"))
+    with elsewhere(start=start, step=step) as there:
+        both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
+        ahead_in(follow, *both, 3)
+        assert outcomes(*both) == here
+
+
+def test_a_loop_costs_one_message(received, monkeypatch):
+    monkeypatch.setattr(answers, "follow", follow, raising=False)
+    monkeypatch.setattr(follow, "__module__", answers.__name__)
+    start, step = STATES["a pair"]
+    with elsewhere(start=start, step=step) as there:
+        both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
+        received.clear()
+        ahead_in(follow, *both, 5)
+        follow(*both, 5)
+    assert len(received) == 1
+
+
+def test_a_function_that_a_check_lends_runs_where_it_is_called(received):
+    with elsewhere(f=lambda phi, x: phi(phi(x))) as there:
+        function = value(there, "f")
+        received.clear()
+        lent = [np.tanh, elu_plus_one]
+        assert [function(phi, 2.0) for phi in lent] == [phi(phi(2.0)) for phi in lent]
+        assert len(received) == 2
+        own = []
+        assert (function(lambda x: own.append(x) or x + 1, 2.0), own) == (4.0, [2.0, 3.0])
+
+
+def test_the_judge_runs_no_loop_and_looks_up_no_function_for_the_other_side():
+    peer = Peer(None, lambda question: pytest.fail("served"))
+    place = "course_utils.attention.softmax"
+    assert peer.decode(Values().encode(elu_plus_one) | {"home": place}) is not softmax
+    with pytest.raises(pytest.fail.Exception):
+        peer.serve({"ask": "loop", "place": place, "args": []})
+
+
+def test_operations_whose_shape_is_foreseen_wait_for_nobody(received):
+    with elsewhere(f=lambda a, b: np.exp(a @ b.T - a[0].max()).sum(axis=1)) as there:
+        function = value(there, "f")
+        received.clear()
+        measure(function, np.ones((4, 3)), np.ones((5, 3)))
+    assert [message.get("ask") for message in received] == ["array", None]
+
+
+def test_only_so_many_operations_come_with_one_question():
+    with elsewhere(f=lambda a: a) as there, Meter() as m:
+        there._peer.encode(m.array(np.ones(2)))
+        junk = [{"what": "turn", "name": "T", "args": [], "result": -1}] * 100_000
+        with pytest.raises(WireError, match="too much"):
+            there._serve({"ask": "array", "before": junk})
+        assert there._extra <= there._limits.wall
