@@ -17,8 +17,6 @@ import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 CHECKS = "checks."
 
 # -- functions that are answers together: whoever has one of them has the others ------------------
@@ -90,8 +88,8 @@ def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
             (f, f.__code__, _refusal(name)) for name in Bans.names for f in _functions(name)
         ]
     found = Bans.found
-    if needed := {id(f) for f in _needed(lent)}:
-        found = [one for one in found if id(one[0]) not in needed]
+    if free_ones := {id(f) for f in needed(lent)}:
+        found = [one for one in found if id(one[0]) not in free_ones]
     Bans.active = True
     try:
         for f, _, refusal in found:
@@ -103,21 +101,7 @@ def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
         Bans.active = False
 
 
-@contextlib.contextmanager
-def lending(arguments: Iterable[Any]) -> Iterator[None]:
-    """While students' code runs under bans: the functions among these run as they are."""
-    needed = {id(f) for f in _needed(arguments)} if Bans.active else set()
-    free = [one for one in Bans.found or () if id(one[0]) in needed]
-    try:
-        for f, code, _ in free:
-            f.__code__ = code
-        yield
-    finally:
-        for f, _, refusal in free:
-            f.__code__ = refusal
-
-
-def _needed(lent: Iterable[Any]) -> list[types.FunctionType]:
+def needed(lent: Iterable[Any]) -> list[types.FunctionType]:
     """The functions among these, and those that they call by a name of their module."""
     found: list[types.FunctionType] = []
     waiting = [x for x in lent if callable(x)]
@@ -174,23 +158,6 @@ def _functions_of(found: Any) -> tuple[types.FunctionType, ...]:
     inside = (getattr(f, "__wrapped__", f) for f in vars(found).values() if callable(f))
     plain = (f for f in inside if isinstance(f, types.FunctionType))
     return tuple(f for f in plain if f.__module__ == home and not f.__code__.co_freevars)
-
-
-def place_of(function: Any) -> str:
-    """`numpy.tanh`, `course_utils.attention.softmax`: where every process has it; else nothing."""
-    if not isinstance(function, np.ufunc | types.FunctionType):
-        return ""
-    name: str = function.__name__
-    module = "numpy" if isinstance(function, np.ufunc) else function.__module__
-    ours = module == "numpy" or module.startswith(f"{__package__}.")
-    found = getattr(sys.modules.get(module), name, None) if ours else None
-    return f"{module}.{name}" if found is function else ""
-
-
-def at_place(place: str) -> Any:
-    """The function that has this place."""
-    module, _, name = place.rpartition(".")
-    return getattr(importlib.import_module(module), name)
 
 
 def named(name: str) -> Any:

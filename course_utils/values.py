@@ -11,15 +11,13 @@ A notebook judges what has been through here too (`crossed`), so that both judge
 from __future__ import annotations
 
 import base64
-import contextlib
 import copy
 import inspect
 import itertools
-import json
 import math
 import sys
 from array import array as flat_array
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -70,35 +68,6 @@ class Values:
         self._kept: dict[int, Any] = {}
         self._numbers = itertools.count(1)
         self._told: dict[int, dict] = {}  # of functions that are kept, by their identity
-        self._stand_ins: dict[int, tuple[dict, Callable]] = {}
-        self._ahead = defaultdict[str, list[Callable]](list)  # each is given once
-
-    def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
-        """The outputs of a loop over a state that stays on the other side."""
-        raise NotImplementedError
-
-    def call_there(self, handle: int, args: list, named: dict) -> Any:
-        """Call the function that the other side keeps under this number; args are encoded."""
-        raise NotImplementedError
-
-    def calls_there(self, calls: list[list]) -> list[Callable[[], Any]]:
-        """Make these calls in their order; each result is told, or raised, later."""
-        raise NotImplementedError
-
-    def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
-        """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
-        with contextlib.suppress(WireError):  # too much at once: then one after the other
-            encoded = [self._call(f.home_of_stand_in[1], args, named) for f, args, named in calls]
-            for one, give in zip(encoded, self.calls_there(encoded), strict=False):
-                self._ahead[json.dumps(one)].append(give)
-
-    def _call(self, handle: int, args: tuple, named: dict) -> list:
-        encoded = {name: self.encode(x) for name, x in named.items()}
-        return [handle, [self.encode(x) for x in args], encoded]
-
-    def forget_ahead(self) -> None:
-        """What was asked for ahead, and was not used, is of no use any more."""
-        self._ahead.clear()
 
     def _mine(self, handle: Any) -> Any:
         if type(handle) is not int or handle not in self._kept:
@@ -267,28 +236,8 @@ class Values:
                 return _HOLDERS[tag]([self._decode(x, depth - 1) for x in data["v"]])
 
     def _stand_in(self, data: dict) -> Callable:
-        """A function that calls the one on the other side, with that one's name and parameters."""
-        handle = int(data["handle"])
-        before, known = self._stand_ins.get(handle, (None, None))
-        if known is not None and before == data:
-            return known
-
-        def call(*args: Any, **named: Any) -> Any:
-            encoded = self._call(handle, args, named)
-            if self._ahead and (known := self._ahead.get(json.dumps(encoded))):
-                return known.pop(0)()
-            return self.call_there(*encoded)
-
-        stand_in: Any = call
-        stand_in.ahead = lambda calls: self.ask_ahead([(call, (), named) for named in calls])
-        stand_in.home_of_stand_in = (self, handle)
-        stand_in.in_a_row = self.in_a_row_there
-        stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
-        if data["parameters"] is not None:
-            stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))
-        if len(self._stand_ins) < MOST_KEYS:
-            self._stand_ins[handle] = (data, stand_in)
-        return stand_in
+        """What stands here for a function on the other side."""
+        raise NotImplementedError
 
     def _kin(self, data: dict, plain: Any) -> Any:
         """A list, tuple, set or dictionary, which travels back as the one on the other side."""
@@ -488,16 +437,6 @@ def _signature(function: Any) -> dict:
     except (ValueError, TypeError):
         parameters = None
     return {"name": name if isinstance(name, str) else "", "parameters": parameters}
-
-
-_PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)
-
-
-def _parameter(about: list) -> inspect.Parameter:
-    name, kind, has_default = about
-    kinds = {k.name: k for k in _PARAMETER_KINDS}
-    default = None if has_default else inspect.Parameter.empty
-    return inspect.Parameter(word(name), kinds[kind], default=default)
 
 
 def _parts(value: Any, kind: type) -> dict | None:

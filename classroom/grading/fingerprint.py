@@ -27,6 +27,7 @@ GRADER = (
     "inside",
     "jobs",
     "judge",
+    "lending",
     "metering",
     "sandbox",
     "signatures",

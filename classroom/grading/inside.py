@@ -32,11 +32,12 @@ import types
 from pathlib import Path
 from typing import Any
 
-from course_utils.spared import all_checks, at_place, forbidding, lending, students_code
+from course_utils.spared import all_checks, forbidding, students_code
 from course_utils.values import TAG, WireError, crossed, returned
 
 from .forbidden import LIBC, forbid
 from .jobs import RARELY
+from .lending import at_place, lending
 from .metering import Far
 from .wire import Gone, Peer, Stream, in_short, tried
 

@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from course_utils.files import CourseError
-from course_utils.spared import place_of
 from course_utils.values import TAG
 from instruments.meter import Meter
 
 from .jobs import START_SECONDS, STARTS, Limits
+from .lending import place_of
 from .metering import Counter
 from .walls import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, python_in_there
 from .wire import Gone, Peer, Stream

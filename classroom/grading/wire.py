@@ -11,15 +11,26 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import inspect
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from course_utils.answers import NotAttempted, in_a_row_here
-from course_utils.spared import Spared, place_of
-from course_utils.values import DEEPEST, MOST_BYTES, Values, WireError, word
+from course_utils.spared import Spared
+from course_utils.values import (
+    DEEPEST,
+    MOST_BYTES,
+    MOST_KEYS,
+    Values,
+    WireError,
+    word,
+)
+
+from .lending import place_of
 
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -87,6 +98,8 @@ class Peer(Values):
         super().__init__(extension)
         self.stream, self._serve = stream, serve
         self._depth, self._asked = 0, 0
+        self._stand_ins: dict[int, tuple[dict, Callable]] = {}
+        self._ahead = defaultdict[str, list[Callable]](list)  # each is given once
 
     def ask(self, **question: Any) -> Any:
         """The value of what is asked for; an error over there is raised here."""
@@ -149,6 +162,46 @@ class Peer(Values):
         """One of several calls."""
         return tried(self._called, self._mine(handle), args, named)
 
+    def _stand_in(self, data: dict) -> Callable:
+        """A function that calls the one on the other side, with that one's name and parameters."""
+        handle = int(data["handle"])
+        before, known = self._stand_ins.get(handle, (None, None))
+        if known is not None and before == data:
+            return known
+
+        def call(*args: Any, **named: Any) -> Any:
+            encoded = self._call(handle, args, named)
+            if self._ahead and (known := self._ahead.get(json.dumps(encoded))):
+                return known.pop(0)()
+            return self.call_there(*encoded)
+
+        stand_in: Any = call
+        stand_in.ahead = lambda calls: self.ask_ahead([(call, (), named) for named in calls])
+        stand_in.home_of_stand_in = (self, handle)
+        stand_in.in_a_row = self.in_a_row_there
+        stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
+        if data["parameters"] is not None:
+            stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))
+        if len(self._stand_ins) < MOST_KEYS:
+            self._stand_ins[handle] = (data, stand_in)
+        return stand_in
+
+    def _call(self, handle: int, args: tuple, named: dict) -> list:
+        encoded = {name: self.encode(x) for name, x in named.items()}
+        return [handle, [self.encode(x) for x in args], encoded]
+
+    def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
+        """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
+        with contextlib.suppress(WireError):  # too much at once: then one after the other
+            encoded = [self._call(f.home_of_stand_in[1], args, named) for f, args, named in calls]
+            told = self.several(ask="calls", calls=encoded)
+            for one, give in zip(encoded, told, strict=False):
+                self._ahead[json.dumps(one)].append(give)
+
+    def forget_ahead(self) -> None:
+        """What was asked for ahead, and was not used, is of no use any more."""
+        self._ahead.clear()
+
     def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
         """Ask for the outputs of a loop over a state that stays there."""
         handles = {"initial": initial.home_of_stand_in[1], "step": step.home_of_stand_in[1]}
@@ -157,10 +210,6 @@ class Peer(Values):
     def call_there(self, handle: int, args: list, named: dict) -> Any:
         """Ask for the value of a call."""
         return self.ask(ask="call", function=handle, args=args, named=named)
-
-    def calls_there(self, calls: list[list]) -> list[Callable[[], Any]]:
-        """Ask for the values of many calls in one message; none if they cannot come together."""
-        return self.several(ask="calls", calls=calls)
 
     def loop_ahead(self, loop: Callable, args: list) -> None:
         """Have a loop of the course run there, and keep what the functions that it calls gave."""
@@ -189,6 +238,16 @@ class Peer(Values):
         except Exception:  # too much for one message, or one of them took too long
             return []
         return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
+
+
+_PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)
+
+
+def _parameter(about: list) -> inspect.Parameter:
+    name, kind, has_default = about
+    kinds = {k.name: k for k in _PARAMETER_KINDS}
+    default = None if has_default else inspect.Parameter.empty
+    return inspect.Parameter(word(name), kinds[kind], default=default)
 
 
 def tried(do: Callable, *args: Any) -> tuple:
