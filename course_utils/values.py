@@ -11,6 +11,7 @@ A notebook judges what has been through here too (`crossed`), so that both judge
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import inspect
 import itertools
