@@ -48,10 +48,11 @@ NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupy
 NOT_DRAWN |= {"files.py", "progress.py"}
 # Figures of the lecture itself are drawn for nobody here.
 BAKE = """\
+from classroom.frames import frames_html
 from course_utils import kept, style
 from course_utils.explore import Explorer
 
-kept.is_taken = Explorer.baked = True
+kept.is_taken, Explorer.baked = True, frames_html
 style.show = lambda *figure, **words: None"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
@@ -122,7 +123,7 @@ def _code_digest(notebook: NotebookNode) -> str:
     helpers = [p for package in HELPERS for p in sorted((root / package).rglob("*.py"))]
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     drawn = [p for p in helpers if p.relative_to(root).parts[1] not in NOT_DRAWN]
-    return _hash(*code, *_versions(DRAWING), *drawn)
+    return _hash(*code, *_versions(DRAWING), *drawn, Path(__file__).with_name("frames.py"))
 
 
 def _versions(packages: Sequence[str]) -> list[str]:

@@ -26,10 +26,9 @@ import base64
 import html
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import comm
 import ipywidgets as widgets
@@ -45,7 +44,6 @@ from course_utils import style
 from instruments.png import png_bytes, small_png
 
 GOAL, REACHED = "Goal:", "✓ Goal reached:"  # how the line of the goal begins
-FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
 SCREEN = "course-screen"  # the comm over which a page tells how fine its screen is
 
 
@@ -96,7 +94,7 @@ class Explorer(widgets.VBox):
     kernel: one control moves over a list of values, the others named keep one.
     """
 
-    baked = False  # True while slides are made: then the frames are shown as well
+    baked: ClassVar[Any] = None  # while slides are made: what shows the frames as well
     scale = style.SCALE  # how fine a picture that moves is drawn; no finer than the screen
 
     def __init__(
@@ -114,17 +112,17 @@ class Explorer(widgets.VBox):
     ) -> None:
         if (goal is None) != (reached is None):
             raise ValueError("A goal needs a test and a test needs a goal: give goal and reached.")
-        self._alt = style.one_line(alt, "alt text")
-        self._goal = None if goal is None else style.one_line(goal, "goal").rstrip(".")
+        self.alt = style.one_line(alt, "alt text")
+        self.goal = None if goal is None else style.one_line(goal, "goal").rstrip(".")
         self._reached, self.was_reached = reached, False
-        self._controls = _dress(controls)
+        self.controls = _dress(controls)
         self._drawing = _Drawing(setup, update, size, blit)
         # JupyterLab runs callbacks in a thread of their own, beside the cell that is running.
         self._lock = threading.RLock()
         self._several = False
         self.frames = dict(frames or {})
         if self.frames:
-            self._frames_plan(self.frames)
+            self.frames_plan(self.frames)
 
         width, height = (round(inches * style.DPI) for inches in size)
         self.picture = _Picture(format="png", width=width, height=height)
@@ -132,10 +130,10 @@ class Explorer(widgets.VBox):
         self.caption, self.goal_line = widgets.HTML(), widgets.HTML()
         self.refresh()
         top = [self.goal_line] if goal else []
-        super().__init__([*top, *self._controls.values(), self.picture, self.caption])
+        super().__init__([*top, *self.controls.values(), self.picture, self.caption])
         self.add_class("course-explorer")
         comm.get_comm_manager().register_target(SCREEN, _heed_screen)
-        for control in self._controls.values():
+        for control in self.controls.values():
             control.observe(self._on_change, "value")
 
     # What is set
@@ -143,16 +141,16 @@ class Explorer(widgets.VBox):
     @property
     def params(self) -> dict:
         """The present value of every control."""
-        return {name: control.value for name, control in self._controls.items()}
+        return {name: control.value for name, control in self.controls.items()}
 
     def set(self, **values: Any) -> "Explorer":
         """Move controls as a hand would, and redraw once."""
-        self._require_known(values)
+        self.require_known(values)
         with self._lock:
             self._several = True
             try:
                 for name, value in values.items():
-                    _put(name, self._controls[name], value)
+                    _put(name, self.controls[name], value)
             finally:
                 self._several = False
             self._on_change()
@@ -162,33 +160,35 @@ class Explorer(widgets.VBox):
 
     def rgb(self, **params: Any) -> np.ndarray:
         """The picture for these values, (h, w, 3) uint8; controls and display stay as they are."""
-        return self._draw(params)[0]
+        return self.draw(params)[0]
 
     def describe(self, **params: Any) -> str:
         """The sentence for these values; controls and display stay as they are."""
-        return self._draw(params)[1]
+        return self.draw(params)[1]
 
     @property
     def is_reached(self) -> bool:
         """Whether the goal is met with the present values."""
-        return self._is_met(self.params)
+        return self.is_met(self.params)
 
-    def _is_met(self, params: Mapping) -> bool:
+    def is_met(self, params: Mapping) -> bool:
+        """Whether the goal is met with these values."""
         return self._reached is not None and bool(self._reached(**params))
 
     def refresh(self) -> None:
         """Bring picture, alt text, caption and goal line up to the present values."""
         with self._lock:
-            rgb, text = self._draw({}, Explorer.scale)
+            rgb, text = self.draw({}, Explorer.scale)
             with self.picture.hold_sync():  # picture and description arrive together
                 self.picture.value = png_bytes(rgb)
-                self.picture.tooltip = f"{self._alt} {text}"
+                self.picture.tooltip = f"{self.alt} {text}"
             self.caption.value = _status(text)
-            if self._goal is not None:
+            if self.goal is not None:
                 self.goal_line.value = _status(*self._goal_text())
 
-    def _draw(self, params: Mapping, scale: int = style.SCALE) -> tuple[np.ndarray, str]:
-        self._require_known(params)
+    def draw(self, params: Mapping, scale: int = style.SCALE) -> tuple[np.ndarray, str]:
+        """The picture and the sentence with these values, the others as they are."""
+        self.require_known(params)
         with self._lock:
             return self._drawing(self.params | dict(params), scale)
 
@@ -196,9 +196,9 @@ class Explorer(widgets.VBox):
         """What the goal line says, and the words that open it."""
         if self.is_reached:
             self.was_reached = True
-            return f"{self._goal}.", REACHED
+            return f"{self.goal}.", REACHED
         before = " (Reached before, but not with these values.)" if self.was_reached else ""
-        return f"{self._goal}.{before}", GOAL
+        return f"{self.goal}.{before}", GOAL
 
     def _on_change(self, _change: object = None) -> None:
         with self._lock:
@@ -211,10 +211,11 @@ class Explorer(widgets.VBox):
                 self.caption.value = _status(f"{type(error).__name__}: {error}", "Not drawn:")
                 raise
 
-    def _require_known(self, values: Iterable[str]) -> None:
+    def require_known(self, values: Iterable[str]) -> None:
+        """Refuse names that no control has."""
         for name in values:
-            if name not in self._controls:
-                known = ", ".join(self._controls)
+            if name not in self.controls:
+                known = ", ".join(self.controls)
                 raise ValueError(f"There is no control {name!r}; this explorer has {known}.")
 
     # Where no kernel runs
@@ -225,38 +226,18 @@ class Explorer(widgets.VBox):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         """The widget for a live notebook; a still picture, its alt text and a line for others."""
         data = super()._repr_mimebundle_(**kwargs) or {}
-        rgb, text = self._draw({})
+        rgb, text = self.draw({})
         data["image/png"] = base64.b64encode(small_png(rgb)).decode()
         data["text/plain"] = repr(self)
         if self.baked and self.frames:
-            data["text/html"] = self.frames_html()
+            data["text/html"] = type(self).baked(self)
         height, width = (pixels // style.SCALE for pixels in rgb.shape[:2])
-        about = {"alt": f"{self._alt} {text}", "width": width, "height": height}
+        about = {"alt": f"{self.alt} {text}", "width": width, "height": height}
         return data, {"image/png": about}
 
-    def frames_html(self, **grid: object) -> str:
-        """A picture for each value of one or two controls behind range inputs: no kernel."""
-        moving, fixed = self._frames_plan(grid or self.frames)
-        now = self.params
-        held = ", ".join(self._held(*pair) for pair in fixed.items())
-        alt = self._alt + (f" With {held}." if held else "")
-        begin = {name: now[name] if now[name] in v else v[0] for name, v in moving.items()}
-        asides = [f" (with {held})" if held else "", ""]
-        ranges = [
-            self._range(name, values, values.index(begin[name]), aside)
-            for (name, values), aside in zip(moving.items(), asides, strict=False)
-        ]
-        places = [dict(zip(moving, values, strict=True)) for values in product(*moving.values())]
-        figures = [self._frame(fixed | place, alt, hidden=place != begin) for place in places]
-        goal = ""
-        if self._goal is not None:
-            lead = REACHED if self._is_met(now | fixed | begin) else GOAL
-            goal = f'<p class="course-goal"><b>{lead}</b> {html.escape(self._goal)}.</p>\n'
-        return _FRAMES.format(goal=goal, ranges="\n".join(ranges), figures="".join(figures))
-
-    def _frames_plan(self, grid: Mapping) -> tuple[dict[str, list], dict]:
+    def frames_plan(self, grid: Mapping) -> tuple[dict[str, list], dict]:
         """The one or two controls that move, with their values, and what is held elsewhere."""
-        self._require_known(grid)
+        self.require_known(grid)
         moving = {n: list(v) for n, v in grid.items() if np.iterable(v) and not isinstance(v, str)}
         if not 1 <= len(moving) <= 2 or not all(moving.values()):
             raise ValueError(
@@ -265,58 +246,9 @@ class Explorer(widgets.VBox):
             )
         fixed = {n: v for n, v in grid.items() if n not in moving}
         for each, value in [*fixed.items(), *((n, v) for n, vs in moving.items() for v in vs)]:
-            _require_possible(each, self._controls[each], value)
+            _require_possible(each, self.controls[each], value)
         now = self.params
         return moving, {n: v for n, v in fixed.items() if v != now[n]}
-
-    def _range(self, name: str, values: Sequence, start: int, aside: str) -> str:
-        shown = [html.escape(self._told(name, value)) for value in values]
-        label = html.escape(self._controls[name].description + aside)
-        about = {"last": len(values) - 1, "start": start, "value": shown[start]}
-        return _RANGE.format(label=label, shown="|".join(shown), **about)
-
-    def _frame(self, place: Mapping, alt: str, hidden: bool) -> str:
-        rgb, text = self._draw(place)
-        png = base64.b64encode(small_png(rgb, limit=FRAME_BYTES)).decode()
-        width = rgb.shape[1] // style.SCALE
-        met = self._is_met(self.params | dict(place))
-        lead = f' data-goal="{REACHED if met else GOAL}"' if self._goal else ""
-        return (
-            f'<figure{" hidden" if hidden else ""}{lead}><img width="{width}" '
-            f'alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
-            f"<figcaption>{html.escape(text)}</figcaption></figure>"
-        )
-
-    def _held(self, name: str, value: object) -> str:
-        label = self._controls[name].description
-        if isinstance(value, bool):
-            return label if value else f"no {label}"
-        return f"{label} = {self._told(name, value)}"
-
-    def _told(self, name: str, value: object) -> str:
-        """A value as the reader knows it: the words of a choice, not what they stand for."""
-        options = getattr(self._controls[name], "options", ())
-        words = (word for word, meant in options if meant == value)
-        number = f"{value:g}" if isinstance(value, float) else str(value)
-        return next(words, number.replace("-", "−"))
-
-
-# After a click the keys turn slides again; whoever comes by keyboard leaves by Page Up or Down.
-_RANGE = """\
-<label>{label}
-<input type="range" min="0" max="{last}" value="{start}" aria-valuetext="{value}" \
-data-shown="{shown}" onpointerup="this.blur()" \
-onkeydown="if (event.key.startsWith('Page')) this.blur(); else event.stopPropagation()" oninput="\
-const box = this.closest('.course-frames'), shown = this.dataset.shown.split('|')[this.value];\
-this.setAttribute('aria-valuetext', this.nextElementSibling.value = shown);\
-const place = [...box.querySelectorAll('input')].reduce((k, i) => k * (+i.max + 1) + +i.value, 0);\
-box.querySelectorAll('figure').forEach((figure, i) => {{ figure.hidden = i != place;\
-if (i == place && figure.dataset.goal)\
- box.querySelector('.course-goal b').textContent = figure.dataset.goal; }})">\
-<output>{value}</output></label>"""
-_FRAMES = """\
-<div class="course-frames">{goal}{ranges}
-<div aria-live="polite">{figures}</div></div>"""
 
 
 class _Drawing:

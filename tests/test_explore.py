@@ -2,7 +2,6 @@
 
 import base64
 import io
-import re
 import subprocess
 import sys
 import threading
@@ -11,7 +10,6 @@ import comm
 import matplotlib.image
 import numpy as np
 import pytest
-from PIL import Image
 
 from course_utils import explore, style
 from course_utils.explore import Explorer, checkbox, choice, int_slider, slider
@@ -228,67 +226,6 @@ def test_the_saved_output_has_a_widget_a_picture_its_alt_text_and_one_stable_lin
     assert matplotlib.image.imread(io.BytesIO(png)).shape == (640, 1400, 3)
 
 
-def test_frames_are_one_labeled_range_over_pictures_without_any_outside_request():
-    page = make().frames_html(slope=[1, 3, 9])
-    assert page.count("<figure") == 3
-    assert page.count("<figure hidden") == 2
-    assert "<figure><img" in page.split("The slope at 0 is 1.")[1], "The present value is open."
-    assert 'value="1" aria-valuetext="3" data-shown="1|3|9"' in page
-    assert "<label>s\n<input" in page
-    assert f'alt="{ALT}"' in page
-    assert "The slope at 0 is 9." in page
-    assert "http" not in page
-
-
-def test_a_heavy_frame_keeps_256_colors_at_most(monkeypatch):
-    monkeypatch.setattr("course_utils.explore.FRAME_BYTES", 0)
-    png = re.search(r"base64,([^\"]+)", make().frames_html(slope=[3])).group(1)
-    with Image.open(io.BytesIO(base64.b64decode(png))) as picture:
-        assert picture.mode == "P"
-
-
-def test_frames_may_be_named_when_the_explorer_is_made():
-    explorer = make(frames={"slope": [1, 3]})
-    assert explorer.frames_html() == explorer.frames_html(slope=[1, 3])
-
-
-def test_frames_may_hold_other_controls_at_values_that_are_told():
-    explorer = make(frames={"slope": [1, 3], "flip": True})
-    page = explorer.frames_html()
-    assert "<label>s (with flip)\n<input" in page
-    assert page.count(f'alt="{ALT} With flip."') == 2
-    assert explorer.params == {"slope": 3, "flip": False}, "The controls stay as they are."
-    assert page != explorer.frames_html(slope=[1, 3])
-
-
-def test_frames_tell_values_as_the_controls_do():
-    controls = {"slope": slider(-9, 9, value=1), "flip": choice({"yes": True, "no": False})}
-    page = make(controls=controls).frames_html(flip=[True, False], slope=-2)
-    assert "<label>flip (with slope = −2)" in page
-    assert 'data-shown="yes|no"' in page
-
-
-def test_a_value_that_is_held_where_it_stands_needs_no_word():
-    assert make().frames_html(slope=[1, 3], flip=False) == make().frames_html(slope=[1, 3])
-
-
-def test_frames_that_reach_the_goal_say_so():
-    explorer = make(goal="be steep", reached=lambda slope, flip: flip and slope > 5)
-    page = explorer.frames_html(slope=[1, 9], flip=True)
-    assert '<p class="course-goal"><b>Goal:</b> be steep.</p>' in page
-    assert '<figure data-goal="Goal:">' in page
-    assert '<figure hidden data-goal="✓ Goal reached:">' in page
-    assert "Goal reached" not in explorer.frames_html(slope=[1, 9])
-
-
-def test_frames_over_two_controls_are_all_their_pairs():
-    page = make().frames_html(slope=[1, 3, 9], flip=[False, True])
-    assert (page.count("<input"), page.count("<figure"), page.count("<figure hidden")) == (2, 6, 5)
-    assert "<figure><img" in page.split("</figure>")[2], "The third pair is the present one."
-    with pytest.raises(ValueError, match="one control or two"):
-        make().frames_html(slope=3)
-
-
 # Controls
 
 
@@ -329,7 +266,7 @@ def test_a_choice_hands_over_what_its_names_stand_for():
         (lambda: make().set(slope=21), "slope runs from 1 to 20; 21 lies outside"),
         (lambda: make(controls={"slope": choice([1, 2])}).set(slope=3), "slope cannot be 3; it is"),
         (lambda: make().rgb(speed=3), "no control 'speed'"),
-        (lambda: make().frames_html(), "Frames run over one control"),
+        (lambda: make().frames_plan({}), "Frames run over one control"),
         (
             lambda: make(frames={"slope": 3, "flip": True}),
             "Frames run over one control or two, and the",

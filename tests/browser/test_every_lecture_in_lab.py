@@ -33,13 +33,13 @@ def _keys(control, old, new):
     return pages + ["ArrowRight" if up else "ArrowLeft"] * single
 
 def _way(explorer):
-    moving, held = explorer._frames_plan(explorer.frames)
+    moving, held = explorer.frames_plan(explorer.frames)
     frames = itertools.product(*moving.values())
     places = (explorer.params | held | dict(zip(moving, values)) for values in frames)
     end = next(place for place in places if explorer._reached(**place))
     now, moves = explorer.params, []
     for each in [name for name in [*held, *moving] if now[name] != end[name]]:
-        control = explorer._controls[each]
+        control = explorer.controls[each]
         keys = _keys(control, now[each], end[each])
         now[each] = end[each]
         moves.append([control.description, keys, explorer.describe(**now)])
@@ -59,7 +59,7 @@ def _ends(control):
     return [False, True] if isinstance(control.value, bool) else [control.min, control.max]
 
 def _complaints(explorer):
-    ends = {name: _ends(control) for name, control in explorer._controls.items()}
+    ends = {name: _ends(control) for name, control in explorer.controls.items()}
     pairs = itertools.combinations(ends, 2) if len(ends) > 1 else [tuple(ends)]
     for names in pairs:
         for values in itertools.product(*(ends[name] for name in names)):

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from classroom import printing, screening, slides, units
+from classroom import frames, printing, screening, slides, units
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text, read
 from classroom.outline import has_marks, outline
 from classroom.slides import DECK_LIMIT, write_decks
-from course_utils import explore
 from tests.browser.test_pages_accessible import violations
 
 ROOT = Path(__file__).parents[2]
@@ -87,9 +86,9 @@ def stand_ins(path, notebook):
             )
             figures = figure + 4 * figure.replace("<figure", "<figure hidden")
             look = {"label": "control", "last": 4, "start": 0, "value": 3, "shown": "3|4|5|6|7"}
-            ranges = explore._RANGE.format(**look)
+            ranges = frames.RANGE.format(**look)
             goal = f'<p class="course-goal"><b>Goal:</b> {"two lines " * 12}</p>'
-            box = explore._FRAMES.format(goal=goal, ranges=ranges, figures=figures)
+            box = frames.FRAMES.format(goal=goal, ranges=ranges, figures=figures)
             found.setdefault(cell.id, []).append(box)
     return found
 

@@ -28,7 +28,7 @@ def run(cell: str, source: str) -> str:
 
 def controls(cell: str) -> str:
     """What can be moved, as data: sliders, choices and boxes to tick."""
-    return json.dumps([described(*pair) for pair in explorers[cell]._controls.items()])
+    return json.dumps([described(*pair) for pair in explorers[cell].controls.items()])
 
 
 def described(name: str, control: Any) -> dict[str, Any]:
@@ -48,13 +48,13 @@ def draw(cell: str, values: str) -> str:
     """The picture for these values, and the sentences beside it."""
     explorer, asked = explorers[cell], json.loads(values)
     for name, value in asked.items():
-        control = explorer._controls[name]
+        control = explorer.controls[name]
         if hasattr(control, "options"):
             asked[name] = control.options[value][1]
         elif isinstance(control.value, int) and not isinstance(control.value, bool):
             asked[name] = round(value)
     explorer.set(**asked)
-    rgb, text = explorer._draw({})
-    goal = " ".join(reversed(explorer._goal_text())) if explorer._goal else ""
+    rgb, text = explorer.draw({})
+    goal = " ".join(reversed(explorer._goal_text())) if explorer.goal else ""
     png = base64.b64encode(png_bytes(rgb)).decode()
-    return json.dumps({"png": png, "text": text, "goal": goal, "alt": explorer._alt})
+    return json.dumps({"png": png, "text": text, "goal": goal, "alt": explorer.alt})
