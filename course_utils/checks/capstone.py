@@ -852,10 +852,10 @@ def above(images: np.ndarray, levels: int, width: int) -> np.ndarray:
 
 def bits_by_above(training: np.ndarray, test: np.ndarray, levels: int, width: int) -> float:
     """−log₂ of how often a level stood below the one above it in training, each count from 1 on."""
-    counts = np.ones((levels + 1, levels))
-    np.add.at(counts, (above(training, levels, width), training), 1)
-    chances = counts / counts.sum(axis=1, keepdims=True)
-    return float(-np.log2(chances[above(test, levels, width), test]).mean())
+    seen = np.ones((levels + 1, levels))
+    np.add.at(seen, (above(training, levels, width), training), 1)
+    bits = np.log2(seen.sum(axis=1, keepdims=True)) - np.log2(seen)
+    return float(bits[above(test, levels, width), test].mean())
 
 
 def pictures(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int, int]:
