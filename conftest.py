@@ -21,8 +21,9 @@ ROOT = Path(__file__).parent
 # Every core has a worker: threads of NumPy's own would only stand in their way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# What starts a browser, a notebook, a kernel or a sandbox, or tries thousands of answers, is left
-# out by `make quick`, as single tests with the mark are. The longest come first.
+# What starts a browser, a notebook, a kernel or a sandbox, tries thousands of answers or draws
+# dozens of pictures is left out by `make quick`, as single tests with the mark are. The longest
+# come first.
 SLOW = [
     "tests/browser/test_site.py",
     "tests/browser/test_every_lecture_in_lab.py",
@@ -48,6 +49,16 @@ SLOW = [
     "tests/test_committed_notebooks.py",
     "tests/test_cells.py",
     "tests/classroom/test_own_sheets.py",
+    "tests/checks/test_every_exercise.py",
+    "tests/test_explore.py",
+    "tests/test_variants.py",
+    "tests/classroom/grading/test_at_a_glance.py",
+    "tests/classroom/grading/test_mistakes.py",
+    "tests/test_transformer.py",
+    "tests/test_style.py",
+    "tests/classroom/test_frames.py",
+    "tests/classroom/test_handouts.py",
+    "tests/classroom/grading/test_class_report.py",
     "tests/test_spared.py",
     "tests/test_narrow_integers.py",
     "tests/test_bootstrap.py",
