@@ -57,8 +57,8 @@ def main(arguments):
             sys.exit("Students get no tests; `python bootstrap.py course doctor` looks around.")
         set_up(everything())
         # A notebook has one kernel, so a file has one worker; conftest.py puts long files first.
-        # Tests often wait for a browser or a kernel: one worker more than there are cores.
-        workers = str((os.cpu_count() or 1) + 1)
+        # Tests often wait for a browser or a kernel: two workers more than there are cores.
+        workers = str((os.cpu_count() or 1) + 2)
         parallel = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
         return run([PYTHON, "-m", "pytest"] + parallel + rest)
     if command == "dev":
