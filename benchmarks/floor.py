@@ -2,15 +2,18 @@
 
 The floor is the solution's cells, answers and checks, run by `exec` in this warm process. Beside it
 the same cells are judged as `course grade` does: in a child in the sandbox, every value over the
-wire, the checks here. Both take turns; ratios are of wall time, on one core.
+wire, the checks here, by a judge who remembers no line of a derivation. Both take turns; ratios are
+of wall time, on one core.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import patch
 
 from benchmarks.core import Report, ratio, side_by_side
 from benchmarks.grading import run_cells
@@ -51,7 +54,8 @@ def measure(report: Report, rounds: int = 5) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     solutions, rows, medians = Solutions(ROOT), [], []
-    with Sandbox(walled=True, number=os.getpid() % 4000) as sandbox:
+    forgetful = patch("classroom.grading.judge.remembering", nullcontext)
+    with forgetful, Sandbox(walled=True, number=os.getpid() % 4000) as sandbox:
         for unit in units():
             asked = job(solutions, unit)
             ways = {"floor": lambda u=unit: quietly(u), "graded": lambda j=asked: judge(j, sandbox)}

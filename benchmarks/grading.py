@@ -79,7 +79,10 @@ class Skipped(Exception):
 
 
 def submissions(unit: str, count: int) -> dict[str, NotebookNode]:
-    """Students who solved everything but one exercise each; every eighth one solved them all."""
+    """Students who solved everything but one exercise each; every eighth one solved them all.
+
+    Each writes the lines of a derivation in another way: a judge who remembers lines knows none.
+    """
     solved = {cell.id: cell.source for cell in read(ROOT / "solutions" / f"{unit}.ipynb").cells}
     exercise = read(ROOT / "exercises" / f"{unit}.ipynb")
     answers = [cell.id for cell in exercise.cells if cell.id.startswith("answer-")]
@@ -89,9 +92,19 @@ def submissions(unit: str, count: int) -> dict[str, NotebookNode]:
         notebook = copy.deepcopy(exercise)
         for cell in notebook.cells:
             if cell.id in answers and cell.id != left:
-                cell.source = solved[cell.id]
+                cell.source = in_own_words(solved[cell.id], number + 2)
         made[f"student{number:03}"] = notebook
     return made
+
+
+def in_own_words(source: str, k: int) -> str:
+    """The lines of 2.5 with a factor that cancels; all else as it is."""
+    source = source.replace(
+        "Sum(beta ** (t - i), (i, 1, t))", f"Sum({k} * beta ** (t - i), (i, 1, t)) / {k}"
+    )
+    return source.replace(
+        "mu * (1 - beta**t) / (1 - beta)", f"{k} * mu * (1 - beta**t) / ({k} * (1 - beta))"
+    )
 
 
 def hand_in(folder: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Path:
