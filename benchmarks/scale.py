@@ -105,8 +105,9 @@ def plan(runs: list[Run]) -> list[str]:
         f"On paper, for {MANY:,} submissions of this unit: a core grades one in "
         f"{significant(each)} s, so they take {significant(hours)} core hours: "
         f"{significant(hours / best.workers)} h on this machine, {significant(hours / 64)} h on 64 "
-        "cores. Submissions do not depend on each other, and a judge keeps nothing of one for the "
-        "next, so the workers of a Dask cluster (`--scheduler`) share them out evenly.",
+        "cores. Submissions do not depend on each other (a judge remembers lines of derivations, "
+        "which only saves time), so the workers of a Dask cluster (`--scheduler`) share them out "
+        "evenly.",
         f"Each worker holds about {significant(share)} MB, whatever the size of the class. What "
         "grows with the class is the command itself: the list of submissions, the gradebook (one "
         "SQLite file with one writer) and, at the end, the report.",
