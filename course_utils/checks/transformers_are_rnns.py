@@ -93,7 +93,7 @@ def large_text(rng: np.random.Generator) -> Text:
 
 def long_text(rng: np.random.Generator) -> Text:
     """A text that is longer than any chunk."""
-    n = int(rng.integers(65, 75))
+    n = int(rng.integers(65, 90))
     return numbers(rng, n, 2), numbers(rng, n, 2), numbers(rng, n, 3)
 
 
@@ -1172,7 +1172,7 @@ def any_gates(rng: np.random.Generator) -> np.ndarray:
 
 def strong_gates(rng: np.random.Generator) -> np.ndarray:
     """A long text; some gates are as good as shut, and some are shut."""
-    g = 10.0 ** rng.integers(-9, 1, int(rng.integers(110, 130)))
+    g = 10.0 ** rng.integers(-9, 1, int(rng.integers(150, 200)))
     g[rng.random(len(g)) < 0.05] = 0.0
     return g
 
