@@ -20,8 +20,8 @@ MADE_EMPTY = frozenset(
 MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on every machine
 UNSETTLED = 2  # sizes, for memory: with few tokens another moment of the same code may hold most
 # Below so many steps of NumPy for the largest of SIZES, how far beyond them a function is run: what
-# loops over tokens, or over all pairs of numbers, would keep everybody waiting.
-PATIENCE = {600: FAR, 2_000: BLOCKS[1] + 2, math.inf: BLOCKS[0] + 2}
+# loops over all pairs of numbers would keep everybody waiting.
+PATIENCE = {5_000: FAR, math.inf: BLOCKS[0] + 2}
 
 
 class Cost(NamedTuple):
