@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from classroom.kernels import warm
+
 pytest_plugins = ["classroom.nbval_table"]
 
 ROOT = Path(__file__).parent
@@ -66,6 +68,14 @@ SLOW = [
     "solutions/",
     "exercises/",
 ]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Kernels are forked from one warm process, for all workers together."""
+    if not hasattr(config, "workerinput"):
+        kernels = warm()
+        kernels.__enter__()
+        config.add_cleanup(lambda: kernels.__exit__(None, None, None))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -21,6 +21,7 @@ from course_utils.files import CourseError
 from course_utils.units import declared
 
 from .grading.assembly import Assembly, Cell, assemble, submitted_cells
+from .kernels import warm
 from .notebooks import CELL_TIMEOUT, as_text, problems, read
 from .release import exercise_from
 from .roles import Role, called_check, id_of
@@ -48,7 +49,8 @@ def check_notebooks(paths: Sequence[Path], root: Path, jobs: int | None = None) 
     jobs = min(jobs or os.cpu_count() or 1, len(paths))
     spread = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
     arguments = [*spread, f"--nbval-cell-timeout={CELL_TIMEOUT}"]
-    return _is_green("nbval_table", root, [*arguments, *map(str, paths)]) and sound
+    with warm():
+        return _is_green("nbval_table", root, [*arguments, *map(str, paths)]) and sound
 
 
 def _is_green(plugin: str, root: Path, arguments: Sequence[str]) -> bool:

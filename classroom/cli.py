@@ -262,16 +262,18 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _execute(options: argparse.Namespace) -> int:
+    from .kernels import warm
     from .notebooks import as_text, execute
 
     paths = options.notebook or _lectures_and_solutions(course_root())
-    for number, path in enumerate(paths, start=1):
-        start = time.perf_counter()
-        print(f"[{number}/{len(paths)}] {path}", end=" ", flush=True)
-        try:
-            write_whole(path, as_text(execute(path)))
-        finally:
-            print(f"{time.perf_counter() - start:.1f} s", flush=True)
+    with warm():
+        for number, path in enumerate(paths, start=1):
+            start = time.perf_counter()
+            print(f"[{number}/{len(paths)}] {path}", end=" ", flush=True)
+            try:
+                write_whole(path, as_text(execute(path)))
+            finally:
+                print(f"{time.perf_counter() - start:.1f} s", flush=True)
     return 0
 
 

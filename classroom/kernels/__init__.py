@@ -1,0 +1,119 @@
+"""Kernels that start warm: forked from one process that has loaded what every notebook loads.
+
+While `warm()` lasts, every kernel of this Python that this process starts, or a process started by
+it (pytest's workers, a JupyterLab), begins its life with the packages of the course in memory.
+Nothing of the course itself is loaded there. Where a system cannot do it, kernels start as ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning import LocalProvisioner
+
+SOCKET = "COURSE_WARM_KERNELS"  # where the warm process listens
+CHOICE = {"JUPYTER_DEFAULT_PROVISIONER_NAME": "course-warm"}  # as classroom/pyproject.toml calls it
+STREAMS = ("stdin", "stdout", "stderr")
+
+
+@contextlib.contextmanager
+def warm() -> Iterator[None]:
+    """Kernels started meanwhile are forked from a warm process, which ends with the block."""
+    if not hasattr(os, "pidfd_open") or {SOCKET, *CHOICE} & set(os.environ):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="kernels-") as folder:
+        place = str(Path(folder) / "socket")
+        program = str(Path(__file__).parent / "forking.py")
+        clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command, pipe = [sys.executable, "-P", program, place], subprocess.PIPE
+        with subprocess.Popen(command, env=clean, stdin=pipe, stdout=pipe) as process:
+            assert process.stdout
+            process.stdout.read(1)  # it listens
+            os.environ.update(chosen := CHOICE | {SOCKET: place})
+            try:
+                yield
+            finally:
+                for name in chosen:
+                    del os.environ[name]
+                process.communicate()  # the end of its input is its own
+
+
+class WarmProvisioner(LocalProvisioner):
+    """Starts a kernel by a fork of the warm process; another kernel, or without one, as ever."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start the kernel of that command."""
+        place = os.environ.get(SOCKET)
+        if not place or cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:
+            return await super().launch_kernel(cmd, **kwargs)
+        kernel: Any = Forked(place, cmd[3:], **kwargs)
+        self.process = kernel
+        self.pid = self.pgid = kernel.pid  # it leads a session of its own
+        self.cwd = kwargs.get("cwd", Path.cwd())
+        return self.connection_info
+
+
+class Forked:
+    """A kernel that is a child of the warm process; asked and ended like a `Popen`."""
+
+    stdin = stdout = stderr = None
+    returncode: int | None = None
+
+    def __init__(self, place: str, arguments: list[str], **popen: Any) -> None:
+        env, cwd = dict(popen.get("env") or os.environ), Path(popen.get("cwd") or ".").absolute()
+        order = json.dumps({"arguments": arguments, "env": env, "cwd": str(cwd)}).encode()
+        with contextlib.ExitStack() as opened, socket.socket(socket.AF_UNIX) as ask:
+            fds = [_descriptor(popen.get(name), name, opened) for name in STREAMS]
+            ask.connect(place)
+            socket.send_fds(ask, [len(order).to_bytes(8)], fds)
+            ask.sendall(order)
+            answer, (self._handle,), *_ = socket.recv_fds(ask, 8, 1)
+        self.pid = int.from_bytes(answer)
+
+    def poll(self) -> int | None:
+        """None as long as it lives. How it ended is known to its parent alone."""
+        if self.returncode is None and select.select([self._handle], [], [], 0)[0]:
+            os.close(self._handle)
+            self.returncode = 0
+        return self.returncode
+
+    def wait(self) -> int:
+        """Wait for its end."""
+        if self.returncode is None:
+            select.select([self._handle], [], [])
+        return self.poll() or 0
+
+    def send_signal(self, number: int) -> None:
+        """Send it that signal, if it lives."""
+        if self.poll() is None:
+            signal.pidfd_send_signal(self._handle, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+
+def _descriptor(stream: Any, name: str, opened: contextlib.ExitStack) -> int:
+    """The file that Popen would use for this stream."""
+    if stream == subprocess.DEVNULL or (stream is None and name == "stdin"):
+        return opened.enter_context(open(os.devnull, "r+b")).fileno()
+    if stream is None:
+        return STREAMS.index(name)
+    return stream if isinstance(stream, int) else stream.fileno()
