@@ -14,6 +14,7 @@ import numpy as np
 from . import attention as forward
 
 Pull = Callable[[np.ndarray], tuple[Any, ...]]
+NOTHING_YET = 0.0  # the gradient before anything was pulled back
 
 
 class Node:
@@ -21,7 +22,7 @@ class Node:
 
     def __init__(self, value: Any, parents: tuple[Node, ...] = (), pull: Pull | None = None):
         self.value, self.parents, self.pull = np.asarray(value), parents, pull
-        self.gradient: Any = 0.0
+        self.gradient: Any = NOTHING_YET
 
     def __add__(self, other: Any) -> Node:
         other = node(other)
@@ -53,7 +54,9 @@ def backward(root: Node) -> None:
     for now in reversed(list(_in_order(root))):
         if now.pull is not None:
             for parent, part in zip(now.parents, now.pull(now.gradient), strict=True):
-                parent.gradient = parent.gradient + _unbroadcast(part, parent.value.shape)
+                part = _unbroadcast(part, parent.value.shape)
+                first = parent.gradient is NOTHING_YET
+                parent.gradient = part if first else parent.gradient + part
 
 
 def gradients(
@@ -82,6 +85,8 @@ def _in_order(root: Node) -> Iterator[Node]:
 
 def _unbroadcast(g: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """What was copied on the way forward is added up on the way back."""
+    if np.shape(g) == shape:
+        return g
     g = g.sum(axis=tuple(range(np.ndim(g) - len(shape))))
     copied = tuple(axis for axis, size in enumerate(shape) if size == 1 != g.shape[axis])
     return g.sum(axis=copied, keepdims=True) if copied else g
@@ -193,13 +198,14 @@ def causal_linear_attention(q: Node, k: Node, v: Node) -> Node:
     numbers (unit 12); for texts as short as ours, products with a mask are faster.
     """
     values = np.concatenate([v.value, np.ones_like(v.value[..., :1])], axis=-1)
-    similarity = np.tril(q.value @ _turned(k.value))
+    mask = forward.causal_mask(q.value.shape[-2])
+    similarity = q.value @ _turned(k.value) * mask
     sums = similarity @ values
     y, total = sums[..., :-1] / sums[..., -1:], sums[..., -1:]
 
     def pull(g: np.ndarray) -> tuple[np.ndarray, ...]:
         d_sums = np.concatenate([g, -(g * y).sum(axis=-1, keepdims=True)], axis=-1) / total
-        d_similarity = np.tril(d_sums @ _turned(values))
+        d_similarity = d_sums @ _turned(values) * mask
         d_values = _turned(similarity) @ d_sums
         return d_similarity @ k.value, _turned(d_similarity) @ q.value, d_values[..., :-1]
 
