@@ -23,6 +23,7 @@ An explorer needs two functions and its controls:
 """
 
 import base64
+import functools
 import html
 import math
 import threading
@@ -268,7 +269,8 @@ class _Drawing:
             self._front: list[Artist] = []
             self._background: Any = None
             self._legends: list[Any] = []
-            style.complain(self._fig)  # this draws, so ticks are made in our style
+            style.complain_if_unlabeled(self._fig)
+            self._draw = functools.partial(style.draw_first, self._canvas)
 
     def __call__(self, params: Mapping, scale: int) -> tuple[np.ndarray, str]:
         if self._fig.dpi != style.DPI * scale:
@@ -301,7 +303,8 @@ class _Drawing:
         self._front = [artist for ax in panels for artist in _from_first(moving, ax)]
         for artist in self._front:
             artist.set_animated(True)
-        self._canvas.draw()
+        self._draw()
+        self._draw = functools.partial(self._canvas.draw)
         self._background = self._canvas.copy_from_bbox(self._fig.bbox)
         legends = [legend for ax in panels if (legend := ax.get_legend())]
         self._legends = [self._canvas.copy_from_bbox(box.get_window_extent()) for box in legends]

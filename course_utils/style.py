@@ -145,7 +145,7 @@ def show(fig: Figure, alt: str, caption: str | None = None) -> None:
 
     alt = one_line(alt, "alt text")
     caption = alt if caption is None else one_line(caption, "caption")
-    _complain_if_unlabeled(fig)
+    complain_if_unlabeled(fig)
     width, height = (round(inches * DPI) for inches in fig.get_size_inches())
     png = base64.b64encode(png_of(fig)).decode()
     display(
@@ -181,15 +181,17 @@ def png_of(fig: Figure) -> bytes:
     )
 
 
-def complain(fig: Figure) -> None:
-    """Refuse a figure that does not say what it measures or finds, or whose words are cut."""
-    _complain_if_unlabeled(fig)
+def draw_first(canvas: FigureCanvasAgg) -> None:
+    """Draw a figure for the first time: ticks are made in our style, cut words are refused."""
+    fig = canvas.figure
     with matplotlib.rc_context(RC):
-        fig.draw_without_rendering()
+        if any(ax.get_aspect() != "auto" for ax in fig.axes):
+            fig.draw_without_rendering()  # such axes find their size in the second round
+        canvas.draw()
     _complain_if_cut(fig)
 
 
-def _complain_if_unlabeled(fig: Figure) -> None:
+def complain_if_unlabeled(fig: Figure) -> None:
     """Refuse a figure that does not say what it measures or finds.
 
     Axes that are switched off (`ax.axis("off")`) or have no ticks need no label.
@@ -243,11 +245,7 @@ def _pixels(fig: Figure, dpi: int) -> np.ndarray:
     canvas = FigureCanvasAgg(fig)
     try:
         fig.set_dpi(dpi)
-        with matplotlib.rc_context(RC):
-            if any(ax.get_aspect() != "auto" for ax in fig.axes):
-                fig.draw_without_rendering()  # color bars find their size in the second round
-            canvas.draw()
-        _complain_if_cut(fig)
+        draw_first(canvas)
         return np.array(canvas.buffer_rgba())[..., :3]
     finally:
         fig.set_dpi(before)
