@@ -5,7 +5,6 @@ tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing t
 """
 
 import itertools
-import os
 import signal
 import sys
 import zlib
@@ -19,9 +18,6 @@ from classroom.kernels import warm
 pytest_plugins = ["classroom.nbval_table"]
 
 ROOT = Path(__file__).parent
-
-# Every core has a worker: threads of NumPy's own would only stand in their way.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What starts a browser, a notebook, a kernel or a sandbox, tries thousands of answers or draws
 # dozens of pictures is left out by `make quick`, as single tests with the mark are. The longest
@@ -71,7 +67,7 @@ SLOW = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Kernels are forked from one warm process, for all workers together."""
+    """Kernels are forked from one warm process, for all workers together; each has one thread."""
     if not hasattr(config, "workerinput"):
         kernels = warm()
         kernels.__enter__()

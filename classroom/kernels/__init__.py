@@ -1,8 +1,9 @@
 """Kernels that start warm: forked from one process that has loaded what every notebook loads.
 
 While `warm()` lasts, every kernel of this Python that this process starts, or a process started by
-it (pytest's workers, a JupyterLab), begins its life with the packages of the course in memory.
-Nothing of the course itself is loaded there. Where a system cannot do it, kernels start as ever.
+it (pytest's workers, a JupyterLab), begins its life with the packages of the course in memory, and
+computes in one thread. Nothing of the course itself is loaded there. Where a system cannot do it,
+kernels start as ever.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,29 +26,46 @@ from jupyter_client.provisioning import LocalProvisioner
 
 SOCKET = "COURSE_WARM_KERNELS"  # where the warm process listens
 CHOICE = {"JUPYTER_DEFAULT_PROVISIONER_NAME": "course-warm"}  # as classroom/pyproject.toml calls it
+# On a busy machine several threads wait for each other: small matrices take ten times as long.
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
 STREAMS = ("stdin", "stdout", "stderr")
 
 
 @contextlib.contextmanager
 def warm() -> Iterator[None]:
     """Kernels started meanwhile are forked from a warm process, which ends with the block."""
-    if not hasattr(os, "pidfd_open") or {SOCKET, *CHOICE} & set(os.environ):
+    alone = {name: value for name, value in ONE_THREAD.items() if name not in os.environ}
+    with _variables(alone), contextlib.ExitStack() as inside:
+        if hasattr(os, "pidfd_open") and not {SOCKET, *CHOICE} & set(os.environ):
+            place = inside.enter_context(_forking())
+            inside.enter_context(_variables(CHOICE | {SOCKET: place}))
         yield
-        return
+
+
+@contextlib.contextmanager
+def _variables(given: Mapping[str, str]) -> Iterator[None]:
+    """This process, and those that it starts, have these variables besides."""
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name in given:
+            os.environ.pop(name, None)
+
+
+@contextlib.contextmanager
+def _forking() -> Iterator[str]:
+    """The warm process; where it listens."""
     with tempfile.TemporaryDirectory(prefix="kernels-") as folder:
-        place = str(Path(folder) / "socket")
-        program = str(Path(__file__).parent / "forking.py")
+        place, program = str(Path(folder) / "socket"), str(Path(__file__).parent / "forking.py")
         clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         command, pipe = [sys.executable, "-P", program, place], subprocess.PIPE
         with subprocess.Popen(command, env=clean, stdin=pipe, stdout=pipe) as process:
             assert process.stdout
             process.stdout.read(1)  # it listens
-            os.environ.update(chosen := CHOICE | {SOCKET: place})
             try:
-                yield
+                yield place
             finally:
-                for name in chosen:
-                    del os.environ[name]
                 process.communicate()  # the end of its input is its own
 
 

@@ -36,7 +36,21 @@ def load() -> None:
     """What nearly every notebook of the course loads, but nothing of the course itself."""
     for package in PACKAGES:
         importlib.import_module(package)
+    draw()
     gc.freeze()  # so that children do not write into what they share
+
+
+def draw() -> None:
+    """A picture with formulas: fonts and the grammar of formulas are in memory from now on."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    fig = Figure(layout="constrained")
+    axes = fig.subplots()
+    axes.plot([1, 10], label=r"$\gamma^T$")
+    axes.set(xscale="log", yscale="log", title="$W$", xlabel="n")
+    axes.legend()
+    FigureCanvasAgg(fig).draw()
 
 
 def serve(place: str) -> None:

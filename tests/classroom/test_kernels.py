@@ -1,5 +1,6 @@
 """kernels/: a kernel that begins warm is a kernel like any other, and leaves nothing behind."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import KernelManager, start_new_kernel
 
-from classroom.kernels import SOCKET, warm
+from classroom.kernels import ONE_THREAD, SOCKET, warm
+from course_utils.cli import LAB_CONFIG
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system cannot do it")
 
@@ -114,3 +116,9 @@ def test_the_warm_process_and_its_socket_end_with_the_block(monkeypatch):
             assert os.environ[SOCKET] == str(place)
     assert SOCKET not in os.environ
     assert not place.parent.exists()
+
+
+def test_a_kernel_of_the_course_computes_in_one_thread_here_and_in_jupyterlab(kernel):
+    in_lab = json.loads((LAB_CONFIG / "kernels" / "python3" / "kernel.json").read_text())
+    assert in_lab["env"] == ONE_THREAD
+    assert said(kernel, "import os; print(os.environ['OPENBLAS_NUM_THREADS'])") == "1\n"
