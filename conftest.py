@@ -4,6 +4,7 @@ That every cell was saved executed, in order and without errors is a test of its
 tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing to compare with.
 """
 
+import functools
 import itertools
 import signal
 import sys
@@ -42,6 +43,7 @@ SLOW = [
     "tests/classroom/test_audit.py",
     "tests/classroom/grading/test_naming.py",
     "tests/classroom/test_checking.py",
+    "tests/classroom/test_kernels.py",
     "tests/classroom/test_notebooks.py",
     "tests/classroom/test_pages.py",
     "tests/test_committed_notebooks.py",
@@ -87,16 +89,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Workers take files in this order because bootstrap.py says `--no-loadscope-reorder`.
     """
-    items.sort(key=_place)
+    items.sort(key=lambda item: _place(item.nodeid.partition("::")[0]))
     for item in items:
-        if _place(item) < len(SLOW):
+        if _place(item.nodeid.partition("::")[0]) < len(SLOW):
             item.add_marker("slow")
 
 
-def _place(item: pytest.Item) -> int:
-    """Where the item stands in the list above; behind it, if it is quick."""
-    found = (place for place, start in enumerate(SLOW) if item.nodeid.startswith(start))
-    return next(found, len(SLOW))
+@functools.cache
+def _place(file: str) -> int:
+    """Where the file stands in the list above; behind it, if it is quick."""
+    return next((n for n, start in enumerate(SLOW) if file.startswith(start)), len(SLOW))
 
 
 @pytest.fixture(scope="module")

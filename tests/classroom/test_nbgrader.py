@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from nbgrader.nbgraderformat import MetadataValidator
 
 from classroom.interchange import export_to_nbgrader, nbgrader_source
 from classroom.notebooks import as_text, code_cells, read
@@ -138,6 +137,8 @@ def test_a_grader_sees_the_verdict_beside_the_points(course):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "exercises").glob("*.ipynb")), ids=lambda p: p.stem)
 def test_nbgrader_finds_every_exercise_sound(path):
+    from nbgrader.nbgraderformat import MetadataValidator  # loads all of nbgrader
+
     MetadataValidator().validate_nb(read(path))
 
 
