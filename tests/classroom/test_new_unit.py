@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -31,8 +30,9 @@ def course(tmp_path_factory):
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     for path in (ROOT / name for name in filter(None, listed.stdout.split("\0"))):
-        compiled = Path(cache_from_source(str(path)))  # else each line of the walk compiles anew
-        for file in filter(Path.is_file, (path, compiled) if path.suffix == ".py" else (path,)):
+        # With what Python and pytest compiled, else each line of the walk compiles anew.
+        compiled = path.parent.glob(f"__pycache__/{path.stem}.*.pyc")
+        for file in filter(Path.is_file, (path, *compiled) if path.suffix == ".py" else (path,)):
             target = root / file.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)
