@@ -28,11 +28,11 @@ SLOW = [
     "tests/browser/test_every_lecture_in_lab.py",
     "tests/browser/",
     "tests/classroom/grading/test_class_of_1000.py",
-    "tests/classroom/test_site.py",
     "tests/classroom/test_nbgrader.py",
     "tests/classroom/test_new_unit.py",
     "tests/classroom/grading/test_hostile.py",
     "tests/classroom/grading/test_no_fault_of_ours.py",
+    "tests/classroom/test_site.py",  # after the other one has compiled the packages for both
     "tests/classroom/grading/test_wire.py",
     "tests/classroom/grading/test_resuming.py",
     "tests/classroom/grading/test_cluster.py",

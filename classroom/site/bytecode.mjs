@@ -1,11 +1,12 @@
 // node bytecode.mjs RUNTIME FOLDER: the modules in FOLDER/sources.zip, compiled, into FOLDER/compiled.zip.
+// Without places of columns they are a seventh smaller; tracebacks name lines as ever.
 // A module of `only` becomes byte code to lie in its place, one of `both` byte code to lie beside it.
 import path from "path";
 import {pathToFileURL} from "url";
 
 const [runtime, folder] = process.argv.slice(2).map(name => path.resolve(name) + "/");
 const {loadPyodide} = await import(pathToFileURL(runtime + "pyodide.mjs"));
-const python = await loadPyodide({indexURL: runtime});
+const python = await loadPyodide({indexURL: runtime, env: {PYTHONNODEBUGRANGES: "1"}});
 python.mountNodeFS("/modules", folder);
 python.runPython(`
 import importlib.util, sys, warnings, zipfile
