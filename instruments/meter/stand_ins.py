@@ -116,16 +116,23 @@ def globals_of(*values: Any) -> list[dict]:
 
 def exchange(stand_ins: dict[int, Any], namespaces: list[dict]) -> list[tuple]:
     """Put the stand-ins into these globals, the notebook's and the course's; say where."""
-    for name, module in list(sys.modules.items()):
-        if name == "__main__" or name.partition(".")[0] == MEASURED:
-            namespaces.append(vars(module))
+    modules = [sys.modules["__main__"], *_measured(len(sys.modules))]
+    namespaces += map(vars, modules)
     exchanged = []
     for namespace in namespaces:
         owner = namespace.get("__name__", "")
         if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(HANDLERS):
+            continue
+        if stand_ins.keys().isdisjoint(map(id, namespace.values())):
             continue
         for name, value in list(namespace.items()):
             if (stand_in := stand_ins.get(id(value))) is not None:
                 namespace[name] = stand_in
                 exchanged.append((namespace, name, value, stand_in))
     return exchanged
+
+
+@functools.lru_cache(maxsize=1)
+def _measured(count: int) -> list[types.ModuleType]:
+    """The modules of the course, looked for again when more modules are loaded."""
+    return [m for name, m in list(sys.modules.items()) if name.partition(".")[0] == MEASURED]
