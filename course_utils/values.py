@@ -82,17 +82,20 @@ class Values:
         return self._encode(value, DEEPEST, Room())
 
     def _encode(self, value: Any, depth: int, room: Room) -> Any:
+        kind = type(value)  # not isinstance, which asks the object itself
+        if kind is np.ndarray and value.dtype.char in NUMBERS and depth:
+            room.take(1, value.nbytes)
+            return self._numbers_of(value, False)
         room.take()
         if not depth:
             raise WireError("it is too deeply nested to be handed over")
-        kind = type(value)  # not isinstance, which asks the object itself
         if value is None or kind is bool or kind is str:
             return value
         if kind is float or kind is int:
             return _number(value)
-        if kind is np.ndarray and value.dtype.char in NUMBERS:
-            room.take(bytes=value.nbytes)
-            return self._numbers_of(value, False)
+        if kind is list or kind is tuple:
+            parts = [self._encode(x, depth - 1, room) for x in value]
+            return parts if kind is list else {TAG: "tuple", "v": parts}
 
         def inner(x: Any) -> Any:
             return self._encode(x, depth - 1, room)
@@ -139,11 +142,11 @@ class Values:
         return self._numbers_of(array, isinstance(value, np.generic))
 
     def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
-        if array.dtype.str[0] not in "<|":
-            array = array.astype(array.dtype.newbyteorder("<"))
+        if (dtype := array.dtype.str)[0] not in "<|":
+            array = array.astype(dtype := dtype.replace(">", "<"))
         return {
             TAG: "array",
-            "dtype": array.dtype.str,
+            "dtype": dtype,
             "shape": list(array.shape),
             "scalar": scalar,
             "v": base64.b64encode(array.tobytes()).decode(),
@@ -206,12 +209,11 @@ class Values:
             return data
         if type(data) is list:
             return [self._decode(x, depth - 1) for x in data]
-        tag = data[TAG]
+        if (tag := data[TAG]) == "array":
+            return _as_array(data)
         if self.extension and (special := self.extension.decode(tag, data)) is not None:
             return special
         match tag:
-            case "array":
-                return _as_array(data)
             case "int":
                 return int(_short(data["v"], MOST_BITS // 4), 16)
             case "float":

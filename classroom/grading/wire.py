@@ -13,8 +13,10 @@ import contextlib
 import functools
 import inspect
 import json
+import marshal
 from collections import defaultdict
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ from course_utils.values import (
     DEEPEST,
     MOST_BYTES,
     MOST_KEYS,
+    NUMBERS,
+    Odd,
     Values,
     WireError,
     word,
@@ -170,10 +174,9 @@ class Peer(Values):
             return known
 
         def call(*args: Any, **named: Any) -> Any:
-            encoded = self._call(handle, args, named)
-            if self._ahead and (known := self._ahead.get(json.dumps(encoded))):
+            if self._ahead and (known := self._ahead.get(self._mark(handle, args, named))):
                 return known.pop(0)()
-            return self.call_there(*encoded)
+            return self.call_there(*self._call(handle, args, named))
 
         stand_in: Any = call
         stand_in.ahead = lambda calls: self.ask_ahead([(call, (), named) for named in calls])
@@ -190,13 +193,16 @@ class Peer(Values):
         encoded = {name: self.encode(x) for name, x in named.items()}
         return [handle, [self.encode(x) for x in args], encoded]
 
+    def _mark(self, handle: int, args: tuple, named: dict) -> str:
+        return mark([handle, list(args), named], lambda x: json.dumps(self.encode(x)))
+
     def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
         with contextlib.suppress(WireError):  # too much at once: then one after the other
-            encoded = [self._call(f.home_of_stand_in[1], args, named) for f, args, named in calls]
-            told = self.several(ask="calls", calls=encoded)
-            for one, give in zip(encoded, told, strict=False):
-                self._ahead[json.dumps(one)].append(give)
+            made = [(f.home_of_stand_in[1], args, named) for f, args, named in calls]
+            told = self.several(ask="calls", calls=[self._call(*one) for one in made])
+            for one, give in zip(made, told, strict=False):
+                self._ahead[self._mark(*one)].append(give)
 
     def forget_ahead(self) -> None:
         """What was asked for ahead, and was not used, is of no use any more."""
@@ -218,18 +224,9 @@ class Peer(Values):
             calls = self.ask(ask="loop", place=place_of(loop), args=encoded)
         except Exception:  # too much for one message, or too slow: then one after the other
             return
-        for handle, asked, *told in calls if _are_tuples(calls, 4) else ():
-            if type(handle) is int and type(asked) is str:
-                give = functools.partial(self._told_as_text, *told)
-                self._ahead[f"[{handle}, {asked}, {{}}]"].append(give)
-
-    def _told_as_text(self, what: Any, said: Any) -> Any:
-        if what != "value":
-            raise as_error(said)
-        try:
-            return self.decode(json.loads(said))
-        except (ValueError, TypeError, RecursionError):
-            raise WireError("it came in a form that cannot be read") from None
+        for asked, *told in calls if _are_tuples(calls, 3) else ():
+            if type(asked) is str:
+                self._ahead[asked].append(functools.partial(_told, *told))
 
     def several(self, **question: Any) -> list[Callable[[], Any]]:
         """What is asked for in one message, each told or raised when called; none if that fails."""
@@ -248,6 +245,31 @@ def _parameter(about: list) -> inspect.Parameter:
     kinds = {k.name: k for k in _PARAMETER_KINDS}
     default = None if has_default else inspect.Parameter.empty
     return inspect.Parameter(word(name), kinds[kind], default=default)
+
+
+def mark(value: Any, odd: Callable[[Any], str] | None = None) -> str:
+    """A short text that plain values have in common with their likes alone, in any process.
+
+    `odd` has a text for other values; without it they are Odd.
+    """
+    return sha256(marshal.dumps(_parts_of(value, odd), 2)).hexdigest()
+
+
+def _parts_of(value: Any, odd: Callable[[Any], str] | None) -> Any:
+    kind = type(value)
+    if kind is np.ndarray and value.dtype.char in NUMBERS:
+        return "array", value.dtype.str, value.shape, value.tobytes()
+    if kind in (float, int, bool, str, type(None)):
+        return value
+    if kind in (np.float64, np.int64):
+        return kind.__name__, value.tobytes()
+    if kind is list or kind is tuple:
+        return kind.__name__, [_parts_of(x, odd) for x in value]
+    if kind is dict:
+        return "dict", [(_parts_of(k, odd), _parts_of(x, odd)) for k, x in value.items()]
+    if odd is None:
+        raise Odd
+    return "odd", odd(value)
 
 
 def tried(do: Callable, *args: Any) -> tuple:
