@@ -157,12 +157,12 @@ class TimedPeer(Peer):
             os._exit(0)  # a copy that a cell made of us; one of us answers
         if outermost:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        self._reply(question, reply)
+        self._reply(question, reply | self.extension.left())
 
     def ask(self, **question: Any) -> Any:
         far = question.get("ask") == "array"
         if not far:
-            self.extension.settle()
+            question |= self.extension.left()
         self._held = True
         left = signal.setitimer(signal.ITIMER_PROF, 0)[0] if far else 0.0
         try:
@@ -201,7 +201,7 @@ class TimedPeer(Peer):
         function = self._mine(handle)
 
         def call(*args: Any) -> Any:
-            asked = mark([handle, list(args), {}])
+            asked = mark(handle, args, {})
             self._begin_call()
             what, result = tried(self._run, function, list(map(plainly, args)), {})
             result = plainly(result) if what == "value" else result

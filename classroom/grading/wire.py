@@ -120,6 +120,8 @@ class Peer(Values):
             self._depth -= 1
         if reply.get("number") != number:
             raise Gone("answered what nobody had asked")
+        if "before" in reply:
+            _told(*tried(self._serve, {"ask": "array", "before": reply["before"]}))
         if "error" in reply:
             raise as_error(reply["error"])
         return self.decode(reply.get("value"))
@@ -149,6 +151,8 @@ class Peer(Values):
             return [self._one_of(*call) for call in question.get("calls") or []]
         if question["ask"] != "call":
             return self._serve(question)
+        if "before" in question:
+            self._serve({"ask": "array", "before": question["before"]})
         function, named = self._mine(question.get("function")), question.get("named") or {}
         return self._called(function, question.get("args") or [], named)
 
@@ -194,7 +198,7 @@ class Peer(Values):
         return [handle, [self.encode(x) for x in args], encoded]
 
     def _mark(self, handle: int, args: tuple, named: dict) -> str:
-        return mark([handle, list(args), named], lambda x: json.dumps(self.encode(x)))
+        return mark(handle, args, named, odd=lambda x: json.dumps(self.encode(x)))
 
     def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
@@ -247,26 +251,27 @@ def _parameter(about: list) -> inspect.Parameter:
     return inspect.Parameter(word(name), kinds[kind], default=default)
 
 
-def mark(value: Any, odd: Callable[[Any], str] | None = None) -> str:
-    """A short text that plain values have in common with their likes alone, in any process.
+def mark(handle: int, args: Any, named: dict, odd: Callable[[Any], str] | None = None) -> str:
+    """A short text that a call has in common with its likes alone, in any process.
 
-    `odd` has a text for other values; without it they are Odd.
+    `odd` has a text for arguments that are not plain; without it they are Odd.
     """
-    return sha256(marshal.dumps(_parts_of(value, odd), 2)).hexdigest()
+    parts = [handle, len(args), *named, *(_parts_of(x, odd) for x in (*args, *named.values()))]
+    return sha256(marshal.dumps(parts, 2)).hexdigest()
 
 
 def _parts_of(value: Any, odd: Callable[[Any], str] | None) -> Any:
     kind = type(value)
     if kind is np.ndarray and value.dtype.char in NUMBERS:
-        return "array", value.dtype.str, value.shape, value.tobytes()
-    if kind in (float, int, bool, str, type(None)):
+        return value.dtype.str, value.shape, value.tobytes()
+    if kind is float or kind is int or kind is bool or kind is str or value is None:
         return value
-    if kind in (np.float64, np.int64):
+    if kind is np.float64 or kind is np.int64:
         return kind.__name__, value.tobytes()
     if kind is list or kind is tuple:
         return kind.__name__, [_parts_of(x, odd) for x in value]
     if kind is dict:
-        return "dict", [(_parts_of(k, odd), _parts_of(x, odd)) for k, x in value.items()]
+        return "dict", [_parts_of(x, odd) for item in value.items() for x in item]
     if odd is None:
         raise Odd
     return "odd", odd(value)

@@ -11,6 +11,7 @@ from array import array as flat_array
 from collections import Counter, OrderedDict, UserList, deque
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -637,7 +638,38 @@ def test_operations_whose_shape_is_foreseen_wait_for_nobody(received):
         function = value(there, "f")
         received.clear()
         measure(function, np.ones((4, 3)), np.ones((5, 3)))
-    assert [message.get("ask") for message in received] == ["array", None]
+    assert [message.get("ask") for message in received] == [None]
+
+
+def running_sums(a, counts):
+    sums = np.cumsum(counts[:, None] * a, axis=0)
+    last = sums.copy()
+    last[2:] -= sums[:-2]
+    last[0] = 7.0
+    return last
+
+
+def test_so_do_those_that_write_into_an_array(received):
+    given = np.arange(12.0).reshape(4, 3), np.arange(1, 5)
+    here = measure(running_sums, *given)
+    with elsewhere(f=running_sums) as there:
+        function = value(there, "f")
+        received.clear()
+        counted = measure(function, *given)
+    assert [message.get("ask") for message in received] == [None]
+    assert (counted.result == here.result).all() and counted.flops == here.flops
+    assert counted.peak == here.peak
+
+
+def test_operations_that_come_when_nothing_is_measured_are_refused():
+    said = [{"what": "turn", "name": "T", "args": [], "result": -1}]
+    with elsewhere(f=lambda: 1.0) as there:
+        stream = there._peer.stream
+        there._peer.stream = SimpleNamespace(
+            send=stream.send, receive=lambda: stream.receive() | {"before": said}
+        )
+        with pytest.raises(WireError, match="nothing of that kind"):
+            there.value("f")
 
 
 def test_only_so_many_operations_come_with_one_question():
