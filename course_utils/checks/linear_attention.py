@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -27,6 +28,7 @@ from ..answers import (
     as_array,
     asks,
     close,
+    line_ahead,
     line_at,
     real_array,
     show,
@@ -117,18 +119,23 @@ def as_vector(line: Line) -> Line:
     return flat
 
 
+def _with_more(name: str, more: float) -> dict[str, np.ndarray]:
+    return {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
+
+
 def changes_its_mind(line: Line) -> bool:
     """Does a line treat matrices otherwise that are softmaxes up to some rounding?
 
     A formula has one slope: what it changes for a little more of S, or of T, it changes for a
     tiny bit more in proportion.
     """
+    steps = (1e-12, 1e-7, 1e-3)
+    moved = [[_with_more(name, more) for more in steps] for name in SOFTMAX]
+    line_ahead(line, [TWO_BY_THREE, *itertools.chain(*moved)])
     here = line_at(line, TWO_BY_THREE)
-    for name in SOFTMAX:
-        slopes = []
-        for more in (1e-12, 1e-7, 1e-3):
-            there = {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
-            slopes.append((line_at(line, there) - here) / more)
+    for places in moved:
+        there = [line_at(line, place) for place in places]
+        slopes = [(value - here) / more for value, more in zip(there, steps, strict=True)]
         if not np.allclose(slopes, slopes[-1], rtol=0.05, atol=0.05):
             return True
     return False
