@@ -657,7 +657,8 @@ def test_so_do_those_that_write_into_an_array(received):
         received.clear()
         counted = measure(function, *given)
     assert [message.get("ask") for message in received] == [None]
-    assert (counted.result == here.result).all() and counted.flops == here.flops
+    assert (counted.result == here.result).all()
+    assert counted.flops == here.flops
     assert counted.peak == here.peak
 
 
