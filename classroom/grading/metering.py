@@ -10,6 +10,7 @@ next question, in their order.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -300,7 +301,7 @@ class Far:
 
     @contextlib.contextmanager
     def _exchanging(self, function: Callable) -> Iterator[None]:
-        exchanged = exchange(self._stand_ins(), globals_of(function))
+        exchanged = exchange(self._stand_ins, globals_of(function))
         try:
             yield
         finally:
@@ -312,6 +313,7 @@ class Far:
         """What would compute later computes now, while the judge counts."""
         return realized(result, FarArray) if self._metering else result
 
+    @functools.cached_property
     def _stand_ins(self) -> dict[int, Any]:
         def creator(name: str) -> Callable:
             return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
