@@ -95,10 +95,11 @@ class Counter:
             raise WireError("it is too much at once")
         for earlier in waiting:
             result, handle = self._one(peer, m, earlier), earlier.get("result")
-            if type(result) is not (type(None) if handle is None else MeteredArray):
+            if result is None and handle is None:
+                continue
+            if type(result) is not MeteredArray or type(handle) is not int:
                 raise WireError("it was foreseen otherwise")
-            if handle is not None:
-                self._arrays[int(handle)] = result
+            self._arrays[handle] = result
         return self._one(peer, m, question) if "what" in question else None
 
     def _one(self, peer: Peer, m: Meter, question: dict) -> Any:
@@ -258,8 +259,10 @@ class Far:
 
     def _result(self, like: Any) -> FarArray | None:
         """What an operation gives here: nothing, the array that it is written to, or a new one."""
-        if like is NOTHING or type(like) is FarArray:
-            return None if like is NOTHING else like
+        if like is NOTHING:
+            return None
+        if type(like) is FarArray:
+            return like
         return FarArray(self, next(self._handles), like.shape, like.dtype)
 
     def settle(self) -> None:
