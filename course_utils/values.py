@@ -1,16 +1,15 @@
 """What an answer is as plain data: what can cross from a student's process to a judge, and as what.
 
-Values become JSON. Nothing is ever unpickled or evaluated: numbers, texts, lists and arrays arrive
-as such, a formula as text, and of everything else the type's name is known, the parts of a plain
-object, and the array that it can be read as. A function stays where it is, under a number; the
-other side gets a stand-in that calls it there.
+Values become JSON, and the numbers of arrays bytes beside it. Nothing is ever unpickled or
+evaluated: numbers, texts, lists and arrays arrive as such, a formula as text, and of everything
+else the type's name is known, the parts of a plain object, and the array that it can be read as. A
+function stays where it is, under a number; the other side gets a stand-in that calls it there.
 
 A notebook judges what has been through here too (`crossed`), so that both judge the same value.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import copy
 import inspect
@@ -149,7 +148,7 @@ class Values:
             "dtype": dtype,
             "shape": list(array.shape),
             "scalar": scalar,
-            "v": base64.b64encode(array.tobytes()).decode(),
+            "v": array.tobytes(),
         }
 
     def _rare(self, value: Any, kind: type, inner: Callable) -> Any:
@@ -381,7 +380,7 @@ def _as_array(data: dict) -> Any:
     dtype, shape = np.dtype(str(data["dtype"])), tuple(map(int, data["shape"]))
     if dtype.char not in NUMBERS or not all(0 <= n <= MOST_BYTES for n in shape):
         raise WireError("it is no array of numbers")
-    array = np.frombuffer(base64.b64decode(data["v"], validate=True), dtype)
+    array = np.frombuffer(data["v"], dtype)
     array = array.reshape(shape).astype(dtype if dtype.isnative else dtype.newbyteorder("="))
     return array[()] if data.get("scalar") is True and not shape else array
 

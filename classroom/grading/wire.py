@@ -28,6 +28,7 @@ from course_utils.values import (
     MOST_BYTES,
     MOST_KEYS,
     NUMBERS,
+    TAG,
     Odd,
     Values,
     WireError,
@@ -36,42 +37,61 @@ from course_utils.values import (
 
 from .lending import place_of
 
-_as_json = json.JSONEncoder(separators=(",", ":")).encode
-
 
 class Gone(KeyboardInterrupt):
     """The other process does not answer any more: no check may take this for an answer."""
 
 
 class Stream:
-    """Messages over a socket: a length of four bytes, then JSON."""
+    """Messages over a socket: two lengths of four bytes, JSON, and the numbers of its arrays.
+
+    In the JSON an array has the length of its numbers in their place: they follow in that order,
+    so that none can be meant twice.
+    """
 
     def __init__(self, sock: Any) -> None:
         self.sock = sock
         self._waiting = b""  # what came with the message before
+        self._behind: list[bytes] = []
+        self._tail = memoryview(b"")
+        encoder = json.JSONEncoder(separators=(",", ":"), default=self._put_behind)
+        self._as_json, self._read = encoder.encode, json.JSONDecoder(object_hook=self._filled)
 
     def send(self, message: dict) -> None:
         """Send it whole; a message that is too long is not begun."""
-        data = _as_json(message).encode()
-        if len(data) > MOST_BYTES:
+        self._behind = []
+        text = self._as_json(message).encode()
+        tail = b"".join(self._behind)
+        if len(text) + len(tail) > MOST_BYTES:
             raise WireError("it is too large to be handed over")
-        self._all(len(data).to_bytes(4, "big") + data)
+        self._all(b"".join((_length(text), _length(tail), text, tail)))
+
+    def _put_behind(self, numbers: bytes) -> int:
+        self._behind.append(numbers)
+        return len(numbers)
 
     def _all(self, data: bytes) -> None:
         self.sock.sendall(data)
 
     def receive(self) -> dict:
         """The next message; Gone if there will be none."""
-        length = int.from_bytes(self._exactly(4), "big")
-        if length > MOST_BYTES:
+        text, tail = (int.from_bytes(self._exactly(4), "big") for _ in range(2))
+        if text + tail > MOST_BYTES:
             raise Gone("sent a message that is too long")
+        said, self._tail = self._exactly(text), memoryview(self._exactly(tail))
         try:
-            message = json.loads(self._exactly(length))
+            message = self._read.decode(said.decode())
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
             raise Gone("sent something that is no message")
         return message
+
+    def _filled(self, data: dict) -> dict:
+        """An array gets the next numbers of the message."""
+        if data.get(TAG) == "array" and type(length := data.get("v")) is int and length >= 0:
+            data["v"], self._tail = self._tail[:length], self._tail[length:]
+        return data
 
     def _exactly(self, count: int) -> bytes:
         data = self._waiting
@@ -90,6 +110,10 @@ class Stream:
     def _some(self) -> bytes:
         """What there is to read, at least a byte unless it ended."""
         return self.sock.recv(1 << 16)
+
+
+def _length(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big")
 
 
 class Peer(Values):
@@ -198,7 +222,9 @@ class Peer(Values):
         return [handle, [self.encode(x) for x in args], encoded]
 
     def _mark(self, handle: int, args: tuple, named: dict) -> str:
-        return mark(handle, args, named, odd=lambda x: json.dumps(self.encode(x)))
+        return mark(
+            handle, args, named, odd=lambda x: json.dumps(self.encode(x), default=bytes.hex)
+        )
 
     def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""

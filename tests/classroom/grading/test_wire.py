@@ -7,6 +7,7 @@ import math
 import os
 import pkgutil
 import socket
+import struct
 from array import array as flat_array
 from collections import Counter, OrderedDict, UserList, deque
 from decimal import Decimal
@@ -216,6 +217,7 @@ HOSTILE = [
     {"$": "array", "dtype": "O", "shape": [1], "v": ""},
     {"$": "array", "dtype": "<f8", "shape": [10**9, 10**9], "v": ""},
     {"$": "array", "dtype": "<f8", "shape": [3], "v": "AAAA"},
+    {"$": "array", "dtype": "<f8", "shape": [3], "v": 24},
     {"$": "int", "v": "f" * 10**6},
     {"$": "fraction", "v": [1, 0]},
     {"$": "dict", "v": [[[], 1]]},
@@ -233,7 +235,18 @@ def test_what_was_not_agreed_upon_is_an_error_and_nothing_else(data):
         Peer(None, lambda question: None).decode(data)
 
 
-@pytest.mark.parametrize("sent", [b"\xff\xff\xff\xff", b"\0\0\0\2[]", b"\0\0\0\1{", b"\0\0\0\5"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\xff" * 8,
+        b"\0\0\0\2\xff\xff\xff\xff{}",
+        b"\0\0\0\2\0\0\0\0[]",
+        b"\0\0\0\1\0\0\0\0{",
+        b"\0\0\0\2\0\0\0\0\xff}",
+        b"\0\0\0\2\0\0\0\5{}",
+        b"\0\0\0\5",
+    ],
+)
 def test_a_broken_stream_is_the_end_of_that_child_not_of_the_judge(sent):
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -241,6 +254,20 @@ def test_a_broken_stream_is_the_end_of_that_child_not_of_the_judge(sent):
         theirs.shutdown(socket.SHUT_WR)
         with pytest.raises(Gone):
             Stream(ours).receive()
+
+
+def test_numbers_of_a_message_are_those_of_one_array_each():
+    ours, theirs = socket.socketpair()
+    one, two = ({"$": "array", "dtype": "<f8", "shape": [1], "v": 8} for _ in range(2))
+    text = json.dumps({"value": [one, two, {"$": "array", "v": -8}]}).encode()
+    with ours, theirs:
+        theirs.sendall(struct.pack("!II", len(text), 8) + text + struct.pack("<d", 2.5))
+        first, second, third = Stream(ours).receive()["value"]
+    peer = Peer(None, lambda question: None)
+    assert peer.decode(first) == [2.5]
+    for empty in (second, third):
+        with pytest.raises(WireError):
+            peer.decode(empty)
 
 
 def test_nothing_can_be_called_that_was_not_handed_over():
@@ -413,7 +440,7 @@ def answers_of(unit):
 
 def is_plain(value):
     """Nothing of it stays behind when it is sent, to be called from afar."""
-    return '"handle"' not in json.dumps(Values().encode(value))
+    return '"handle"' not in json.dumps(Values().encode(value), default=bytes.hex)
 
 
 @pytest.mark.parametrize("unit", UNITS)
