@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
@@ -108,11 +109,14 @@ ONE_FACT_AT_A_TIME = Way(
 
 
 def as_vector(line: Line) -> Line:
-    """The same line, with a column of n numbers read as a vector."""
+    """The same line, with a list or a column of n numbers read as a vector."""
 
     @functools.wraps(line)
     def flat(*args: Any, **named: Any) -> Any:
         value = line(*args, **named)
+        if type(value) in (list, tuple):
+            with contextlib.suppress(ValueError):  # lists of different lengths
+                value = np.array(value)
         column = np.ndim(value) == 2 and np.shape(value)[1] == 1 and np.shape(value)[0] > 1
         return np.reshape(value, -1) if column else value
 
