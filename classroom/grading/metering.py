@@ -27,8 +27,7 @@ from instruments.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
 
 from .wire import Peer
 
-DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"}
-DONE_BY_SYNTAX = {
+DONE = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"} | {
     "__getitem__", "__setitem__", "__array__", "__bool__", "__float__", "__int__", "__index__",
     "__str__", "__repr__", "__format__",
 }  # fmt: skip
@@ -131,7 +130,7 @@ class Counter:
                 return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
             case "turn" if name in TURNED and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)
-            case "do" if name in DONE_BY_NAME | DONE_BY_SYNTAX and type(args[0]) is MeteredArray:
+            case "do" if name in DONE and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)(*args[1:], **named)
         raise m._refuse(name.replace("numpy", "np", 1))
 
