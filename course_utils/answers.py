@@ -13,7 +13,7 @@ import copy
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
@@ -706,12 +706,20 @@ class Steps:
 
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
-    values = [copied(quantities[name]) for name in inspect.signature(line).parameters]
     try:
         with students_code(line):
-            return line(*values)
+            return line(*map(copied, _used(line, quantities)))
     except Spared as why:
         raise Unreadable(str(why)) from None
+
+
+def line_ahead(line: Callable[..., Any], places: Iterable[Mapping[str, Any]]) -> None:
+    """As `ahead`, for the values of a line at these places."""
+    ahead(*((FunctionAnswer(line, ""), *_used(line, place)) for place in places))
+
+
+def _used(line: Callable[..., Any], quantities: Mapping[str, Any]) -> list[Any]:
+    return [quantities[name] for name in inspect.signature(line).parameters]
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

@@ -1,16 +1,15 @@
 """What an answer is as plain data: what can cross from a student's process to a judge, and as what.
 
-Values become JSON. Nothing is ever unpickled or evaluated: numbers, texts, lists and arrays arrive
-as such, a formula as text, and of everything else the type's name is known, the parts of a plain
-object, and the array that it can be read as. A function stays where it is, under a number; the
-other side gets a stand-in that calls it there.
+Values become JSON, and the numbers of arrays bytes beside it. Nothing is ever unpickled or
+evaluated: numbers, texts, lists and arrays arrive as such, a formula as text, and of everything
+else the type's name is known, the parts of a plain object, and the array that it can be read as. A
+function stays where it is, under a number; the other side gets a stand-in that calls it there.
 
 A notebook judges what has been through here too (`crossed`), so that both judge the same value.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import copy
 import inspect
@@ -82,17 +81,20 @@ class Values:
         return self._encode(value, DEEPEST, Room())
 
     def _encode(self, value: Any, depth: int, room: Room) -> Any:
+        kind = type(value)  # not isinstance, which asks the object itself
+        if kind is np.ndarray and value.dtype.char in NUMBERS and depth:
+            room.take(1, value.nbytes)
+            return self._numbers_of(value, False)
         room.take()
         if not depth:
             raise WireError("it is too deeply nested to be handed over")
-        kind = type(value)  # not isinstance, which asks the object itself
         if value is None or kind is bool or kind is str:
             return value
         if kind is float or kind is int:
             return _number(value)
-        if kind is np.ndarray and value.dtype.char in NUMBERS:
-            room.take(bytes=value.nbytes)
-            return self._numbers_of(value, False)
+        if kind is list or kind is tuple:
+            parts = [self._encode(x, depth - 1, room) for x in value]
+            return parts if kind is list else {TAG: "tuple", "v": parts}
 
         def inner(x: Any) -> Any:
             return self._encode(x, depth - 1, room)
@@ -139,14 +141,14 @@ class Values:
         return self._numbers_of(array, isinstance(value, np.generic))
 
     def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
-        if array.dtype.str[0] not in "<|":
-            array = array.astype(array.dtype.newbyteorder("<"))
+        if (dtype := array.dtype.str)[0] not in "<|":
+            array = array.astype(dtype := dtype.replace(">", "<"))
         return {
             TAG: "array",
-            "dtype": array.dtype.str,
+            "dtype": dtype,
             "shape": list(array.shape),
             "scalar": scalar,
-            "v": base64.b64encode(array.tobytes()).decode(),
+            "v": array.tobytes(),
         }
 
     def _rare(self, value: Any, kind: type, inner: Callable) -> Any:
@@ -206,12 +208,11 @@ class Values:
             return data
         if type(data) is list:
             return [self._decode(x, depth - 1) for x in data]
-        tag = data[TAG]
+        if (tag := data[TAG]) == "array":
+            return _as_array(data)
         if self.extension and (special := self.extension.decode(tag, data)) is not None:
             return special
         match tag:
-            case "array":
-                return _as_array(data)
             case "int":
                 return int(_short(data["v"], MOST_BITS // 4), 16)
             case "float":
@@ -379,7 +380,7 @@ def _as_array(data: dict) -> Any:
     dtype, shape = np.dtype(str(data["dtype"])), tuple(map(int, data["shape"]))
     if dtype.char not in NUMBERS or not all(0 <= n <= MOST_BYTES for n in shape):
         raise WireError("it is no array of numbers")
-    array = np.frombuffer(base64.b64decode(data["v"], validate=True), dtype)
+    array = np.frombuffer(data["v"], dtype)
     array = array.reshape(shape).astype(dtype if dtype.isnative else dtype.newbyteorder("="))
     return array[()] if data.get("scalar") is True and not shape else array
 

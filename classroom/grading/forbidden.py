@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import struct
 
@@ -47,18 +48,24 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
+def is_known() -> bool:
+    """Is there a filter for this machine? It is made once, for all children."""
+    return _filter(os.uname().machine) is not None
+
+
 def forbid() -> bool:
     """From now on this process and its children cannot make these calls; False if unknown here."""
-    machine = os.uname().machine
-    if machine not in ARCHITECTURES:
-        return False
-    program = _filter(machine)
-    about = _Program(len(program) // 8, program)
-    return LIBC.prctl(SET_SECCOMP, FILTER, ctypes.byref(about), 0, 0) == 0
+    program = _filter(os.uname().machine)
+    return program is not None and (
+        LIBC.prctl(SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0) == 0
+    )
 
 
-def _filter(machine: str) -> bytes:
+@functools.cache
+def _filter(machine: str) -> _Program | None:
     """The filter: another architecture, another table or a listed number is refused."""
+    if machine not in ARCHITECTURES:
+        return None
     column = list(ARCHITECTURES).index(machine)
     numbers = [by_machine[column] for by_machine in NUMBERS.values()]
     end = len(numbers) + 9  # the place of the refusal; a jump skips what lies between
@@ -68,4 +75,5 @@ def _filter(machine: str) -> bytes:
     program += [(EQUAL, 0, 3, MAP[column]), (LOAD, 0, 0, MAP_FLAGS)]
     program += [(AND, 0, 0, SHARED_WITHOUT_FILE), (EQUAL, 1, 0, SHARED_WITHOUT_FILE)]
     program += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
-    return b"".join(struct.pack("HBBI", *instruction) for instruction in program)
+    packed = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
+    return _Program(len(program), packed)

@@ -10,6 +10,7 @@ next question, in their order.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,8 +27,7 @@ from instruments.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
 
 from .wire import Peer
 
-DONE_BY_NAME = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"}
-DONE_BY_SYNTAX = {
+DONE = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"} | {
     "__getitem__", "__setitem__", "__array__", "__bool__", "__float__", "__int__", "__index__",
     "__str__", "__repr__", "__format__",
 }  # fmt: skip
@@ -93,10 +93,12 @@ class Counter:
         if len(waiting) > MOST_WAITING:
             raise WireError("it is too much at once")
         for earlier in waiting:
-            result = self._one(peer, m, earlier)
-            if type(result) is not MeteredArray:
-                raise WireError("it was foreseen as an array")
-            self._arrays[int(earlier["result"])] = result
+            result, handle = self._one(peer, m, earlier), earlier.get("result")
+            if result is None and handle is None:
+                continue
+            if type(result) is not MeteredArray or type(handle) is not int:
+                raise WireError("it was foreseen otherwise")
+            self._arrays[handle] = result
         return self._one(peer, m, question) if "what" in question else None
 
     def _one(self, peer: Peer, m: Meter, question: dict) -> Any:
@@ -128,7 +130,7 @@ class Counter:
                 return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
             case "turn" if name in TURNED and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)
-            case "do" if name in DONE_BY_NAME | DONE_BY_SYNTAX and type(args[0]) is MeteredArray:
+            case "do" if name in DONE and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)(*args[1:], **named)
         raise m._refuse(name.replace("numpy", "np", 1))
 
@@ -248,16 +250,28 @@ class Far:
         like = _foreseen(what, name, args, dict(named), method)
         if like is None:
             return peer.ask(ask="array", before=self._taken(), **question)
-        handle = next(self._handles)
-        self._waiting.append({**question, "result": handle})
+        result = self._result(like)
+        self._waiting.append({**question, "result": getattr(result, "_handle", None)})
         if len(self._waiting) >= MOST_WAITING:
             self.settle()
-        return FarArray(self, handle, like.shape, like.dtype)
+        return result
+
+    def _result(self, like: Any) -> FarArray | None:
+        """What an operation gives here: nothing, the array that it is written to, or a new one."""
+        if like is NOTHING:
+            return None
+        if type(like) is FarArray:
+            return like
+        return FarArray(self, next(self._handles), like.shape, like.dtype)
 
     def settle(self) -> None:
         """What waits is done now."""
         if self._waiting:
             self._judge().ask(ask="array", before=self._taken())
+
+    def left(self) -> dict:
+        """What waits when a call is over goes along with the reply."""
+        return {"before": self._taken()} if self._waiting else {}
 
     def _taken(self) -> list[dict]:
         waiting, self._waiting = self._waiting, []
@@ -289,15 +303,11 @@ class Far:
 
     @contextlib.contextmanager
     def _exchanging(self, function: Callable) -> Iterator[None]:
-        exchanged = exchange(self._stand_ins(), globals_of(function))
+        exchanged = exchange(self._stand_ins, globals_of(function))
         try:
             yield
-            self.settle()
-        except Exception:
-            self.settle()  # if that fails, it failed before
-            raise
         finally:
-            self._metering, self._waiting = False, []
+            self._metering = False
             for namespace, name, original, _ in exchanged:
                 namespace[name] = original
 
@@ -305,6 +315,7 @@ class Far:
         """What would compute later computes now, while the judge counts."""
         return realized(result, FarArray) if self._metering else result
 
+    @functools.cached_property
     def _stand_ins(self) -> dict[int, Any]:
         def creator(name: str) -> Callable:
             return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
@@ -315,23 +326,32 @@ class Far:
 # -- what comes out of an operation, as far as its shape and kind are concerned
 
 _ANYTHING = b"\x01" * 16  # the bytes of a number of any kind
+NOTHING = object()
 
 
 def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> Any:
-    """An array like the result, or None where only the judge can tell."""
+    """An array like the result, the one that it is in, or NOTHING; None if only the judge knows."""
     parts = [part for x in args for part in (x if type(x) in (list, tuple) else [x])]
-    arrays = [x for x in parts if type(x) is FarArray]
-    if any(x.dtype.kind != "f" for x in arrays):
+    kinds = {x.dtype.kind for x in parts if type(x) is FarArray}
+    if not kinds <= {"f", "i"} or ("i" in kinds and name == "power"):
         return None
     try:
         with np.errstate(all="ignore"):
             match what:
                 case "ufunc" if method == "__call__" and not named and name in FORESEEN:
                     return getattr(np, name)(*map(_like, args))
+                case "ufunc" if method == "__call__" and [*named] == ["out"] and name in FORESEEN:
+                    (out,) = named["out"]
+                    getattr(np, name)(*map(_like, args), out=np.empty(out.shape, out.dtype))
+                    return out if type(out) is FarArray else None
                 case "turn" if name == "T":
                     return _like(args[0]).T
                 case "do" if name == "__getitem__" and _is_place(args[1]):
                     return _like(args[0])[args[1]]
+                case "do" if name == "__setitem__" and _is_place(args[1]):
+                    place = _like(args[0])[args[1]]
+                    np.broadcast_to(_like(args[2]), place.shape)
+                    return NOTHING
                 case "do" if name in SHAPED and _is_plain([*args[1:], *named.values()]):
                     return getattr(_like(args[0]), name)(*args[1:], **named)
                 case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):

@@ -13,8 +13,10 @@ import contextlib
 import functools
 import inspect
 import json
+import marshal
 from collections import defaultdict
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,9 @@ from course_utils.values import (
     DEEPEST,
     MOST_BYTES,
     MOST_KEYS,
+    NUMBERS,
+    TAG,
+    Odd,
     Values,
     WireError,
     word,
@@ -32,42 +37,61 @@ from course_utils.values import (
 
 from .lending import place_of
 
-_as_json = json.JSONEncoder(separators=(",", ":")).encode
-
 
 class Gone(KeyboardInterrupt):
     """The other process does not answer any more: no check may take this for an answer."""
 
 
 class Stream:
-    """Messages over a socket: a length of four bytes, then JSON."""
+    """Messages over a socket: two lengths of four bytes, JSON, and the numbers of its arrays.
+
+    In the JSON an array has the length of its numbers in their place: they follow in that order,
+    so that none can be meant twice.
+    """
 
     def __init__(self, sock: Any) -> None:
         self.sock = sock
         self._waiting = b""  # what came with the message before
+        self._behind: list[bytes] = []
+        self._tail = memoryview(b"")
+        encoder = json.JSONEncoder(separators=(",", ":"), default=self._put_behind)
+        self._as_json, self._read = encoder.encode, json.JSONDecoder(object_hook=self._filled)
 
     def send(self, message: dict) -> None:
         """Send it whole; a message that is too long is not begun."""
-        data = _as_json(message).encode()
-        if len(data) > MOST_BYTES:
+        self._behind = []
+        text = self._as_json(message).encode()
+        tail = b"".join(self._behind)
+        if len(text) + len(tail) > MOST_BYTES:
             raise WireError("it is too large to be handed over")
-        self._all(len(data).to_bytes(4, "big") + data)
+        self._all(b"".join((_length(text), _length(tail), text, tail)))
+
+    def _put_behind(self, numbers: bytes) -> int:
+        self._behind.append(numbers)
+        return len(numbers)
 
     def _all(self, data: bytes) -> None:
         self.sock.sendall(data)
 
     def receive(self) -> dict:
         """The next message; Gone if there will be none."""
-        length = int.from_bytes(self._exactly(4), "big")
-        if length > MOST_BYTES:
+        text, tail = (int.from_bytes(self._exactly(4), "big") for _ in range(2))
+        if text + tail > MOST_BYTES:
             raise Gone("sent a message that is too long")
+        said, self._tail = self._exactly(text), memoryview(self._exactly(tail))
         try:
-            message = json.loads(self._exactly(length))
+            message = self._read.decode(said.decode())
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
             raise Gone("sent something that is no message")
         return message
+
+    def _filled(self, data: dict) -> dict:
+        """An array gets the next numbers of the message."""
+        if data.get(TAG) == "array" and type(length := data.get("v")) is int and length >= 0:
+            data["v"], self._tail = self._tail[:length], self._tail[length:]
+        return data
 
     def _exactly(self, count: int) -> bytes:
         data = self._waiting
@@ -86,6 +110,10 @@ class Stream:
     def _some(self) -> bytes:
         """What there is to read, at least a byte unless it ended."""
         return self.sock.recv(1 << 16)
+
+
+def _length(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big")
 
 
 class Peer(Values):
@@ -116,6 +144,8 @@ class Peer(Values):
             self._depth -= 1
         if reply.get("number") != number:
             raise Gone("answered what nobody had asked")
+        if "before" in reply:
+            _told(*tried(self._serve, {"ask": "array", "before": reply["before"]}))
         if "error" in reply:
             raise as_error(reply["error"])
         return self.decode(reply.get("value"))
@@ -145,6 +175,8 @@ class Peer(Values):
             return [self._one_of(*call) for call in question.get("calls") or []]
         if question["ask"] != "call":
             return self._serve(question)
+        if "before" in question:
+            self._serve({"ask": "array", "before": question["before"]})
         function, named = self._mine(question.get("function")), question.get("named") or {}
         return self._called(function, question.get("args") or [], named)
 
@@ -170,10 +202,9 @@ class Peer(Values):
             return known
 
         def call(*args: Any, **named: Any) -> Any:
-            encoded = self._call(handle, args, named)
-            if self._ahead and (known := self._ahead.get(json.dumps(encoded))):
+            if self._ahead and (known := self._ahead.get(self._mark(handle, args, named))):
                 return known.pop(0)()
-            return self.call_there(*encoded)
+            return self.call_there(*self._call(handle, args, named))
 
         stand_in: Any = call
         stand_in.ahead = lambda calls: self.ask_ahead([(call, (), named) for named in calls])
@@ -190,13 +221,18 @@ class Peer(Values):
         encoded = {name: self.encode(x) for name, x in named.items()}
         return [handle, [self.encode(x) for x in args], encoded]
 
+    def _mark(self, handle: int, args: tuple, named: dict) -> str:
+        return mark(
+            handle, args, named, odd=lambda x: json.dumps(self.encode(x), default=bytes.hex)
+        )
+
     def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
         with contextlib.suppress(WireError):  # too much at once: then one after the other
-            encoded = [self._call(f.home_of_stand_in[1], args, named) for f, args, named in calls]
-            told = self.several(ask="calls", calls=encoded)
-            for one, give in zip(encoded, told, strict=False):
-                self._ahead[json.dumps(one)].append(give)
+            made = [(f.home_of_stand_in[1], args, named) for f, args, named in calls]
+            told = self.several(ask="calls", calls=[self._call(*one) for one in made])
+            for one, give in zip(made, told, strict=False):
+                self._ahead[self._mark(*one)].append(give)
 
     def forget_ahead(self) -> None:
         """What was asked for ahead, and was not used, is of no use any more."""
@@ -218,18 +254,9 @@ class Peer(Values):
             calls = self.ask(ask="loop", place=place_of(loop), args=encoded)
         except Exception:  # too much for one message, or too slow: then one after the other
             return
-        for handle, asked, *told in calls if _are_tuples(calls, 4) else ():
-            if type(handle) is int and type(asked) is str:
-                give = functools.partial(self._told_as_text, *told)
-                self._ahead[f"[{handle}, {asked}, {{}}]"].append(give)
-
-    def _told_as_text(self, what: Any, said: Any) -> Any:
-        if what != "value":
-            raise as_error(said)
-        try:
-            return self.decode(json.loads(said))
-        except (ValueError, TypeError, RecursionError):
-            raise WireError("it came in a form that cannot be read") from None
+        for asked, *told in calls if _are_tuples(calls, 3) else ():
+            if type(asked) is str:
+                self._ahead[asked].append(functools.partial(_told, *told))
 
     def several(self, **question: Any) -> list[Callable[[], Any]]:
         """What is asked for in one message, each told or raised when called; none if that fails."""
@@ -248,6 +275,32 @@ def _parameter(about: list) -> inspect.Parameter:
     kinds = {k.name: k for k in _PARAMETER_KINDS}
     default = None if has_default else inspect.Parameter.empty
     return inspect.Parameter(word(name), kinds[kind], default=default)
+
+
+def mark(handle: int, args: Any, named: dict, odd: Callable[[Any], str] | None = None) -> str:
+    """A short text that a call has in common with its likes alone, in any process.
+
+    `odd` has a text for arguments that are not plain; without it they are Odd.
+    """
+    parts = [handle, len(args), *named, *(_parts_of(x, odd) for x in (*args, *named.values()))]
+    return sha256(marshal.dumps(parts, 2)).hexdigest()
+
+
+def _parts_of(value: Any, odd: Callable[[Any], str] | None) -> Any:
+    kind = type(value)
+    if kind is np.ndarray and value.dtype.char in NUMBERS:
+        return value.dtype.str, value.shape, value.tobytes()
+    if kind is float or kind is int or kind is bool or kind is str or value is None:
+        return value
+    if kind is np.float64 or kind is np.int64:
+        return kind.__name__, value.tobytes()
+    if kind is list or kind is tuple:
+        return kind.__name__, [_parts_of(x, odd) for x in value]
+    if kind is dict:
+        return "dict", [_parts_of(x, odd) for item in value.items() for x in item]
+    if odd is None:
+        raise Odd
+    return "odd", odd(value)
 
 
 def tried(do: Callable, *args: Any) -> tuple:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -27,6 +29,7 @@ from ..answers import (
     as_array,
     asks,
     close,
+    line_ahead,
     line_at,
     real_array,
     show,
@@ -106,15 +109,22 @@ ONE_FACT_AT_A_TIME = Way(
 
 
 def as_vector(line: Line) -> Line:
-    """The same line, with a column of n numbers read as a vector."""
+    """The same line, with a list or a column of n numbers read as a vector."""
 
     @functools.wraps(line)
     def flat(*args: Any, **named: Any) -> Any:
         value = line(*args, **named)
+        if type(value) in (list, tuple):
+            with contextlib.suppress(ValueError):  # lists of different lengths
+                value = np.array(value)
         column = np.ndim(value) == 2 and np.shape(value)[1] == 1 and np.shape(value)[0] > 1
         return np.reshape(value, -1) if column else value
 
     return flat
+
+
+def _with_more(name: str, more: float) -> dict[str, np.ndarray]:
+    return {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
 
 
 def changes_its_mind(line: Line) -> bool:
@@ -123,12 +133,13 @@ def changes_its_mind(line: Line) -> bool:
     A formula has one slope: what it changes for a little more of S, or of T, it changes for a
     tiny bit more in proportion.
     """
+    steps = (1e-12, 1e-7, 1e-3)
+    moved = [[_with_more(name, more) for more in steps] for name in SOFTMAX]
+    line_ahead(line, [TWO_BY_THREE, *itertools.chain(*moved)])
     here = line_at(line, TWO_BY_THREE)
-    for name in SOFTMAX:
-        slopes = []
-        for more in (1e-12, 1e-7, 1e-3):
-            there = {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
-            slopes.append((line_at(line, there) - here) / more)
+    for places in moved:
+        there = [line_at(line, place) for place in places]
+        slopes = [(value - here) / more for value, more in zip(there, steps, strict=True)]
         if not np.allclose(slopes, slopes[-1], rtol=0.05, atol=0.05):
             return True
     return False

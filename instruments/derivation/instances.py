@@ -164,10 +164,11 @@ class Instances:
             self._columns[expression] = column
         return self._columns[expression]
 
-    def ask_ahead(self, expressions: list[Expression], instances: list[Instance]) -> None:
-        """Trials of functions that are far away, and compute with floats, will follow there."""
-        blind = [e for e in expressions if e in self._in_floats]
-        _ask_ahead(blind, [one.complete for one in instances])
+    def ask_ahead(self, expressions: list[Expression], instances: list[Instance]) -> bool:
+        """Trials of functions that are far away will follow there, if they compute with floats."""
+        if in_floats := not self._in_floats.isdisjoint(expressions):
+            _ask_ahead(expressions, [one.complete for one in instances])
+        return in_floats
 
     def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
         """How the values found seem to disagree, at a first look."""

@@ -269,9 +269,9 @@ class Derivation:
         """A difference too small to be seen at first, such as that of tanh 100 and 1."""
         every = len(self._instances.all) // DEEPLY
         chosen = self._instances.all[1::every]
+        asked = False
         for place, instance in enumerate(chosen):
-            if place == 1:
-                self._instances.ask_ahead(expressions, chosen[1:])
+            asked = asked or self._instances.ask_ahead(expressions, chosen[place:])
             trial = self._instances.trial(instance.drawn, relation, expressions)
             if trial.kind == "value":
                 return self._falsehood(trial, relation, expressions)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .counting import Meter
 
 MEASURED = "course_utils"  # its functions count as the notebook's own do
+ORIGINALS = {id(np), *map(id, CREATORS.values())}
 HANDLERS = ("instruments.", "course_utils.values.", "classroom.")  # who handles numbers does not
 
 
@@ -116,16 +117,35 @@ def globals_of(*values: Any) -> list[dict]:
 
 def exchange(stand_ins: dict[int, Any], namespaces: list[dict]) -> list[tuple]:
     """Put the stand-ins into these globals, the notebook's and the course's; say where."""
-    for name, module in list(sys.modules.items()):
-        if name == "__main__" or name.partition(".")[0] == MEASURED:
-            namespaces.append(vars(module))
+    modules = [sys.modules[name] for name in _measured(len(sys.modules)) if name in sys.modules]
+    places = [place for module in modules for place in _places_in(module)]
+    for namespace in (*namespaces, vars(sys.modules["__main__"])):
+        places += _places(namespace)
     exchanged = []
-    for namespace in namespaces:
-        owner = namespace.get("__name__", "")
-        if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(HANDLERS):
-            continue
-        for name, value in list(namespace.items()):
-            if (stand_in := stand_ins.get(id(value))) is not None:
-                namespace[name] = stand_in
-                exchanged.append((namespace, name, value, stand_in))
+    for namespace, name in places:
+        value = namespace.get(name)
+        if (stand_in := stand_ins.get(id(value))) is not None:
+            namespace[name] = stand_in
+            exchanged.append((namespace, name, value, stand_in))
     return exchanged
+
+
+@functools.lru_cache(maxsize=1)
+def _measured(count: int) -> list[str]:
+    """The modules of the course, looked for again when more modules are loaded."""
+    return [name for name in list(sys.modules) if name.partition(".")[0] == MEASURED]
+
+
+def _places(namespace: dict) -> list[tuple[dict, str]]:
+    """Where these globals have NumPy, or one of its creators."""
+    owner = namespace.get("__name__", "")
+    if owner.partition(".")[0] == "numpy" or f"{owner}.".startswith(HANDLERS):
+        return []
+    if ORIGINALS.isdisjoint(map(id, namespace.values())):
+        return []
+    return [(namespace, name) for name, value in list(namespace.items()) if id(value) in ORIGINALS]
+
+
+@functools.cache
+def _places_in(module: types.ModuleType) -> list[tuple[dict, str]]:
+    return _places(vars(module))

@@ -146,6 +146,8 @@ RIGHT = {
         ([lambda S, T, one_n: S @ (T.T @ one_n[:, None]), lambda S: S.sum(1, keepdims=True),
           lambda one_n: one_n[:, None]],),
         ([lambda T, S: np.einsum("ic,jc->i", S, T), lambda S: S.sum(axis=1), lambda one_n: one_n],),
+        ([lambda S, T: (S @ T.sum(axis=0)).tolist(), lambda S: [sum(row) for row in S],
+          lambda one_n: tuple(one_n)],),
     ],
     "separable": [
         (looked_at,),

@@ -451,7 +451,7 @@ def test_messages_forged_on_every_descriptor_raise_no_grade(desk):
         for fd in range(128):
             for message in {forged!r}:
                 data = json.dumps(message).encode()
-                for frame in (struct.pack("!I", len(data)) + data, data + b"\\n"):
+                for frame in (struct.pack("!II", len(data), 0) + data, data + b"\\n"):
                     try: os.write(fd, frame)
                     except OSError: pass
         bound = M"""

@@ -7,10 +7,12 @@ import math
 import os
 import pkgutil
 import socket
+import struct
 from array import array as flat_array
 from collections import Counter, OrderedDict, UserList, deque
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -215,6 +217,7 @@ HOSTILE = [
     {"$": "array", "dtype": "O", "shape": [1], "v": ""},
     {"$": "array", "dtype": "<f8", "shape": [10**9, 10**9], "v": ""},
     {"$": "array", "dtype": "<f8", "shape": [3], "v": "AAAA"},
+    {"$": "array", "dtype": "<f8", "shape": [3], "v": 24},
     {"$": "int", "v": "f" * 10**6},
     {"$": "fraction", "v": [1, 0]},
     {"$": "dict", "v": [[[], 1]]},
@@ -232,7 +235,18 @@ def test_what_was_not_agreed_upon_is_an_error_and_nothing_else(data):
         Peer(None, lambda question: None).decode(data)
 
 
-@pytest.mark.parametrize("sent", [b"\xff\xff\xff\xff", b"\0\0\0\2[]", b"\0\0\0\1{", b"\0\0\0\5"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\xff" * 8,
+        b"\0\0\0\2\xff\xff\xff\xff{}",
+        b"\0\0\0\2\0\0\0\0[]",
+        b"\0\0\0\1\0\0\0\0{",
+        b"\0\0\0\2\0\0\0\0\xff}",
+        b"\0\0\0\2\0\0\0\5{}",
+        b"\0\0\0\5",
+    ],
+)
 def test_a_broken_stream_is_the_end_of_that_child_not_of_the_judge(sent):
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -240,6 +254,20 @@ def test_a_broken_stream_is_the_end_of_that_child_not_of_the_judge(sent):
         theirs.shutdown(socket.SHUT_WR)
         with pytest.raises(Gone):
             Stream(ours).receive()
+
+
+def test_numbers_of_a_message_are_those_of_one_array_each():
+    ours, theirs = socket.socketpair()
+    one, two = ({"$": "array", "dtype": "<f8", "shape": [1], "v": 8} for _ in range(2))
+    text = json.dumps({"value": [one, two, {"$": "array", "v": -8}]}).encode()
+    with ours, theirs:
+        theirs.sendall(struct.pack("!II", len(text), 8) + text + struct.pack("<d", 2.5))
+        first, second, third = Stream(ours).receive()["value"]
+    peer = Peer(None, lambda question: None)
+    assert peer.decode(first) == [2.5]
+    for empty in (second, third):
+        with pytest.raises(WireError):
+            peer.decode(empty)
 
 
 def test_nothing_can_be_called_that_was_not_handed_over():
@@ -412,7 +440,7 @@ def answers_of(unit):
 
 def is_plain(value):
     """Nothing of it stays behind when it is sent, to be called from afar."""
-    return '"handle"' not in json.dumps(Values().encode(value))
+    return '"handle"' not in json.dumps(Values().encode(value), default=bytes.hex)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -637,7 +665,39 @@ def test_operations_whose_shape_is_foreseen_wait_for_nobody(received):
         function = value(there, "f")
         received.clear()
         measure(function, np.ones((4, 3)), np.ones((5, 3)))
-    assert [message.get("ask") for message in received] == ["array", None]
+    assert [message.get("ask") for message in received] == [None]
+
+
+def running_sums(a, counts):
+    sums = np.cumsum(counts[:, None] * a, axis=0)
+    last = sums.copy()
+    last[2:] -= sums[:-2]
+    last[0] = 7.0
+    return last
+
+
+def test_so_do_those_that_write_into_an_array(received):
+    given = np.arange(12.0).reshape(4, 3), np.arange(1, 5)
+    here = measure(running_sums, *given)
+    with elsewhere(f=running_sums) as there:
+        function = value(there, "f")
+        received.clear()
+        counted = measure(function, *given)
+    assert [message.get("ask") for message in received] == [None]
+    assert (counted.result == here.result).all()
+    assert counted.flops == here.flops
+    assert counted.peak == here.peak
+
+
+def test_operations_that_come_when_nothing_is_measured_are_refused():
+    said = [{"what": "turn", "name": "T", "args": [], "result": -1}]
+    with elsewhere(f=lambda: 1.0) as there:
+        stream = there._peer.stream
+        there._peer.stream = SimpleNamespace(
+            send=stream.send, receive=lambda: stream.receive() | {"before": said}
+        )
+        with pytest.raises(WireError, match="nothing of that kind"):
+            there.value("f")
 
 
 def test_only_so_many_operations_come_with_one_question():
