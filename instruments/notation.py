@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import NamedTuple
 
 LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",
@@ -223,8 +224,7 @@ def _command(match: re.Match) -> str:
 ATOMS = ("number", "symbol", "stranger")
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     """A piece of a formula: its kind, how Python spells it, how it was written."""
 
     kind: str  # number, symbol, stranger, function, sign or other

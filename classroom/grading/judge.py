@@ -584,6 +584,7 @@ def main(number: int, walled: bool) -> None:
 
     gc.enable()
     gc.set_threshold(RARELY)
+    settled = False
     with Sandbox(walled, number) as sandbox:
         sandbox.begin()
         for line in sys.stdin:
@@ -594,8 +595,9 @@ def main(number: int, walled: bool) -> None:
             except Lost as loss:
                 answer = {"lost": str(loss)}
             say(answer)
-            if not gc.get_freeze_count():
+            if not settled:
                 gc.freeze()  # what the first job loaded stays; no need to look through it again
+                settled = True
 
 
 if __name__ == "__main__":
