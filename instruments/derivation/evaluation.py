@@ -336,7 +336,9 @@ def _geometric(e: Any, name: str) -> Callable | None:
         bases = [base(v) for base, _ in powers]
         if not all(type(x) is mpmath.mpf and mpmath.isfinite(x) for x in (one, *bases)):
             return None
-        if any(abs(b) <= _nothing or abs(_magnitude(b)) > 900 for b in bases):
+        if any(not b or abs(_magnitude(b)) > 900 for b in bases):
+            return None
+        if _nothing and any(abs(b) <= _nothing for b in bases):
             return None
         with mpmath.workprec(mpmath.mp.prec + SPARE_BITS):
             ratio = math.prod(b**k for b, (_, k) in zip(bases, powers, strict=True))

@@ -94,10 +94,20 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
         return None if b is UNTRIED else "undefined"
     if (_dimensions(a) or _dimensions(b)) and np.shape(squeezed(a)) != np.shape(squeezed(b)):
         return "shape"
-    beyond = gap(relation, a, b) - slack
-    size = rounding * max(peak(a), peak(b))
+    beyond = gap(relation, a, b) - slack if slack else gap(relation, a, b)
+    size = max(peak(a), peak(b))
+    if relation not in "<>" and _is_less_by_far(beyond, size, rounding):
+        return ""
+    size = rounding * size
     fails = beyond >= -size if relation in "<>" else beyond > size
     return "value" if fails else ""
+
+
+def _is_less_by_far(x: Any, size: Any, rounding: float) -> bool:
+    """Whether x < size · rounding, told by the powers of two alone; False where they are near."""
+    if not rounding or {type(x).__name__, type(size).__name__} != {"mpf"}:
+        return False
+    return not x or _power(x) < _power(size) + math.frexp(rounding)[1] - 2
 
 
 def gap(relation: str, a: Any, b: Any) -> Any:
