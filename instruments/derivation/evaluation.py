@@ -63,6 +63,8 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.MatrixBase):
         entries, shape = [evaluator(x, exact) for x in e.flat()], e.shape
         return lambda v: np.array([x(v) for x in entries]).reshape(shape)
+    if e.func is sp.Pow and e.base.is_Rational and e.exp == -1 and e.base:
+        return _rational(Fraction(int(e.base.q), int(e.base.p)), exact)
     parts = [evaluator(a, exact) for a in e.args]
     if isinstance(e, sp.core.function.AppliedUndef):
         function = name_of(e.func)
@@ -71,7 +73,7 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if len(parts) == 2:  # most have two, and sums ask for them often
         one, two = parts
         if e.func is sp.Mul:
-            return lambda v: one(v) * two(v)
+            return (lambda v: -two(v)) if e.args[0] == -1 else lambda v: one(v) * two(v)
         return lambda v: f(one(v), two(v))
     return lambda v: f(*[part(v) for part in parts])
 
@@ -487,7 +489,7 @@ def _operations(exact: bool) -> dict[Any, Callable]:
     import mpmath
     import sympy as sp
 
-    mpf, half = mpmath.mpf, mpmath.mpf(0.5)
+    mpf, half, minus_one = mpmath.mpf, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
 
     def power(a: Any, b: Any) -> Any:
         if type(a) is mpf and type(b) is mpf:
@@ -495,7 +497,7 @@ def _operations(exact: bool) -> dict[Any, Callable]:
                 raise ZeroDivisionError
             if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
                 if b._mpf_[2] >= 0:  # a whole number
-                    return a**b
+                    return 1 / a if b._mpf_ == minus_one else a**b
                 return _real_only(mpmath.sqrt(a) if b == half else a**b)
             return _real_only(safe_power(a, b))
         if np.ndim(a) == 2:
