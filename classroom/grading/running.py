@@ -342,7 +342,7 @@ def _cluster(address: str) -> Iterator:
 
 def _submit(executor: Executor, job: Job, options: Options) -> Future:
     code = fingerprint.of_all(job.unit)
-    return executor.submit(desks.judged, asdict(job), options.walled, code)
+    return executor.submit(desks.judged, dict(vars(job)), options.walled, code)
 
 
 def _seed(secret: str, student: str, unit: str) -> str:
