@@ -152,8 +152,13 @@ class Judging:
     def _load_meanwhile(self) -> None:
         """A sandbox that was begun is not ready yet: what the checks will load is loaded now."""
         name = self.job.unit.partition("_")[2]
-        if hasattr(sys.modules.get(f"{all_checks.__name__}.{name}"), "Derivation"):
+        checks = sys.modules.get(f"{all_checks.__name__}.{name}")
+        if hasattr(checks, "Derivation") and "sympy" not in sys.modules:
+            gc.disable()  # there is no garbage in what is loaded
             import sympy  # noqa: F401
+
+            gc.freeze()
+            gc.enable()
 
     @property
     def in_doubt(self) -> list[int]:
