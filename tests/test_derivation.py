@@ -233,6 +233,17 @@ def test_the_running_average_unrolls_into_a_weighted_sum():
     assert expectation.check().lines[-1].how == "held in 10 trials of t → ∞"
 
 
+def test_what_no_index_touches_leaves_a_sum_in_a_proof():
+    lines = ["s*Sum(a(j), (j, 1, n))/c + 2*Sum(b(j), (j, 1, n))", "s + 2*Sum(b(j), (j, 1, n))"]
+    d = Derivation(
+        "Sum(s*a(j)/c + 2*b(j), (j, 1, n))",
+        [("=", line, "") for line in lines],
+        where={"s": real, "a b": sequence(positive), "n": integers(1, 6)},
+        given={"c": "Sum(a(j), (j, 1, n))"},
+    )
+    assert [line.how[:6] for line in d.check().lines] == ["proved", "proved"]
+
+
 GEOMETRIC = {"beta": interval(0, 1), "t": integers(1, 8)}
 
 
