@@ -108,6 +108,7 @@ class Blank:
 
 ____ = Blank()
 _BLANK_TEXT = re.compile(r"(?<!\w)____(?!\w)")
+_FLOATS = (float, np.float64)
 _PLAIN = {int, float, bool, complex, np.float64, np.int64}  # no blank hides in them
 _INSIDE = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, dict: dict.values}
 
@@ -154,6 +155,9 @@ def real_array(value: Any) -> np.ndarray | None:
 
 def close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     """Equal up to rounding, relative to the largest entry of the two; never if not finite."""
+    if type(a) in _FLOATS and type(b) in _FLOATS:  # most are: the same, and ten times as fast
+        finite = math.isfinite(a) and math.isfinite(b)
+        return finite and bool(abs(a - b) <= tolerance * max(abs(a), abs(b)) + FLOOR)
     a, b = real_array(a), real_array(b)
     if a is None or b is None or a.shape != b.shape:
         return False

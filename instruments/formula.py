@@ -333,7 +333,9 @@ def _parse(text: str, vocabulary: Vocabulary) -> ast.expr:
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    if level:
+        if not level:
+            break
+    else:
         raise FormulaError(f"{quoted(text)} is too long: it has more than {DEEPEST} levels.")
     return tree
 

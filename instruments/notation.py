@@ -13,9 +13,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
+MANY_NAMES = 1000  # more than a class uses; they are asked for at every point of a check
 LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",
     "theta": "θ", "iota": "ι", "kappa": "κ", "lamda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ",
@@ -52,6 +54,7 @@ class FormulaError(ValueError):
     """The answer is not a formula we can read; the message says why and what to write instead."""
 
 
+@lru_cache(MANY_NAMES)
 def canonical(name: str) -> str:
     """The one spelling of a symbol: β is `beta`, λ and `lambda` are `lamda` as in SymPy."""
     head, *tail = name.split("_", 1)
@@ -59,6 +62,7 @@ def canonical(name: str) -> str:
     return "_".join([head, *tail])
 
 
+@lru_cache(MANY_NAMES)
 def pretty(name: str) -> str:
     """`beta` as β, `theta_0` as θ_0: a symbol's name the way a sentence shows it."""
     head, *tail = canonical(name).split("_", 1)
@@ -223,8 +227,7 @@ def _command(match: re.Match) -> str:
 ATOMS = ("number", "symbol", "stranger")
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     """A piece of a formula: its kind, how Python spells it, how it was written."""
 
     kind: str  # number, symbol, stranger, function, sign or other

@@ -33,7 +33,7 @@ from course_utils.derivation import (
     vector,
 )
 from instruments.derivation import remembering
-from instruments.derivation.evaluation import safely
+from instruments.derivation.evaluation import evaluator, safely
 
 
 def verdicts(d):
@@ -231,6 +231,17 @@ def test_the_running_average_unrolls_into_a_weighted_sum():
     )
     assert expectation.check().holds
     assert expectation.check().lines[-1].how == "held in 10 trials of t → ∞"
+
+
+def test_what_no_index_touches_leaves_a_sum_in_a_proof():
+    lines = ["s*Sum(a(j), (j, 1, n))/c + 2*Sum(b(j), (j, 1, n))", "s + 2*Sum(b(j), (j, 1, n))"]
+    d = Derivation(
+        "Sum(s*a(j)/c + 2*b(j), (j, 1, n))",
+        [("=", line, "") for line in lines],
+        where={"s": real, "a b": sequence(positive), "n": integers(1, 6)},
+        given={"c": "Sum(a(j), (j, 1, n))"},
+    )
+    assert [line.how[:6] for line in d.check().lines] == ["proved", "proved"]
 
 
 GEOMETRIC = {"beta": interval(0, 1), "t": integers(1, 8)}
@@ -571,6 +582,36 @@ def test_what_many_digits_tell_apart_is_told_apart():
     says = one_step("x", "=", "x + 10**-9", x=interval(1, 2)).sentence
     before, now = says.split("the line before is ")[1].rstrip(".").split(", but this line is ")
     assert before != now
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["b**i", "7*b**(t - i)*c", "c**i/b**i", "b**(3*i - t)/2", "c", "b**(i/2)", "(-b)**(2*i + 1)",
+     "b**(i - i)*i", "b**(i*t)*(c*(b**i*2))", "(b - c)**(i - 3)", "Sum(c**i*b**k, (k, 1, i))"],
+)  # fmt: skip
+@pytest.mark.parametrize("b", ["0.3", "-0.3", "1", "-1", "1.0000000000000001", "7", "-1.00001"])
+def test_a_sum_at_once_is_what_its_terms_come_to(term, b):
+    i, k, c = sp.symbols("i k c", integer=True)
+    term = sp.sympify(term, {"i": i, "k": k, "c": c})
+    for digits, count in ((50, 1), (50, 2), (90, 301)):
+        with mpmath.workdps(digits):
+            values = {"b": mpmath.mpf(b), "c": mpmath.mpf(3), "t": mpmath.mpf(5)}
+            at = [{**values, "i": mpmath.mpf(n)} for n in range(1, count + 1)]
+            try:
+                terms = [evaluator(term, exact=True)(v) for v in at]
+            except ZeroDivisionError:  # the root of a negative number
+                with pytest.raises(ZeroDivisionError):
+                    evaluator(sp.Sum(term, (i, 1, count)), exact=True)(values)
+                continue
+            found = evaluator(sp.Sum(term, (i, 1, count)), exact=True)(values)
+            rounding = count * max(map(abs, terms)) * mpmath.mpf(10) ** (3 - digits)
+            assert abs(found - mpmath.fsum(terms)) <= rounding
+
+
+@pytest.mark.parametrize("line", ["Sum(x**(i - 3), (i, 1, n))", "Sum((x - y)**(2 - i), (i, 1, n))"])
+def test_a_sum_at_once_has_no_value_where_a_term_has_none(line):
+    domains = {"x": interval(0, 1, closed=True), "y": interval(0, 1), "n": integers(3, 9)}
+    assert "not defined" in one_step("n", "=", f"n + 0*{line}", **domains).sentence
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import IO
 
 from course_utils.files import CourseError
@@ -81,7 +81,7 @@ class Desk:
         patience, at = START_SECONDS + limits.slack * (2 * limits.wall + 10), None
         try:
             orders, _ = self._pipes()
-            orders.write(json.dumps(asdict(job)).encode() + b"\n")
+            orders.write(json.dumps(vars(job)).encode() + b"\n")
             orders.flush()
             while line := self._line(patience):
                 answer = json.loads(line)

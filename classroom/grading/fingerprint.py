@@ -104,10 +104,13 @@ def _mistake_of(node: ast.stmt) -> str | None:
 
 def _with_imports(start: Path) -> set[Path]:
     """The file and every file of the package that it imports, directly or not."""
-    found, waiting = set(), [start]
+    found, tried, waiting = set(), set(), [start]
     while waiting:
         file = waiting.pop()
-        if file in found or not file.exists():
+        if file in tried:
+            continue
+        tried.add(file)
+        if not file.exists():
             continue
         found.add(file)
         for dots, module, names in IMPORT.findall(file.read_text(encoding="utf-8")):

@@ -6,6 +6,7 @@ This looks at the text of the student's cells alone. It takes no points; it asks
 from __future__ import annotations
 
 import ast
+import unicodedata
 from collections.abc import Collection, Iterator
 
 LOOPS = (
@@ -38,9 +39,10 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
 
 
 def _is_worth_reading(source: str, forbidden: Collection[str]) -> bool:
-    """Is a word in it of which there could be something to say? Other letters may spell any."""
+    """Is a word in it of which there could be something to say, in whichever letters?"""
     words = {"check", *PEEPING, *(name.rpartition(".")[2] for name in forbidden)}
-    return not source.isascii() or any(word in source for word in words)
+    spelled = unicodedata.normalize("NFKC", source)  # as Python reads names
+    return any(word in spelled for word in words)
 
 
 def _loops(tree: ast.AST) -> Iterator[ast.AST]:

@@ -614,6 +614,7 @@ def main(fd: int, work: str) -> None:
     if alone:
         _empty("/tmp")
     Warm(orders, alone, work).serve()
+    os._exit(0)  # nothing is left to be tidied up, and there is much that would be
 
 
 if __name__ == "__main__":

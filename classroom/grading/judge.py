@@ -152,8 +152,13 @@ class Judging:
     def _load_meanwhile(self) -> None:
         """A sandbox that was begun is not ready yet: what the checks will load is loaded now."""
         name = self.job.unit.partition("_")[2]
-        if hasattr(sys.modules.get(f"{all_checks.__name__}.{name}"), "Derivation"):
+        checks = sys.modules.get(f"{all_checks.__name__}.{name}")
+        if hasattr(checks, "Derivation") and "sympy" not in sys.modules:
+            gc.disable()  # there is no garbage in what is loaded
             import sympy  # noqa: F401
+
+            gc.freeze()
+            gc.enable()
 
     @property
     def in_doubt(self) -> list[int]:
@@ -584,6 +589,7 @@ def main(number: int, walled: bool) -> None:
 
     gc.enable()
     gc.set_threshold(RARELY)
+    settled = False
     with Sandbox(walled, number) as sandbox:
         sandbox.begin()
         for line in sys.stdin:
@@ -594,8 +600,9 @@ def main(number: int, walled: bool) -> None:
             except Lost as loss:
                 answer = {"lost": str(loss)}
             say(answer)
-            if not gc.get_freeze_count():
+            if not settled:
                 gc.freeze()  # what the first job loaded stays; no need to look through it again
+                settled = True
 
 
 if __name__ == "__main__":

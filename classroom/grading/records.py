@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Self
 
@@ -32,15 +32,22 @@ class _Record:
     """A record is its fields, as plain data."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
+        """Plain data, ready for JSON; records within are in tuples."""
+        return {
+            name: tuple(map(_plain, value)) if type(value) is tuple else value
+            for name, value in vars(self).items()
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The record again; JSON turns tuples into lists, so lists become tuples."""
-        known = {known.name for known in fields(cls)}
+        known = cls.__dataclass_fields__
         values = {name: value for name, value in data.items() if name in known}
         return cls(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+
+
+def _plain(value: Any) -> Any:
+    return value.as_dict() if isinstance(value, _Record) else value
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from course_utils.units import listed
 
 from ..extras import need
 from ..roles import Ours, Role, called_check, role
-from ..solutions import asked, solution_paths, solution_to_run
+from ..solutions import Solution, asked, solution_paths, solution_to_run
 from . import copies, desks, fingerprint
 from .assembly import Cell, submitted_cells
 from .enrolled import before_grading, enrolled, lateness
@@ -237,6 +237,7 @@ class Solutions:
     def __init__(self, root: Path) -> None:
         self._paths = {path.stem: path for path in solution_paths(root)}
         self._asked: dict[str, list[Ours]] = {}
+        self._read: dict[str, Solution] = {}
         self._root = root
         self._lecture_cells: dict[str, set[str]] | None = None
 
@@ -246,15 +247,20 @@ class Solutions:
 
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
-        cells = solution_to_run(self._paths[unit]).notebook.cells
+        cells = self._solution(unit).notebook.cells
         kept = [cell for cell in cells if role(cell) not in (Role.TEXT, Role.INSTRUCTORS)]
         return [Cell(cell.id, cell.source) for cell in kept]
 
     def asked(self, unit: str) -> list[Ours]:
         """The same without the answers: all that a submission is run with."""
         if unit not in self._asked:
-            self._asked[unit] = asked(solution_to_run(self._paths[unit]))
+            self._asked[unit] = asked(self._solution(unit))
         return self._asked[unit]
+
+    def _solution(self, unit: str) -> Solution:
+        if unit not in self._read:
+            self._read[unit] = solution_to_run(self._paths[unit])
+        return self._read[unit]
 
     def refuse_lecture(self, unit: str, cells: Sequence[Cell]) -> None:
         """A sentence if this is a lecture, handed in by mistake."""
@@ -336,7 +342,7 @@ def _cluster(address: str) -> Iterator:
 
 def _submit(executor: Executor, job: Job, options: Options) -> Future:
     code = fingerprint.of_all(job.unit)
-    return executor.submit(desks.judged, asdict(job), options.walled, code)
+    return executor.submit(desks.judged, dict(vars(job)), options.walled, code)
 
 
 def _seed(secret: str, student: str, unit: str) -> str:

@@ -19,6 +19,7 @@ from .singularities import borders
 LONGEST_SUM = 2000
 LARGEST = 10**9  # an exponent beyond it is an overflow even for mpmath
 ROUNDING, FLOAT_ROUNDING = 1e-20, 1e-8  # where a condition asks whether two numbers are equal
+SPARE_BITS = 24  # more than 2,000 steps of rounding can touch
 ROUGH = 25  # digits for what is computed by quadrature or extrapolation
 
 Evaluator = Callable[[Mapping[str, Any]], Any]
@@ -62,6 +63,8 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if isinstance(e, sp.MatrixBase):
         entries, shape = [evaluator(x, exact) for x in e.flat()], e.shape
         return lambda v: np.array([x(v) for x in entries]).reshape(shape)
+    if e.func is sp.Pow and e.base.is_Rational and e.exp == -1 and e.base:
+        return _rational(Fraction(int(e.base.q), int(e.base.p)), exact)
     parts = [evaluator(a, exact) for a in e.args]
     if isinstance(e, sp.core.function.AppliedUndef):
         function = name_of(e.func)
@@ -70,7 +73,7 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
     if len(parts) == 2:  # most have two, and sums ask for them often
         one, two = parts
         if e.func is sp.Mul:
-            return lambda v: one(v) * two(v)
+            return (lambda v: -two(v)) if e.args[0] == -1 else lambda v: one(v) * two(v)
         return lambda v: f(one(v), two(v))
     return lambda v: f(*[part(v) for part in parts])
 
@@ -282,6 +285,7 @@ def _sum(e: Any, exact: bool) -> Evaluator:
     term, lo, hi = (evaluator(x, exact or endless) for x in (inside, lo, hi))
     product = isinstance(e, sympy.Product)
     name, kind = name_of(index), mpmath.mpf if exact else np.float64
+    at_once = _geometric(inside, name) if exact and not endless and not product else None
     if endless:
         total = _remembered(
             e, lambda v: _to_infinity(lambda k: term({**v, name: k}), lo(v), hi(v), product)
@@ -296,6 +300,10 @@ def _sum(e: Any, exact: bool) -> Evaluator:
         if last - first > LONGEST_SUM:
             raise OverflowError(f"a sum of {last - first + 1} terms is too long")
         inside = dict(v)
+        if at_once and last > first:
+            total = at_once(term, inside, first, last - first + 1)
+            if total is not None:
+                return total
         terms = (term(_set(inside, name, kind(k))) for k in range(first, last + 1))
         if exact and not product and last >= first:
             return _total(*terms)
@@ -307,6 +315,76 @@ def _sum(e: Any, exact: bool) -> Evaluator:
 def _set(values: dict[str, Any], name: str, k: Any) -> dict[str, Any]:
     values[name] = k
     return values
+
+
+def _geometric(e: Any, name: str) -> Callable | None:
+    """Sums over `name` at once, if the terms are a·b^(k·i + c) with a whole number k.
+
+    They are as exact as if they were added up; None where a power needs a closer look.
+    """
+    import mpmath
+    import sympy
+
+    changing = [f for f in _factors(e) if _has(f, name)]
+    if not all(f.func is sympy.Pow and not _has(f.base, name) for f in changing):
+        return None
+    steps = [_slope(f.exp, name) for f in changing]
+    if None in steps:
+        return None
+    powers = [(evaluator(f.base, True), k) for f, k in zip(changing, steps, strict=True)]
+
+    def total(term: Evaluator, v: dict[str, Any], first: int, count: int) -> Any:
+        one = term(_set(v, name, mpmath.mpf(first)))
+        bases = [base(v) for base, _ in powers]
+        if not all(type(x) is mpmath.mpf and mpmath.isfinite(x) for x in (one, *bases)):
+            return None
+        if any(not b or abs(_magnitude(b)) > 900 for b in bases):
+            return None
+        if _nothing and any(abs(b) <= _nothing for b in bases):
+            return None
+        with mpmath.workprec(mpmath.mp.prec + SPARE_BITS):
+            ratio = math.prod(b**k for b, (_, k) in zip(bases, powers, strict=True))
+            times = _series(ratio, count)
+        if _loss is not None and one:
+            _loss.in_sum([one, one * ratio ** (count - 1)], one * times)
+        return one * times
+
+    return total
+
+
+def _series(ratio: Any, count: int) -> Any:
+    """1 + r + … + r^(count − 1) with all digits, however near r is to 1."""
+    import mpmath
+
+    if ratio == 1:
+        return mpmath.mpf(count)
+    with mpmath.workprec(mpmath.mp.prec + max(0, -_magnitude(ratio - 1))):
+        return (ratio**count - 1) / (ratio - 1)
+
+
+def _factors(e: Any) -> list:
+    import sympy
+
+    return [f for a in e.args for f in _factors(a)] if e.func is sympy.Mul else [e]
+
+
+def _has(e: Any, name: str) -> bool:
+    return any(name_of(s) == name for s in e.free_symbols)
+
+
+def _slope(e: Any, name: str) -> int | None:
+    """The whole number k of k·i + c with the index i; None if it is not of this kind."""
+    import sympy
+
+    if not _has(e, name):
+        return 0
+    if e.func is sympy.Add:
+        slopes = [k for a in e.args if (k := _slope(a, name)) is not None]
+        return sum(slopes) if len(slopes) == len(e.args) else None
+    *numbers, last = sorted(_factors(e), key=lambda f: isinstance(f, sympy.Symbol))
+    if not isinstance(last, sympy.Symbol) or not all(f.is_Integer for f in numbers):
+        return None
+    return math.prod(int(f) for f in numbers)
 
 
 def _remembered(e: Any, evaluate: Evaluator) -> Evaluator:
@@ -411,7 +489,7 @@ def _operations(exact: bool) -> dict[Any, Callable]:
     import mpmath
     import sympy as sp
 
-    mpf, half = mpmath.mpf, mpmath.mpf(0.5)
+    mpf, half, minus_one = mpmath.mpf, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
 
     def power(a: Any, b: Any) -> Any:
         if type(a) is mpf and type(b) is mpf:
@@ -419,7 +497,7 @@ def _operations(exact: bool) -> dict[Any, Callable]:
                 raise ZeroDivisionError
             if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
                 if b._mpf_[2] >= 0:  # a whole number
-                    return a**b
+                    return 1 / a if b._mpf_ == minus_one else a**b
                 return _real_only(mpmath.sqrt(a) if b == half else a**b)
             return _real_only(safe_power(a, b))
         if np.ndim(a) == 2:

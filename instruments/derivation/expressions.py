@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,16 @@ class Expression:
     value: Evaluator
     names: frozenset[str]
     text: str
-    tex: str
+    looks: Callable[[], str]
     precise: Evaluator  # the same from values with mpmath's digits
     sympy: Any = None  # an ordinary SymPy scalar, if it is one: only that can be proved
     borders: tuple = ()  # where it may have no value, or another form
     rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
+
+    @cached_property
+    def tex(self) -> str:
+        """The expression in LaTeX; whoever only judges it never asks."""
+        return self.looks()
 
 
 def bare(source: Any) -> Any:
@@ -119,7 +125,7 @@ class Reader:
         called = getattr(f, "__name__", "f").replace("<lambda>", "f")
         text = without_tex(tex) or f"{called}({', '.join(parameters)})"
         names = frozenset(parameters.values())
-        return Expression(value, names, text, tex or tex_text(text), value)
+        return Expression(value, names, text, lambda: tex or tex_text(text), value)
 
     def _sympy(self, e: Any, tex: str, typed: str = "") -> Expression:
         import sympy
@@ -134,11 +140,15 @@ class Reader:
         for applied in e.atoms(sympy.core.function.AppliedUndef):
             own[applied] = self.symbols[name_of(applied.func)](*applied.args)
         text = self.in_words(typed or str(e))
-        looks = tex or latex(e, self.tex, self.sequences, as_typed=bool(typed))
         scalar = isinstance(e, sympy.Expr) and not e.atoms(sympy.MatrixExpr)
         e_own = e.xreplace(own) if scalar else None
         found = [Border(b.f.xreplace(own), b.hole) for b in borders(e)] if scalar else []
-        value, precise = evaluator(e, self.exact), evaluator(e, exact=True)
+        value = evaluator(e, self.exact)
+        precise = value if self.exact else evaluator(e, exact=True)
+
+        def looks() -> str:
+            return tex or latex(e, self.tex, self.sequences, as_typed=bool(typed))
+
         return Expression(
             value, frozenset(names), text, looks, precise, e_own, tuple(found), is_rough(e)
         )

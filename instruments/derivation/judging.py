@@ -448,22 +448,28 @@ class Derivation:
         return f"proved where {' and '.join(holes)}" if holes else "proved"
 
     def _identity(self, before: Expression, now: Expression, relation: str) -> bool:
-        """Whether SymPy sees it: expand, then cancel; no search."""
+        """Whether SymPy sees it: a numerator that expands to zero, else expand, then cancel."""
         import sympy
 
         sides = [self._in_independents(e.sympy) for e in (before, now)]
         if relation == "≈" or None in sides:
             return False
+        sums = {s: _opened(s.function, s.limits) for e in sides for s in e.atoms(sympy.Sum)}
+        sides = [e.xreplace(sums) for e in sides]
         difference = sides[1] - sides[0] if relation not in "≥>" else sides[0] - sides[1]
         powers = [p.exp for p in difference.atoms(sympy.Pow) if p.exp.is_Integer]
         heavy = difference.has(sympy.Integral, sympy.Derivative, sympy.Limit)
         if heavy or difference.count_ops() > 80 or any(abs(p) > 8 for p in powers):
             return False
         try:
-            difference = sympy.expand(difference)
             if relation != "=":
                 strict = relation in "<>"
-                return sign(difference, self._domains_by_symbol, 1, strict)
+                return sign(sympy.expand(difference), self._domains_by_symbol, 1, strict)
+            if sympy.expand(difference.as_numer_denom()[0]) == 0:
+                return True
+            if sides[0].has(sympy.Sum) != sides[1].has(sympy.Sum):
+                return False  # no sum is carried out here
+            difference = sympy.expand(difference)
             return difference == 0 or (
                 difference.count_ops() < 80 and sympy.cancel(difference) == 0
             )
@@ -538,6 +544,16 @@ def _declared(key: Any, domain: Any) -> list[tuple[str, Domain]]:
     if len(domains) != len(names):
         raise ValueError(f"{key!r} names {len(names)} symbols; {len(domains)} are needed.")
     return list(zip(names, domains, strict=True))
+
+
+def _opened(term: Any, limits: Any) -> Any:
+    """A sum of SymPy's as sums of single terms, with all that no index touches before them."""
+    import sympy
+
+    outside, inside = term.as_independent(*(limit[0] for limit in limits), as_Add=False)
+    if inside.is_Add:
+        return outside * sympy.Add(*(_opened(part, limits) for part in inside.args))
+    return outside * sympy.Sum(inside, *limits)
 
 
 def _trials(count: int) -> str:

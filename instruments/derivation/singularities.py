@@ -174,13 +174,17 @@ def never_zero(f: Any, domains: Mapping[Any, Domain]) -> bool:
     """Whether SymPy decides that f ≠ 0 everywhere; `domains` by symbol."""
     import sympy as sp
 
-    if f.is_nonzero or f.is_positive or f.is_negative or _sums_up(f):
+    if f.is_Symbol and f.is_nonzero:
         return True
     free = f.free_symbols
-    if len(free) == 1 and f.is_polynomial(*free):
+    polynomial = len(free) == 1 and f.is_polynomial(*free)
+    if polynomial:  # quicker than what SymPy can deduce
         (symbol,) = free
-        return not _roots_within(sp.Poly(f, symbol), domains.get(symbol))
-    return any(sign(f, domains, s) for s in (1, -1))
+        if not _roots_within(sp.Poly(f, symbol), domains.get(symbol)):
+            return True
+    if f.is_nonzero or f.is_positive or f.is_negative or _sums_up(f):
+        return True
+    return not polynomial and any(sign(f, domains, s) for s in (1, -1))
 
 
 def _sums_up(f: Any) -> bool:

@@ -92,21 +92,37 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
         return None
     if isinstance(b, Undefined):
         return None if b is UNTRIED else "undefined"
-    if np.shape(squeezed(a)) != np.shape(squeezed(b)):
+    if (_dimensions(a) or _dimensions(b)) and np.shape(squeezed(a)) != np.shape(squeezed(b)):
         return "shape"
-    beyond = gap(relation, a, b) - slack
-    size = rounding * max(peak(a), peak(b))
+    beyond = gap(relation, a, b) - slack if slack else gap(relation, a, b)
+    size = max(peak(a), peak(b))
+    if relation not in "<>" and _is_less_by_far(beyond, size, rounding):
+        return ""
+    size = rounding * size
     fails = beyond >= -size if relation in "<>" else beyond > size
     return "value" if fails else ""
 
 
+def _is_less_by_far(x: Any, size: Any, rounding: float) -> bool:
+    """Whether x < size · rounding, told by the powers of two alone; False where they are near."""
+    if not rounding or {type(x).__name__, type(size).__name__} != {"mpf"}:
+        return False
+    return not x or _power(x) < _power(size) + math.frexp(rounding)[1] - 2
+
+
 def gap(relation: str, a: Any, b: Any) -> Any:
     """How far the relation is from holding."""
-    difference = squeezed(a) - squeezed(b) if np.ndim(a) or np.ndim(b) else a - b
+    arrays = _dimensions(a) or _dimensions(b)
+    difference = squeezed(a) - squeezed(b) if arrays else a - b
     if relation in "≤≥<>":
         signed = difference if relation in "≤<" else -difference
-        return signed if np.ndim(signed) == 0 else max(np.ravel(signed), default=-np.inf)
+        return signed if not _dimensions(signed) else max(np.ravel(signed), default=-np.inf)
     return peak(difference)
+
+
+def _dimensions(value: Any) -> int:
+    """As np.ndim, which asks longer what a number is."""
+    return value.ndim if isinstance(value, np.ndarray) else 0
 
 
 def squeezed(value: Any) -> Any:
@@ -118,7 +134,7 @@ def squeezed(value: Any) -> Any:
 
 def peak(value: Any) -> Any:
     """The largest absolute value."""
-    if np.ndim(value) == 0:
+    if not _dimensions(value):
         return abs(value)
     if value.dtype == object:
         return max(np.abs(value).flat, default=0.0)
