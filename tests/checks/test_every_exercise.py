@@ -129,11 +129,12 @@ def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(exercise, mis
         assert seen.shown == ("", "") or seen.shown[0] != seen.shown[1]
 
 
-@each_misconception
-def test_an_explanation_is_whole_sentences_on_one_line(exercise, misconception):
-    assert misconception.explanation.isprintable()
-    assert misconception.explanation.endswith((".", "?"))
-    assert not misconception.name.endswith(".")
+@each_exercise
+def test_an_explanation_is_whole_sentences_on_one_line(exercise):
+    for known in exercise.misconceptions:
+        assert known.explanation.isprintable(), known.name
+        assert known.explanation.endswith((".", "?")), known.name
+        assert not known.name.endswith("."), known.name
 
 
 # -- answers that are none -------------------------------------------------------------------------
