@@ -74,10 +74,13 @@ class WarmProvisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel of that command."""
-        place = os.environ.get(SOCKET)
-        if not place or cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:
+        place, ours = os.environ.get(SOCKET), [sys.executable, "-m", "ipykernel_launcher"]
+        if not place or cmd[:3] != ours:
             return await super().launch_kernel(cmd, **kwargs)
-        kernel: Any = Forked(place, cmd[3:], **kwargs)
+        try:
+            kernel: Any = Forked(place, cmd[3:], **kwargs)
+        except OSError:  # the warm process has died
+            return await super().launch_kernel(cmd, **kwargs)
         self.process = kernel
         self.pid = self.pgid = kernel.pid  # it leads a session of its own
         self.cwd = kwargs.get("cwd", Path.cwd())
@@ -98,8 +101,10 @@ class Forked:
             ask.connect(place)
             socket.send_fds(ask, [len(order).to_bytes(8)], fds)
             ask.sendall(order)
-            answer, (self._handle,), *_ = socket.recv_fds(ask, 8, 1)
-        self.pid = int.from_bytes(answer)
+            answer, handles, *_ = socket.recv_fds(ask, 8, 1)
+        if not handles:
+            raise ConnectionError("it died before it answered")
+        self.pid, (self._handle,) = int.from_bytes(answer), handles
 
     def poll(self) -> int | None:
         """None as long as it lives. How it ended is known to its parent alone."""

@@ -87,23 +87,29 @@ def test_its_end_is_noticed(folder):
     manager.cleanup_resources()
 
 
-def test_another_kernel_than_this_python_starts_as_ever(folder):
+def started(**options) -> tuple:
+    """A manager with a kernel that was started as told, and its client."""
     manager = KernelManager()
-    manager.kernel_spec.argv = [
-        sys.executable,
-        "-I",
-        "-m",
-        "ipykernel_launcher",
-        "-f",
-        "{connection_file}",
-    ]
-    manager.start_kernel(cwd=str(folder))
+    manager.kernel_spec.argv = options.pop("argv", manager.kernel_spec.argv)
+    manager.start_kernel(**options)
     client = manager.blocking_client()
     client.start_channels()
     client.wait_for_ready(timeout=120)
-    assert said((manager, client), "import sys; print('sympy' in sys.modules)") == "False\n"
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    return manager, client
+
+
+def test_another_kernel_than_this_python_or_without_a_warm_process_starts_as_ever(
+    folder, monkeypatch
+):
+    other = [sys.executable, "-I", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    kernels = [started(cwd=str(folder), argv=other)]
+    monkeypatch.setenv(SOCKET, str(folder / "nobody"))  # as if it had died
+    kernels.append(started(cwd=str(folder)))
+    for manager, client in kernels:
+        loaded = said((manager, client), "import sys; print('sympy' in sys.modules)")
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+        assert loaded == "False\n"
 
 
 def test_the_warm_process_and_its_socket_end_with_the_block(monkeypatch):
