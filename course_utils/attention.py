@@ -116,15 +116,14 @@ def trigonometric_features(X: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """m rows that are N(0, I) one by one, and orthogonal within each block of d."""
-    blocks = [_random_rotation(d, rng) for _ in range(-(-m // d))]
-    lengths = np.linalg.norm(rng.normal(size=(m, d)), axis=1, keepdims=True)
-    return np.concatenate(blocks)[:m] * lengths
+    rows = _random_rotations(-(-m // d), d, rng).reshape(-1, d)[:m]
+    return rows * np.linalg.norm(rng.normal(size=(m, d)), axis=1, keepdims=True)
 
 
-def _random_rotation(d: int, rng: np.random.Generator) -> np.ndarray:
-    """An orthogonal matrix, every one equally likely (the signs of R make it so)."""
-    q, r = np.linalg.qr(rng.normal(size=(d, d)))
-    return q * np.sign(np.diag(r))
+def _random_rotations(count: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Orthogonal matrices, every one equally likely (the signs of R make it so)."""
+    q, r = np.linalg.qr(rng.normal(size=(count, d, d)))
+    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None]
 
 
 # -- causal linear attention, parallel and as a recurrence (unit 10) ------------------------------
