@@ -127,11 +127,11 @@ def _with_more(name: str, more: float) -> dict[str, np.ndarray]:
     return {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
 
 
-def changes_its_mind(line: Line) -> bool:
-    """Does a line treat matrices otherwise that are softmaxes up to some rounding?
+def has_no_slope(line: Line) -> bool:
+    """Does a line round, or ask whether it is given a softmax?
 
     A formula has one slope: what it changes for a little more of S, or of T, it changes for a
-    tiny bit more in proportion.
+    tiny bit more in proportion. What is not finite has none either, and is told otherwise.
     """
     steps = (1e-12, 1e-7, 1e-3)
     moved = [[_with_more(name, more) for more in steps] for name in SOFTMAX]
@@ -140,7 +140,7 @@ def changes_its_mind(line: Line) -> bool:
     for places in moved:
         there = [line_at(line, place) for place in places]
         slopes = [(value - here) / more for value, more in zip(there, steps, strict=True)]
-        if not np.allclose(slopes, slopes[-1], rtol=0.05, atol=0.05):
+        if np.isfinite(slopes).all() and not np.allclose(slopes, slopes[-1], rtol=0.05, atol=0.05):
             return True
     return False
 
@@ -150,8 +150,11 @@ def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive line by line that every row of softmax_row(Q) softmax_col(K)ᵀ sums to 1."""
     lines = [as_vector(line) for line in lines]
     for number, line in enumerate(lines, start=1):
-        if changes_its_mind(line):
-            return wrong(f"Line {number} asks whether it is given a softmax; a line is a formula.")
+        if has_no_slope(line):
+            return wrong(
+                f"Line {number} does not follow when S or T changes by a little, as a formula "
+                "does: a line neither rounds nor asks what it is given."
+            )
     report = row_sums(lines, "S", "T")
     return judge_steps(report, lines, ONE_FACT_AT_A_TIME, 2, "Each uses at most one of two facts.")
 

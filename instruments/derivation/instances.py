@@ -18,7 +18,7 @@ from .domains import EVERY_CORNER, Domain, Values
 from .evaluation import number, watched, zero_is
 from .expressions import Expression
 from .precise import Digits, precise
-from .values import UNTRIED, Undefined, computed, gap, mismatch, peak
+from .values import RAISED, UNTRIED, Undefined, computed, gap, mismatch, peak
 
 DIGITS = 50  # for scalars, at a first look
 LOOK_AGAIN = ((60, 90), (400, 450))  # a mismatch counts if both of a pair find the same
@@ -27,6 +27,7 @@ SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is 
 FEW_OF = 6  # every sixth instance is enough for what takes long
 ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
 IN_A_PROGRAM = 1e-13  # relative to the largest number on the way: 0.1 is not one tenth there
+TAME = 10  # numbers up to here are no reason for an overflow
 NOTHING = "1e-40"  # where a divisor vanishes by construction, this is zero
 
 
@@ -283,8 +284,8 @@ class Instances:
         found = [computed(e.value, values) for e in expressions]
         kind = self.mismatch(relation, expressions, found)
         if kind != "value":
-            sure = kind == "undefined" and isinstance(found[1], Undefined) and found[1].sure
-            return Trial(kind, found[0], found[1], values) if kind == "shape" or sure else None
+            sure = kind == "shape" or (kind == "undefined" and _is_sure(found[1], values))
+            return Trial(kind, found[0], found[1], values) if sure else None
         rng, spread = Random(0), 0.0
         nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(6)]
         moved = [self._complete(one) for one in nudged]
@@ -295,8 +296,7 @@ class Instances:
                 return None
             spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
         beyond = gap(relation, *found[:2])
-        sure = beyond > 100 * spread and beyond > 1e-8 * max(peak(found[0]), peak(found[1]))
-        return Trial("value", found[0], found[1], values) if sure else None
+        return Trial("value", found[0], found[1], values) if beyond > 100 * spread else None
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
         """The values of a counterexample: those drawn as they were, the givens as computed."""
@@ -336,6 +336,12 @@ def _fine(expression: Expression, exact: bool) -> Callable:
 def _is_blind(found: list) -> bool:
     """Is there a value that mpmath's digits could not be had of?"""
     return any(isinstance(x, Undefined) and not x.sure for x in found)
+
+
+def _is_sure(nothing: Undefined, values: Mapping[str, Any]) -> bool:
+    """Has a line no value in floats for a reason of its own, or may numbers be too large for it?"""
+    numbers = [v for v in values.values() if not callable(v)]
+    return nothing.sure or nothing.reason == RAISED or max(map(peak, numbers), default=0) <= TAME
 
 
 def _ask_ahead(expressions: list[Expression], complete: list) -> None:

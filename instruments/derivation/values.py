@@ -23,6 +23,8 @@ class Undefined(NamedTuple):
     sure: bool = True
 
 
+RAISED = "raises an error"
+LIMITS = {"OverflowError", "MemoryError", "RecursionError", "TooSlow", "WireError"}  # a machine's
 UNTRIED = Undefined("was not tried", "it was not tried.", sure=False)
 
 
@@ -36,8 +38,9 @@ def computed(evaluate: Callable, values: Mapping[str, Any] | Undefined) -> Any:
     except (ZeroDivisionError, np.linalg.LinAlgError):
         return Undefined("is not defined", "it divides by zero everywhere.")
     except Exception as trouble:
-        why = f"{type(trouble).__name__}: {trouble}"
-        return Undefined("cannot be computed", f"it cannot be computed ({why}).", sure=False)
+        kind = type(trouble).__name__
+        why = f"it cannot be computed ({kind}: {trouble})."
+        return Undefined(RAISED if kind not in LIMITS else "cannot be computed", why, sure=False)
 
 
 def _real(value: Any) -> Any:
