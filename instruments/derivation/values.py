@@ -23,8 +23,6 @@ class Undefined(NamedTuple):
     sure: bool = True
 
 
-RAISED = "raises an error"
-LIMITS = {"OverflowError", "MemoryError", "RecursionError", "TooSlow", "WireError"}  # a machine's
 UNTRIED = Undefined("was not tried", "it was not tried.", sure=False)
 
 
@@ -38,9 +36,8 @@ def computed(evaluate: Callable, values: Mapping[str, Any] | Undefined) -> Any:
     except (ZeroDivisionError, np.linalg.LinAlgError):
         return Undefined("is not defined", "it divides by zero everywhere.")
     except Exception as trouble:
-        kind = type(trouble).__name__
-        why = f"it cannot be computed ({kind}: {trouble})."
-        return Undefined(RAISED if kind not in LIMITS else "cannot be computed", why, sure=False)
+        why = f"{type(trouble).__name__}: {trouble}"
+        return Undefined("cannot be computed", f"it cannot be computed ({why}).", sure=False)
 
 
 def _real(value: Any) -> Any:
