@@ -972,9 +972,17 @@ def any_model(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
     """A small model, its weights, and numbers u for a picture."""
     m, heads, blocks = (int(rng.integers(1, high)) for high in (5, 4, 4))
     levels, length = int(rng.integers(2, 6)), int(rng.integers(2, 7))
-    model = Model("linear", heads * m, heads, blocks, levels, length)
+    return _weighed(Model("linear", heads * m, heads, blocks, levels, length), rng)
+
+
+def whole_picture(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
+    """One block for as many pixels as a digit has."""
+    return _weighed(Model("linear", width=6, heads=2, blocks=1, levels=3, length=64), rng)
+
+
+def _weighed(model: Model, rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
     theta = model.draw(int(rng.integers(10**6))) + 0.1 * rng.normal(size=model.size)
-    return model, theta.round(3), rng.random(length).round(3)
+    return model, theta.round(3), rng.random(model.length).round(3)
 
 
 def _drawn(seed: int, **sizes: int) -> tuple[Model, np.ndarray, np.ndarray]:
@@ -1052,7 +1060,7 @@ def fixed_state(
     start: Annotated[FunctionAnswer, Function()], step: Annotated[FunctionAnswer, Function()]
 ) -> Verdict:
     """Write the trained transformer as an RNN: a state of fixed size, one pixel at a time."""
-    for case in cases(FIRST_MODELS, any_model, fresh=5):
+    for case in cases(FIRST_MODELS, *[any_model] * 4, whole_picture, fresh=5):
         if verdict := _written(start, step, case):
             return verdict
     if verdict := _written(start, step, FIRST_MODELS[1]):  # a second picture begins anew
