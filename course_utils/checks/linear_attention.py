@@ -777,15 +777,15 @@ FIRST_FEATURES = [
 ]
 
 
-def _some(rng: np.random.Generator) -> list[int]:
+def _some(rng: np.random.Generator, least: int = 1) -> list[int]:
     """n, d and l; there are always others."""
-    n, d, width = sizes(rng, 3, high=25)
+    n, d, width = sizes(rng, 3, least, 25)
     return [max(n, 2), d, width]
 
 
-def any_features(rng: np.random.Generator) -> tuple:
+def any_features(rng: np.random.Generator, least: int = 1) -> tuple:
     """Tokens of any shapes, and one of the positive feature maps."""
-    n, d, width = _some(rng)
+    n, d, width = _some(rng, least)
     phi = [elu_plus_one, exp_features, one_feature][rng.integers(3)]
     return numbers(rng, n, d, largest=4), numbers(rng, n, d), numbers(rng, n, width), phi
 
@@ -816,7 +816,7 @@ def linear(
     ],
 ) -> Verdict:
     """Write attention to all other tokens with similarity φ(q)ᵀφ(k), with a cost linear in n."""
-    draws = any_features, signed_features
+    draws = any_features, signed_features, functools.partial(any_features, least=17)
     if verdict := off(linear_attention, others_by_definition, FIRST_FEATURES, *draws):
         return verdict
     return judge_linear(linear_attention, tokens_and_phi, _phi_weights_first)
@@ -1066,9 +1066,9 @@ def windowed_by_definition(
     return np.array(rows)
 
 
-def any_window(rng: np.random.Generator) -> tuple:
+def any_window(rng: np.random.Generator, least: int = 1) -> tuple:
     """Tokens of any shapes with positive features, and a window of any width."""
-    n, d, width = sizes(rng, 3, high=25)
+    n, d, width = sizes(rng, 3, least, 25)
     phi = [elu_plus_one, exp_features][rng.integers(2)]
     Q, K = numbers(rng, n, d), numbers(rng, n, d)
     return Q, K, numbers(rng, n, width), phi, int(rng.integers(1, n + 3))
@@ -1089,8 +1089,8 @@ def windowed(
     ],
 ) -> Verdict:
     """Write linear attention in which a token sees the last w tokens, at a cost free of w."""
-    each = asks(windowed_attention)
-    first, fresh = cases(WINDOWED, ahead=each), cases([], any_window, ahead=each)
+    each, draws = asks(windowed_attention), (any_window, functools.partial(any_window, least=17))
+    first, fresh = cases(WINDOWED, ahead=each), cases([], *draws, ahead=each)
     for tolerance, given in ((None, first), (SINGLE, fresh)):
         for arrays in given:
             found = windowed_attention.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
