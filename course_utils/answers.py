@@ -699,8 +699,7 @@ class Steps:
                     f"{name} has the parameter {parameter[:40]}; a line may use "
                     f"{', '.join(self.quantities)}, as in `{self.example}`."
                 )
-        value = FunctionAnswer(lambda: line_at(line, self.quantities), name, runs=[line])()
-        if real_array(value) is None:
+        if real_array(line_at(line, self.quantities, name)) is None:
             raise Unreadable(f"{name} does not come to an array of numbers.")
 
     def same(self, a: list[Callable[..., Any]], b: list[Callable[..., Any]]) -> bool:
@@ -708,13 +707,9 @@ class Steps:
         return False
 
 
-def line_at(line: Callable[..., Any], quantities: Mapping[str, Any]) -> Any:
+def line_at(line: Callable[..., Any], quantities: Mapping[str, Any], name: str = "A line") -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
-    try:
-        with students_code(line):
-            return line(*map(copied, _used(line, quantities)))
-    except Spared as why:
-        raise Unreadable(str(why)) from None
+    return FunctionAnswer(line, name)(*_used(line, quantities))
 
 
 def line_ahead(line: Callable[..., Any], places: Iterable[Mapping[str, Any]]) -> None:

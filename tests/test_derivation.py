@@ -1,5 +1,6 @@
 """The instrument that checks algebra line by line: what it finds, what it passes, what it shows."""
 
+import math
 import random
 import subprocess
 import sys
@@ -740,6 +741,39 @@ def test_a_malformed_line_is_refused_with_a_sentence():
 
 def test_a_function_may_have_parameters_of_its_own_with_defaults():
     assert one_step("3*x", "=", lambda x, k=3: k * x, x=real).holds
+
+
+def for_few(v):
+    return v + v if len(v) < 4 else v[99] + v
+
+
+def nan_for_many(v):
+    return 2 * v if len(v) < 4 else np.full(len(v), np.nan)
+
+
+@pytest.mark.parametrize("line", [for_few, nan_for_many])
+def test_a_function_without_a_value_at_plain_numbers_is_a_false_line(line):
+    report = Derivation(lambda v: 2 * v, [("=", line, "")], where={"v": vector("n")}).check()
+    assert report.first_false == 0
+    assert "the line before is" in report.sentence
+
+
+def test_a_function_that_overflows_at_large_numbers_alone_is_not_refuted():
+    def by_floats(v):
+        return np.array([math.log(math.exp(float(x))) for x in v])
+
+    report = Derivation(lambda v: 1.0 * v, [("=", by_floats, "")], where={"v": vector("n")}).check()
+    assert report.first_false is None
+
+
+def test_a_function_in_floats_alone_is_refuted_by_as_small_a_difference_as_one_with_digits():
+    def in_floats(v):
+        return v.astype(float) * (1 + 1e-10)
+
+    for line in (in_floats, lambda v: v * (1 + 1e-10)):
+        lines = [("=", line, "")]
+        report = Derivation(lambda v: 1.0 * v, lines, where={"v": vector("n")}).check()
+        assert report.first_false == 0
 
 
 def test_a_function_gets_sequences_of_plain_floats():

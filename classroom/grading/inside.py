@@ -205,10 +205,10 @@ class TimedPeer(Peer):
             asked = mark(handle, args, {})
             self._begin_call()
             what, result = tried(self._run, function, list(map(plainly, args)), {})
-            result = plainly(result) if what == "value" else result
-            made.append((asked, what, result))
+            made.append((asked, what, result))  # as it is, if the loop cannot go on with it
             if what != "value":
                 raise WireError("there is no value to go on with")
+            made[-1] = asked, what, plainly(result)
             return plainly(result)
 
         return call

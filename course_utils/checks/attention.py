@@ -1372,12 +1372,18 @@ def any_pack(rng: np.random.Generator) -> list[int]:
     return [int(length) for length in rng.integers(1, 6, rng.integers(2, 6))]
 
 
+def many_packed(rng: np.random.Generator) -> list[int]:
+    """Many short texts, and a long one among them."""
+    return [*map(int, rng.integers(1, 4, rng.integers(8, 12))), int(rng.integers(12, 20)), 1]
+
+
 @exercise("4.10", points=2, transfer=True)
 def packed_mask(
     packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
 ) -> Verdict:
     """Write a function of the lengths of packed texts that returns their causal mask."""
-    for lengths in cases(PACKED, any_pack, ahead=asks(packed_mask, lambda n: [(packed_mask, n)])):
+    draws, each = (any_pack, many_packed), asks(packed_mask, lambda n: [(packed_mask, n)])
+    for lengths in cases(PACKED, *draws, ahead=each):
         total = sum(lengths)
         mask = packed_mask.array(lengths, shape=(total, total)) != 0
         Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
@@ -1443,9 +1449,9 @@ def _inverted(lengths):
 Additive = tuple[np.ndarray, ...]  # Q, K, V, A, B and u
 
 
-def any_additive(rng: np.random.Generator, least: int = 1) -> Additive:
+def any_additive(rng: np.random.Generator, least: int = 1, most: int = 12) -> Additive:
     """All sizes different: queries and keys need not even be of the same width."""
-    n, k, m, width, p, other = sizes(rng, 6, least, 12)
+    n, k, m, width, p, other = sizes(rng, 6, least, most)
     shapes = [(n, m), (k, other), (k, width), (p, m), (p, other), (p,)]
     return tuple(numbers(rng, *shape, largest=1.5) for shape in shapes)
 
@@ -1458,7 +1464,7 @@ def additive_attention(
     additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)],
 ) -> Verdict:
     """Write attention whose scores are uᵀ tanh(A q + B k), for all queries at once."""
-    draws = any_additive, partial(any_additive, least=3)
+    draws = any_additive, partial(any_additive, least=9, most=24)
     for Q, K, V, A, B, u in cases(ADDITIVE, *draws, ahead=asks(additive_attention)):
         answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
         for i, q in enumerate(Q):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -91,9 +91,9 @@ LOGITS: list[Arrays] = [
 ]
 
 
-def any_logits(rng: np.random.Generator) -> Arrays:
+def any_logits(rng: np.random.Generator, least: int = 1) -> Arrays:
     """Logits of any size, moderate ones."""
-    n, levels = sizes(rng, 2, high=20)
+    n, levels = sizes(rng, 2, least, 24)
     return numbers(rng, n, levels, largest=3), rng.integers(0, levels, n)
 
 
@@ -108,7 +108,7 @@ def entropy_gradient(
     d_logits: Annotated[FunctionAnswer, Function(samples=LOGITS)],
 ) -> Verdict:
     """Write the gradient of the mean cross-entropy by the logits, for n rows of them."""
-    for Z, y in cases(LOGITS, any_logits, any_logits, large_logits):
+    for Z, y in cases(LOGITS, any_logits, partial(any_logits, least=17), large_logits):
         answer = d_logits.array(Z, y, shape=Z.shape)
         at = f"With the logits {show(Z)} and the true levels {show(y)}"
         if verdict := off(entropy_slopes(Z, y), answer, at=at, what="the gradient"):
@@ -203,14 +203,15 @@ def normed_rows(X: np.ndarray) -> np.ndarray:
     return centered / np.sqrt((centered**2).mean(axis=-1, keepdims=True) + EPSILON)
 
 
-def spread_rows(rng: np.random.Generator) -> Arrays:
+def spread_rows(rng: np.random.Generator, least: int = 1, most: int = 12) -> Arrays:
     """Rows whose entries are not all alike, of any size; now and then small or large."""
-    n, d = sizes(rng, 2, high=12)
+    n, d = sizes(rng, 2, least, most)
     X = rng.normal(size=(n, d + 2)).round(2)
     X[:, 0] += 3
     return X * magnitude(rng, 0.01, 100), numbers(rng, d + 2), numbers(rng, n, d + 2)
 
 
+MANY_ROWS = partial(spread_rows, least=17, most=24)
 NORM: list[Arrays] = [
     (np.array([[1.0, 2.0, 6.0]]), np.array([1.0, 1.0, 1.0]), np.array([[1.0, 0.0, 0.0]])),
     (
@@ -236,7 +237,7 @@ def norm_gradient(
 
 @norm_gradient.part("By the input", points=2)
 def _by_input(d_x: FunctionAnswer) -> Verdict:
-    for X, gain, G in cases(NORM, spread_rows):
+    for X, gain, G in cases(NORM, *[spread_rows] * 5, MANY_ROWS):
         answer = d_x.array(X, gain, G, shape=X.shape)
         measured = slopes(_loss_of_norm, [X, gain, G], 0)
         at = f"with X = {show(X)}, the gain {show(gain)} and G = {show(G)}"
@@ -247,7 +248,7 @@ def _by_input(d_x: FunctionAnswer) -> Verdict:
 
 @norm_gradient.part("By the gain")
 def _by_gain(d_gain: FunctionAnswer) -> Verdict:
-    for X, gain, G in cases(NORM, spread_rows):
+    for X, gain, G in cases(NORM, *[spread_rows] * 5, MANY_ROWS):
         answer = d_gain.array(X, G, shape=gain.shape)
         measured = slopes(_loss_of_norm, [X, gain, G], 1)
         if verdict := off(measured, answer, at=f"with X = {show(X)} and G = {show(G)}"):
@@ -371,9 +372,9 @@ def attended(Q: np.ndarray, K: np.ndarray, V: np.ndarray, gamma: float) -> np.nd
     return np.array(rows)
 
 
-def any_features(rng: np.random.Generator) -> tuple:
+def any_features(rng: np.random.Generator, tokens: int = 0) -> tuple:
     """Features above zero, values and a gradient, every size another, and how fast they fade."""
-    n, m, width = sizes(rng, 3, high=9)
+    n, m, width = (tokens, 2, 3) if tokens else sizes(rng, 3, high=9)
     Q, K = (rng.uniform(0.2, 3, (n, m)).round(2) for _ in range(2))
     gamma = float(rng.choice([0.3, 0.5, 0.8, 0.95, 1.0]))
     return Q, K, numbers(rng, n, width), numbers(rng, n, width), gamma
@@ -417,7 +418,7 @@ def _loss_of_attention(
 
 
 def _attention_slopes(answer: FunctionAnswer, position: int) -> Verdict:
-    for Q, K, V, G, gamma in cases(FEATURES, any_features):
+    for Q, K, V, G, gamma in cases(FEATURES, *[any_features] * 5, partial(any_features, tokens=20)):
         arrays = [Q, K, V, G, gamma]
         found = answer.array(*arrays, shape=arrays[position].shape)
         at = f"with Q = {show(Q)}, K = {show(K)}, V = {show(V)}, G = {show(G)} and γ = {gamma}"
@@ -571,9 +572,9 @@ def softmax_slopes(arrays: Arrays) -> list[Slopes]:
     return [slopes(loss, arrays, position) for position in range(3)]
 
 
-def any_attention(rng: np.random.Generator) -> Arrays:
+def any_attention(rng: np.random.Generator, tokens: int = 0) -> Arrays:
     """Queries, as many keys, values and a gradient, every size another."""
-    n, m, width = sizes(rng, 3, low=2, high=8)
+    n, m, width = (tokens, 3, 2) if tokens else sizes(rng, 3, low=2, high=8)
     return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width), numbers(rng, n, width)
 
 
@@ -610,7 +611,7 @@ def _line(student: str, line: float) -> Verdict:
 
 @planted_bug.part("The repair")
 def _repair(repaired: FunctionAnswer) -> Verdict:
-    for Q, K, V, G in cases([PAGE], any_attention):
+    for Q, K, V, G in cases([PAGE], *[any_attention] * 5, partial(any_attention, tokens=20)):
         result = repaired(Q, K, V, G)
         call = repaired.call(Q, K, V, G)
         if not isinstance(result, tuple | list) or len(result) != 3:
@@ -972,9 +973,17 @@ def any_model(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
     """A small model, its weights, and numbers u for a picture."""
     m, heads, blocks = (int(rng.integers(1, high)) for high in (5, 4, 4))
     levels, length = int(rng.integers(2, 6)), int(rng.integers(2, 7))
-    model = Model("linear", heads * m, heads, blocks, levels, length)
+    return _weighed(Model("linear", heads * m, heads, blocks, levels, length), rng)
+
+
+def whole_picture(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
+    """One block for as many pixels as a digit has."""
+    return _weighed(Model("linear", width=6, heads=2, blocks=1, levels=3, length=64), rng)
+
+
+def _weighed(model: Model, rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
     theta = model.draw(int(rng.integers(10**6))) + 0.1 * rng.normal(size=model.size)
-    return model, theta.round(3), rng.random(length).round(3)
+    return model, theta.round(3), rng.random(model.length).round(3)
 
 
 def _drawn(seed: int, **sizes: int) -> tuple[Model, np.ndarray, np.ndarray]:
@@ -1052,7 +1061,7 @@ def fixed_state(
     start: Annotated[FunctionAnswer, Function()], step: Annotated[FunctionAnswer, Function()]
 ) -> Verdict:
     """Write the trained transformer as an RNN: a state of fixed size, one pixel at a time."""
-    for case in cases(FIRST_MODELS, any_model, fresh=5):
+    for case in cases(FIRST_MODELS, *[any_model] * 4, whole_picture, fresh=5):
         if verdict := _written(start, step, case):
             return verdict
     if verdict := _written(start, step, FIRST_MODELS[1]):  # a second picture begins anew

@@ -1130,7 +1130,7 @@ def gated_jacobian(
     gated_jacobian: Annotated[FunctionAnswer, Function(samples=GATED[1:])],
 ) -> Verdict:
     """Write a function of h, W_f, x_f, W_c and x_c that returns the Jacobian of one gated step."""
-    draws = any_gated, partial(any_gated, units=3)
+    draws = any_gated, partial(any_gated, units=17, most=24)
     for h, W_f, x_f, W_c, x_c in cases(GATED, *draws, ahead=asks(gated_jacobian)):
         answer = gated_jacobian.array(h, W_f, x_f, W_c, x_c, shape=W_f.shape)
         seen = finite_differences(
@@ -1363,7 +1363,7 @@ def residuals() -> list[Residual]:
 def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
     """Is no run beyond this bound, and one of those with a symmetric W on it?"""
     loose = None
-    draws = any_residual, partial(any_residual, units=3)
+    draws = any_residual, partial(any_residual, units=17, most=24)
     each = asks(bound, lambda case: [(bound, *case[:4])])
     for case in cases(residuals(), *draws, ahead=each):
         W, gamma, a, T = case[:4]

@@ -92,8 +92,8 @@ def large_text(rng: np.random.Generator) -> Text:
 
 
 def long_text(rng: np.random.Generator) -> Text:
-    """A text that is longer than any chunk."""
-    n = int(rng.integers(65, 90))
+    """A text that is longer than any chunk or window."""
+    n = int(rng.integers(257, 270))
     return numbers(rng, n, 2), numbers(rng, n, 2), numbers(rng, n, 3)
 
 
@@ -104,8 +104,14 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
-    texts = cases(SMALL, any_text, large_text, long_text, ahead=asks(causal_linear_attention))
-    for k, (Q, K, V) in enumerate(texts):
+
+    def calls(text: Text) -> list[tuple]:
+        twice = [text, _last_changed(text)] if any(text is small for small in SMALL) else [text]
+        return [(causal_linear_attention, *one) for one in twice]
+
+    draws = *[any_text, large_text] * 2, any_text, long_text
+    each = asks(causal_linear_attention, calls)
+    for k, (Q, K, V) in enumerate(cases(SMALL, *draws, ahead=each)):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
         at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}"
         tolerance = None if k < len(SMALL) else SINGLE
@@ -239,12 +245,17 @@ def _without_features(Q, K, V):
     return A @ V / A.sum(axis=1, keepdims=True)
 
 
-def _leak(answer: FunctionAnswer, arrays: Text, before: np.ndarray) -> Verdict | None:
-    """A refutation if an earlier row moves when the last token changes, else nothing."""
+def _last_changed(arrays: Text) -> list[np.ndarray]:
+    """The same text, with 1 added to q, k and v of its last token."""
     changed = [array.copy() for array in arrays]
     for array in changed:
         array[-1] += 1.0
-    after = answer.array(*changed, shape=before.shape)
+    return changed
+
+
+def _leak(answer: FunctionAnswer, arrays: Text, before: np.ndarray) -> Verdict | None:
+    """A refutation if an earlier row moves when the last token changes, else nothing."""
+    after = answer.array(*_last_changed(arrays), shape=before.shape)
     for i in range(len(before) - 1):
         if not close(before[i], after[i]):
             was, became = show_apart(before[i], after[i])
@@ -1177,9 +1188,14 @@ def strong_gates(rng: np.random.Generator) -> np.ndarray:
     return g
 
 
-def _forgets(decay: FunctionAnswer, *gates: Any, fresh: int = 6) -> Verdict | None:
+def open_gates(rng: np.random.Generator) -> np.ndarray:
+    """A text that is longer than any window, of which little is forgotten."""
+    return rng.choice([0.98, 0.99, 1.0], int(rng.integers(129, 140)))
+
+
+def _forgets(decay: FunctionAnswer, pencil: list, *draws: Callable) -> Verdict | None:
     """A refutation at the first text whose weights are not those of the recurrence."""
-    for g in cases(gates[0], gates[1], fresh=fresh):
+    for g in cases(pencil, *draws, fresh=len(draws)):
         n = len(g)
         at = f"With the gates {show(g)}" if n <= 6 else f"With {n} gates, the first {show(g[:4])},"
         if verdict := differs(decay_by_recurrence(g), decay.array(g, shape=(n, n)), at=at):
@@ -1192,13 +1208,13 @@ def forgetting(
     decay: Annotated[FunctionAnswer, Function(samples=[(g,) for g in GATES])],
 ) -> Verdict:
     """Write the n×n weights D with which (QKᵀ∘D)V is what a state with gates returns."""
-    if verdict := _forgets(decay, GATES, any_gates):
+    if verdict := _forgets(decay, GATES, *[any_gates] * 5, open_gates):
         return verdict
     says = "For gates of moderate size the weights are right."
     shut = [np.array([0.5, 0.0, 0.5])]
 
     def rest() -> Verdict:
-        found = _forgets(decay, shut, strong_gates, fresh=3)
+        found = _forgets(decay, shut, *[strong_gates] * 3)
         return found or right("The weights are those of the recurrence, also where a gate is shut.")
 
     return keeping(2, says, rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -832,9 +833,9 @@ def by_logarithms(C: np.ndarray, p: Any, q: Any, epsilon: float, rounds: int) ->
     return np.exp(log_P)
 
 
-def any_costs(rng: np.random.Generator) -> Smooth:
+def any_costs(rng: np.random.Generator, least: int = 1) -> Smooth:
     """Costs of any kind and sign, moderate against ε, and a few rounds."""
-    m, n = sizes(rng, 2, high=20)
+    m, n = sizes(rng, 2, least, 20)
     p, q = rng.dirichlet(np.full(m, 3.0)) + 0.01, rng.dirichlet(np.full(n, 3.0)) + 0.01
     total = magnitude(rng, 0.1, 100)
     p, q, unit = p / p.sum() * total, q / q.sum() * total, magnitude(rng, 0.1, 10)
@@ -862,9 +863,8 @@ def _scaled_as_defined(sinkhorn: FunctionAnswer, instance: Smooth) -> Verdict | 
 
 
 def _always(sinkhorn: FunctionAnswer) -> Verdict:
-    for instance in cases(
-        [*FEW_ROUNDS, *STEEP], any_costs, steep_costs, fresh=8, ahead=asks(sinkhorn)
-    ):
+    draws = any_costs, steep_costs, partial(any_costs, least=17)
+    for instance in cases([*FEW_ROUNDS, *STEEP], *draws, fresh=9, ahead=asks(sinkhorn)):
         if verdict := _scaled_as_defined(sinkhorn, instance):
             return verdict
     C, p, q, epsilon, _ = SMOOTH[1]
@@ -1024,7 +1024,17 @@ def around(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray, length: f
 
 def any_round(rng: np.random.Generator) -> Circle:
     """Whole masses at whole places of a circle, in no order; some places occur twice."""
-    m, n, length = int(rng.integers(1, 7)), int(rng.integers(1, 7)), int(rng.integers(8, 40))
+    return _round(rng, *rng.integers(1, 7, 2))
+
+
+def fine_round(rng: np.random.Generator) -> Circle:
+    """More places, which are not whole, and quarters of masses."""
+    x, p, y, q, length = _round(rng, *rng.integers(17, 21, 2))
+    return (0.37 * x).round(2), p / 4, (0.37 * y).round(2), q / 4, round(0.37 * length, 2)
+
+
+def _round(rng: np.random.Generator, m: int, n: int) -> Circle:
+    length = int(rng.integers(8, 40))
     p, q = (np.bincount(rng.integers(0, k, 12), minlength=k).astype(float) for k in (m, n))
     x, y = rng.integers(0, length, m), rng.integers(0, length, n)
     return x.astype(float), p, y.astype(float), q, float(length)
@@ -1033,7 +1043,9 @@ def any_round(rng: np.random.Generator) -> Circle:
 @exercise("11.9", points=3, transfer=True)
 def on_a_circle(circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
-    for x, p, y, q, length in cases(CIRCLES, any_round, fresh=12, ahead=asks(circle)):
+    for x, p, y, q, length in cases(
+        CIRCLES, any_round, any_round, fine_round, fresh=12, ahead=asks(circle)
+    ):
         lowest = around(x, p, y, q, length)
         at = f"With x = {show(x)}, p = {show(p)}, y = {show(y)}, q = {show(q)}, length {length:g},"
         found = circle.array(x, p, y, q, length, shape=())

@@ -27,6 +27,8 @@ SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is 
 FEW_OF = 6  # every sixth instance is enough for what takes long
 ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
 IN_A_PROGRAM = 1e-13  # relative to the largest number on the way: 0.1 is not one tenth there
+TAME = 0.1, 10  # so small and so large, no number is a reason for lost digits or an overflow
+COARSELY = 1e-8  # relative: what floats lose elsewhere, unseen by a change of the last place
 NOTHING = "1e-40"  # where a divisor vanishes by construction, this is zero
 
 
@@ -231,6 +233,8 @@ class Instances:
                 kind = self._seen(relation, expressions, looks, digits[0])
             before, now = looks[1][1][:2]
             trial = Trial(kind, before, now, self._shown(drawn, looks[1][0]))
+            if kind == "value" and not self.exact and _in_floats(looks[1][1]):
+                return self._by_floats(drawn, relation, expressions) or trial._replace(kind=None)
             if kind:
                 return trial
         return trial
@@ -283,8 +287,8 @@ class Instances:
         found = [computed(e.value, values) for e in expressions]
         kind = self.mismatch(relation, expressions, found)
         if kind != "value":
-            sure = kind == "undefined" and isinstance(found[1], Undefined) and found[1].sure
-            return Trial(kind, found[0], found[1], values) if kind == "shape" or sure else None
+            sure = kind == "shape" or (kind == "undefined" and _is_sure(found[1], values))
+            return Trial(kind, found[0], found[1], values) if sure else None
         rng, spread = Random(0), 0.0
         nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(6)]
         moved = [self._complete(one) for one in nudged]
@@ -295,7 +299,8 @@ class Instances:
                 return None
             spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
         beyond = gap(relation, *found[:2])
-        sure = beyond > 100 * spread and beyond > 1e-8 * max(peak(found[0]), peak(found[1]))
+        seen = COARSELY * max(peak(found[0]), peak(found[1]))
+        sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= _extent(drawn)[0])
         return Trial("value", found[0], found[1], values) if sure else None
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
@@ -336,6 +341,23 @@ def _fine(expression: Expression, exact: bool) -> Callable:
 def _is_blind(found: list) -> bool:
     """Is there a value that mpmath's digits could not be had of?"""
     return any(isinstance(x, Undefined) and not x.sure for x in found)
+
+
+def _in_floats(found: list) -> bool:
+    """Is there one that was computed in floats, though it was given more digits?"""
+    return any(isinstance(x, np.ndarray) and x.dtype != object for x in found)
+
+
+def _is_sure(nothing: Undefined, values: Mapping[str, Any]) -> bool:
+    """Has a line no value in floats for a reason of its own, or may numbers be too large for it?"""
+    return nothing.sure or _extent(values)[1] <= TAME[1]
+
+
+def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
+    """The smallest and the largest size of the numbers that are not 0."""
+    numbers = [np.abs(np.ravel(v)).astype(float) for v in values.values() if not callable(v)]
+    found = np.concatenate([[TAME[1]], *numbers])
+    return found[found > 0].min(), found.max()
 
 
 def _ask_ahead(expressions: list[Expression], complete: list) -> None:

@@ -332,6 +332,14 @@ def test_a_state_that_is_left_over_from_the_last_picture_is_found():
     assert check.fixed_state(remembered, in_place).outcome is not Outcome.RIGHT
 
 
+def test_a_state_that_takes_in_the_first_pixels_of_a_picture_alone_is_refuted():
+    def full_after_50(P, heads, state, token, t):
+        new, logits = step(P, heads, state, token, t)
+        return (new if t < 50 else state), logits
+
+    assert check.fixed_state(start, full_after_50).earned == 0
+
+
 def test_the_packages_own_way_to_write_is_no_answer():
     from course_utils.transformer import FixedState
 

@@ -1,10 +1,12 @@
 """What every exercise of every unit promises, whoever writes it."""
 
+import functools
 import importlib
 import inspect
 import json
 import pkgutil
 
+import numpy as np
 import pytest
 
 from course_utils import checks
@@ -191,7 +193,7 @@ def right_answers(exercise):
     unit = exercise.unit.rsplit(".", 1)[-1]
     known = getattr(importlib.import_module(f"tests.checks.test_{unit}"), "RIGHT", {})
     assert exercise.name in known, f"give a right answer of {exercise.name} in RIGHT of test_{unit}"
-    return dict(zip(exercise.kinds, known[exercise.name][0], strict=True))
+    return dict(zip(exercise.kinds, known[exercise.name][0], strict=not exercise.optional))
 
 
 def without(exercise, part, spoiled):
@@ -243,6 +245,36 @@ def test_every_answer_belongs_to_a_part_if_there_are_parts(exercise):
     if exercise.parts:
         used = {name for part in exercise.parts for name in (*part.needs, *part.may_use)}
         assert used == {*exercise.kinds}
+
+
+# -- functions hold for more than what is small ----------------------------------------------------
+
+FEW = 16  # rows
+
+
+def gives_up(function, asked):
+    """The same function, but beyond a few rows of any of its arrays there is nothing."""
+
+    @functools.wraps(function)
+    def for_few(*args):
+        asked.extend(arrays := [x for x in args if type(x) is np.ndarray and x.ndim])
+        return function(*args) if all(len(x) <= FEW for x in arrays) else None
+
+    return for_few
+
+
+@each_exercise
+def test_a_function_for_few_rows_alone_does_not_earn_all_points(exercise):
+    earlier = {*exercise.optional, *(name for part in exercise.parts for name in part.may_use)}
+    functions = {name for name, kind in exercise.kinds.items() if isinstance(kind, Function)}
+    for name in functions - earlier:
+        answers, asked = right_answers(exercise), []
+        answers[name] = gives_up(answers[name], asked)
+        for seed in (1, 2, 3):
+            exercise.seed = seed
+            feedback = exercise(**answers)
+            exercise.seed = None
+            assert not asked or feedback.earned < exercise.points, (name, seed)
 
 
 # -- form ------------------------------------------------------------------------------------------

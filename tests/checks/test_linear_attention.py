@@ -240,6 +240,48 @@ def test_a_line_that_uses_both_facts_at_once_is_too_large_a_step():
     assert "line 2 uses at once" in feedback.says
 
 
+def row_sums_then(line):
+    return [lambda S, T, one_n: S @ (T.T @ one_n), line, lambda one_n: one_n]
+
+
+def for_three_rows(S, one_d):
+    if len(S) > 3:
+        raise ValueError("too many rows")
+    return S @ one_d
+
+
+def nan_beyond_three_rows(S, one_d):
+    return S @ one_d / (1.0 if len(S) < 4 else np.nan)
+
+
+@pytest.mark.parametrize("line", [for_three_rows, nan_beyond_three_rows])
+def test_a_line_that_has_a_value_for_few_rows_alone_is_false(line):
+    feedback = check.rows_sum_to_one(row_sums_then(line))
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
+    assert feedback.says.startswith("Line 2 is false: at ")
+
+
+def test_a_line_without_numbers_is_told_so_and_nothing_else():
+    feedback = check.rows_sum_to_one(row_sums_then(lambda S, one_d: np.nan * S @ one_d))
+    assert feedback.says == "Line 2 could not be checked: its value is not finite."
+
+
+def test_a_line_that_rounds_is_not_said_to_ask_for_a_softmax():
+    feedback = check.rows_sum_to_one(row_sums_then(lambda S, one_d: np.round(S @ one_d, 6)))
+    assert feedback.outcome is Outcome.WRONG
+    assert "neither rounds nor asks what it is given" in feedback.says
+
+
+def test_a_line_that_raises_where_a_check_looks_further_is_told_with_its_call():
+    def picky(S, one_d):
+        if abs(S.sum() - len(S)) > 1e-9:
+            raise ValueError("no softmax")
+        return S @ one_d
+
+    feedback = check.rows_sum_to_one(row_sums_then(picky))
+    assert feedback.says.endswith("raised ValueError: no softmax.")
+
+
 def test_lines_that_are_not_functions_of_the_named_matrices_could_not_be_checked():
     for lines in (["S @ one_d"], [lambda A: A], [lambda S: "S"], [lambda S: S @ S], lambda S: S):
         assert check.rows_sum_to_one(lines).outcome is Outcome.UNCHECKED

@@ -343,7 +343,7 @@ def test_a_cache_with_room_reserved_is_a_cache_too():
         w = K[: filled + 1] @ psi(q)
         return (K, V, filled + 1), w @ V[: filled + 1] / w.sum()
 
-    feedback = check.recurrence(lambda d, w: (np.zeros((99, d * d)), np.zeros((99, w)), 0), step)
+    feedback = check.recurrence(lambda d, w: (np.zeros((300, d * d)), np.zeros((300, w)), 0), step)
     assert (feedback.earned, feedback.misconception) == (2, "a state that grows")
     assert "from the start" in feedback.says
 
@@ -504,6 +504,32 @@ def test_each_half_of_the_last_exercise_earns_one_point():
 )
 def test_causal_attention_that_is_right_for_small_texts_alone(wrong):
     assert check.causal_linear(wrong).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize("window", [90, 128, 256])
+def test_what_is_far_back_counts_as_well(window):
+    def near(n):
+        return np.tri(n) - np.tri(n, k=-window)
+
+    def windowed(Q, K, V):
+        A = near(len(Q)) * (phi(Q) @ phi(K).T) ** 2
+        return A @ V / A.sum(axis=1, keepdims=True)
+
+    def forgetful_step(state, q, k, v):
+        state, count = state
+        state, y = one_array_step(state, q, k, v if count < window else 0 * v)
+        return (state, count + 1), y
+
+    assert check.causal_linear(windowed).outcome is Outcome.WRONG
+    start = lambda d, width: (np.zeros((d * d, width + 1)), 0)  # noqa: E731
+    assert check.recurrence(start, forgetful_step).earned == 0
+
+
+def test_gates_that_are_open_let_all_of_a_text_through():
+    def of_100_tokens(g):
+        return decay_row_by_row(g) * (np.tri(len(g)) - np.tri(len(g), k=-100))
+
+    assert check.forgetting(of_100_tokens).earned == 0
 
 
 def test_a_second_text_has_to_begin_anew():

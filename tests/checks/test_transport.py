@@ -571,6 +571,8 @@ def test_a_bad_id_could_not_be_checked():
     "wrong",
     [
         lambda *circle: around_by_heights(*circle) + 1e-3,
+        lambda *circle: np.round(around_by_heights(*circle)),
+        lambda x, p, y, q, length: around_by_heights(x.round(), p, y.round(), q, round(length)),
         lambda x, p, y, q, length: around_by_heights(x, p, y, q, length + 1),
         lambda x, p, y, q, length: around_by_heights(x, q[: len(x)], y, p, length),
         lambda x, p, y, q, length: abs(p @ x - q @ y) % length,

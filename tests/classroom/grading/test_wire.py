@@ -1,5 +1,6 @@
 """What crosses the wire arrives as it was, or not at all; and every check judges it alike."""
 
+import functools
 import importlib
 import itertools
 import json
@@ -460,6 +461,56 @@ def test_every_known_answer_is_judged_over_the_wire_as_it_is_here(unit):
                 here.earned,
                 here.misconception,
             ), f"{exercise.number}, answer {place}: {there_judged} instead of {here}"
+
+
+LINES = {
+    "a bit too much": lambda S, one_d: S @ one_d * (1 + 1e-10),
+    "a list": lambda S, one_d: [float(sum(row)) for row in S],
+    "rounded": lambda S, one_d: np.round(S @ one_d, 6),
+    "for few rows": lambda S, one_d: S @ one_d if len(S) < 4 else S[99] @ one_d,
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_line_is_judged_as_finely_over_the_wire_as_here(name):
+    check = importlib.import_module(f"{checks.__name__}.linear_attention").rows_sum_to_one
+    lines = [lambda S, T, one_n: S @ (T.T @ one_n), LINES[name], lambda one_n: one_n]
+    with elsewhere(lines=lines) as there:
+        far, here = check(value(there, "lines")), check(lines)
+    assert (far.earned, far.says) == (here.earned, here.says)
+
+
+def noting(function, calls):
+    """The same function; its calls are noted, but for those with arrays that count."""
+
+    @functools.wraps(function)
+    def noted(*args):
+        told = json.dumps(Values().encode(list(args)), default=bytes.hex)
+        if "handle" not in told:
+            calls.append(told)
+        return function(*args)
+
+    return noted
+
+
+CALLED = {"attention": ["attention"], "transformers_are_rnns": ["causal_linear", "recurrence"]}
+
+
+@pytest.mark.parametrize(("unit", "name"), [(u, name) for u in CALLED for name in CALLED[u]])
+def test_a_right_function_is_called_over_the_wire_in_the_order_of_a_notebook(unit, name):
+    check = getattr(importlib.import_module(f"{checks.__name__}.{unit}"), name)
+    right = importlib.import_module(f"tests.checks.test_{unit}").RIGHT[name]
+    calls: list[str] = []
+    check.seed = 1
+    for form in right:
+        functions = [noting(f, calls) if callable(f) else f for f in form]
+        with elsewhere(functions=functions, calls=calls) as there:
+            check(*value(there, "functions"))
+            far = value(there, "calls")
+        check(*functions)
+        assert far == calls
+        calls.clear()
+    check.seed = None
 
 
 METERED = {
