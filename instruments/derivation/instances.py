@@ -61,6 +61,7 @@ class Instances:
     count: int
     _columns: dict[Expression, list] = field(default_factory=dict)
     _in_floats: set[Expression] = field(default_factory=set)  # far away, and without digits there
+    _detailed: dict[tuple, tuple[Any, int]] = field(default_factory=dict)
 
     @cached_property
     def all(self) -> list[Instance]:
@@ -137,6 +138,23 @@ class Instances:
             if fine and not self.exact:
                 values[name] = precise(values[name])
         return values
+
+    def _in_detail(self, drawn: Mapping[str, Any], hole: bool) -> dict | Undefined:
+        """The same with mpmath's digits; where programs compute it, once for all lines."""
+        import mpmath
+
+        if self.exact or id(drawn) not in self._ours:
+            return self._complete(drawn, fine=True)
+        key = id(drawn), mpmath.mp.prec, hole
+        if key not in self._detailed:
+            values = self._complete(drawn, fine=True)
+            self._detailed[key] = values, Digits.peak
+        values, Digits.peak = self._detailed[key]
+        return values
+
+    @cached_property
+    def _ours(self) -> set[int]:
+        return {id(one.drawn) for one in self.all}
 
     def _fine(self, name: str, value: Any) -> Any:
         if isinstance(value, Values):
@@ -221,7 +239,7 @@ class Instances:
                 nothing = mpmath.mpf(NOTHING) if hole else 0
                 with mpmath.workdps(precision), zero_is(nothing), watched() as loss:
                     Digits.peak = -(10**9)
-                    values = self._complete(drawn, fine=True)
+                    values = self._in_detail(drawn, hole)
                     found = [computed(_fine(e, self.exact), values) for e in expressions]
                     looks.append((values, found, loss))
                 if not self.exact and _is_blind(found):  # more digits would not be seen either
