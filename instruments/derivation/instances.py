@@ -348,9 +348,11 @@ def _in_floats(found: list) -> bool:
     return any(isinstance(x, np.ndarray) and x.dtype != object for x in found)
 
 
-def _is_sure(nothing: Undefined, values: Mapping[str, Any]) -> bool:
+def _is_sure(nothing: Undefined, values: Mapping[str, Any] | Undefined) -> bool:
     """Has a line no value in floats for a reason of its own, or may numbers be too large for it?"""
-    return nothing.sure or _extent(values)[1] <= TAME[1]
+    if nothing.sure or isinstance(values, Undefined):
+        return nothing.sure
+    return _extent(values)[1] <= TAME[1]
 
 
 def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
