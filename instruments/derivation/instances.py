@@ -300,7 +300,8 @@ class Instances:
             spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
         beyond = gap(relation, *found[:2])
         seen = COARSELY * max(peak(found[0]), peak(found[1]))
-        sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= _extent(drawn)[0])
+        low, high = _extent(drawn)
+        sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= low <= high <= TAME[1])
         return Trial("value", found[0], found[1], values) if sure else None
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
