@@ -318,7 +318,8 @@ class Instances:
             spread += sum(peak(a - b) for a, b in zip(again, found, strict=True))
         beyond = gap(relation, *found[:2])
         seen = COARSELY * max(peak(found[0]), peak(found[1]))
-        sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= _extent(drawn)[0])
+        low, high = _extent(drawn)
+        sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= low <= high <= TAME[1])
         return Trial("value", found[0], found[1], values) if sure else None
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
@@ -366,9 +367,11 @@ def _in_floats(found: list) -> bool:
     return any(isinstance(x, np.ndarray) and x.dtype != object for x in found)
 
 
-def _is_sure(nothing: Undefined, values: Mapping[str, Any]) -> bool:
+def _is_sure(nothing: Undefined, values: Mapping[str, Any] | Undefined) -> bool:
     """Has a line no value in floats for a reason of its own, or may numbers be too large for it?"""
-    return nothing.sure or _extent(values)[1] <= TAME[1]
+    if nothing.sure or isinstance(values, Undefined):
+        return nothing.sure
+    return _extent(values)[1] <= TAME[1]
 
 
 def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
