@@ -976,9 +976,9 @@ def any_model(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
     return _weighed(Model("linear", heads * m, heads, blocks, levels, length), rng)
 
 
-def whole_picture(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
-    """One block for as many pixels as a digit has."""
-    return _weighed(Model("linear", width=6, heads=2, blocks=1, levels=3, length=64), rng)
+def larger_picture(rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
+    """One block, for a picture of many more pixels."""
+    return _weighed(Model("linear", width=6, heads=2, blocks=1, levels=3, length=52), rng)
 
 
 def _weighed(model: Model, rng: np.random.Generator) -> tuple[Model, np.ndarray, np.ndarray]:
@@ -1061,7 +1061,7 @@ def fixed_state(
     start: Annotated[FunctionAnswer, Function()], step: Annotated[FunctionAnswer, Function()]
 ) -> Verdict:
     """Write the trained transformer as an RNN: a state of fixed size, one pixel at a time."""
-    for case in cases(FIRST_MODELS, *[any_model] * 4, whole_picture, fresh=5):
+    for case in cases(FIRST_MODELS, *[any_model] * 4, larger_picture, fresh=5):
         if verdict := _written(start, step, case):
             return verdict
     if verdict := _written(start, step, FIRST_MODELS[1]):  # a second picture begins anew
