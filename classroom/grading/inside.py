@@ -36,6 +36,7 @@ from course_utils.spared import all_checks, forbidding, students_code
 from course_utils.values import TAG, WireError, plainly
 from instruments.meter.stand_ins import exchange
 
+from .algebra import load_sympy
 from .forbidden import LIBC, forbid, is_known
 from .jobs import RARELY
 from .lending import at_place, lending
@@ -396,6 +397,7 @@ def child(wire: socket.socket, limits: dict, work: str) -> None:
 
 def warm_up() -> None:
     """Load what every submission uses, and use it once, so that no child has to."""
+    load_sympy()
     import numpy as np
     import sympy
 
@@ -606,6 +608,7 @@ def main(fd: int, work: str) -> None:
     """Warm up, seal this process off from its children, and serve."""
     orders = socket.socket(fileno=fd)
     warm_up()
+    gc.freeze()  # there is no garbage in what is loaded
     gc.enable()
     gc.set_threshold(RARELY)
     alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
