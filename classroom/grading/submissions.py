@@ -324,7 +324,7 @@ def _split(name: str) -> tuple[str, str]:
 def _flat(stem: str, units: Mapping[str, Iterable[str]]) -> tuple[str, str]:
     """`ada_02_momentum` or `02_momentum_ada` as ("ada", "02_momentum")."""
     stem = AGAIN.sub("", stem)
-    for unit in units:
+    for unit in (unit for unit in units if unit.lower() in stem.lower()):
         for pattern in (rf"(?P<student>.+)[_\- ]{unit}", rf"{unit}[_\- ](?P<student>.+)"):
             if match := re.fullmatch(pattern, stem, re.I):
                 return match["student"], unit
