@@ -8,7 +8,7 @@ tenth of that; `field`, `fields`, `replace` and `asdict` of `dataclasses` know i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
 Made = TypeVar("Made", bound=type)
@@ -26,29 +26,29 @@ def record(*, repr: bool = True, eq: bool = True) -> Callable[[Made], Made]:
         dataclass(init=False, repr=False, eq=False)(cls)
         for name in shared.keys() - own:
             setattr(cls, name, shared[name])
+        kind: Any = cls
+        kind._blank = {f.name: f.default for f in fields(kind)}
+        kind._open = [(f.name, f.default_factory) for f in fields(kind) if f.default is MISSING]
         return cls
 
     return made
 
 
 def _init(self: Any, /, *args: Any, **named: Any) -> None:
-    every = fields(self)
-    places = [f.name for f in every if f.init]
-    values = dict(zip(places, args, strict=False))
-    if len(args) > len(places) or values.keys() & named.keys() or named.keys() - set(places):
+    values, places = vars(self), self.__match_args__
+    values.update(self._blank)  # so that they stand in order
+    values.update(zip(places, args, strict=False))
+    values.update(named)
+    twice = named.keys() & places[: len(args)] if args and named else ()
+    if len(args) > len(places) or len(values) > len(places) or twice:
         raise TypeError(f"{type(self).__name__} takes {', '.join(places)}, each once at most")
-    values |= named
-    vars(self).update((f.name, values[f.name] if f.name in values else _default(f)) for f in every)
+    for name, make in self._open:
+        if values[name] is MISSING:
+            if make is MISSING:
+                raise TypeError(f"{type(self).__name__} needs {name}")
+            values[name] = make()
     if hasattr(self, "__post_init__"):
         self.__post_init__()
-
-
-def _default(of: Field) -> Any:
-    if of.default_factory is not MISSING:
-        return of.default_factory()
-    if of.default is MISSING:
-        raise TypeError(f"there is no {of.name!r}, which has no default")
-    return of.default
 
 
 def _compared(self: Any) -> tuple:
