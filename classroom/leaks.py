@@ -8,8 +8,9 @@ line, in tests/leaks.txt.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from instruments.record import record
 
 from .notebooks import read
 from .release import solution_lines, squeezed
@@ -18,7 +19,7 @@ from .solutions import solution_paths
 SHORTEST = 12  # signs; `i = 0` and the like stand everywhere
 
 
-@dataclass(frozen=True)
+@record()
 class Leak:
     """A line of a solution, and the files of the bundle in which it stands."""
 

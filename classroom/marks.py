@@ -99,10 +99,11 @@ def _resembles_text_mark(line: str) -> bool:
 
 
 def _near_mark(words: str) -> bool:
-    marks = ("begin solution", "end solution")
-    return any(_are_alike(difflib.SequenceMatcher(None, words, mark)) for mark in marks)
+    return any(_are_alike(words, mark) for mark in ("begin solution", "end solution"))
 
 
-def _are_alike(two: difflib.SequenceMatcher) -> bool:
-    bounds = two.real_quick_ratio, two.quick_ratio, two.ratio  # each at most the one before
-    return all(ratio() > 0.75 for ratio in bounds)
+def _are_alike(one: str, other: str) -> bool:
+    if 2 * min(len(one), len(other)) <= 0.75 * (len(one) + len(other)):
+        return False  # whatever the letters are
+    two = difflib.SequenceMatcher(None, one, other)
+    return two.quick_ratio() > 0.75 and two.ratio() > 0.75

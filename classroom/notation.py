@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from pathlib import Path
 
 from nbformat import NotebookNode
+
+from instruments.record import record
 
 FILE = "notation.toml"
 CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -24,7 +26,7 @@ WORDS = re.compile(
 LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
-@dataclass(frozen=True)
+@record()
 class Meaning:
     """What a letter means in some units, and the words by which their lectures tell the reader."""
 
@@ -33,7 +35,7 @@ class Meaning:
     said: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@record()
 class Letter:
     """A letter of formulas, or a name beside the alphabet, with all that it means."""
 

@@ -6,13 +6,13 @@ import re
 import subprocess
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from course_utils.files import CourseError
+from instruments.record import record
 
 from .roles import Role, name_cells, role
 
@@ -110,7 +110,7 @@ def is_blank_sheet(notebook: NotebookNode) -> bool:
     return any("____" in c.source for c in cells) and all(c.execution_count is None for c in cells)
 
 
-@dataclass(frozen=True)
+@record()
 class Coverage:
     """How much of a notebook was saved executed and how much of that nbval compares."""
 

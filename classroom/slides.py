@@ -20,7 +20,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from nbformat.v4 import new_code_cell
 
 import course_utils
 from course_utils.files import CourseError, write_whole
+from instruments.record import record
 
 from .notebooks import as_text, execute, strip_outputs
 from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, sound, vendored
@@ -59,7 +59,7 @@ LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
 
 
-@dataclass(frozen=True)
+@record()
 class Deck:
     """A deck that is there: whether it was written just now, and the seconds that took."""
 

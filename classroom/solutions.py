@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course_utils.files import CourseError
 from course_utils.units import listed
+from instruments.record import record
 
 from .marks import refuse_bad_marks
 from .roles import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-@dataclass(frozen=True)
+@record()
 class Solution:
     """A solved notebook whose exercises are exactly those that its unit declares."""
 

@@ -14,7 +14,6 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from instruments.formula import Formula as ReadFormula
 from instruments.formula import FormulaError, pretty, read_formula, sympy_kind, without_order
 from instruments.patience import SECONDS, TooLong, patiently
+from instruments.record import record
 
 from .instances import current, refuting_seed, surveyed
 from .spared import Spared, students_code
@@ -278,7 +278,7 @@ def received(kind: Kind, answer: Any, name: str) -> Any:
         raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
 
 
-@dataclass(frozen=True)
+@record()
 class Number:
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
 
@@ -295,7 +295,7 @@ class Number:
         return close(a, b)
 
 
-@dataclass(frozen=True)
+@record()
 class Array:
     """Numbers in an array of the given shape; nested lists are fine."""
 
@@ -603,7 +603,7 @@ def copied(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@record()
 class Function:
     """A function, compared with another by running both on `samples` (tuples of arguments)."""
 
@@ -622,7 +622,7 @@ class Function:
         )
 
 
-@dataclass(frozen=True)
+@record()
 class Choice:
     """One of a few words; True and False stand for the words true and false."""
 

@@ -25,11 +25,13 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
+
+from instruments.record import record
 
 from .answers import (
     Choice,
@@ -94,7 +96,7 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 BLANK = "Replace `____` with your answer and run the cell."
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Misconception:
     """A well-known mistake: an example of it as answers, and what to say to those who make it.
 
@@ -120,7 +122,7 @@ class Recognized(TypedDict):
     when: Callable[..., bool]
 
 
-@dataclass(frozen=True)
+@record()
 class Part:
     """A part of an exercise: the answers that it needs by name, and the check of it."""
 
@@ -148,7 +150,7 @@ class Missing:
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True)
+@record()
 class Judged:
     """What a feedback stands on: the answers as they were read, and the verdict on each part."""
 
@@ -156,7 +158,7 @@ class Judged:
     pieces: dict[str, Verdict]
 
 
-@dataclass(frozen=True)
+@record()
 class Hint:
     """One nudge of several."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from instruments.record import record
 
 from .cards import counted, state_card
 
@@ -22,7 +24,7 @@ class Outcome(StrEnum):
     UNCHECKED = "could not be checked"
 
 
-@dataclass(frozen=True)
+@record()
 class Named:
     """A known mistake in a feedback; `instead` of the one before it, if both give this answer."""
 
@@ -36,7 +38,7 @@ class Named:
         return f"{begin}: {self.name}. {self.explanation}"
 
 
-@dataclass(frozen=True)
+@record()
 class Feedback:
     """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""
 

@@ -10,8 +10,9 @@ of an id that nobody has.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from instruments.record import record
 
 from . import variants
 from .answers import Student
@@ -50,7 +51,7 @@ class Practice:
         return card(f"Practice for {self.exercise.number}", "", [self._asked()]) + numbers
 
 
-@dataclass(frozen=True)
+@record()
 class Practiced:
     """The verdict on a task: as that of the exercise, without points."""
 

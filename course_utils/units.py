@@ -7,10 +7,11 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from instruments.record import record
 
 from .files import CourseError
 
@@ -31,7 +32,7 @@ class Listed(NamedTuple):
     is_transfer: bool
 
 
-@dataclass(frozen=True)
+@record()
 class Unit:
     """A row of the table; the exercises, and so the points, are those of its check module."""
 

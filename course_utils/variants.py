@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
@@ -25,6 +25,8 @@ from math import gcd
 from typing import Any
 
 import numpy as np
+
+from instruments.record import record
 
 from .attention import attention as attend
 from .attention import attention_weights
@@ -63,7 +65,7 @@ def rng_for(student: Any, unit: str) -> Draws:
     return Draws(f"{unit}:{student_id(student)}")
 
 
-@dataclass(frozen=True)
+@record()
 class Listed:
     """Numbers of one student that print as a list."""
 
@@ -77,7 +79,7 @@ class Listed:
 # -- unit 01: RNN gradients -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class RnnGradients(Listed):
     """One student's gate: after `steps` steps this share of the gradient is to be left."""
 
@@ -100,7 +102,7 @@ def rnn_gradients(student: Any) -> RnnGradients:
 # -- unit 02: momentum ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record()
 class Derivation:
     """A rule, and lines that write its move by the move before; one line does not follow.
 
@@ -176,7 +178,7 @@ def _derivation(student: str) -> Derivation:
     return Derivation(str(c), k, lines, first=draws.integer(1000, 9990))
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Momentum(Listed):
     """One student's valley: the slopes of its gradient along the flattest and steepest axis.
 
@@ -210,7 +212,7 @@ def momentum(student: Any) -> Momentum:
 # -- unit 03: weight decay ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class WeightDecay(Listed):
     """One student's schedule: steps from this peak on, after which this share is to be left."""
 
@@ -232,7 +234,7 @@ def weight_decay(student: Any) -> WeightDecay:
 # -- unit 04: attention ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Attention(Listed):
     """One student's head: n keys K on a circle; query i is to look at key target[i]."""
 
@@ -269,7 +271,7 @@ DECIMALS = 3  # as many as are printed
 HALF_UNIT = 0.5 * 10**-DECIMALS  # what rounding may take away
 
 
-@dataclass(frozen=True)
+@record()
 class Worksheet:
     """A calculation by hand, as printed: weights of both heads, their outputs, the result."""
 
@@ -288,7 +290,7 @@ class Worksheet:
         )
 
 
-@dataclass(frozen=True)
+@record()
 class TwoHeads:
     """One student's numbers: X (2×6), two heads (W^Q, W^K, W^V: 6×3), W^O (6×6), and two riddles.
 
@@ -506,7 +508,7 @@ HOMEWORK_SHEET = Worksheet(
 # -- unit 06: counting cost ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record()
 class Model:
     """One student's language model and the memory of the card that it has to run on.
 
@@ -568,7 +570,7 @@ def _listed(student: str, named: dict[str, Any]) -> str:
 # -- unit 07: attention as lookup ------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record()
 class Shelf:
     """One student's records on a line, a query, the leak ε that is wanted, and copies of two."""
 
@@ -618,7 +620,7 @@ def lookup(student: Any) -> Shelf:
 # -- unit 08: linear attention ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record()
 class Waves:
     """One student's keys (numbers, which are angles) and values, and an output beyond them all."""
 
@@ -655,7 +657,7 @@ def linear_attention(student: Any) -> Waves:
 Pair = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@record()
 class Triple:
     """One student's query, two keys, a number m of directions, and the error r of a ratio."""
 
@@ -695,7 +697,7 @@ def random_features(student: Any) -> Triple:
 # -- unit 10: transformers are RNNs ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record()
 class Memory:
     """One student's pairs of a key (three whole numbers) and a value, written in this order."""
 
@@ -735,7 +737,7 @@ def transformers_are_rnns(student: Any) -> Memory:
 LAST_PLACE, MOST_MASS = 12, 4
 
 
-@dataclass(frozen=True)
+@record()
 class Transport:
     """One student's masses: p lies at the places x and is wanted as q at the places y.
 
@@ -855,7 +857,7 @@ BUGS = (
 )
 
 
-@dataclass(frozen=True)
+@record()
 class Pass:
     """One student's backward pass of softmax attention; one of its six lines is wrong."""
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
+
+from instruments.record import record
 
 from .answers import (
     FunctionAnswer,
@@ -31,7 +33,7 @@ from .feedback import Outcome
 from .instances import Compared, current, refuting_seed, surveyed
 
 
-@dataclass(frozen=True)
+@record()
 class Seen:
     """Where an answer was refuted, what it gave there, and the two sides as they are printed."""
 
@@ -61,7 +63,7 @@ class Seen:
         return array is None or not array.size or bool(np.isfinite(array).any())
 
 
-@dataclass(frozen=True)
+@record()
 class Verdict:
     """What a check function returns; `earned` is None for all points or none of them.
 

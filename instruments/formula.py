@@ -15,13 +15,14 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from typing import Any
 
 import numpy as np
+
+from instruments.record import record
 
 from .notation import (
     GREEK,
@@ -151,7 +152,7 @@ ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
 CONSTANTS = {"pi": np.pi, "E": np.e, "e": np.e, "oo": np.inf}
 
 
-@dataclass(frozen=True)
+@record()
 class Formula:
     """A formula that has been read: `text` for people, `tree` for evaluation."""
 
@@ -478,7 +479,7 @@ def _listed(names: list[str]) -> str:
 # -- walking: one tree, two algebras ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record()
 class _Algebra:
     """What numbers, functions, sums and cases mean: floating point here, SymPy there."""
 

@@ -12,9 +12,10 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from instruments.record import record
 
 from .formula import read_formula
 
@@ -86,7 +87,7 @@ BLOCKS = (
 )  # for code that works in blocks: up to 64 and all its divisors
 
 
-@dataclass(frozen=True)
+@record()
 class Growth:
     """How a count grows with a size: the exact polynomial, or the counts if there is none."""
 
@@ -212,7 +213,7 @@ def _interpolate(sizes: list[list[int]], value: Callable) -> dict[tuple[int, ...
     return {powers: c for powers, c in total.items() if c}
 
 
-@dataclass(frozen=True, repr=False)
+@record(repr=False)
 class Difference:
     """What a formula lacks and what it has too much, in SymPy; false when the formula is exact."""
 

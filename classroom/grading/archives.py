@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from course_utils.files import CourseError
+from instruments.record import record
 
 LARGEST = 20 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
 LARGEST_ZIP = 10 * LARGEST  # of a student's; within another zip it is read into memory
@@ -32,7 +33,7 @@ Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
 END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
 
 
-@dataclass(frozen=True)
+@record()
 class Found:
     """One file that might be a submission; with a `trouble`, one that was not opened, and why."""
 

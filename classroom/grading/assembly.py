@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from course_utils.files import CourseError
+from instruments.record import record
 
 from ..marks import INSTRUCTOR_ONLY
 from ..roles import Check, Ours, Role, called_check, role_of_code
@@ -31,7 +31,7 @@ class Cell(NamedTuple):
     source: str
 
 
-@dataclass(frozen=True)
+@record()
 class Step:
     """One cell to run, or one exercise to judge where `check` is given."""
 
@@ -43,7 +43,7 @@ class Step:
     is_answer: bool = False
 
 
-@dataclass(frozen=True)
+@record()
 class Assembly:
     """All steps in order, and in words what had to be put right."""
 

@@ -6,6 +6,7 @@ a copy is told.
 
 from __future__ import annotations
 
+import functools
 import io
 import tokenize
 from collections import Counter, defaultdict
@@ -14,7 +15,7 @@ from dataclasses import replace
 
 from course_utils.feedback import Outcome
 
-from .records import Graded, Result
+from .records import Graded
 
 ENOUGH = 80  # tokens in common, below which two people may well write the same
 SHOWN = 3
@@ -55,10 +56,12 @@ def _same(
 
 def _same_answers(everyone: Sequence[Graded]) -> Iterable[tuple[str, str]]:
     """Whose answers, together, are long enough and the same as another's, token for token."""
+    if len(everyone) < 2:
+        return
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     answers: dict[str, list[tuple[str, str, int]]] = {}
     for graded in everyone:
-        mine = [(r.number, *tokens(r)) for r in graded.results if r.outcome in TELLING]
+        mine = [(r.number, *tokens(r.answer)) for r in graded.results if r.outcome in TELLING]
         answers[graded.student] = mine
         for number, text, _ in mine:
             holders[number, text].append(graded.student)
@@ -80,13 +83,14 @@ def _same_answers(everyone: Sequence[Graded]) -> Iterable[tuple[str, str]]:
 TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 
 
-def tokens(result: Result) -> tuple[str, int]:
+@functools.lru_cache
+def tokens(answer: str) -> tuple[str, int]:
     """An answer without comments, blank lines and spaces, and how many tokens it has."""
     try:
-        reader = io.StringIO(result.answer).readline
+        reader = io.StringIO(answer).readline
         words = [t.string for t in tokenize.generate_tokens(reader) if t.type not in SKIPPED]
     except (tokenize.TokenError, SyntaxError, ValueError):
-        words = result.answer.split()
+        words = answer.split()
     words = [word.strip() for word in words if word.strip()]
     return " ".join(words), len(words)
 

@@ -13,13 +13,13 @@ import ast
 import builtins
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.answers import Function, Steps
 from course_utils.exercise import Exercise
 from course_utils.files import write_whole
 from course_utils.units import declared
+from instruments.record import record
 
 from ..roles import called_check
 from .families import Family, families_of
@@ -46,7 +46,7 @@ KINDS_OF_CODE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record()
 class Draft:
     """What was written for a family, and where."""
 

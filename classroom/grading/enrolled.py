@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from course_utils.ids import student_id
+from instruments.record import record
 
 from .roster import Line, Roster
 from .settings import Settings, moodle_time
 from .submissions import Class, Submission
 
 
-@dataclass(frozen=True)
+@record()
 class Enrolled:
     """A class whose students go by their names in the roster; without one, as they were found."""
 

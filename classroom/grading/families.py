@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
@@ -22,6 +21,7 @@ import numpy as np
 from course_utils.answers import FLOOR, TOLERANCE
 from course_utils.exercise import Exercise
 from course_utils.units import declared
+from instruments.record import record
 
 from .gradebook import Gradebook
 from .misses import miss
@@ -29,7 +29,7 @@ from .records import Graded, Result, in_order
 from .signatures import Reference, Signature
 
 
-@dataclass(frozen=True)
+@record()
 class Member:
     """One wrong answer: whose it is, what the judge kept of it, and its signature."""
 
@@ -38,7 +38,7 @@ class Member:
     signature: Signature
 
 
-@dataclass(frozen=True)
+@record()
 class Family:
     """Wrong answers of one part of an exercise that are the same."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import re
 from collections import Counter
 from hashlib import sha256
@@ -21,6 +22,7 @@ IMPORT = re.compile(
     r"^\s*from (?:(\.+)|(?=instruments))([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
 )
 GRADER = (
+    "algebra",
     "assembly",
     "flags",
     "forbidden",
@@ -104,23 +106,25 @@ def _mistake_of(node: ast.stmt) -> str | None:
 
 def _with_imports(start: Path) -> set[Path]:
     """The file and every file of the package that it imports, directly or not."""
-    found, tried, waiting = set(), set(), [start]
+    found, tried, waiting = set(), set(), [str(start)]
     while waiting:
         file = waiting.pop()
         if file in tried:
             continue
         tried.add(file)
-        if not file.exists():
+        if not os.path.exists(file):
             continue
-        found.add(file)
-        for dots, module, names in IMPORT.findall(file.read_text(encoding="utf-8")):
-            folder = file.parents[len(dots) - 1] if dots else PACKAGE.parent
+        found.add(Path(file))
+        for dots, module, names in IMPORT.findall(Path(file).read_text(encoding="utf-8")):
+            folder = file if dots else str(PACKAGE)
+            for _ in dots or ".":
+                folder = os.path.dirname(folder)
             waiting += _targets(folder, module, re.findall(r"\w+", names))
     return found
 
 
-def _targets(folder: Path, module: str, names: list[str]) -> list[Path]:
+def _targets(folder: str, module: str, names: list[str]) -> list[str]:
     """`from .a import b` may mean a.py, a/__init__.py or a/b.py."""
-    base = folder.joinpath(*module.split("."))
-    places = (base, *(base / name for name in names))
-    return [p for place in places for p in (place.with_suffix(".py"), place / "__init__.py")]
+    base = os.path.join(folder, *filter(None, module.split(".")))
+    places = (base, *(f"{base}/{name}" for name in names))
+    return [f"{place}{end}" for place in places for end in (".py", "/__init__.py")]

@@ -36,6 +36,7 @@ from course_utils.spared import all_checks, forbidding, students_code
 from course_utils.values import TAG, WireError, plainly
 from instruments.meter.stand_ins import exchange
 
+from .algebra import load_sympy
 from .forbidden import LIBC, forbid, is_known
 from .jobs import RARELY
 from .lending import at_place, lending
@@ -396,6 +397,7 @@ def child(wire: socket.socket, limits: dict, work: str) -> None:
 
 def warm_up() -> None:
     """Load what every submission uses, and use it once, so that no child has to."""
+    load_sympy()
     import numpy as np
     import sympy
 
@@ -442,20 +444,19 @@ def _look_once(given: Iterable[Any]) -> None:
 class Warm:
     """Serves orders for children, one after the other."""
 
-    def __init__(self, orders: socket.socket, alone: bool, work: str) -> None:
-        self.orders, self.alone, self.work = orders, alone, work
+    def __init__(self, orders: socket.socket, alone: bool, work: str, can_filter: bool) -> None:
+        self.orders, self.alone, self.work, self.can_filter = orders, alone, work, can_filter
 
     def serve(self) -> None:
         """Fork a child for each order; tell how it ended and whether it left nothing behind."""
-        can_filter = _can_filter()
-        self.orders.send(json.dumps({"ready": True, "filter": can_filter}).encode())
+        self.orders.send(json.dumps({"ready": True, "filter": self.can_filter}).encode())
         while True:
             message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
             if not message:
                 return
             wire, order = socket.socket(fileno=fds[0]), json.loads(message)
             wire.set_inheritable(False)  # not for programs that a submission starts
-            limits = {**order["limits"], "filter": can_filter}
+            limits = {**order["limits"], "filter": self.can_filter}
             prepare(tuple(order["modules"]), tuple(order["sources"]))
             self.orders.send(b"prepared")
             pid = os.fork()
@@ -605,7 +606,9 @@ def _prctl(option: int, value: int) -> None:
 def main(fd: int, work: str) -> None:
     """Warm up, seal this process off from its children, and serve."""
     orders = socket.socket(fileno=fd)
+    can_filter = _can_filter()  # while there is little to copy
     warm_up()
+    gc.freeze()  # there is no garbage in what is loaded
     gc.enable()
     gc.set_threshold(RARELY)
     alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
@@ -613,7 +616,7 @@ def main(fd: int, work: str) -> None:
     _prctl(NOT_DUMPABLE, 0)
     if alone:
         _empty("/tmp")
-    Warm(orders, alone, work).serve()
+    Warm(orders, alone, work, can_filter).serve()
     os._exit(0)  # nothing is left to be tidied up, and there is much that would be
 
 

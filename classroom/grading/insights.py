@@ -13,7 +13,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from course_utils import variants
 from course_utils.answers import Student
 from course_utils.exercise import Exercise
 from course_utils.units import declared
+from instruments.record import record
 
 from .class_numbers import ENOUGH, ExerciseNumbers, UnitNumbers
 from .records import Mark, in_order
@@ -41,7 +42,7 @@ class Column(NamedTuple):
     points: int
 
 
-@dataclass(frozen=True)
+@record()
 class Row:
     """A student in the heat map: points by exercise, None where nothing was graded."""
 
@@ -51,7 +52,7 @@ class Row:
     mark: Mark  # of the first unit, which has a page
 
 
-@dataclass(frozen=True)
+@record()
 class Again:
     """How a unit went, and whether to take it up again."""
 
@@ -80,7 +81,7 @@ class Again:
         return f"{said} Most was lost in {e.number} {e.name}: {self.lost:.1f} of {e.points} points."
 
 
-@dataclass(frozen=True)
+@record()
 class Together:
     """Two known mistakes that the same students make."""
 
@@ -110,7 +111,7 @@ class Together:
         )
 
 
-@dataclass(frozen=True)
+@record()
 class Side:
     """One half of a class: how many there are, how many have all points."""
 
@@ -123,7 +124,7 @@ class Side:
         return self.solved / self.students
 
 
-@dataclass(frozen=True)
+@record()
 class Fairness:
     """An exercise in which everybody has other numbers, by one property of these numbers."""
 
@@ -162,7 +163,7 @@ class Fairness:
         return f"{said}; chance explains it."
 
 
-@dataclass(frozen=True)
+@record()
 class Insights:
     """A class at a glance."""
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from instruments.record import record
 
 START_SECONDS = 600  # for a judge or a sandbox, on a busy machine
 RARELY = 50_000  # objects more than before, until garbage is collected
 STARTS = 3  # attempts, before it is given up
 
 
-@dataclass(frozen=True)
+@record()
 class Limits:
     """What one submission may use; seconds are its own, on the processor or asleep."""
 
@@ -24,7 +26,7 @@ class Limits:
     text: int = 4000  # characters that a cell prints
 
 
-@dataclass(frozen=True)
+@record()
 class Job:
     """One submission to judge: plain data, so that it can be sent to another machine."""
 

@@ -43,6 +43,7 @@ from instruments.derivation import remembering
 
 from ..roles import Check, Ours
 from . import signatures
+from .algebra import load_sympy
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
 from .jobs import RARELY, Job, Limits
@@ -155,8 +156,7 @@ class Judging:
         checks = sys.modules.get(f"{all_checks.__name__}.{name}")
         if hasattr(checks, "Derivation") and "sympy" not in sys.modules:
             gc.disable()  # there is no garbage in what is loaded
-            import sympy  # noqa: F401
-
+            load_sympy()
             gc.freeze()
             gc.enable()
 
@@ -587,6 +587,7 @@ def main(number: int, walled: bool) -> None:
     def say(message: dict) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
+    gc.freeze()
     gc.enable()
     gc.set_threshold(RARELY)
     settled = False

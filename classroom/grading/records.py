@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import Any, Self
 
 from course_utils.feedback import Feedback, Named, Outcome
 from course_utils.units import beyond
+from instruments.record import record
 
 from .settings import LateRule
 
@@ -27,7 +28,7 @@ def points(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-@dataclass(frozen=True)
+@record()
 class _Record:
     """A record is its fields, as plain data."""
 
@@ -50,7 +51,7 @@ def _plain(value: Any) -> Any:
     return value.as_dict() if isinstance(value, _Record) else value
 
 
-@dataclass(frozen=True)
+@record()
 class Result(_Record):
     """One exercise of one submission: what was answered and what the check said."""
 
@@ -105,7 +106,7 @@ class Result(_Record):
         return super().from_dict(data)
 
 
-@dataclass(frozen=True)
+@record()
 class Graded(_Record):
     """One submission after grading; with a `problem`, nothing of it could be graded."""
 
@@ -143,7 +144,7 @@ class Graded(_Record):
         return super().from_dict({**data, "results": [*map(Result.from_dict, data["results"])]})
 
 
-@dataclass(frozen=True)
+@record()
 class Override(_Record):
     """Points that a person gave for one exercise, and why; without points, a comment alone."""
 
@@ -157,7 +158,7 @@ class Override(_Record):
     answer: str = ""  # a digest of the answer for which it was made; none in old gradebooks
 
 
-@dataclass(frozen=True)
+@record()
 class Line:
     """One exercise of a mark: the check's result, and the override if there is one."""
 
@@ -183,7 +184,7 @@ class Line:
         return bool(made_for) and made_for != answer_digest(self.result)
 
 
-@dataclass(frozen=True)
+@record()
 class Mark:
     """What counts for a student and unit: results, with overrides on top."""
 

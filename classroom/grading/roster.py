@@ -18,7 +18,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -26,6 +26,7 @@ from typing import Self
 from course_utils.files import CourseError
 from course_utils.ids import student_id
 from course_utils.units import UNITS
+from instruments.record import record
 
 from .gradebook import Gradebook
 from .submissions import Submission
@@ -51,7 +52,7 @@ FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
 
 
-@dataclass(frozen=True)
+@record()
 class Line:
     """One student of the roster."""
 
@@ -66,7 +67,7 @@ class Line:
     modified: str = ""  # when the platform got the submission, in its own words
 
 
-@dataclass(frozen=True)
+@record()
 class Filling:
     """What is written into the roster for one student and unit."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from course_utils.feedback import Outcome
 from course_utils.files import CourseError
 from course_utils.units import listed
+from instruments.record import record
 
 from ..extras import need
 from ..roles import Ours, Role, called_check, role
@@ -37,7 +38,7 @@ from .walls import require_bubblewrap
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
-@dataclass(frozen=True)
+@record()
 class Options:
     """How a class is graded."""
 
@@ -55,7 +56,7 @@ class Options:
     secret: str = ""  # the gradebook's: seeds are made from it
 
 
-@dataclass(frozen=True)
+@record()
 class Done:
     """One more submission graded: its grade, its story if wanted, and how far we are."""
 
@@ -370,7 +371,7 @@ def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
     return replace(graded, **known, notes=notes, by_hand=by_hand), answer["story"]
 
 
-@dataclass(frozen=True)
+@record()
 class Entry:
     """A submission that may be graded: all attempts that count, and what is known besides."""
 

@@ -29,7 +29,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from typing import Any
 from course_utils.files import CourseError
 from course_utils.ids import student_id
 from course_utils.units import UNITS, meant
+from instruments.record import record
 
 NAME = "course.toml"
 ATTEMPTS = ("last", "best")
@@ -54,7 +55,7 @@ MOODLE_TIMES = (
 )
 
 
-@dataclass(frozen=True)
+@record()
 class LateRule:
     """So many percent of the points are lost, once or for each day or hour that is begun."""
 
@@ -82,7 +83,7 @@ class LateRule:
         return math.floor(2 * earned * share + 1e-9) / 2
 
 
-@dataclass(frozen=True)
+@record()
 class Settings:
     """What `course.toml` says; what it does not say is left as it was."""
 

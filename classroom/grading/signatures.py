@@ -17,7 +17,7 @@ import contextlib
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,7 @@ from course_utils.answers import (
 from course_utils.cards import one_line
 from course_utils.exercise import Exercise, Feedback, Missing, Outcome
 from course_utils.instances import Compared
+from instruments.record import record
 
 from .records import _Record
 
@@ -46,7 +47,7 @@ LONGEST_WORD, LONGEST_SENTENCE = 400, 2000
 WHOLE = {"t", "T", "i", "j", "k", "m", "n"}  # symbols that count something, in derivations
 
 
-@dataclass(frozen=True)
+@record()
 class Item(_Record):
     """Numbers of an answer, flat, and the right ones where the check told them."""
 
@@ -66,7 +67,7 @@ class Item(_Record):
         return None if self.right is None else np.array(self.right, float).reshape(self.shape)
 
 
-@dataclass(frozen=True)
+@record()
 class Signature(_Record):
     """One wrong part of an answer: numbers, words, and the answers as an example would have them.
 
@@ -87,7 +88,7 @@ class Signature(_Record):
         return super().from_dict({**data, "items": [*map(Item.from_dict, data["items"])]})
 
 
-@dataclass(frozen=True)
+@record()
 class Reference(_Record):
     """A right answer's numbers by part, and those of right answers with a known twist."""
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
 from course_utils.files import CourseError
 from course_utils.units import meant
+from instruments.record import record
 
 from ..roles import called_check
 from .archives import HIDDEN, LARGEST, Found, Walk
@@ -52,7 +53,7 @@ RULE = (
 )
 
 
-@dataclass(frozen=True)
+@record()
 class Submission:
     """One student's notebook for one unit: its cells, or the problem that there are none."""
 
@@ -86,7 +87,7 @@ class Submission:
         return data
 
 
-@dataclass(frozen=True)
+@record()
 class Class:
     """All submissions by student and unit, and a sentence for each file that is none."""
 
@@ -96,7 +97,7 @@ class Class:
     looked_for: str = ""
 
 
-@dataclass(frozen=True)
+@record()
 class Owner:
     """Whose a file is, by the names that the platform made."""
 
@@ -324,7 +325,7 @@ def _split(name: str) -> tuple[str, str]:
 def _flat(stem: str, units: Mapping[str, Iterable[str]]) -> tuple[str, str]:
     """`ada_02_momentum` or `02_momentum_ada` as ("ada", "02_momentum")."""
     stem = AGAIN.sub("", stem)
-    for unit in units:
+    for unit in (unit for unit in units if unit.lower() in stem.lower()):
         for pattern in (rf"(?P<student>.+)[_\- ]{unit}", rf"{unit}[_\- ](?P<student>.+)"):
             if match := re.fullmatch(pattern, stem, re.I):
                 return match["student"], unit

@@ -13,7 +13,6 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from nbformat import NotebookNode
 
 from course_utils.files import CourseError
 from course_utils.units import UNITS, Unit, find
+from instruments.record import record
 
 from .. import outline, slides
 from ..grading.settings import NAME, read_settings
@@ -49,7 +49,7 @@ WARM = "import sympy, matplotlib.figure, matplotlib.backends.backend_agg, ipywid
 Tell = Callable[[str], None]
 
 
-@dataclass(frozen=True)
+@record()
 class Course:
     """What every page says of the course, and the name under which a browser keeps its work."""
 

@@ -26,7 +26,6 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from course_utils.files import CourseError
+from instruments.record import record
 
 from .bytecode import EPOCH, compiled
 
@@ -71,7 +71,7 @@ font_manager.json_dump(manager, pathlib.Path(sys.argv[1]) / name)
 """
 
 
-@dataclass(frozen=True)
+@record()
 class Shelf:
     """The files for the site's package folder, the lock beside them, and the runtime if inside."""
 

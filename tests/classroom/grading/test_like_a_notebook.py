@@ -106,3 +106,22 @@ def test_five_hundred_cells_leave_what_they_leave_in_a_notebook():
     there, here = seen("notebook", sources), seen("grading", sources)
     pairs = zip(sources, there, here, strict=True)
     assert [pair for pair in pairs if pair[1] != pair[2]] == []
+
+
+POLYHEDRA = """
+import sys
+from classroom.grading.algebra import POLYHEDRA, load_sympy
+load_sympy()
+import sympy
+print(sympy.Symbol("x") + 1, POLYHEDRA in sys.modules)
+from sympy.combinatorics import *
+print(cube.size, sympy.combinatorics.Polyhedron is Polyhedron, POLYHEDRA in sys.modules)
+print(sympy.combinatorics.polyhedron.tetrahedron is tetrahedron)
+print(hasattr(sympy.combinatorics, "nothing of that name"))
+"""
+
+
+def test_what_sympy_loads_late_is_there_when_it_is_asked_for():
+    command = [sys.executable, "-c", POLYHEDRA]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n") == ["x + 1 False", "8 True True", "True", "False", ""]
