@@ -60,7 +60,6 @@ class Instances:
     seed: int
     count: int
     _columns: dict[Expression, list] = field(default_factory=dict)
-    _in_floats: set[Expression] = field(default_factory=set)  # far away, and without digits there
     _detailed: dict[tuple, tuple[Any, int]] = field(default_factory=dict)
 
     @cached_property
@@ -143,7 +142,7 @@ class Instances:
         """The same with mpmath's digits; where programs compute it, once for all lines."""
         import mpmath
 
-        if self.exact or id(drawn) not in self._ours:
+        if self.exact or id(drawn) not in self._places:
             return self._complete(drawn, fine=True)
         key = id(drawn), mpmath.mp.prec, hole
         if key not in self._detailed:
@@ -153,8 +152,8 @@ class Instances:
         return values
 
     @cached_property
-    def _ours(self) -> set[int]:
-        return {id(one.drawn) for one in self.all}
+    def _places(self) -> dict[int, int]:
+        return {id(one.drawn): place for place, one in enumerate(self.all)}
 
     def _fine(self, name: str, value: Any) -> Any:
         if isinstance(value, Values):
@@ -183,12 +182,6 @@ class Instances:
                 ]
             self._columns[expression] = column
         return self._columns[expression]
-
-    def ask_ahead(self, expressions: list[Expression], instances: list[Instance]) -> bool:
-        """Trials of functions that are far away will follow there, if they compute with floats."""
-        if in_floats := not self._in_floats.isdisjoint(expressions):
-            _ask_ahead(expressions, [one.complete for one in instances])
-        return in_floats
 
     def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
         """How the values found seem to disagree, at a first look."""
@@ -231,7 +224,7 @@ class Instances:
         import mpmath
 
         trial = Trial(None, None, None, {})
-        if not self._in_floats.isdisjoint(expressions):
+        if any(map(_is_far, expressions)):  # digits do not cross to another process
             return self._by_floats(drawn, relation, expressions) or trial
         for digits in LOOK_AGAIN if self.exact else LOOK_AGAIN[:1]:
             looks = []
@@ -244,8 +237,6 @@ class Instances:
                     looks.append((values, found, loss))
                 if not self.exact and _is_blind(found):  # more digits would not be seen either
                     trial = Trial(None, found[0], found[1], self._shown(drawn, values))
-                    pairs = zip(expressions, found, strict=True)
-                    self._in_floats |= {e for e, x in pairs if _is_far(e) and _is_blind([x])}
                     return self._by_floats(drawn, relation, expressions) or trial
             with mpmath.workdps(digits[1]):
                 kind = self._seen(relation, expressions, looks, digits[0])
@@ -301,8 +292,9 @@ class Instances:
 
     def _by_floats(self, drawn: Mapping, relation: str, expressions: list) -> Trial | None:
         """Where many digits cannot be had: a mismatch counts if small changes do not touch it."""
-        values = self._complete(drawn)
-        found = [computed(e.value, values) for e in expressions]
+        place = self._places.get(id(drawn))
+        values = self._complete(drawn) if place is None else self.all[place].complete
+        found = [self._at(place, e, values) for e in expressions]
         kind = self.mismatch(relation, expressions, found)
         if kind != "value":
             sure = kind == "shape" or (kind == "undefined" and _is_sure(found[1], values))
@@ -321,6 +313,13 @@ class Instances:
         low, high = _extent(drawn)
         sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= low <= high <= TAME[1])
         return Trial("value", found[0], found[1], values) if sure else None
+
+    def _at(self, place: int | None, expression: Expression, values: Mapping | Undefined) -> Any:
+        """The value of an expression, which may be known if this is one of the instances."""
+        known = UNTRIED
+        if place is not None and expression in self._columns:
+            known = self._columns[expression][place]
+        return computed(expression.value, values) if known is UNTRIED else known
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
         """The values of a counterexample: those drawn as they were, the givens as computed."""

@@ -268,10 +268,7 @@ class Derivation:
     def _deep_look(self, relation: str, expressions: list) -> LineReport | None:
         """A difference too small to be seen at first, such as that of tanh 100 and 1."""
         every = len(self._instances.all) // DEEPLY
-        chosen = self._instances.all[1::every]
-        asked = False
-        for place, instance in enumerate(chosen):
-            asked = asked or self._instances.ask_ahead(expressions, chosen[place:])
+        for instance in self._instances.all[1::every]:
             trial = self._instances.trial(instance.drawn, relation, expressions)
             if trial.kind == "value":
                 return self._falsehood(trial, relation, expressions)
