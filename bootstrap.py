@@ -57,8 +57,8 @@ def main(arguments):
             sys.exit("Students get no tests; `python bootstrap.py course doctor` looks around.")
         set_up(everything())
         # A notebook has one kernel, so a file has one worker; conftest.py puts long files first.
-        # Tests often wait for a browser or a kernel: two workers more than there are cores.
-        workers = str((os.cpu_count() or 1) + 2)
+        # Tests now and then wait for a browser or a kernel: one worker more than there are cores.
+        workers = str((os.cpu_count() or 1) + 1)
         parallel = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
         return run([PYTHON, "-m", "pytest"] + parallel + rest)
     if command == "dev":
@@ -170,7 +170,8 @@ def install(lock):
     """Install a lock file and the course itself: by uv, which is quick, else by pip."""
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
     pip += ["--timeout", "10", "--retries", "2"]
-    uv = [str(PYTHON), "-m", "uv", "pip", "install", "--python", str(PYTHON)]
+    # Compiled at once, as pip does: else every process that is started first would do it.
+    uv = [str(PYTHON), "-m", "uv", "pip", "install", "--compile-bytecode", "--python", str(PYTHON)]
     editable = ["--editable", "."]
     if CLASSROOM.is_dir():
         editable += ["--editable", str(CLASSROOM)]

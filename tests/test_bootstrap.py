@@ -341,7 +341,7 @@ def test_a_command_that_is_not_there_gets_a_sentence(boot):
         boot.run([boot.BIN / "no_such_tool"])
 
 
-PARALLEL = ["-n", str((os.cpu_count() or 1) + 2), "--dist", "loadfile", "--no-loadscope-reorder"]
+PARALLEL = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 @pytest.mark.parametrize(
