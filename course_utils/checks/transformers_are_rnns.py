@@ -412,7 +412,7 @@ def recurrence(
     step: Annotated[FunctionAnswer, Function()],
 ) -> Verdict:
     """Write the attention of 10.1 as a step from token to token, with a state of fixed size."""
-    longer = partial(long_text, least=101)
+    longer = partial(long_text, least=84)
     draws = [narrow(drawn) for drawn in (any_text, large_text, any_text, longer)]
     for k, (Q, K, V) in enumerate(cases(FIRST_TEXTS, *draws, fresh=4)):
         answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
@@ -1191,7 +1191,7 @@ def strong_gates(rng: np.random.Generator) -> np.ndarray:
 
 def open_gates(rng: np.random.Generator) -> np.ndarray:
     """A text that is longer than any window, of which little is forgotten."""
-    return rng.choice([0.98, 0.99, 1.0], int(rng.integers(112, 120)))
+    return rng.choice([0.98, 0.99, 1.0], int(rng.integers(103, 110)))
 
 
 def _forgets(decay: FunctionAnswer, pencil: list, *draws: Callable) -> Verdict | None:
