@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import pages
 from benchmarks.core import Report, load, machine
 from benchmarks.peers import python_with_peers
+from classroom.threads import ONE_THREAD
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = {  # by name, in the order of the page
@@ -42,7 +43,6 @@ ON_REQUEST = {  # they take long, or want the whole machine
     "waiting": "Everything else a person waits for",
 }
 TITLES = {**BENCHMARKS, **ON_REQUEST}
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 
 def main() -> int:

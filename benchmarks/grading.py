@@ -37,6 +37,7 @@ from classroom.interchange import export_to_nbgrader
 from classroom.notebooks import as_text, code_cells, read
 from classroom.roles import called_check
 from classroom.solutions import asked, read_solution
+from classroom.threads import ONE_THREAD
 from course_utils.progress import declared
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +46,6 @@ MORE = 5  # times as many submissions, to see what each further one costs
 ROUNDS = 3
 FEW = 4  # for what takes one submission after the other, each with its own start
 GOALS = {"start": 1.0, "nothing changed": 0.5, "times nbgrader": 15}
-ONE_CORE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 ADOPT_ORPHANS = 36  # for prctl: those whose parent has ended become our children
 BIN = Path(sys.executable).parent
 SCORES = """
@@ -230,7 +230,7 @@ def run(command: list[str | Path], folder: Path, codes: tuple[int, ...] = (0,)) 
     """
     places = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    environment = {**os.environ, **ONE_CORE, **places, "PYTHONPATH": str(ROOT), "PATH": path}
+    environment = {**os.environ, **ONE_THREAD, **places, "PYTHONPATH": str(ROOT), "PATH": path}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [str(word) for word in command]
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

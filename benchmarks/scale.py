@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.core import Report, significant
-from benchmarks.grading import ONE_CORE, hand_in, submissions
+from benchmarks.grading import hand_in, submissions
+from classroom.threads import ONE_THREAD
 
 ROOT = Path(__file__).parents[1]
 UNIT = "02_momentum"
@@ -66,7 +67,7 @@ def graded(count: int, workers: int) -> Run:
         process = subprocess.Popen(
             [str(word) for word in command],
             cwd=ROOT,
-            env={**os.environ, **ONE_CORE},
+            env={**os.environ, **ONE_THREAD},
             stdout=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -270,7 +270,7 @@ class _Drawing:
             self._background: Any = None
             self._legends: list[Any] = []
             style.complain_if_unlabeled(self._fig)
-            self._draw = functools.partial(style.draw_first, self._canvas)
+            self._draw: Callable = functools.partial(style.draw_first, self._canvas)
 
     def __call__(self, params: Mapping, scale: int) -> tuple[np.ndarray, str]:
         if self._fig.dpi != style.DPI * scale:
@@ -304,7 +304,7 @@ class _Drawing:
         for artist in self._front:
             artist.set_animated(True)
         self._draw()
-        self._draw = functools.partial(self._canvas.draw)
+        self._draw = self._canvas.draw
         self._background = self._canvas.copy_from_bbox(self._fig.bbox)
         legends = [legend for ax in panels if (legend := ax.get_legend())]
         self._legends = [self._canvas.copy_from_bbox(box.get_window_extent()) for box in legends]

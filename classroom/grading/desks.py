@@ -22,6 +22,7 @@ from typing import IO
 
 from course_utils.files import CourseError
 
+from ..threads import ONE_THREAD
 from . import fingerprint
 from .jobs import START_SECONDS, STARTS, Job, Limits
 from .walls import require_bubblewrap
@@ -128,7 +129,7 @@ class Desk:
                 [sys.executable, "-m", JUDGE, str(self._number), word],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                env={**os.environ, **ONE_THREAD},
                 start_new_session=True,  # Ctrl-C is for us alone; we end it
             )
 

@@ -14,6 +14,7 @@ import course_utils
 import instruments
 from course_utils.files import CourseError
 
+from ..threads import ONE_THREAD
 from .jobs import Limits
 
 COURSE, PACKAGES = "/course", "/packages"  # where course and environment lie in the sandbox
@@ -24,8 +25,7 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "MPLBACKEND": "agg",
     "MPLCONFIGDIR": "/tmp/matplotlib",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
+    **ONE_THREAD,
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONSAFEPATH": "1",
     "PYTHONWARNINGS": "ignore",

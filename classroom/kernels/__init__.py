@@ -24,10 +24,10 @@ from typing import Any
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
+from ..threads import ONE_THREAD
+
 SOCKET = "COURSE_WARM_KERNELS"  # where the warm process listens
 CHOICE = {"JUPYTER_DEFAULT_PROVISIONER_NAME": "course-warm"}  # as classroom/pyproject.toml calls it
-# On a busy machine several threads wait for each other: small matrices take ten times as long.
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
 STREAMS = ("stdin", "stdout", "stderr")
 
 

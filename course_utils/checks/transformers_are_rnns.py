@@ -1190,7 +1190,7 @@ def strong_gates(rng: np.random.Generator) -> np.ndarray:
 
 
 def open_gates(rng: np.random.Generator) -> np.ndarray:
-    """A text that is longer than any window, of which little is forgotten."""
+    """A text that is longer than a usual window, of which little is forgotten."""
     return rng.choice([0.98, 0.99, 1.0], int(rng.integers(103, 110)))
 
 
