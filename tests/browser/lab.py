@@ -34,8 +34,6 @@ SETTINGS = {
         "fetchNews": "false",
         "checkForUpdates": False,
     },
-    # Every cell is in the page, also when it is scrolled out of sight.
-    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
 }
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 
