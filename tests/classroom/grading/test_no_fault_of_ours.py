@@ -29,11 +29,11 @@ from tests.classroom.grading.making import (
     solved,
 )
 
-LIMITS = Limits(cell=1.5, wall=30.0)
+LIMITS = Limits(cell=0.6, wall=30.0)
 CLASS = {
     "right": {},
     "slow": {"leak": "import time\nstart = time.process_time()\n"
-             "while time.process_time() < start + 0.4: pass\nbound = 0"},
+             "while time.process_time() < start + 0.2: pass\nbound = 0"},
     "endless": {"leak": "while True: pass"},
     "asleep": {"leak": "import time\ntime.sleep(10**6)"},
     "dead": {"leak": "import os\nos._exit(1)"},
