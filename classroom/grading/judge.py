@@ -39,7 +39,7 @@ from course_utils.instances import LARGEST_SEED
 from course_utils.units import declared
 from course_utils.values import WireError
 from course_utils.variants import student_id
-from instruments.derivation import remembering
+from instruments.memory import remembering
 
 from ..roles import Check, Ours
 from . import signatures

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +44,7 @@ class Expression:
     sympy: Any = None  # an ordinary SymPy scalar, if it is one: only that can be proved
     borders: tuple = ()  # where it may have no value, or another form
     rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
+    column: list = field(default_factory=list)  # its values at the derivation's instances
 
     @cached_property
     def tex(self) -> str:
