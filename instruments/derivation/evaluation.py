@@ -132,6 +132,8 @@ class Loss:
         self.digits, self.cancelled = 0.0, 0
 
     def in_sum(self, terms: list, total: Any) -> None:
+        if total and all(_magnitude(t) <= _magnitude(total) for t in terms):
+            return  # none is more than twice as large
         largest = max((abs(t) for t in terms), default=0)
         if not total:
             self.cancelled = max(self.cancelled, largest)

@@ -189,6 +189,8 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
         return -x if x.is_Number else operation(sympy.Mul, sympy.S(-1), x)
 
     match node:
+        case ast.Name(id=name) if name in names:
+            return names[name]
         case ast.UnaryOp(op=ast.USub(), operand=x):
             return minus(typed(x))
         case ast.Call(

@@ -453,10 +453,10 @@ class Derivation:
             if relation != "=":
                 strict = relation in "<>"
                 return sign(sympy.expand(difference), self._domains_by_symbol, 1, strict)
-            if sympy.expand(difference.as_numer_denom()[0]) == 0:
-                return True
             if sides[0].has(sympy.Sum) != sides[1].has(sympy.Sum):
                 return False  # no sum is carried out here
+            if sympy.expand(difference.as_numer_denom()[0]) == 0:
+                return True
             difference = sympy.expand(difference)
             return difference == 0 or (
                 difference.count_ops() < 80 and sympy.cancel(difference) == 0
