@@ -54,7 +54,8 @@ from .wire import Gone
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
 SLOW_AT_FIRST = {
-    "simplify": "import sympy\nsympy.simplify('(exp(x) - 2)*sinh(y)/(x*(y - 1))')"
+    "simplify": "import sympy\nsympy.simplify('(exp(x) - 2)*sinh(y)/(x*(y - 1))')",
+    "sympy import *": "from sympy import *",
 }  # by word: what is done once for all that use it
 MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
