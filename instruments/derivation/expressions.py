@@ -117,6 +117,8 @@ class Reader:
 
         def value(values: Mapping[str, Any]) -> Any:
             mine = arguments(values)
+            if ahead:  # what crosses to another process is a copy
+                return f(**mine)
             copied = {p: v.copy() for p, v in mine.items() if isinstance(v, np.ndarray)}
             return f(**{**mine, **copied})  # arrays are theirs to overwrite
 

@@ -131,10 +131,10 @@ class Instances:
         return values
 
     def _in_detail(self, drawn: Mapping[str, Any], hole: bool) -> dict | Undefined:
-        """The same with mpmath's digits; where programs compute it, once for all lines."""
+        """The same with mpmath's digits, once for all lines; but what is given may lose some."""
         import mpmath
 
-        if self.exact or id(drawn) not in self._places:
+        if (self.exact and self.given) or id(drawn) not in self._places:
             return self._complete(drawn, fine=True)
         key = id(drawn), mpmath.mp.prec, hole
         if key not in self._detailed:
