@@ -195,7 +195,10 @@ class TimedPeer(Peer):
 
     def _stand_in(self, data: dict) -> Any:
         """A function that a check lends is the one that we have ourselves, where we have it."""
-        return at_place(data["home"]) if "home" in data else super()._stand_in(data)
+        if "home" in data:
+            return at_place(data["home"])
+        stand_in = super()._stand_in(data)
+        return self.extension.lent(stand_in, data["shaped by"]) if "shaped by" in data else stand_in
 
     def _run(self, function: Any, arguments: list, named: dict) -> Any:
         if not any(map(callable, arguments)):

@@ -99,13 +99,15 @@ class Clock:
 class Lender(Peer):
     """Tells the child where it has a function itself that a check lends to a student's function.
 
-    While arrays are metered it does not: then the numbers are here, and so is what is done to them.
+    While arrays are metered the child's own only tells which shape comes out: then the numbers are
+    here, and so is what is done to them.
     """
 
     def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
         data = super()._kept_here(value, kind, inner)
-        home = place_of(value) if data[TAG] == "function" and Meter._running is None else ""
-        return {**data, "home": home} if home else data
+        home = place_of(value) if data[TAG] == "function" else ""
+        word = "home" if Meter._running is None else "shaped by"
+        return {**data, word: home} if home else data
 
 
 class Submission:

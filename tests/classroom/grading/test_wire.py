@@ -606,6 +606,21 @@ def received(monkeypatch):
     return messages
 
 
+def test_what_a_check_lends_for_metered_arrays_is_counted_without_a_message_of_its_own(received):
+    def similarities(Q, K, phi):
+        return phi(Q) @ phi(K).T
+
+    Q, K = np.random.default_rng(0).uniform(-1, 1, (2, 4, 3))
+    here = measure(similarities, Q, K, elu_plus_one)
+    with elsewhere(f=similarities) as there:
+        function = value(there, "f")
+        received.clear()
+        far = measure(function, Q, K, elu_plus_one)
+        assert len(received) == 1
+    assert (far.flops_by_kind, far.peak) == (here.flops_by_kind, here.peak)
+    np.testing.assert_allclose(far.result, here.result)
+
+
 def test_calls_of_several_functions_are_made_in_their_order(received):
     asked = []
     first, second = (lambda x: asked.append(x) or x, lambda x: asked.append(-x) or -x)
