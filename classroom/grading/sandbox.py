@@ -119,7 +119,8 @@ class Submission:
         self._peer = Lender(_Patient(wire, self), self._serve, self._counter)
         self.was_slow = False  # a cell or call stopped itself, since its time was over
         self._reports: list = []  # of cells that were run ahead
-        self._values: dict[str, Callable[[], Any]] = {}  # what was told ahead
+        self._values: dict[str, Callable[[], Any]] = {}  # what was told in one message
+        self._is_new = False  # and no check has asked for it yet
         self._forbidden: list[str] | None = None
         self.begin(limits.wall)
 
@@ -137,21 +138,25 @@ class Submission:
         """The report of a cell, which may be known already."""
         if self._reports:
             return self._reports.pop(0)
-        self._values, self._forbidden = {}, None
+        self._forget()
         return self.ask(ask="run", source=source)
+
+    def _forget(self) -> None:
+        """After a cell everything may be otherwise."""
+        self._values, self._is_new, self._forbidden = {}, False, None
 
     def run_ahead(self, sources: list[str], wanted: list[str], names: list[str] | None) -> None:
         """Run all cells up to a check in the time of one, and have what it wants to know told.
 
         Whatever is raised: which of them it was is not known.
         """
-        self._values, self._forbidden = {}, None
+        self._forget()
         told = self.ask(ask="cells", sources=sources, expressions=wanted, names=names)
         reports, values = told if type(told) is tuple and len(told) == 2 else (None, None)
         if type(reports) is not list or len(reports) != len(sources):
             raise WireError("not all cells have a report")
         self._reports, self._values = reports, dict(zip(wanted, each(values), strict=False))
-        self._forbidden = names if self._values else None
+        self._is_new, self._forbidden = True, names if self._values else None
 
     def value(self, expression: str) -> Any:
         """What an expression of the instructor's is over there; it may be known already."""
@@ -160,9 +165,10 @@ class Submission:
         return self.ask(ask="value", expression=expression)
 
     def have_told(self, expressions: list[str]) -> None:
-        """Ask for what several are, unless it is known; what is not told is asked for later."""
+        """Ask what several are now, unless it was just told; the rest is asked for one by one."""
         self._peer.forget_ahead()
-        if all(e in self._values for e in expressions):
+        was_new, self._is_new = self._is_new, False
+        if was_new and all(e in self._values for e in expressions):
             return
         self.begin(self._limits.cell + GRACE)
         told = self._peer.several(ask="values", expressions=expressions)
@@ -172,7 +178,9 @@ class Submission:
     def forbid(self, names: list[str]) -> None:
         """From now until the next cell these functions of the package refuse to run."""
         if self._forbidden != names:
+            self._forbidden = None
             self.ask(ask="judging", names=names)
+            self._forbidden = names
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""

@@ -100,7 +100,7 @@ class Derivation:
             raise ValueError("A derivation with a function as a line has to begin with functions.")
         if isinstance(self._start, Expression):
             self._instances.column(self._start)
-        other._instances, other._decided = copy.copy(self._instances), dict(self._decided)
+        other._decided = dict(self._decided)
         for computed in ("_report", "expressions"):
             vars(other).pop(computed, None)
         return other

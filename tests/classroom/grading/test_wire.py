@@ -656,6 +656,22 @@ def test_cells_up_to_a_check_and_what_it_wants_to_know_cross_in_one_message(monk
             there.value("y")
 
 
+def test_every_check_is_told_what_its_values_are_now(monkeypatch):
+    with notebook(60) as there:
+        there.run_ahead(["x = []\ndef f(): x.append(len(x))"], ["x", "f"], [])
+        there.run("")
+        there.have_told(["x", "f"])
+        assert there.value("x") == []
+        there.value("f")()
+        there.have_told(["x"])
+        assert there.value("x") == [0]
+        asked = []
+        monkeypatch.setattr(there, "ask", lambda **question: asked.append(question["names"]))
+        for names in (["a"], ["a"], [], ["a"]):
+            there.forbid(names)
+        assert asked == [["a"], [], ["a"]]
+
+
 def test_what_is_odd_among_several_values_is_asked_for_by_itself():
     with notebook(60) as there:
         there.run_ahead(["x, y = 1, []\nfor _ in range(999): y = [y]"], ["x", "y"], [])
