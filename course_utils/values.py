@@ -378,7 +378,7 @@ def _number(value: Any) -> Any:
 
 def _as_array(data: dict) -> Any:
     dtype, shape = np.dtype(str(data["dtype"])), tuple(map(int, data["shape"]))
-    if dtype.char not in NUMBERS or not all(0 <= n <= MOST_BYTES for n in shape):
+    if dtype.char not in NUMBERS or (shape and not 0 <= min(shape) <= max(shape) <= MOST_BYTES):
         raise WireError("it is no array of numbers")
     array = np.frombuffer(data["v"], dtype)
     array = array.reshape(shape).astype(dtype if dtype.isnative else dtype.newbyteorder("="))

@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from instruments.record import record
-
+from .memory import remembered
 from .notation import (
     GREEK,
     LETTERS,
@@ -37,6 +36,7 @@ from .notation import (
     vocabulary_of,
     without_escapes,
 )
+from .record import record
 
 __all__ = [
     "CONSTANTS",
@@ -209,8 +209,14 @@ def read_formula(
 
     With `calculus`, integrals and derivatives too: for SymPy, not for `Formula.at`.
     """
-    symbols, functions = list(symbols), list(functions)
-    text = _right_hand_side(_as_text(answer), symbols)
+    return _read_text(_as_text(answer), tuple(symbols), tuple(functions), calculus)
+
+
+@remembered()
+def _read_text(
+    text: str, symbols: tuple[str, ...], functions: tuple[str, ...], calculus: bool
+) -> Formula:
+    text = _right_hand_side(text, symbols)
     more = CALCULUS if calculus else ()
     vocabulary = vocabulary_of(symbols, functions, [*FUNCTIONS, *more], CONSTANTS)
     tree = _parse(text, vocabulary)
@@ -306,7 +312,7 @@ def _number_text(number: Any) -> str:
     return repr(value) if value != int(value) or abs(value) > 1e15 else str(int(value))
 
 
-def _right_hand_side(text: str, symbols: list[str]) -> str:
+def _right_hand_side(text: str, symbols: Iterable[str]) -> str:
     """`= beta` and `alpha = beta` as `beta`; an equation between the symbols is refused."""
     refuse_sum_signs(text)
     left, *rest = re.split(r"(?<![<>=!:])=(?!=)", text)
@@ -479,8 +485,7 @@ def _listed(names: list[str]) -> str:
 # -- walking: one tree, two algebras ------------------------------------------------------------
 
 
-@record()
-class _Algebra:
+class _Algebra(NamedTuple):
     """What numbers, functions, sums and cases mean: floating point here, SymPy there."""
 
     number: Callable[[Any], Any]

@@ -33,8 +33,9 @@ from course_utils.derivation import (
     symmetric,
     vector,
 )
-from instruments.derivation import remembering
 from instruments.derivation.evaluation import evaluator, safely
+from instruments.formula import read_formula
+from instruments.memory import remembering
 
 
 def verdicts(d):
@@ -1166,6 +1167,24 @@ def test_functions_may_go_on_from_functions_alone():
 def test_of_a_number_beyond_all_bounds_no_digits_are_computed(name):
     with pytest.raises(OverflowError, match="beyond all bounds"):
         safely(name, mpmath.mpf("1e301"))
+
+
+def test_a_judge_reads_the_same_words_once_whatever_stands_before_them():
+    begun = Derivation("x**2 - 1", [], where={"x": real})
+
+    def last_of(*lines):
+        going_on = begun.goes_on([("=", line, "") for line in lines])
+        assert going_on.check().holds
+        return going_on.expressions[-1]
+
+    with remembering():
+        one, other = last_of("x*x - 1", "(x - 1)*(x + 1)"), last_of("(x - 1)*(x + 1)")
+        assert one is other
+        assert one.column
+        first = [read_formula(text, ["x"]) for text in ("x + 1", "x + 1", "x+1")]
+        assert first[0] is first[1] is not first[2]
+    assert last_of("(x - 1)*(x + 1)") is not one
+    assert read_formula("x + 1", ["x"]) is not first[0]
 
 
 def test_a_judge_compares_lines_that_go_on_in_the_same_words_once(monkeypatch):

@@ -1,4 +1,4 @@
-"""SymPy as the grader loads it: what it would work out for its first sum waits until it is used."""
+"""SymPy as the grader loads it: what hardly anybody uses waits until it is asked for."""
 
 from __future__ import annotations
 
@@ -7,30 +7,35 @@ import sys
 import types
 from typing import Any
 
-POLYHEDRA = "sympy.combinatorics.polyhedron"  # their groups are worked out when they are loaded
-
 
 def load_sympy() -> None:
-    """Load it with all that a sum needs; polyhedra come when somebody asks for one."""
-    import sympy  # noqa: F401
+    """Load it with all that a sum needs; polyhedra work out their groups when they are loaded."""
+    _load("sympy", "geometry", "plotting")
+    _load("sympy.combinatorics", "polyhedron")
+    importlib.import_module("sympy.tensor.tensor")
 
-    if "sympy.combinatorics" in sys.modules:
+
+def _load(package: str, *late: str) -> None:
+    """A package without these modules, of which it only takes names to pass them on."""
+    if package in sys.modules:
         return
-    names: list[str] = []
-    stand_in = types.ModuleType(POLYHEDRA)
-    vars(stand_in)["__getattr__"] = names.append
-    sys.modules[POLYHEDRA] = stand_in
-    package = importlib.import_module("sympy.combinatorics")
-    del sys.modules[POLYHEDRA]
-    late = {name for name in names if not name.startswith("_")}
-    for name in late:
-        delattr(package, name)
+    home: dict[str, str] = {}  # of each name that is passed on, the module
+    for module in late:
+        stand_in = types.ModuleType(f"{package}.{module}")
+        vars(stand_in)["__getattr__"] = lambda name, module=module: home.setdefault(name, module)
+        sys.modules[stand_in.__name__] = stand_in
+    loaded = importlib.import_module(package)
+    for module in late:
+        del sys.modules[f"{package}.{module}"]
+    for name in [name for name in home if name.startswith("_")]:
+        del home[name]
+    for name in home:
+        delattr(loaded, name)
 
     def come(name: str) -> Any:
-        if name not in (*late, "polyhedron"):
-            raise AttributeError(f"module {package.__name__!r} has no attribute {name!r}")
-        polyhedra = importlib.import_module(POLYHEDRA)
-        return getattr(polyhedra, name, polyhedra)
+        if name not in home and name not in late:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(f"{package}.{home.get(name, name)}")
+        return module if name in late else getattr(module, name)
 
-    vars(package)["__getattr__"] = come
-    importlib.import_module("sympy.tensor.tensor")
+    vars(loaded)["__getattr__"] = come

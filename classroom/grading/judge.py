@@ -39,7 +39,7 @@ from course_utils.instances import LARGEST_SEED
 from course_utils.units import declared
 from course_utils.values import WireError
 from course_utils.variants import student_id
-from instruments.derivation import remembering
+from instruments.memory import remembering
 
 from ..roles import Check, Ours
 from . import signatures
@@ -54,7 +54,8 @@ from .wire import Gone
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
 SLOW_AT_FIRST = {
-    "simplify": "import sympy\nsympy.simplify('(exp(x) - 2)*sinh(y)/(x*(y - 1))')"
+    "simplify": "import sympy\nsympy.simplify('(exp(x) - 2)*sinh(y)/(x*(y - 1))')",
+    "sympy import *": "from sympy import *",
 }  # by word: what is done once for all that use it
 MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
@@ -92,6 +93,10 @@ class _Died(Exception):
         self.place = place
 
 
+class _OneOfThem(Exception):
+    """Of several steps in one message, one did not come to its end."""
+
+
 class Judging:
     """One submission from its first cell to the last exercise."""
 
@@ -101,7 +106,8 @@ class Judging:
 
     def __init__(self, job: Job, sandbox: Sandbox, tell: Callable[[int], None]) -> None:
         self.job, self.sandbox, self.limits = job, sandbox, Limits(**job.limits)
-        self.tell, self.alarm = tell, _Alarm(self.limits)
+        self._say, self.alarm = tell, _Alarm(self.limits)
+        self._told: int | None = None  # the step that was said last
         self.exercises = {e.name: e for e in declared(job.unit)}
         self.assembly: Assembly = assemble(
             [Ours(*c) for c in job.solution], [Cell(*c) for c in job.cells]
@@ -114,6 +120,7 @@ class Judging:
         self.died, self.troubled = Counter(job.troubled), set(job.troubled)
         self.spent, self.losses = 0.0, 0
         self.deadly: set[str] = set()  # what was asked for when the code ended
+        self.by_steps = bool(job.is_alone or job.lost_at or job.troubled)  # one after the other
         self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
         self.references: dict[str, dict] = {}
 
@@ -167,19 +174,50 @@ class Judging:
 
     def _pass(self) -> bool:
         """Go through the steps in a fresh child; False if it has to be done once more."""
-        there = None
+        there, ahead = None, 0
         try:
             with self.sandbox.submission(self.limits, self._needs()) as there, self.alarm:
                 for place, step in enumerate(self.steps):
+                    if not self.by_steps and place >= ahead:
+                        ahead = self._run_ahead(there, place)
                     self._step(there, place, step)
                 self._sign_all(there)
             return True
+        except _OneOfThem:
+            self.by_steps, there = True, None  # what that took is no step's
+            return False
         except _Died as died:
             return self._after(died)
         except Gone as gone:  # between two steps
             return self._after(_Died(-1, str(gone)))
         finally:
             self.spent += there.clock.seconds if there else 0.0
+
+    def _run_ahead(self, there: Submission, first: int) -> int:
+        """One message for all steps up to the next check, or to the id; returns where they end."""
+        ends = (
+            p for p in range(first, len(self.steps)) if self.steps[p].check or p == self.ids.place
+        )
+        last = next(ends, len(self.steps) - 1)
+        run = [self.steps[p].source for p in range(first, last + 1) if not self.steps[p].check]
+        check = self._open(self.steps[last])
+        wanted, names = ["student"] if last == self.ids.place else [], None
+        if check:
+            wanted = [*check.arguments]
+            names = _forbidden(self.exercises[check.exercise])
+        self.tell(last)
+        try:
+            with self.alarm.step():
+                there.run_ahead(run, wanted, names)
+        except (Gone, Exception):
+            raise _OneOfThem from None
+        return last + 1
+
+    def tell(self, place: int) -> None:
+        """Say which step begins."""
+        if place != self._told:
+            self._say(place)
+        self._told = place
 
     def _step(self, there: Submission, place: int, step: Step) -> None:
         if step.check is None:
@@ -189,8 +227,13 @@ class Judging:
                     self.ids.read(there)
                 except Gone as gone:  # what ran before has to answer for it
                     raise _Died(place, str(gone)) from None
-        elif (check := self._asked(step)) and check.exercise not in self.results:
+        elif check := self._open(step):
             self._judge(there, place, step, check)
+
+    def _open(self, step: Step) -> Check | None:
+        """The check of this step, if it is still to be judged."""
+        check = self._asked(step)
+        return check if check and check.exercise not in self.results else None
 
     def _asked(self, step: Step) -> Check | None:
         """The check of this step, if it is one and is to be judged."""
@@ -199,7 +242,7 @@ class Judging:
 
     def _after(self, died: _Died) -> bool:
         """Decide whether it counts that a child died over a step; always False: go on."""
-        place, why = died.place, str(died)
+        place, why, self.by_steps = died.place, str(died), True
         if self.sandbox.is_lost or place < 0:
             self.losses += 1
             if self.losses >= LOSSES:
@@ -257,10 +300,11 @@ class Judging:
     def _run(self, there: Submission, place: int, step: Step) -> None:
         if step.is_students and self._is_out(place):
             return  # it killed the child before; the rest goes on without it
-        self.tell(place)
+        if self.by_steps:
+            self.tell(place)
         try:
             with self.alarm.step():
-                report = there.ask(ask="run", source=step.source)
+                report = there.run(step.source)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
         except Exception as error:
@@ -304,23 +348,23 @@ class Judging:
     ) -> tuple[Feedback, list[str]]:
         answers: list[Any] = []
         reasons: list[NotAttempted | Unreadable] = []
-        values = there.values([e for e in expressions if e not in self.deadly])
+        there.have_told([e for e in expressions if e not in self.deadly])
         for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
             earlier = name in exercise.optional  # without it the check goes on
             if earlier and expression in self.deadly:
                 answers.append(NotAttempted())
                 continue
             try:
-                value = values[expression]() if expression in values else there.value(expression)
+                value = there.value(expression)
                 answers.append(self.ids.at_a_check(value) if isinstance(kind, Student) else value)
             except Exception as error:
                 answers.append(self._without_answer(place, expression, error))
                 reasons += [] if earlier else answers[-1:]
         if reasons and (not exercise.parts or len(reasons) == len(answers)):
             return _not_judged(exercise, reasons[0]), []
-        if signatures.needs_calls(exercise):
+        if (names := _forbidden(exercise)) is not None:
             with contextlib.suppress(Exception):  # whoever breaks this is on their side of the wall
-                there.ask(ask="judging", names=list(exercise.forbidden))
+                there.forbid(names)
         there.begin(self.limits.cell * PATIENCE)
         exercise.seed = seed_of(self.job.seed, exercise.name)
         with remembering():
@@ -398,7 +442,7 @@ class Judging:
         result = self.results[exercise.name]
         with contextlib.suppress(Exception), self.alarm.step():
             if signatures.needs_calls(exercise, part):
-                there.ask(ask="judging", names=list(exercise.forbidden))
+                there.forbid(list(exercise.forbidden))
                 there.begin(1.0 + result.seconds)
             feedback, _ = self.unsigned[exercise.name]
             seed = seed_of(self.job.class_seed, exercise.name)
@@ -531,6 +575,11 @@ class _Alarm:
     @staticmethod
     def _ring(*_: object) -> None:
         raise Gone("took too long")
+
+
+def _forbidden(exercise: Exercise) -> list[str] | None:
+    """What a student's functions must not call for it; None if there are none to call."""
+    return list(exercise.forbidden) if signatures.needs_calls(exercise) else None
 
 
 def _as_ran(report: Any) -> Ran:

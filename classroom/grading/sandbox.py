@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from course_utils.files import CourseError
-from course_utils.values import TAG
+from course_utils.values import TAG, WireError
 from instruments.meter import Meter
 
 from .jobs import START_SECONDS, STARTS, Limits
 from .lending import place_of
 from .metering import Counter
 from .walls import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, python_in_there
-from .wire import Gone, Peer, Stream
+from .wire import Gone, Peer, Stream, each
 
 INSIDE = "classroom.grading.inside"
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
@@ -99,13 +99,15 @@ class Clock:
 class Lender(Peer):
     """Tells the child where it has a function itself that a check lends to a student's function.
 
-    While arrays are metered it does not: then the numbers are here, and so is what is done to them.
+    While arrays are metered the child's own only tells which shape comes out: then the numbers are
+    here, and so is what is done to them.
     """
 
     def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
         data = super()._kept_here(value, kind, inner)
-        home = place_of(value) if data[TAG] == "function" and Meter._running is None else ""
-        return {**data, "home": home} if home else data
+        home = place_of(value) if data[TAG] == "function" else ""
+        word = "home" if Meter._running is None else "shaped by"
+        return {**data, word: home} if home else data
 
 
 class Submission:
@@ -116,6 +118,10 @@ class Submission:
         self._counter = Counter()
         self._peer = Lender(_Patient(wire, self), self._serve, self._counter)
         self.was_slow = False  # a cell or call stopped itself, since its time was over
+        self._reports: list = []  # of cells that were run ahead
+        self._values: dict[str, Callable[[], Any]] = {}  # what was told in one message
+        self._is_new = False  # and no check has asked for it yet
+        self._forbidden: list[str] | None = None
         self.begin(limits.wall)
 
     def _serve(self, question: dict) -> object:
@@ -128,17 +134,53 @@ class Submission:
         self.begin(self._limits.cell + GRACE)
         return self._peer.ask(**question)
 
+    def run(self, source: str) -> object:
+        """The report of a cell, which may be known already."""
+        if self._reports:
+            return self._reports.pop(0)
+        self._forget()
+        return self.ask(ask="run", source=source)
+
+    def _forget(self) -> None:
+        """After a cell everything may be otherwise."""
+        self._values, self._is_new, self._forbidden = {}, False, None
+
+    def run_ahead(self, sources: list[str], wanted: list[str], names: list[str] | None) -> None:
+        """Run all cells up to a check in the time of one, and have what it wants to know told.
+
+        Whatever is raised: which of them it was is not known.
+        """
+        self._forget()
+        told = self.ask(ask="cells", sources=sources, expressions=wanted, names=names)
+        reports, values = told if type(told) is tuple and len(told) == 2 else (None, None)
+        if type(reports) is not list or len(reports) != len(sources):
+            raise WireError("not all cells have a report")
+        self._reports, self._values = reports, dict(zip(wanted, each(values), strict=False))
+        self._is_new, self._forbidden = True, names if self._values else None
+
     def value(self, expression: str) -> Any:
-        """What an expression of the instructor's is over there."""
+        """What an expression of the instructor's is over there; it may be known already."""
+        if known := self._values.get(expression):
+            return known()
         return self.ask(ask="value", expression=expression)
 
-    def values(self, expressions: list[str]) -> dict[str, Callable[[], Any]]:
-        """What several are, each told or raised when called; what is left out was not told."""
+    def have_told(self, expressions: list[str]) -> None:
+        """Ask what several are now, unless it was just told; the rest is asked for one by one."""
         self._peer.forget_ahead()
+        was_new, self._is_new = self._is_new, False
+        if was_new and all(e in self._values for e in expressions):
+            return
         self.begin(self._limits.cell + GRACE)
         told = self._peer.several(ask="values", expressions=expressions)
+        self._values = dict(zip(expressions, told, strict=False))
         self.was_slow = False  # it is seen by which of them, when that is asked for alone
-        return dict(zip(expressions, told, strict=False))
+
+    def forbid(self, names: list[str]) -> None:
+        """From now until the next cell these functions of the package refuse to run."""
+        if self._forbidden != names:
+            self._forbidden = None
+            self.ask(ask="judging", names=names)
+            self._forbidden = names
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""

@@ -264,7 +264,7 @@ class Peer(Values):
             told = self.ask(**question)
         except Exception:  # too much for one message, or one of them took too long
             return []
-        return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
+        return each(told)
 
 
 _PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)
@@ -309,6 +309,11 @@ def tried(do: Callable, *args: Any) -> tuple:
         return ("value", do(*args))
     except Exception as error:
         return ("error", in_short(error))
+
+
+def each(told: Any) -> list[Callable[[], Any]]:
+    """Of what was asked for in one message, each told or raised when called."""
+    return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
 
 
 def _are_tuples(told: Any, length: int) -> bool:

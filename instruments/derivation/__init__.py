@@ -39,5 +39,5 @@ from .domains import (
 )
 from .evaluation import inner, norm
 from .expressions import shown
-from .judging import Derivation, remembering
+from .judging import Derivation
 from .report import BLANK, FALSE, HELD, PROVED, RIGHT, UNCHECKED, WRONG, LineReport, Report

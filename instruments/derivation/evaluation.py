@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..formula import GREEK, FormulaError, canonical
+from ..memory import remembered
 from .precise import bare, precise
 from .singularities import borders
 
 LONGEST_SUM = 2000
 LARGEST = 10**9  # an exponent beyond it is an overflow even for mpmath
 ROUNDING, FLOAT_ROUNDING = 1e-20, 1e-8  # where a condition asks whether two numbers are equal
+POWERS = 5000  # that a judge remembers: all answers are compared at the same instances
 SPARE_BITS = 24  # more than 2,000 steps of rounding can touch
 ROUGH = 25  # digits for what is computed by quadrature or extrapolation
 
@@ -130,6 +132,8 @@ class Loss:
         self.digits, self.cancelled = 0.0, 0
 
     def in_sum(self, terms: list, total: Any) -> None:
+        if total and all(_magnitude(t) <= _magnitude(total) for t in terms):
+            return  # none is more than twice as large
         largest = max((abs(t) for t in terms), default=0)
         if not total:
             self.cancelled = max(self.cancelled, largest)
@@ -343,8 +347,9 @@ def _geometric(e: Any, name: str) -> Callable | None:
         if _nothing and any(abs(b) <= _nothing for b in bases):
             return None
         with mpmath.workprec(mpmath.mp.prec + SPARE_BITS):
-            ratio = math.prod(b**k for b, (_, k) in zip(bases, powers, strict=True))
-            times = _series(ratio, count)
+            bases = [b**k for b, (_, k) in zip(bases, powers, strict=True)]
+            ratio = math.prod(bases, start=mpmath.mpf(1))
+            times = _series(ratio._mpf_, count, mpmath.mp.prec)
         if _loss is not None and one:
             _loss.in_sum([one, one * ratio ** (count - 1)], one * times)
         return one * times
@@ -352,13 +357,15 @@ def _geometric(e: Any, name: str) -> Callable | None:
     return total
 
 
-def _series(ratio: Any, count: int) -> Any:
+@remembered(POWERS)
+def _series(digits: tuple, count: int, precision: int) -> Any:
     """1 + r + … + r^(count − 1) with all digits, however near r is to 1."""
     import mpmath
 
+    ratio = mpmath.make_mpf(digits)
     if ratio == 1:
         return mpmath.mpf(count)
-    with mpmath.workprec(mpmath.mp.prec + max(0, -_magnitude(ratio - 1))):
+    with mpmath.workprec(precision + max(0, -_magnitude(ratio - 1))):
         return (ratio**count - 1) / (ratio - 1)
 
 
@@ -489,7 +496,11 @@ def _operations(exact: bool) -> dict[Any, Callable]:
     import mpmath
     import sympy as sp
 
-    mpf, half, minus_one = mpmath.mpf, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
+    mp, mpf, half, minus_one = mpmath.mp, mpmath.mpf, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
+
+    @remembered(POWERS)
+    def raised(a: tuple, b: tuple, _: int) -> Any:
+        return mp.make_mpf(a) ** mp.make_mpf(b)
 
     def power(a: Any, b: Any) -> Any:
         if type(a) is mpf and type(b) is mpf:
@@ -497,7 +508,7 @@ def _operations(exact: bool) -> dict[Any, Callable]:
                 raise ZeroDivisionError
             if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
                 if b._mpf_[2] >= 0:  # a whole number
-                    return 1 / a if b._mpf_ == minus_one else a**b
+                    return 1 / a if b._mpf_ == minus_one else raised(a._mpf_, b._mpf_, mp.prec)
                 return _real_only(mpmath.sqrt(a) if b == half else a**b)
             return _real_only(safe_power(a, b))
         if np.ndim(a) == 2:

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +44,7 @@ class Expression:
     sympy: Any = None  # an ordinary SymPy scalar, if it is one: only that can be proved
     borders: tuple = ()  # where it may have no value, or another form
     rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
+    column: list = field(default_factory=list)  # its values at the derivation's instances
 
     @cached_property
     def tex(self) -> str:
@@ -116,6 +117,8 @@ class Reader:
 
         def value(values: Mapping[str, Any]) -> Any:
             mine = arguments(values)
+            if ahead:  # what crosses to another process is a copy
+                return f(**mine)
             copied = {p: v.copy() for p, v in mine.items() if isinstance(v, np.ndarray)}
             return f(**{**mine, **copied})  # arrays are theirs to overwrite
 
@@ -188,6 +191,8 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
         return -x if x.is_Number else operation(sympy.Mul, sympy.S(-1), x)
 
     match node:
+        case ast.Name(id=name) if name in names:
+            return names[name]
         case ast.UnaryOp(op=ast.USub(), operand=x):
             return minus(typed(x))
         case ast.Call(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -59,7 +58,6 @@ class Instances:
     exact: bool  # scalars only: computed to many digits, so rounding is no concern
     seed: int
     count: int
-    _columns: dict[Expression, list] = field(default_factory=dict)
     _detailed: dict[tuple, tuple[Any, int]] = field(default_factory=dict)
 
     @cached_property
@@ -76,12 +74,6 @@ class Instances:
         drawn += [("tied", one) for one in self._tied(rng)]
         with self._precision(DIGITS):
             return [Instance(pool, one, self._complete(one)) for pool, one in drawn]
-
-    def copied(self) -> Instances:
-        """The same instances, with what was computed at them so far."""
-        other = copy.copy(self)
-        other._columns = dict(self._columns)
-        return other
 
     def _far(self, domain: Domain, rng: Random, *n: int) -> Any:
         """Some of the values from the tails, others not."""
@@ -139,10 +131,10 @@ class Instances:
         return values
 
     def _in_detail(self, drawn: Mapping[str, Any], hole: bool) -> dict | Undefined:
-        """The same with mpmath's digits; where programs compute it, once for all lines."""
+        """The same with mpmath's digits, once for all lines; but what is given may lose some."""
         import mpmath
 
-        if self.exact or id(drawn) not in self._places:
+        if (self.exact and self.given) or id(drawn) not in self._places:
             return self._complete(drawn, fine=True)
         key = id(drawn), mpmath.mp.prec, hole
         if key not in self._detailed:
@@ -170,18 +162,20 @@ class Instances:
         return mpmath.workdps(digits) if self.exact else nullcontext()
 
     def column(self, expression: Expression) -> list:
-        """The expression's value at every instance, computed once."""
-        if expression not in self._columns:
+        """The expression's value at every instance, computed once.
+
+        The expression keeps it: it is read for the instances of one derivation.
+        """
+        if not expression.column:
             _ask_ahead([expression], [one.complete for one in self.all])
             with self._precision(DIGITS):
-                column = [
+                expression.column[:] = [
                     UNTRIED
                     if expression.rough and k % FEW_OF
                     else computed(expression.value, one.complete)
                     for k, one in enumerate(self.all)
                 ]
-            self._columns[expression] = column
-        return self._columns[expression]
+        return expression.column
 
     def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
         """How the values found seem to disagree, at a first look."""
@@ -317,8 +311,8 @@ class Instances:
     def _at(self, place: int | None, expression: Expression, values: Mapping | Undefined) -> Any:
         """The value of an expression, which may be known if this is one of the instances."""
         known = UNTRIED
-        if place is not None and expression in self._columns:
-            known = self._columns[expression][place]
+        if place is not None and expression.column:
+            known = expression.column[place]
         return computed(expression.value, values) if known is UNTRIED else known
 
     def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from .. import memory
 from ..formula import FormulaError, pretty
 from . import limits, rendering
 from .domains import Activation, Domain, Values, integers
@@ -46,25 +46,7 @@ LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest fi
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
 
 MEET = 1e-45  # so near are two sides where they are equal by construction
-MOST_KNOWN = 500  # lines that go on from the same start
 MOST_VALUES = 12  # of a sequence are written out
-
-
-_remembers = False
-
-
-@contextmanager
-def remembering() -> Iterator[None]:
-    """Within, what goes on from the same start in the same words is judged once.
-
-    This is for a judge, who sees the same lines in many answers.
-    """
-    global _remembers
-    before, _remembers = _remembers, True
-    try:
-        yield
-    finally:
-        _remembers = before
 
 
 class Derivation:
@@ -103,6 +85,7 @@ class Derivation:
         computed = {n: self.reader.read(source) for n, source in sources.items()}
         self._decided: dict[Any, bool] = {}
         self._known: dict[tuple, tuple[LineReport, bool]] = {}  # shared with those that go on
+        self._words: dict[str, Expression | str | None] = {}  # so are these
         self._instances = Instances(domains, sizes, computed, exact, seed, max(instances, SIMPLE))
 
     def check(self) -> Report:
@@ -117,7 +100,7 @@ class Derivation:
             raise ValueError("A derivation with a function as a line has to begin with functions.")
         if isinstance(self._start, Expression):
             self._instances.column(self._start)
-        other._instances, other._decided = self._instances.copied(), dict(self._decided)
+        other._decided = dict(self._decided)
         for computed in ("_report", "expressions"):
             vars(other).pop(computed, None)
         return other
@@ -139,6 +122,14 @@ class Derivation:
         return self._read(self.start)
 
     def _read(self, source: Any) -> Expression | str | None:
+        """The expression, which may have been read before; else as `_read_anew`."""
+        if not memory.is_remembering() or type(source) is not str:
+            return self._read_anew(source)
+        if source not in self._words and len(self._words) < memory.MOST:
+            self._words[source] = self._read_anew(source)
+        return self._words[source] if source in self._words else self._read_anew(source)
+
+    def _read_anew(self, source: Any) -> Expression | str | None:
         """The expression, a sentence that says why it is none, or None for a blank."""
         try:
             return None if is_blank(source) else self.reader.read(source)
@@ -169,9 +160,9 @@ class Derivation:
         """The report on `now`, whose lines may have been judged before, word for word."""
         words = (source, *(part for line in lines for part in (line.relation, line.expr)))
         limits = any(line.allowed is not None for line in lines)
-        if not _remembers or limits or any(type(word) is not str for word in words):
+        if not memory.is_remembering() or limits or any(type(word) is not str for word in words):
             return self._judged(before, now, lines)
-        if words not in self._known and len(self._known) < MOST_KNOWN:
+        if words not in self._known and len(self._known) < memory.MOST:
             self._known[words] = self._judged(before, now, lines)
         return self._known.get(words) or self._judged(before, now, lines)
 
@@ -462,10 +453,10 @@ class Derivation:
             if relation != "=":
                 strict = relation in "<>"
                 return sign(sympy.expand(difference), self._domains_by_symbol, 1, strict)
-            if sympy.expand(difference.as_numer_denom()[0]) == 0:
-                return True
             if sides[0].has(sympy.Sum) != sides[1].has(sympy.Sum):
                 return False  # no sum is carried out here
+            if sympy.expand(difference.as_numer_denom()[0]) == 0:
+                return True
             difference = sympy.expand(difference)
             return difference == 0 or (
                 difference.count_ops() < 80 and sympy.cancel(difference) == 0

@@ -92,6 +92,8 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
         return None
     if isinstance(b, Undefined):
         return None if b is UNTRIED else "undefined"
+    if not slack and relation not in "≤≥<>" and _are_near(a, b, rounding):
+        return ""
     if (_dimensions(a) or _dimensions(b)) and np.shape(squeezed(a)) != np.shape(squeezed(b)):
         return "shape"
     beyond = gap(relation, a, b) - slack if slack else gap(relation, a, b)
@@ -101,6 +103,19 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
     size = rounding * size
     fails = beyond >= -size if relation in "<>" else beyond > size
     return "value" if fails else ""
+
+
+def _are_near(a: Any, b: Any, rounding: float) -> bool:
+    """Whether two numbers of mpmath, neither of them 0, surely differ by less than rounding."""
+    if (
+        not rounding
+        or type(a).__name__ != "mpf"
+        or type(b) is not type(a)
+        or not (a._mpf_[1] and b._mpf_[1])
+    ):
+        return False
+    x = a - b
+    return not x or _power(x) < max(_power(a), _power(b)) + math.frexp(rounding)[1] - 2
 
 
 def _is_less_by_far(x: Any, size: Any, rounding: float) -> bool:

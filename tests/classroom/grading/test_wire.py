@@ -45,7 +45,7 @@ from course_utils.exercise import Exercise
 from course_utils.instances import cases
 from course_utils.values import Values, WireError, crossed
 from instruments.meter import Meter, measure
-from tests.classroom.grading.across import elsewhere, value
+from tests.classroom.grading.across import elsewhere, notebook, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
 PLAIN = {
@@ -606,6 +606,21 @@ def received(monkeypatch):
     return messages
 
 
+def test_what_a_check_lends_for_metered_arrays_is_counted_without_a_message_of_its_own(received):
+    def similarities(Q, K, phi):
+        return phi(Q) @ phi(K).T
+
+    Q, K = np.random.default_rng(0).uniform(-1, 1, (2, 4, 3))
+    here = measure(similarities, Q, K, elu_plus_one)
+    with elsewhere(f=similarities) as there:
+        function = value(there, "f")
+        received.clear()
+        far = measure(function, Q, K, elu_plus_one)
+        assert len(received) == 1
+    assert (far.flops_by_kind, far.peak) == (here.flops_by_kind, here.peak)
+    np.testing.assert_allclose(far.result, here.result)
+
+
 def test_calls_of_several_functions_are_made_in_their_order(received):
     asked = []
     first, second = (lambda x: asked.append(x) or x, lambda x: asked.append(-x) or -x)
@@ -628,12 +643,59 @@ def test_the_cases_after_the_first_are_asked_for_together(received):
     assert all(y == 2 * x for x, y in tried)
 
 
+def test_cells_up_to_a_check_and_what_it_wants_to_know_cross_in_one_message(monkeypatch):
+    with notebook(60) as there:
+        there.run_ahead(["x = 1", "y = 1 / 0"], ["x", "y"], [])
+        monkeypatch.setattr(there, "ask", None)  # nothing else is asked for
+        assert there.run("x = 1")["error"] is None
+        assert there.run("y = 1 / 0")["error"]["type"] == "ZeroDivisionError"
+        there.have_told(["x", "y"])
+        there.forbid([])
+        assert there.value("x") == 1
+        with pytest.raises(NameError):
+            there.value("y")
+
+
+def test_every_check_is_told_what_its_values_are_now(monkeypatch):
+    with notebook(60) as there:
+        there.run_ahead(["x = []\ndef f(): x.append(len(x))"], ["x", "f"], [])
+        there.run("")
+        there.have_told(["x", "f"])
+        assert there.value("x") == []
+        there.value("f")()
+        there.have_told(["x"])
+        assert there.value("x") == [0]
+        asked = []
+        monkeypatch.setattr(there, "ask", lambda **question: asked.append(question["names"]))
+        for names in (["a"], ["a"], [], ["a"]):
+            there.forbid(names)
+        assert asked == [["a"], [], ["a"]]
+
+
+def test_what_is_odd_among_several_values_is_asked_for_by_itself():
+    with notebook(60) as there:
+        there.run_ahead(["x, y = 1, []\nfor _ in range(999): y = [y]"], ["x", "y"], [])
+        there.run("")
+        there.have_told(["x", "y"])
+        assert there.value("x") == 1
+        with pytest.raises(WireError, match="too deeply nested"):
+            there.value("y")
+
+
+def test_of_several_cells_none_has_a_report_if_one_is_too_slow():
+    with notebook(0.2) as there:
+        with pytest.raises(Exception, match="took too long"):
+            there.run_ahead(["x = 1", "while True: pass", "y = 2"], ["x"], None)
+        assert there.run("x += 1")["error"] is None
+        assert there.value("x") == 2
+
+
 def test_what_was_asked_for_ahead_is_forgotten_before_the_next_exercise():
     count = itertools.count()
     with elsewhere(f=lambda x: (next(count), x)[0]) as there:
         function = FunctionAnswer(value(there, "f"), "f")
         ahead((function, 1))
-        there.values([])
+        there.have_told([])
         assert function(1) == 1
 
 
