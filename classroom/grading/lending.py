@@ -12,15 +12,21 @@ from typing import Any
 import numpy as np
 
 import course_utils
-from course_utils.spared import Bans, needed, running
+from course_utils.spared import Bans, needed
 
 
 @contextlib.contextmanager
 def lending(arguments: Iterable[Any]) -> Iterator[None]:
     """While students' code runs under bans: the functions among these run as they are."""
     lent = {id(f) for f in needed(arguments)} if Bans.active else set()
-    with running({f: code for f, code, _ in Bans.found or () if id(f) in lent}):
+    banned = [(f, f.__code__, own) for f, own, _ in Bans.found or () if id(f) in lent]
+    try:
+        for f, _, own in banned:
+            f.__code__ = own
         yield
+    finally:
+        for f, before, _ in banned:
+            f.__code__ = before
 
 
 def place_of(function: Any) -> str:
