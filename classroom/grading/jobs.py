@@ -17,6 +17,7 @@ class Limits:
     """What one submission may use; seconds are its own, on the processor or asleep."""
 
     cell: float = 10.0  # seconds for a cell or a call
+    grace: float = 2.0  # seconds more, in which it can notice by itself that it is too slow
     wall: float = 60.0  # seconds for all of it
     slack: float = 20.0  # by the clock on the wall it may take so many times as long
     memory: int = 2 << 30  # bytes of address space of one process

@@ -37,7 +37,6 @@ from .wire import Gone, Peer, Stream, each
 
 INSIDE = "classroom.grading.inside"
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
-GRACE = 2.0  # seconds: the child notices by itself that a cell is too slow, if it still can
 FOR_AN_OPERATION = 0.0005  # seconds, for each one on a far array: they are spent on the way
 FOR_CGROUPS = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 BROKEN = (
@@ -131,7 +130,7 @@ class Submission:
 
     def ask(self, **question: object) -> object:
         """What the child answers within the time for a cell; else it is Gone."""
-        self.begin(self._limits.cell + GRACE)
+        self.begin(self._limits.cell + self._limits.grace)
         return self._peer.ask(**question)
 
     def run(self, source: str) -> object:
@@ -170,7 +169,7 @@ class Submission:
         was_new, self._is_new = self._is_new, False
         if was_new and all(e in self._values for e in expressions):
             return
-        self.begin(self._limits.cell + GRACE)
+        self.begin(self._limits.cell + self._limits.grace)
         told = self._peer.several(ask="values", expressions=expressions)
         self._values = dict(zip(expressions, told, strict=False))
         self.was_slow = False  # it is seen by which of them, when that is asked for alone

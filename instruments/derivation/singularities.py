@@ -208,13 +208,11 @@ def sign(f: Any, domains: Mapping[Any, Domain], wanted: int, strict: bool = True
     holds = (lambda e: e.is_positive) if strict else (lambda e: e.is_nonnegative)
     if holds(f):
         return True
-    if f.count_ops() > 60:
+    if f.count_ops() > 60 or not f.is_rational_function():
         return False
     replaced = [_unbounded(s, domains[s]) for s in f.free_symbols if s in domains]
     for choice in _choices(replaced):
-        parts = sp.fraction(sp.together(sp.expand(f.xreplace(dict(choice)))))
-        if not all(p.is_polynomial() for p in parts):
-            return False
+        parts = sp.fraction(sp.cancel(f.xreplace(dict(choice))))
         numerator, denominator = (sp.expand(p) for p in parts)
         if not (holds(numerator) and denominator.is_positive):
             return False

@@ -29,7 +29,7 @@ from tests.classroom.grading.making import (
     solved,
 )
 
-LIMITS = Limits(cell=0.6, wall=30.0)
+LIMITS = Limits(cell=0.6, grace=0.3, wall=30.0)
 CLASS = {
     "right": {},
     "slow": {"leak": "import time\nstart = time.process_time()\n"
