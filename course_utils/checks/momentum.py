@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from instruments.derivation import Derivation, Report, integers, interval, positive, real
+from instruments.derivation import Derivation, Report, integers, interval, real
 
 from ..answers import (
     Formula,
@@ -529,21 +529,22 @@ def any_move(rng: np.random.Generator) -> Point:
     return any_step_size(rng) | {"step": float(step), "g": float(g)}
 
 
+RULE = Formula(beta=(0, 1), delta=(0, 5), v_prev=(-3, 3), g=(-3, 3))
+LINE = Formula(**RULE.domain, v=(-9, 9), step=(-9, 9))
+
+
 @lru_cache(maxsize=64)
 def _first_false(student: str) -> int | None:
-    """The number of the first false line, found by the machine."""
+    """The number of the first line that is not what the start is, found by numbers."""
     found = momentum(student).derivation
-    start, *rest = found.lines
-    report = Derivation(
-        start,
-        [("=", text, "") for text in rest],
-        where={"beta": interval(0, 1), "delta": positive, "v_prev g": real},
-        given={
-            "v": (found.velocity, "the rule"),
-            "step": (f"-delta*v_prev/{found.parts}", "the rule, one step earlier"),
-        },
-    ).check()
-    return None if report.first_false is None else found.first + 1 + report.first_false
+    velocity = RULE.read(found.velocity, "the rule")
+    last_move = RULE.read(f"-delta*v_prev/{found.parts}", "the rule, one step earlier")
+    start, *rest = (LINE.read(text, "a line") for text in found.lines)
+    points = [p | {"v": velocity(**p), "step": last_move(**p)} for p in RULE.points()]
+    for number, line in enumerate(rest, start=found.first + 1):
+        if not all(close(line(**p), start(**p)) for p in points):
+            return number
+    return None
 
 
 def _numbers(student: str) -> range:
