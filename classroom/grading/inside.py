@@ -41,7 +41,7 @@ from .forbidden import LIBC, forbid, is_known
 from .jobs import RARELY
 from .lending import at_place, lending
 from .metering import Encoded, Far
-from .wire import Gone, Peer, Stream, in_short, mark, tried
+from .wire import Gone, Peer, Stream, in_short, key_of, mark, tried
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
@@ -225,7 +225,7 @@ class TimedPeer(Peer):
         function = self._mine(handle)
 
         def call(*args: Any) -> Any:
-            asked = mark(handle, args, {})
+            asked = mark(key_of(handle, args, {}))
             self._begin_call()
             what, result = tried(self._run, function, list(map(plainly, args)), {})
             made.append((asked, what, result))  # as it is, if the loop cannot go on with it
@@ -236,9 +236,9 @@ class TimedPeer(Peer):
 
         return call
 
-    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
+    def _one_of(self, function: Any, arguments: list, named: dict) -> tuple:
         self._begin_call()
-        return super()._one_of(handle, args, named)
+        return super()._one_of(function, arguments, named)
 
     def _begin_call(self) -> None:
         """Each of several calls has the time of one question."""

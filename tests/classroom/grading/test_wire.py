@@ -582,7 +582,7 @@ def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
 
     with elsewhere(one_over=one_over, asked=asked) as there:
         stand_in = value(there, "one_over")
-        stand_in.ahead([{"x": 4}, {"x": 0}, {"x": 2}])
+        stand_in.ahead([(stand_in, (), {"x": x}) for x in (4, 0, 2)])
         assert value(there, "asked") == [4, 0, 2]
         assert (stand_in(x=2), stand_in(x=4)) == (0.5, 0.25)
         with pytest.raises(ZeroDivisionError):
@@ -590,6 +590,29 @@ def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
         assert value(there, "asked") == [4, 0, 2]
         assert stand_in(x=4) == 0.25  # once more is a call of its own
         assert value(there, "asked") == [4, 0, 2, 4]
+
+
+def test_what_several_calls_have_in_common_is_each_ones_own(received):
+    def grow(x, more):
+        x += more[0]
+        more.append(0)
+        return x.sum(), len(more)
+
+    same, more = np.zeros(3), [1.0]
+    with elsewhere(grow=grow) as there:
+        stand_in = value(there, "grow")
+        stand_in.ahead([(stand_in, (same, more), {}), (stand_in, (same.copy(), more), {})])
+        received.clear()
+        assert [stand_in(same, more) for _ in range(2)] == [(3.0, 2)] * 2
+        assert not received
+
+
+@pytest.mark.parametrize(("asked", "other"), [(0.0, -0.0), (1, 1.0), (1, True), ([1], (1,))])
+def test_what_was_asked_for_ahead_is_told_to_the_very_same_call_alone(asked, other):
+    with elsewhere(shown=repr) as there:
+        stand_in = value(there, "shown")
+        stand_in.ahead([(stand_in, (asked,), {})])
+        assert (stand_in(other), stand_in(asked)) == (repr(other), repr(asked))
 
 
 @pytest.fixture
