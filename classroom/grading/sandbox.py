@@ -73,7 +73,7 @@ class Clock:
 
     def __init__(self, usage: Callable[[], Usage]) -> None:
         self._usage, self.seconds = usage, 0.0
-        self._used, self._since = usage().seconds, time.monotonic()
+        self._used, self._since = 0.0, time.monotonic()  # a child that was just made
         self._looked = self._since
 
     def wait_from_now(self) -> float:
