@@ -20,6 +20,7 @@ import functools
 import importlib
 import inspect
 import io
+import itertools
 import json
 import os
 import re
@@ -457,9 +458,13 @@ def _look_once(given: Iterable[Any]) -> None:
     """What would be looked for in every child, and is then known: nothing of an answer."""
     import sympy
 
-    for symbol in (x for x in given if isinstance(x, sympy.Symbol)):
-        for formula in (symbol - 1, 1 / symbol):  # SymPy keeps what it knows of their signs
-            _ = formula.is_positive, formula.is_integer
+    symbols = [x for x in given if isinstance(x, sympy.Symbol)]
+    formulas = [f for x in symbols for f in (x - 1, 1 / x, -x, x**2, 1 / sympy.sqrt(x))]
+    for x, y in itertools.permutations(symbols, 2):
+        formulas += [x * y, x / y, (x - 1) / y, -x * y**2]
+    for formula in formulas:  # SymPy keeps what it knows of them, such as their signs
+        _ = formula.is_positive, formula.is_integer, str(formula)
+        _ = sympy.log(formula), sympy.exp(formula), sympy.sqrt(formula)
     exchange({}, [])
     with forbidding(all_checks()), students_code():
         pass
