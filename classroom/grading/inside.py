@@ -102,10 +102,19 @@ class Notebook:
             case "judging":
                 return self.forbid(question["names"])
             case "cells":
-                return self.run_all(**{k: question[k] for k in ("sources", "expressions", "names")})
+                return self.run_all(question["parts"])
         raise WireError("nothing of that kind can be asked for")
 
-    def run_all(self, sources: list[str], expressions: list[str], names: list | None) -> tuple:
+    def run_all(self, parts: list[dict]) -> list[tuple]:
+        """Cells and what the checks between them will ask for, as far as that can be told."""
+        told: list[tuple] = []
+        for part in parts:
+            told.append(self.run_part(**part))
+            if part["expressions"] and told[-1][1] is None:
+                break
+        return told
+
+    def run_part(self, sources: list[str], expressions: list[str], names: list | None) -> tuple:
         """Cells up to a check, and what it will ask for; of the latter nothing if some is odd."""
         reports = []
         for source in sources:
