@@ -537,7 +537,7 @@ def ahead(*calls: Any) -> None:
 
     Where the functions live in another process, one message asks for all of it.
     """
-    if calls and calls[0][0].is_far:
+    if len(calls) > 1 and calls[0][0].is_far:
         peer = calls[0][0].function.home_of_stand_in[0]
         peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
 
