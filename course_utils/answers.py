@@ -537,7 +537,7 @@ def ahead(*calls: Any) -> None:
 
     Where the functions live in another process, one message asks for all of it.
     """
-    if calls and calls[0][0].is_far:
+    if len(calls) > 1 and calls[0][0].is_far:
         peer = calls[0][0].function.home_of_stand_in[0]
         peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
 
@@ -686,14 +686,18 @@ class Steps:
     def read(self, answer: Any, name: str) -> list[Callable[..., Any]]:
         if not issubclass(type(answer), list | tuple) or not answer:
             raise Unreadable(f"{name} should be a list with a function for every line.")
+        lines_ahead([line for line in answer if self._fits(line)], [self.quantities])
         for number, line in enumerate(answer, start=1):
             self._try(line, f"Line {number}")
         return list(answer)
 
+    def _fits(self, line: Any) -> bool:
+        return inspect.isfunction(line) and self.quantities.keys() >= set(_parameters(line))
+
     def _try(self, line: Any, name: str) -> None:
         if not inspect.isfunction(line):
             raise Unreadable(f"{name} should be a function such as `{self.example}`.")
-        for parameter in inspect.signature(line).parameters:
+        for parameter in _parameters(line):
             if parameter not in self.quantities:
                 raise Unreadable(
                     f"{name} has the parameter {parameter[:40]}; a line may use "
@@ -712,13 +716,17 @@ def line_at(line: Callable[..., Any], quantities: Mapping[str, Any], name: str =
     return FunctionAnswer(line, name)(*_used(line, quantities))
 
 
-def line_ahead(line: Callable[..., Any], places: Iterable[Mapping[str, Any]]) -> None:
-    """As `ahead`, for the values of a line at these places."""
-    ahead(*((FunctionAnswer(line, ""), *_used(line, place)) for place in places))
+def lines_ahead(lines: Iterable[Callable], places: Sequence[Mapping[str, Any]]) -> None:
+    """As `ahead`, for the values of lines at these places."""
+    ahead(*((FunctionAnswer(line, ""), *_used(line, at)) for line in lines for at in places))
 
 
 def _used(line: Callable[..., Any], quantities: Mapping[str, Any]) -> list[Any]:
-    return [quantities[name] for name in inspect.signature(line).parameters]
+    return [quantities[name] for name in _parameters(line)]
+
+
+def _parameters(line: Callable[..., Any]) -> Iterable[str]:
+    return inspect.signature(line).parameters
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

@@ -105,14 +105,14 @@ def cases(
     """The pencil cases in their order, then fresh ones, which the given functions draw in turn.
 
     Loop over it as it is: a verdict is known to be about a case while the loop is at that case.
-    An answer that passes the first case is likely to be asked for the others: `ahead` is told.
+    `ahead` is told the first, and then all others, since an answer that passes one is asked them.
     """
     now = current()
     now.begun += 1
     loop = now.begun
     every = _every(pencil, draws, fresh, now.seed, loop)
     if ahead:
-        every = itertools.chain(itertools.islice(every, 1), _asked(every, ahead))
+        every = itertools.chain(_asked(itertools.islice(every, 1), ahead), _asked(every, ahead))
     try:
         for place, (case, is_fresh) in enumerate(every):
             now.place, now.fresh = (loop, place), is_fresh

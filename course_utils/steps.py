@@ -54,7 +54,7 @@ class Way(NamedTuple):
         walked = lines if reached is None else lines[: reached + 1]
         missing = [step for step in self.steps if not step.taken(walked)]
         taken = len(self.steps) - len(missing)
-        if not self.goal(lines[-1]):
+        if reached != len(lines) - 1 and not self.goal(lines[-1]):
             return taken, f"Every line is true, but {self.not_there}"
         if not missing:
             return 1 + taken, ""

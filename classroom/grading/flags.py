@@ -23,17 +23,18 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    says = []
-    if any(_calls_a_check(inner) for loop in _loops(tree) for inner in ast.walk(loop)):
+    says, nodes = [], list(ast.walk(tree))
+    loops = [node for node in nodes if isinstance(node, LOOPS)]
+    if any(_calls_a_check(inner) for loop in loops for inner in ast.walk(loop)):
         says.append(f"The cell {cell} calls a check in a loop.")
     says += [
         f"The cell {cell} reaches for {name}, which is an answer."
-        for name in sorted(set(_reached(tree)) & set(forbidden))
+        for name in sorted(set(_reached(nodes)) & set(forbidden))
     ]
-    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     if names & PEEPING:
         says.append(f"The cell {cell} looks into the program that runs it.")
-    if any(_is_private_of_check(node) for node in ast.walk(tree)):
+    if any(map(_is_private_of_check, nodes)):
         says.append(f"The cell {cell} uses the inside of a check.")
     return says
 
@@ -43,10 +44,6 @@ def _is_worth_reading(source: str, forbidden: Collection[str]) -> bool:
     words = {"check", *PEEPING, *(name.rpartition(".")[2] for name in forbidden)}
     spelled = unicodedata.normalize("NFKC", source)  # as Python reads names
     return any(word in spelled for word in words)
-
-
-def _loops(tree: ast.AST) -> Iterator[ast.AST]:
-    return (node for node in ast.walk(tree) if isinstance(node, LOOPS))
 
 
 def _calls_a_check(node: ast.AST) -> bool:
@@ -64,9 +61,9 @@ def _is_private_of_check(node: ast.AST) -> bool:
     return False
 
 
-def _reached(tree: ast.AST) -> Iterator[str]:
+def _reached(nodes: list[ast.AST]) -> Iterator[str]:
     """`transport.sinkhorn` for the import of it, and for `transport.sinkhorn` in the text."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names):
                 home = module.removeprefix("course_utils").lstrip(".")

@@ -20,6 +20,7 @@ import functools
 import importlib
 import inspect
 import io
+import itertools
 import json
 import os
 import re
@@ -32,6 +33,8 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import course_utils
+from course_utils.exercise import Exercise
 from course_utils.spared import all_checks, forbidding, students_code
 from course_utils.values import TAG, WireError, plainly
 from instruments.meter.stand_ins import exchange
@@ -41,7 +44,7 @@ from .forbidden import LIBC, forbid, is_known
 from .jobs import RARELY
 from .lending import at_place, lending
 from .metering import Encoded, Far
-from .wire import Gone, Peer, Stream, in_short, mark, tried
+from .wire import Gone, Peer, Stream, in_short, key_of, mark, tried
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
@@ -99,10 +102,19 @@ class Notebook:
             case "judging":
                 return self.forbid(question["names"])
             case "cells":
-                return self.run_all(**{k: question[k] for k in ("sources", "expressions", "names")})
+                return self.run_all(question["parts"])
         raise WireError("nothing of that kind can be asked for")
 
-    def run_all(self, sources: list[str], expressions: list[str], names: list | None) -> tuple:
+    def run_all(self, parts: list[dict]) -> list[tuple]:
+        """Cells and what the checks between them will ask for, as far as that can be told."""
+        told: list[tuple] = []
+        for part in parts:
+            told.append(self.run_part(**part))
+            if part["expressions"] and told[-1][1] is None:
+                break
+        return told
+
+    def run_part(self, sources: list[str], expressions: list[str], names: list | None) -> tuple:
         """Cells up to a check, and what it will ask for; of the latter nothing if some is odd."""
         reports = []
         for source in sources:
@@ -225,7 +237,7 @@ class TimedPeer(Peer):
         function = self._mine(handle)
 
         def call(*args: Any) -> Any:
-            asked = mark(handle, args, {})
+            asked = mark(key_of(handle, args, {}))
             self._begin_call()
             what, result = tried(self._run, function, list(map(plainly, args)), {})
             made.append((asked, what, result))  # as it is, if the loop cannot go on with it
@@ -236,9 +248,9 @@ class TimedPeer(Peer):
 
         return call
 
-    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
+    def _one_of(self, function: Any, arguments: list, named: dict) -> tuple:
         self._begin_call()
-        return super()._one_of(handle, args, named)
+        return super()._one_of(function, arguments, named)
 
     def _begin_call(self) -> None:
         """Each of several calls has the time of one question."""
@@ -457,11 +469,18 @@ def _look_once(given: Iterable[Any]) -> None:
     """What would be looked for in every child, and is then known: nothing of an answer."""
     import sympy
 
-    for symbol in (x for x in given if isinstance(x, sympy.Symbol)):
-        for formula in (symbol - 1, 1 / symbol):  # SymPy keeps what it knows of their signs
-            _ = formula.is_positive, formula.is_integer
+    symbols = [x for x in given if isinstance(x, sympy.Symbol)]
+    formulas = [f for x in symbols for f in (x - 1, 1 / x, -x, x**2, 1 / sympy.sqrt(x))]
+    for x, y in itertools.permutations(symbols, 2):
+        formulas += [x * y, x / y, (x - 1) / y, -x * y**2]
+    for formula in formulas:  # SymPy keeps what it knows of them, such as their signs
+        _ = formula.is_positive, formula.is_integer, str(formula)
+        _ = sympy.log(formula), sympy.exp(formula), sympy.sqrt(formula)
     exchange({}, [])
-    with forbidding(all_checks()), students_code():
+    checks = [vars(sys.modules[f"{course_utils.__name__}.{name}"]) for name in all_checks()]
+    exercises = [x for check in checks for x in check.values() if isinstance(x, Exercise)]
+    names = {name for exercise in exercises for name in exercise.forbidden}
+    with forbidding([*names, *all_checks()]), students_code():  # which loads their modules
         pass
 
 

@@ -48,7 +48,7 @@ from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
 from .jobs import RARELY, Job, Limits
 from .records import Graded, Result
-from .sandbox import Lost, Needs, Sandbox, Submission
+from .sandbox import Lost, Needs, Part, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -194,24 +194,32 @@ class Judging:
             self.spent += there.clock.seconds if there else 0.0
 
     def _run_ahead(self, there: Submission, first: int) -> int:
-        """One message for all steps up to the next check, or to the id; returns where they end."""
-        ends = (
-            p for p in range(first, len(self.steps)) if self.steps[p].check or p == self.ids.place
-        )
-        last = next(ends, len(self.steps) - 1)
-        run = [self.steps[p].source for p in range(first, last + 1) if not self.steps[p].check]
-        check = self._open(self.steps[last])
-        wanted, names = ["student"] if last == self.ids.place else [], None
-        if check:
-            wanted = [*check.arguments]
-            names = _forbidden(self.exercises[check.exercise])
-        self.tell(last)
+        """One message for all steps up to a check that calls functions; returns where they end.
+
+        A message ends with the id, too, and has nothing else to tell then.
+        """
+        parts: list[Part] = []
+        ends, sources = [], list[str]()
+        for place, step in enumerate(self.steps[first:], first):
+            is_id, check = place == self.ids.place, self._open(step)
+            if is_id and parts:
+                break
+            sources += [] if step.check else [step.source]
+            if not (is_id or check or place + 1 == len(self.steps)):
+                continue
+            wanted = ["student"] if is_id else [*check.arguments] if check else []
+            names = _forbidden(self.exercises[check.exercise]) if check else None
+            parts.append(Part(sources, wanted, names))
+            ends.append(place + 1)
+            sources = []
+            if is_id or names is not None:
+                break
+        self.tell(ends[-1] - 1)
         try:
             with self.alarm.step():
-                there.run_ahead(run, wanted, names)
+                return ends[there.run_ahead(parts) - 1]
         except (Gone, Exception):
             raise _OneOfThem from None
-        return last + 1
 
     def tell(self, place: int) -> None:
         """Say which step begins."""

@@ -258,22 +258,22 @@ class Far:
         return call
 
     def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
-        peer = self._judge()
-        dropped, self.dropped = self.dropped, []
-        question = {
-            "what": what,
-            "name": name,
-            "method": method,
-            "dropped": dropped,
-            "where": line_at_work(),
-            "args": [peer.encode(x) for x in args],
-            "named": {key: peer.encode(x) for key, x in dict(named).items()},
-        }
-        like = _foreseen(what, name, args, dict(named), method)
+        peer, named = self._judge(), dict(named)
+        question: dict[str, Any] = {"what": what, "name": name, "where": line_at_work()}
+        question["args"] = [peer.encode(x) for x in args]
+        if named:
+            question["named"] = {key: peer.encode(x) for key, x in named.items()}
+        if method:
+            question["method"] = method
+        if self.dropped:
+            question["dropped"], self.dropped = self.dropped, []
+        like = _foreseen(what, name, args, named, method)
         if like is None:
             return peer.ask(ask="array", before=self._taken(), **question)
         result = self._result(like)
-        self._waiting.append({**question, "result": getattr(result, "_handle", None)})
+        if result is not None:
+            question["result"] = result._handle
+        self._waiting.append(question)
         if len(self._waiting) >= MOST_WAITING:
             self.settle()
         return result
@@ -360,31 +360,30 @@ def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> An
     if not kinds <= {"f", "i"} or ("i" in kinds and name == "power"):
         return None
     try:
-        with np.errstate(all="ignore"):
-            match what:
-                case "ufunc" if method == "__call__" and not named and name in FORESEEN:
-                    return getattr(np, name)(*map(_like, args))
-                case "ufunc" if method == "__call__" and [*named] == ["out"] and name in FORESEEN:
-                    (out,) = named["out"]
-                    getattr(np, name)(*map(_like, args), out=np.empty(out.shape, out.dtype))
-                    return out if type(out) is FarArray else None
-                case "turn" if name == "T":
-                    return _like(args[0]).T
-                case "do" if name == "__getitem__" and _is_place(args[1]):
-                    return _like(args[0])[args[1]]
-                case "do" if name == "__setitem__" and _is_place(args[1]):
-                    place = _like(args[0])[args[1]]
-                    np.broadcast_to(_like(args[2]), place.shape)
-                    return NOTHING
-                case "do" if name in SHAPED and _is_plain([*args[1:], *named.values()]):
-                    return getattr(_like(args[0]), name)(*args[1:], **named)
-                case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):
-                    function = getattr(np, name.removeprefix("numpy."))
-                    return function(_like(args[0]), *args[1:], **named)
-                case "lent":
-                    return _given_by(name, *((x.shape, x.dtype) for x in args[1:]))
-                case "create" if name in ("zeros", "ones") and not named and _is_shape(*args):
-                    return np.broadcast_to(0.0, args[0])
+        match what:
+            case "ufunc" if method == "__call__" and not named and name in FORESEEN:
+                return getattr(np, name)(*map(_like, args))
+            case "ufunc" if method == "__call__" and [*named] == ["out"] and name in FORESEEN:
+                (out,) = named["out"]
+                getattr(np, name)(*map(_like, args), out=np.empty(out.shape, out.dtype))
+                return out if type(out) is FarArray else None
+            case "turn" if name == "T":
+                return _like(args[0]).T
+            case "do" if name == "__getitem__" and _is_place(args[1]):
+                return _like(args[0])[args[1]]
+            case "do" if name == "__setitem__" and _is_place(args[1]):
+                place = _like(args[0])[args[1]]
+                np.broadcast_to(_like(args[2]), place.shape)
+                return NOTHING
+            case "do" if name in SHAPED and _is_plain([*args[1:], *named.values()]):
+                return getattr(_like(args[0]), name)(*args[1:], **named)
+            case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):
+                function = getattr(np, name.removeprefix("numpy."))
+                return function(_like(args[0]), *args[1:], **named)
+            case "lent":
+                return _given_by(name, *((x.shape, x.dtype) for x in args[1:]))
+            case "create" if name in ("zeros", "ones") and not named and _is_shape(*args):
+                return np.broadcast_to(0.0, args[0])
     except Exception:  # the judge says what is wrong
         return None
     return None

@@ -57,6 +57,14 @@ class Needs(NamedTuple):
     sources: Sequence[str] = ()  # the instructor's cells
 
 
+class Part(NamedTuple):
+    """Cells up to a check, what it wants to know, and what is forbidden then, if it calls."""
+
+    sources: list[str]
+    expressions: list[str]
+    names: list[str] | None
+
+
 class Usage(NamedTuple):
     """What all processes of a submission have used, and whether none of them wants to go on."""
 
@@ -72,7 +80,7 @@ class Clock:
 
     def __init__(self, usage: Callable[[], Usage]) -> None:
         self._usage, self.seconds = usage, 0.0
-        self._used, self._since = usage().seconds, time.monotonic()
+        self._used, self._since = 0.0, time.monotonic()  # a child that was just made
         self._looked = self._since
 
     def wait_from_now(self) -> float:
@@ -120,6 +128,7 @@ class Submission:
         self._reports: list = []  # of cells that were run ahead
         self._values: dict[str, Callable[[], Any]] = {}  # what was told in one message
         self._is_new = False  # and no check has asked for it yet
+        self._next: list[dict[str, Callable[[], Any]]] = []  # what was told for the checks to come
         self._forbidden: list[str] | None = None
         self.begin(limits.wall)
 
@@ -142,20 +151,28 @@ class Submission:
 
     def _forget(self) -> None:
         """After a cell everything may be otherwise."""
-        self._values, self._is_new, self._forbidden = {}, False, None
+        self._values, self._is_new, self._next, self._forbidden = {}, False, [], None
+        self._reports = []
 
-    def run_ahead(self, sources: list[str], wanted: list[str], names: list[str] | None) -> None:
-        """Run all cells up to a check in the time of one, and have what it wants to know told.
+    def run_ahead(self, parts: list[Part]) -> int:
+        """Run cells in the time of one, and have told what the checks between them want to know.
 
+        Returns how many parts were run: it ends with one of which something could not be told.
         Whatever is raised: which of them it was is not known.
         """
         self._forget()
-        told = self.ask(ask="cells", sources=sources, expressions=wanted, names=names)
-        reports, values = told if type(told) is tuple and len(told) == 2 else (None, None)
-        if type(reports) is not list or len(reports) != len(sources):
+        told = self.ask(ask="cells", parts=[part._asdict() for part in parts])
+        if type(told) is not list or not 0 < len(told) <= len(parts):
             raise WireError("not all cells have a report")
-        self._reports, self._values = reports, dict(zip(wanted, each(values), strict=False))
-        self._is_new, self._forbidden = True, names if self._values else None
+        for part, one in zip(parts, told, strict=False):
+            reports, values = one if type(one) is tuple and len(one) == 2 else (None, None)
+            if type(reports) is not list or len(reports) != len(part.sources):
+                raise WireError("not all cells have a report")
+            self._reports += reports
+            self._next.append(dict(zip(part.expressions, each(values), strict=False)))
+            self._forbidden = part.names if self._next[-1] else None
+        self._values, self._is_new = self._next.pop(0), True
+        return len(told)
 
     def value(self, expression: str) -> Any:
         """What an expression of the instructor's is over there; it may be known already."""
@@ -166,6 +183,8 @@ class Submission:
     def have_told(self, expressions: list[str]) -> None:
         """Ask what several are now, unless it was just told; the rest is asked for one by one."""
         self._peer.forget_ahead()
+        if not self._is_new and self._next:
+            self._values, self._is_new = self._next.pop(0), True
         was_new, self._is_new = self._is_new, False
         if was_new and all(e in self._values for e in expressions):
             return

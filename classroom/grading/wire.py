@@ -14,6 +14,7 @@ import functools
 import inspect
 import json
 import marshal
+import types
 from collections import defaultdict
 from collections.abc import Callable
 from hashlib import sha256
@@ -127,7 +128,7 @@ class Peer(Values):
         self.stream, self._serve = stream, serve
         self._depth, self._asked = 0, 0
         self._stand_ins: dict[int, tuple[dict, Callable]] = {}
-        self._ahead = defaultdict[str, list[Callable]](list)  # each is given once
+        self._ahead = defaultdict[Any, list[Callable]](list)  # each is given once
 
     def ask(self, **question: Any) -> Any:
         """The value of what is asked for; an error over there is raised here."""
@@ -172,7 +173,7 @@ class Peer(Values):
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
-            return [self._one_of(*call) for call in question.get("calls") or []]
+            return self._several_calls(question["values"], question["calls"])
         if question["ask"] != "call":
             return self._serve(question)
         if "before" in question:
@@ -190,9 +191,25 @@ class Peer(Values):
             result = function(*arguments, **named)
             return self.extension.returned(result) if self.extension else result
 
-    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
+    def _several_calls(self, values: list, calls: list) -> list[tuple]:
+        """What several calls give; values that many have in common come once, and are copied."""
+        first = [self.decode(x) for x in values]
+
+        def given(place: int) -> Any:
+            value = first[place]
+            plain = type(value) is np.ndarray and value.dtype.char in NUMBERS
+            return value.copy() if plain else self.decode(values[place])
+
+        told = []
+        for handle, names, places in calls:
+            arguments, count = [given(place) for place in places], len(places) - len(names)
+            named = dict(zip(names, arguments[count:], strict=True))
+            told.append(self._one_of(self._mine(handle), arguments[:count], named))
+        return told
+
+    def _one_of(self, function: Callable, arguments: list, named: dict) -> tuple:
         """One of several calls."""
-        return tried(self._called, self._mine(handle), args, named)
+        return tried(self._run, function, arguments, named)
 
     def _stand_in(self, data: dict) -> Callable:
         """A function that calls the one on the other side, with that one's name and parameters."""
@@ -202,12 +219,13 @@ class Peer(Values):
             return known
 
         def call(*args: Any, **named: Any) -> Any:
-            if self._ahead and (known := self._ahead.get(self._mark(handle, args, named))):
+            if self._ahead and (known := self._asked_before(handle, args, named)):
                 return known.pop(0)()
-            return self.call_there(*self._call(handle, args, named))
+            encoded = {name: self.encode(x) for name, x in named.items()}
+            return self.call_there(handle, [self.encode(x) for x in args], encoded)
 
         stand_in: Any = call
-        stand_in.ahead = lambda calls: self.ask_ahead([(call, (), named) for named in calls])
+        stand_in.ahead = self.ask_ahead
         stand_in.home_of_stand_in = (self, handle)
         stand_in.in_a_row = self.in_a_row_there
         stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
@@ -217,22 +235,32 @@ class Peer(Values):
             self._stand_ins[handle] = (data, stand_in)
         return stand_in
 
-    def _call(self, handle: int, args: tuple, named: dict) -> list:
-        encoded = {name: self.encode(x) for name, x in named.items()}
-        return [handle, [self.encode(x) for x in args], encoded]
+    def _asked_before(self, handle: int, args: Any, named: dict) -> list[Callable] | None:
+        key = key_of(handle, args, named, self._odd)
+        return self._ahead.get(key) or self._ahead.get(mark(key))
 
-    def _mark(self, handle: int, args: tuple, named: dict) -> str:
-        return mark(
-            handle, args, named, odd=lambda x: json.dumps(self.encode(x), default=bytes.hex)
-        )
+    def _odd(self, value: Any) -> Any:
+        """What tells a value that is not plain from others."""
+        if isinstance(value, types.FunctionType):
+            return value
+        return json.dumps(self.encode(value), default=bytes.hex)
 
-    def ask_ahead(self, calls: list[tuple[Any, tuple, dict]]) -> None:
+    def ask_ahead(self, calls: list[tuple[Any, Any, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
+        asked, keys, places, values = [], [], dict[Any, int](), list[Any]()
         with contextlib.suppress(WireError):  # too much at once: then one after the other
-            made = [(f.home_of_stand_in[1], args, named) for f, args, named in calls]
-            told = self.several(ask="calls", calls=[self._call(*one) for one in made])
-            for one, give in zip(made, told, strict=False):
-                self._ahead[self._mark(*one)].append(give)
+            for f, args, named in calls:
+                handle, given = f.home_of_stand_in[1], [*args, *named.values()]
+                keys.append(key := key_of(handle, args, named, self._odd))
+                parts = key[-len(given) :] if given else ()
+                for part, value in zip(parts, given, strict=True):
+                    if part not in places:
+                        places[part] = len(values)
+                        values.append(self.encode(value))
+                asked.append([handle, [*named], [places[part] for part in parts]])
+            told = self.several(ask="calls", values=values, calls=asked)
+            for key, give in zip(keys, told, strict=False):
+                self._ahead[key].append(give)
 
     def forget_ahead(self) -> None:
         """What was asked for ahead, and was not used, is of no use any more."""
@@ -277,27 +305,39 @@ def _parameter(about: list) -> inspect.Parameter:
     return inspect.Parameter(word(name), kinds[kind], default=default)
 
 
-def mark(handle: int, args: Any, named: dict, odd: Callable[[Any], str] | None = None) -> str:
-    """A short text that a call has in common with its likes alone, in any process.
+def mark(key: tuple) -> str:
+    """A short text for a call, the same in any process; none if a function is in its key."""
+    try:
+        return sha256(marshal.dumps(key, 2)).hexdigest()
+    except ValueError:
+        return ""
 
-    `odd` has a text for arguments that are not plain; without it they are Odd.
+
+def key_of(handle: int, args: Any, named: dict, odd: Callable[[Any], Any] | None = None) -> tuple:
+    """What a call has in common with its likes alone; its arguments come last.
+
+    `odd` tells arguments apart that are not plain; without it they are Odd.
     """
-    parts = [handle, len(args), *named, *(_parts_of(x, odd) for x in (*args, *named.values()))]
-    return sha256(marshal.dumps(parts, 2)).hexdigest()
+    given = [_part(x, odd) for x in (*args, *named.values())]
+    return handle, len(args), *named, *given
 
 
-def _parts_of(value: Any, odd: Callable[[Any], str] | None) -> Any:
+def _part(value: Any, odd: Callable[[Any], Any] | None) -> Any:
     kind = type(value)
     if kind is np.ndarray and value.dtype.char in NUMBERS:
         return value.dtype.str, value.shape, value.tobytes()
-    if kind is float or kind is int or kind is bool or kind is str or value is None:
+    if kind is str or value is None:
         return value
+    if kind is float:
+        return "float", value.hex()  # which tells 0 from -0, and is the same for every nan
+    if kind is int or kind is bool:
+        return kind.__name__, value
     if kind is np.float64 or kind is np.int64:
         return kind.__name__, value.tobytes()
     if kind is list or kind is tuple:
-        return kind.__name__, [_parts_of(x, odd) for x in value]
+        return kind.__name__, tuple([_part(x, odd) for x in value])
     if kind is dict:
-        return "dict", [_parts_of(x, odd) for item in value.items() for x in item]
+        return "dict", tuple([_part(x, odd) for item in value.items() for x in item])
     if odd is None:
         raise Odd
     return "odd", odd(value)

@@ -29,8 +29,8 @@ from ..answers import (
     as_array,
     asks,
     close,
-    line_ahead,
     line_at,
+    lines_ahead,
     real_array,
     show,
     show_at,
@@ -127,19 +127,20 @@ def _with_more(name: str, more: float) -> dict[str, np.ndarray]:
     return {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
 
 
+A_LITTLE = (1e-12, 1e-7, 1e-3)
+MOVED = [[_with_more(name, more) for more in A_LITTLE] for name in SOFTMAX]
+
+
 def has_no_slope(line: Line) -> bool:
     """Does a line round, or ask whether it is given a softmax?
 
     A formula has one slope: what it changes for a little more of S, or of T, it changes for a
     tiny bit more in proportion. What is not finite has none either, and is told otherwise.
     """
-    steps = (1e-12, 1e-7, 1e-3)
-    moved = [[_with_more(name, more) for more in steps] for name in SOFTMAX]
-    line_ahead(line, [TWO_BY_THREE, *itertools.chain(*moved)])
     here = line_at(line, TWO_BY_THREE)
-    for places in moved:
+    for places in MOVED:
         there = [line_at(line, place) for place in places]
-        slopes = [(value - here) / more for value, more in zip(there, steps, strict=True)]
+        slopes = [(value - here) / more for value, more in zip(there, A_LITTLE, strict=True)]
         if np.isfinite(slopes).all() and not np.allclose(slopes, slopes[-1], rtol=0.05, atol=0.05):
             return True
     return False
@@ -149,6 +150,7 @@ def has_no_slope(line: Line) -> bool:
 def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive line by line that every row of softmax_row(Q) softmax_col(K)ᵀ sums to 1."""
     lines = [as_vector(line) for line in lines]
+    lines_ahead(lines, [TWO_BY_THREE, *itertools.chain(*MOVED), ANY_TWO_BY_THREE])
     for number, line in enumerate(lines, start=1):
         if has_no_slope(line):
             return wrong(

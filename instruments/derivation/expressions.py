@@ -122,8 +122,10 @@ class Reader:
             copied = {p: v.copy() for p, v in mine.items() if isinstance(v, np.ndarray)}
             return f(**{**mine, **copied})  # arrays are theirs to overwrite
 
-        if ahead := getattr(inspect.unwrap(f), "ahead", None):
-            value.ahead = lambda all_: ahead([arguments(values) for values in all_])  # type: ignore[attr-defined]
+        far = inspect.unwrap(f)
+        if ahead := getattr(far, "ahead", None):
+            value.ahead = ahead  # type: ignore[attr-defined]
+            value.called_with = lambda values: (far, (), arguments(values))  # type: ignore[attr-defined]
 
         called = getattr(f, "__name__", "f").replace("<lambda>", "f")
         text = without_tex(tex) or f"{called}({', '.join(parameters)})"

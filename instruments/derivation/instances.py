@@ -167,7 +167,6 @@ class Instances:
         The expression keeps it: it is read for the instances of one derivation.
         """
         if not expression.column:
-            _ask_ahead([expression], [one.complete for one in self.all])
             with self._precision(DIGITS):
                 expression.column[:] = [
                     UNTRIED
@@ -176,6 +175,10 @@ class Instances:
                     for k, one in enumerate(self.all)
                 ]
         return expression.column
+
+    def ask_ahead(self, expressions: list[Expression]) -> None:
+        """All of these will be asked for at every instance."""
+        _ask_ahead(expressions, [one.complete for one in self.all])
 
     def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
         """How the values found seem to disagree, at a first look."""
@@ -376,10 +379,11 @@ def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
 
 def _ask_ahead(expressions: list[Expression], complete: list) -> None:
     """Functions that are far away are told at once where they will be asked for."""
+    far: list[Any] = [e.value for e in expressions if _is_far(e)]
     known = [values for values in complete if not isinstance(values, Undefined)]
-    for expression in expressions:
-        if _is_far(expression):
-            expression.value.ahead(known)  # type: ignore[attr-defined]
+    calls = [value.called_with(values) for value in far for values in known]
+    if calls:
+        far[0].ahead(calls)
 
 
 def _is_far(expression: Expression) -> bool:

@@ -171,10 +171,10 @@ def test_a_start_that_keeps_failing_is_told_truly():
 
 
 def test_the_clock_counts_the_processor_and_sleep_and_nothing_else(monkeypatch):
-    now, use = SimpleNamespace(seconds=0.0), SimpleNamespace(seconds=1.0, is_asleep=False)
+    now, use = SimpleNamespace(seconds=0.0), SimpleNamespace(seconds=0.0, is_asleep=False)
     monkeypatch.setattr(sandbox.time, "monotonic", lambda: now.seconds)
     clock = Clock(lambda: Usage(use.seconds, use.is_asleep))
-    now.seconds, use.seconds = 60.0, 1.5  # it wanted to run, and hardly could
+    now.seconds, use.seconds = 60.0, 0.5  # it wanted to run, and hardly could
     assert clock.look() == 0.5
     use.is_asleep = True
     now.seconds = 100.0

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import sympy
 
+from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import answers, checks
 from course_utils.answers import (
@@ -582,7 +583,7 @@ def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
 
     with elsewhere(one_over=one_over, asked=asked) as there:
         stand_in = value(there, "one_over")
-        stand_in.ahead([{"x": 4}, {"x": 0}, {"x": 2}])
+        stand_in.ahead([(stand_in, (), {"x": x}) for x in (4, 0, 2)])
         assert value(there, "asked") == [4, 0, 2]
         assert (stand_in(x=2), stand_in(x=4)) == (0.5, 0.25)
         with pytest.raises(ZeroDivisionError):
@@ -590,6 +591,29 @@ def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
         assert value(there, "asked") == [4, 0, 2]
         assert stand_in(x=4) == 0.25  # once more is a call of its own
         assert value(there, "asked") == [4, 0, 2, 4]
+
+
+def test_what_several_calls_have_in_common_is_each_ones_own(received):
+    def grow(x, more):
+        x += more[0]
+        more.append(0)
+        return x.sum(), len(more)
+
+    same, more = np.zeros(3), [1.0]
+    with elsewhere(grow=grow) as there:
+        stand_in = value(there, "grow")
+        stand_in.ahead([(stand_in, (same, more), {}), (stand_in, (same.copy(), more), {})])
+        received.clear()
+        assert [stand_in(same, more) for _ in range(2)] == [(3.0, 2)] * 2
+        assert not received
+
+
+@pytest.mark.parametrize(("asked", "other"), [(0.0, -0.0), (1, 1.0), (1, True), ([1], (1,))])
+def test_what_was_asked_for_ahead_is_told_to_the_very_same_call_alone(asked, other):
+    with elsewhere(shown=repr) as there:
+        stand_in = value(there, "shown")
+        stand_in.ahead([(stand_in, (asked,), {})])
+        assert (stand_in(other), stand_in(asked)) == (repr(other), repr(asked))
 
 
 @pytest.fixture
@@ -645,7 +669,7 @@ def test_the_cases_after_the_first_are_asked_for_together(received):
 
 def test_cells_up_to_a_check_and_what_it_wants_to_know_cross_in_one_message(monkeypatch):
     with notebook(60) as there:
-        there.run_ahead(["x = 1", "y = 1 / 0"], ["x", "y"], [])
+        there.run_ahead([Part(["x = 1", "y = 1 / 0"], ["x", "y"], [])])
         monkeypatch.setattr(there, "ask", None)  # nothing else is asked for
         assert there.run("x = 1")["error"] is None
         assert there.run("y = 1 / 0")["error"]["type"] == "ZeroDivisionError"
@@ -656,9 +680,35 @@ def test_cells_up_to_a_check_and_what_it_wants_to_know_cross_in_one_message(monk
             there.value("y")
 
 
+def test_cells_of_several_checks_cross_in_one_message_and_each_is_told_its_values(monkeypatch):
+    with notebook(60) as there:
+        parts = [
+            Part(["x = [1]"], ["x"], None),
+            Part([], ["x"], None),
+            Part(["x += [2]"], ["x"], []),
+        ]
+        assert there.run_ahead(parts) == 3
+        monkeypatch.setattr(there, "ask", None)
+        for cells, expected in [(1, [1]), (0, [1]), (1, [1, 2])]:
+            assert all(there.run("")["error"] is None for _ in range(cells))
+            there.have_told(["x"])
+            assert there.value("x") == expected
+        there.forbid([])
+
+
+def test_no_cell_runs_before_a_check_was_told_what_it_wants_to_know():
+    deep = "x = []\nfor _ in range(999): x = [x]"
+    with notebook(60) as there:
+        assert there.run_ahead([Part([deep], ["x"], None), Part(["x = 2"], ["x"], None)]) == 1
+        there.run(deep)
+        there.have_told(["x"])
+        with pytest.raises(WireError, match="too deeply nested"):
+            there.value("x")
+
+
 def test_every_check_is_told_what_its_values_are_now(monkeypatch):
     with notebook(60) as there:
-        there.run_ahead(["x = []\ndef f(): x.append(len(x))"], ["x", "f"], [])
+        there.run_ahead([Part(["x = []\ndef f(): x.append(len(x))"], ["x", "f"], [])])
         there.run("")
         there.have_told(["x", "f"])
         assert there.value("x") == []
@@ -674,7 +724,7 @@ def test_every_check_is_told_what_its_values_are_now(monkeypatch):
 
 def test_what_is_odd_among_several_values_is_asked_for_by_itself():
     with notebook(60) as there:
-        there.run_ahead(["x, y = 1, []\nfor _ in range(999): y = [y]"], ["x", "y"], [])
+        there.run_ahead([Part(["x, y = 1, []\nfor _ in range(999): y = [y]"], ["x", "y"], [])])
         there.run("")
         there.have_told(["x", "y"])
         assert there.value("x") == 1
@@ -685,7 +735,7 @@ def test_what_is_odd_among_several_values_is_asked_for_by_itself():
 def test_of_several_cells_none_has_a_report_if_one_is_too_slow():
     with notebook(0.2) as there:
         with pytest.raises(Exception, match="took too long"):
-            there.run_ahead(["x = 1", "while True: pass", "y = 2"], ["x"], None)
+            there.run_ahead([Part(["x = 1", "while True: pass", "y = 2"], ["x"], None)])
         assert there.run("x += 1")["error"] is None
         assert there.value("x") == 2
 
@@ -694,9 +744,9 @@ def test_what_was_asked_for_ahead_is_forgotten_before_the_next_exercise():
     count = itertools.count()
     with elsewhere(f=lambda x: (next(count), x)[0]) as there:
         function = FunctionAnswer(value(there, "f"), "f")
-        ahead((function, 1))
+        ahead((function, 1), (function, 2))
         there.have_told([])
-        assert function(1) == 1
+        assert function(1) == 2
 
 
 def follow(start, step, count):
