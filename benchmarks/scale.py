@@ -2,8 +2,9 @@
 
 Each class is graded by one command, as an instructor would: `course grade --jobs N`. The memory is
 the largest that any one of its processes held, and all of them together while it ran. From these
-numbers the plan for 100,000 submissions is computed. It takes a while, so it is measured on
-request: make benchmark ARGS=scale, or with larger classes COURSE_CLASSES="10 100 1000 3000".
+numbers the plan for 100,000 submissions is computed. One class is graded by a Dask cluster on this
+machine, too. It takes a while, so it is measured on request: make benchmark ARGS=scale, or with
+larger classes COURSE_CLASSES="10 100 1000 3000".
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +27,9 @@ ROOT = Path(__file__).parents[1]
 UNIT = "02_momentum"
 CLASSES = [int(n) for n in os.environ.get("COURSE_CLASSES", "10 100 300").split()]
 WORKERS = [n for n in (1, 2, 4, 8) if n <= (os.cpu_count() or 1)]
+CLUSTERS, IN_CLUSTER = (1, 2, 4, 8), 300  # processes of a cluster, and submissions for it
 MANY = 100_000
+COLUMNS = ("seconds", "a second", "MB, all processes")
 ENOUGH = 300  # submissions: in smaller classes growth is lost in what every run needs
 
 
@@ -47,22 +51,45 @@ class Run:
 def measure(report: Report) -> None:
     """A row for each class and number of workers, and what follows for very many."""
     runs = [graded(count, workers) for count in CLASSES for workers in WORKERS]
-    rows = [
-        [f"{r.count:,}, {r.workers}", *map(significant, (r.seconds, r.rate, r.together / 2**20))]
-        for r in runs
-    ]
-    report.table(["submissions, workers", "seconds", "a second", "MB, all processes"], rows)
+    report.table(["submissions, workers", *COLUMNS], list(map(row, runs)))
+    try:
+        clusters = [in_cluster(IN_CLUSTER, processes) for processes in CLUSTERS]
+        report.table(
+            ["submissions, processes of a Dask cluster", *COLUMNS], list(map(row, clusters))
+        )
+    except ImportError:
+        report.say("Dask is not installed, so clusters are left out.")
     for line in plan(runs):
         report.say(line)
 
 
-def graded(count: int, workers: int) -> Run:
-    """Grade a class of this size, and watch the memory meanwhile."""
+def row(run: Run) -> list[str]:
+    """One class as a row of a table."""
+    numbers = (run.seconds, run.rate, run.together / 2**20)
+    return [f"{run.count:,}, {run.workers}", *map(significant, numbers)]
+
+
+def in_cluster(count: int, processes: int) -> Run:
+    """The same by so many processes of a cluster, which are there before the clock starts."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=processes, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        others = [worker.pid for worker in cluster.workers.values()]
+        found = graded(count, 1, ["--scheduler", cluster.scheduler_address], others)
+    return Run(count, processes, found.seconds, found.together)
+
+
+def graded(
+    count: int, workers: int, options: Sequence[str] = (), others: Sequence[int] = ()
+) -> Run:
+    """Grade a class of this size, and watch the memory meanwhile, with that of other processes."""
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
         scratch = Path(folder).resolve()
         source = hand_in(scratch / "submissions", UNIT, submissions(UNIT, count))
         command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
-        command += ["--unit", UNIT, "--jobs", workers]
+        command += ["--unit", UNIT, "--jobs", workers, *options]
         start, most = time.perf_counter(), 0
         process = subprocess.Popen(
             [str(word) for word in command],
@@ -72,7 +99,7 @@ def graded(count: int, workers: int) -> Run:
             start_new_session=True,
         )
         while process.poll() is None:
-            most = max(most, memory(process.pid))
+            most = max(most, sum(map(memory, (process.pid, *others))))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)
         if process.returncode:
