@@ -1,6 +1,7 @@
 """cli.py: every command, its exit code, and a sentence on stderr when something is wrong."""
 
 import contextlib
+import json
 import os
 import pty
 import signal
@@ -11,6 +12,7 @@ from unittest.mock import Mock
 
 import nbformat.v4 as v4
 import pytest
+from ipykernel.kernelspec import get_kernel_dict
 
 from classroom import checking, facts, interchange, navigation, notebooks, release
 from classroom.grading.gradebook import Gradebook
@@ -396,6 +398,14 @@ def test_a_report_without_a_gradebook_is_told_in_a_sentence(tmp_path, capsys):
 
 
 # -- lab ------------------------------------------------------------------------------------------
+
+
+def test_the_kernel_of_the_lab_is_ipykernels_own_with_our_extension():
+    """Else it warns in the terminal that it speaks without encryption."""
+    told = (cli.LAB_CONFIG / "kernels" / "python3" / "kernel.json").read_text(encoding="utf-8")
+    ours, theirs = json.loads(told), get_kernel_dict()
+    assert ours["argv"][1:] == [*theirs["argv"][1:], "--IPKernelApp.extensions=course_utils.cells"]
+    assert ours["metadata"] == theirs["metadata"]
 
 
 def test_lab_does_not_hold_back_what_a_kernel_says():
