@@ -123,11 +123,8 @@ class Derivation:
 
     def _read(self, source: Any) -> Expression | str | None:
         """The expression, which may have been read before; else as `_read_anew`."""
-        if not memory.is_remembering() or type(source) is not str:
-            return self._read_anew(source)
-        if source not in self._words and len(self._words) < memory.MOST:
-            self._words[source] = self._read_anew(source)
-        return self._words[source] if source in self._words else self._read_anew(source)
+        read = partial(self._read_anew, source)
+        return memory.kept(self._words, source, read) if type(source) is str else read()
 
     def _read_anew(self, source: Any) -> Expression | str | None:
         """The expression, a sentence that says why it is none, or None for a blank."""
@@ -161,11 +158,10 @@ class Derivation:
         """The report on `now`, whose lines may have been judged before, word for word."""
         words = (source, *(part for line in lines for part in (line.relation, line.expr)))
         limits = any(line.allowed is not None for line in lines)
-        if not memory.is_remembering() or limits or any(type(word) is not str for word in words):
-            return self._judged(before, now, lines)
-        if words not in self._known and len(self._known) < memory.MOST:
-            self._known[words] = self._judged(before, now, lines)
-        return self._known.get(words) or self._judged(before, now, lines)
+        judged = partial(self._judged, before, now, lines)
+        if limits or any(type(word) is not str for word in words):
+            return judged()
+        return memory.kept(self._known, words, judged)
 
     def _judged(self, before: Any, now: Any, lines: list[Line]) -> tuple[LineReport, bool]:
         """The report on `now`, and whether the next line is compared with it."""
