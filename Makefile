@@ -60,7 +60,7 @@ lint:  ## format and lint the code
 	$(RUN) dev mypy
 
 COMPILE = -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	--no-annotate --no-header --no-emit-package course-utils pyproject.toml
+	--no-annotate --no-header --no-emit-package course-utils --no-emit-package selfcheck pyproject.toml
 lock:  ## resolve both projects again into the lock files
 	$(RUN) dev python $(COMPILE) -o requirements.lock
 	$(RUN) dev python $(COMPILE) classroom/pyproject.toml --all-extras \

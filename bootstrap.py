@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-CLASSROOM = ROOT / "classroom"
+SELFCHECK, CLASSROOM = ROOT / "selfcheck", ROOT / "classroom"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "installed.json"
@@ -51,7 +51,7 @@ def main(arguments):
         return main(["course", "lab"] + rest)
     if command == "course":
         set_up([CORE] if rest and rest[0] in STUDENTS else everything())
-        return run([PYTHON, "-m", "course_utils.cli"] + rest)
+        return run([PYTHON, "-m", "selfcheck"] + rest)
     if command == "test":
         if not CLASSROOM.is_dir():
             sys.exit("Students get no tests; `python bootstrap.py course doctor` looks around.")
@@ -101,7 +101,7 @@ def run(command):
 def set_up(locks):
     """Make .venv and install what the lock files list, unless exactly that is there already."""
     try:
-        projects = ["pyproject.toml", "classroom/pyproject.toml"][: 1 + CLASSROOM.is_dir()]
+        projects = [str(folder / "pyproject.toml") for folder in own_projects()]
         wanted = {name: fingerprint(name) for name in locks + projects}
         wanted["folder"] = str(ROOT)  # scripts in .venv hold its path: a moved one is made anew
         installed = read_stamp()
@@ -172,9 +172,7 @@ def install(lock):
     pip += ["--timeout", "10", "--retries", "2"]
     # Compiled at once, as pip does: else every process that is started first would do it.
     uv = [str(PYTHON), "-m", "uv", "pip", "install", "--compile-bytecode", "--python", str(PYTHON)]
-    editable = ["--editable", "."]
-    if CLASSROOM.is_dir():
-        editable += ["--editable", str(CLASSROOM)]
+    editable = [word for folder in own_projects() for word in ("--editable", str(folder))]
     LOG.write_bytes(b"")
     progress = Progress("Installing the packages of the course into .venv")
     have_uv = progress.wait(pip + ["uv"]) == 0
@@ -198,9 +196,14 @@ def install(lock):
     )
 
 
+def own_projects():
+    """The folders of the projects that are here; students have no tools for instructors."""
+    return [folder for folder in (SELFCHECK, ROOT, CLASSROOM) if folder.is_dir()]
+
+
 def own_packages():
     """The folders of the course's packages that are here."""
-    names = ("course_utils", "instruments", "classroom")
+    names = ("selfcheck", "course_utils", "classroom")
     return [str(ROOT / name) for name in names if (ROOT / name).is_dir()]
 
 

@@ -119,6 +119,6 @@ def ctrl_c() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def same_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check draws the same in every run of a test; `course audit --seeds` draws anew."""
-    if engine := sys.modules.get("course_utils.exercise"):
+    if engine := sys.modules.get("selfcheck.exercises"):
         seeds = itertools.count(zlib.crc32(request.node.nodeid.encode()) % 50_000)
         monkeypatch.setattr(engine, "new_seed", lambda: next(seeds))

@@ -29,8 +29,8 @@ import numpy as np
 
 from benchmarks.core import Report, Spread, side_by_side, significant
 from classroom.audit import chosen, forms
-from course_utils.exercise import Exercise, Feedback, Outcome
-from course_utils.units import declared
+from selfcheck.exercises import Exercise, Feedback, Outcome
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 3

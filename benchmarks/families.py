@@ -19,14 +19,14 @@ from pathlib import Path
 from unittest.mock import patch
 
 from benchmarks.core import Report, significant
-from classroom.grading.families import group
+from classroom.grading.behavior import Reference
+from classroom.grading.clusters import group
 from classroom.grading.judge import Job, Judging, judge
 from classroom.grading.records import Graded
 from classroom.grading.running import Solutions
 from classroom.grading.sandbox import Limits, Sandbox
-from classroom.grading.signatures import Reference
 from classroom.roles import called_check
-from course_utils.units import declared
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[1]
 CLASS, SUBMISSIONS, UNIT = 1000, 20, "06_counting_cost"

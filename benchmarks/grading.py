@@ -38,7 +38,7 @@ from classroom.notebooks import as_text, code_cells, read
 from classroom.roles import called_check
 from classroom.solutions import asked, read_solution
 from classroom.threads import ONE_THREAD
-from course_utils.progress import declared
+from selfcheck.students.progress import declared
 
 ROOT = Path(__file__).parents[1]
 UNIT, CLASS = "02_momentum", 20
@@ -143,7 +143,7 @@ def ours(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
 def with_pages(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     """`course grade` itself, which also writes feedback pages, tables and the class report."""
     source = hand_in(scratch / "submissions", unit, notebooks)
-    command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
+    command = [sys.executable, "-m", "selfcheck", "grade", source, "--to", scratch / "g"]
     return run([*command, "--unit", unit, "--jobs", "1"], scratch)
 
 
@@ -266,7 +266,7 @@ def again(unit: str, notebooks: dict[str, NotebookNode]) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         scratch = Path(folder).resolve()
         source = hand_in(scratch / "submissions", unit, notebooks)
-        command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
+        command = [sys.executable, "-m", "selfcheck", "grade", source, "--to", scratch / "g"]
         command += ["--unit", unit, "--jobs", "1"]
         first = run(command, scratch).wall
         return first, min(run(command, scratch).wall for _ in range(3))

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.core import Report, ratio, side_by_side
-from instruments.meter import measure as metered
-from instruments.meter import meter
+from selfcheck.meter import measure as metered
+from selfcheck.meter import meter
 
 SIZES = (8, 64, 512)
 OPERATIONS: dict[str, Callable] = {"A @ B": lambda A, B: A @ B, "A + B": lambda A, B: A + B}

@@ -87,7 +87,7 @@ def graded(
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
         scratch = Path(folder).resolve()
         source = hand_in(scratch / "submissions", UNIT, submissions(UNIT, count))
-        command = [sys.executable, "-m", "course_utils.cli", "grade", source, "--to", scratch / "g"]
+        command = [sys.executable, "-m", "selfcheck", "grade", source, "--to", scratch / "g"]
         command += ["--unit", UNIT, "--jobs", workers, *options]
         start, most = time.perf_counter(), 0
         process = subprocess.Popen(

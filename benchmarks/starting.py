@@ -32,7 +32,7 @@ IMPORTS = {
 }
 GOAL = 2.5  # seconds
 READING = 3.0  # seconds
-LAB = ROOT / "course_utils" / "jupyter"
+LAB = ROOT / "selfcheck" / "students" / "jupyter"
 
 
 def measure(report: Report, rounds: int = 3) -> None:

@@ -17,7 +17,7 @@ from benchmarks.core import Report, significant
 from tests.browser import lab as harness
 
 ROOT = Path(__file__).parents[1]
-COURSE = [sys.executable, "-m", "course_utils.cli"]
+COURSE = [sys.executable, "-m", "selfcheck"]
 GOALS = {"lab": 3.0, "slides": 60.0}  # seconds
 
 

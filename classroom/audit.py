@@ -28,10 +28,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from course_utils.answers import Function
-from course_utils.exercise import Exercise
-from course_utils.files import CourseError, write_whole
-from course_utils.units import declared, find
+from selfcheck.answers import Function
+from selfcheck.exercises import Exercise
+from selfcheck.files import CourseError, write_whole
+from selfcheck.units import declared, find
 
 from .roles import Role, called_check, role
 from .solutions import read_solution, solution_paths

@@ -17,8 +17,8 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course_utils.files import CourseError
-from course_utils.units import declared
+from selfcheck.files import CourseError
+from selfcheck.units import declared
 
 from .grading.assembly import Assembly, Cell, assemble, submitted_cells
 from .kernels import warm

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

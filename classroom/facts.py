@@ -14,10 +14,12 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError, write_whole
-from course_utils.units import UNITS, Unit
+from selfcheck.course import course_in
+from selfcheck.files import CourseError, write_whole
+from selfcheck.units import Unit
+from selfcheck.units import units as units_of
 
-from . import notation
+from . import letters
 from .notebooks import as_text, read
 
 TITLE = re.compile(r"^# .*$", re.MULTILINE)
@@ -31,9 +33,10 @@ LETTERS = re.compile(r"^\| letter \|.*(?:\n\|.*)*", re.MULTILINE)
 START = "00_start_here.ipynb"
 
 
-def outdated(root: Path, units: Sequence[Unit] = UNITS) -> dict[Path, str]:
+def outdated(root: Path, units: Sequence[Unit] | None = None) -> dict[Path, str]:
     """The files that do not say what the table says, each with the text to be saved."""
     fresh = {}
+    units = units_of(course_in(root)) if units is None else units
     for unit in units:
         for path, write in (
             (root / "notebooks" / f"{unit.stem}.ipynb", _lecture),
@@ -43,14 +46,14 @@ def outdated(root: Path, units: Sequence[Unit] = UNITS) -> dict[Path, str]:
     start, readme = root / "notebooks" / START, root / "README.md"
     notebook = read(start)
     _replace(notebook, MAP, _start_map(units), start)
-    letters = notation.read_letters(start.parent)
-    _replace(notebook, LETTERS, notation.as_table(letters), start)
+    table = letters.read_letters(start.parent)
+    _replace(notebook, LETTERS, letters.as_table(table), start)
     fresh[start] = as_text(notebook)
     fresh[readme] = _replaced(_text(readme), MAP, _readme_map(units), readme)
     return {path: text for path, text in fresh.items() if text != _text(path)}
 
 
-def tell(root: Path, units: Sequence[Unit] = UNITS) -> list[Path]:
+def tell(root: Path, units: Sequence[Unit] | None = None) -> list[Path]:
     """Write what the table says; return what changed."""
     fresh = outdated(root, units)  # all of it, before the first one is written
     for path, text in fresh.items():

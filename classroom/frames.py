@@ -7,9 +7,9 @@ import html
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from course_utils import style
-from course_utils.explore import GOAL, REACHED, Explorer
-from instruments.png import small_png
+from selfcheck import style
+from selfcheck.explore import GOAL, REACHED, Explorer
+from selfcheck.png import small_png
 
 FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
 # After a click the keys turn slides again; whoever comes by keyboard leaves by Page Up or Down.

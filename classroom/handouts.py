@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course_utils.files import write_whole
+from selfcheck.files import write_whole
 
 from .navigation import FOOT, HEAD
 from .offline import sound

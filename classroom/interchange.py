@@ -21,13 +21,13 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError, write_whole
+from selfcheck.files import CourseError, write_whole
 
 from .notebooks import as_text, strip_outputs
 from .release import exercise_from
 from .roles import called_check
+from .selection import chosen
 from .solutions import Solution, read_solution, solution_paths
-from .units import chosen
 
 SETTINGS = '''\
 """nbgrader's settings for the course; run its commands in this folder."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from instruments.record import record
+import selfcheck
+from selfcheck.course import course_in
+from selfcheck.record import record
 
 from .notebooks import read
 from .release import solution_lines, squeezed
@@ -47,10 +49,10 @@ def leaks(root: Path) -> list[Leak]:
 
 def lines_of_bundle(root: Path) -> Iterator[tuple[str, str]]:
     """Every line of the packages and lectures, with the file in which it stands."""
-    packages = (root / "course_utils", root / "instruments")
+    packages = (course_in(root).package_folder, Path(str(selfcheck.__file__)).resolve().parent)
     for path in sorted(path for package in packages for path in package.rglob("*.py")):
         for line in path.read_text(encoding="utf-8").splitlines():
-            yield path.relative_to(root).as_posix(), line
+            yield "/".join(path.parts[-2:]), line
     for path in sorted((root / "notebooks").glob("*.ipynb")):
         for cell in read(path).cells:
             for line in cell.source.splitlines():

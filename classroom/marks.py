@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from course_utils.files import write_whole
+from selfcheck.files import write_whole
 
 from .notebooks import as_text, read
 

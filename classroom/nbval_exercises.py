@@ -16,7 +16,7 @@ import pytest
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from course_utils.progress import VERDICT
+from selfcheck.students.progress import VERDICT
 
 from .nbval_table import first_line, why_red
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course_utils.files import CourseError, write_whole
-from course_utils.units import Unit, read_table
+from selfcheck.course import course_in
+from selfcheck.files import CourseError, write_whole
+from selfcheck.units import Unit, read_table
 
 from .notebooks import as_text, clean
 from .roles import name_cells
@@ -35,13 +36,13 @@ after = []
 
 def new_unit(root: Path, number: str, name: str, title: str) -> list[Path]:
     """Write the files of a new unit and its row; what is there already is never overwritten."""
-    table = root / "course_utils" / "units.toml"
-    units = read_table(table.read_text(encoding="utf-8"))
+    course = course_in(root)
+    units = read_table(course.table.read_text(encoding="utf-8"))
     unit = _unit(number, name, title, units)
     texts = {
         root / "notebooks" / f"{unit.stem}.ipynb": as_text(_notebook("lecture", unit)),
         root / "solutions" / f"{unit.stem}.ipynb": as_text(_notebook("solution", unit)),
-        root / "course_utils" / "checks" / f"{unit.name}.py": _filled("check", unit),
+        course.check_file(unit.name): _filled("check", unit),
         root / "tests" / "checks" / f"test_{unit.name}.py": _filled("test", unit),
     }
     for path in texts:
@@ -50,8 +51,8 @@ def new_unit(root: Path, number: str, name: str, title: str) -> list[Path]:
     row = ROW.format(**vars(unit) | {"place": list(unit.place)})
     for path, text in texts.items():
         write_whole(path, text)
-    write_whole(table, table.read_text(encoding="utf-8") + row)
-    return [*texts, table]
+    write_whole(course.table, course.table.read_text(encoding="utf-8") + row)
+    return [*texts, course.table]
 
 
 def _unit(number: str, name: str, title: str, units: tuple[Unit, ...]) -> Unit:

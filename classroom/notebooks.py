@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
 
 from .roles import Role, name_cells, role
 

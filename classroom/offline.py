@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 from .notebooks import is_blank_sheet, problems, read
 

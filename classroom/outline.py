@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 MARKS = ("slide", "subslide", "fragment", "skip", "notes", "-")
 CODE_SHOWN = "slide-code"  # the tag of a cell whose code is the point

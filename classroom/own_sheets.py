@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import nbformat.v4 as v4
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError, write_whole
+from selfcheck.files import CourseError, write_whole
 
 from .handouts import without_navigation
 from .pages import as_page

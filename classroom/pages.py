@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError, write_whole
+from selfcheck.files import CourseError, write_whole
 
 from .offline import element, exporter, mathjax, parsed, sound
 

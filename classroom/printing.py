@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_utils.files import CourseError, write_whole
+from selfcheck.files import CourseError, write_whole
 
 from .extras import need
 

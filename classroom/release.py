@@ -21,10 +21,11 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course_utils.cards import counted
-from course_utils.files import CourseError, write_whole
+from selfcheck.cards import counted
+from selfcheck.course import FILE, course_in
+from selfcheck.files import CourseError, write_whole
 
-from . import facts, navigation, units
+from . import facts, navigation, selection
 from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
 from .roles import HEADING, Role, id_of, role
@@ -33,10 +34,6 @@ from .solutions import Solution, read_solution, solution_paths
 KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
 KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
-BUNDLE = (
-    "LICENSE", "bootstrap.py", "environment.yml", "pyproject.toml", "requirements.lock",
-    "course_utils", "instruments",
-)  # fmt: skip
 FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
 GOES_ON = "raises-exception"
 TRANSFER, ESSENTIALS, BEYOND = "transfer", "essentials", "## Beyond the page"
@@ -100,7 +97,7 @@ def _tells(line: str) -> bool:
 def generate(root: Path, without: str = "", names: Sequence[str] = ()) -> dict[str, str]:
     """Exercise notebooks as text by file name, of all units or of these; writes nothing."""
     sheets = {}
-    for path in units.chosen(solution_paths(root), names):
+    for path in selection.chosen(solution_paths(root), names):
         solution = read_solution(path)
         sheet = exercise_from(solution)
         if without:
@@ -153,7 +150,7 @@ def bundle(
     target = target.with_name(target.name.removesuffix(".zip") + ".zip") if zipped else target
     if target.exists() and (zipped or not target.is_dir() or any(target.iterdir())):
         raise CourseError(f"{target} exists already; name a new place or remove it first.")
-    if (root / "course_utils").resolve() in target.parents:
+    if course_in(root).package_folder.resolve() in target.parents:
         raise CourseError(f"{target} lies in what is copied; name a place elsewhere.")
     exercises = generate(root, without, names)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +169,8 @@ def bundle(
 def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
     """Copy the house, the lectures of these units and the start page, and the exercises."""
     folder.mkdir()
-    for name in BUNDLE:
+    course = course_in(root)
+    for name in (FILE, course.package, *course.bundle):
         source = root / name
         if not source.exists():
             raise CourseError(f"{source} is missing, and students need it.")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 from .marks import BEGIN, INSTRUCTOR_ONLY
 
@@ -57,7 +57,7 @@ class Ours(NamedTuple):
 
 
 class Asked(Protocol):
-    """What has to be known of an exercise: those of `course_utils.units` have it."""
+    """What has to be known of an exercise: those of `selfcheck.units` have it."""
 
     @property
     def name(self) -> str: ...
@@ -132,7 +132,7 @@ def is_machine_made(cell_id: str) -> bool:
 def refuse_other_exercises(cells: Sequence[Coded], declared: Sequence[Asked], name: str) -> None:
     """Refuse code cells of a solution unless their exercises are those declared, in order."""
     if not declared:
-        raise CourseError(f"{name}: course_utils/checks/ declares no exercises for it.")
+        raise CourseError(f"{name}: the checks declare no exercises for it.")
     asked = {exercise.name: exercise for exercise in declared}
     found: list[str] = []
     waiting: list[Coded] = []

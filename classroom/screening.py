@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_utils.files import write_whole
-from instruments.record import record
+from selfcheck.files import write_whole
+from selfcheck.record import record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

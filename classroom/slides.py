@@ -27,9 +27,10 @@ from jupyter_core.utils import ensure_event_loop
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-import course_utils
-from course_utils.files import CourseError, write_whole
-from instruments.record import record
+import selfcheck
+from selfcheck.course import current
+from selfcheck.files import CourseError, write_whole
+from selfcheck.record import record
 
 from .notebooks import as_text, execute, strip_outputs
 from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, sound, vendored
@@ -43,16 +44,16 @@ PACKAGES = ("nbconvert",)
 REVEAL = {"reveal-css": "reveal.css", "reveal": "reveal.js", "reveal-notes": "notes.js"}
 DRAWING = ("matplotlib", "numpy")
 # Parts of the helper package that no picture depends on.
-HELPERS = ("course_utils", "instruments")
-NOT_DRAWN = {"answers.py", "checks", "cli.py", "doctor.py", "exercise.py", "jupyter"}
-NOT_DRAWN |= {"files.py", "progress.py"}
+NOT_DRAWN = {"answers.py", "checks", "exercise.py", "files.py", "students"}
 # Figures of the lecture itself are drawn for nobody here.
 BAKE = """\
-from classroom.frames import frames_html
-from course_utils import kept, style
-from course_utils.explore import Explorer
+import os
 
-kept.is_taken, Explorer.baked = True, frames_html
+from classroom.frames import frames_html
+from selfcheck import style
+from selfcheck.explore import Explorer
+
+os.environ["COURSE_TAKE"], Explorer.baked = "1", frames_html
 style.show = lambda *figure, **words: None"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
@@ -119,10 +120,14 @@ def _digest(notebook: NotebookNode) -> str:
 
 def _code_digest(notebook: NotebookNode) -> str:
     """Of all that the frames of explorers depend on: code cells, helper package, drawing tools."""
-    root = Path(course_utils.__file__).parents[1]
-    helpers = [p for package in HELPERS for p in sorted((root / package).rglob("*.py"))]
+    packages = (current().package_folder, Path(str(selfcheck.__file__)).parent)
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    drawn = [p for p in helpers if p.relative_to(root).parts[1] not in NOT_DRAWN]
+    drawn = [
+        path
+        for package in packages
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in NOT_DRAWN
+    ]
     return _hash(*code, *_versions(DRAWING), *drawn, Path(__file__).with_name("frames.py"))
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_utils.files import CourseError
-from course_utils.units import listed
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
+from selfcheck.units import listed
 
 from .marks import refuse_bad_marks
 from .roles import (

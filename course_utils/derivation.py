@@ -1,7 +1,7 @@
 """Derivations, as notebooks import them: algebra that is checked line by line."""
 
-from instruments import derivation
-from instruments.derivation import (
+from selfcheck import derivation
+from selfcheck.derivation import (
     Derivation,
     Domain,
     LineReport,

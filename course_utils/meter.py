@@ -1,6 +1,6 @@
 """The meter, as notebooks import it: NumPy code runs unchanged and says what it cost."""
 
-from instruments.meter import (
+from selfcheck.meter import (
     Growth,
     Meter,
     NotCounted,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from instruments.activation import Activation
+from selfcheck.function_with_slope import Activation
 
 # -- activations ----------------------------------------------------------------------------------
 

@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from instruments.record import record
+from selfcheck.ids import student_id
+from selfcheck.record import record
 
 from .attention import attention as attend
 from .attention import attention_weights
-from .ids import student_id
 
 # -- the core: ids and their numbers --------------------------------------------------------------
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from classroom.grading.gradebook import NAME, Gradebook  # noqa: E402
 from classroom.grading.outputs import write_outputs  # noqa: E402
-from course_utils.cli import main as course  # noqa: E402
+from selfcheck.students.cli import main as course  # noqa: E402
 from tests.browser.lab import Lab, LabPage, browser, lab_server  # noqa: E402
 from tests.classroom.grading.classes import synthetic_class  # noqa: E402
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils.answers import (
+from selfcheck.answers import (
     Array,
     Choice,
     Formula,

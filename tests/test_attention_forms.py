@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_utils import attention as att
-from instruments.meter import measure, polynomial
+from selfcheck.meter import measure, polynomial
 
 BATCHES = [(), (2,), (2, 3)]
 draw = np.random.default_rng(4)

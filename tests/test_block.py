@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from course_utils import block
-from instruments.meter import measure, polynomial
+from selfcheck.meter import measure, polynomial
 
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
 l, d_in, d_att, d_out = sympy.symbols("l d_in d_att d_out")  # noqa: E741

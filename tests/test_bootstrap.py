@@ -347,9 +347,9 @@ PARALLEL = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile", "--no-lo
 @pytest.mark.parametrize(
     ("arguments", "program"),
     [
-        (["lab"], ["-m", "course_utils.cli", "lab"]),
-        (["lab", "--no-browser"], ["-m", "course_utils.cli", "lab", "--no-browser"]),
-        (["course", "doctor"], ["-m", "course_utils.cli", "doctor"]),
+        (["lab"], ["-m", "selfcheck", "lab"]),
+        (["lab", "--no-browser"], ["-m", "selfcheck", "lab", "--no-browser"]),
+        (["course", "doctor"], ["-m", "selfcheck", "doctor"]),
         (["test", "-x"], ["-m", "pytest", *PARALLEL, "-x"]),
     ],
 )

@@ -17,17 +17,18 @@ from ipykernel.kernelspec import get_kernel_dict
 from classroom import checking, facts, interchange, navigation, notebooks, release
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
-from course_utils import cli, doctor, prompt
-from course_utils.doctor import Finding
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
+from selfcheck.students import cli, doctor, progress, prompt
+from selfcheck.students.doctor import Finding
+from selfcheck.units import Listed
+from tests.places import begin_course
 
 ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    (tmp_path / "course_utils").mkdir()
-    (tmp_path / "bootstrap.py").touch()
+    begin_course(tmp_path)
     for folder in ("notebooks", "solutions"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "02_unit.ipynb").write_text("old")
@@ -296,7 +297,7 @@ def test_jobs_that_are_no_number_get_a_sentence(course, capsys, jobs):
 
 
 def test_a_closed_pipe_is_no_error():
-    command = f"{sys.executable} -m course_utils.cli --help | head -1; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m selfcheck --help | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT)
     assert done.stderr == ""
     assert done.stdout.startswith("usage: course")
@@ -320,20 +321,24 @@ def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
     assert capsys.readouterr().out == "nothing changed\n"
 
 
-def test_progress_prints_the_points_so_far(course, capsys):
+def test_progress_prints_the_points_so_far(course, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "listed", lambda stem: (Listed("2.1", "sums", 5, False),))
     (course / "exercises").mkdir()
-    (course / "exercises" / "02_momentum.ipynb").write_text('{"cells": []}')
+    (course / "exercises" / "02_unit.ipynb").write_text('{"cells": []}')
     assert cli.main(["progress"]) == 0
     out = capsys.readouterr().out
-    assert "02_momentum  0 of 22  not started\n" in out
-    assert out.endswith("total        0 of 22\n")
+    assert "02_unit  0 of 5  not started\n" in out
+    assert out.endswith("total    0 of 5\n")
 
 
-def test_progress_that_could_not_read_everything_ends_with_exit_code_one(course, capsys):
+def test_progress_that_could_not_read_everything_ends_with_exit_code_one(
+    course, capsys, monkeypatch
+):
+    monkeypatch.setattr(progress, "listed", lambda stem: (Listed("2.1", "sums", 5, False),))
     (course / "exercises").mkdir()
-    (course / "exercises" / "02_momentum.ipynb").write_text("half a note")
+    (course / "exercises" / "02_unit.ipynb").write_text("half a note")
     assert cli.main(["progress"]) == 1
-    assert "02_momentum.ipynb cannot be read" in capsys.readouterr().out
+    assert "02_unit.ipynb cannot be read" in capsys.readouterr().out
 
 
 def test_without_exercises_there_is_no_progress(course, capsys):
@@ -404,7 +409,7 @@ def test_the_kernel_of_the_lab_is_ipykernels_own_with_our_extension():
     """Else it warns in the terminal that it speaks without encryption."""
     told = (cli.LAB_CONFIG / "kernels" / "python3" / "kernel.json").read_text(encoding="utf-8")
     ours, theirs = json.loads(told), get_kernel_dict()
-    assert ours["argv"][1:] == [*theirs["argv"][1:], "--IPKernelApp.extensions=course_utils.cells"]
+    assert ours["argv"][1:] == [*theirs["argv"][1:], "--IPKernelApp.extensions=selfcheck.notebook"]
     assert ours["metadata"] == theirs["metadata"]
 
 
@@ -445,7 +450,7 @@ def test_a_browser_needs_a_screen(monkeypatch, platform, variables, expected):
 def test_lab_prints_where_it_runs_and_ctrl_c_stops_it_without_a_question(tmp_path, ctrl_c):
     """A real JupyterLab that believes to be in a terminal."""
     places = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
-    command = [sys.executable, "-m", "course_utils.cli", "lab", "--no-browser"]
+    command = [sys.executable, "-m", "selfcheck", "lab", "--no-browser"]
     keyboard, terminal = pty.openpty()
     with subprocess.Popen(
         command,

@@ -22,7 +22,8 @@ from classroom.notebooks import (
 from classroom.release import exercise_from, solution_lines
 from classroom.roles import Role, id_of, name_cells, role
 from classroom.solutions import read_solution
-from course_utils.units import UNITS, declared, listed
+from course_utils.units import UNITS
+from selfcheck.units import declared, listed
 
 ROOT = Path(__file__).parents[1]
 LECTURES, SOLUTIONS, TASKS = (

@@ -33,9 +33,9 @@ from course_utils.derivation import (
     symmetric,
     vector,
 )
-from instruments.derivation.evaluation import evaluator, safely
-from instruments.formula import read_formula
-from instruments.memory import remembering
+from selfcheck.cache import remembering
+from selfcheck.derivation.evaluation import evaluator, safely
+from selfcheck.formula import read_formula
 
 
 def verdicts(d):

@@ -7,8 +7,10 @@ from importlib import metadata
 
 import pytest
 
-from course_utils import doctor
-from course_utils.doctor import Finding
+from selfcheck.course import course_in
+from selfcheck.students import doctor
+from selfcheck.students.doctor import Finding
+from tests.places import begin_course
 
 
 def test_a_finding_is_one_line_and_a_failed_one_has_its_remedy_below():
@@ -28,9 +30,9 @@ def test_an_old_python_will_not_do(monkeypatch):
     assert "3.11" in finding.remedy
 
 
-def test_the_requirements_are_those_of_the_course_without_extras():
+def test_the_requirements_are_those_of_judging_notebooks_and_figures():
     names = {requirement.split(">")[0] for requirement in doctor.requirements()}
-    assert {"jupyterlab", "numpy", "sympy"} <= names
+    assert {"jupyterlab", "matplotlib", "numpy", "sympy"} <= names
     assert "ruff" not in names
 
 
@@ -41,7 +43,7 @@ def test_a_course_that_is_not_installed_is_a_finding(monkeypatch):
     monkeypatch.setattr(metadata, "requires", missing)
     monkeypatch.setattr(metadata, "version", missing)
     findings = [doctor.package(requirement) for requirement in doctor.requirements()]
-    assert [(f.ok, f.what) for f in findings] == [(False, "course-utils is not installed")]
+    assert [(f.ok, f.what) for f in findings] == [(False, "selfcheck is not installed")]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ class FakeKernel:
 def probe_kernel(monkeypatch, **content):
     fake = FakeKernel(**content)
     monkeypatch.setattr("jupyter_client.manager.start_new_kernel", lambda **options: (fake, fake))
-    finding = doctor.kernel()
+    finding = doctor.kernel("course_utils")
     assert fake.ended == 2
     return finding
 
@@ -95,7 +97,9 @@ def answer(prefix):
 
 @pytest.mark.slow
 def test_a_real_kernel_of_this_environment_is_found():
-    assert doctor.kernel() == Finding(True, "kernel python3 starts and imports course_utils")
+    assert doctor.kernel("course_utils") == Finding(
+        True, "kernel python3 starts and imports course_utils"
+    )
 
 
 def test_a_kernel_without_the_course_is_told(monkeypatch):
@@ -145,12 +149,12 @@ def test_when_all_ports_are_taken_one_is_told(monkeypatch):
 
 
 def test_a_probe_that_breaks_is_a_finding_and_the_others_go_on(tmp_path, monkeypatch):
-    def explode():
+    def explode(package):
         raise RuntimeError("no kernel")
 
     explode.__name__ = "kernel"
     monkeypatch.setattr(doctor, "kernel", explode)
-    findings = list(doctor.examine(tmp_path))
+    findings = list(doctor.examine(course_in(begin_course(tmp_path))))
     broken = [finding for finding in findings if not finding.ok]
     assert [finding.what for finding in broken] == ["kernel: RuntimeError: no kernel"]
     assert "make clean" in broken[0].remedy

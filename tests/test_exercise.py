@@ -7,8 +7,8 @@ from typing import Annotated
 import numpy as np
 import pytest
 
-from course_utils import exercise as engine
-from course_utils.answers import (
+from selfcheck import exercises as engine
+from selfcheck.answers import (
     Formula,
     FormulaAnswer,
     Function,
@@ -17,7 +17,7 @@ from course_utils.answers import (
     RealNumber,
     ____,
 )
-from course_utils.exercise import exercise, partly, right, scoreboard, wrong
+from selfcheck.exercises import exercise, partly, right, scoreboard, wrong
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from course_utils import explore, style
-from course_utils.explore import Explorer, checkbox, choice, int_slider, slider
+from selfcheck import explore, style
+from selfcheck.explore import Explorer, checkbox, choice, int_slider, slider
 
 X = np.linspace(-3, 3, 200)
 ALT = "The curve tanh(s x)."

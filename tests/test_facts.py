@@ -7,7 +7,7 @@ import pytest
 
 from classroom.facts import in_words, outdated, tell
 from classroom.notebooks import read
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,7 +21,10 @@ def course(tmp_path):
     """A copy of the pages that the table feeds."""
     for folder in ("notebooks", "solutions"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    shutil.copy(ROOT / "README.md", tmp_path)
+    for name in ("README.md", "course.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "course_utils").mkdir()
+    shutil.copy(ROOT / "course_utils" / "units.toml", tmp_path / "course_utils")
     return tmp_path
 
 

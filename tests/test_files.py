@@ -1,36 +1,10 @@
-"""files.py: the course folder is found, and files are written wholly or not at all."""
+"""files.py: files are written wholly or not at all."""
 
 import os
 
 import pytest
 
-from course_utils import files
-from course_utils.files import CourseError, course_root, write_whole
-
-
-@pytest.fixture
-def course(tmp_path):
-    (tmp_path / "course_utils").mkdir()
-    (tmp_path / "bootstrap.py").touch()
-    (tmp_path / "notebooks").mkdir()
-    return tmp_path
-
-
-def test_the_course_folder_is_the_one_we_are_in(course, monkeypatch):
-    monkeypatch.chdir(course / "notebooks")
-    assert course_root() == course
-
-
-def test_from_elsewhere_it_is_the_one_the_package_lies_in(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert (course_root() / "course_utils" / "files.py").samefile(files.__file__)
-
-
-def test_outside_of_any_course_folder_one_is_told_so(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(files, "__file__", str(tmp_path / "site-packages/course_utils/files.py"))
-    with pytest.raises(CourseError, match="not inside the course folder"):
-        course_root()
+from selfcheck.files import write_whole
 
 
 @pytest.mark.parametrize("data", ["größer\n", b"\x00\xff"])

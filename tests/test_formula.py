@@ -12,7 +12,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instruments.formula import (
+from selfcheck.formula import (
     FormulaError,
     canonical,
     names_in,

@@ -115,7 +115,7 @@ def test_a_clone_with_autocrlf_has_the_same_bytes(windows_clone):
 
 
 def test_there_release_writes_nothing(windows_clone):
-    code = "import sys; from course_utils.cli import main; sys.exit(main(['release']))"
+    code = "import sys; from selfcheck.students.cli import main; sys.exit(main(['release']))"
     environment = {**os.environ, "PYTHONPATH": str(windows_clone)}
     result = subprocess.run(
         [sys.executable, "-c", code],

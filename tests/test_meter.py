@@ -20,8 +20,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy import zeros as bare_zeros
 
-from instruments.formula import FormulaError
-from instruments.meter import (
+from selfcheck.formula import FormulaError
+from selfcheck.meter import (
     HANDLERS,
     Meter,
     MeteredArray,

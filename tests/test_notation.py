@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from classroom.notation import Letter, Meaning, as_table, formulas, letters_of, read_letters
+from classroom.letters import Letter, Meaning, as_table, formulas, letters_of, read_letters
 from classroom.notebooks import read
 from course_utils.units import UNITS
 

@@ -1,4 +1,4 @@
-"""Two projects: each declares what it imports, the locks hold exactly that, and files of others."""
+"""Three projects: each declares what it imports, and the locks hold exactly that."""
 
 import ast
 import functools
@@ -17,12 +17,12 @@ from packaging.version import Version
 
 from classroom import extras
 from classroom.offline import VENDOR
-from course_utils import cli, doctor
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
+from selfcheck.students import cli, doctor
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
-OURS = {"course-utils", "course-classroom"}
+OURS = {"selfcheck", "course-utils", "course-classroom"}
 LOCK_LINE = re.compile(r"[\w.-]+==[\w.]+( ; [\w '<>=.!()]+)?|    --hash=sha256:[0-9a-f]{64}")
 
 
@@ -31,7 +31,11 @@ def project(folder):
     return tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-STUDENTS, CLASSROOM = project(".")["project"], project("classroom")["project"]
+MACHINE, COURSE, CLASSROOM = (
+    project(folder)["project"] for folder in ("selfcheck", ".", "classroom")
+)
+IN_NOTEBOOKS = [text for extra in MACHINE["optional-dependencies"].values() for text in extra]
+STUDENTS = [*MACHINE["dependencies"], *IN_NOTEBOOKS]
 EXTRAS, GROUPS = CLASSROOM["optional-dependencies"], project("classroom")["dependency-groups"]
 OPTIONAL = [text for extra in EXTRAS.values() for text in extra]
 
@@ -64,7 +68,7 @@ def distributions(*places):
     """The distributions that bring what these files and folders import."""
     files = [p for place in places for p in ([place] if place.is_file() else place.rglob("*.py"))]
     modules = {module for path in files for module in imported(path)}
-    ours = {"course_utils", "instruments", "classroom", "tests", "benchmarks"}
+    ours = {"selfcheck", "course_utils", "classroom", "tests", "benchmarks"}
     return {canonicalize_name(brought_by()[module][0]) for module in modules - ours}
 
 
@@ -74,23 +78,26 @@ def brought_by():
     return metadata.packages_distributions()
 
 
+def test_the_machine_declares_exactly_what_it_imports():
+    assert names(STUDENTS) == distributions(ROOT / "selfcheck")
+
+
 def test_the_helper_package_declares_exactly_what_it_imports():
-    assert names(STUDENTS["dependencies"]) == distributions(
-        ROOT / "course_utils", ROOT / "instruments"
-    )
+    wanted = distributions(ROOT / "course_utils") | {"selfcheck"}
+    assert names(COURSE["dependencies"]) == wanted
 
 
 def test_the_instructors_package_declares_exactly_what_it_imports():
     optional = names(OPTIONAL)
     declared = names(CLASSROOM["dependencies"])
     started = {"pytest-xdist"}  # by `course check`, as an option of pytest
-    wanted = distributions(ROOT / "classroom") | started | {"course-utils"}
+    wanted = distributions(ROOT / "classroom") | started | {"selfcheck"}
     assert declared | optional == wanted
     assert declared.isdisjoint(optional)
 
 
 def test_tests_and_pictures_import_only_what_is_declared():
-    declared = STUDENTS["dependencies"] + CLASSROOM["dependencies"] + GROUPS["dev"]
+    declared = STUDENTS + CLASSROOM["dependencies"] + GROUPS["dev"]
     wanted = distributions(ROOT / "tests", ROOT / "conftest.py", ROOT / "docs")
     assert wanted <= names([*declared, *OPTIONAL])
 
@@ -109,22 +116,21 @@ def test_optional_packages_are_imported_only_within_functions():
             assert getattr(node, "level", 0) or canonicalize_name(found) not in optional, path
 
 
-def test_both_projects_have_one_version_and_ask_for_the_same_python():
-    assert STUDENTS["version"] == CLASSROOM["version"] == metadata.version("course-utils")
-    assert f"course-utils=={STUDENTS['version']}" in CLASSROOM["dependencies"]
-    assert STUDENTS["requires-python"] == CLASSROOM["requires-python"]
-
-
-def test_the_helper_package_has_no_extras():
-    assert "optional-dependencies" not in STUDENTS
+def test_all_projects_have_one_version_and_ask_for_the_same_python():
+    for project in (MACHINE, COURSE, CLASSROOM):
+        assert project["version"] == MACHINE["version"] == metadata.version(project["name"])
+        assert project["requires-python"] == MACHINE["requires-python"]
+    for project in (COURSE, CLASSROOM):
+        wanted = f"selfcheck[figures,jupyter]=={MACHINE['version']}"
+        assert wanted in project["dependencies"]
 
 
 def test_conda_and_binder_get_the_same_packages_and_bounds():
     listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    python = f"python{STUDENTS['requires-python']}"
+    python = f"python{MACHINE['requires-python']}"
     nbval = [wanted for wanted in CLASSROOM["dependencies"] if wanted.startswith("nbval")]
-    packages = sorted([*STUDENTS["dependencies"], *nbval])
-    expected = [python, *packages, "pip", {"pip": ["--editable ."]}]
+    packages = sorted([*STUDENTS, *nbval])
+    expected = [python, *packages, "pip", {"pip": ["--editable ./selfcheck", "--editable ."]}]
     assert listed == expected
 
 
@@ -152,7 +158,7 @@ def test_the_tools_come_on_top_of_the_same_versions():
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("requirements.lock", STUDENTS["dependencies"]),
+        ("requirements.lock", STUDENTS),
         (
             "requirements-dev.lock",
             [*CLASSROOM["dependencies"], *GROUPS["dev"], *OPTIONAL],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course_utils.checks import momentum, transport, two_heads
-from course_utils.exercise import EXERCISES, Hint
-from course_utils.practice import can_be_practiced
+from selfcheck.exercises import EXERCISES, Hint
+from selfcheck.practice import can_be_practiced
 
 
 def test_a_task_shows_its_numbers_and_judges_without_keeping_a_verdict():

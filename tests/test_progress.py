@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import style
-from course_utils.exercise import Feedback, Named, Outcome
-from course_utils.files import CourseError
-from course_utils.progress import VERDICT, collect, progress
-from course_utils.units import declared
+from selfcheck import style
+from selfcheck.exercises import Feedback, Named, Outcome
+from selfcheck.files import CourseError
+from selfcheck.students.progress import VERDICT, collect, progress
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[1]
 UNITS = sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, asdict, dataclass, field, replace
 
 import pytest
 
-from instruments.record import record
+from selfcheck.record import record
 
 
 @dataclass(frozen=True)

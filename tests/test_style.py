@@ -9,8 +9,8 @@ import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils import style
-from instruments.png import png_bytes
+from selfcheck import style
+from selfcheck.png import png_bytes
 
 ALT = "A straight line from 0 to 1."
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from course_utils.files import CourseError
-from course_utils.units import TABLE, UNITS, Listed, declared, find, listed, meant, read_table
+from course_utils.units import UNITS
+from selfcheck.files import CourseError
+from selfcheck.units import Listed, declared, find, listed, meant, read_table, units
 
 STEMS = [unit.stem for unit in UNITS]
 ROW = """
@@ -83,4 +84,4 @@ def test_a_table_that_is_not_sound_gets_a_sentence(text, says):
 
 
 def test_the_table_of_the_course_is_the_file_beside_the_module():
-    assert read_table(TABLE.read_text(encoding="utf-8")) == UNITS
+    assert units() == UNITS

@@ -12,7 +12,6 @@ from course_utils.checks import attention as attention_checks
 from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
 from course_utils.checks import weight_decay as decay_checks
-from course_utils.exercise import Outcome
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     Draws,
@@ -33,6 +32,7 @@ from course_utils.variants import (
     two_heads,
     weight_decay,
 )
+from selfcheck.exercises import Outcome
 
 THOUSAND = range(1000)
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]

@@ -18,8 +18,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from course_utils.files import CourseError
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
 
 LARGEST = 20 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
 LARGEST_ZIP = 10 * LARGEST  # of a student's; within another zip it is read into memory

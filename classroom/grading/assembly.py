@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from course_utils.files import CourseError
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
 
 from ..marks import INSTRUCTOR_ONLY
 from ..roles import Check, Ours, Role, called_check, role_of_code

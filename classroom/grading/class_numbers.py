@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from course_utils.feedback import Outcome
-from course_utils.units import beyond
-from instruments.record import record
+from selfcheck.feedback import Outcome
+from selfcheck.record import record
+from selfcheck.units import beyond
 
 from .records import Line, Mark, in_order
 

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from course_utils.feedback import Outcome
+from selfcheck.feedback import Outcome
 
 from .records import Graded
 

@@ -15,14 +15,15 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from course_utils.answers import Function, Steps
-from course_utils.exercise import Exercise
-from course_utils.files import write_whole
-from course_utils.units import declared
-from instruments.record import record
+from selfcheck.answers import Function, Steps
+from selfcheck.course import current
+from selfcheck.exercises import Exercise
+from selfcheck.files import write_whole
+from selfcheck.record import record
+from selfcheck.units import declared
 
 from ..roles import called_check
-from .families import Family, families_of
+from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
 from .records import visible
 
@@ -79,8 +80,8 @@ def draft(family: Family) -> str:
         f"{_students(len(family.members))} made it. What the check says: {family.says}",
         f"How it misses: {family.miss}." if family.miss else "How it misses is not known.",
         "1. Replace both words in capitals: what went wrong, and what you would say about it.",
-        f"2. Move the first part to course_utils/checks/{module}.py, after {family.exercise}, and "
-        f"the second to tests/checks/test_{module}.py.",
+        f"2. Move the first part to {current().package}/checks/{module}.py, after "
+        f"{family.exercise}, and the second to tests/checks/test_{module}.py.",
         "3. Grade again: only the wrong answers of this exercise are judged anew.",
     ]
     comment = "\n".join(_commented(line) for line in head)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 
-from course_utils.ids import student_id
-from instruments.record import record
+from selfcheck.ids import student_id
+from selfcheck.record import record
 
 from .roster import Line, Roster
 from .settings import Settings, moodle_time

@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
-from course_utils.feedback import Outcome
+from selfcheck.feedback import Outcome
 
 from .records import Line, Mark, Override, in_order, visible
 from .roster import Filling

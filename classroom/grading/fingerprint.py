@@ -8,32 +8,30 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-import course_utils
+import selfcheck
+from selfcheck.course import current
 
-PACKAGE = Path(course_utils.__file__).resolve().parent
+MACHINE = Path(str(selfcheck.__file__)).resolve().parent
 HERE = Path(__file__).resolve().parent
-IMPORT = re.compile(
-    r"^\s*from (?:(\.+)|(?=instruments))([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
-)
 GRADER = (
     "algebra",
     "assembly",
     "flags",
     "forbidden",
-    "inside",
+    "child",
     "jobs",
     "judge",
-    "lending",
+    "lent_functions",
     "metering",
     "sandbox",
-    "signatures",
-    "walls",
+    "behavior",
+    "bubblewrap",
     "wire",
 )
 
@@ -41,8 +39,7 @@ GRADER = (
 @functools.cache
 def of_code(unit: str) -> str:
     """The digest of the unit's checks, of all they import from the course, and of the grader."""
-    name = unit.partition("_")[2]
-    checks = PACKAGE / "checks" / f"{name}.py"
+    checks = current().check_file(unit.partition("_")[2])
     files = _with_imports(checks)
     files |= {HERE / f"{stem}.py" for stem in GRADER}
     digest = sha256()
@@ -60,7 +57,7 @@ def of_all(unit: str) -> str:
 @functools.cache
 def of_mistakes(unit: str) -> dict[str, str]:
     """For each exercise that knows mistakes, the digest of what the unit's checks say of them."""
-    file = PACKAGE / "checks" / f"{unit.partition('_')[2]}.py"
+    file = current().check_file(unit.partition("_")[2])
     if not file.exists():
         return {}
     _, known = _parted(file.read_text(encoding="utf-8"))
@@ -105,26 +102,37 @@ def _mistake_of(node: ast.stmt) -> str | None:
 
 
 def _with_imports(start: Path) -> set[Path]:
-    """The file and every file of the package that it imports, directly or not."""
-    found, tried, waiting = set(), set(), [str(start)]
+    """The file and every file of the course and the machine that it imports, directly or not."""
+    homes = {home.name: home for home in (current().package_folder, MACHINE)}
+    found: set[Path] = set()
+    waiting = [start]
     while waiting:
         file = waiting.pop()
-        if file in tried:
-            continue
-        tried.add(file)
-        if not os.path.exists(file):
-            continue
-        found.add(Path(file))
-        for dots, module, names in IMPORT.findall(Path(file).read_text(encoding="utf-8")):
-            folder = file if dots else str(PACKAGE)
-            for _ in dots or ".":
-                folder = os.path.dirname(folder)
-            waiting += _targets(folder, module, re.findall(r"\w+", names))
+        if file not in found and file.exists():
+            found.add(file)
+            waiting += [path for module in _imported(file) for path in _files(module, homes)]
     return found
 
 
-def _targets(folder: str, module: str, names: list[str]) -> list[str]:
-    """`from .a import b` may mean a.py, a/__init__.py or a/b.py."""
-    base = os.path.join(folder, *filter(None, module.split(".")))
-    places = (base, *(f"{base}/{name}" for name in names))
-    return [f"{place}{end}" for place in places for end in (".py", "/__init__.py")]
+def _imported(file: Path) -> Iterator[tuple[Path | None, str]]:
+    """The modules that a file imports: a folder and a name below it, or a name of its own."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            home = file.parents[node.level - 1] if node.level else None
+            base = node.module or ""
+            yield home, base
+            yield from ((home, f"{base}.{name.name}".lstrip(".")) for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((None, name.name) for name in node.names)
+
+
+def _files(module: tuple[Path | None, str], homes: Mapping[str, Path]) -> list[Path]:
+    """`a.b` may mean a/b.py or a/b/__init__.py."""
+    home, name = module
+    parts = name.split(".") if name else []
+    if home is None:
+        if not parts or parts[0] not in homes:
+            return []
+        home, parts = homes[parts[0]], parts[1:]
+    place = home.joinpath(*parts)
+    return [place.with_name(f"{place.name}.py"), place / "__init__.py"]

@@ -16,7 +16,11 @@ PEEPING = {"_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_ref
 
 
 def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
-    """Sentences about one cell of a student's; `forbidden` are names such as transport.sinkhorn."""
+    """Sentences about one cell of a student's.
+
+    `forbidden` are names of functions in the course's package, such as course_utils.attention.adam.
+    """
+    forbidden = {name.partition(".")[2] for name in forbidden}
     if not _is_worth_reading(source, forbidden):
         return []
     try:
@@ -66,8 +70,8 @@ def _reached(nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names):
-                home = module.removeprefix("course_utils").lstrip(".")
-                yield from (f"{home}.{name.name}" for name in names if home)
+                home = module.lstrip(".").rpartition(".")[2]
+                yield from (f"{home}.{name.name}" for name in names)
             case ast.Attribute(value=ast.Name(id=module), attr=name):
                 yield f"{module}.{name}"
             case ast.Attribute(value=ast.Attribute(attr=module), attr=name):

@@ -20,9 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from course_utils.feedback import Outcome
-from course_utils.files import CourseError
-from course_utils.units import listed, meant
+from selfcheck.feedback import Outcome
+from selfcheck.files import CourseError
+from selfcheck.units import listed, meant
 
 from .records import NOTHING, Graded, Mark, Override, Result, answer_digest, mark, points
 from .settings import LateRule

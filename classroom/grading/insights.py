@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from course_utils import variants
-from course_utils.answers import Student
-from course_utils.exercise import Exercise
-from course_utils.units import declared
-from instruments.record import record
+from selfcheck.answers import Student
+from selfcheck.exercises import Exercise
+from selfcheck.record import record
+from selfcheck.units import declared
 
 from .class_numbers import ENOUGH, ExerciseNumbers, UnitNumbers
 from .records import Mark, in_order
@@ -289,10 +288,10 @@ PROPERTIES: dict[str, Callable[[np.ndarray], float]] = {
 
 
 def _fairness(unit: UnitNumbers) -> Iterator[Fairness]:
-    draw = getattr(variants, unit.unit.partition("_")[2], None)
     graded = {e.name for e in unit.exercises}
     own = [e for e in declared(unit.unit) if e.name in graded and _has_own_numbers(e)]
-    if draw is None or not own:
+    draw = own[0].numbers if own else None
+    if draw is None:
         return
     known = [m for m in unit.graded if m.graded.student_id is not None]
     measured = [_properties(draw, str(m.graded.student_id)) for m in known]

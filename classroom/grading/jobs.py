@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from instruments.record import record
+from selfcheck.record import record
 
 START_SECONDS = 600  # for a judge or a sandbox, on a busy machine
 RARELY = 50_000  # objects more than before, until garbage is collected

@@ -31,18 +31,18 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from course_utils import checks as all_checks
-from course_utils.answers import NotAttempted, Student, Unreadable
-from course_utils.exercise import Exercise, Feedback, Outcome
-from course_utils.files import CourseError
-from course_utils.instances import LARGEST_SEED
-from course_utils.units import declared
-from course_utils.values import WireError
-from course_utils.variants import student_id
-from instruments.memory import remembering
+from selfcheck.answers import NotAttempted, Student, Unreadable
+from selfcheck.cache import remembering
+from selfcheck.course import current
+from selfcheck.encoding import WireError
+from selfcheck.exercises import Exercise, Feedback, Outcome
+from selfcheck.files import CourseError
+from selfcheck.ids import student_id
+from selfcheck.sampling import LARGEST_SEED
+from selfcheck.units import declared
 
 from ..roles import Check, Ours
-from . import signatures
+from . import behavior
 from .algebra import load_sympy
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
@@ -160,7 +160,7 @@ class Judging:
     def _load_meanwhile(self) -> None:
         """A sandbox that was begun is not ready yet: what the checks will load is loaded now."""
         name = self.job.unit.partition("_")[2]
-        checks = sys.modules.get(f"{all_checks.__name__}.{name}")
+        checks = sys.modules.get(f"{current().checks}.{name}")
         if hasattr(checks, "Derivation") and "sympy" not in sys.modules:
             gc.disable()  # there is no garbage in what is loaded
             load_sympy()
@@ -303,7 +303,7 @@ class Judging:
         given = given if sum(map(len, given)) < MOST_LETTERS else given[:1]
         given += [source for word, source in SLOW_AT_FIRST.items() if word in sources]
         unit = self.job.unit.partition("_")[2]
-        return Needs([f"{all_checks.__name__}.{unit}", *modules], given)
+        return Needs([f"{current().checks}.{unit}", *modules], given)
 
     def _run(self, there: Submission, place: int, step: Step) -> None:
         if step.is_students and self._is_out(place):
@@ -437,11 +437,11 @@ class Judging:
         waiting = []
         for name, (feedback, home) in self.unsigned.items():
             exercise = self.exercises[name]
-            for part in signatures.unnamed(feedback):
-                calls = signatures.needs_calls(exercise, part)
+            for part in behavior.unnamed(feedback):
+                calls = behavior.needs_calls(exercise, part)
                 waiting += [(calls, name, part)] if home is there or not calls else []
             if self.job.is_solution:
-                self.references[name] = signatures.refer(exercise, feedback).as_dict()
+                self.references[name] = behavior.refer(exercise, feedback).as_dict()
         with contextlib.suppress(Gone):
             for _, name, part in sorted(waiting, key=lambda one: one[0]):
                 self._sign(there, self.exercises[name], part)
@@ -449,12 +449,12 @@ class Judging:
     def _sign(self, there: Submission, exercise: Exercise, part: str) -> None:
         result = self.results[exercise.name]
         with contextlib.suppress(Exception), self.alarm.step():
-            if signatures.needs_calls(exercise, part):
+            if behavior.needs_calls(exercise, part):
                 there.forbid(list(exercise.forbidden))
                 there.begin(1.0 + result.seconds)
             feedback, _ = self.unsigned[exercise.name]
             seed = seed_of(self.job.class_seed, exercise.name)
-            signed = signatures.sign(exercise, feedback, part, seed).as_dict()
+            signed = behavior.sign(exercise, feedback, part, seed).as_dict()
             self.results[exercise.name] = replace(result, signatures=(*result.signatures, signed))
 
     def _by_hand(self) -> list[str]:
@@ -587,7 +587,7 @@ class _Alarm:
 
 def _forbidden(exercise: Exercise) -> list[str] | None:
     """What a student's functions must not call for it; None if there are none to call."""
-    return list(exercise.forbidden) if signatures.needs_calls(exercise) else None
+    return list(exercise.forbidden) if behavior.needs_calls(exercise) else None
 
 
 def _as_ran(report: Any) -> Ran:
@@ -618,7 +618,7 @@ def seed_of(seed: str, exercise: str) -> int:
 
 
 def _shown(answer: Any) -> str:
-    from course_utils.answers import show
+    from selfcheck.answers import show
 
     return answer[:500] if isinstance(answer, str) else show(answer, digits=6)
 

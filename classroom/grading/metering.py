@@ -17,16 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.values import NUMBERS, TAG, WireError
-from instruments.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
-from instruments.meter.arrays import LikeAnArray
-from instruments.meter.counting import DECISIONS, line_at_work
-from instruments.meter.loops import apply_along_axis
-from instruments.meter.stand_ins import exchange, globals_of, numpy_with
-from instruments.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
+from selfcheck.encoding import NUMBERS, TAG, WireError
+from selfcheck.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
+from selfcheck.meter.arrays import LikeAnArray
+from selfcheck.meter.counting import DECISIONS, line_at_work
+from selfcheck.meter.loops import apply_along_axis
+from selfcheck.meter.stand_ins import NOT_MEASURED, exchange, globals_of, numpy_with
+from selfcheck.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
 
-from .lending import at_place, lending, place_of
+from .lent_functions import at_place, lending, place_of
 from .wire import Peer
+
+NOT_MEASURED.add(__name__.partition(".")[0])  # what crosses to a judge is counted there
 
 DONE = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"} | {
     "__getitem__", "__setitem__", "__array__", "__bool__", "__float__", "__int__", "__index__",

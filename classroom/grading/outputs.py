@@ -15,22 +15,22 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import course_utils
-from course_utils.files import write_whole
+import selfcheck
+from selfcheck.files import write_whole
 
 from .gradebook import NAME, Gradebook
 from .records import Mark, any_signed
 from .roster import kept_roster
 
 if TYPE_CHECKING:
-    from .families import Family
+    from .clusters import Family
 
 WRITTEN = "written"  # under this name the gradebook keeps what was written, and from what
 HERE = Path(__file__).resolve().parent
 MADE_BY = [
     HERE,
     HERE.parent / "templates",
-    Path(course_utils.__file__).resolve().parent / "cards.py",
+    Path(str(selfcheck.__file__)).resolve().parent / "cards.py",
 ]
 
 
@@ -75,7 +75,7 @@ def _families(book: Gradebook, unit: str) -> list[Family]:
     """The families of a unit; without a signed answer there are none, and nothing is loaded."""
     if not any_signed(book.all(unit)):
         return []
-    from .families import families_of
+    from .clusters import families_of
 
     return families_of(book, unit)
 
@@ -128,7 +128,7 @@ def _reports(
 def _outputs(
     folder: Path, marks: list[Mark], filled: dict[str, str], reports: Iterator[tuple[Path, str]]
 ) -> Iterator[tuple[Path, str]]:
-    from . import exports, feedback
+    from . import exports, student_pages
 
     yield folder / "grades.csv", exports.grades_csv(marks)
     yield folder / "junit.xml", exports.junit_xml(marks)
@@ -138,7 +138,7 @@ def _outputs(
         yield folder / f"canvas_{unit}.csv", exports.canvas_csv(of_unit)
         yield folder / f"moodle_{unit}.csv", exports.moodle_csv(of_unit)
     for m in marks:
-        yield folder / feedback.page_path(m), feedback.page(m)
+        yield folder / student_pages.page_path(m), student_pages.page(m)
     yield from reports
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from course_utils.feedback import Outcome
-from course_utils.files import CourseError
-from instruments.record import record
+from selfcheck.feedback import Outcome
+from selfcheck.files import CourseError
+from selfcheck.record import record
 
-from .families import Family, families_of
+from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
 from .records import Line, Mark
 

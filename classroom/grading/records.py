@@ -13,9 +13,9 @@ from dataclasses import field
 from hashlib import sha256
 from typing import Any, Self
 
-from course_utils.feedback import Feedback, Named, Outcome
-from course_utils.units import beyond
-from instruments.record import record
+from selfcheck.feedback import Feedback, Named, Outcome
+from selfcheck.record import record
+from selfcheck.units import beyond
 
 from .settings import LateRule
 

@@ -22,11 +22,11 @@ from markupsafe import Markup
 
 from . import charts
 from .class_numbers import STATES, WEAK, UnitNumbers, by_unit
+from .clusters import Family
 from .exports import csv_text
-from .families import Family
-from .feedback import TEMPLATES, page_path, render
 from .insights import PASSED, Insights, Row
 from .records import Mark, visible
+from .student_pages import TEMPLATES, page_path, render
 
 NAMES_SHOWN = 40  # a longer list helps nobody; grades.csv has all
 MISTAKES_SHOWN = 8  # the others are folded

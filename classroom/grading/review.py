@@ -18,11 +18,11 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
-from .feedback import TEMPLATES, render
 from .outputs import write_outputs
 from .queue import Answer, Queue
+from .student_pages import TEMPLATES, render
 
 HERE = "127.0.0.1"
 NEIGHBORS = 12  # of the queue, shown on each side of the one at hand

@@ -23,10 +23,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from course_utils.files import CourseError
-from course_utils.ids import student_id
-from course_utils.units import UNITS
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.ids import student_id
+from selfcheck.record import record
+from selfcheck.units import units as all_units
 
 from .gradebook import Gradebook
 from .submissions import Submission
@@ -250,7 +250,7 @@ class Roster:
             if columns[unit] not in self.head:
                 raise CourseError(f"{self.name} has no column {columns[unit]!r}.")
             return self.head.index(columns[unit])
-        about = next((u for u in UNITS if u.stem == unit), None)
+        about = next((u for u in all_units() if u.stem == unit), None)
         titles = {unit, unit.partition("_")[2], *((about.title, about.label) if about else ())}
         number = unit.partition("_")[0].lstrip("0") or "0"
         numbered = re.compile(rf"{SHEET}\W*0?{number}(?!\d)\D*", re.IGNORECASE)

@@ -16,16 +16,17 @@ from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from course_utils.feedback import Outcome
-from course_utils.files import CourseError
-from course_utils.units import listed
-from instruments.record import record
+from selfcheck.feedback import Outcome
+from selfcheck.files import CourseError
+from selfcheck.record import record
+from selfcheck.units import listed
 
 from ..extras import need
 from ..roles import Ours, Role, called_check, role
 from ..solutions import Solution, asked, solution_paths, solution_to_run
-from . import copies, desks, fingerprint
+from . import copies, fingerprint, judge_pool
 from .assembly import Cell, submitted_cells
+from .bubblewrap import require_bubblewrap
 from .enrolled import before_grading, enrolled, lateness
 from .gradebook import NAME, Gradebook
 from .jobs import Job, Limits
@@ -33,7 +34,6 @@ from .records import Graded, Result, any_signed
 from .roster import Line, Roster, kept_roster
 from .settings import Settings, read_text
 from .submissions import Submission, find
-from .walls import require_bubblewrap
 
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
@@ -112,7 +112,7 @@ def grade(
         todo = [entry for entry in map(grading.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
         if options.scheduler is None:
-            desks.begin(options.walled, min(options.jobs, len(todo)))
+            judge_pool.begin(options.walled, min(options.jobs, len(todo)))
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.walls = grading.prove(unit)
         start = time.monotonic()
@@ -199,7 +199,7 @@ def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
 def _note_families(book: Gradebook, unit: str) -> None:
     """Keep the names of families of wrong answers; where none was signed, there are none."""
     if any_signed(book.all(unit)):
-        from .families import keep_families  # with NumPy and the checks
+        from .clusters import keep_families  # with NumPy and the checks
 
         keep_families(book, unit)
 
@@ -319,7 +319,7 @@ def _executor(options: Options) -> Iterator[Executor]:
             yield executor
         finally:  # also after Ctrl-C: none is begun, those at work are stopped, not waited for
             executor.shutdown(wait=False, cancel_futures=True)
-            desks.close_all()
+            judge_pool.close_all()
             executor.shutdown(wait=True)
         return
     with _cluster(options.scheduler) as client:
@@ -327,7 +327,7 @@ def _executor(options: Options) -> Iterator[Executor]:
             yield client.get_executor(pure=False)
         finally:
             with contextlib.suppress(Exception):  # a worker that is gone has no judges any more
-                client.run(desks.close_all)
+                client.run(judge_pool.close_all)
 
 
 @contextlib.contextmanager
@@ -345,7 +345,7 @@ def _cluster(address: str) -> Iterator:
 
 def _submit(executor: Executor, job: Job, options: Options) -> Future:
     code = fingerprint.of_all(job.unit)
-    return executor.submit(desks.judged, dict(vars(job)), options.walled, code)
+    return executor.submit(judge_pool.judged, dict(vars(job)), options.walled, code)
 
 
 def _seed(secret: str, student: str, unit: str) -> str:
@@ -357,7 +357,7 @@ def _seed(secret: str, student: str, unit: str) -> str:
 def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
     try:
         answer = future.result()
-    except desks.LostJudge as problem:  # not final: the next run tries again
+    except judge_pool.LostJudge as problem:  # not final: the next run tries again
         return _problem(replace(blank, digest=""), str(problem)), []
     except CourseError:
         raise

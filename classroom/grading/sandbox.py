@@ -25,17 +25,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from course_utils.files import CourseError
-from course_utils.values import TAG, WireError
-from instruments.meter import Meter
+from selfcheck.encoding import TAG, WireError
+from selfcheck.files import CourseError
+from selfcheck.meter import Meter
 
+from .bubblewrap import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, python_in_there
 from .jobs import START_SECONDS, STARTS, Limits
-from .lending import place_of
+from .lent_functions import place_of
 from .metering import Counter
-from .walls import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, python_in_there
 from .wire import Gone, Peer, Stream, each
 
-INSIDE = "classroom.grading.inside"
+CHILD = "classroom.grading.child"
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
 FOR_AN_OPERATION = 0.0005  # seconds, for each one on a far array: they are spent on the way
 FOR_CGROUPS = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
@@ -395,7 +395,7 @@ class Sandbox:
         return f"own file system, no network, {memory}, {calls}."
 
     def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
-        inside = ["-m", INSIDE, str(fd)]
+        inside = ["-m", CHILD, str(fd)]
         if self._walled:
             command = [*bubblewrap(USER_ID + self._number), python_in_there(), *inside]
             kept = {name: os.environ[name] for name in FOR_CGROUPS if name in os.environ}

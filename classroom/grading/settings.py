@@ -1,23 +1,25 @@
-"""The rules of a class, in one small file: `course.toml`, in the folder of the course.
+"""The rules of a class: the table [class] in `course.toml`, in the folder of the course.
 
+    [class]
     late = "10% a day"          # or "50%", "2% an hour", "none"
     attempt = "best"            # or "last"
     without = "transfer"        # what stands beyond the page does not count; or "essentials"
-    slides = "Theory of deep learning · A. Lecturer · fall 2026"  # on each title slide
+    slides = "Numbers · A. Lecturer · fall 2026"  # on each title slide
 
-    [deadlines]
+    [class.deadlines]
     02_momentum = 2026-11-16T23:59:00
 
-    [extra]                     # time for single students, after each deadline
+    [class.extra]               # time for single students, after each deadline
     "ada@example.org" = "3 days"
 
-    [roster]
+    [class.roster]
     id = "SIS User ID"          # the column from which students' ids are taken
     time = "platform"           # or "file": when a file was written says how late it is
 
-    [roster.columns]
+    [class.roster.columns]
     02_momentum = "Homework 2 (4711)"
 
+A file of its own (`course grade --settings FILE`) may hold the same, with or without `class`.
 How late a submission is, is known from a worksheet of Moodle. Canvas only says that it is late;
 then one day counts, and a person should look. The times of files are believed where you say so: a
 download often has its own.
@@ -34,10 +36,10 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from course_utils.files import CourseError
-from course_utils.ids import student_id
-from course_utils.units import UNITS, meant
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.ids import student_id
+from selfcheck.record import record
+from selfcheck.units import meant, units
 
 NAME = "course.toml"
 ATTEMPTS = ("last", "best")
@@ -85,7 +87,7 @@ class LateRule:
 
 @record()
 class Settings:
-    """What `course.toml` says; what it does not say is left as it was."""
+    """The rules of a class; where nothing is said, all is left as it was."""
 
     late: str | None = None
     attempt: str | None = None
@@ -128,6 +130,8 @@ def read_text(text: str, name: str = NAME) -> Settings:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{name} cannot be read: {error}.") from None
+    if "class" in data or "package" in data:  # the file of a course, with rules or without
+        data, name = data.get("class", {}), f"{name}, [class]"
     return replace(settings_of(data, name), text=text)
 
 
@@ -177,7 +181,7 @@ def _refuse_unknown(data: dict, known: Mapping[str, type], name: str) -> None:
 
 
 def _unit(word: str, name: str) -> str:
-    stem = meant(word, [unit.stem for unit in UNITS])
+    stem = meant(word, [unit.stem for unit in units()])
     if stem is None:
         raise CourseError(f"{name}: there is no unit {word!r}.")
     return stem

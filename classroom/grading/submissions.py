@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
-from course_utils.files import CourseError
-from course_utils.units import meant
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
+from selfcheck.units import meant
 
 from ..roles import called_check
 from .archives import HIDDEN, LARGEST, Found, Walk
@@ -42,8 +42,7 @@ NOBODYS = {
     "exercises",
     "notebooks",
     "solutions",
-    "course_utils",
-    "instruments",
+    "selfcheck",
     "classroom",
     "submissions",
 }

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from course_utils.files import CourseError
-from course_utils.units import find
+from selfcheck.files import CourseError
+from selfcheck.units import find
 
 from .gradebook import NAME, Gradebook
 from .jobs import Limits
@@ -61,7 +61,7 @@ def _announce(line: str) -> None:
 
 
 def _settings(given: argparse.Namespace, root: Path) -> Settings:
-    """What `course.toml` says, and the command on top of it."""
+    """What [class] in `course.toml` says, and the command on top of it."""
     named = given.settings
     settings = read_settings(named or root / SETTINGS, must_exist=named is not None)
     if given.late is not None:

@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from course_utils.answers import NotAttempted, in_a_row_here
-from course_utils.spared import Spared
-from course_utils.values import (
+from selfcheck.answers import NotAttempted, in_a_row_here
+from selfcheck.encoding import (
     DEEPEST,
     MOST_BYTES,
     MOST_KEYS,
@@ -35,8 +34,9 @@ from course_utils.values import (
     WireError,
     word,
 )
+from selfcheck.reserved import Spared
 
-from .lending import place_of
+from .lent_functions import place_of
 
 
 class Gone(KeyboardInterrupt):
@@ -401,7 +401,7 @@ def as_error(data: Any) -> Exception:
     name, says = word(data.get("type")), data.get("says")
     says = says[:500] if isinstance(says, str) else ""
     if name == "NotCounted":
-        from instruments.meter import NotCounted
+        from selfcheck.meter import NotCounted
 
         return NotCounted(says)
     try:

@@ -20,9 +20,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from nbformat import NotebookNode
 
-from course_utils.files import CourseError
-from course_utils.units import UNITS, Unit, find
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
+from selfcheck.units import Unit, find
+from selfcheck.units import units as all_units
 
 from .. import outline, slides
 from ..grading.settings import NAME, read_settings
@@ -110,7 +111,7 @@ def _storage(base: str) -> str:
 
 def _chosen(units: Sequence[str]) -> list[Unit]:
     wanted = [find(name) for name in units]
-    return [unit for unit in UNITS if not wanted or unit.stem in wanted]
+    return [unit for unit in all_units() if not wanted or unit.stem in wanted]
 
 
 def _paths(root: Path, units: Sequence[Unit]) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 SCRIPT = Path(__file__).with_name("bytecode.mjs")
 EPOCH = (2020, 1, 1, 0, 0, 0)  # the time of every file in our wheels: same input, same wheel

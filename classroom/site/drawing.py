@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from course_utils.units import Unit
+from selfcheck.units import Unit
 
 WIDTH, HEIGHT, ACROSS, DOWN, EDGE = 190, 44, 232, 74, 8
 

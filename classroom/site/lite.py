@@ -27,8 +27,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course_utils.cli import LAB_CONFIG
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
+from selfcheck.students.cli import LAB_CONFIG
 
 from .packages import COURSE, KERNEL, LOCK, Shelf, runtime_address
 

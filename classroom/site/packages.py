@@ -32,8 +32,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-from course_utils.files import CourseError
-from instruments.record import record
+from selfcheck.files import CourseError
+from selfcheck.record import record
 
 from .bytecode import EPOCH, compiled
 

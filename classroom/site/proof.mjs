@@ -1,4 +1,4 @@
-// node proof.mjs FOLDER EVERY [WORD...]: run FOLDER/inside.py on FOLDER/notebooks with the browser's Python.
+// node proof.mjs FOLDER EVERY [WORD...]: run FOLDER/in_browser.py on FOLDER/notebooks with the browser's Python.
 // FOLDER/pyodide holds the runtime, the wheels and the lock that lists them.
 import fs from "fs";
 import path from "path";
@@ -20,10 +20,10 @@ for (const kind of fs.readdirSync(path.join(folder, "notebooks"))) {
     python.FS.writeFile(`/notebooks/${kind}/${name}`, fs.readFileSync(path.join(folder, "notebooks", kind, name)));
   }
 }
-python.FS.writeFile("/inside.py", fs.readFileSync(path.join(folder, "inside.py")));
+python.FS.writeFile("/in_browser.py", fs.readFileSync(path.join(folder, "in_browser.py")));
 python.globals.set("ARGUMENTS", python.toPy([every, ...words]));
 await python.runPythonAsync(`
 import sys
-sys.argv = ["/inside.py", "/notebooks", *ARGUMENTS]
-exec(compile(open("/inside.py").read(), "/inside.py", "exec"), {"__name__": "__main__"})
+sys.argv = ["/in_browser.py", "/notebooks", *ARGUMENTS]
+exec(compile(open("/in_browser.py").read(), "/in_browser.py", "exec"), {"__name__": "__main__"})
 `);

@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_utils.files import CourseError, course_root
+from selfcheck.course import course_root
+from selfcheck.files import CourseError
 
 from .packages import LOCK, gather
 
@@ -63,7 +64,7 @@ def lay_out(root: Path, folder: Path, wheels: Path, kinds: Sequence[str] = KINDS
         shutil.copyfile(path, runtime / path.name)
     (runtime / LOCK).write_text(json.dumps(shelf.lock), encoding="utf-8")
     (folder / "fonts.txt").write_text(shelf.font_folder, encoding="utf-8")
-    shutil.copyfile(HERE / "inside.py", folder / "inside.py")
+    shutil.copyfile(HERE / "in_browser.py", folder / "in_browser.py")
     for kind in kinds:
         shutil.copytree(root / kind, folder / "notebooks" / kind, dirs_exist_ok=True)
     return folder
@@ -76,7 +77,7 @@ def differences(folder: Path, every: int, words: Sequence[str]) -> Iterator[str]
     if node is None:
         raise CourseError("This needs node; install it, or look at the site in a browser.")
     there = _lines([node, str(HERE / "proof.mjs"), str(folder), *options])
-    script, empty = str(folder / "inside.py"), folder / "none"
+    script, empty = str(folder / "in_browser.py"), folder / "none"
     empty.mkdir(exist_ok=True)
     here = {told["what"]: told for told in _lines([sys.executable, script, str(empty), *options])}
     for told in there:

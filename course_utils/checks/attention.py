@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..answers import (
+from selfcheck.answers import (
     Array,
     Choice,
     Formula,
@@ -29,13 +29,14 @@ from ..answers import (
     show_apart,
     show_at,
 )
+from selfcheck.cards import counted
+from selfcheck.exercises import Recognized, Verdict, differs, exercise, keeping, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
 from ..attention import attention as package_attention
 from ..attention import causal_attention as package_causal
 from ..attention import causal_mask, softmax
-from ..cards import counted
-from ..exercise import Recognized, Verdict, differs, exercise, keeping, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
-from ..spared import SOFTMAX_ATTENTION
+from ..reserved import SOFTMAX_ATTENTION
 from ..variants import Attention
 from ..variants import attention as attention_numbers
 
@@ -1244,7 +1245,7 @@ def _on_targets(Q: np.ndarray, n: Attention) -> np.ndarray:
     return weights[np.arange(n.n), list(n.target)]
 
 
-@exercise("4.9", points=3, transfer=True)
+@exercise("4.9", points=3, transfer=True, numbers=attention_numbers)
 def looking_head(
     student: StudentId, Q: Annotated[np.ndarray, Queries()], length: RealNumber
 ) -> Verdict:

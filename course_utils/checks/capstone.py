@@ -8,9 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from instruments.meter import measure
-
-from ..answers import (
+from selfcheck.answers import (
     Formula,
     FormulaAnswer,
     Function,
@@ -23,9 +21,11 @@ from ..answers import (
     show,
     show_at,
 )
+from selfcheck.exercises import Verdict, differs, exercise, keeping, partly, right, wrong
+from selfcheck.meter import measure
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
 from ..attention import attention_weights, softmax
-from ..exercise import Verdict, differs, exercise, keeping, partly, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
 from ..transformer import (
     FixedState,
     Model,
@@ -581,7 +581,7 @@ def any_attention(rng: np.random.Generator, tokens: int = 0) -> Arrays:
 PAGE = any_attention(np.random.default_rng(2))
 
 
-@exercise("12.4", points=2)
+@exercise("12.4", points=2, numbers=capstone)
 def planted_bug(
     student: StudentId,
     line: RealNumber,

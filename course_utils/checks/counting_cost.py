@@ -10,11 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from instruments.formula import names_in
-from instruments.meter import Meter, difference, measure, polynomial
-
-from .. import block
-from ..answers import (
+from selfcheck.answers import (
     Formula,
     FormulaAnswer,
     Function,
@@ -29,9 +25,22 @@ from ..answers import (
     show_apart,
     show_at,
 )
+from selfcheck.exercises import (
+    Outcome,
+    Recognized,
+    Verdict,
+    differs,
+    exercise,
+    partly,
+    right,
+    wrong,
+)
+from selfcheck.formula import names_in
+from selfcheck.meter import Meter, difference, measure, polynomial
+from selfcheck.sampling import cases, numbers, sizes
+
+from .. import block
 from ..attention import multi_head as attend
-from ..exercise import Outcome, Recognized, Verdict, differs, exercise, partly, right, wrong
-from ..instances import cases, numbers, sizes
 from ..variants import Model, counting_cost
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
@@ -1309,7 +1318,7 @@ def _bytes(shapes: Shapes) -> int:
     return BYTES * sum(map(math.prod, shapes))
 
 
-@exercise("6.13", points=2, transfer=True)
+@exercise("6.13", points=2, transfer=True, numbers=counting_cost)
 def fits_in_memory(student: StudentId, size: RealNumber, tokens: RealNumber) -> Verdict:
     """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
     return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")

@@ -12,12 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from instruments.derivation import Derivation, Report, matrix
-from instruments.formula import written
-from instruments.growth import SIZES
-from instruments.meter import measure, polynomial
-
-from ..answers import (
+from selfcheck.answers import (
     Formula,
     FormulaAnswer,
     Function,
@@ -35,13 +30,18 @@ from ..answers import (
     show,
     show_at,
 )
+from selfcheck.cost import cost_in_n, judge_linear
+from selfcheck.derivation import Derivation, Report, matrix
+from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.formula import written
+from selfcheck.growth import SIZES
+from selfcheck.line_by_line import Step, Way, judge_steps, once
+from selfcheck.meter import measure, polynomial
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
-from ..cost import cost_in_n, judge_linear
-from ..exercise import Recognized, Verdict, differs, exercise, partly, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
-from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
-from ..steps import Step, Way, judge_steps, once
+from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..variants import Waves
 from ..variants import linear_attention as waves_of
 
@@ -1280,7 +1280,7 @@ def _cosines(n: Waves, q: float) -> np.ndarray:
     return circle[1:] @ circle[0]
 
 
-@exercise("8.11", points=2, transfer=True)
+@exercise("8.11", points=2, transfer=True, numbers=waves_of)
 def vanishing(student: StudentId, blind: RealNumber, beyond: RealNumber) -> Verdict:
     """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
     return right("There the denominator vanishes, and there the “mean” is what was asked.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..answers import (
+from selfcheck.answers import (
     Array,
     Formula,
     FormulaAnswer,
@@ -25,9 +25,10 @@ from ..answers import (
     show,
     show_apart,
 )
+from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
 from ..attention import attention, attention_weights, softmax
-from ..exercise import Recognized, Verdict, differs, exercise, partly, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
 from ..variants import Shelf
 from ..variants import lookup as shelf_of
 
@@ -905,7 +906,7 @@ EXACT = 1e-5  # of a weight: six digits of an answer are enough
 FAR_OUT = 1e6
 
 
-@exercise("7.7", points=4, transfer=True)
+@exercise("7.7", points=4, transfer=True, numbers=shelf_of)
 def own_shelf(student: StudentId, sharpness: RealNumber, border: RealNumber) -> Verdict:
     """Find the M at which just ε leaks, and where two records with copies weigh the same."""
     return right(

@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from instruments.derivation import Derivation, Report, integers, interval, real
-
-from ..answers import (
+from selfcheck.answers import (
     Formula,
     FormulaAnswer,
     Function,
@@ -26,11 +24,13 @@ from ..answers import (
     show_apart,
     show_at,
 )
-from ..exercise import Recognized, Verdict, differs, exercise, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
+from selfcheck.derivation import Derivation, Report, integers, interval, real
+from selfcheck.exercises import Recognized, Verdict, differs, exercise, right, wrong
+from selfcheck.line_by_line import Way, judge_steps, once, some_line
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
 from ..optimizers import averaging_step, momentum_step, moves, running_average
-from ..spared import RUNNING_AVERAGES
-from ..steps import Way, judge_steps, once, some_line
+from ..reserved import RUNNING_AVERAGES
 from ..variants import Momentum, momentum
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
@@ -562,7 +562,7 @@ def _move(student: str, point: Point) -> float:
     return -size * v
 
 
-@exercise("2.6", points=2)
+@exercise("2.6", points=2, numbers=momentum)
 def first_false_line(
     student: StudentId, line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]
 ) -> Verdict:
@@ -762,7 +762,7 @@ def _beaten(alpha: float, epsilon: float, n: Momentum, plain: bool = False) -> V
     return wrong(says, at="the factor", yours=[alpha, epsilon])
 
 
-@exercise("2.8", points=3, transfer=True)
+@exercise("2.8", points=3, transfer=True, numbers=momentum)
 def best_memory(
     student: StudentId, plain_step: RealNumber, alpha: RealNumber, epsilon: RealNumber
 ) -> Verdict:

@@ -11,9 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from instruments.derivation import Derivation, inner_products
-
-from ..answers import (
+from selfcheck.answers import (
     Formula,
     FormulaAnswer,
     Function,
@@ -33,9 +31,9 @@ from ..answers import (
     show,
     show_at,
 )
-from ..attention import positive_features, trigonometric_features
-from ..cost import cost_in_n, judge_linear
-from ..exercise import (
+from selfcheck.cost import cost_in_n, judge_linear
+from selfcheck.derivation import Derivation, inner_products
+from selfcheck.exercises import (
     Recognized,
     Verdict,
     differs,
@@ -46,9 +44,11 @@ from ..exercise import (
     right,
     wrong,
 )
-from ..instances import cases, magnitude, numbers, sizes, surveyed
-from ..spared import LINEAR_ATTENTION
-from ..steps import Step, Way
+from selfcheck.line_by_line import Step, Way
+from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
+
+from ..attention import positive_features, trigonometric_features
+from ..reserved import LINEAR_ATTENTION
 from ..variants import Triple
 from ..variants import random_features as triple_of
 
@@ -1139,7 +1139,7 @@ def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return p1 / (weights @ p1), p2 / (weights @ p2), weights
 
 
-@exercise("9.7", points=4, transfer=True)
+@exercise("9.7", points=4, transfer=True, numbers=triple_of)
 def ratio(student: StudentId, covariance: RealNumber, needed: RealNumber) -> Verdict:
     """Find the covariance of two estimates with the same directions, and the m for their ratio."""
     return right("Integrated over all directions, both numbers are yours.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..answers import (
+from selfcheck.answers import (
     Choice,
     Function,
     FunctionAnswer,
@@ -24,6 +24,10 @@ from ..answers import (
     show,
     show_apart,
 )
+from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.line_by_line import Way, judge_steps, once, some_line
+from selfcheck.sampling import cases, numbers, sizes
+
 from ..derivation import (
     Derivation,
     Report,
@@ -32,8 +36,7 @@ from ..derivation import (
     matrix,
     vector,
 )
-from ..exercise import Recognized, Verdict, differs, exercise, partly, right, wrong
-from ..instances import cases, numbers, sizes
+from ..reserved import JACOBIANS
 from ..rnn import (
     ACTIVATIONS,
     Activation,
@@ -45,8 +48,6 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
-from ..spared import JACOBIANS
-from ..steps import Way, judge_steps, once, some_line
 from ..variants import RnnGradients, rnn_gradients
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
@@ -1217,7 +1218,7 @@ def _one_gate_only(h, W_f, x_f, W_c, x_c):
 TRACE = 1e-3  # less than that counts as forgotten
 
 
-@exercise("1.9", points=2, transfer=True)
+@exercise("1.9", points=2, transfer=True, numbers=rnn_gradients)
 def gate_bias(student: StudentId, bias: RealNumber, forgotten: RealNumber) -> Verdict:
     """Find the bias of a gate that keeps your share of a gradient, and when it has forgotten."""
     return right("Multiplied step by step, the gate keeps what it should, and not for longer.")

@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from instruments.meter import growth, measure, polynomial
-
-from ..answers import (
+from selfcheck.answers import (
     TOLERANCE,
     Array,
     Formula,
@@ -31,10 +29,12 @@ from ..answers import (
     show_apart,
     show_at,
 )
+from selfcheck.exercises import Recognized, Verdict, differs, exercise, keeping, right, wrong
+from selfcheck.meter import growth, measure, polynomial
+from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
+
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
-from ..exercise import Recognized, Verdict, differs, exercise, keeping, right, wrong
-from ..instances import cases, magnitude, numbers, sizes, surveyed
-from ..spared import LINEAR_ATTENTION, SOFTMAX_ATTENTION
+from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..variants import Memory
 from ..variants import transformers_are_rnns as memory_of
 
@@ -1304,7 +1304,7 @@ def _off_state(n: Memory, s: np.ndarray, truth: np.ndarray, at: str) -> Verdict:
     )
 
 
-@exercise("10.7", points=4, transfer=True)
+@exercise("10.7", points=4, transfer=True, numbers=memory_of)
 def writing(
     student: StudentId,
     summed: Annotated[np.ndarray, Array((3,))],

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..answers import (
+from selfcheck.answers import (
     Function,
     FunctionAnswer,
     RealNumber,
@@ -21,8 +21,18 @@ from ..answers import (
     show,
     show_apart,
 )
-from ..exercise import Recognized, Verdict, differs, exercise, keeping, partly, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
+from selfcheck.exercises import (
+    Recognized,
+    Verdict,
+    differs,
+    exercise,
+    keeping,
+    partly,
+    right,
+    wrong,
+)
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
 from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan
 from ..transport import wasserstein_1d as w1_by_area
 from ..variants import Transport, transport
@@ -112,7 +122,7 @@ def _cheaper(P: np.ndarray, n: Transport, order: float = 1) -> str:
 # -- 11.1 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.1", points=1)
+@exercise("11.1", points=1, numbers=transport)
 def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
     """Compute what the printed plan costs when a unit of mass pays the distance."""
     n = transport(student)
@@ -183,7 +193,7 @@ plan_cost.mistake(
 # -- 11.2 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.2", points=2)
+@exercise("11.2", points=2, numbers=transport)
 def feasible_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find a plan for your masses that is not the printed one."""
     n = transport(student)
@@ -250,7 +260,7 @@ feasible_plan.mistake(
 # -- 11.3 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.3", points=2)
+@exercise("11.3", points=2, numbers=transport)
 def two_optimal_plans(
     student: StudentId,
     first: Annotated[np.ndarray, Numbers(2)],
@@ -375,7 +385,7 @@ def _crossing(n: Transport) -> np.ndarray:
     return np.array([n.p[n.x <= z].sum() - n.q[n.y <= z].sum() for z in n.places[:-1]])
 
 
-@exercise("11.4", points=3)
+@exercise("11.4", points=3, numbers=transport)
 def certificate(student: StudentId, f: Annotated[np.ndarray | FunctionAnswer, Prices()]) -> Verdict:
     """Find 1-Lipschitz prices f at your places that earn what the best plan costs."""
     n = transport(student)
@@ -684,7 +694,7 @@ def _targets(student: str, y: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np
     return cost_table(n.x, y), q
 
 
-@exercise("11.6", points=2)
+@exercise("11.6", points=2, numbers=transport)
 def greedy_loses(
     student: StudentId, y: Annotated[np.ndarray, Numbers(1)], q: Annotated[np.ndarray, Numbers(1)]
 ) -> Verdict:
@@ -757,7 +767,7 @@ greedy_loses.mistake(
 # -- 11.7 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.7", points=2)
+@exercise("11.7", points=2, numbers=transport)
 def squared_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find the one plan of the lowest cost when a unit of mass pays the squared distance."""
     n = transport(student)
@@ -1148,7 +1158,7 @@ def _fitting(answer: np.ndarray, n: Transport, name: str) -> np.ndarray:
     return answer
 
 
-@exercise("11.10", points=4, transfer=True)
+@exercise("11.10", points=4, transfer=True, numbers=transport)
 def moving_places(
     student: StudentId,
     slope: Annotated[np.ndarray, Numbers(1)],

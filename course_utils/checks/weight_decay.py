@@ -8,8 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from .. import optimizers
-from ..answers import (
+from selfcheck.answers import (
     Choice,
     Formula,
     FormulaAnswer,
@@ -26,10 +25,12 @@ from ..answers import (
     show_apart,
     show_at,
 )
-from ..exercise import Exercise, Recognized, Verdict, differs, exercise, right, wrong
-from ..instances import cases, magnitude, numbers, sizes
+from selfcheck.exercises import Exercise, Recognized, Verdict, differs, exercise, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes
+
+from .. import optimizers
 from ..optimizers import AdamState, adam_step, train
-from ..spared import ADAM
+from ..reserved import ADAM
 from ..variants import WeightDecay, weight_decay
 
 Point = dict[str, Any]
@@ -806,7 +807,7 @@ def _shrunk(w: float, n: WeightDecay, lowered: bool) -> Verdict:
     return wrong(f"{is_left} of the weight is left; it should be {wanted}.", at="left", yours=w)
 
 
-@exercise("3.6", points=3, transfer=True)
+@exercise("3.6", points=3, transfer=True, numbers=weight_decay)
 def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealNumber) -> Verdict:
     """Find the decay that leaves your share of a weight, with a constant and a lowered step."""
     return right("Step by step, both leave exactly your share of the weight.")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from classroom.notebooks import as_text, read, strip_outputs
 from classroom.printing import chromium
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 from tests.browser import lab as harness
 
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong

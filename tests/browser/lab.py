@@ -23,7 +23,7 @@ import nbformat
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, TimeoutError
 
 from classroom import printing
-from course_utils.cli import LAB_CONFIG
+from selfcheck.students.cli import LAB_CONFIG
 
 REPOSITORY = Path(__file__).parents[2]
 START_SECONDS = 180

@@ -2,8 +2,8 @@
 
 import pytest
 
-from classroom.grading import feedback, report
-from classroom.grading.families import group
+from classroom.grading import report, student_pages
+from classroom.grading.clusters import group
 from classroom.grading.records import Override, mark
 from tests.browser.test_pages_accessible import (
     DESKTOP,
@@ -40,8 +40,8 @@ def pages(marks, families, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     texts = {
         "report": report.page(marks, "", families),
-        "feedback": feedback.page(marks[0]),
-        "hostile": feedback.page(mark(hostile(), ())),
+        "feedback": student_pages.page(marks[0]),
+        "hostile": student_pages.page(mark(hostile(), ())),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from course_utils.units import declared
+from selfcheck.units import declared
 from tests.browser.lab import DARK, LIGHT
 from tests.browser.test_pages_accessible import violations
 

@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from classroom.grading.behavior import Item, Signature
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded, Result
-from classroom.grading.signatures import Item, Signature
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,
     PHONE,
@@ -57,7 +57,7 @@ def grades(tmp_path):
 @contextlib.contextmanager
 def reviewing(grades):
     """The address of the command at work; at its end it is interrupted, as a person does it."""
-    command = [sys.executable, "-m", "course_utils.cli", "review", str(grades), "--no-browser"]
+    command = [sys.executable, "-m", "selfcheck", "review", str(grades), "--no-browser"]
     server = subprocess.Popen(
         command,
         cwd=ROOT,

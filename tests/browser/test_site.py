@@ -27,8 +27,8 @@ from playwright.sync_api import Page, expect
 
 from classroom import printing, slides
 from classroom.site import build
-from course_utils import cli
-from course_utils.units import declared
+from selfcheck.students import cli
+from selfcheck.units import declared
 from tests.browser.lab import REPOSITORY
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from classroom import frames, printing, screening, slides, units
+from classroom import frames, printing, screening, selection, slides
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text, read
 from classroom.outline import has_marks, outline
@@ -20,7 +20,7 @@ from classroom.slides import DECK_LIMIT, write_decks
 from tests.browser.test_pages_accessible import violations
 
 ROOT = Path(__file__).parents[2]
-LECTURES = {p.stem: p for p in units.lectures(ROOT) if has_marks(read(p))}
+LECTURES = {p.stem: p for p in selection.lectures(ROOT) if has_marks(read(p))}
 MOMENTUM = "02_momentum"
 # As for pages: what axe-core learns nothing from is taken away, since it takes its time for it.
 LEAVE_ONE_OF_EACH = """() => {

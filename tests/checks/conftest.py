@@ -2,8 +2,8 @@
 
 import pytest
 
-from course_utils import checks, exercise
-from course_utils.spared import CHECKS
+from course_utils import checks
+from selfcheck import exercises
 
 
 @pytest.fixture(autouse=True)
@@ -13,4 +13,4 @@ def one_unit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     asked = callspec.params.get("exercise") if callspec else None
     unit = asked.unit.rsplit(".", 1)[-1] if asked else request.path.stem.removeprefix("test_")
     if hasattr(checks, unit):
-        monkeypatch.setattr(exercise, "all_checks", lambda: (f"{CHECKS}{unit}",))
+        monkeypatch.setattr(exercises, "all_checks", lambda: (f"{checks.__name__}.{unit}",))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from course_utils.exercise import Outcome
+from selfcheck.exercises import Outcome
 
 
 def passes_in_every_form(check: ModuleType, right: dict[str, list[tuple]]) -> Callable:

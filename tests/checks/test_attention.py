@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils.answers import ____
 from course_utils.checks import attention as check
-from course_utils.exercise import Outcome
+from selfcheck.answers import ____
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 package = students_own("attention")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils.answers import ____
 from course_utils.checks import counting_cost as check
-from course_utils.exercise import Outcome
 from course_utils.variants import counting_cost
+from selfcheck.answers import ____
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form
 
 SYMBOLS = sympy.symbols("l d_in d_att d_out N D M H G w", positive=True, integer=True)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from course_utils import checks
-from course_utils.answers import Function, ____
-from course_utils.exercise import Exercise, Outcome
-from course_utils.steps import once
+from selfcheck.answers import Function, ____
+from selfcheck.exercises import Exercise, Outcome
+from selfcheck.line_by_line import once
 
 MODULES = [
     importlib.import_module(f"{checks.__name__}.{found.name}")

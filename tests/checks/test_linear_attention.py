@@ -10,8 +10,8 @@ import pytest
 import sympy
 
 from course_utils.checks import linear_attention as check
-from course_utils.exercise import Outcome
 from course_utils.variants import linear_attention
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 attention = students_own("attention")

@@ -10,7 +10,7 @@ import sympy
 
 from course_utils import variants
 from course_utils.checks import momentum as check
-from course_utils.exercise import Outcome
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form
 
 beta, delta, mu, step, g = sympy.symbols("beta delta mu step g")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils.answers import ____
 from course_utils.checks import random_features as check
-from course_utils.exercise import Outcome
 from course_utils.variants import random_features
+from selfcheck.answers import ____
+from selfcheck.exercises import Outcome
 from tests.checks.forms import students_own
 
 own = students_own("attention")

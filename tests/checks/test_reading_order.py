@@ -61,11 +61,11 @@ def defined_by(statement):
 
 
 @each_unit
-def test_the_decorator_holds_the_number_and_the_points_alone(unit):
+def test_the_decorator_holds_number_points_and_whose_numbers_alone(unit):
     for function, _ in sections(unit):
         (decorator,) = function.decorator_list
         assert len(decorator.args) == 1
-        options = [k.arg for k in decorator.keywords if k.arg != "transfer"]
+        options = [k.arg for k in decorator.keywords if k.arg not in ("transfer", "numbers")]
         assert options in (["points"], ["points", "earns"])
 
 

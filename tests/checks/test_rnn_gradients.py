@@ -12,9 +12,9 @@ import pytest
 import sympy
 
 from course_utils import rnn
-from course_utils.answers import ____
 from course_utils.checks import rnn_gradients as check
-from course_utils.exercise import Outcome
+from selfcheck.answers import ____
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 own = students_own("rnn")

@@ -13,8 +13,8 @@ import sympy
 from course_utils.attention import elu_plus_one as phi
 from course_utils.attention import softmax
 from course_utils.checks import transformers_are_rnns as check
-from course_utils.exercise import Outcome
 from course_utils.variants import transformers_are_rnns
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 course = students_own("attention")

@@ -9,10 +9,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from course_utils.answers import ____
 from course_utils.checks import transport as check
-from course_utils.exercise import Outcome
 from course_utils.variants import transport
+from selfcheck.answers import ____
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form, students_own
 
 course = students_own("transport")

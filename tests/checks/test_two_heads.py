@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from course_utils.answers import ____
 from course_utils.attention import softmax
 from course_utils.checks import two_heads as check
-from course_utils.exercise import Outcome
 from course_utils.variants import columns_behind, two_heads
+from selfcheck.answers import ____
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form
 
 STUDENTS = [0, 1, 2, 3, 11, "ada@example.org", "S0123456"]

@@ -12,7 +12,7 @@ import sympy
 
 from course_utils import variants
 from course_utils.checks import weight_decay as check
-from course_utils.exercise import Outcome
+from selfcheck.exercises import Outcome
 from tests.checks.forms import passes_in_every_form, students_own, with_seeds
 
 lamda, eta = sympy.symbols("lamda eta", positive=True)

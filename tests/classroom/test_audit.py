@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from classroom import audit
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 EVERY = 131  # of thousands of mutants; `course audit` tries them all

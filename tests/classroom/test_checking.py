@@ -16,14 +16,14 @@ from classroom.nbval_table import why_red
 from classroom.notebooks import CELL_TIMEOUT, as_text, read
 from classroom.roles import Role, role
 from classroom.solutions import asked, read_solution
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 
 
 def course_check(*arguments, cwd=ROOT):
     """The command as an instructor types it: its exit code and what it prints."""
-    command = [sys.executable, "-m", "course_utils.cli", "check", *map(str, arguments)]
+    command = [sys.executable, "-m", "selfcheck", "check", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     return result.returncode, result.stdout, result.stderr

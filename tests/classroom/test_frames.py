@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from classroom.frames import frames_html
-from course_utils.explore import choice, slider
+from selfcheck.explore import choice, slider
 from tests.test_explore import ALT, make
 
 

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from classroom import handouts, offline, printing
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 TITLE = "# A\n\n[sheet](../exercises/01_a.ipynb), [lecture](../notebooks/01_a.ipynb), "
 TITLE += "[start](../notebooks/00_start_here.ipynb), [far](https://example.org)"

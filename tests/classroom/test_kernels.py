@@ -11,7 +11,7 @@ from jupyter_client.manager import KernelManager, start_new_kernel
 
 from classroom.kernels import SOCKET, warm
 from classroom.threads import ONE_THREAD
-from course_utils.cli import LAB_CONFIG
+from selfcheck.students.cli import LAB_CONFIG
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system cannot do it")
 

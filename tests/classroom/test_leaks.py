@@ -9,7 +9,7 @@ from classroom.notebooks import read
 from classroom.release import solution_lines, squeezed
 from classroom.roles import Role, id_of
 from classroom.solutions import read_solution, solution_paths
-from course_utils.cli import main
+from selfcheck.students.cli import main
 
 ROOT = Path(__file__).parents[2]
 

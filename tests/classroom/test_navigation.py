@@ -15,7 +15,7 @@ from classroom.navigation import (
 from classroom.notebooks import as_text, read
 from classroom.release import exercise_from
 from classroom.solutions import Solution
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 TITLES = {
     "00_start_here": "# Start here",

@@ -13,8 +13,8 @@ from classroom.interchange import export_to_nbgrader, nbgrader_source
 from classroom.notebooks import as_text, code_cells, read
 from classroom.roles import Role, id_of
 from classroom.solutions import read_solution
-from course_utils.files import CourseError
-from course_utils.units import declared
+from selfcheck.files import CourseError
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[2]
 UNIT = "02_momentum"

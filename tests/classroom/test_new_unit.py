@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from classroom.new import new_unit
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 WALK = re.search(

@@ -18,7 +18,7 @@ from classroom.notebooks import (
     read,
     strip_outputs,
 )
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 
 def ran(source="1 + 1", name="a", count=1, outputs=(), **metadata):

@@ -8,8 +8,8 @@ from bs4 import BeautifulSoup
 from classroom import own_sheets
 from classroom.own_sheets import Student, write_own_sheets
 from classroom.roles import Role
-from course_utils.files import CourseError
 from course_utils.variants import two_heads
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 CLASS = [Student("Ada Lovelace", "ada@example.org", "ada"), Student("Bob", "17", "bob/1")]

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from classroom import offline
 from classroom.notebooks import WIDGET_VIEW, as_text, read
 from classroom.pages import export_page, write_page, write_pages
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 LECTURES, SHEETS = (sorted((ROOT / name).glob("*.ipynb")) for name in ("notebooks", "exercises"))

@@ -15,8 +15,9 @@ from classroom import release, solutions
 from classroom.notebooks import as_text, read
 from classroom.release import bundle, exercise_from, generate, solution_lines
 from classroom.solutions import Solution
-from course_utils.files import CourseError
-from course_utils.units import declared
+from selfcheck.files import CourseError
+from selfcheck.units import declared
+from tests.places import begin_course
 
 ROOT = Path(__file__).parents[2]
 ANSWER = """\
@@ -297,9 +298,8 @@ def course(tmp_path, monkeypatch):
     root = tmp_path / "course"
     for folder in ("solutions", "notebooks", "tests", "course_utils/checks", "course_utils/.git"):
         (root / folder).mkdir(parents=True)
-    for name in release.BUNDLE:
-        if name != "course_utils":
-            (root / name).write_text(name)
+    begin_course(root)
+    (root / "LICENSE").write_text("free")
     (root / "course_utils" / "checks" / "momentum.py").write_text("points = 3\n")
     (root / "course_utils" / "checks" / "momentum.pyc").write_text("compiled")
     for stem in ("01_rnn_gradients", "02_momentum"):
@@ -350,9 +350,9 @@ def test_the_bundle_has_what_students_need_and_no_solutions(course):
     out = bundle(course, course.parent / "out")
     stems = ("00_start_here", "01_rnn_gradients", "02_momentum")
     assert files(out) == {
-        *(name for name in release.BUNDLE if name != "course_utils"),
+        *("course.toml", "LICENSE"),
         *("README.md", "Makefile"),
-        "course_utils/checks/momentum.py",
+        *("course_utils/units.toml", "course_utils/checks/momentum.py"),
         *(f"notebooks/{stem}.ipynb" for stem in stems),
         *(f"exercises/{stem}.ipynb" for stem in stems[1:]),
     }
@@ -429,7 +429,7 @@ def test_the_bundle_of_this_course_is_complete_and_its_exercises_tell_no_solutio
     """Lectures and the package teach the subject, so a line of theirs may be a solution's."""
     out = bundle(ROOT, tmp_path / "out")
     names = files(out)
-    assert names >= {"bootstrap.py", "requirements.lock", "course_utils/cli.py"}
+    assert names >= {"bootstrap.py", "requirements.lock", "selfcheck/exercises.py", "course.toml"}
     assert names >= {"notebooks/00_start_here.ipynb", "pyproject.toml", "README.md", "LICENSE"}
     assert not any(name.startswith(("solutions/", "tests/", "classroom/")) for name in names)
     assert "make slides" not in (out / "README.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from classroom.grading.running import Options, grade
 from classroom.notebooks import as_text, read
 from classroom.roles import Role, id_of, is_machine_made, name_cells, role, role_of_code
 from classroom.solutions import asked, read_solution, solution_of
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 NAME = "solutions/02_unit.ipynb"
@@ -183,7 +183,7 @@ def test_a_heading_that_does_not_give_number_and_points_is_refused(heading):
 
 
 def test_a_unit_without_declared_exercises_is_refused():
-    with pytest.raises(CourseError, match=r"02_unit\.ipynb: course_utils/checks/ declares no"):
+    with pytest.raises(CourseError, match=r"02_unit\.ipynb: the checks declare no"):
         read_as_solution(sheet(), ())
 
 

@@ -14,8 +14,8 @@ from PIL import Image, ImageChops
 from classroom.notebooks import read
 from classroom.site import drawing, lite, packages, proof, require_base
 from classroom.site.reading import with_live_explorers, with_shared
-from course_utils.files import CourseError
 from course_utils.units import UNITS
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build" / "site-packages"  # what was fetched once is kept there

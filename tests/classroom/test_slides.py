@@ -7,15 +7,15 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom import slides, units
+from classroom import selection, slides
 from classroom.notebooks import as_text, read
 from classroom.outline import has_marks, outline, table
 from classroom.slides import write_decks
-from course_utils.files import CourseError
 from course_utils.units import UNITS
+from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
-LECTURES = [path for path in units.lectures(ROOT) if has_marks(read(path))]
+LECTURES = [path for path in selection.lectures(ROOT) if has_marks(read(path))]
 DOT = "AAAA"
 
 
@@ -144,21 +144,21 @@ def test_minutes_grow_with_words_figures_and_questions():
 
 @pytest.mark.parametrize("unit", ["2", "02", "momentum", "02_momentum", "02_momentum.ipynb"])
 def test_a_unit_has_many_names(unit):
-    assert units.lectures(ROOT, [unit]) == [ROOT / "notebooks" / "02_momentum.ipynb"]
+    assert selection.lectures(ROOT, [unit]) == [ROOT / "notebooks" / "02_momentum.ipynb"]
 
 
 def test_a_notebook_elsewhere_is_named_by_its_path_and_no_unit_comes_twice(tmp_path):
     path = save(tmp_path, text("# A", "slide"))
-    assert units.lectures(ROOT, [str(path), str(path)]) == [path]
+    assert selection.lectures(ROOT, [str(path), str(path)]) == [path]
 
 
 def test_without_a_name_it_is_every_lecture_but_the_start_page():
-    assert [path.name[:2] for path in units.lectures(ROOT)] == [unit.number for unit in UNITS]
+    assert [path.name[:2] for path in selection.lectures(ROOT)] == [unit.number for unit in UNITS]
 
 
 def test_an_unknown_unit_gets_a_sentence_with_the_known_ones():
     with pytest.raises(CourseError, match=r"no unit '42'; there are 01_rnn_gradients, 02_mom"):
-        units.lectures(ROOT, ["42"])
+        selection.lectures(ROOT, ["42"])
 
 
 # -- what is refused ------------------------------------------------------------------------------

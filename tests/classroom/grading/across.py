@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from classroom.grading.inside import TimedPeer, serve_submission
+from classroom.grading.child import TimedPeer, serve_submission
 from classroom.grading.metering import Far
 from classroom.grading.sandbox import Limits, Submission, Usage
 from classroom.grading.wire import Stream

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import sympy
 
+from classroom.grading.behavior import sign, unnamed
 from classroom.grading.records import Graded, Result
-from classroom.grading.signatures import sign, unnamed
 from course_utils import ____
-from course_utils.answers import Choice, Lines, Steps, Student
-from course_utils.exercise import Exercise, Outcome
-from course_utils.units import declared
+from selfcheck.answers import Choice, Lines, Steps, Student
+from selfcheck.exercises import Exercise, Outcome
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[3]
 FIRST = (

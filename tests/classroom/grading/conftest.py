@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from classroom.grading.desks import Desk
+from classroom.grading.judge_pool import Desk
 
 
 @pytest.fixture(scope="session")

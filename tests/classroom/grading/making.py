@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from classroom.grading.desks import Desk
 from classroom.grading.judge import Job
+from classroom.grading.judge_pool import Desk
 from classroom.grading.records import Graded
 from classroom.grading.running import Solutions
-from course_utils.units import declared
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[3]
 UNIT = "07_lookup"  # its five checks take a few milliseconds each

@@ -7,7 +7,8 @@ import pytest
 from classroom.grading.assembly import Cell, assemble, submitted_cells
 from classroom.roles import Check, Ours, Role, called_check
 from classroom.solutions import asked, read_solution
-from course_utils.files import CourseError, course_root
+from selfcheck.course import course_root
+from selfcheck.files import CourseError
 
 OURS = [
     Ours("imports", Role.GIVEN, "import numpy as np"),

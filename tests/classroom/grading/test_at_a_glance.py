@@ -21,13 +21,13 @@ import pytest
 from bs4 import BeautifulSoup
 
 from classroom.grading import report
+from classroom.grading.behavior import Item, Signature
 from classroom.grading.class_numbers import by_unit
-from classroom.grading.families import group
+from classroom.grading.clusters import group
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.insights import Insights, Together, _properties, at_least
 from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Result, mark
-from classroom.grading.signatures import Item, Signature
 from course_utils.variants import two_heads
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import hostile

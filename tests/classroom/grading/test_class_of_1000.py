@@ -17,7 +17,7 @@ from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.running import Done, Options, grade
 from classroom.roles import called_check
 from course_utils.checks import lookup as check
-from course_utils.units import declared
+from selfcheck.units import declared
 from tests.classroom.grading.making import ALL, ROOT, UNIT, notebook, solved
 
 SIZE = 1000
@@ -172,7 +172,7 @@ def _resident_by_command(ancestor: int) -> dict[str, int]:
         while line[-1] in parents and line[-1] != ancestor:
             line.append(parents[line[-1]])
         if line[-1] == ancestor and "bwrap" not in command:
-            kind = next((k for k in ("grading.judge", "grading.inside") if k in command), "main")
+            kind = next((k for k in ("grading.judge", "grading.child") if k in command), "main")
             largest[kind] = max(largest.get(kind, 0), resident)
     return largest
 
@@ -198,6 +198,6 @@ def test_a_thousand_submissions_earn_what_they_were_built_to_earn_in_flat_memory
             assert seen == (answer.earned, answer.misconception), (student, results[name])
 
     early, late = memory.seen[100], memory.seen[SIZE]
-    assert early.keys() == late.keys() == {"main", "grading.judge", "grading.inside"}
+    assert early.keys() == late.keys() == {"main", "grading.judge", "grading.child"}
     for kind in late:
         assert late[kind] < early[kind] + (48 << 20), (kind, early, late)

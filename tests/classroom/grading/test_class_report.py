@@ -15,8 +15,8 @@ from classroom.grading.class_numbers import by_unit, correlation
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Override, Result, mark
-from course_utils.files import CourseError
-from course_utils.units import beyond
+from selfcheck.files import CourseError
+from selfcheck.units import beyond
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import NAMES, hostile
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_utils.cli import main
+from selfcheck.students.cli import main
 from tests.classroom.grading.making import ALL, ROOT, UNIT, hand_in, notebook, solved
 
 FULL = sum(ALL.values())

@@ -9,7 +9,7 @@ import pytest
 
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.running import Done, Options, grade
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 from tests.classroom.grading.making import ROOT, UNIT, hand_in, solved
 
 distributed = pytest.importorskip("distributed")

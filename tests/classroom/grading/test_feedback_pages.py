@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom.grading.feedback import file_name, page, page_path
 from classroom.grading.records import Graded, Override, mark
+from classroom.grading.student_pages import file_name, page, page_path
 from tests.classroom.grading.classes import result_of
 from tests.classroom.grading.hostile import NAMES, hostile
 

@@ -5,7 +5,7 @@ import pytest
 from classroom.grading.flags import flags
 from tests.classroom.grading.making import graded, solved
 
-FORBIDDEN = ["transport.sinkhorn", "attention.causal_attention"]
+FORBIDDEN = ["course_utils.transport.sinkhorn", "course_utils.attention.causal_attention"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from course_utils.cli import main
+from selfcheck.students.cli import main
 from tests.classroom.grading.making import ALL, ROOT, UNIT, hand_in, solved
 
 HEADS = "05_two_heads"

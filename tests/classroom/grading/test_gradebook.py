@@ -12,7 +12,7 @@ from classroom.grading import gradebook, records
 from classroom.grading.exports import grades_csv
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result, visible
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 ONE_STEP = {"name": "one step only", "explanation": "It grows.", "part": "", "instead": False}
 BIAS = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.", (ONE_STEP,))

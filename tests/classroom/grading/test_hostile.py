@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from classroom.grading import desks
-from classroom.grading.desks import Desk
+from classroom.grading import judge_pool
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.judge import Job
+from classroom.grading.judge_pool import Desk
 from classroom.grading.outputs import write_outputs
 from classroom.grading.running import Options, grade
 from tests.classroom.grading.making import (
@@ -387,14 +387,14 @@ def test_no_privilege_can_be_gained(desk):
 
 FORGERIES = {
     "checks that always agree": """
-        from course_utils import exercise
-        exercise.Exercise.__call__ = lambda self, *a: exercise.Feedback(
-            self.number, self.name, exercise.Outcome.RIGHT, self.points, self.points, "right")
-        check.leak = lambda *a: exercise.Feedback("7.2", "leak", "right", 2, 2, "right")
+        from selfcheck import exercises
+        exercises.Exercise.__call__ = lambda self, *a: exercises.Feedback(
+            self.number, self.name, exercises.Outcome.RIGHT, self.points, self.points, "right")
+        check.leak = lambda *a: exercises.Feedback("7.2", "leak", "right", 2, 2, "right")
         check.leak.points = 100""",
     "comparisons that always agree": """
-        import course_utils.answers, course_utils.checks.lookup
-        for module in (course_utils.answers, course_utils.checks.lookup):
+        import selfcheck.answers, course_utils.checks.lookup
+        for module in (selfcheck.answers, course_utils.checks.lookup):
             module.close = module.alike = lambda *a, **k: True
         np.allclose = np.isclose = np.array_equal = lambda *a, **k: True""",
     "a namespace that answers": """
@@ -403,7 +403,7 @@ FORGERIES = {
             __hash__ = float.__hash__
         bound = Friend(1)""",
     "a grader's side that was patched": """
-        import classroom.grading.inside as inside
+        import classroom.grading.child as inside
         import classroom.grading.wire as wire
         import __main__, gc
         verdict = {"number": "7.2", "name": "leak", "outcome": "right", "earned": 2, "points": 2}
@@ -478,7 +478,7 @@ COSTS = {
                 return np.array(quadratic(*check.draw(len(Q), 3, 2)).tolist())
             return quadratic(Q, K, V)""",
     "patched the meter": """
-        import instruments.meter as meter
+        import selfcheck.meter as meter
         meter.Meter._count = meter.Meter._see = lambda *a, **k: None
         meter.measure = None
         def looked_at(Q, K, V):
@@ -756,7 +756,7 @@ def test_files_of_every_kind_hold_up_nobody(desk, tmp_path, monkeypatch):
         hand_in(folder, name, solved())
     odd_files(folder)
     before = {path for path in tmp_path.rglob("*") if grades not in (path, *path.parents)}
-    monkeypatch.setattr(desks, "judged", lambda job, walled, code: desk.judged(Job(**job)))
+    monkeypatch.setattr(judge_pool, "judged", lambda job, walled, code: desk.judged(Job(**job)))
     run = grade(ROOT, folder, grades, Options(unit=UNIT), lambda done: None)
     with Gradebook(grades / NAME) as book:
         points = {g.student: (g.earned, g.problem) for g in book.all()}
@@ -790,11 +790,11 @@ for line in sys.stdin:
 def test_a_judge_that_is_lost_is_replaced_by_one_that_leaves_out_the_step(tmp_path, monkeypatch):
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(desks, "JUDGE", "fragile")
+    monkeypatch.setattr(judge_pool, "JUDGE", "fragile")
     desk = Desk(0, walled=False)
     assert desk.judged(Job("ada", UNIT, "", "", [], []))["graded"] == [1, 3]
     desk.close()
-    with pytest.raises(desks.LostJudge):
+    with pytest.raises(judge_pool.LostJudge):
         desk.judged(Job("ada", UNIT, "", "", [], []))
 
 

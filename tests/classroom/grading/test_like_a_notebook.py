@@ -67,7 +67,7 @@ if sys.argv[1] == "notebook":
     shell = InteractiveShell.instance()
     names, run = shell.user_ns, lambda source: shell.run_cell(source, store_history=False)
 else:
-    from classroom.grading.inside import Notebook
+    from classroom.grading.child import Notebook
     book = Notebook({"text": 4000})
     names, run = book.names, book.run
 seen = []

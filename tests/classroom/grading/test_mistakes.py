@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from classroom.grading import drafts, fingerprint
+from classroom.grading.behavior import refer, sign, unnamed
+from classroom.grading.clusters import families_of, keep_families
 from classroom.grading.drafts import draft, write_drafts
-from classroom.grading.families import families_of, keep_families
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded, Result
-from classroom.grading.signatures import refer, sign, unnamed
 from course_utils.checks import momentum as check
-from course_utils.files import CourseError
-from course_utils.units import declared
+from selfcheck.files import CourseError
+from selfcheck.units import declared
 from tests.classroom.grading.classes import synthetic_class
 
 UNIT = "02_momentum"

@@ -57,7 +57,7 @@ def story(tmp_path_factory, bubblewrap):
 
     def course(*words):
         done = subprocess.run(
-            [sys.executable, "-m", "course_utils.cli", *words],
+            [sys.executable, "-m", "selfcheck", *words],
             cwd=root,
             env={**os.environ, "PYTHONPATH": str(root)},
             capture_output=True,

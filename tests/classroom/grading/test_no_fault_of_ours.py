@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from classroom.grading import desks, forbidden, sandbox
-from classroom.grading.desks import Desk, LostJudge
+from classroom.grading import forbidden, judge_pool, sandbox
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.judge import Job
+from classroom.grading.judge_pool import Desk, LostJudge
 from classroom.grading.running import Options, grade
 from classroom.grading.sandbox import Clock, Limits, Sandbox, Usage
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 from tests.classroom.grading.making import (
     ALL,
     ROOT,
@@ -102,7 +102,7 @@ class Killer:
         return line
 
     def _kill(self, judge, whom):
-        inside = [pid for pid in descendants(judge) if b"grading.inside" in _command(pid)]
+        inside = [pid for pid in descendants(judge) if b"grading.child" in _command(pid)]
         victims = {"judge": [judge], "sandbox": inside, "child": inside[-1:]}[whom]
         for pid in victims:
             with contextlib.suppress(ProcessLookupError):
@@ -135,7 +135,7 @@ for line in sys.stdin:
 def test_a_judge_that_is_always_killed_is_told_truly_and_not_for_good(tmp_path, monkeypatch):
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(desks, "JUDGE", "fragile")
+    monkeypatch.setattr(judge_pool, "JUDGE", "fragile")
     desk = Desk(0, walled=False)
     with pytest.raises(LostJudge, match="killed by signal 9"):
         desk.judged(Job("ada", UNIT, "", "", [], []))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from classroom.grading.archives import MOST_OF_ONE
 from classroom.grading.submissions import find
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 UNITS = {"02_momentum": ["weights", "bias"], "05_two_heads": ["projections", "slips"]}
 NAMES = ("ada", "bob", "carl", "Emmy Noether")

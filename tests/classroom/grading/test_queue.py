@@ -2,11 +2,11 @@
 
 import pytest
 
+from classroom.grading.behavior import Item, Signature
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.queue import Queue
 from classroom.grading.records import Graded, Result
-from classroom.grading.signatures import Item, Signature
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 UNIT = "02_momentum"
 SIGNED = Signature("", (Item("factor", (2,), (1.0, 2.0)),)).as_dict()

@@ -19,7 +19,7 @@ import pytest
 
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.running import read_ids
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 from tests.classroom.grading.making import ALL, ROOT, UNIT, earned, graded, hand_in, solved
 
 OTHER = "03_weight_decay"
@@ -37,7 +37,7 @@ def then_stop(self, done):
         os.kill(os.getpid(), number)
 
 terminal.Progress.__call__ = then_stop
-from course_utils.cli import main
+from selfcheck.students.cli import main
 sys.exit(main(sys.argv[3:]))
 """
 

@@ -8,7 +8,7 @@ import pytest
 from classroom.grading.enrolled import enrolled
 from classroom.grading.roster import Filling, Roster
 from classroom.grading.submissions import Class, Submission
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 UNIT = "02_momentum"
 CANVAS = (

@@ -1,5 +1,7 @@
-"""course.toml: rules for late work and attempts, deadlines, extra time, the roster's columns."""
+"""[class] in course.toml: late work, attempts, deadlines, extra time, the roster's columns."""
 
+import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,7 +15,9 @@ from classroom.grading.settings import (
     settings_of,
 )
 from classroom.grading.submissions import Submission
-from course_utils.files import CourseError
+from selfcheck.course import course_in
+from selfcheck.files import CourseError
+from tests.places import begin_course
 
 UNIT = "02_momentum"
 TEXT = """
@@ -37,8 +41,8 @@ time = "file"
 
 
 def test_the_file_is_read(tmp_path):
-    (tmp_path / "course.toml").write_text(TEXT)
-    settings = read_settings(tmp_path / "course.toml")
+    (tmp_path / "rules.toml").write_text(TEXT)
+    settings = read_settings(tmp_path / "rules.toml")
     assert (settings.late, settings.attempt) == ("10% a day", "best")
     assert settings.deadlines[UNIT] == datetime(2026, 11, 16, 23, 59)
     assert settings.deadlines["05_two_heads"].day == 20
@@ -46,6 +50,21 @@ def test_the_file_is_read(tmp_path):
     assert (settings.id_column, settings.by_file_time) == ("SIS User ID", True)
     assert settings.columns == {UNIT: "Homework 2 (4711)"}
     assert read_settings(tmp_path / "none.toml") == Settings()
+
+
+def test_in_the_file_of_a_course_they_stand_in_a_table_of_their_own(tmp_path):
+    rules = re.sub(r"^\[", "[class.", TEXT, flags=re.MULTILINE)
+    file = begin_course(tmp_path) / "course.toml"
+    assert read_settings(file).late is None
+    file.write_text(f"{file.read_text()}\n[class]\n{rules}")
+    (tmp_path / "rules.toml").write_text(TEXT)
+    assert read_settings(file) == replace(
+        read_settings(tmp_path / "rules.toml"), text=file.read_text()
+    )
+    assert course_in(tmp_path).title == "Numbers"
+    file.write_text(f"{file.read_text()}\n".replace("late =", "latte ="))
+    with pytest.raises(CourseError, match=r"course\.toml, \[class\]: there is no setting 'latte'"):
+        read_settings(file)
 
 
 @pytest.mark.parametrize(

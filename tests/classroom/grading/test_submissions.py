@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from classroom.grading.submissions import LARGEST, find
-from course_utils.files import CourseError
+from selfcheck.files import CourseError
 
 UNITS = {"02_momentum": ["weights", "bias"], "05_two_heads": ["projections", "slips"]}
 

@@ -22,8 +22,10 @@ import sympy
 
 from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
-from course_utils import answers, checks
-from course_utils.answers import (
+from course_utils import checks
+from course_utils.attention import elu_plus_one, softmax
+from selfcheck import answers
+from selfcheck.answers import (
     Array,
     Choice,
     Formula,
@@ -41,11 +43,10 @@ from course_utils.answers import (
     in_a_row,
     real_array,
 )
-from course_utils.attention import elu_plus_one, softmax
-from course_utils.exercise import Exercise
-from course_utils.instances import cases
-from course_utils.values import Values, WireError, crossed
-from instruments.meter import Meter, measure
+from selfcheck.encoding import Values, WireError, crossed
+from selfcheck.exercises import Exercise
+from selfcheck.meter import Meter, measure
+from selfcheck.sampling import cases
 from tests.classroom.grading.across import elsewhere, notebook, value
 
 UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
@@ -564,8 +565,8 @@ def query_by_query(Q, K, V, phi):
 
 
 def test_a_long_loop_is_left_out_by_count_so_it_earns_the_same_here_and_there(monkeypatch):
-    from course_utils import cost
     from course_utils.checks.linear_attention import linear
+    from selfcheck import cost
 
     monkeypatch.setattr(cost, "MOST_STEPS", 500)
     here = linear(query_by_query)

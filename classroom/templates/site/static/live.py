@@ -8,8 +8,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.explore import Explorer
-from instruments.png import png_bytes
+from selfcheck.explore import Explorer
+from selfcheck.png import png_bytes
 
 shell = InteractiveShell.instance()
 explorers: dict[str, Explorer] = {}

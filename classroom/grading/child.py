@@ -1,0 +1,666 @@
+"""Runs inside the sandbox: a warm process that forks one confined child a submission.
+
+`python -m classroom.grading.child FD FOLDER`: over the socket FD come orders, each
+with one end of the wire to the judge. The child serves that wire: it runs cells, tells values and
+calls functions. When it is gone, nothing of it is left here, or we say so and are replaced.
+Everything in this file is on the student's side of the wall; the judge believes none of it.
+"""
+
+from __future__ import annotations
+
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until all is loaded
+
+import ast
+import builtins
+import contextlib
+import functools
+import importlib
+import inspect
+import io
+import itertools
+import json
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from selfcheck.encoding import TAG, WireError, plainly
+from selfcheck.exercises import Exercise
+from selfcheck.meter.stand_ins import exchange
+from selfcheck.reserved import all_checks, forbidding, students_code
+
+from .algebra import load_sympy
+from .forbidden import LIBC, forbid, is_known
+from .jobs import RARELY
+from .lent_functions import at_place, lending
+from .metering import Encoded, Far
+from .wire import Gone, Peer, Stream, in_short, key_of, mark, tried
+
+NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
+LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
+
+
+# -- the child: one submission --------------------------------------------------------------------
+
+
+class TooSlow(BaseException):
+    """The cell or the call has used up its time."""
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__("it was stopped, since it took too long")
+
+
+class Printed(io.TextIOBase):
+    """What a cell prints, up to a limit; the rest is dropped."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.length = most, 0
+        self.parts: list[str] = []
+
+    def write(self, text: str) -> int:
+        room = max(0, self.most - self.length)
+        self.parts.append(text[:room]) if room else None
+        self.length += len(text)
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self.parts) + (" …" if self.length > self.most else "")
+
+
+class Notebook:
+    """The namespace of a submission, and what the judge may ask of it."""
+
+    def __init__(self, limits: dict) -> None:
+        self.limits = limits
+        self.encode: Callable[[Any], Any] = lambda value: value  # the wire's
+        self._bans = contextlib.ExitStack()
+        module = types.ModuleType("__main__")
+        self.shell = Shell(module.__dict__)
+        module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
+        sys.modules["__main__"], self.names = module, module.__dict__
+        vars(builtins)["display"] = self.names["display"]
+
+    def serve(self, question: dict) -> Any:
+        """Run a cell, or tell the value of an expression of the instructor's."""
+        match question["ask"]:
+            case "run":
+                return self.run(question["source"])
+            case "value":
+                return eval(question["expression"], self.names)
+            case "values":
+                return [tried(eval, e, self.names) for e in question["expressions"]]
+            case "judging":
+                return self.forbid(question["names"])
+            case "cells":
+                return self.run_all(question["parts"])
+        raise WireError("nothing of that kind can be asked for")
+
+    def run_all(self, parts: list[dict]) -> list[tuple]:
+        """Cells and what the checks between them will ask for, as far as that can be told."""
+        told: list[tuple] = []
+        for part in parts:
+            told.append(self.run_part(**part))
+            if part["expressions"] and told[-1][1] is None:
+                break
+        return told
+
+    def run_part(self, sources: list[str], expressions: list[str], names: list | None) -> tuple:
+        """Cells up to a check, and what it will ask for; of the latter nothing if some is odd."""
+        reports = []
+        for source in sources:
+            reports.append(self.run(source))
+            if (reports[-1]["error"] or {}).get("type") == TooSlow.__name__:
+                raise TooSlow
+        try:
+            values = [tried(eval, e, self.names) for e in expressions]
+            told = Encoded(self.encode(values)) if expressions else None
+        except Exception:  # then each is asked for by itself
+            return reports, None
+        if names is not None:
+            self.forbid(names)
+        return reports, told
+
+    def forbid(self, names: list[str]) -> None:
+        """Until the next cell, these functions of the package refuse to run: they are answers.
+
+        So do the functions of all checks: here they are of use to nobody else.
+        """
+        self._bans.close()
+        self._bans.enter_context(forbidding([*names, *all_checks()]))
+        self._bans.enter_context(students_code())
+
+    def run(self, source: str) -> dict:
+        """Execute a cell: what it printed, and its error if there was one."""
+        self._bans.close()
+        printed, error = Printed(self.limits["text"]), None
+        self.shell.swallowed.clear()
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                self._execute(source)
+        except Gone:
+            raise
+        except BaseException as raised:
+            error = in_short(raised)
+        return {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
+
+    def _execute(self, source: str) -> None:
+        execute(source, self.names)
+
+
+class TimedPeer(Peer):
+    """Every question of the judge's has the processor's time of one cell, here and in callbacks.
+
+    The time that far arrays spend on the way does not count: at home they are near. While a
+    message of ours is under way, time is up only after the reply: a message that is cut off, or a
+    reply that nobody reads, would make nonsense of all that follows.
+    """
+
+    def __init__(self, stream: Stream, serve: Any, far: Far, seconds: float = 0.0) -> None:
+        super().__init__(stream, serve, far)
+        self.seconds, self._held, self._late = seconds, False, False
+        self._process = os.getpid()
+        signal.signal(signal.SIGPROF, self._ring)
+
+    def answer(self, question: dict) -> None:
+        outermost = self._depth == 0
+        if outermost:
+            self._late = False
+            signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        try:
+            try:
+                self._release()
+                reply = {"value": self.encode(self.serve(question))}
+            finally:
+                self._held = True
+        except Gone:
+            raise
+        except BaseException as error:
+            reply = {"error": in_short(error)}
+        if os.getpid() != self._process:
+            os._exit(0)  # a copy that a cell made of us; one of us answers
+        if outermost:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        self._reply(question, reply | self.extension.left())
+
+    def ask(self, **question: Any) -> Any:
+        far = question.get("ask") == "array"
+        if not far:
+            question |= self.extension.left()
+        self._held = True
+        left = signal.setitimer(signal.ITIMER_PROF, 0)[0] if far else 0.0
+        try:
+            return super().ask(**question)
+        finally:
+            if far and left:
+                signal.setitimer(signal.ITIMER_PROF, left)
+            self._release()
+
+    def _stand_in(self, data: dict) -> Any:
+        """A function that a check lends is the one that we have ourselves, where we have it."""
+        if "home" in data:
+            return at_place(data["home"])
+        stand_in = super()._stand_in(data)
+        return self.extension.lent(stand_in, data["shaped by"]) if "shaped by" in data else stand_in
+
+    def _run(self, function: Any, arguments: list, named: dict) -> Any:
+        if not any(map(callable, arguments)):
+            return super()._run(function, arguments, named)
+        with lending(arguments):
+            return super()._run(function, arguments, named)
+
+    def serve(self, question: dict) -> Any:
+        """Only here: a loop of the course over the student's functions."""
+        if question["ask"] != "loop":
+            return super().serve(question)
+        made: list[tuple] = []
+        args = [self._watched(x, made) for x in question["args"]]
+        loop = at_place(question["place"])
+        with contextlib.suppress(Exception), lending([loop]):
+            loop(*args)
+        return made
+
+    def _watched(self, data: Any, made: list[tuple]) -> Any:
+        """An argument of a loop; of a function, every call with plain values is noted."""
+        if not isinstance(data, dict) or data.get(TAG) != "yours":
+            return self.decode(data)
+        handle = data["handle"]
+        function = self._mine(handle)
+
+        def call(*args: Any) -> Any:
+            asked = mark(key_of(handle, args, {}))
+            self._begin_call()
+            what, result = tried(self._run, function, list(map(plainly, args)), {})
+            made.append((asked, what, result))  # as it is, if the loop cannot go on with it
+            if what != "value":
+                raise WireError("there is no value to go on with")
+            made[-1] = asked, what, plainly(result)
+            return plainly(result)
+
+        return call
+
+    def _one_of(self, function: Any, arguments: list, named: dict) -> tuple:
+        self._begin_call()
+        return super()._one_of(function, arguments, named)
+
+    def _begin_call(self) -> None:
+        """Each of several calls has the time of one question."""
+        if self._depth == 0:
+            signal.setitimer(signal.ITIMER_PROF, self.seconds)
+
+    def _ring(self, *_: Any) -> None:
+        if not self._held:
+            raise TooSlow
+        self._late = True
+
+    def _release(self) -> None:
+        self._held = False
+        if self._late:
+            raise TooSlow
+
+
+@functools.lru_cache(maxsize=500)
+def compiled(source: str, may_wait: bool = True) -> types.CodeType:
+    """The cell as code; magics and shell commands become calls of the shell."""
+
+    def code(text: str) -> types.CodeType:
+        # A cell may wait at its top level, and has none of this file's own `__future__`.
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_wait else 0
+        return compile(text, "<cell>", "exec", flags, dont_inherit=True)
+
+    try:
+        return code(source)
+    except SyntaxError:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        return code(TransformerManager().transform_cell(source))
+
+
+def execute(source: str, names: dict, local: dict | None = None, *, may_wait: bool = True) -> None:
+    """Run a cell, also one that waits at its top level, where it may."""
+    result = eval(compiled(source, may_wait), names, local)
+    if inspect.iscoroutine(result):
+        import asyncio  # for the few who wait for something
+
+        asyncio.run(result)
+
+
+class Shell:
+    """What get_ipython() gives here: magics that run code run it, as they do in a notebook.
+
+    Others do nothing; those that would have run code are remembered, so that it can be told.
+    """
+
+    HARMLESS = re.compile(
+        "alias|auto.*|cd|colors|config|dirs|doctest_mode|env|gui|history|html|javascript|js|latex|"
+        "(re|un)?load_ext|log.*|lsmagic|markdown|matplotlib|pdoc|pinfo2?|pip|conda|mamba|uv|pprint|"
+        "precision|psearch|pwd|quickref|rehashx|svg|who(_ls|s)?|xmode"
+    )
+
+    def __init__(self, names: dict) -> None:
+        self.user_ns = names
+        self.swallowed: list[str] = []
+
+    def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
+        """`%time x = 1` and its like."""
+        if name in ("time", "prun", "memit", "mprun", "lprun"):
+            return self._line(_without_options(line))
+        if name == "timeit":
+            return self._measured(_without_options(line))
+        return self._swallow(f"%{name}", not self._is_harmless(name) and bool(line.strip()))
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        """`%%time` and its like, with the cell behind it."""
+        if name in ("time", "prun", "memit", "lprun"):
+            return execute(cell, self.user_ns, may_wait=False)
+        if name == "timeit":
+            return self._measured(cell, _without_options(line))
+        if name == "capture":
+            return self._captured(line, cell)
+        return self._swallow(f"%%{name}", not self._is_harmless(name))
+
+    def getoutput(self, command: str, *_: Any, **__: Any) -> list:
+        """`files = !ls`: there is no shell here."""
+        self._swallow("!", True)
+        return []
+
+    def _line(self, statement: str) -> Any:
+        try:
+            return eval(compile(statement, "<cell>", "eval"), self.user_ns)
+        except SyntaxError:
+            execute(statement, self.user_ns, may_wait=False)
+
+    def _measured(self, statement: str, setup: str = "") -> None:
+        """As `timeit` does it: in a function, so that no name stays."""
+        local: dict = {}
+        if setup.strip():
+            execute(setup, self.user_ns, local)
+        execute(statement, self.user_ns, local)
+
+    def _captured(self, line: str, cell: str) -> None:
+        name = next((word for word in line.split() if not word.startswith("-")), "")
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                execute(cell, self.user_ns)
+        finally:
+            if name:
+                text = out.getvalue()
+                captured = types.SimpleNamespace(stdout=text, stderr="", outputs=[])
+                captured.show = lambda: print(text, end="")
+                self.user_ns[name] = captured
+
+    def _is_harmless(self, name: str) -> bool:
+        return bool(self.HARMLESS.fullmatch(name))
+
+    def _swallow(self, magic: str, had_code: bool) -> None:
+        if had_code and magic not in self.swallowed and len(self.swallowed) < 5:
+            self.swallowed.append(magic)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: None
+
+
+def _without_options(line: str) -> str:
+    """`-n 1 -r 3 f(x)` as `f(x)`."""
+    return re.sub(r"^\s*(?:-[a-zA-Z]+(?:\s*\d+)?\s+)*", "", line)
+
+
+def serve_submission(wire: socket.socket, limits: dict) -> None:
+    """Answer the judge until it hangs up."""
+    far = Far()
+    notebook = Notebook(limits)
+    far.peer = peer = TimedPeer(Stream(wire), notebook.serve, far, limits["cell"])
+    notebook.encode = peer.encode
+    while True:
+        peer.answer(peer.stream.receive())
+
+
+def confine(limits: dict) -> None:
+    """Give up what a submission does not need, before a line of it runs."""
+    for name, most in {
+        "AS": limits["memory"],
+        "CPU": int(limits["wall"]) + 5,
+        "FSIZE": limits["file"],
+        "NPROC": limits["processes"],
+        "NOFILE": 128,
+        "CORE": 0,
+    }.items():
+        which = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(which)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (most, most))
+    with contextlib.suppress(OSError):
+        file = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(file, b"1000")  # the first to go if memory runs out
+        os.close(file)
+    _prctl(NO_NEW_PRIVILEGES, 1)
+    if not forbid() and limits["filter"]:
+        raise OSError("the filter of system calls was refused")
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def child(wire: socket.socket, limits: dict, work: str) -> None:
+    """One submission, from its first cell to its end; never returns."""
+    try:
+        confine(limits)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(work)
+        os.chdir(work)
+        os.environ["HOME"] = work
+        serve_submission(wire, limits)
+    except BaseException:  # the judge hung up, or the student's code broke our own
+        os._exit(1)
+
+
+# -- the warm process -----------------------------------------------------------------------------
+
+
+def warm_up() -> None:
+    """Load what every submission uses, and use it once, so that no child has to."""
+    load_sympy()
+    import numpy as np
+    import sympy
+
+    x, t, i = sympy.symbols("x t i", positive=True)
+    formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
+    formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
+    formulas += [(x - 1) * sympy.exp(-(t**2) * i), sympy.sqrt(sympy.log((x + 2) / t) / i) * 2]
+    formulas += [sympy.exp(2 * x) * (sympy.exp(t) - 3) / i, (x * t + i * (x + 1)) / (t - i * x)]
+    arrays = [np.linalg.inv(np.eye(2)), np.einsum("ij->j", np.ones((2, 2))).tolist()]
+    Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
+
+
+@functools.cache
+def prepare(modules: tuple[str, ...], sources: tuple[str, ...]) -> None:
+    """Load modules and run the instructor's cells once, so that children find it done.
+
+    Those that need an answer fail, which does no harm.
+    """
+    for module in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    names = {"__name__": "prepared", "student": 0}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in sources:
+            with contextlib.suppress(Exception):
+                exec(compiled(source), names)
+    _look_once(names.values())
+    names.clear()
+    gc.freeze()
+
+
+def _look_once(given: Iterable[Any]) -> None:
+    """What would be looked for in every child, and is then known: nothing of an answer."""
+    import sympy
+
+    symbols = [x for x in given if isinstance(x, sympy.Symbol)]
+    formulas = [f for x in symbols for f in (x - 1, 1 / x, -x, x**2, 1 / sympy.sqrt(x))]
+    for x, y in itertools.permutations(symbols, 2):
+        formulas += [x * y, x / y, (x - 1) / y, -x * y**2]
+    for formula in formulas:  # SymPy keeps what it knows of them, such as their signs
+        _ = formula.is_positive, formula.is_integer, str(formula)
+        _ = sympy.log(formula), sympy.exp(formula), sympy.sqrt(formula)
+    exchange({}, [])
+    checks = [vars(sys.modules[name]) for name in all_checks()]
+    exercises = [x for check in checks for x in check.values() if isinstance(x, Exercise)]
+    names = {name for exercise in exercises for name in exercise.forbidden}
+    with forbidding([*names, *all_checks()]), students_code():  # which loads their modules
+        pass
+
+
+class Warm:
+    """Serves orders for children, one after the other."""
+
+    def __init__(self, orders: socket.socket, alone: bool, work: str, can_filter: bool) -> None:
+        self.orders, self.alone, self.work, self.can_filter = orders, alone, work, can_filter
+
+    def serve(self) -> None:
+        """Fork a child for each order; tell how it ended and whether it left nothing behind."""
+        self.orders.send(json.dumps({"ready": True, "filter": self.can_filter}).encode())
+        while True:
+            message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
+            if not message:
+                return
+            wire, order = socket.socket(fileno=fds[0]), json.loads(message)
+            wire.set_inheritable(False)  # not for programs that a submission starts
+            limits = {**order["limits"], "filter": self.can_filter}
+            prepare(tuple(order["modules"]), tuple(order["sources"]))
+            self.orders.send(b"prepared")
+            pid = os.fork()
+            if not pid:
+                self.orders.close()
+                child(wire, limits, self.work)
+            wire.close()
+            killed = self._wait(pid, limits["together"])
+            clean = self._sweep(pid)
+            self.orders.send(json.dumps({"killed": killed, "clean": clean}).encode())
+            if not clean:
+                return
+
+    def _wait(self, pid: int, memory: int) -> str:
+        """Until the judge is done with the child, which may have ended, or been ended, before."""
+        reason, watch = "", os.pidfd_open(pid)
+        waiting: list[int | socket.socket] = [watch, self.orders]
+        while True:
+            ready = select.select(waiting, [], [], LOOK_EVERY if watch in waiting else None)[0]
+            if self.orders in ready:
+                word = self.orders.recv(64)
+                if not word:
+                    os._exit(1)  # the grader is gone, and all in here with us
+                if word == b"usage":
+                    self.orders.send(json.dumps(usage(0 if self.alone else pid)).encode())
+                    continue
+                os.close(watch)
+                return reason
+            if watch in ready:
+                waiting.remove(watch)
+            elif self.alone and memory_used() > memory:
+                reason = "memory"
+                if not self._kill_others(pid):
+                    self._kill(pid)
+
+    def _kill_others(self, pid: int) -> bool:
+        """What the child started goes first; perhaps that is enough, and it can go on."""
+        running = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        others = [process for process in running if process not in (1, pid)]
+        for process in others:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        return bool(others)
+
+    def _kill(self, pid: int) -> None:
+        """All processes of this sandbox but ourselves; without a sandbox, the child's group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(-1, signal.SIGKILL) if self.alone else os.killpg(pid, signal.SIGKILL)
+
+    def _sweep(self, pid: int) -> bool:
+        """Leave no process and no file of a submission behind; False if something stays."""
+        for _ in range(10_000):
+            self._kill(pid)
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                break
+        else:
+            return False
+        for folder in ("/tmp", "/dev/shm") if self.alone else (self.work,):
+            _empty(folder)
+        return not self.alone or not _shared_memory_left()
+
+
+def memory_used() -> int:
+    """Bytes that all processes of this sandbox hold in memory, ourselves and files left out."""
+    used = 0
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            lines = _told_by_kernel(f"/proc/{process}/status").splitlines()
+            kept = [line.split()[1] for line in lines if line.startswith((b"RssAnon", b"RssShmem"))]
+            used += sum(map(int, kept)) * 1024 if process != "1" else 0
+    return used
+
+
+def usage(session: int) -> tuple[float, bool]:
+    """Seconds on the processor of all in this sandbox, or this session, and are all asleep?"""
+    ticks, asleep = 0, True
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            about = _told_by_kernel(f"/proc/{process}/stat").rpartition(b")")[2].split()
+            if (int(about[3]) != session) if session else (process == "1"):
+                continue
+            ticks += sum(map(int, about[11:15]))  # its own, and of those that it waited for
+            asleep = asleep and about[0] not in (b"R", b"D")
+    return ticks / os.sysconf("SC_CLK_TCK"), asleep
+
+
+def _told_by_kernel(path: str) -> bytes:
+    """A short file of the kernel's, read with few steps: each one costs a fresh process pages."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 1 << 14)
+    finally:
+        os.close(file)
+
+
+def _can_filter() -> bool:
+    """Does the kernel take our filter of system calls here? Tried in a child."""
+    if not is_known():
+        return False
+    pid = os.fork()
+    if not pid:
+        _prctl(NO_NEW_PRIVILEGES, 1)
+        os._exit(0 if forbid() else 1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _empty(folder: str) -> None:
+    """Remove all that is in there, however deep and however locked; the folder itself stays."""
+    if os.path.islink(folder):
+        os.unlink(folder)  # somebody put it there to have another folder emptied
+    elif os.path.isdir(folder):
+        os.chmod(folder, 0o700)
+        while paths := [entry.path for entry in os.scandir(folder)]:
+            for path in paths:
+                _remove(path, folder)
+
+
+def _remove(path: str, top: str) -> None:
+    """A file, or a folder, whose own folders go to the top first: so no depth is too deep."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        os.unlink(path)
+        return
+    os.chmod(path, 0o700)
+    for entry in list(os.scandir(path)):
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.path, 0o700)
+            os.rename(entry.path, f"{top}/{os.urandom(8).hex()}")
+        else:
+            os.unlink(entry.path)
+    os.rmdir(path)
+
+
+def _shared_memory_left() -> bool:
+    for kind in ("shm", "msg", "sem"):
+        with contextlib.suppress(FileNotFoundError):
+            if len(_told_by_kernel(f"/proc/sysvipc/{kind}").splitlines()) > 1:
+                return True
+    return False
+
+
+def _prctl(option: int, value: int) -> None:
+    LIBC.prctl(option, value, 0, 0, 0)
+
+
+def main(fd: int, work: str) -> None:
+    """Warm up, seal this process off from its children, and serve."""
+    orders = socket.socket(fileno=fd)
+    can_filter = _can_filter()  # while there is little to copy
+    warm_up()
+    gc.freeze()  # there is no garbage in what is loaded
+    gc.enable()
+    gc.set_threshold(RARELY)
+    alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _prctl(NOT_DUMPABLE, 0)
+    if alone:
+        _empty("/tmp")
+    Warm(orders, alone, work, can_filter).serve()
+    os._exit(0)  # nothing is left to be tidied up, and there is much that would be
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,272 @@
+"""Desks: judges at work, each with its sandbox, kept warm from one submission to the next.
+
+A desk is a process that is told a job and answers with a grade. It can be killed at any time, so
+nothing that a submission does can hold up the others for longer than its limits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import select
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import IO
+
+from selfcheck.files import CourseError
+
+from ..threads import ONE_THREAD
+from . import fingerprint
+from .bubblewrap import require_bubblewrap
+from .jobs import START_SECONDS, STARTS, Job, Limits
+
+JUDGE = "classroom.grading.judge"
+MOST_LOSSES = 12  # judges over one submission, before it is given up
+USERS = 4000  # so many sandboxes of different processes have user ids of their own
+
+
+class Desk:
+    """One judge process; started when it is first needed, and again after it was lost."""
+
+    def __init__(self, number: int, walled: bool) -> None:
+        self._number, self._walled = number, walled
+        self._process: subprocess.Popen[bytes] | None = None
+        self._heard, self._closed, self._lock = b"", False, threading.Lock()
+
+    def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
+        """The judge's answer; CourseError if there is none.
+
+        What was too slow or died is tried once more, within `alone`: a block in which nothing else
+        is judged.
+        """
+        answer, job = self._answered(job)
+        if not answer.get("again"):
+            return answer
+        with alone or contextlib.nullcontext():
+            troubled = tuple(answer["again"])
+            again = replace(job, is_alone=True, in_fresh_sandbox=True, troubled=troubled)
+            return self._answered(again)[0]
+
+    def _answered(self, job: Job) -> tuple[dict, Job]:
+        """The answer, also if judges are lost on the way.
+
+        What three were lost over is left out, and the grade is open: the next run tries it again.
+        """
+        lost: Counter[int | None] = Counter()
+        while True:
+            at, answer = self._asked(job)
+            if "problem" in answer:
+                raise CourseError(answer["problem"])
+            if "lost" in answer:
+                raise LostJudge(f"{answer['lost']}.")
+            if answer:
+                return {**answer, "is_open": any(at >= 0 for at in job.lost_at)}, job
+            how = self._end(grace=1.0)
+            lost[at] += 1
+            if self._closed or sum(lost.values()) >= MOST_LOSSES or lost[None] >= STARTS:
+                raise LostJudge(f"the judge did not come to an end with this submission ({how}).")
+            if at is not None and lost[at] > 2 and at not in job.lost_at:
+                job = replace(job, lost_at=(*job.lost_at, at))  # the rest goes on without that step
+
+    def _asked(self, job: Job) -> tuple[int | None, dict]:
+        """The last step that the judge began, and its answer; empty if it was lost on the way."""
+        self._start()
+        limits = Limits(**job.limits)
+        patience, at = START_SECONDS + limits.slack * (2 * limits.wall + 10), None
+        try:
+            orders, _ = self._pipes()
+            orders.write(json.dumps(vars(job)).encode() + b"\n")
+            orders.flush()
+            while line := self._line(patience):
+                answer = json.loads(line)
+                if "at" not in answer:
+                    return at, answer
+                at = answer["at"]
+        except (OSError, ValueError):
+            pass  # it died, or was ended by another thread
+        return at, {}
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        """To the judge and from it; OSError if it was ended by another thread."""
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise BrokenPipeError("the judge was ended")
+        return process.stdin, process.stdout
+
+    def _line(self, seconds: float) -> bytes:
+        """The next line; empty if there is none in this time."""
+        _, answers = self._pipes()
+        while b"\n" not in self._heard:
+            ready = select.select([answers], [], [], seconds)[0]
+            part = os.read(answers.fileno(), 1 << 16) if ready else b""
+            if not part:
+                return b""
+            self._heard += part
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
+
+    def begin(self) -> None:
+        """Start the judge, and do not wait for it."""
+        self._start()
+
+    def _start(self) -> None:
+        """Have a judge at work, unless this desk was closed meanwhile."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._end()
+        word = "walled" if self._walled else "open"
+        with self._lock:
+            if self._closed:
+                raise LostJudge("grading was stopped.")
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", JUDGE, str(self._number), word],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **ONE_THREAD},
+                start_new_session=True,  # Ctrl-C is for us alone; we end it
+            )
+
+    def close(self) -> None:
+        """End the judge for good; its sandbox goes with it."""
+        self._closed = True
+        self._end()
+
+    def _end(self, grace: float = 0.0) -> str:
+        """End the judge; returns how it had ended before, if it had."""
+        with self._lock:
+            process, self._process, self._heard = self._process, None, b""
+        if process is None:
+            return "it was ended"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(grace)  # it closed its end; its code tells why
+        code = process.poll()
+        if code is None:
+            process.kill()
+        if process.stdin:
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # what was not yet written cannot be any more
+        if process.stdout:
+            process.stdout.close()
+        process.wait()
+        if code is None:
+            return "it gave no sign any more"
+        return f"it was killed by signal {-code}" if code < 0 else f"it ended with code {code}"
+
+
+class LostJudge(CourseError):
+    """The judge itself died or hung over a submission: a person should look at it."""
+
+
+class Turns:
+    """Many may be at work at once, or one alone."""
+
+    def __init__(self) -> None:
+        self._changed, self._at_work, self._alone = threading.Condition(), 0, False
+
+    @contextlib.contextmanager
+    def with_others(self) -> Iterator[None]:
+        """At work beside others, but beside nobody who wants to be alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._at_work += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._at_work -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """For one who is at work: the others come to an end first, and wait."""
+        with self._changed:
+            self._at_work -= 1
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._alone)
+            self._alone = True
+            self._changed.wait_for(lambda: not self._at_work)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._at_work += 1
+                self._changed.notify_all()
+
+
+class Desks:
+    """As many desks as are in use at once; a thread takes one and puts it back."""
+
+    def __init__(self, walled: bool) -> None:
+        if walled:
+            require_bubblewrap()
+        self._walled = walled
+        self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
+        self._all: list[Desk] = []
+        self._lock = threading.Lock()
+        self.turns = Turns()
+
+    @contextlib.contextmanager
+    def desk(self) -> Iterator[Desk]:
+        """A desk for the time of the block."""
+        try:
+            desk = self._free.get_nowait()
+        except queue.Empty:
+            desk = self._new()
+        try:
+            yield desk
+        finally:
+            self._free.put(desk)
+
+    def _new(self) -> Desk:
+        with self._lock:
+            desk = Desk((os.getpid() * 16 + len(self._all)) % USERS, self._walled)
+            self._all.append(desk)
+        return desk
+
+    def begin(self, count: int) -> None:
+        """Have so many judges started, ahead of their first job."""
+        for _ in range(count - len(self._all)):
+            desk = self._new()
+            desk.begin()
+            self._free.put(desk)
+
+    def close(self) -> None:
+        """End all judges."""
+        for desk in self._all:
+            desk.close()
+
+
+_SHARED: dict[bool, Desks] = {}
+_LOCK = threading.Lock()
+
+
+def begin(walled: bool, count: int) -> None:
+    """Start judges in this process, ahead of their first job."""
+    with _LOCK:
+        _SHARED.setdefault(walled, Desks(walled)).begin(count)
+
+
+def judged(job: dict, walled: bool, code: str) -> dict:
+    """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told."""
+    if fingerprint.of_all(job["unit"]) != code:
+        raise CourseError("this worker has another version of the course; update it.")
+    with _LOCK:
+        desks = _SHARED.setdefault(walled, Desks(walled))
+    with desks.desk() as desk, desks.turns.with_others():
+        return desk.judged(Job(**job), desks.turns.alone())
+
+
+def close_all() -> None:
+    """End all judges of this process."""
+    with _LOCK:
+        for desks in _SHARED.values():
+            desks.close()
+        _SHARED.clear()

@@ -1,0 +1,102 @@
+"""A student's feedback on a unit as one HTML page: answers, verdicts, explanations, points.
+
+Everything that comes from the student is text on this page and nothing else: no scripts run,
+nothing is fetched, and what would be invisible is spelled out.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jupyterlab_pygments import JupyterStyle
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from selfcheck.cards import in_html
+
+from .records import Line, Mark, visible
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # no file names in Windows
+
+_LEXER, _FORMATTER = PythonLexer(stripnl=False), HtmlFormatter(style=JupyterStyle)
+
+
+def page(mark: Mark) -> str:
+    """The page of this submission."""
+    return render("feedback_page", mark=mark)
+
+
+def page_path(mark: Mark) -> PurePosixPath:
+    """Where the page lies in the folder of grades."""
+    return PurePosixPath("feedback", mark.graded.unit, f"{file_name(mark.graded.student)}.html")
+
+
+def file_name(student: str) -> str:
+    """A name for files that is safe everywhere, readable, and this student's alone.
+
+    A plain name stays. Any other is cleaned and gets a mark made from the whole name, after a
+    tilde, which no plain name has; so nobody can choose a name that leads to another's page.
+    """
+    if PLAIN_NAME.fullmatch(student) and not DEVICES.fullmatch(student):
+        return student
+    readable = re.sub(r"[^\w-]+", "_", student.encode("utf-8", "replace").decode())[:40]
+    mark = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{readable.strip('_') or 'student'}~{mark}"
+
+
+def render(template: str, **values: Any) -> str:
+    """A page from the template folder of that name; what it shows is escaped."""
+    return _environment().get_template(f"{template}/page.html.j2").render(**values)
+
+
+def highlighted(source: str) -> Markup:
+    """Python code as HTML; its colors come with the page."""
+    return Markup(highlight(visible(source), _LEXER, _FORMATTER))
+
+
+def inline(sentence: str) -> Markup:
+    """A sentence of a check, with code and indices set as below the check in a notebook."""
+    return Markup(in_html(visible(sentence)))
+
+
+def _card(line: Line) -> Markup:
+    """The same card as below the check in JupyterLab."""
+    said = line.result.feedback
+    return Markup(replace(said, says=visible(said.says, limit=4000))._repr_html_())
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "card": _card,
+        "highlighted": highlighted,
+        "inline": inline,
+        "visible": visible,
+    }
+    environment.globals["looks"] = _looks()
+    return environment
+
+
+def _looks() -> Markup:
+    """The style sheets of the course's pages, and the colors of code that fit to it."""
+    colors = _FORMATTER.get_style_defs(".highlight")
+    static = TEMPLATES / "course_page" / "static"
+    sheets = [(static / name).read_text(encoding="utf-8") for name in ("look.css", "page.css")]
+    return Markup("\n".join([colors, *sheets]))

@@ -1,0 +1,128 @@
+"""What a student's function costs as its input grows: counted exactly, told in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .answers import FunctionAnswer, OtherNumbers, Unreadable, real_array
+from .exercises import Verdict, partly, right, wrong
+from .growth import BLOCKS, FAR, SIZES, growth
+from .meter import Made, Meter
+
+MADE_EMPTY = frozenset(
+    ["diag", "diagflat", "eye", "identity", "zeros", "ones", "empty", "full", "tri", "tril", "triu",
+     "zeros_like", "ones_like", "broadcast_to", "repeat", "tile", "arange", "array", "where"]
+)  # fmt: skip
+
+MOST_STEPS = 50_000  # counted, not timed: a large size is left out alike on every machine
+UNSETTLED = 2  # sizes, for memory: with few tokens another moment of the same code may hold most
+# Below so many steps of NumPy for the largest of SIZES, how far beyond them a function is run: what
+# loops over all pairs of numbers would keep everybody waiting.
+PATIENCE = {5_000: FAR, math.inf: BLOCKS[0] + 2}
+
+
+class Cost(NamedTuple):
+    """How the cost of a function grows with n.
+
+    kind: "linear"; above it "weights" (an n×n array computed), "array" (one made otherwise),
+    "memory" or "time"; "uncounted"; or "wrong" if the numbers are not right after all.
+    """
+
+    kind: str
+    says: str
+
+
+def cost_in_n(
+    answer: FunctionAnswer,
+    inputs: Callable[[int], tuple],
+    like: Callable[..., Any],
+    sizes: tuple[int, ...] = SIZES,
+) -> Cost:
+    """The exact growth of a function whose numbers were found right; counted once an answer."""
+    known = vars(answer).setdefault("costs", {})
+    if inputs not in known:
+        known[inputs] = _counted(answer, inputs, like, sizes)
+    return known[inputs]
+
+
+def _counted(
+    answer: FunctionAnswer, inputs: Callable, like: Callable, sizes: tuple[int, ...]
+) -> Cost:
+    runs: dict[int, Meter | None] = {}
+
+    def run(n: int) -> Meter | None:
+        if n not in runs:
+            try:
+                most = math.inf if n <= max(sizes) else MOST_STEPS
+                runs[n] = answer.metered(*inputs(n), like=like, most_steps=most)
+            except Unreadable:
+                if n <= max(sizes):
+                    raise
+                runs[n] = None  # it takes too long
+        return runs[n]
+
+    def of(what: str) -> Callable[[int], int | None]:
+        return lambda n: getattr(run(n), what, None)
+
+    try:
+        steps = of("steps")(max(sizes)) or 0
+        far = next(n for most, n in PATIENCE.items() if steps < most)
+        flops = growth(of("flops"), sizes=sizes, far=far)
+        left = {_left(run(n)) for n in sizes}
+        blocks = BLOCKS if flops.degree <= 1 else ()
+        memory = growth(of("peak"), sizes=sizes[UNSETTLED:], far=far, blocks=blocks)
+    except OtherNumbers as miss:
+        return Cost("wrong", str(miss))
+    except Unreadable as trouble:
+        return Cost("uncounted", str(trouble))
+    n, largest = max(
+        ((n, m) for n, m in runs.items() if m is not None and n <= FAR), key=lambda pair: pair[0]
+    )
+    if len(left) > 1:
+        says = f"At n = {n}, {largest.left} numbers left their arrays on the way, so the work done "
+        return Cost("uncounted", f"{says}with them is not counted. Keep the numbers in arrays.")
+    if flops.degree == 0:
+        says = "What was counted does not grow with n, so the work was done where nothing is "
+        return Cost("uncounted", f"{says}counted. Compute with the arrays that are handed over.")
+    says = f"Your code takes {flops.says} FLOPs."
+    large = [made for made in largest.arrays if math.prod(made.shape) >= n * n]
+    if large:
+        computed = [made for made in large if made.how not in MADE_EMPTY]
+        return Cost("weights" if computed else "array", f"{says} {table(largest.arrays, n)}")
+    if memory.degree > 1:
+        return Cost("memory", f"{says} It holds {memory.says} numbers in memory at once.")
+    return Cost("linear" if flops.degree == 1 else "time", says)
+
+
+def _left(m: Meter | None) -> int:
+    """How many numbers left on the way: those of a result that is a plain list left at its end."""
+    if m is None:
+        return 0
+    result = real_array(m.result) if isinstance(m.result, list | tuple) else None
+    return max(0, m.left - (0 if result is None else result.size))
+
+
+def table(arrays: list[Made], n: int) -> str:
+    """The largest arrays, and the lines of code that made them."""
+    rows = "; ".join(str(made) for made in arrays[:3])
+    return f"At n = {n} the largest arrays were {rows}."
+
+
+def judge_linear(
+    answer: FunctionAnswer,
+    inputs: Callable[[int], tuple],
+    like: Callable[..., Any],
+    says: str = "The numbers are right, and",
+    sizes: tuple[int, ...] = SIZES,
+) -> Verdict:
+    """Right if the cost is linear in n; right numbers at another cost, or uncounted, earn one."""
+    cost = cost_in_n(answer, inputs, like, sizes)
+    if cost.kind == "linear":
+        return right(f"{says} the cost is linear in n. {cost.says}")
+    if cost.kind == "wrong":
+        return wrong(cost.says)
+    if cost.kind == "uncounted":
+        return partly(1, f"The numbers are right, but the cost could not be counted. {cost.says}")
+    return partly(1, f"The numbers are right, but the cost is not linear in n. {cost.says}")

@@ -1,0 +1,142 @@
+"""Which course this is: the folder with `course.toml`, in which we are.
+
+    title = "Theory of deep learning"
+    promise = "Homework that checks itself."
+    package = "course_utils"
+
+The package of a course, which its notebooks import, says `__course__ = True`. It holds the checks
+(`checks/`) and the table of units (`units.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .files import CourseError
+
+FILE = "course.toml"
+FOLDER = "COURSE_FOLDER"  # in the environment of processes that begin elsewhere
+TEXTS = ("title", "promise", "package", "start")
+KNOWN = (*TEXTS, "bundle", "class")
+
+
+@dataclass(frozen=True)
+class Course:
+    """What `course.toml` says of a course, and where it lies."""
+
+    folder: Path
+    title: str
+    package: str
+    promise: str = ""
+    start: str = "00_start_here.ipynb"  # the start page among the lectures
+    bundle: tuple[str, ...] = ()  # what students get beside notebooks and package
+    rules: dict[str, Any] = field(default_factory=dict, compare=False)  # of a class: [class]
+
+    @property
+    def package_folder(self) -> Path:
+        """The folder of the package that its notebooks import."""
+        return self.folder / self.package
+
+    @property
+    def table(self) -> Path:
+        """The table of its units."""
+        return self.package_folder / "units.toml"
+
+    @property
+    def checks(self) -> str:
+        """The name of the package of its checks."""
+        return f"{self.package}.checks"
+
+    def check_file(self, unit: str) -> Path:
+        """The check module of a unit, such as momentum."""
+        return self.package_folder / "checks" / f"{unit}.py"
+
+    def importable(self) -> None:
+        """See to it that its package can be imported, also where it is not installed."""
+        if str(self.folder) not in sys.path:
+            sys.path.insert(0, str(self.folder))
+
+
+def current() -> Course:
+    """The course in whose folder we are; CourseError if we are in none."""
+    start = Path(os.environ.get(FOLDER) or Path.cwd())
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file():
+            return course_in(folder)
+    raise CourseError(
+        f"There is no {FILE} in {start} or above it: go to the folder of your course, or begin one "
+        'with `course init DIR "Title"`.'
+    )
+
+
+def course_root() -> Path:
+    """The folder of the course in which we are."""
+    return current().folder
+
+
+def course_in(folder: Path) -> Course:
+    """The course that lies in this folder, as its file says now."""
+    path = (folder / FILE).resolve()
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, _: int) -> Course:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CourseError(f"{path} cannot be read: {error}.") from None
+    course = _course(path, data)
+    course.importable()
+    return course
+
+
+def _course(path: Path, data: dict[str, Any]) -> Course:
+    for key, value in data.items():
+        if key not in KNOWN:
+            raise CourseError(
+                f"{path}: there is no setting {key!r}; there are {', '.join(KNOWN)}. "
+                "The rules of a class stand below a line [class]."
+            )
+        if key in TEXTS and not (isinstance(value, str) and value.strip()):
+            raise CourseError(f"{path}: {key} should be text in quotes, not {value!r}.")
+    for key in ("title", "package"):
+        if key not in data:
+            raise CourseError(f"{path}: the line `{key} = …` is missing.")
+    if not re.fullmatch(r"[a-z_]\w*", data["package"]):
+        raise CourseError(f"{path}: {data['package']!r} is no name of a Python package.")
+    bundle, rules = data.get("bundle", []), data.get("class", {})
+    if not isinstance(bundle, list) or not all(isinstance(name, str) for name in bundle):
+        raise CourseError(f"{path}: bundle should be a list of names of files, not {bundle!r}.")
+    if not isinstance(rules, dict):
+        raise CourseError(f"{path}: class should be a table [class], not {rules!r}.")
+    texts = {key: " ".join(data[key].split()) for key in TEXTS if key in data}
+    return Course(path.parent, bundle=tuple(bundle), rules=rules, **texts)
+
+
+def belongs(module: str) -> bool:
+    """Is this a module of a course's own package? Such a package says `__course__ = True`."""
+    package = sys.modules.get(module.partition(".")[0])
+    return bool(getattr(package, "__course__", False))
+
+
+def check_modules() -> tuple[str, ...]:
+    """The check modules of courses that are loaded, such as course_utils.checks.momentum."""
+    return _check_modules(len(sys.modules))
+
+
+@functools.lru_cache(maxsize=1)
+def _check_modules(_: int) -> tuple[str, ...]:
+    """The same, looked for again when more modules are loaded."""
+    names = [name for name in list(sys.modules) if name.split(".")[1:2] == ["checks"]]
+    return tuple(name for name in names if name.count(".") == 2 and belongs(name))

@@ -1,0 +1,43 @@
+"""Algebra that is checked line by line.
+
+A derivation is a start and lines, each with a relation (=, ≤, ≥, ≈) and a reason. Every line is
+compared with the one before it, in numbers drawn from the declared domains; SymPy then proves what
+it quickly can. A false line is shown with a counterexample small enough to check by hand.
+
+    Derivation("-delta*v", [("=", "-delta*(beta*u + (1-beta)*g)", "definition of v")],
+               where={"beta": interval(0, 1), "delta": positive, "u g": real},
+               given={"v": ("beta*u + (1-beta)*g", "by definition")})
+
+An expression is text, SymPy (scalars, sums, cases, matrices) or a function whose parameters are
+named like the symbols: `lambda W, h, sigma: sigma(W @ h)`; `shown(function, tex)` says how to print
+it. `derivation.check()` gives the verdicts as data.
+
+To read on: domains (what to try), expressions and evaluation (what a line comes to), instances and
+values (two lines in numbers), judging (what follows), report and rendering (what is said and seen).
+"""
+
+# ruff: noqa: F401 (the public names)
+
+from .domains import (
+    Activation,
+    Domain,
+    activation,
+    diagonal,
+    inner_products,
+    integers,
+    interval,
+    invertible,
+    matrix,
+    nonnegative,
+    orthogonal,
+    positive,
+    real,
+    sequence,
+    singular,
+    symmetric,
+    vector,
+)
+from .evaluation import inner, norm
+from .expressions import shown
+from .judging import Derivation
+from .lines import BLANK, FALSE, HELD, PROVED, RIGHT, UNCHECKED, WRONG, LineReport, Report

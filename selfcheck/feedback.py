@@ -1,0 +1,93 @@
+"""What a check comes to, as it is shown, kept and counted; whoever only reads needs no NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from .cards import counted, state_card
+from .record import record
+
+if TYPE_CHECKING:
+    from .exercises import Judged
+    from .verdicts import Seen
+
+
+class Outcome(StrEnum):
+    """The four ways a check can end."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NOT_ATTEMPTED = "not attempted"
+    UNCHECKED = "could not be checked"
+
+
+@record()
+class Named:
+    """A known mistake in a feedback; `instead` of the one before it, if both give this answer."""
+
+    name: str
+    explanation: str
+    part: str = ""
+    instead: bool = False
+
+    def __str__(self) -> str:
+        begin = "Or" if self.instead else "Known mistake"
+        return f"{begin}: {self.name}. {self.explanation}"
+
+
+@record()
+class Feedback:
+    """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""
+
+    number: str
+    name: str
+    outcome: Outcome
+    earned: int
+    points: int
+    says: str
+    mistakes: tuple[Named, ...] = ()
+    tries: int = 1  # different answers so far, where the answer is a choice of few
+    seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
+    judged: Judged | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def misconception(self) -> str | None:
+        """The name of the known mistake, if there is one; of several the first."""
+        return self.mistakes[0].name if self.mistakes else None
+
+    @property
+    def explanation(self) -> str | None:
+        """What is said to those who make it."""
+        return self.mistakes[0].explanation if self.mistakes else None
+
+    @property
+    def headline(self) -> str:
+        """The outcome in words; part marks have their own."""
+        return "partly right" if 0 < self.earned < self.points else str(self.outcome)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        mistakes = [asdict(mistake) for mistake in self.mistakes]
+        said = (self.number, self.name, str(self.outcome), self.earned, self.points, self.says)
+        names = ("number", "name", "outcome", "earned", "points", "says")
+        return {**dict(zip(names, said, strict=True)), "mistakes": mistakes}
+
+    def __repr__(self) -> str:
+        return " ".join([f"{self.number} {self.name}: {self._summary()}", *self.sentences()])
+
+    def _repr_html_(self) -> str:
+        aside = f"{self.number} {self.name} · {counted(self.earned, self.points)}"
+        return self.card(aside + (f" · try {self.tries}" if self.tries > 1 else ""))
+
+    def card(self, aside: str) -> str:
+        """The verdict as a card with these words beside it."""
+        return state_card(self.headline, aside, self.sentences())
+
+    def _summary(self) -> str:
+        return f"{self.headline}, {counted(self.earned, self.points)}."
+
+    def sentences(self) -> list[str]:
+        """What is said, and what is known of the mistake."""
+        return [self.says, *map(str, self.mistakes)]

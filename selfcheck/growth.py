@@ -1,0 +1,267 @@
+"""From counts to formulas: the exact polynomial behind a sweep of sizes; what a formula lacks.
+
+polynomial(lambda n, d: measure(attention, *arrays(n, d)).flops, n=2, d=1)
+difference(measured, "2*n**2*d")      # Your formula is too small: it lacks exactly n².
+growth(lambda n: measure(attention, *arrays(n, 3)).flops)      # of degree 2: 17·n² − 5·n
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from .formula import read_formula
+from .record import record
+
+
+class NotPolynomial(ValueError):
+    """The counts do not follow a polynomial of the stated degree; the message shows where."""
+
+
+def polynomial(count: Callable[..., int], /, **sizes: int | Iterable[int]) -> Any:
+    """The exact polynomial behind `count(n=…, d=…)`, as SymPy, checked on sizes held out.
+
+    `n=2` says "of degree at most 2 in n"; `n=(4, 8, 12, 16)` lists the sizes to run, the last of
+    them to check: so of degree at most 2 again.
+    """
+    import sympy
+
+    fitted: dict[str, list[int]] = {}
+    held_out: dict[str, list[int]] = {}
+    for name, given in sizes.items():
+        if isinstance(given, int):
+            fitted[name] = [*range(2, given + 3)]
+            held_out[name] = [2 * given + 5, 3 * given + 8]
+        else:
+            *fitted[name], last = sorted(set(given))
+            held_out[name] = [last]
+        if not fitted[name]:
+            raise ValueError(f"Give at least two sizes for {name}, or a degree such as {name}=2.")
+
+    def value(point: tuple[int, ...]) -> int:
+        arguments = dict(zip(sizes, point, strict=True))
+        try:
+            return operator.index(count(**arguments))
+        except TypeError as error:
+            if error.__traceback__ and error.__traceback__.tb_next:
+                raise
+            raise ValueError(
+                f"A count must take {', '.join(sizes)} and give a whole number, such as "
+                f"measure(…).flops; with {_where(arguments)} it did not: {error}."
+            ) from None
+
+    coefficients = _interpolate(list(fitted.values()), value)
+    for point in _points_to_check(fitted, held_out):
+        expected, counted = _evaluate(coefficients, point), value(point)
+        if counted != expected:
+            degrees = ", ".join(f"{len(xs) - 1} in {name}" for name, xs in fitted.items())
+            raise NotPolynomial(
+                f"The count is not a polynomial of degree at most {degrees}: it would be "
+                f"{expected} at {_where(dict(zip(sizes, point, strict=True)))}, but {counted} "
+                "were counted. "
+                "Allow a higher degree, or look for a logarithm, a rounding or a branch."
+            )
+    terms = (
+        sympy.Rational(c.numerator, c.denominator)
+        * sympy.Mul(*(sympy.Symbol(s) ** k for s, k in zip(sizes, powers, strict=True)))
+        for powers, c in coefficients.items()
+    )
+    return sympy.Add(*terms)
+
+
+SIZES = (5, 8, 12, 15, 18, 24)  # enough for degree 4, the last to check; of no common period
+FAR = 200  # a polynomial has to hold there too, for work in blocks looks otherwise when small
+BLOCKS = (
+    64,
+    128,
+    192,
+    256,
+    320,
+    384,
+)  # for code that works in blocks: up to 64 and all its divisors
+
+
+@record()
+class Growth:
+    """How a count grows with a size: the exact polynomial, or the counts if there is none."""
+
+    degree: int  # of the polynomial; without one, the power between the largest sizes, rounded up
+    says: str  # "10·n² + 2,880·n"
+    polynomial: Any = None  # in SymPy
+
+
+def growth(
+    count: Callable[[int], int | None],
+    name: str = "n",
+    sizes: Iterable[int] = SIZES,
+    far: int = FAR,
+    blocks: Iterable[int] = BLOCKS,
+) -> Growth:
+    """The growth of `count(n)` by its exact polynomial: work that is wasted hides no square.
+
+    What takes too long at a size beyond `sizes` is None, and is then not asked for.
+    """
+    import sympy
+
+    counted: dict[int, int] = {}
+
+    def once(**size: int) -> int:
+        n = size[name]
+        if n not in counted:
+            number = count(n)
+            if number is None:
+                raise NotPolynomial
+            counted[n] = operator.index(number)
+        return counted[n]
+
+    def agrees(expected: Any) -> bool:
+        number = count(far) if far else None
+        return number is None or number == expected
+
+    blocks = tuple(blocks)
+    for tried in filter(None, (tuple(sizes), blocks, blocks[1:])):
+        try:
+            found = polynomial(once, **{name: tried})
+        except NotPolynomial:
+            continue
+        if tried[0] < far and not agrees(found.subs({name: far})) and tried == tuple(sizes):
+            continue
+        degree = int(sympy.degree(found, sympy.Symbol(name))) if found.free_symbols else 0
+        if tried[0] >= BLOCKS[0] and degree > len(tried) - 3:
+            continue  # one size to spare is no proof where rounding makes the counts
+        return Growth(degree, in_words(found), found)
+    doubled = [n for n in sorted(counted) if 2 * n in counted]  # so padding cancels
+    small, large = (doubled[-1], 2 * doubled[-1]) if doubled else (min(counted), max(counted))
+    before, after = counted[small], counted[large]
+    power = math.log(max(after, 1) / max(before, 1)) / math.log(large / small)
+    told = ", ".join(f"{c:,} at {name} = {n}" for n, c in sorted(counted.items())[-3:])
+    return Growth(math.ceil(power - 0.02), f"no polynomial in {name}: {told}")
+
+
+def in_words(expression: Any) -> str:
+    """10*n**2 + 2880*n as 10·n² + 2,880·n, the highest power first."""
+    terms = sorted(
+        expression.as_ordered_terms() if hasattr(expression, "as_ordered_terms") else [expression],
+        key=lambda term: -_total_degree(term),
+    )
+    written = ""
+    for term in terms:
+        sign = "− " if str(term).startswith("-") else "+ "
+        written += sign + _written(abs_term(term)) + " "
+    written = written.strip().removeprefix("+ ")
+    return f"−{written[2:]}" if written.startswith("− ") else written
+
+
+def abs_term(term: Any) -> Any:
+    """A term without its sign."""
+    return -term if str(term).startswith("-") else term
+
+
+def _total_degree(term: Any) -> int:
+    import sympy
+
+    return sympy.Poly(term).total_degree() if getattr(term, "free_symbols", None) else 0
+
+
+def _written(term: Any) -> str:
+    superscript = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    text = re.sub(r"\*\*(\d+)\b", lambda m: m[1].translate(superscript), str(term))
+    text = re.sub(r"\d{4,}", lambda m: f"{int(m[0]):,}", text)
+    return text.replace("**", "^").replace("*", "·")
+
+
+def _where(point: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {x}" for name, x in point.items())
+
+
+def _evaluate(coefficients: dict[tuple[int, ...], Fraction], point: tuple[int, ...]) -> Fraction:
+    return sum(
+        (c * math.prod(map(pow, point, powers)) for powers, c in coefficients.items()), Fraction(0)
+    )
+
+
+def _points_to_check(fitted: dict[str, list[int]], held_out: dict[str, list[int]]) -> list[tuple]:
+    """All sizes new at once, and each of them new alone beside the smallest and largest others."""
+    points = [tuple(new[-1] for new in held_out.values())]
+    for name, pick in itertools.product(fitted, (min, max)):
+        for new in held_out[name]:
+            points.append(tuple(new if s == name else pick(fitted[s]) for s in fitted))
+    return list(dict.fromkeys(points))
+
+
+def _interpolate(sizes: list[list[int]], value: Callable) -> dict[tuple[int, ...], Fraction]:
+    """Coefficients by powers, by exact Lagrange interpolation in one variable after the other."""
+    if not sizes:
+        return {(): Fraction(value(()))}
+    here, *others = sizes
+    total: dict[tuple[int, ...], Fraction] = {}
+    for x in here:
+        rest = _interpolate(others, lambda tail, x=x: value((x, *tail)))
+        basis = [Fraction(1)]
+        for other in set(here) - {x}:  # multiply by (t − other)/(x − other)
+            zero = Fraction(0)
+            shifted = zip([zero, *basis], [*basis, zero], strict=True)
+            basis = [(up - other * low) / (x - other) for up, low in shifted]
+        for (k, b), (powers, c) in itertools.product(enumerate(basis), rest.items()):
+            total[(k, *powers)] = total.get((k, *powers), Fraction(0)) + b * c
+    return {powers: c for powers, c in total.items() if c}
+
+
+@record(repr=False)
+class Difference:
+    """What a formula lacks and what it has too much, in SymPy; false when the formula is exact."""
+
+    missing: Any
+    extra: Any
+
+    def __bool__(self) -> bool:
+        return self.missing != 0 or self.extra != 0
+
+    def __str__(self) -> str:
+        missing, extra = _listed(self.missing), _listed(self.extra)
+        if missing and extra:
+            return f"Your formula lacks {missing}, and has {extra} too much."
+        if missing:
+            return f"Your formula is too small: it lacks exactly {missing}."
+        if extra:
+            return f"Your formula is too large: it has exactly {extra} too much."
+        return "Your formula is exact."
+
+    __repr__ = __str__
+
+
+def difference(measured: Any, formula: Any, symbols: Iterable[str] = ()) -> Difference:
+    """Name the terms by which a formula (SymPy, a number or text) misses what was measured.
+
+    Text may use the symbols of the measured polynomial and those named in `symbols`.
+    """
+    import sympy
+
+    names = {*symbols, *(s.name for s in getattr(measured, "free_symbols", ()))}
+
+    def read(expression: Any) -> Any:
+        if type(expression) is not int and not isinstance(expression, sympy.Expr):
+            expression = read_formula(expression, sorted(names)).to_sympy()
+        expression = sympy.nsimplify(expression, rational=True).doit()
+        return expression.xreplace({s: sympy.Symbol(s.name) for s in expression.free_symbols})
+
+    gap = sympy.expand(read(measured) - read(formula))
+    if not gap.is_polynomial():
+        gap = sympy.expand(sympy.simplify(gap))
+    extra = sympy.Add(
+        *(-term for term in sympy.Add.make_args(gap) if term.could_extract_minus_sign())
+    )
+    return Difference(gap + extra, extra)
+
+
+def _listed(expression: Any) -> str:
+    """The terms n**2 + 3*n as "n² and 3·n"."""
+    if expression == 0:
+        return ""
+    terms = [_written(t) for t in expression.as_ordered_terms()]
+    return " and ".join([", ".join(terms[:-1]), terms[-1]] if len(terms) > 1 else terms)

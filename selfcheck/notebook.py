@@ -1,0 +1,120 @@
+"""What happens around the cells of a notebook: slips of order get a card in place of a traceback.
+
+A check whose answer has no value yet, one that is run after a restart, and one that was stopped say
+what to do. It is an extension of IPython: `course lab` loads it into every kernel, the checks load
+it elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+import threading
+from types import TracebackType
+from typing import Any
+
+from .cards import card
+from .time_limit import Cut
+
+MOST_PRINTED = 200_000  # characters that one cell may print
+NOTHING_YET = (
+    "The notebook was opened or restarted, and its first cells have not run. Choose "
+    "“Run > Run All Above Selected Cell”, then run this cell again."
+)
+
+
+class Card:
+    """A sentence for the student, as a card and as a line."""
+
+    def __init__(self, title: str, says: str) -> None:
+        self.title, self.says = title, says
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {self.says}"
+
+    def _repr_html_(self) -> str:
+        return card(self.title, "", [self.says])
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `course lab` loads into a new kernel."""
+    watch_over(shell)
+    read_ahead()
+
+
+def read_ahead() -> None:
+    """Load SymPy while the student still reads; whoever needs it before waits for the rest."""
+    if sys.platform != "emscripten":  # a browser's Python has no threads
+        load = importlib.import_module
+        thread = threading.Thread(target=load, args=("sympy",), name="reading ahead", daemon=True)
+        thread.start()
+
+
+def watch_over(shell: Any) -> None:
+    """Have slips of order told by cards, and endless printing cut."""
+    if getattr(shell, "course_cells", False):
+        return
+    shell.course_cells = True
+    shell.set_custom_exc((NameError, KeyboardInterrupt), _told)
+    shell.events.register("pre_run_cell", lambda *_: _cut(shell))
+
+
+def into_the_notebook() -> None:
+    """Load the extension, if this is a notebook."""
+    if "IPython" in sys.modules:
+        from IPython import get_ipython
+
+        if (shell := get_ipython()) is not None:
+            watch_over(shell)
+
+
+def _cut(shell: Any) -> None:
+    """Each cell may print so much; the rest is dropped, and that is said."""
+    out = sys.stdout.out if isinstance(sys.stdout, Cut) else sys.stdout
+    sys.stdout = Cut(out, MOST_PRINTED)
+
+
+def _told(
+    shell: Any, kind: type, error: BaseException, trace: TracebackType, tb_offset: Any = None
+) -> None:
+    said = _card(shell.user_ns, error)
+    if said is None:
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return
+    from IPython.display import display
+
+    display(said)
+
+
+def _card(names: dict[str, Any], error: BaseException) -> Any:
+    """What to show in place of the traceback; None if it is no slip of order."""
+    called = _called(names.get("In", [""])[-1])
+    if called is None:
+        return None
+    missing = getattr(error, "name", None) if isinstance(error, NameError) else None
+    exercise = getattr(names.get("check"), called, None)
+    if missing in ("check", "scoreboard"):
+        return Card("Not run yet", NOTHING_YET)
+    if exercise is None or not hasattr(exercise, "without_answer"):
+        return None
+    if isinstance(error, KeyboardInterrupt):
+        return exercise.without_answer("You stopped this check before it had a verdict.")
+    return exercise.without_answer(
+        f"There is no `{missing}`: the cell with your answer has not run, or stopped at an error. "
+        "Run it first, then this one."
+    )
+
+
+def _called(source: str) -> str | None:
+    """`energy` for the cell `check.energy(x)`, and an empty word for a scoreboard."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return None
+    match body[-1:]:
+        case [ast.Expr(ast.Call(ast.Attribute(ast.Name("check"), name)))]:
+            return name
+        case [ast.Expr(ast.Call(ast.Name("scoreboard")))]:
+            return ""
+    return None

@@ -1,0 +1,137 @@
+"""The course's own functions are no answer: what an exercise asks for does not run for it.
+
+An exercise names the functions of the course's package that are its answer. While a student's
+code runs for that exercise, each of them raises a sentence, however it was handed over: imported,
+wrapped, in a partial or called by a lambda. So do all functions of the checks. Checks compute their
+references outside of that time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .course import check_modules
+
+
+class Spared(Exception):
+    """A function was called that is what the exercise asks for."""
+
+
+class Bans:
+    """What is forbidden now, and whether a student's code is running."""
+
+    names: tuple[str, ...] = ()
+    free: tuple[Any, ...] = ()  # functions that may use them: the examples of known mistakes
+    found: list[tuple[Any, types.CodeType, types.CodeType]] | None = None  # each with its refusal
+    active = False
+
+
+@contextlib.contextmanager
+def forbidding(names: Sequence[str], free: Sequence[Any] = ()) -> Iterator[None]:
+    """Within this, students' code may not call these functions, such as "numbers.sums.mean"."""
+    before = Bans.names, Bans.free, Bans.found
+    Bans.names, Bans.free, Bans.found = tuple(names), tuple(free), None
+    try:
+        yield
+    finally:
+        Bans.names, Bans.free, Bans.found = before
+
+
+@contextlib.contextmanager
+def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
+    """Around every call of students' functions: what is forbidden raises `Spared`.
+
+    What is `lent` to them, such as a feature map to be called, runs as it is.
+    """
+    elsewhere = any(hasattr(f, "home_of_stand_in") for f in functions)  # it is seen to there
+    own = [inspect.unwrap(f) for f in functions]
+    free = own and all(any(f is known for known in Bans.free) for f in own)
+    if Bans.active or not Bans.names or elsewhere or free:
+        yield
+        return
+    if Bans.found is None:
+        Bans.found = [
+            (f, f.__code__, _refusal(name)) for name in Bans.names for f in _functions(name)
+        ]
+    found = Bans.found
+    if free_ones := {id(f) for f in needed(lent)}:
+        found = [one for one in found if id(one[0]) not in free_ones]
+    Bans.active = True
+    try:
+        for f, _, refusal in found:
+            f.__code__ = refusal
+        yield
+    finally:
+        for f, own_code, _ in found:
+            f.__code__ = own_code
+        Bans.active = False
+
+
+def needed(lent: Iterable[Any]) -> list[types.FunctionType]:
+    """The functions among these, and those that they call by a name of their module."""
+    found: list[types.FunctionType] = []
+    waiting = [x for x in lent if callable(x)]
+    while waiting:
+        f = waiting.pop()
+        f = getattr(f, "func", f)
+        if not isinstance(f, types.FunctionType) or any(f is known for known in found):
+            continue
+        found.append(f)
+        waiting += [f.__globals__[name] for name in _names(f.__code__) if name in f.__globals__]
+        waiting += [cell.cell_contents for cell in f.__closure__ or ()]
+    return found
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _names(inner)
+
+
+def all_checks() -> tuple[str, ...]:
+    """The check modules that are loaded: their functions are references, and no one's answer."""
+    return check_modules()
+
+
+@functools.cache
+def _refusal(name: str) -> types.CodeType:
+    """The code of a function that takes anything and says the sentence."""
+
+    def refuse(*args, **kwargs):  # type: ignore[no-untyped-def]
+        raise __import__("selfcheck.reserved").reserved.Spared(
+            "NAME is what this exercise asks you to write; the course's own functions are no "
+            "answer to it."
+        )
+
+    code = refuse.__code__
+    shown = name.partition(".")[2]  # without the package
+    says = [c.replace("NAME", shown) if isinstance(c, str) else c for c in code.co_consts]
+    return code.replace(co_consts=tuple(says))
+
+
+def _functions(name: str) -> tuple[types.FunctionType, ...]:
+    """The Python functions behind a name, which may be that of a class or a module."""
+    return _functions_of(named(name))
+
+
+@functools.cache
+def _functions_of(found: Any) -> tuple[types.FunctionType, ...]:
+    if not isinstance(found, type | types.ModuleType):
+        return (getattr(found, "__wrapped__", found),)
+    home = found.__name__ if isinstance(found, types.ModuleType) else found.__module__
+    inside = (getattr(f, "__wrapped__", f) for f in vars(found).values() if callable(f))
+    plain = (f for f in inside if isinstance(f, types.FunctionType))
+    return tuple(f for f in plain if f.__module__ == home and not f.__code__.co_freevars)
+
+
+def named(name: str) -> Any:
+    """The function, class or module of this name, such as course_utils.attention.softmax."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)

@@ -1,0 +1,157 @@
+"""The `course` command: what students use, and room for the instructors' half beside it.
+
+Another package adds commands by an entry point in the group `course.commands`: a function of
+argparse's subparsers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import entry_points, version
+from pathlib import Path
+
+from ..course import Course, current
+from ..files import CourseError
+
+LAB_CONFIG = Path(__file__).with_name("jupyter")  # no news, no build, none of nbgrader's menus
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand; a known problem is told in a sentence, with exit code 1."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.run is not _lab:
+        parser.error(f"{rest[0]} is not known here; `course --help` lists what is.")
+    if options.run is None:
+        parser.print_help()
+        return 0
+    options.rest = rest
+    try:
+        return options.run(options)
+    except CourseError as problem:
+        print(f"course: {problem}", file=sys.stderr)
+    except BrokenPipeError:  # who listened has heard enough, as in `course doctor | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        print(f"course: {problem.strerror}: {problem.filename}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\ncourse: stopped; what was finished is kept.", file=sys.stderr)
+        return 130
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="course", description="Tools around the course notebooks.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"course {version('selfcheck')}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    lab = commands.add_parser(
+        "lab", help="open JupyterLab on the start page; its own options may follow"
+    )
+    lab.set_defaults(run=_lab)
+
+    doctor = commands.add_parser("doctor", help="look at this machine and say what is missing")
+    doctor.set_defaults(run=_doctor)
+
+    progress = commands.add_parser(
+        "progress", help="your points so far, as saved in exercises/; nothing is run"
+    )
+    progress.set_defaults(run=_progress)
+
+    for entry in entry_points(group="course.commands"):
+        entry.load()(commands)
+    return parser
+
+
+def _lab(options: argparse.Namespace) -> int:
+    """JupyterLab with one line for the student instead of its log; Ctrl-C stops it at once."""
+    from jupyterlab.labapp import LabApp
+
+    paths = [str(LAB_CONFIG), os.environ.get("JUPYTER_CONFIG_PATH")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+    paths = [str(LAB_CONFIG), os.environ.get("JUPYTER_PATH")]  # a kernel that knows the course
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
+    course = current()
+    root = course.folder
+    os.environ["PYTHONPATH"] = os.pathsep.join(  # kernels import the course, installed or not
+        filter(None, [str(course.folder), os.environ.get("PYTHONPATH")])
+    )
+    server = LabApp.initialize_server(argv=[*_lab_options(course), *options.rest])
+    line = f"JupyterLab is running at {server.public_url}\nPress Ctrl-C to stop it."
+    server.identity_provider.token_generated = False  # else it prints its own five lines
+    server.io_loop.add_callback(print, line, flush=True)  # once it really runs
+    server.io_loop.run_in_executor(None, _trust, root)
+    server.start()
+    return 0
+
+
+def _trust(root: Path) -> None:
+    """Sign the notebooks as one's own: JupyterLab then shows their saved outputs in full."""
+    from nbformat import read
+    from nbformat.sign import NotebookNotary
+
+    notary = NotebookNotary()
+    for path in [*root.glob("notebooks/*.ipynb"), *root.glob("exercises/*.ipynb")]:
+        with suppress(Exception):  # one that cannot be read is for JupyterLab to tell
+            notary.sign(read(path, as_version=4))
+
+
+def _lab_options(course: Course) -> list[str]:
+    options = [
+        f"--ServerApp.root_dir={course.folder}",
+        f"--LabApp.default_url=/lab/tree/notebooks/{course.start}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--ServerApp.answer_yes=True",
+        "--KernelManager.transport_encryption=auto",  # else every kernel warns in the terminal
+        "--Application.log_level=WARN",
+    ]
+    if os.name != "nt":  # not a login shell, which would forget where `course` is
+        shell = os.environ.get("SHELL") or "/bin/sh"
+        options.append(f"--ServerApp.terminado_settings={{'shell_command': [{shell!r}]}}")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")
+    return options if _has_browser() else [*options, "--no-browser"]
+
+
+def _has_browser() -> bool:
+    """Is there a browser with a screen? A text browser in the terminal is none."""
+    import webbrowser
+
+    screen = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform.startswith("linux") and not any(map(os.environ.get, screen)):
+        return False
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from .doctor import examine
+
+    healthy = True
+    for finding in examine(current()):
+        print(finding, flush=True)
+        healthy &= finding.ok
+    return 0 if healthy else 1
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from .progress import collect
+
+    found = collect()
+    print(found)
+    return 1 if found.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

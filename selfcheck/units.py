@@ -1,0 +1,167 @@
+"""The units of a course: one table, `units.toml`, and the reading of a unit's name."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import tomllib
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .course import Course, current
+from .files import CourseError
+from .record import record
+
+if TYPE_CHECKING:
+    from .exercises import Exercise
+
+DECLARED = re.compile(r"^@(exercise\(.*?\))\ndef (\w+)\(", re.MULTILINE | re.DOTALL)
+
+
+class Listed(NamedTuple):
+    """What is known of an exercise before its check is loaded."""
+
+    number: str
+    name: str
+    points: int
+    is_transfer: bool
+
+
+@record()
+class Unit:
+    """A row of the table; the exercises, and so the points, are those of its check module."""
+
+    stem: str
+    title: str
+    label: str
+    minutes: tuple[int, int]
+    place: tuple[int, int]
+    after: tuple[str, ...]
+
+    @property
+    def number(self) -> str:
+        """`02` of 02_momentum."""
+        return self.stem.partition("_")[0]
+
+    @property
+    def name(self) -> str:
+        """`momentum` of 02_momentum: the name of its check module."""
+        return self.stem.partition("_")[2]
+
+    @property
+    def short_title(self) -> str:
+        """`02 · Counting cost` of a lecture that is called Counting cost: parameters, …"""
+        return f"{self.number} · {re.split('[:;,] ', self.title)[0]}"
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """What its check module asks, in order."""
+        from .exercises import Exercise
+
+        module = import_module(f"{current().checks}.{self.name}")
+        found = [e for e in vars(module).values() if isinstance(e, Exercise)]
+        return [e for e in found if e.unit == module.__name__]
+
+    @property
+    def points(self) -> int:
+        """The points of its essential exercises."""
+        return sum(e.points for e in listed(self.stem) if not e.is_transfer)
+
+    @property
+    def transfer_points(self) -> int:
+        """Those of the exercises beyond the page."""
+        return sum(e.points for e in listed(self.stem) if e.is_transfer)
+
+
+def read_table(text: str) -> tuple[Unit, ...]:
+    """The units of a table; CourseError says which row is not sound."""
+    try:
+        rows = tomllib.loads(text).get("unit", [])
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"The table of units cannot be read: {error}.") from None
+    units = tuple(map(_unit, rows))
+    stems = [unit.stem for unit in units]
+    if stems != sorted(set(stems)) or len({unit.number for unit in units}) < len(units):
+        raise CourseError("The table of units is out of order, or has a number twice.")
+    return units
+
+
+def _unit(row: dict[str, Any]) -> Unit:
+    try:
+        values: Any = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
+        unit = Unit(**values)
+    except TypeError:
+        raise CourseError(f"The table of units has an incomplete row: {row}.") from None
+    if not re.fullmatch(r"\d\d_[a-z]+(_[a-z]+)*", unit.stem):
+        raise CourseError(f"The table of units has the stem {unit.stem!r}; 02_momentum is one.")
+    return unit
+
+
+def units(course: Course | None = None) -> tuple[Unit, ...]:
+    """The units of a course: of the one we are in, unless another is named."""
+    table = (course or current()).table
+    try:
+        return _units(table, table.stat().st_mtime_ns)
+    except OSError as error:
+        raise CourseError(f"{table} cannot be read: {error.strerror}.") from None
+
+
+@functools.lru_cache(maxsize=8)
+def _units(table: Path, _: int) -> tuple[Unit, ...]:
+    return read_table(table.read_text(encoding="utf-8"))
+
+
+def declared(stem: str) -> list[Exercise]:
+    """The exercises of the unit with this stem, such as 02_momentum; none if there is no such."""
+    return next((unit.exercises for unit in units() if unit.stem == stem), [])
+
+
+def listed(stem: str) -> tuple[Listed, ...]:
+    """The same as its check module writes them down: nothing is loaded, no check, no NumPy."""
+    unit = next((unit for unit in units() if unit.stem == stem), None)
+    if unit is None:
+        return ()
+    file = current().check_file(unit.name)
+    return _listed_in(file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _listed_in(file: Path, _: int) -> tuple[Listed, ...]:
+    source = file.read_text(encoding="utf-8")
+    return tuple(_listed(call, name) for call, name in DECLARED.findall(source))
+
+
+def _listed(call: str, name: str) -> Listed:
+    """`exercise("2.8", points=3, transfer=True)` over the function of this name."""
+    expression = ast.parse(call, mode="eval").body
+    assert isinstance(expression, ast.Call)
+    number = ast.literal_eval(expression.args[0])
+    given: dict[str | None, Any] = {
+        k.arg: k.value.value for k in expression.keywords if isinstance(k.value, ast.Constant)
+    }
+    return Listed(number, name, given["points"], given.get("transfer", False))
+
+
+def beyond(stem: str) -> set[str]:
+    """The names of the unit's exercises that stand beyond the page."""
+    return {e.name for e in listed(stem) if e.is_transfer}
+
+
+def meant(name: str, stems: Iterable[str]) -> str | None:
+    """The stem that is meant by `2`, `02`, `momentum`, `02_momentum` or the name of its file."""
+    wanted = re.split(r"[/\\]", name.strip().lower())[-1].removesuffix(".ipynb")
+    wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
+    known = {stem: (stem.lower(), *stem.lower().split("_", maxsplit=1)) for stem in stems}
+    return next((stem for stem, names in known.items() if wanted in names), None)
+
+
+def find(name: str, stems: Iterable[str] | None = None) -> str:
+    """The same, with a sentence where none is meant."""
+    known = [unit.stem for unit in units()] if stems is None else list(stems)
+    stem = meant(name, known)
+    if stem is None:
+        raise CourseError(f"There is no unit {name!r}; there are {', '.join(known) or 'none'}.")
+    return stem

@@ -1,0 +1,85 @@
+"""In a real kernel: slips of order get a card, and what was saved is shown after a restart."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+ROOT = Path(__file__).parents[1]
+LAB = ROOT / "selfcheck" / "students" / "jupyter"
+IMPORTS = "from course_utils import scoreboard\nfrom course_utils.checks import momentum as check"
+
+
+class Kernel:
+    """A kernel as `course lab` starts it, in which cells can be run."""
+
+    def __init__(self, sheet: Path) -> None:
+        env = {**os.environ, "JUPYTER_PATH": str(LAB), "JPY_SESSION_NAME": str(sheet)}
+        before = os.environ.get("JUPYTER_PATH")
+        os.environ["JUPYTER_PATH"] = str(LAB)  # where the kernel is looked for
+        try:
+            self.manager, self.client = start_new_kernel(kernel_name="python3", env=env)
+        finally:
+            if before is None:
+                del os.environ["JUPYTER_PATH"]
+            else:
+                os.environ["JUPYTER_PATH"] = before
+
+    def run(self, source: str) -> str:
+        """What the cell shows, as text."""
+        shown: list[str] = []
+
+        def hear(message: dict) -> None:
+            content = message["content"]
+            match message["msg_type"]:
+                case "stream":
+                    shown.append(content["text"])
+                case "display_data" | "execute_result":
+                    shown.append(content["data"]["text/plain"])
+                case "error":
+                    shown.append(f"{content['ename']}: {content['evalue']}")
+
+        self.client.execute_interactive(source, output_hook=hear, timeout=120)
+        return "".join(shown)
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    sheet = tmp_path_factory.mktemp("sheet") / "02_momentum.ipynb"
+    shutil.copy(ROOT / "solutions" / "02_momentum.ipynb", sheet)
+    kernel = Kernel(sheet)
+    yield kernel
+    kernel.client.stop_channels()
+    kernel.manager.shutdown_kernel(now=True)
+
+
+def test_a_student_who_restarts_and_slips_is_told_what_to_run(kernel):
+    for cell in ("check.equivalent_rules(alpha, epsilon)", "scoreboard()"):
+        says = kernel.run(cell)
+        assert says.startswith("Not run yet: ")
+        assert "Run All Above Selected Cell" in says
+    kernel.run(IMPORTS)
+    says = kernel.run("check.equivalent_rules(alpha, epsilon)")
+    assert says.startswith("2.1 equivalent_rules: could not be checked, 0 of ")
+    assert "There is no `alpha`: the cell with your answer has not run" in says
+    assert kernel.run("betta").startswith("NameError: name 'betta' is not defined")
+
+    saved = kernel.run("scoreboard()").splitlines()
+    assert "could not be checked" in saved[0]
+    rows = [line for line in saved if line.startswith("2.")]
+    assert all(line.endswith("right, as saved") for line in rows[1:])
+
+    says = kernel.run("import _thread\ncheck.bias(_thread.interrupt_main())")
+    assert "You stopped this check before it had a verdict." in says
+    says = kernel.run("for i in range(10**5): print(i)")
+    assert says.endswith("(more was printed here; it is left out)\n")
+    assert kernel.run("print('after')") == "after\n"
+
+
+def test_sympy_is_loaded_while_the_student_still_reads(kernel):
+    """In a thread of its own, which may be done already."""
+    waiting = "import sys, threading\nfor thread in threading.enumerate():\n"
+    waiting += "    if thread.name == 'reading ahead':\n        thread.join()\n"
+    assert kernel.run(f"{waiting}print('sympy' in sys.modules)") == "True\n"
