@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import importlib
+import importlib.util
 import inspect
 import io
 import multiprocessing
@@ -29,6 +29,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from selfcheck.answers import Function
+from selfcheck.course import course_in
 from selfcheck.exercises import Exercise
 from selfcheck.files import CourseError, write_whole
 from selfcheck.units import declared, find
@@ -37,6 +38,7 @@ from .roles import Role, called_check, role
 from .solutions import read_solution, solution_paths
 
 SURVIVORS = Path("tests", "survivors.toml")
+TESTS = "tests_of_checks."  # modules of tests are loaded under this name
 MARK = "<!-- audit -->"
 SECONDS = 20.0  # for one mutant
 SEED = 1  # all mutants are tried with the same fresh instances
@@ -266,11 +268,17 @@ def _right_forms(root: Path, stem: str) -> dict[str, list[Form]]:
     return found
 
 
+@cache
 def _tests_of(root: Path, stem: str) -> ModuleType:
-    """The tests of a unit's checks."""
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    return importlib.import_module(f"tests.checks.test_{stem.partition('_')[2]}")
+    """The tests of a unit's checks: tests/checks/test_momentum.py of 02_momentum."""
+    path = root / "tests" / "checks" / f"test_{stem.partition('_')[2]}.py"
+    course_in(root).importable()
+    spec = importlib.util.spec_from_file_location(f"{TESTS}{path.stem}", path)
+    if not path.exists() or spec is None or spec.loader is None:
+        raise CourseError(f"{path} is missing: the audit takes right answers from its RIGHT.")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _is_asked(exercise: Exercise, name: str) -> bool:
@@ -297,7 +305,7 @@ def _pieces(answer: Any) -> Iterator[tuple[str, str, Callable[[str], Any]]]:
 def _source_of(answer: Any) -> tuple[str, Callable[[str], Any]] | None:
     """An answer as source, and how it is made of source; None if it is neither."""
     if inspect.isfunction(answer):
-        if answer.__closure__ or not answer.__module__.startswith("tests."):
+        if answer.__closure__ or not answer.__module__.startswith(TESTS):
             return None
         if answer.__name__ == "<lambda>":
             found = _lambda(answer)

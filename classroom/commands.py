@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from selfcheck.course import course_root
+from selfcheck.course import course_root, current
 from selfcheck.files import CourseError, write_whole
 
 from .extras import need
@@ -231,7 +231,7 @@ def _new(options: argparse.Namespace) -> int:
     # In a process of its own, which reads the table of units with its new row.
     course = [sys.executable, "-m", "selfcheck"]
     notebooks = [str(path) for path in paths if path.suffix == ".ipynb"]
-    start = str(root / "notebooks" / "00_start_here.ipynb")
+    start = str(root / "notebooks" / f"{current().start}.ipynb")
     for arguments in (["links"], ["execute", *notebooks, start], ["release"]):
         if code := subprocess.run([*course, *arguments], cwd=root).returncode:
             return code
@@ -315,6 +315,7 @@ def _slides(options: argparse.Namespace) -> int:
     from . import outline, selection, slides
     from .grading.settings import NAME, read_settings
     from .notebooks import read
+    from .offline import sound
     from .printing import chromium
 
     root = course_root()
@@ -330,7 +331,8 @@ def _slides(options: argparse.Namespace) -> int:
         chromium()  # rather now than after the decks
     folder, decks = options.to or root / "build" / "slides", []
     about = read_settings(root / NAME).slides
-    coming = slides.write_decks(paths, folder, root / "build" / "frames", about)
+    lectures = {path: sound(path, "a deck") for path in paths}
+    coming = slides.write_decks(lectures, folder, root / "build" / "frames", about)
     for number in range(1, len(paths) + 1):
         print(f"[{number}/{len(paths)}]", end=" ", flush=True)
         deck = next(coming)

@@ -83,7 +83,7 @@ def outline(notebook: NotebookNode, path: Path) -> list[Slide]:
     if not has_marks(notebook):
         raise CourseError(
             f"{path} has no slide marks, so it makes no slides; set them in JupyterLab's property "
-            "inspector (see Slides in CONTRIBUTING.md)."
+            "inspector (see docs/lecturers.md)."
         )
     slides: list[Slide] = []
     section = ""

@@ -1,6 +1,6 @@
 """A lecture as one deck of slides that works offline: one HTML file with everything inside.
 
-    for deck in write_decks([Path("notebooks/02_momentum.ipynb")], Path("build/slides"), cache):
+    for deck in write_decks({path: sound(path, "a deck")}, Path("build/slides"), cache):
         print(deck.target)
 
 The marks of the notebook's cells make the slides (outline.py); nbconvert writes them with our
@@ -18,7 +18,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ from selfcheck.files import CourseError, write_whole
 from selfcheck.record import record
 
 from .notebooks import as_text, execute, strip_outputs
-from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, sound, vendored
+from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, vendored
 from .outline import Slide, mark, outline
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 DECK_LIMIT, FRAMES_LIMIT = 5_000_000, 1_500_000  # bytes
 PACKAGES = ("nbconvert",)
-REVEAL = {"reveal-css": "reveal.css", "reveal": "reveal.js", "reveal-notes": "notes.js"}
+MATHJAX = "mathjax.js"
+ENGINE = ("reveal.css", "reveal.js", "notes.js")  # the file of each is the id of its element
 DRAWING = ("matplotlib", "numpy")
 # Parts of the helper package that no picture depends on.
 NOT_DRAWN = {"answers.py", "checks", "exercise.py", "files.py", "students"}
@@ -76,34 +77,44 @@ class Deck:
 
 
 def write_decks(
-    paths: Sequence[Path], folder: Path, cache: Path, about: str = ""
+    lectures: Mapping[Path, NotebookNode],
+    folder: Path,
+    cache: Path,
+    about: str = "",
+    shared: str = "",
+    framed: Mapping[Path, NotebookNode] | None = None,
 ) -> Iterator[Deck]:
     """Write the decks that are not up to date; frames of explorers are kept in `cache`.
 
-    What the decks are `about` (course, lecturer, date) stands on each title slide. All notebooks
-    are read and checked first: if one makes no deck, none is written. Yields each deck once it is
-    there.
+    What the decks are `about` (course, lecturer, date) stands on each title slide. Where MathJax
+    and reveal.js lie in a folder that is `shared`, decks link to them; else each deck holds them.
+    All outlines are made first: if a lecture makes no deck, none is written. `framed` are the
+    lectures with the frames of their explorers, where somebody drew them already.
     """
-    notebooks = [sound(path, "a deck") for path in paths]
-    outlines = [outline(notebook, path) for path, notebook in zip(paths, notebooks, strict=True)]
-    return _written(list(zip(paths, notebooks, outlines, strict=True)), folder, cache, about)
+    outlines = {path: outline(notebook, path) for path, notebook in lectures.items()}
+    return _written(lectures, outlines, folder, cache, (about, shared), framed)
 
 
 def _written(
-    plans: Sequence[tuple[Path, NotebookNode, list[Slide]]], folder: Path, cache: Path, about: str
+    lectures: Mapping[Path, NotebookNode],
+    outlines: Mapping[Path, list[Slide]],
+    folder: Path,
+    cache: Path,
+    look: tuple[str, str],
+    framed: Mapping[Path, NotebookNode] | None,
 ) -> Iterator[Deck]:
-    targets = [folder / f"{path.stem}.html" for path, _, _ in plans]
-    digests = [_hash(_digest(notebook), about) for _, notebook, _ in plans]
-    fresh = [_is_fresh(*pair) for pair in zip(targets, digests, strict=True)]
-    stale = [plan[:2] for plan, is_fresh in zip(plans, fresh, strict=True) if not is_fresh]
-    framed = all_with_frames(stale, cache)
-    for (path, _, slides), target, digest, is_fresh in zip(
-        plans, targets, digests, fresh, strict=True
-    ):
+    digests = {path: _hash(_digest(notebook), *look) for path, notebook in lectures.items()}
+    targets = {path: folder / f"{path.stem}.html" for path in lectures}
+    stale = [path for path in lectures if not _is_fresh(targets[path], digests[path])]
+    if framed is None:
+        drawn = all_with_frames([(path, lectures[path]) for path in stale], cache)
+    else:
+        drawn = (framed[path] for path in stale)
+    for path, target in targets.items():
         start = time.perf_counter()
-        if not is_fresh:
-            write_whole(target, _deck(path, next(framed), slides, digest, about))
-        yield Deck(target, not is_fresh, time.perf_counter() - start)
+        if path in stale:
+            write_whole(target, _deck(path, next(drawn), outlines[path], digests[path], *look))
+        yield Deck(target, path in stale, time.perf_counter() - start)
 
 
 # -- what changed ---------------------------------------------------------------------------------
@@ -239,7 +250,12 @@ def _is_baked(output: NotebookNode) -> bool:
 
 
 def _deck(
-    path: Path, notebook: NotebookNode, slides: Sequence[Slide], digest: str, about: str
+    path: Path,
+    notebook: NotebookNode,
+    slides: Sequence[Slide],
+    digest: str,
+    about: str,
+    shared: str,
 ) -> str:
     soup = parsed(exporter("SlidesExporter", "course_slides"), path, notebook, "a deck")
     element(soup, "meta[name=course-digest]")["content"] = digest
@@ -255,13 +271,23 @@ def _deck(
         line = soup.new_tag("p", attrs={"class": "about"}, string=about)
         element(soup, ".slides h1").insert_after(line)
     _unlink_what_is_elsewhere(soup)
-    element(soup, "#mathjax").string = mathjax()
-    for name, file in REVEAL.items():
-        element(soup, f"#{name}").string = vendored(f"reveal.js/{file}")
+    for name in (MATHJAX, *ENGINE):
+        _put_in(soup, name, shared)
     html = str(soup)
     if len(html.encode()) > DECK_LIMIT:
         raise CourseError(f"{path}: the deck takes {len(html) / 1e6:.1f} MB; 5 MB is the limit.")
     return html
+
+
+def _put_in(soup: BeautifulSoup, name: str, shared: str) -> None:
+    """The engine of slides, or the one of formulas: a link where it is shared, else its text."""
+    place = element(soup, f"[id='{name}']")
+    if not shared:
+        place.string = mathjax() if name == MATHJAX else vendored(f"reveal.js/{name}")
+    elif place.name == "style":
+        place.name, place["rel"], place["href"] = "link", "stylesheet", shared + name
+    else:
+        place["src"] = shared + name
 
 
 def _drop_empty_cells(section: Tag) -> None:

@@ -4,4 +4,5 @@ from pathlib import Path
 
 from selfcheck.units import read_table
 
-UNITS = read_table(Path(__file__).with_name("units.toml").read_text(encoding="utf-8"))
+TABLE = Path(__file__).with_name("units.toml")
+UNITS = read_table(TABLE.read_text(encoding="utf-8"), __name__.partition(".")[0])

@@ -25,6 +25,7 @@ _HOMES = {
     "exercise": "exercises",
     "partly": "verdicts",
     "right": "verdicts",
+    "show": "answers",
     "scoreboard": "exercises",
     "wrong": "verdicts",
 }

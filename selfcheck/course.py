@@ -23,7 +23,7 @@ from .files import CourseError
 
 FILE = "course.toml"
 FOLDER = "COURSE_FOLDER"  # in the environment of processes that begin elsewhere
-TEXTS = ("title", "promise", "package", "start")
+TEXTS = ("title", "promise", "package", "start", "license", "picture")
 KNOWN = (*TEXTS, "bundle", "class")
 
 
@@ -35,7 +35,9 @@ class Course:
     title: str
     package: str
     promise: str = ""
-    start: str = "00_start_here.ipynb"  # the start page among the lectures
+    start: str = "00_start_here"  # the stem of the start page among the lectures
+    license: str = ""  # a sentence at the foot of each page of its site
+    picture: str = ""  # a file to show on the first page of its site
     bundle: tuple[str, ...] = ()  # what students get beside notebooks and package
     rules: dict[str, Any] = field(default_factory=dict, compare=False)  # of a class: [class]
 

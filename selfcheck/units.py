@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +41,7 @@ class Unit:
     minutes: tuple[int, int]
     place: tuple[int, int]
     after: tuple[str, ...]
+    package: str = ""  # of the course
 
     @property
     def number(self) -> str:
@@ -61,28 +63,36 @@ class Unit:
         """What its check module asks, in order."""
         from .exercises import Exercise
 
-        module = import_module(f"{current().checks}.{self.name}")
+        module = import_module(f"{self.package}.checks.{self.name}")
         found = [e for e in vars(module).values() if isinstance(e, Exercise)]
         return [e for e in found if e.unit == module.__name__]
 
     @property
+    def listed(self) -> tuple[Listed, ...]:
+        """The same as its check module writes them down: nothing is loaded, no check, no NumPy."""
+        found = find_spec(f"{self.package}.checks")
+        folders = found.submodule_search_locations if found else None
+        file = Path(next(iter(folders or ()), "")) / f"{self.name}.py"
+        return _listed_in(file, file.stat().st_mtime_ns)
+
+    @property
     def points(self) -> int:
         """The points of its essential exercises."""
-        return sum(e.points for e in listed(self.stem) if not e.is_transfer)
+        return sum(e.points for e in self.listed if not e.is_transfer)
 
     @property
     def transfer_points(self) -> int:
         """Those of the exercises beyond the page."""
-        return sum(e.points for e in listed(self.stem) if e.is_transfer)
+        return sum(e.points for e in self.listed if e.is_transfer)
 
 
-def read_table(text: str) -> tuple[Unit, ...]:
-    """The units of a table; CourseError says which row is not sound."""
+def read_table(text: str, package: str = "") -> tuple[Unit, ...]:
+    """The units of a table in this package; CourseError says which row is not sound."""
     try:
         rows = tomllib.loads(text).get("unit", [])
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"The table of units cannot be read: {error}.") from None
-    units = tuple(map(_unit, rows))
+    units = tuple(_unit({**row, "package": package}) for row in rows)
     stems = [unit.stem for unit in units]
     if stems != sorted(set(stems)) or len({unit.number for unit in units}) < len(units):
         raise CourseError("The table of units is out of order, or has a number twice.")
@@ -102,16 +112,16 @@ def _unit(row: dict[str, Any]) -> Unit:
 
 def units(course: Course | None = None) -> tuple[Unit, ...]:
     """The units of a course: of the one we are in, unless another is named."""
-    table = (course or current()).table
+    course = course or current()
     try:
-        return _units(table, table.stat().st_mtime_ns)
+        return _units(course.table, course.package, course.table.stat().st_mtime_ns)
     except OSError as error:
-        raise CourseError(f"{table} cannot be read: {error.strerror}.") from None
+        raise CourseError(f"{course.table} cannot be read: {error.strerror}.") from None
 
 
 @functools.lru_cache(maxsize=8)
-def _units(table: Path, _: int) -> tuple[Unit, ...]:
-    return read_table(table.read_text(encoding="utf-8"))
+def _units(table: Path, package: str, _: int) -> tuple[Unit, ...]:
+    return read_table(table.read_text(encoding="utf-8"), package)
 
 
 def declared(stem: str) -> list[Exercise]:
@@ -120,12 +130,8 @@ def declared(stem: str) -> list[Exercise]:
 
 
 def listed(stem: str) -> tuple[Listed, ...]:
-    """The same as its check module writes them down: nothing is loaded, no check, no NumPy."""
-    unit = next((unit for unit in units() if unit.stem == stem), None)
-    if unit is None:
-        return ()
-    file = current().check_file(unit.name)
-    return _listed_in(file, file.stat().st_mtime_ns)
+    """What is known of its exercises before they are loaded; nothing if there is no such unit."""
+    return next((unit.listed for unit in units() if unit.stem == stem), ())
 
 
 @functools.lru_cache(maxsize=64)

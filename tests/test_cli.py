@@ -184,7 +184,7 @@ def decks(course, monkeypatch):
     asked = []
 
     def write_decks(paths, folder, cache, about):
-        asked.append((paths, folder, cache))
+        asked.append((list(paths), folder, cache))
         return (slides.Deck(folder / f"{path.stem}.html", False, 0.0) for path in paths)
 
     monkeypatch.setattr(slides, "write_decks", write_decks)

@@ -34,7 +34,10 @@ def project(folder):
 MACHINE, COURSE, CLASSROOM = (
     project(folder)["project"] for folder in ("selfcheck", ".", "classroom")
 )
-IN_NOTEBOOKS = [text for extra in MACHINE["optional-dependencies"].values() for text in extra]
+FOR_TESTS = MACHINE["optional-dependencies"]["tests"]
+IN_NOTEBOOKS = [
+    text for extra in ("figures", "jupyter") for text in MACHINE["optional-dependencies"][extra]
+]
 STUDENTS = [*MACHINE["dependencies"], *IN_NOTEBOOKS]
 EXTRAS, GROUPS = CLASSROOM["optional-dependencies"], project("classroom")["dependency-groups"]
 OPTIONAL = [text for extra in EXTRAS.values() for text in extra]
@@ -79,7 +82,7 @@ def brought_by():
 
 
 def test_the_machine_declares_exactly_what_it_imports():
-    assert names(STUDENTS) == distributions(ROOT / "selfcheck")
+    assert names([*STUDENTS, *FOR_TESTS]) == distributions(ROOT / "selfcheck")
 
 
 def test_the_helper_package_declares_exactly_what_it_imports():

@@ -12,7 +12,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from nbformat import NotebookNode
 
+from selfcheck.course import Course, course_in
 from selfcheck.files import CourseError
-from selfcheck.record import record
-from selfcheck.units import Unit, find
-from selfcheck.units import units as all_units
+from selfcheck.units import Unit, find, units
 
 from .. import outline, slides
 from ..grading.settings import NAME, read_settings
@@ -32,32 +31,17 @@ from ..notebooks import as_text, read
 from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, role
+from .about import Facts
 from .drawing import drawn_map
 from .lite import PACKAGES, Wanted, add_lite
 from .packages import LOCK, Shelf, gather, loads, runtime_address
-from .reading import Reading, read_page, with_live_explorers, with_shared
+from .reading import Reading, read_page, with_live_explorers
 
-TITLE = "Deep-learning homework that checks itself"
-PROMISE = (
-    "A course on the theory of deep learning. In the lectures every claim runs; in the exercises "
-    "every answer is checked against the definition of what was asked."
-)
-START = "00_start_here"
 STATIC = TEMPLATES / "site" / "static"
-SHARED = {name: f"reveal.js/{name}" for name in ("reveal.css", "reveal.js", "notes.js")}
+SHARED = "../static/"  # where slides find what all of them need
 # What most sheets import in their first cell.
-WARM = "import sympy, matplotlib.figure, matplotlib.backends.backend_agg, ipywidgets, course_utils"
+WARM = "import sympy, matplotlib.figure, matplotlib.backends.backend_agg, ipywidgets, {package}"
 Tell = Callable[[str], None]
-
-
-@record()
-class Course:
-    """What every page says of the course, and the name under which a browser keeps its work."""
-
-    title: str
-    promise: str
-    storage: str
-    base: str
 
 
 def build(
@@ -74,48 +58,46 @@ def build(
     What a second build can use again is kept in `cache`, which is build/ if none is named.
     """
     cache = cache or root / "build"
-    course = Course(TITLE, PROMISE, _storage(base), base)
-    chosen = _chosen(units)
-    paths = list(_paths(root, chosen))
+    course = course_in(root)
+    facts = Facts.of(course, base)
+    chosen = _chosen(course, units)
+    paths = list(_paths(course, chosen))
     notebooks = {path: sound(path, "a page") for path in paths}
     tell("packages for the browser")
-    shelf = gather(root, cache / "site-packages", wheels)
+    shelf = gather(course, cache / "site-packages", wheels)
     site = Wanted(target, keep=("lite",))
     tell("JupyterLite")
     digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
     within = {_name(path): _marked(path, digests[path]) for path in paths}
-    add_lite(target / "lite", within, shelf, course.storage, cache / "site-packages")
+    add_lite(target / "lite", within, shelf, facts, cache / "site-packages")
     tell("pictures of the explorers")
     drawn = slides.all_with_frames(notebooks.items(), cache / "frames")
     framed = dict(zip(paths, drawn, strict=True))
-    decks = _decks(root, chosen, tell, cache)
+    decks = _decks(root, notebooks, framed, tell, cache)
     readings = {}
     for path in paths:
         tell(_name(path))
         readings[path] = _reading(path, framed[path], paths, cache)
-    pages = _Pages(site, course)
+    pages = _Pages(site, facts)
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
     pages.readings(list(readings.values()), digests, chosen, shelf, notebooks)
-    pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], root)
+    pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], course)
     pages.sources(root, chosen)
     pages.others(list(readings.values()), shelf, root)
     site.sweep()
     return target
 
 
-def _storage(base: str) -> str:
-    """Two courses on one host never mix: the name has the title and the place."""
-    return f"{TITLE} {base}"
+def _chosen(course: Course, names: Sequence[str]) -> list[Unit]:
+    known = units(course)
+    wanted = [find(name, [unit.stem for unit in known]) for name in names]
+    return [unit for unit in known if not wanted or unit.stem in wanted]
 
 
-def _chosen(units: Sequence[str]) -> list[Unit]:
-    wanted = [find(name) for name in units]
-    return [unit for unit in all_units() if not wanted or unit.stem in wanted]
-
-
-def _paths(root: Path, units: Sequence[Unit]) -> Iterator[Path]:
-    yield root / "notebooks" / f"{START}.ipynb"
+def _paths(course: Course, units: Sequence[Unit]) -> Iterator[Path]:
+    root = course.folder
+    yield root / "notebooks" / f"{course.start}.ipynb"
     for folder in ("notebooks", "exercises"):
         for unit in units:
             yield root / folder / f"{unit.stem}.ipynb"
@@ -138,12 +120,19 @@ def _marked(path: Path, digest: str) -> NotebookNode:
     return notebook
 
 
-def _decks(root: Path, units: Sequence[Unit], tell: Tell, cache: Path) -> list[Path]:
-    paths = [root / "notebooks" / f"{unit.stem}.ipynb" for unit in units]
-    paths = [path for path in paths if outline.has_marks(read(path))]
+def _decks(
+    root: Path,
+    notebooks: Mapping[Path, NotebookNode],
+    framed: Mapping[Path, NotebookNode],
+    tell: Tell,
+    cache: Path,
+) -> list[Path]:
+    """Slides of the lectures that have marks for them; their engine lies on the site once."""
+    lectures = {p: n for p, n in notebooks.items() if p.parent.name == "notebooks"}
+    lectures = {path: n for path, n in lectures.items() if outline.has_marks(n)}
+    about, folder = read_settings(root / NAME).slides, cache / "site-slides"
     written = []
-    about = read_settings(root / NAME).slides
-    for deck in slides.write_decks(paths, cache / "slides", cache / "frames", about):
+    for deck in slides.write_decks(lectures, folder, cache, about, SHARED, framed):
         tell(f"slides {deck.target.stem}")
         written.append(deck.target)
     return written
@@ -177,9 +166,9 @@ def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Pat
 class _Pages:
     """The pages of the site, each through its template."""
 
-    def __init__(self, site: Wanted, course: Course) -> None:
+    def __init__(self, site: Wanted, facts: Facts) -> None:
         self.site = site
-        self.course = course
+        self.facts = facts
         self.templates = Environment(
             loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
         )
@@ -188,7 +177,7 @@ class _Pages:
         """A page at its place; links in it lead `up` to the root of the site."""
         up = about.pop("up", "../" * place.count("/"))
         page = self.templates.get_template(f"site/{template}.html.j2")
-        self.site.page(place, page.render(up=up, course=self.course, **about) + "\n")
+        self.site.page(place, page.render(up=up, course=self.facts, **about) + "\n")
 
     def shared(self, reading: Reading) -> None:
         """Looks and scripts that all pages have in common."""
@@ -196,18 +185,16 @@ class _Pages:
             self.site.copy(f"static/{path.name}", path)
         self.site.text("static/reading.css", reading.looks)
         self.site.text("static/reading.js", reading.scripts)
-        self.site.text("static/mathjax.js", mathjax())
-        for name, file in SHARED.items():
-            self.site.text(f"static/{name}", vendored(file))
+        self.site.text(f"static/{slides.MATHJAX}", mathjax())
+        for name in slides.ENGINE:
+            self.site.text(f"static/{name}", vendored(f"reveal.js/{name}"))
         for package in ("mathjax", "reveal.js"):
             self.site.copy(f"static/{package}-LICENSE.txt", VENDOR / package / "LICENSE")
 
     def decks(self, decks: Sequence[Path]) -> None:
-        """Slides, whose engine and formulas lie on the site once."""
-        parts = {mathjax(): "static/mathjax.js"}
-        parts |= {vendored(file): f"static/{name}" for name, file in SHARED.items()}
+        """Slides, in which explorers move by Python in the browser."""
         for deck in decks:
-            html = with_shared(deck.read_text(encoding="utf-8"), parts, "../")
+            html = deck.read_text(encoding="utf-8")
             self.site.page(f"slides/{deck.name}", with_live_explorers(html, "../"))
 
     def readings(
@@ -247,7 +234,7 @@ class _Pages:
                 ("In JupyterLab", f"lite/lab/index.html?path={notebook}"),
             ]
         doors = [("Run this in your browser", f"lite/notebooks/index.html?path={notebook}")]
-        if reading.stem != START:
+        if reading.stem != self.facts.start:
             doors.append(("Exercises", f"exercises/{reading.stem}.html"))
             if f"slides/{reading.stem}.html" in self.site.names:
                 doors.append(("Slides", f"slides/{reading.stem}.html"))
@@ -255,7 +242,11 @@ class _Pages:
         return doors
 
     def landing(
-        self, units: Sequence[Unit], readings: Sequence[Reading], decks: Sequence[str], root: Path
+        self,
+        units: Sequence[Unit],
+        readings: Sequence[Reading],
+        decks: Sequence[str],
+        course: Course,
     ) -> None:
         """The first page: what this is, the map, and what each unit teaches."""
         lectures = {r.stem: r for r in readings if r.folder == "notebooks"}
@@ -277,20 +268,23 @@ class _Pages:
                     "deck": f"slides/{unit.stem}.html" if unit.stem in decks else "",
                 }
             )
-        self.site.copy("static/exercise.png", root / "docs" / "exercise.png")
+        picture = course.picture and f"static/{Path(course.picture).name}"
+        if picture:
+            self.site.copy(picture, course.folder / course.picture)
         self.write(
             "index.html",
             "landing",
-            title=self.course.title,
+            title=self.facts.title,
+            picture=picture,
             units=rows,
             map=Markup(drawn_map(units)),
-            first_run=f"lite/notebooks/index.html?path=notebooks/{START}.ipynb",
+            first_run=f"lite/notebooks/index.html?path=notebooks/{self.facts.start}.ipynb",
         )
 
     def sources(self, root: Path, units: Sequence[Unit]) -> None:
         """What the lectures rest on."""
-        text = (root / "notebooks" / "sources.toml").read_text(encoding="utf-8")
-        listed = tomllib.loads(text)["source"]
+        path = root / "notebooks" / "sources.toml"
+        listed = tomllib.loads(path.read_text(encoding="utf-8"))["source"] if path.exists() else []
         groups = [(unit, [s for s in listed if s["unit"] == unit.number]) for unit in units]
         self.write("sources.html", "sources", title="Sources", groups=groups)
 
@@ -302,22 +296,24 @@ class _Pages:
         if shelf.runtime:
             size += sum(path.stat().st_size for path in shelf.runtime.iterdir())
         facts = {
-            "storage": self.course.storage,
+            "storage": self.facts.storage,
             "size": f"{max(size // 10**6, 30)} MB",
             "pyodide": runtime_address(shelf),
             "lock": f"{PACKAGES}/{LOCK}",
             "fonts": shelf.font_folder,
             "loads": loads(shelf),
-            "warm": WARM,
+            "warm": WARM.format(package=self.facts.package),
+            "package": shelf.course,
         }
         self.site.text("static/course.json", json.dumps(facts))
-        license = (root / "LICENSE").read_text(encoding="utf-8")
+        path = root / "LICENSE"
+        license = path.read_text(encoding="utf-8") if path.exists() else self.facts.license
         text = Markup("<pre>{}</pre>").format(license)
         self.write("license.html", "plain", title="License", body=text)
         lost = Markup('<p>There is no such page. The <a href="{}">first page</a> lists all.</p>')
-        home = f"{self.course.base}index.html"
+        home = f"{self.facts.base}index.html"
         self.write(
-            "404.html", "plain", title="Not found", body=lost.format(home), up=self.course.base
+            "404.html", "plain", title="Not found", body=lost.format(home), up=self.facts.base
         )
         self.site.text(".nojekyll", "")
 

@@ -1,6 +1,6 @@
 """Wheels whose modules are compiled already: Python in the browser starts in half the time.
 
-    wheels = compiled(wheels, runtime, cache, keep=("course-utils",))
+    wheels = compiled(wheels, runtime, cache, keep=("selfcheck",))
 
 Only the browser's own Python can write its byte code, so it does that here, under node. Where there
 is no node the wheels stay as they are: slower, and nothing else.

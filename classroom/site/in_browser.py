@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -66,18 +67,20 @@ def mistakes(unit: Any, every: int) -> dict:
     return {"what": f"mistakes {unit.stem}", "said": said}
 
 
-def main(folder: Path, words: list[str], every: int) -> None:
+def main(folder: Path, package: str, words: list[str], every: int) -> None:
     """One JSON line for each notebook that is meant, and for each unit."""
     os.environ["MPLBACKEND"] = "agg"
-    from selfcheck.units import units
+    from selfcheck.units import read_table
+
+    table = (resources.files(package) / "units.toml").read_text(encoding="utf-8")
 
     for path in sorted(folder.glob("*/*.ipynb")):
         if not words or any(word in path.stem for word in words):
             print(json.dumps(notebook(path)), flush=True)
-    for unit in units():
+    for unit in read_table(table, package):
         if not words or any(word in unit.stem for word in words):
             print(json.dumps(mistakes(unit, every)), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[3:], int(sys.argv[2]))
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[4:], int(sys.argv[3]))

@@ -1,6 +1,6 @@
 """JupyterLite on the site: its pages, the notebooks in it, and what its kernel loads.
 
-    add_lite(site / "lite", notebooks, shelf, storage="my course", cache=cache)
+    add_lite(site / "lite", notebooks, shelf, facts, cache)
 
 The program is unpacked once for each version and kept; notebooks, packages and settings are laid
 beside it here, so that a second build takes seconds.
@@ -30,7 +30,8 @@ from nbformat import NotebookNode
 from selfcheck.files import CourseError
 from selfcheck.students.cli import LAB_CONFIG
 
-from .packages import COURSE, KERNEL, LOCK, Shelf, runtime_address
+from .about import Facts
+from .packages import KERNEL, LOCK, Shelf, runtime_address
 
 APPS = ("lab", "notebooks")
 EXTENSIONS = ("@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension")
@@ -60,7 +61,7 @@ NO_TIME = "2020-01-01T00:00:00Z"  # of every folder in the listing
 
 
 def add_lite(
-    target: Path, notebooks: Mapping[str, NotebookNode], shelf: Shelf, storage: str, cache: Path
+    target: Path, notebooks: Mapping[str, NotebookNode], shelf: Shelf, facts: Facts, cache: Path
 ) -> None:
     """Write JupyterLite with these notebooks; what has not changed is not written again."""
     wanted = Wanted(target)
@@ -71,7 +72,7 @@ def add_lite(
         if SPARED_FILES.fullmatch(name) or path in unread:
             continue
         if path.name == "jupyter-lite.json":
-            wanted.text(name, _settings(path, shelf, storage))
+            wanted.text(name, _settings(path, shelf, facts))
         elif path.name == "index.html":
             wanted.text(name, _page(path, program))
         else:
@@ -248,7 +249,7 @@ def _asked_for(code: str) -> set[str]:
 # -- settings -------------------------------------------------------------------------------------
 
 
-def _settings(path: Path, shelf: Shelf, storage: str) -> str:
+def _settings(path: Path, shelf: Shelf, facts: Facts) -> str:
     """JupyterLite's own settings, with ours in the file at its root."""
     settings = json.loads(path.read_text(encoding="utf-8"))
     data = settings.setdefault("jupyter-config-data", {})
@@ -257,9 +258,9 @@ def _settings(path: Path, shelf: Shelf, storage: str) -> str:
         data["exposeAppInBrowser"] = True  # for the tests, and for who wants to build on it
         data["disabledExtensions"] = [f"@jupyterlab/{name}" for name in SPARED_PLUGINS]
         data["faviconUrl"] = "./notebooks/favicon.ico"
-        data["appName"] = "Deep-learning homework that checks itself"
+        data["appName"] = facts.title
         for kind in ("contents", "settings", "workspaces"):
-            data[f"{kind}StorageName"] = f"{storage} · {kind}"
+            data[f"{kind}StorageName"] = f"{facts.storage} · {kind}"
         data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = _kernel(shelf)
     return json.dumps(settings, indent=2, sort_keys=True) + "\n"
 
@@ -279,7 +280,7 @@ def _kernel(shelf: Shelf) -> dict[str, Any]:
         "disablePyPIFallback": True,
         "loadPyodideOptions": {
             "lockFileURL": f"./{PACKAGES}/{LOCK}",
-            "packages": [*KERNEL, COURSE],
+            "packages": [*KERNEL, shelf.course],
             "env": {"MPLCONFIGDIR": shelf.font_folder},
         },
     }

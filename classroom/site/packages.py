@@ -1,6 +1,6 @@
-"""What Python in the browser loads: Pyodide, its packages, and the course's own wheel.
+"""What Python in the browser loads: Pyodide, its packages, and the wheels of machine and course.
 
-    shelf = gather(root, Path("build/site-packages"), wheels=None)
+    shelf = gather(course, Path("build/site-packages"), wheels=None)
 
 By default Pyodide and its packages come from their public address when a notebook is opened, pinned
 by hash in the lock that is written here; the course's wheel and the few packages that Pyodide has
@@ -21,17 +21,19 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
+import selfcheck
+from selfcheck.course import Course
 from selfcheck.files import CourseError
 from selfcheck.record import record
 
@@ -40,7 +42,7 @@ from .bytecode import EPOCH, compiled
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "package.json")
 LARGE = ("pyodide.asm.wasm", "python_stdlib.zip")
 LOCK = "pyodide-lock.json"
-COURSE, FONTS = "course-utils", "course-fonts"
+MACHINE, FONTS = "selfcheck", "course-fonts"
 # Loaded before the first cell; the rest follows while the student reads.
 KERNEL = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
 SHIPPED = ("piplite", "pyodide-kernel", "ipykernel", "widgetsnbextension")  # by the kernel itself
@@ -79,26 +81,28 @@ class Shelf:
     lock: dict[str, Any]
     runtime: Path | None
     font_folder: str
+    course: str  # the name of the course's own wheel
 
 
-def gather(root: Path, cache: Path, wheels: Path | None) -> Shelf:
+def gather(course: Course, cache: Path, wheels: Path | None) -> Shelf:
     """Fetch what is missing, write the course's wheels, and list all of it with its hashes."""
     runtime = _runtime(cache, CORE if wheels else ())
     known = json.loads((runtime / LOCK).read_text(encoding="utf-8"))
     plotting = known["packages"]["matplotlib"]["version"]
-    ours = [_course_wheel(root, cache), _font_wheel(cache, plotting)]
+    ours = [_machine_wheel(cache), _course_wheel(course, cache), _font_wheel(cache, plotting)]
+    name = _plain(course.package)
     ours += _kernel_wheels()
-    ours += [_slim(wheel, cache / "slim") for wheel in _widget_wheels(root, cache)]
+    ours += [_slim(wheel, cache / "slim") for wheel in _widget_wheels(course.folder, cache)]
     entries = {_plain(name): entry for name, entry in known["packages"].items()}
     if wheels is None:
         packages = {name: _elsewhere(entry) for name, entry in entries.items()}
         inside = ours
     else:
         inside = [*ours, *_compiled_and_pure(entries, wheels, cache)]
-        inside = compiled(inside, runtime, cache / "bytecode", keep=(COURSE,))
+        inside = compiled(inside, runtime, cache / "bytecode", keep=(MACHINE, name))
         packages = {}
     packages |= {_name(wheel): _entry(wheel, entries) for wheel in inside}
-    _add_needs(packages, root)
+    _add_needs(packages, name)
     lock = known | {"packages": dict(sorted(packages.items()))}
     place = SITE_PACKAGES.format(".".join(known["info"]["python"].split(".")[:2]))
     return Shelf(
@@ -106,6 +110,7 @@ def gather(root: Path, cache: Path, wheels: Path | None) -> Shelf:
         lock=lock,
         runtime=runtime if wheels else None,
         font_folder=f"{place}/course_fonts",
+        course=name,
     )
 
 
@@ -128,7 +133,7 @@ def loads(shelf: Shelf) -> list[tuple[str, int]]:
     files = [runtime_address(shelf).replace("pyodide.mjs", name) for name in LARGE]
     sizes = [(shelf.runtime / name).stat().st_size if shelf.runtime else 0 for name in LARGE]
     listed = shelf.lock["packages"]
-    for name in sorted(closure(listed, [*KERNEL, COURSE])):
+    for name in sorted(closure(listed, [*KERNEL, shelf.course])):
         wheel = shelf.wheels.get(listed[name]["file_name"])
         files.append(f"static/packages/{wheel.name}" if wheel else listed[name]["file_name"])
         sizes.append(wheel.stat().st_size if wheel else 0)
@@ -281,17 +286,24 @@ def _browser_python() -> str:
 # -- our own wheels -------------------------------------------------------------------------------
 
 
-def _course_wheel(root: Path, cache: Path) -> Path:
-    """What students import, as the project's file says, without what a browser cannot run."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    files = {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for package in packages
-        for path in sorted((root / package).rglob("*"))
+def _machine_wheel(cache: Path) -> Path:
+    """The machine that checks answers, as it is installed here."""
+    folder = Path(str(selfcheck.__file__)).parent
+    return _write_wheel(cache, MACHINE, selfcheck.__version__, _files_of(folder))
+
+
+def _course_wheel(course: Course, cache: Path) -> Path:
+    """What the notebooks of the course import."""
+    files = _files_of(course.package_folder)
+    return _write_wheel(cache, _plain(course.package), selfcheck.__version__, files)
+
+
+def _files_of(package: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(package.parent).as_posix(): path.read_bytes()
+        for path in sorted(package.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    return _write_wheel(cache, project["project"]["name"], project["project"]["version"], files)
 
 
 def _font_wheel(cache: Path, version: str) -> Path:
@@ -377,11 +389,11 @@ def _entry(wheel: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _add_needs(packages: dict[str, dict[str, Any]], root: Path) -> None:
-    """What the course needs of what is there, and fonts for matplotlib; unknown names are left."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needs = [_plain(Requirement(text).name) for text in project["dependencies"]]
-    packages[COURSE]["depends"] = needs
+def _add_needs(packages: dict[str, dict[str, Any]], course: str) -> None:
+    """What the machine needs of what is there, and fonts for matplotlib; unknown names are left."""
+    wanted = [text for text in metadata.requires(MACHINE) or [] if "tests" not in text]
+    packages[MACHINE]["depends"] = [_plain(Requirement(text).name) for text in wanted]
+    packages[course]["depends"] = [MACHINE]
     packages["matplotlib"] = {**packages["matplotlib"]}
     packages["matplotlib"]["depends"] = [*packages["matplotlib"]["depends"], FONTS]
     for entry in packages.values():

@@ -13,7 +13,8 @@ const python = await loadPyodide({
   indexURL: runtime, lockFileURL: runtime + "pyodide-lock.json", packageBaseUrl: runtime,
   env: {MPLCONFIGDIR: fonts, MPLBACKEND: "agg"},
 });
-await python.loadPackage(["course-utils"], {messageCallback: quiet});
+const course = fs.readFileSync(path.join(folder, "course.txt"), "utf-8").trim();
+await python.loadPackage([course], {messageCallback: quiet});
 for (const kind of fs.readdirSync(path.join(folder, "notebooks"))) {
   python.FS.mkdirTree(`/notebooks/${kind}`);
   for (const name of fs.readdirSync(path.join(folder, "notebooks", kind))) {
@@ -21,7 +22,7 @@ for (const kind of fs.readdirSync(path.join(folder, "notebooks"))) {
   }
 }
 python.FS.writeFile("/in_browser.py", fs.readFileSync(path.join(folder, "in_browser.py")));
-python.globals.set("ARGUMENTS", python.toPy([every, ...words]));
+python.globals.set("ARGUMENTS", python.toPy([course.replaceAll("-", "_"), every, ...words]));
 await python.runPythonAsync(`
 import sys
 sys.argv = ["/in_browser.py", "/notebooks", *ARGUMENTS]

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from selfcheck.course import course_root
+from selfcheck.course import course_in, course_root
 from selfcheck.files import CourseError
 
 from .packages import LOCK, gather
@@ -56,13 +56,15 @@ def _tell(root: Path, options: argparse.Namespace) -> int:
 
 def lay_out(root: Path, folder: Path, wheels: Path, kinds: Sequence[str] = KINDS) -> Path:
     """The runtime with its packages, notebooks of these kinds, and the script that runs them."""
-    shelf = gather(root, root / "build" / "site-packages", wheels)
+    course = course_in(root)
+    shelf = gather(course, root / "build" / "site-packages", wheels)
     assert shelf.runtime is not None  # wheels are given
     runtime = folder / "pyodide"
     runtime.mkdir(parents=True, exist_ok=True)
     for path in [*shelf.runtime.iterdir(), *shelf.wheels.values()]:
         shutil.copyfile(path, runtime / path.name)
     (runtime / LOCK).write_text(json.dumps(shelf.lock), encoding="utf-8")
+    (folder / "course.txt").write_text(shelf.course, encoding="utf-8")
     (folder / "fonts.txt").write_text(shelf.font_folder, encoding="utf-8")
     shutil.copyfile(HERE / "in_browser.py", folder / "in_browser.py")
     for kind in kinds:
@@ -79,7 +81,9 @@ def differences(folder: Path, every: int, words: Sequence[str]) -> Iterator[str]
     there = _lines([node, str(HERE / "proof.mjs"), str(folder), *options])
     script, empty = str(folder / "in_browser.py"), folder / "none"
     empty.mkdir(exist_ok=True)
-    here = {told["what"]: told for told in _lines([sys.executable, script, str(empty), *options])}
+    package = (folder / "course.txt").read_text(encoding="utf-8").strip().replace("-", "_")
+    command = [sys.executable, script, str(empty), package, *options]
+    here = {told["what"]: told for told in _lines(command)}
     for told in there:
         if "said" in told:
             yield f"{told['what']}: {len(told['said'])}"

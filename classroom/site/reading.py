@@ -141,20 +141,3 @@ def with_live_explorers(deck: str, up: str) -> str:
     ours = f'<link rel="stylesheet" href="{up}static/live.css">'
     ours += f'<script type="module" src="{up}static/live.js"></script>'
     return deck.replace("</head>", f"{ours}</head>", 1)
-
-
-def with_shared(html: str, parts: Mapping[str, str], up: str) -> str:
-    """A deck whose large parts lie on the site once: `parts` says which text is in which file."""
-    for text, place in parts.items():
-        start = html.find(f">{text}</")
-        if start < 0:
-            continue
-        opening = html.rfind("<", 0, start)
-        end = html.index(">", start + len(text) + 2) + 1
-        kind, _, attributes = html[opening + 1 : start].partition(" ")
-        if kind == "style":
-            tag = f'<link {attributes} rel="stylesheet" href="{up}{place}">'
-        else:
-            tag = f'<script {attributes} src="{up}{place}"></script>'
-        html = html[:opening] + tag + html[end:]
-    return html

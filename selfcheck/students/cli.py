@@ -106,7 +106,7 @@ def _trust(root: Path) -> None:
 def _lab_options(course: Course) -> list[str]:
     options = [
         f"--ServerApp.root_dir={course.folder}",
-        f"--LabApp.default_url=/lab/tree/notebooks/{course.start}",
+        f"--LabApp.default_url=/lab/tree/notebooks/{course.start}.ipynb",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--ServerApp.answer_yes=True",

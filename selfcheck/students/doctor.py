@@ -65,7 +65,8 @@ def requirements() -> list[str]:
         wanted = metadata.requires(MACHINE) or []
     except metadata.PackageNotFoundError:
         return [MACHINE]
-    return [requirement.partition(";")[0].strip() for requirement in wanted]
+    needed = (requirement.partition(";") for requirement in wanted if "tests" not in requirement)
+    return [requirement.strip() for requirement, _, _ in needed]
 
 
 def package(requirement: str) -> Finding:

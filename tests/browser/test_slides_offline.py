@@ -15,6 +15,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from classroom import frames, printing, screening, selection, slides
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text, read
+from classroom.offline import sound
 from classroom.outline import has_marks, outline
 from classroom.slides import DECK_LIMIT, write_decks
 from tests.browser.test_pages_accessible import violations
@@ -57,15 +58,20 @@ PICTURES = """all => all.filter(i => !i.closest("[hidden]")).map(i => {
 })"""
 
 
+def read_all(*paths):
+    """Lectures as decks are made from them."""
+    return {path: sound(path, "a deck") for path in paths}
+
+
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
     """Every deck of the course; one has the frames of its explorers, the others stand-ins."""
     folder = tmp_path_factory.mktemp("slides")
     others = [path for stem, path in LECTURES.items() if stem != MOMENTUM]
-    made = list(write_decks([LECTURES[MOMENTUM]], folder, ROOT / "build" / "frames"))
+    made = list(write_decks(read_all(LECTURES[MOMENTUM]), folder, ROOT / "build" / "frames"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slides, "_bake", stand_ins)
-        made += write_decks(others, folder, folder / "frames")
+        made += write_decks(read_all(*others), folder, folder / "frames")
     return {deck.target.stem: deck.target for deck in made}
 
 
@@ -303,7 +309,7 @@ def test_no_line_breaks_between_a_formula_and_its_punctuation(view, tmp_path):
     cell = new_markdown_cell(words, id="one", metadata={"slideshow": {"slide_type": "slide"}})
     path = tmp_path / "07_small.ipynb"
     path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
-    (deck,) = write_decks([path], tmp_path, tmp_path / "frames")
+    (deck,) = write_decks(read_all(path), tmp_path, tmp_path / "frames")
     show(view, deck.target)
     kept = view.locator(".together")
     held = kept.evaluate_all(
@@ -319,7 +325,7 @@ def test_contact_sheets_show_every_slide(browser, tmp_path):
     cell = new_markdown_cell("# One", id="one", metadata={"slideshow": {"slide_type": "slide"}})
     path = tmp_path / "07_small.ipynb"
     path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
-    (deck,) = write_decks([path], tmp_path, tmp_path / "frames")
+    (deck,) = write_decks(read_all(path), tmp_path, tmp_path / "frames")
     assert [sheet.name for sheet in screening.shoot(browser, deck.target, tmp_path)] == [
         "07_small-01-01.png"
     ]

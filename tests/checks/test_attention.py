@@ -11,7 +11,8 @@ import sympy
 from course_utils.checks import attention as check
 from selfcheck.answers import ____
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form, students_own, with_seeds
+from selfcheck.testing import passes_in_every_form, with_seeds
+from tests.checks.forms import students_own
 
 package = students_own("attention")
 

@@ -16,7 +16,7 @@ from course_utils.attention import attention_weights, elu_plus_one, softmax
 from course_utils.checks import capstone as check
 from course_utils.transformer import as_text, from_text, normed, training_and_held_out
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form
+from selfcheck.testing import passes_in_every_form
 
 m, h, L, t = sympy.symbols("m h L t", positive=True, integer=True)
 SOLUTION = Path(__file__).parents[2] / "solutions" / "12_capstone.ipynb"

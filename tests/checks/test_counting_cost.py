@@ -8,7 +8,7 @@ from course_utils.checks import counting_cost as check
 from course_utils.variants import counting_cost
 from selfcheck.answers import ____
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form
+from selfcheck.testing import passes_in_every_form
 
 SYMBOLS = sympy.symbols("l d_in d_att d_out N D M H G w", positive=True, integer=True)
 l, d_in, d_att, d_out, N, D, M, H, G, w = SYMBOLS  # noqa: E741

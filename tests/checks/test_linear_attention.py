@@ -12,7 +12,8 @@ import sympy
 from course_utils.checks import linear_attention as check
 from course_utils.variants import linear_attention
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form, students_own, with_seeds
+from selfcheck.testing import passes_in_every_form, with_seeds
+from tests.checks.forms import students_own
 
 attention = students_own("attention")
 

@@ -12,7 +12,7 @@ from course_utils.checks import lookup as check
 from course_utils.variants import lookup
 from selfcheck.answers import ____
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form
+from selfcheck.testing import passes_in_every_form
 
 ell, M, Delta, epsilon = sympy.symbols("l M Delta epsilon", positive=True)
 

@@ -11,7 +11,7 @@ import sympy
 from course_utils import variants
 from course_utils.checks import momentum as check
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form
+from selfcheck.testing import passes_in_every_form
 
 beta, delta, mu, step, g = sympy.symbols("beta delta mu step g")
 t = sympy.symbols("t", positive=True, integer=True)

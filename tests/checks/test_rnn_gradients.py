@@ -15,7 +15,8 @@ from course_utils import rnn
 from course_utils.checks import rnn_gradients as check
 from selfcheck.answers import ____
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form, students_own, with_seeds
+from selfcheck.testing import passes_in_every_form, with_seeds
+from tests.checks.forms import students_own
 
 own = students_own("rnn")
 

@@ -15,7 +15,8 @@ from course_utils.attention import softmax
 from course_utils.checks import transformers_are_rnns as check
 from course_utils.variants import transformers_are_rnns
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form, students_own, with_seeds
+from selfcheck.testing import passes_in_every_form, with_seeds
+from tests.checks.forms import students_own
 
 course = students_own("attention")
 LinearAttentionState = course.LinearAttentionState

@@ -13,7 +13,8 @@ from course_utils.checks import transport as check
 from course_utils.variants import transport
 from selfcheck.answers import ____
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form, students_own
+from selfcheck.testing import passes_in_every_form
+from tests.checks.forms import students_own
 
 course = students_own("transport")
 

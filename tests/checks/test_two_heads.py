@@ -14,7 +14,7 @@ from course_utils.checks import two_heads as check
 from course_utils.variants import columns_behind, two_heads
 from selfcheck.answers import ____
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form
+from selfcheck.testing import passes_in_every_form
 
 STUDENTS = [0, 1, 2, 3, 11, "ada@example.org", "S0123456"]
 each_student = pytest.mark.parametrize("student", STUDENTS)

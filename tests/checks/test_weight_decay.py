@@ -13,7 +13,8 @@ import sympy
 from course_utils import variants
 from course_utils.checks import weight_decay as check
 from selfcheck.exercises import Outcome
-from tests.checks.forms import passes_in_every_form, students_own, with_seeds
+from selfcheck.testing import passes_in_every_form, with_seeds
+from tests.checks.forms import students_own
 
 lamda, eta = sympy.symbols("lamda eta", positive=True)
 s_1, s_2 = sympy.symbols("s_1 s_2", positive=True)

@@ -13,8 +13,9 @@ from PIL import Image, ImageChops
 
 from classroom.notebooks import read
 from classroom.site import drawing, lite, packages, proof, require_base
-from classroom.site.reading import with_live_explorers, with_shared
+from classroom.site.reading import with_live_explorers
 from course_utils.units import UNITS
+from selfcheck.course import course_in
 from selfcheck.files import CourseError
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ WHEELS = os.environ.get(proof.WHEELS)
 
 @pytest.fixture(scope="module")
 def shelf():
-    return packages.gather(ROOT, CACHE, None)
+    return packages.gather(course_in(ROOT), CACHE, None)
 
 
 # -- what the browser loads -----------------------------------------------------------------------
@@ -82,7 +83,7 @@ def test_matplotlib_finds_its_list_of_fonts(shelf):
 
 def test_a_folder_without_wheels_gets_a_sentence(tmp_path):
     with pytest.raises(CourseError, match="no wheels in"):
-        packages.gather(ROOT, CACHE, tmp_path)
+        packages.gather(course_in(ROOT), CACHE, tmp_path)
 
 
 def test_tests_that_a_wheel_brings_are_left_out(tmp_path):
@@ -159,15 +160,6 @@ def test_files_of_an_older_build_go_and_unchanged_ones_stay(tmp_path):
     wanted.sweep()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new.html", "same.html"]
     assert (tmp_path / "same.html").stat().st_mtime_ns == before
-
-
-def test_large_parts_of_a_deck_lie_on_the_site_once():
-    deck = '<head><script id="mathjax">let a = 1;</script><style id="r">b {}</style></head>'
-    parts = {"let a = 1;": "static/a.js", "b {}": "static/b.css"}
-    assert with_shared(deck, parts, "../") == (
-        '<head><script id="mathjax" src="../static/a.js"></script>'
-        '<link id="r" rel="stylesheet" href="../static/b.css"></head>'
-    )
 
 
 def test_the_map_has_a_link_for_every_unit_and_an_arrow_for_every_need():

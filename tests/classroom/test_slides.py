@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 
 from classroom import selection, slides
 from classroom.notebooks import as_text, read
+from classroom.offline import sound
 from classroom.outline import has_marks, outline, table
 from classroom.slides import write_decks
 from course_utils.units import UNITS
@@ -56,6 +57,11 @@ def save(folder, *cells, name="01_a.ipynb"):
     return folder / name
 
 
+def read_all(*paths):
+    """Lectures as decks are made from them."""
+    return {path: sound(path, "a deck") for path in paths}
+
+
 @pytest.fixture
 def deck(tmp_path, monkeypatch):
     """The deck of a notebook of these cells under a title, without its engines."""
@@ -64,7 +70,7 @@ def deck(tmp_path, monkeypatch):
 
     def built(*cells, about=""):
         path = save(tmp_path, *notebook(*cells).cells)
-        (made,) = write_decks([path], tmp_path / "out", tmp_path / "frames", about)
+        (made,) = write_decks(read_all(path), tmp_path / "out", tmp_path / "frames", about)
         return BeautifulSoup(made.target.read_text(encoding="utf-8"), "html.parser")
 
     return built
@@ -183,7 +189,7 @@ FAILED = v4.new_output("error", ename="KeyError", evalue="x", traceback=[])
 def test_what_makes_no_deck_is_refused_and_nothing_is_written(tmp_path, cells, sentence):
     bad, out = save(tmp_path, *cells), tmp_path / "out"
     with pytest.raises(CourseError, match=sentence):
-        list(write_decks([bad], out, tmp_path / "frames"))
+        list(write_decks(read_all(bad), out, tmp_path / "frames"))
     assert not out.exists()
 
 
@@ -191,7 +197,7 @@ def test_when_one_of_many_was_not_run_none_is_written(tmp_path):
     good = save(tmp_path, text("# A", "slide"))
     bad = save(tmp_path, text("# B", "slide"), code(count=None), name="02_b.ipynb")
     with pytest.raises(CourseError, match=r"02_b\.ipynb cannot become a deck"):
-        list(write_decks([good, bad], tmp_path / "out", tmp_path / "frames"))
+        list(write_decks(read_all(good, bad), tmp_path / "out", tmp_path / "frames"))
     assert not (tmp_path / "out").exists()
 
 
@@ -328,7 +334,7 @@ def test_a_deck_is_built_again_only_when_something_changed(tmp_path):
     path, out = save(tmp_path, text("# A", "slide")), tmp_path / "out"
 
     def build():
-        (made,) = write_decks([path], out, tmp_path / "frames")
+        (made,) = write_decks(read_all(path), out, tmp_path / "frames")
         return made
 
     first, second = build(), build()
@@ -369,3 +375,14 @@ def test_its_marks_make_a_lecture(path):
     with_notes = sum(bool(slide.notes) for slide in found)
     assert with_notes >= len(found) / 2, "notes say what to say and what to ask"
     assert 0.7 * minutes <= sum(slide.minutes for slide in found) <= 1.3 * minutes
+
+
+def test_where_the_engines_are_shared_a_deck_links_to_them(tmp_path):
+    path = save(tmp_path, text("# A", "slide"))
+    options = {"shared": "../static/"}
+    (made,) = write_decks(read_all(path), tmp_path / "out", tmp_path / "frames", **options)
+    deck = BeautifulSoup(made.target.read_text(encoding="utf-8"), "html.parser")
+    assert deck.select_one("link[rel=stylesheet]")["href"] == "../static/reveal.css"
+    scripts = [script["src"] for script in deck.select("script[src]")]
+    assert scripts == ["../static/mathjax.js", "../static/reveal.js", "../static/notes.js"]
+    assert made.target.stat().st_size < 100_000

@@ -3,7 +3,7 @@
 let python = null, run = 0, line = Promise.resolve();
 const steps = {};
 
-async function start({pyodide, lock, fonts, script}, tell) {
+async function start({pyodide, lock, fonts, script, course}, tell) {
   const {loadPyodide} = await import(pyodide);
   tell({step: "Python"});
   const loaded = await loadPyodide({
@@ -11,7 +11,7 @@ async function start({pyodide, lock, fonts, script}, tell) {
     indexURL: pyodide.slice(0, pyodide.lastIndexOf("/") + 1), packageBaseUrl: lock.slice(0, lock.lastIndexOf("/") + 1),
   });
   tell({step: "packages"});
-  await loaded.loadPackage(["course-utils"], {messageCallback: () => {}});
+  await loaded.loadPackage([course], {messageCallback: () => {}});
   await loaded.runPythonAsync(await (await fetch(script)).text());
   python = loaded;
 }

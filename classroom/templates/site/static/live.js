@@ -41,7 +41,7 @@ async function started() {
   worker.onerror = event => explorers.forEach(heard => heard.failed(event.message ?? "the worker could not start"));
   const config = {
     pyodide: new URL(facts.pyodide, address("lite/")).href, lock: new URL(facts.lock, address("lite/")).href,
-    fonts: facts.fonts, script: address("static/live.py"),
+    fonts: facts.fonts, course: facts.package, script: address("static/live.py"),
   };
   const cells = notebook.cells.filter(cell => cell.cell_type === "code").map(({id, source}) => ({id, source}));
   return {facts, port, config, cells};

@@ -1,0 +1,46 @@
+"""For tests of checks: right answers in several forms, and verdicts with several seeds. For pytest.
+
+    RIGHT = {"bias": [("1 - beta**t",), ("-(beta**t - 1)",)]}
+    test_right_answers_pass_in_every_form = passes_in_every_form(check, RIGHT)
+
+`course audit` takes the right answers that it changes from `RIGHT` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from .exercises import Exercise
+from .feedback import Outcome
+
+
+def passes_in_every_form(
+    check: ModuleType, right: Mapping[str, Sequence[tuple[Any, ...]]]
+) -> Callable[..., None]:
+    """A test that each of these answers, by exercise, is right and earns all points."""
+    import pytest
+
+    forms = [(name, answers) for name, every in right.items() for answers in every]
+
+    def test(name: str, answers: tuple[Any, ...]) -> None:
+        feedback = getattr(check, name)(*answers)
+        assert feedback.outcome is Outcome.RIGHT, feedback
+        assert feedback.earned == feedback.points
+
+    parametrized: Callable[..., None] = pytest.mark.parametrize(("name", "answers"), forms)(test)
+    return parametrized
+
+
+def with_seeds(
+    exercise: Exercise, answers: tuple[Any, ...], seeds: int = 12
+) -> list[tuple[Any, ...]]:
+    """The points and the names of mistakes that an answer gets, with seeds from 1 on."""
+    found: list[tuple[Any, ...]] = []
+    for seed in range(1, seeds + 1):
+        exercise.seed = seed
+        feedback = exercise(*answers)
+        found.append((feedback.earned, *(mistake.name for mistake in feedback.mistakes)))
+    exercise.seed = None
+    return found
