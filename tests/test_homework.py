@@ -1,4 +1,4 @@
-"""The table of the homework in CONTRIBUTING.md: every item has its section and its exercises."""
+"""The table of the homework in docs/homework.md: every item has its section and its exercises."""
 
 import re
 from functools import cache
@@ -12,7 +12,7 @@ from course_utils.units import UNITS
 ROOT = Path(__file__).parents[1]
 ITEM = re.compile(r"^\| (\[00\d\] [^|]+) \| (\d\d) · ([^|]+) \| ([\d., ]+) \|$", re.MULTILINE)
 ROW = re.compile(r"^\| \[00\d\].*$", re.MULTILINE)
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "homework.md").read_text(encoding="utf-8")
 ITEMS = ITEM.findall(GUIDE)
 
 

@@ -29,7 +29,7 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 def pages_of(root):
     """All that has links: the notebooks and the pages beside them."""
     notebooks = [path for folder in FOLDERS for path in sorted((root / folder).glob("*.ipynb"))]
-    return [*sorted(root.glob("*.md")), *notebooks]
+    return [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md")), *notebooks]
 
 
 PAGES = pages_of(ROOT)

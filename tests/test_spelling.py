@@ -11,7 +11,8 @@ from spellchecker import SpellChecker
 
 ROOT = Path(__file__).parents[1]
 WORD_LIST = Path(__file__).with_name("words.txt")
-PAGES = sorted(ROOT.glob("*.md"))
+MEASURED = ROOT / "docs" / "benchmarks.md"  # written by a program, with names of machines
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {MEASURED})
 NOTEBOOKS = sorted(p for room in ("notebooks", "solutions") for p in (ROOT / room).glob("*.ipynb"))
 CHECKS = sorted((ROOT / "course_utils" / "checks").glob("*.py"))
 
@@ -62,7 +63,7 @@ def sentences(source: str) -> Iterator[str]:
 def passages() -> Iterator[tuple[str, str]]:
     """Every passage of prose with the place where it stands."""
     for path in PAGES:
-        yield path.name, path.read_text(encoding="utf-8")
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     for path in CHECKS:
         for text in sentences(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), text

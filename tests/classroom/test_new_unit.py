@@ -16,14 +16,14 @@ from selfcheck.files import CourseError
 ROOT = Path(__file__).parents[2]
 WALK = re.search(
     r"^## A new unit\n.*?^```\n(.*?)^```",
-    (ROOT / "CONTRIBUTING.md").read_text("utf-8"),
+    (ROOT / "docs" / "authors.md").read_text("utf-8"),
     re.M | re.S,
 )[1]
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A copy of the course with a unit that was made and graded as CONTRIBUTING.md says."""
+    """A copy of the course with a unit that was made and graded as docs/authors.md says."""
     root = tmp_path_factory.mktemp("walk") / "course"
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
