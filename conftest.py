@@ -31,6 +31,7 @@ SLOW = [
     "tests/classroom/grading/test_class_of_1000.py",
     "tests/classroom/test_nbgrader.py",
     "tests/classroom/test_new_unit.py",
+    "tests/classroom/test_another_course.py",
     "tests/classroom/grading/test_hostile.py",
     "tests/classroom/grading/test_no_fault_of_ours.py",
     "tests/classroom/test_site.py",  # after the other one has compiled the packages for both
@@ -48,7 +49,7 @@ SLOW = [
     "tests/classroom/test_notebooks.py",
     "tests/classroom/test_pages.py",
     "tests/test_committed_notebooks.py",
-    "tests/test_cells.py",
+    "tests/test_notebook_cells.py",
     "tests/classroom/test_own_sheets.py",
     "tests/checks/test_every_exercise.py",
     "tests/test_explore.py",
@@ -60,13 +61,17 @@ SLOW = [
     "tests/classroom/test_frames.py",
     "tests/classroom/test_handouts.py",
     "tests/classroom/grading/test_class_report.py",
-    "tests/test_spared.py",
+    "tests/test_reserved.py",
     "tests/test_narrow_integers.py",
     "tests/test_bootstrap.py",
     "notebooks/",
     "solutions/",
     "exercises/",
 ]
+
+
+MISSING = [place for place in SLOW if not (ROOT / place).exists()]
+assert not MISSING, f"conftest.py lists what is not there: {MISSING}"
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -272,7 +272,7 @@ def _right_forms(root: Path, stem: str) -> dict[str, list[Form]]:
 def _tests_of(root: Path, stem: str) -> ModuleType:
     """The tests of a unit's checks: tests/checks/test_momentum.py of 02_momentum."""
     path = root / "tests" / "checks" / f"test_{stem.partition('_')[2]}.py"
-    course_in(root).importable()
+    course_in(root).enter()
     spec = importlib.util.spec_from_file_location(f"{TESTS}{path.stem}", path)
     if not path.exists() or spec is None or spec.loader is None:
         raise CourseError(f"{path} is missing: the audit takes right answers from its RIGHT.")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from selfcheck.course import course_root, current
+from selfcheck.course import Course, course_root, current
 from selfcheck.files import CourseError, write_whole
 
 from .extras import need
@@ -20,6 +20,11 @@ from .extras import need
 def add_commands(commands: Any) -> None:
     """Add all commands for instructors to argparse's subparsers."""
     students = set(commands.choices)
+    init = commands.add_parser("init", help="begin a new course in a folder of its own")
+    init.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
+    init.add_argument("title", help="of the course, in quotation marks")
+    init.set_defaults(run=_init)
+
     new = commands.add_parser("new", help="make a unit that works at once, to be filled by you")
     new.add_argument("number", help="such as 12")
     new.add_argument("name", help="such as diffusion: its files are 12_diffusion.ipynb")
@@ -222,18 +227,31 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _init(options: argparse.Namespace) -> int:
+    from .new import FIRST_UNIT, new_course
+
+    course = new_course(options.folder, options.title)
+    code = _make_unit(course, *FIRST_UNIT)
+    if not code:
+        print(f"There is a course in {options.folder}. Go there, and try `make lab`.")
+    return code
+
+
 def _new(options: argparse.Namespace) -> int:
+    return _make_unit(current(), options.number, options.name, options.title)
+
+
+def _make_unit(course: Course, number: str, name: str, title: str) -> int:
+    """Write the files of a unit, then execute, link and release in processes that see them."""
     from .new import new_unit
 
-    root = course_root()
-    paths = new_unit(root, options.number, options.name, options.title)
-    _tell_changes(paths, root)
-    # In a process of its own, which reads the table of units with its new row.
-    course = [sys.executable, "-m", "selfcheck"]
+    paths = new_unit(course.folder, number, name, title)
+    _tell_changes(paths, course.folder)
     notebooks = [str(path) for path in paths if path.suffix == ".ipynb"]
-    start = str(root / "notebooks" / f"{current().start}.ipynb")
+    start = str(course.folder / "notebooks" / f"{course.start}.ipynb")
     for arguments in (["links"], ["execute", *notebooks, start], ["release"]):
-        if code := subprocess.run([*course, *arguments], cwd=root).returncode:
+        command = [sys.executable, "-m", "selfcheck", *arguments]
+        if code := subprocess.run(command, cwd=course.folder).returncode:
             return code
     return 0
 

@@ -30,26 +30,27 @@ IN_ALL = re.compile(rf"^\*\d+ points?{BEYOND}, about [^.]*(?=\.)", re.MULTILINE)
 ABOUT_SHEET = re.compile(rf"^\*\d+ points?{BEYOND}, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
 MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
 LETTERS = re.compile(r"^\| letter \|.*(?:\n\|.*)*", re.MULTILINE)
-START = "00_start_here.ipynb"
 
 
 def outdated(root: Path, units: Sequence[Unit] | None = None) -> dict[Path, str]:
     """The files that do not say what the table says, each with the text to be saved."""
     fresh = {}
-    units = units_of(course_in(root)) if units is None else units
+    course = course_in(root)
+    units = units_of(course) if units is None else units
     for unit in units:
         for path, write in (
             (root / "notebooks" / f"{unit.stem}.ipynb", _lecture),
             (root / "solutions" / f"{unit.stem}.ipynb", _sheet),
         ):
             fresh[path] = as_text(write(read(path), unit, path))
-    start, readme = root / "notebooks" / START, root / "README.md"
+    start, readme = root / "notebooks" / f"{course.start}.ipynb", root / "README.md"
     notebook = read(start)
     _replace(notebook, MAP, _start_map(units), start)
-    table = letters.read_letters(start.parent)
-    _replace(notebook, LETTERS, letters.as_table(table), start)
+    if (start.parent / letters.FILE).exists():
+        table = letters.read_letters(start.parent)
+        _replace(notebook, LETTERS, letters.as_table(table), start)
     fresh[start] = as_text(notebook)
-    fresh[readme] = _replaced(_text(readme), MAP, _readme_map(units), readme)
+    fresh[readme] = _replaced(_text(readme), MAP, _readme_map(units, start.name), readme)
     return {path: text for path, text in fresh.items() if text != _text(path)}
 
 
@@ -116,14 +117,14 @@ def _text(path: Path) -> str:
 # -- maps -----------------------------------------------------------------------------------------
 
 
-def _readme_map(units: Sequence[Unit]) -> str:
+def _readme_map(units: Sequence[Unit], start: str) -> str:
     rows = [
         f"| {u.number} | [{u.title}](notebooks/{u.stem}.ipynb) "
         f"| [{_points(u)}](exercises/{u.stem}.ipynb) |"
         for u in units
     ]
     head = ["| unit | lecture | exercises |", "| --- | --- | --- |"]
-    return "\n".join([*head, f"| 00 | [Start here](notebooks/{START}) | |", *rows])
+    return "\n".join([*head, f"| 00 | [Start here](notebooks/{start}) | |", *rows])
 
 
 def _start_map(units: Sequence[Unit]) -> str:

@@ -34,7 +34,6 @@ from .solutions import Solution, read_solution, solution_paths
 KNOWN_TAGS = {INSTRUCTOR_ONLY, "nbval-ignore-output", "hide-input"}
 KEPT_METADATA = {"tags", "slideshow"}
 DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
-FOR_STUDENTS = Path(__file__).parent / "templates" / "bundle"  # a README and make targets of theirs
 GOES_ON = "raises-exception"
 TRANSFER, ESSENTIALS, BEYOND = "transfer", "essentials", "## Beyond the page"
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
@@ -171,15 +170,7 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
     folder.mkdir()
     course = course_in(root)
     for name in (FILE, course.package, *course.bundle):
-        source = root / name
-        if not source.exists():
-            raise CourseError(f"{source} is missing, and students need it.")
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=LEFT_OUT)
-        else:
-            shutil.copy(source, folder / name)
-    for page in FOR_STUDENTS.iterdir():
-        shutil.copy(page, folder / page.name)
+        _copy(root / name, folder / name if not name.endswith("/") else folder)
     for name, text in exercises.items():
         write_whole(folder / "exercises" / name, text)
     for lecture in sorted((root / "notebooks").glob("*.ipynb")):
@@ -190,6 +181,16 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
                 )
             write_whole(folder / "notebooks" / lecture.name, lecture.read_bytes())
     navigation.close(folder)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file or a folder to its place among what students get."""
+    if not source.exists():
+        raise CourseError(f"{source} is missing, and students need it.")
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=LEFT_OUT, dirs_exist_ok=True)
+    else:
+        shutil.copy(source, target)
 
 
 def _zip(folder: Path) -> bytes:

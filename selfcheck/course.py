@@ -60,10 +60,14 @@ class Course:
         """The check module of a unit, such as momentum."""
         return self.package_folder / "checks" / f"{unit}.py"
 
-    def importable(self) -> None:
-        """See to it that its package can be imported, also where it is not installed."""
-        if str(self.folder) not in sys.path:
-            sys.path.insert(0, str(self.folder))
+    def enter(self) -> None:
+        """See to it that its package can be imported here and by kernels, installed or not."""
+        folder = str(self.folder)
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+        if folder not in known:
+            os.environ["PYTHONPATH"] = os.pathsep.join([folder, *known])
 
 
 def current() -> Course:
@@ -98,9 +102,7 @@ def _read(path: Path, _: int) -> Course:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourseError(f"{path} cannot be read: {error}.") from None
-    course = _course(path, data)
-    course.importable()
-    return course
+    return _course(path, data)
 
 
 def _course(path: Path, data: dict[str, Any]) -> Course:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from .exercises import Exercise
+from .exercises import Exercise, Misconception
 from .feedback import Outcome
+from .units import units
 
 
 def passes_in_every_form(
@@ -44,3 +45,21 @@ def with_seeds(
         found.append((feedback.earned, *(mistake.name for mistake in feedback.mistakes)))
     exercise.seed = None
     return found
+
+
+def every_mistake_is_named() -> Callable[..., None]:
+    """A test for all units of the course we are in: each known mistake is wrong, and named."""
+    import pytest
+
+    known = [(e, m) for unit in units() for e in unit.exercises for m in e.misconceptions]
+    assert known, "This course knows no mistakes."
+    names = [f"{exercise.number} {mistake.name}" for exercise, mistake in known]
+
+    def test(exercise: Exercise, mistake: Misconception) -> None:
+        feedback = exercise(*mistake.example)
+        assert feedback.outcome is Outcome.WRONG, feedback
+        assert mistake.name in [named.name for named in feedback.mistakes], feedback
+
+    marked = pytest.mark.parametrize(("exercise", "mistake"), known, ids=names)
+    parametrized: Callable[..., None] = marked(test)
+    return parametrized

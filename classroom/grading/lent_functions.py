@@ -35,7 +35,7 @@ def place_of(function: Any) -> str:
         return ""
     name: str = function.__name__
     module = "numpy" if isinstance(function, np.ufunc) else function.__module__
-    ours = module == "numpy" or belongs(module)
+    ours = module.partition(".")[0] in ("numpy", "selfcheck") or belongs(module)
     found = getattr(sys.modules.get(module), name, None) if ours else None
     return f"{module}.{name}" if found is function else ""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import os
 import re
@@ -34,7 +35,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 import selfcheck
 from selfcheck.course import Course
-from selfcheck.files import CourseError
+from selfcheck.files import CourseError, write_whole
 from selfcheck.record import record
 
 from .bytecode import EPOCH, compiled
@@ -192,9 +193,12 @@ def _kernel_wheels() -> list[Path]:
 
 
 def _widget_wheels(root: Path, cache: Path) -> list[Path]:
-    """Widgets as the course's lock file has them, hashes and all."""
-    folder = cache / "widgets"
-    blocks = re.split(r"\n(?=\S)", (root / "requirements.lock").read_text(encoding="utf-8"))
+    """Widgets as the course's lock file has them, hashes and all; else as they are installed."""
+    folder, lock, options = cache / "widgets", root / "requirements.lock", ["--require-hashes"]
+    if lock.exists():
+        blocks = re.split(r"\n(?=\S)", lock.read_text(encoding="utf-8"))
+    else:
+        blocks, options = [f"{name}=={metadata.version(name)}" for name in WIDGETS], []
     wanted = "\n".join(block for block in blocks if block.split("==")[0] in WIDGETS)
     listed = folder / "wanted.txt"
     if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
@@ -202,7 +206,7 @@ def _widget_wheels(root: Path, cache: Path) -> list[Path]:
         folder.mkdir(parents=True)
         asked = folder / "asked.txt"
         asked.write_text(wanted, encoding="utf-8")
-        _pip_download(folder, "--require-hashes", "-r", str(asked))
+        _pip_download(folder, *options, "-r", str(asked))
         asked.rename(listed)  # only now: half a folder is fetched again
     return sorted(folder.glob("*.whl"))
 
@@ -351,10 +355,11 @@ def _write_wheel(cache: Path, name: str, version: str, files: Mapping[str, bytes
     lines = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in content.items()]
     content[record] = ("\n".join([*lines, f"{record},,"]) + "\n").encode()
     target = cache / "ours" / f"{stem}-py3-none-any.whl"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, data in content.items():
             wheel.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
+    write_whole(target, buffer.getvalue())  # another build may read it right now
     return target
 
 

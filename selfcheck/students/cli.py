@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     options.rest = rest
+    with suppress(CourseError):  # a command that needs a course says so itself
+        current().enter()
     try:
         return options.run(options)
     except CourseError as problem:
@@ -80,9 +82,6 @@ def _lab(options: argparse.Namespace) -> int:
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
     course = current()
     root = course.folder
-    os.environ["PYTHONPATH"] = os.pathsep.join(  # kernels import the course, installed or not
-        filter(None, [str(course.folder), os.environ.get("PYTHONPATH")])
-    )
     server = LabApp.initialize_server(argv=[*_lab_options(course), *options.rest])
     line = f"JupyterLab is running at {server.public_url}\nPress Ctrl-C to stop it."
     server.identity_provider.token_generated = False  # else it prints its own five lines

@@ -17,6 +17,7 @@ from classroom.notebooks import CELL_TIMEOUT, as_text, read
 from classroom.roles import Role, role
 from classroom.solutions import asked, read_solution
 from selfcheck.files import CourseError
+from tests.places import begin_course
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,8 +48,7 @@ def saved(source, text, name="cell-a", count=1):
 def table(tmp_path_factory):
     """A course with a sound lecture, one whose output is another now, and one that never ran."""
     course = tmp_path_factory.mktemp("course")
-    (course / "course_utils").mkdir()
-    (course / "bootstrap.py").touch()
+    begin_course(course)
     notebooks = {
         "notebooks/01_sound": [saved("1 + 1", "2"), saved("2 + 2", "4", "cell-b", 2)],
         "notebooks/02_changed": [saved("1 + 1", "3"), saved("1 / 0", "4", "cell-b", 2)],

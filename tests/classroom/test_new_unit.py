@@ -12,6 +12,7 @@ import pytest
 
 from classroom.new import new_unit
 from selfcheck.files import CourseError
+from tests.places import begin_course
 
 ROOT = Path(__file__).parents[2]
 WALK = re.search(
@@ -90,15 +91,18 @@ def test_maps_titles_and_neighbors_know_the_unit(course):
     ],
 )
 def test_a_bad_name_gets_a_sentence_and_writes_nothing(tmp_path, number, name, title, says):
-    (tmp_path / "course_utils").mkdir()
+    begin_course(tmp_path)
     shutil.copy(ROOT / "course_utils" / "units.toml", tmp_path / "course_utils")
     with pytest.raises(CourseError, match=says):
         new_unit(tmp_path, number, name, title)
-    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["units.toml"]
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == [
+        "course.toml",
+        "units.toml",
+    ]
 
 
 def test_what_is_there_is_not_overwritten(tmp_path):
-    (tmp_path / "course_utils").mkdir()
+    begin_course(tmp_path)
     shutil.copy(ROOT / "course_utils" / "units.toml", tmp_path / "course_utils")
     mine = tmp_path / "tests" / "checks" / "test_diffusion.py"
     mine.parent.mkdir(parents=True)

@@ -48,19 +48,19 @@ def test_what_lies_on_the_site_has_the_hash_of_its_file(shelf):
         assert on_site[name]["sha256"] == sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_courses_wheel_has_what_students_import_and_no_more(shelf):
-    (wheel,) = [path for name, path in shelf.wheels.items() if name.startswith("course_utils")]
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        assert archive.testzip() is None
-    assert "course_utils/checks/momentum.py" in names
-    assert "course_utils/units.toml" in names
-    assert "instruments/meter/__init__.py" in names
-    top = {name.split("/")[0] for name in names}
-    assert {name for name in top if not name.endswith(".dist-info")} == {
-        "course_utils",
-        "instruments",
+def test_two_wheels_have_what_students_import_and_no_more(shelf):
+    held = {
+        "course_utils": ["checks/momentum.py", "units.toml"],
+        "selfcheck": ["meter/__init__.py"],
     }
+    for package, wanted in held.items():
+        (wheel,) = [path for name, path in shelf.wheels.items() if name.startswith(package)]
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+            assert archive.testzip() is None
+        assert {f"{package}/{name}" for name in wanted} <= set(names)
+        top = {name.split("/")[0] for name in names}
+        assert {name for name in top if not name.endswith(".dist-info")} == {package}
 
 
 def test_the_same_files_make_the_same_wheel(tmp_path):

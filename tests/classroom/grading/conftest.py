@@ -1,22 +1,11 @@
-"""Fixtures for tests that run student code: `bubblewrap`, and `desk`, a judge at work."""
+"""A fixture for tests that run student code: `desk`, a judge at work."""
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from classroom.grading.judge_pool import Desk
-
-
-@pytest.fixture(scope="session")
-def bubblewrap() -> None:
-    """The sandbox. Without it: skipped on a laptop, failed in continuous integration."""
-    if shutil.which("bwrap") is None:
-        missing = "bubblewrap is missing: apt install bubblewrap"
-        if os.environ.get("CI"):
-            pytest.fail(missing)
-        pytest.skip(missing)
 
 
 @pytest.fixture(scope="module")

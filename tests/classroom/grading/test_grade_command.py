@@ -38,8 +38,8 @@ def test_the_command_itself_loads_none_of_the_large_packages_and_no_checks():
     code = "import sys, classroom.grading.terminal, classroom.grading.outputs; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert not large & set(loaded.split())
-    assert "course_utils.units" in loaded
-    assert "course_utils.checks" not in loaded
+    assert "selfcheck.units" in loaded
+    assert "course_utils" not in loaded
 
 
 def test_without_bubblewrap_nothing_runs_and_the_ways_out_are_told(

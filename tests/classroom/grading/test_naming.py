@@ -47,7 +47,7 @@ def story(tmp_path_factory, bubblewrap):
     root = tmp_path_factory.mktemp("course")
     no_caches = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "course_utils", root / "course_utils", ignore=no_caches)
-    shutil.copy(ROOT / "bootstrap.py", root)
+    shutil.copy(ROOT / "course.toml", root)
     (root / "solutions").mkdir()
     shutil.copy(ROOT / "solutions" / f"{UNIT}.ipynb", root / "solutions")
     for student, source in {**MEMBERS, **OTHERS, "gus": STATE}.items():

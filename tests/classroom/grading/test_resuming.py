@@ -65,7 +65,7 @@ class Course:
         self.root, self.submissions, self.grades = folder, folder / "class", folder / "grades"
         no_caches = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "course_utils", folder / "course_utils", ignore=no_caches)
-        shutil.copy(ROOT / "bootstrap.py", folder)
+        shutil.copy(ROOT / "course.toml", folder)
         (folder / "solutions").mkdir()
         for unit in (UNIT, OTHER):
             shutil.copy(ROOT / "solutions" / f"{unit}.ipynb", folder / "solutions")

@@ -122,7 +122,7 @@ export function carried(mine, sheet) {
   return {copy, taken};
 }
 
-// A name beside this one that is still free: 02_momentum, mine 1.ipynb.
+// A name beside this one that is still free: 01_unit, mine 1.ipynb.
 export async function nameBeside(store, path) {
   for (let number = 1; ; number += 1) {
     const name = path.replace(/\.ipynb$/, `, mine ${number}.ipynb`);
