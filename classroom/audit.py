@@ -28,10 +28,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from selfcheck.answers import Function
 from selfcheck.course import course_in
 from selfcheck.exercises import Exercise
 from selfcheck.files import CourseError, write_whole
+from selfcheck.kinds import Function
 from selfcheck.units import declared, find
 
 from .roles import Role, called_check, role

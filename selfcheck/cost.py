@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .answers import FunctionAnswer, OtherNumbers, Unreadable, real_array
+from .calls import FunctionAnswer
+from .compare import real_array
 from .exercises import Verdict, partly, right, wrong
 from .growth import BLOCKS, FAR, SIZES, growth
 from .meter import Made, Meter
+from .refusals import OtherNumbers, Unreadable
 
 MADE_EMPTY = frozenset(
     ["diag", "diagflat", "eye", "identity", "zeros", "ones", "empty", "full", "tri", "tril", "triu",

@@ -25,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from .answers import Blank, ____, copied, in_words, real_array
+from .blanks import Blank, ____
+from .compare import real_array
+from .display import in_words
 from .formula import FormulaError, sympy_kind, sympy_text
 from .function_with_slope import Activation
 
@@ -347,6 +349,15 @@ def crossed(value: Any) -> Any:
         raise
     except Exception as error:
         raise WireError(f"it cannot be looked into ({in_words(error)})") from None
+
+
+def copied(value: Any) -> Any:
+    """A copy; the thing itself where there can be none."""
+    with contextlib.suppress(Odd, WireError):
+        return plainly(value)
+    with contextlib.suppress(Exception):  # a generator, a module
+        return copy.deepcopy(value)
+    return value
 
 
 def returned(value: Any) -> Any:

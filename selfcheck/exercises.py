@@ -31,24 +31,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
 
-from .answers import (
-    Choice,
-    Function,
-    Kind,
-    NotAttempted,
-    NotFinite,
-    Unreadable,
-    ____,
-    has_blank,
-    in_words,
-    received,
-)
+from .blanks import ____, has_blank
 from .cards import AS_SAVED, Row, card, counted, one_line, points_table, total
+from .display import in_words
 from .feedback import Feedback, Named, Outcome
 from .files import CourseError
+from .kinds import Choice, Function, Kind, received
 from .notebook import into_the_notebook
 from .practice import Practice, another, can_be_practiced
 from .record import record
+from .refusals import NotAttempted, NotFinite, Unreadable
 from .reserved import all_checks, forbidding
 from .sampling import Compared, Drawn, new_seed, surveying, trial
 from .verdicts import (

@@ -43,8 +43,8 @@ __all__ = [
     "FUNCTIONS",
     "GREEK",
     "LETTERS",
-    "Formula",
     "FormulaError",
+    "ReadFormula",
     "canonical",
     "names_in",
     "pretty",
@@ -153,7 +153,7 @@ CONSTANTS = {"pi": np.pi, "E": np.e, "e": np.e, "oo": np.inf}
 
 
 @record()
-class Formula:
+class ReadFormula:
     """A formula that has been read: `text` for people, `tree` for evaluation."""
 
     text: str
@@ -204,10 +204,10 @@ def _terms(node: ast.expr) -> int:
 
 def read_formula(
     answer: Any, symbols: Iterable[str], functions: Iterable[str] = (), calculus: bool = False
-) -> Formula:
+) -> ReadFormula:
     """Read a number, text or SymPy expression in these symbols; FormulaError says what is wrong.
 
-    With `calculus`, integrals and derivatives too: for SymPy, not for `Formula.at`.
+    With `calculus`, integrals and derivatives too: for SymPy, not for `ReadFormula.at`.
     """
     return _read_text(_as_text(answer), tuple(symbols), tuple(functions), calculus)
 
@@ -215,7 +215,7 @@ def read_formula(
 @remembered()
 def _read_text(
     text: str, symbols: tuple[str, ...], functions: tuple[str, ...], calculus: bool
-) -> Formula:
+) -> ReadFormula:
     text = _right_hand_side(text, symbols)
     more = CALCULUS if calculus else ()
     vocabulary = vocabulary_of(symbols, functions, [*FUNCTIONS, *more], CONSTANTS)
@@ -232,7 +232,7 @@ def _read_text(
             f"the answer may use {allowed or 'numbers only'}."
         )
     _refuse_huge_numbers(tree, text)
-    return Formula(text, tree)
+    return ReadFormula(text, tree)
 
 
 def names_in(tree: ast.AST) -> set[str]:

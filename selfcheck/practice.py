@@ -12,8 +12,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from .answers import Student
 from .cards import card, in_html
+from .kinds import Student
 from .record import record
 
 if TYPE_CHECKING:

@@ -17,18 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from .answers import (
-    FunctionAnswer,
-    NotFinite,
-    Unreadable,
-    alike_where_finite,
-    close,
-    real_array,
-    show,
-    show_apart,
-)
+from .calls import FunctionAnswer
+from .compare import alike_where_finite, close, real_array
+from .display import show, show_apart
 from .feedback import Outcome
 from .record import record
+from .refusals import NotFinite, Unreadable
 from .sampling import Compared, current, refuting_seed, surveyed
 
 

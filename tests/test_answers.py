@@ -6,23 +6,11 @@ import numpy as np
 import pytest
 import sympy
 
-from selfcheck.answers import (
-    Array,
-    Choice,
-    Formula,
-    Function,
-    Lines,
-    NotAttempted,
-    Number,
-    Unreadable,
-    ____,
-    alike,
-    close,
-    has_blank,
-    show,
-    show_apart,
-    show_at,
-)
+from selfcheck.blanks import ____, has_blank
+from selfcheck.compare import alike, close
+from selfcheck.display import show, show_apart, show_at
+from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number
+from selfcheck.refusals import NotAttempted, Unreadable
 
 x = sympy.Symbol("x")
 

@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 
 from selfcheck import exercises as engine
-from selfcheck.answers import (
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    Number,
-    RealNumber,
-    ____,
-)
+from selfcheck.blanks import ____
+from selfcheck.calls import FunctionAnswer
 from selfcheck.exercises import exercise, partly, right, scoreboard, wrong
+from selfcheck.kinds import Formula, FormulaAnswer, Function, Number, RealNumber
 
 
 @pytest.fixture(autouse=True)

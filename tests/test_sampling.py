@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from selfcheck import exercises as engine
-from selfcheck.answers import Choice, Function, FunctionAnswer, RealNumber, ____
+from selfcheck.blanks import ____
+from selfcheck.calls import FunctionAnswer
 from selfcheck.exercises import (
     differs,
     exercise,
@@ -17,6 +18,7 @@ from selfcheck.exercises import (
     right,
     wrong,
 )
+from selfcheck.kinds import Choice, Function, RealNumber
 from selfcheck.sampling import (
     cases,
     magnitude,

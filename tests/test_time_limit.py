@@ -6,7 +6,8 @@ import io
 import pytest
 
 from selfcheck import time_limit
-from selfcheck.answers import FunctionAnswer, Unreadable
+from selfcheck.calls import FunctionAnswer
+from selfcheck.refusals import Unreadable
 from selfcheck.time_limit import Cut
 
 

@@ -23,19 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.answers import (
-    Choice,
-    Formula,
-    FormulaAnswer,
-    Function,
-    Lines,
-    Steps,
-    Student,
-    line_at,
-    real_array,
-)
+from selfcheck.calls import line_at
 from selfcheck.cards import one_line
+from selfcheck.compare import real_array
 from selfcheck.exercises import Exercise, Feedback, Missing, Outcome
+from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, Lines, Steps, Student
 from selfcheck.record import record
 from selfcheck.sampling import Compared
 

@@ -18,7 +18,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from selfcheck.answers import FLOOR, TOLERANCE
+from selfcheck.compare import FLOOR, TOLERANCE
 from selfcheck.exercises import Exercise
 from selfcheck.record import record
 from selfcheck.units import declared

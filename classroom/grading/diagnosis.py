@@ -13,9 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from selfcheck.answers import Formula, close
+from selfcheck.compare import close
 from selfcheck.exercises import Exercise
 from selfcheck.formula import pretty
+from selfcheck.kinds import Formula
 
 from .behavior import Item, Reference, Signature
 

@@ -15,10 +15,10 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from selfcheck.answers import Function, Steps
 from selfcheck.course import current
 from selfcheck.exercises import Exercise
 from selfcheck.files import write_whole
+from selfcheck.kinds import Function, Steps
 from selfcheck.record import record
 from selfcheck.units import declared
 

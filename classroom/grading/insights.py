@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import Student
 from selfcheck.exercises import Exercise
+from selfcheck.kinds import Student
 from selfcheck.record import record
 from selfcheck.units import declared
 

@@ -31,13 +31,14 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from selfcheck.answers import NotAttempted, Student, Unreadable
 from selfcheck.cache import remembering
 from selfcheck.course import current
 from selfcheck.encoding import WireError
 from selfcheck.exercises import Exercise, Feedback, Outcome
 from selfcheck.files import CourseError
 from selfcheck.ids import student_id
+from selfcheck.kinds import Student
+from selfcheck.refusals import NotAttempted, Unreadable
 from selfcheck.sampling import LARGEST_SEED
 from selfcheck.units import declared
 
@@ -618,7 +619,7 @@ def seed_of(seed: str, exercise: str) -> int:
 
 
 def _shown(answer: Any) -> str:
-    from selfcheck.answers import show
+    from selfcheck.display import show
 
     return answer[:500] if isinstance(answer, str) else show(answer, digits=6)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.answers import NotAttempted, in_a_row_here
+from selfcheck.calls import in_a_row_here
 from selfcheck.encoding import (
     DEEPEST,
     MOST_BYTES,
@@ -34,6 +34,7 @@ from selfcheck.encoding import (
     WireError,
     word,
 )
+from selfcheck.refusals import NotAttempted
 from selfcheck.reserved import Spared
 
 from .lent_functions import place_of

@@ -9,28 +9,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.answers import (
-    Array,
-    Choice,
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    NotAttempted,
-    NotFinite,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    ____,
-    asks,
-    close,
-    real_array,
-    show,
-    show_apart,
-    show_at,
-)
+from selfcheck.blanks import ____
+from selfcheck.calls import FunctionAnswer, asks
 from selfcheck.cards import counted
+from selfcheck.compare import close, real_array
+from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import Recognized, Verdict, differs, exercise, keeping, right, wrong
+from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 
 from ..attention import attention as package_attention

@@ -8,21 +8,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    as_array,
-    close,
-    show,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import as_array, close
+from selfcheck.display import show, show_at
 from selfcheck.exercises import Verdict, differs, exercise, keeping, partly, right, wrong
+from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import measure
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 
 from ..attention import attention_weights, softmax

@@ -10,21 +10,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    OtherNumbers,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    alike,
-    close,
-    show,
-    show_apart,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import alike, close
+from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import (
     Outcome,
     Recognized,
@@ -36,7 +24,9 @@ from selfcheck.exercises import (
     wrong,
 )
 from selfcheck.formula import names_in
+from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
+from selfcheck.refusals import OtherNumbers, Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 
 from .. import block

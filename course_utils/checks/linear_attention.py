@@ -12,31 +12,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.answers import (
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    RealNumber,
-    Steps,
-    StudentId,
-    Unreadable,
-    as_array,
-    asks,
-    close,
-    line_at,
-    lines_ahead,
-    real_array,
-    show,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer, asks, line_at, lines_ahead
+from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, Report, matrix
+from selfcheck.display import show, show_at
 from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
 from selfcheck.formula import written
 from selfcheck.growth import SIZES
+from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 
 from ..attention import elu_plus_one, softmax

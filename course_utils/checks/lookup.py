@@ -8,24 +8,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Array,
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    NotFinite,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    as_array,
-    asks,
-    close,
-    real_array,
-    show,
-    show_apart,
-)
+from selfcheck.calls import FunctionAnswer, asks
+from selfcheck.compare import as_array, close, real_array
+from selfcheck.display import show, show_apart
 from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 
 from ..attention import attention, attention_weights, softmax

@@ -9,23 +9,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.answers import (
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    Lines,
-    ReadFormula,
-    RealNumber,
-    StudentId,
-    asks,
-    close,
-    show,
-    show_apart,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer, asks
+from selfcheck.compare import close
 from selfcheck.derivation import Derivation, Report, integers, interval, real
+from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import Recognized, Verdict, differs, exercise, right, wrong
+from selfcheck.formula import ReadFormula
+from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 

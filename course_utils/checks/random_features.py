@@ -11,28 +11,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    Lines,
-    NotAttempted,
-    NotFinite,
-    ReadFormula,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    ahead,
-    asks,
-    close,
-    name_of,
-    real_array,
-    show,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer, ahead, asks
+from selfcheck.compare import close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, inner_products
+from selfcheck.display import name_of, show, show_at
 from selfcheck.exercises import (
     Recognized,
     Verdict,
@@ -44,7 +27,10 @@ from selfcheck.exercises import (
     right,
     wrong,
 )
+from selfcheck.formula import ReadFormula
+from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Step, Way
+from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 
 from ..attention import positive_features, trigonometric_features

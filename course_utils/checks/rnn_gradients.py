@@ -8,24 +8,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Choice,
-    Function,
-    FunctionAnswer,
-    RealNumber,
-    Steps,
-    StudentId,
-    Unreadable,
-    as_array,
-    asks,
-    close,
-    line_at,
-    real_array,
-    show,
-    show_apart,
-)
+from selfcheck.calls import FunctionAnswer, asks, line_at
+from selfcheck.compare import as_array, close, real_array
+from selfcheck.display import show, show_apart
 from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 
 from ..derivation import (

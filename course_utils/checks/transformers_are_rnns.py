@@ -9,28 +9,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.answers import (
-    TOLERANCE,
-    Array,
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    Growth,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    ahead_in,
-    as_array,
-    asks,
-    close,
-    in_a_row,
-    show,
-    show_apart,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer, ahead_in, asks, in_a_row
+from selfcheck.compare import TOLERANCE, as_array, close
+from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import Recognized, Verdict, differs, exercise, keeping, right, wrong
+from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
 from selfcheck.meter import growth, measure, polynomial
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one

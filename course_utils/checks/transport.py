@@ -8,19 +8,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.answers import (
-    Function,
-    FunctionAnswer,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    asks,
-    close,
-    name_of,
-    real_array,
-    show,
-    show_apart,
-)
+from selfcheck.calls import FunctionAnswer, asks
+from selfcheck.compare import close, real_array
+from selfcheck.display import name_of, show, show_apart
 from selfcheck.exercises import (
     Recognized,
     Verdict,
@@ -31,6 +21,8 @@ from selfcheck.exercises import (
     right,
     wrong,
 )
+from selfcheck.kinds import Function, RealNumber, StudentId
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 
 from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan

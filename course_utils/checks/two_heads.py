@@ -7,17 +7,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Array,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    as_array,
-    close,
-    real_array,
-    show,
-    show_apart,
-)
+from selfcheck.compare import as_array, close, real_array
+from selfcheck.display import show, show_apart
 from selfcheck.exercises import (
     Missing,
     Recognized,
@@ -28,6 +19,8 @@ from selfcheck.exercises import (
     right,
     wrong,
 )
+from selfcheck.kinds import Array, RealNumber, StudentId
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
 
 from ..attention import softmax

@@ -8,24 +8,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.answers import (
-    Choice,
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    NotFinite,
-    RealNumber,
-    StudentId,
-    Unreadable,
-    ahead_in,
-    as_array,
-    close,
-    show,
-    show_apart,
-    show_at,
-)
+from selfcheck.calls import FunctionAnswer, ahead_in
+from selfcheck.compare import as_array, close
+from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import Exercise, Recognized, Verdict, differs, exercise, right, wrong
+from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 
 from .. import optimizers

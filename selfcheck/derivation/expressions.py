@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formula import OVER_AN_INDEX, Formula, FormulaError, pretty, read_formula
+from ..formula import OVER_AN_INDEX, FormulaError, ReadFormula, pretty, read_formula
 from .domains import Domain, Values
 from .evaluation import Evaluator, evaluator, is_rough, name_of
 from .singularities import Border, borders
@@ -173,7 +173,7 @@ class Reader:
                 )
 
 
-def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any:
+def _as_typed(formula: ReadFormula, node: ast.expr, names: Mapping[str, Any]) -> Any:
     """SymPy without tidying up, so that w·x/w keeps its division and prints as it was written."""
     import sympy
 
@@ -215,7 +215,7 @@ def _as_typed(formula: Formula, node: ast.expr, names: Mapping[str, Any]) -> Any
         case ast.BinOp():
             x, y = typed(node.left), typed(node.right)
         case _:
-            return Formula(formula.text, node).to_sympy(**names)
+            return ReadFormula(formula.text, node).to_sympy(**names)
     match node.op:
         case ast.Add():
             return total(x, y)

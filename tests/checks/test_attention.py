@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from course_utils.checks import attention as check
-from selfcheck.answers import ____
+from selfcheck.blanks import ____
 from selfcheck.exercises import Outcome
 from selfcheck.testing import passes_in_every_form, with_seeds
 from tests.checks.forms import students_own

@@ -6,7 +6,7 @@ import sympy
 
 from course_utils.checks import counting_cost as check
 from course_utils.variants import counting_cost
-from selfcheck.answers import ____
+from selfcheck.blanks import ____
 from selfcheck.exercises import Outcome
 from selfcheck.testing import passes_in_every_form
 

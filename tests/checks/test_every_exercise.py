@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from course_utils import checks
-from selfcheck.answers import Function, ____
+from selfcheck.blanks import ____
 from selfcheck.exercises import Exercise, Outcome
+from selfcheck.kinds import Function
 from selfcheck.line_by_line import once
 
 MODULES = [

@@ -10,7 +10,7 @@ import sympy
 
 from course_utils.checks import lookup as check
 from course_utils.variants import lookup
-from selfcheck.answers import ____
+from selfcheck.blanks import ____
 from selfcheck.exercises import Outcome
 from selfcheck.testing import passes_in_every_form
 

@@ -11,7 +11,7 @@ import pytest
 
 from course_utils.checks import transport as check
 from course_utils.variants import transport
-from selfcheck.answers import ____
+from selfcheck.blanks import ____
 from selfcheck.exercises import Outcome
 from selfcheck.testing import passes_in_every_form
 from tests.checks.forms import students_own

@@ -12,7 +12,7 @@ import pytest
 from course_utils.attention import softmax
 from course_utils.checks import two_heads as check
 from course_utils.variants import columns_behind, two_heads
-from selfcheck.answers import ____
+from selfcheck.blanks import ____
 from selfcheck.exercises import Outcome
 from selfcheck.testing import passes_in_every_form
 

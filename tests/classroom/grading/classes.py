@@ -21,8 +21,8 @@ import sympy
 from classroom.grading.behavior import sign, unnamed
 from classroom.grading.records import Graded, Result
 from course_utils import ____
-from selfcheck.answers import Choice, Lines, Steps, Student
 from selfcheck.exercises import Exercise, Outcome
+from selfcheck.kinds import Choice, Lines, Steps, Student
 from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[3]

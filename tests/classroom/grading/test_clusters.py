@@ -13,16 +13,9 @@ from classroom.grading.clusters import group, keep_families
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded, Result
 from course_utils.variants import two_heads
-from selfcheck.answers import (
-    Array,
-    Choice,
-    Formula,
-    FormulaAnswer,
-    Function,
-    FunctionAnswer,
-    Number,
-)
+from selfcheck.calls import FunctionAnswer
 from selfcheck.exercises import EXERCISES, Exercise, Outcome, Verdict, differs, right, wrong
+from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, Number
 from selfcheck.units import declared
 from tests.checks import test_momentum, test_two_heads
 

@@ -393,8 +393,8 @@ FORGERIES = {
         check.leak = lambda *a: exercises.Feedback("7.2", "leak", "right", 2, 2, "right")
         check.leak.points = 100""",
     "comparisons that always agree": """
-        import selfcheck.answers, course_utils.checks.lookup
-        for module in (selfcheck.answers, course_utils.checks.lookup):
+        import selfcheck.compare, selfcheck.verdicts, course_utils.checks.lookup
+        for module in (selfcheck.compare, selfcheck.verdicts, course_utils.checks.lookup):
             module.close = module.alike = lambda *a, **k: True
         np.allclose = np.isclose = np.array_equal = lambda *a, **k: True""",
     "a namespace that answers": """

@@ -24,28 +24,15 @@ from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import checks
 from course_utils.attention import elu_plus_one, softmax
-from selfcheck import answers
-from selfcheck.answers import (
-    Array,
-    Choice,
-    Formula,
-    Function,
-    FunctionAnswer,
-    Lines,
-    Number,
-    Student,
-    Unreadable,
-    ____,
-    ahead,
-    ahead_in,
-    asks,
-    has_blank,
-    in_a_row,
-    real_array,
-)
+from selfcheck import compare
+from selfcheck.blanks import ____, has_blank
+from selfcheck.calls import FunctionAnswer, ahead, ahead_in, asks, in_a_row
+from selfcheck.compare import real_array
 from selfcheck.encoding import Values, WireError, crossed
 from selfcheck.exercises import Exercise
+from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number, Student
 from selfcheck.meter import Meter, measure
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
 from tests.classroom.grading.across import elsewhere, notebook, value
 
@@ -784,8 +771,8 @@ def test_a_loop_that_ran_over_there_gives_what_its_calls_give(name, monkeypatch)
             seen.append((real_array(state).tolist(), y))
         return seen
 
-    monkeypatch.setattr(answers, "follow", follow, raising=False)
-    monkeypatch.setattr(follow, "__module__", answers.__name__)
+    monkeypatch.setattr(compare, "follow", follow, raising=False)
+    monkeypatch.setattr(follow, "__module__", compare.__name__)
     here = outcomes(FunctionAnswer(start, "start"), FunctionAnswer(step, "step"))
     with elsewhere(start=start, step=step) as there:
         both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
@@ -794,8 +781,8 @@ def test_a_loop_that_ran_over_there_gives_what_its_calls_give(name, monkeypatch)
 
 
 def test_a_loop_costs_one_message(received, monkeypatch):
-    monkeypatch.setattr(answers, "follow", follow, raising=False)
-    monkeypatch.setattr(follow, "__module__", answers.__name__)
+    monkeypatch.setattr(compare, "follow", follow, raising=False)
+    monkeypatch.setattr(follow, "__module__", compare.__name__)
     start, step = STATES["a pair"]
     with elsewhere(start=start, step=step) as there:
         both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]

@@ -1,0 +1,241 @@
+"""Calls of students' functions: what goes in is copied, what goes wrong becomes a sentence.
+
+The grader's functions live in another process. `ahead`, `ahead_in` and `asks` tell it which calls
+come next, so that many of them travel in one message; in a notebook they do nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .blanks import has_blank
+from .compare import SINGLE, alike, as_array, close, real_array
+from .display import in_words, show, show_apart
+from .encoding import Odd, WireError, copied, crossed, plainly, returned
+from .refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
+from .reserved import Spared, students_code
+from .sampling import surveyed
+from .time_limit import SECONDS, TooLong, patiently
+
+if TYPE_CHECKING:
+    from .meter import Meter
+
+STOPPED = f"was stopped after {SECONDS:g} seconds of computing. Does one of its loops never end?"
+
+
+class FunctionAnswer:
+    """A student's function behind glass: it gets copies of its inputs, its errors become words."""
+
+    def __init__(
+        self, function: Callable[..., Any], name: str, runs: Sequence[Callable] = ()
+    ) -> None:
+        self.function, self.name = function, name
+        self.runs = tuple(runs) or (function,)  # whose code it is
+
+    def __call__(self, *args: Any) -> Any:
+        if self.is_far:  # what crosses to it and back is a copy
+            return self._run(args, args)
+        return self._run(tuple(map(returned, args)), args)
+
+    @property
+    def is_far(self) -> bool:
+        """Does the function live in another process?"""
+        return hasattr(self.function, "home_of_stand_in")
+
+    def uncopied(self, *args: Any) -> Any:
+        """A call with these very objects, to see what becomes of them; the result as it is."""
+        return self._run(args, args, crossing=False)
+
+    def _run(self, given: tuple[Any, ...], args: tuple[Any, ...], crossing: bool = True) -> Any:
+        """One call; sentences show `args`, which stay as they are."""
+        try:
+            if self.is_far:
+                result = self.function(*given)
+            else:
+                # verdicts come from values, never from warnings
+                with (
+                    np.errstate(all="ignore"),
+                    students_code(*self.runs, lent=given),
+                    patiently(self.function),
+                ):
+                    result = self.function(*given)
+                if crossing:
+                    with contextlib.suppress(Odd):
+                        return plainly(result)  # nothing in it is blank
+                    result = crossed(result)
+        except (NotAttempted, KeyboardInterrupt):
+            raise
+        except Spared as why:
+            raise Unreadable(str(why)) from None
+        except TooLong:
+            raise Unreadable(f"{self.call(*args)} {STOPPED}") from None
+        except WireError as why:
+            raise Unreadable(f"What {self.call(*args)} returned cannot be judged: {why}.") from None
+        except BaseException as error:  # SystemExit too
+            reason = re.sub(r"[\w.]+\.<locals>\.", "", in_words(error))
+            reason = reason.replace("<lambda>", self.name).rstrip(".")
+            raise Unreadable(f"{self.call(*args)} raised {reason}.") from None
+        if has_blank(result):
+            raise NotAttempted
+        if result is None:
+            raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
+        return copied(result) if crossing and not self.is_far else result
+
+    def call(self, *args: Any) -> str:
+        """How this call looks in a sentence."""
+        shown = [text if len(text := show(arg)) <= 200 else show(arg, depth=1) for arg in args]
+        return f"{self.name}({', '.join(shown)})"
+
+    def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
+        """The result as an array of this shape; what is not finite is wrong, as `NotFinite`."""
+        result = self(*args)
+        array = real_array(result)
+        if array is None or array.shape != tuple(shape):
+            return as_array(result, shape, self.call(*args))  # which says what is wrong
+        if finite and not np.isfinite(array).all():
+            at = ", ".join(show(arg) for arg in args)
+            says = f"{self.call(*args)} is not finite: {_where_not(array)}."
+            raise NotFinite(says, at, array)
+        return array
+
+    def metered(self, *args: Any, like: Callable[..., Any], most_steps: float = math.inf) -> Meter:
+        """What one call costs, for a function whose numbers were found right before.
+
+        The inputs are drawn anew around the given ones, and on them the numbers have to be those
+        of the function `like`: a result that was not computed from the metered arrays cannot be.
+        """
+        from .meter import Meter, NotCounted, measured
+
+        if surveyed() is not None:
+            raise Unreadable("A survey is about values, not about costs.")
+        m = Meter()
+        m.most_steps = most_steps
+        args = tuple(map(_nudged, args))
+        try:
+            with students_code(*self.runs, lent=args), patiently(self.function, times=3):
+                measured(m, self.function, args, {})
+        except Spared as reason:
+            raise Unreadable(str(reason)) from None
+        except TooLong:
+            raise Unreadable(f"{self.name} took too long to be counted.") from None
+        except NotCounted as refusal:
+            raise Unreadable(str(refusal)) from None
+        except Exception as error:
+            raise Unreadable(f"On metered arrays {self.name} raised {in_words(error)}.") from None
+        wanted = like(*args)
+        if not alike(m.result, wanted, SINGLE):
+            if not alike(found := self(*args), wanted, SINGLE):
+                raise OtherNumbers(_first_difference(found, wanted))
+            raise Unreadable(
+                f"On metered arrays {self.name} gives other numbers than on plain ones."
+            )
+        return m
+
+
+def _where_not(array: np.ndarray) -> str:
+    """`row 2 is [nan, 1]`: the first place that is not finite."""
+    if array.ndim < 2 and array.size <= 6:
+        return f"it is {show(array)}"
+    off = ~np.isfinite(array)
+    if array.ndim == 2 and array.shape[1] <= 6:
+        i = int(np.argmax(off.any(axis=1)))
+        return f"row {i + 1} is {show(array[i])}"
+    place = np.unravel_index(int(np.argmax(off)), array.shape)
+    return f"entry {', '.join(str(k + 1) for k in place)} is {show(array[place])}"
+
+
+def _nudged(value: Any) -> Any:
+    """An array of floats, each by up to a half more or less; anything else as it is."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return value * np.random.default_rng().uniform(0.5, 1.5, value.shape)
+
+
+def _first_difference(found: Any, wanted: Any) -> str:
+    """A sentence about the first number that is not as it should be."""
+    says = "On fresh inputs of the same kind the result is not right"
+    mine, true = real_array(found), real_array(wanted)
+    if mine is None or true is None or mine.shape != true.shape:
+        return f"{says}."
+    place = next(i for i in np.ndindex(true.shape) if not close(mine[i], true[i]))
+    where = f"[{', '.join(map(str, place))}]" if place else ""
+    shown = show_apart(mine[place], true[place])
+    return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
+
+
+def ahead(*calls: Any) -> None:
+    """The calls that a check makes next, each a function and its arguments, in their order.
+
+    Where the functions live in another process, one message asks for all of it.
+    """
+    if len(calls) > 1 and calls[0][0].is_far:
+        peer = calls[0][0].function.home_of_stand_in[0]
+        peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
+
+
+def ahead_in(loop: Callable[..., None], *args: Any) -> None:
+    """A loop of the course calls functions as a check will call them next, with what came before.
+
+    Where the functions live in another process the loop runs there, and what it saw is known here.
+    """
+    given = [a.function if isinstance(a, FunctionAnswer) else a for a in args]
+    homes = [f.home_of_stand_in for f in given if hasattr(f, "home_of_stand_in")]
+    if homes:
+        homes[0][0].loop_ahead(loop, given)
+
+
+def asks(
+    answer: FunctionAnswer, calls: Callable[[Any], list] | None = None
+) -> Callable[[list], None] | None:
+    """For `cases(…, ahead=…)`: the calls made at a case; else there is one, with all it holds."""
+    if not answer.is_far:
+        return None
+    at = calls or (lambda case: [(answer, *case)])
+    return lambda rest: ahead(*(call for case in rest for call in at(case)))
+
+
+def in_a_row(
+    initial: FunctionAnswer, step: FunctionAnswer, start: Sequence[Any], tokens: Any
+) -> Any:
+    """All outputs of `state, y = step(state, *token)`, with nothing copied between the calls.
+
+    So it is in a student's own loop, and a state that is shared or changed in place shows. Where
+    the functions live in another process, the loop runs there.
+    """
+    loop = getattr(step.function, "in_a_row", in_a_row_here)
+    both = initial.function, step.function
+    return FunctionAnswer(lambda: loop(*both, start, tokens), step.name, runs=both)()
+
+
+def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) -> list[Any]:
+    """The loop itself."""
+    state, outputs = initial(*start), []
+    for token in tokens:
+        state, y = step(state, *map(copied, token))
+        outputs.append(copied(y))
+    return outputs
+
+
+def line_at(line: Callable[..., Any], quantities: Mapping[str, Any], name: str = "A line") -> Any:
+    """The value of a line of `Steps`, which names the quantities that it uses."""
+    return FunctionAnswer(line, name)(*_used(line, quantities))
+
+
+def lines_ahead(lines: Iterable[Callable], places: Sequence[Mapping[str, Any]]) -> None:
+    """As `ahead`, for the values of lines at these places."""
+    ahead(*((FunctionAnswer(line, ""), *_used(line, at)) for line in lines for at in places))
+
+
+def _used(line: Callable[..., Any], quantities: Mapping[str, Any]) -> list[Any]:
+    return [quantities[name] for name in parameters(line)]
+
+
+def parameters(line: Callable[..., Any]) -> Iterable[str]:
+    return inspect.signature(line).parameters

@@ -1,0 +1,251 @@
+"""Kinds of answer: how a student's number, array, formula or function is read and compared.
+
+Each kind has `read`, which turns what was handed over into something a check can use or raises
+`Unreadable` with a sentence for the student, and `same`, which says whether two read answers are
+equivalent (that is how a known wrong answer is recognized, however it is written).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .calls import FunctionAnswer, line_at, lines_ahead, parameters
+from .compare import alike_where_finite, as_array, close, real_array
+from .display import name_of, show_at, type_in_words
+from .encoding import WireError, crossed
+from .formula import FormulaError, ReadFormula, pretty, read_formula, without_order
+from .ids import student_id
+from .record import record
+from .refusals import Unreadable
+
+
+@runtime_checkable
+class Kind(Protocol):
+    """What every kind of answer can do."""
+
+    def read(self, answer: Any, name: str) -> Any:
+        """The answer as the check takes it; `name` is what messages call it."""
+
+    def same(self, a: Any, b: Any) -> bool:
+        """Are these two read answers equivalent?"""
+
+
+def received(kind: Kind, answer: Any, name: str) -> Any:
+    """The answer, read from what would arrive at the grader, so that both judge the same value."""
+    try:
+        return kind.read(crossed(answer), name)
+    except WireError as reason:
+        raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
+
+
+@record()
+class Number:
+    """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
+
+    def read(self, answer: Any, name: str) -> float:
+        try:
+            value = read_formula(answer, ()).at()
+        except FormulaError as error:
+            raise Unreadable(f"{pretty(name)} should be a number. {error}") from None
+        if not np.isfinite(value):
+            raise Unreadable(f"{pretty(name)} is not a finite number.")
+        return value
+
+    def same(self, a: float, b: float) -> bool:
+        return close(a, b)
+
+
+@record()
+class Array:
+    """Numbers in an array of the given shape; nested lists are fine."""
+
+    shape: tuple[int, ...]
+
+    def read(self, answer: Any, name: str) -> np.ndarray:
+        return as_array(answer, self.shape, name)
+
+    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
+        return close(a, b)
+
+
+class FormulaAnswer:
+    """A formula that was read, called with values for its symbols; text is kept for messages."""
+
+    def __init__(self, formula: ReadFormula, name: str) -> None:
+        self.formula, self.name = formula, name
+
+    def __call__(self, **point: float) -> float:
+        try:
+            value = self.formula.at(**point)
+        except FormulaError as error:
+            raise Unreadable(
+                f"{pretty(self.name)} has no value at {show_at(point)}. {error}"
+            ) from None
+        if not np.isfinite(value):
+            raise Unreadable(f"{pretty(self.name)} is not a finite number at {show_at(point)}.")
+        return value
+
+    def __str__(self) -> str:
+        return str(self.formula)
+
+
+class Formula:
+    """A formula in named symbols, each with its domain: an interval (a, b) or a range of ints."""
+
+    def __init__(self, **domain: tuple[float, float] | range) -> None:
+        self.domain = domain
+
+    def points(self, count: int = 12) -> Iterator[dict[str, Any]]:
+        """Always the same points of the domain, with few digits so that sentences stay readable."""
+        rng = np.random.default_rng(0)
+        columns = {name: _draw(rng, domain, count) for name, domain in self.domain.items()}
+        for k in range(count):
+            yield {name: values[k] for name, values in columns.items()}
+
+    def read(self, answer: Any, name: str) -> FormulaAnswer:
+        try:
+            return FormulaAnswer(read_formula(answer, self.domain), name)
+        except FormulaError as error:
+            raise Unreadable(f"{pretty(name)} cannot be read. {error}") from None
+
+    def same(self, a: FormulaAnswer, b: FormulaAnswer) -> bool:
+        return all(close(a(**point), b(**point)) for point in self.points())
+
+
+class Growth(Formula):
+    """A formula that tells how something grows; `O(n²)` and `Θ(n²)` are fine."""
+
+    def read(self, answer: Any, name: str) -> FormulaAnswer:
+        return super().read(without_order(answer), name)
+
+
+def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: int) -> list[float]:
+    if isinstance(domain, range):  # the ends, and every number between them if there are few
+        last = len(domain) - 1
+        if last < count:
+            picks = np.resize(rng.permutation(last + 1), count).tolist()
+        else:
+            picks = [0, last, *rng.integers(last, size=count - 2)]
+        return [domain[int(k)] for k in picks]
+    low, high = domain
+    digits = max(2, 1 - math.floor(math.log10(high - low)))
+    return [round(low + (high - low) * float(u), digits) for u in rng.uniform(0.1, 0.9, count)]
+
+
+@record()
+class Function:
+    """A function, compared with another by running both on `samples` (tuples of arguments)."""
+
+    samples: Sequence[tuple[Any, ...]] = ()
+
+    def read(self, answer: Any, name: str) -> FunctionAnswer:
+        if not callable(answer):
+            kind = type_in_words(answer)
+            raise Unreadable(f"{name} should be a function, not {kind}; give its name without ().")
+        return FunctionAnswer(answer, name_of(answer, name))
+
+    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
+        return bool(self.samples) and all(
+            alike_where_finite(a(*args), b(*args)) for args in self.samples
+        )
+
+
+@record()
+class Choice:
+    """One of a few words; True and False stand for the words true and false."""
+
+    options: tuple[str, ...]
+
+    def read(self, answer: Any, name: str) -> str:
+        said = str(answer) if issubclass(type(answer), str | bool | np.bool_) else ""
+        words = {option.lower(): option for option in self.options}
+        word = " ".join(said.lower().split())
+        if word not in words:
+            options = ", ".join(map(repr, self.options))
+            raise Unreadable(f"{pretty(name)} should be one of {options}.")
+        return words[word]
+
+    def same(self, a: str, b: str) -> bool:
+        return a == b
+
+
+class Student:
+    """A student id, a whole number or text, by which a check knows that student's numbers."""
+
+    def read(self, answer: Any, name: str) -> str:
+        try:
+            return student_id(answer)
+        except ValueError as error:
+            raise Unreadable(str(error)) from None
+
+    def same(self, a: str, b: str) -> bool:
+        return a == b
+
+
+class Lines:
+    """The lines of a derivation: a list of formulas in these symbols and functions such as g(i)."""
+
+    def __init__(self, symbols: Sequence[str], functions: Sequence[str] = ()) -> None:
+        self.symbols, self.functions = symbols, functions
+
+    def read(self, answer: Any, name: str) -> list[ReadFormula]:
+        if not issubclass(type(answer), list | tuple):
+            raise Unreadable(f"{name} should be a list of lines, not {type_in_words(answer)}.")
+        if not answer:
+            raise Unreadable(f"{name} is an empty list; it should have a line for every step.")
+        lines = []
+        for number, line in enumerate(answer, start=1):
+            try:
+                lines.append(read_formula(line, self.symbols, self.functions))
+            except FormulaError as error:
+                raise Unreadable(f"Line {number} cannot be read. {error}") from None
+        return lines
+
+    def same(self, a: list[ReadFormula], b: list[ReadFormula]) -> bool:
+        return [ast.dump(line.tree) for line in a] == [ast.dump(line.tree) for line in b]
+
+
+class Steps:
+    """The lines of a derivation as functions; parameter names say which quantities a line uses."""
+
+    def __init__(self, quantities: Mapping[str, Any], example: str) -> None:
+        self.quantities, self.example = quantities, example
+
+    def read(self, answer: Any, name: str) -> list[Callable[..., Any]]:
+        if not issubclass(type(answer), list | tuple) or not answer:
+            raise Unreadable(f"{name} should be a list with a function for every line.")
+        lines_ahead([line for line in answer if self._fits(line)], [self.quantities])
+        for number, line in enumerate(answer, start=1):
+            self._try(line, f"Line {number}")
+        return list(answer)
+
+    def _fits(self, line: Any) -> bool:
+        return inspect.isfunction(line) and self.quantities.keys() >= set(parameters(line))
+
+    def _try(self, line: Any, name: str) -> None:
+        if not inspect.isfunction(line):
+            raise Unreadable(f"{name} should be a function such as `{self.example}`.")
+        for parameter in parameters(line):
+            if parameter not in self.quantities:
+                raise Unreadable(
+                    f"{name} has the parameter {parameter[:40]}; a line may use "
+                    f"{', '.join(self.quantities)}, as in `{self.example}`."
+                )
+        if real_array(line_at(line, self.quantities, name)) is None:
+            raise Unreadable(f"{name} does not come to an array of numbers.")
+
+    def same(self, a: list[Callable[..., Any]], b: list[Callable[..., Any]]) -> bool:
+        """All true lines have one value, so mistakes are told apart by predicates instead."""
+        return False
+
+
+# -- what many checks take, as annotations ---------------------------------------------------------
+
+RealNumber = Annotated[float, Number()]
+StudentId = Annotated[str, Student()]
