@@ -29,7 +29,8 @@ import numpy as np
 
 from benchmarks.core import Report, Spread, side_by_side, significant
 from classroom.audit import chosen, forms
-from selfcheck.exercises import Exercise, Feedback, Outcome
+from selfcheck.exercises import Exercise
+from selfcheck.feedback import Feedback, Outcome
 from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[1]

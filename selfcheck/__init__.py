@@ -25,8 +25,8 @@ _HOMES = {
     "exercise": "exercises",
     "partly": "verdicts",
     "right": "verdicts",
-    "show": "answers",
-    "scoreboard": "exercises",
+    "scoreboard": "scores",
+    "show": "display",
     "wrong": "verdicts",
 }
 __all__ = sorted(_HOMES)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from .calls import FunctionAnswer
 from .compare import real_array
-from .exercises import Verdict, partly, right, wrong
 from .growth import BLOCKS, FAR, SIZES, growth
 from .meter import Made, Meter
 from .refusals import OtherNumbers, Unreadable
+from .verdicts import Verdict, partly, right, wrong
 
 MADE_EMPTY = frozenset(
     ["diag", "diagflat", "eye", "identity", "zeros", "ones", "empty", "full", "tri", "tril", "triu",

@@ -23,122 +23,25 @@ needs, and the check itself has the last word, when all parts are right:
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import islice
-from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypedDict, TypeVar, get_args, get_origin, overload
+from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 
-from .blanks import ____, has_blank
-from .cards import AS_SAVED, Row, card, counted, one_line, points_table, total
-from .display import in_words
-from .feedback import Feedback, Named, Outcome
-from .files import CourseError
-from .kinds import Choice, Function, Kind, received
+from .blanks import ____
+from .cards import card, counted, one_line
+from .feedback import Feedback, Outcome
+from .kinds import Choice, Kind
 from .notebook import into_the_notebook
+from .parts import Missing, Part, failed, points_of, read_one, settled, together, verdict_on_part
 from .practice import Practice, another, can_be_practiced
+from .recognition import Misconception, Recognition
 from .record import record
-from .refusals import NotAttempted, NotFinite, Unreadable
+from .refusals import Unreadable
 from .reserved import all_checks, forbidding
-from .sampling import Compared, Drawn, new_seed, surveying, trial
-from .verdicts import (
-    Seen,
-    Verdict,
-    differs,
-    keeping,
-    keeps_arguments,
-    not_finite,
-    partly,
-    refuted,
-    repeats,
-    right,
-    wrong,
-)
-
-__all__ = [
-    "EXERCISES",
-    "Exercise",
-    "Feedback",
-    "Hint",
-    "Judged",
-    "Misconception",
-    "Named",
-    "Outcome",
-    "Part",
-    "Recognized",
-    "Scoreboard",
-    "Seen",
-    "Verdict",
-    "differs",
-    "exercise",
-    "keeping",
-    "keeps_arguments",
-    "partly",
-    "refuted",
-    "repeats",
-    "right",
-    "scoreboard",
-    "wrong",
-]
+from .sampling import Compared, new_seed, surveying, trial
+from .verdicts import Verdict
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
-BLANK = "Replace `____` with your answer and run the cell."
-
-
-@record(eq=False)
-class Misconception:
-    """A well-known mistake: an example of it as answers, and what to say to those who make it.
-
-    An answer is recognized when it is equivalent to the example or, where the mistake has many
-    faces, when the predicate `when` (called with the read answers) says so. Either way the example
-    has to explain the failure: it is refuted at the same instance, and there it gives the same
-    finite value (which `when` may waive). Only a mistake whose sign is that nothing finite comes
-    out says `not_finite=True`.
-    """
-
-    name: str
-    example: tuple[Any, ...]
-    explanation: str
-    when: Callable[..., bool] | None = None
-    part: str = ""  # it belongs to this part alone, and `when` gets the answers of that part
-    not_finite: bool = False
-
-
-class Recognized(TypedDict):
-    """How a mistake that a unit can compute is known: `exercise.mistake(…, **_computed(…))`."""
-
-    example: tuple[Any, ...]
-    when: Callable[..., bool]
-
-
-@record()
-class Part:
-    """A part of an exercise: the answers that it needs by name, and the check of it."""
-
-    name: str
-    points: int
-    judge: Callable[..., Verdict]
-    needs: tuple[str, ...]
-    may_use: tuple[str, ...] = ()  # given if they can be read; the judge has a default for them
-
-
-class Missing:
-    """An answer that is blank or cannot be read: whatever uses it is told why."""
-
-    reason: NotAttempted | Unreadable
-
-    def __init__(self, reason: NotAttempted | Unreadable) -> None:
-        self.__dict__["reason"] = reason
-
-    def _refuse(self, *_: Any) -> NoReturn:
-        raise self.reason
-
-    __call__ = __getattr__ = __getitem__ = __iter__ = __len__ = __bool__ = __float__ = _refuse
-    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __sub__ = __mul__ = _refuse
-    __radd__ = __rsub__ = __rmul__ = __truediv__ = __rtruediv__ = __abs__ = _refuse
-    __hash__ = object.__hash__
 
 
 @record()
@@ -193,10 +96,7 @@ class Exercise:
         self._hints_given = 0
         self._refuting: int | None = None  # the seed that refuted the last answer
         self._chosen: list[tuple[str, ...]] = []
-        self._examples: dict[Misconception, Verdict] = {}
-        self._examples_read: dict[Misconception, list[Any]] = {}
-        # examples (and part) that pass the first cases, which are the same for all seeds
-        self._beyond_pencil: set[tuple[Misconception, str]] = set()
+        self._recognition = Recognition(self)
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -351,25 +251,25 @@ class Exercise:
 
     def _judge(self, answers: tuple[Any, ...], named_answers: dict[str, Any]) -> Feedback:
         try:
-            return self._tried(self._read(self._in_order(answers, named_answers)))
+            return self._tried(self.read(self._in_order(answers, named_answers)))
         except Unreadable as why:
             return self._feedback(Verdict(Outcome.UNCHECKED, str(why)))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # the check's own fault must not hit the student either
-            return self._feedback(_failed(error))
+            return self._feedback(failed(error))
 
     def _tried(self, answers: list[Any]) -> Feedback:
         """The verdict with the seed that refuted an answer before, if one did, and a new one."""
         tries = self._count_try(answers)
         before = [] if self._refuting is None else [self._refuting]
         for seed in [self.seed] if self.seed is not None else [*before, new_seed()]:
-            verdict = self._verdict(answers, seed)
+            verdict = self.verdict(answers, seed)
             if verdict.outcome is not Outcome.RIGHT:
                 break
         self._refuting = verdict.seed
         pieces = verdict.pieces or {"": verdict}
-        mistakes = self._recognize(answers, pieces, seed)
+        mistakes = self._recognition.mistakes(answers, pieces, seed)
         seen = tuple(piece.seen for piece in pieces.values() if piece.seen)
         judged = Judged(dict(zip(self.kinds, answers, strict=True)), pieces)
         about: dict[str, Any] = {"mistakes": mistakes, "tries": tries, "judged": judged}
@@ -379,10 +279,10 @@ class Exercise:
         """For the grader: all that this part compares for answers that were read, with a seed."""
         with forbidding(self.forbidden), trial(seed), surveying() as noted:
             if part:
-                _judged(self._part(part), answers, seed)
+                verdict_on_part(self._part(part), answers, seed)
             else:
                 gone = {n for n in self.optional if isinstance(answers[n], Missing)}
-                _settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
+                settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
         return noted
 
     def needs(self, part: str) -> list[str]:
@@ -399,127 +299,25 @@ class Exercise:
             got = counted(len(answers) + len(named), thing="answer")
             raise Unreadable(f"This check takes {expected}; it got {got}.") from None
 
-    def _read(self, answers: tuple[Any, ...]) -> list[Any]:
+    def read(self, answers: tuple[Any, ...]) -> list[Any]:
         """Each answer by itself; one that cannot be read is `Missing`, with the reason."""
         return [
-            _read_one(kind, answer, name)
+            read_one(kind, answer, name)
             for (name, kind), answer in zip(self.kinds.items(), answers, strict=True)
         ]
 
-    def _verdict(self, answers: list[Any], seed: int) -> Verdict:
+    def verdict(self, answers: list[Any], seed: int) -> Verdict:
         """All parts, each by itself; where all are right, and where there are none, the check."""
         given = dict(zip(self.kinds, answers, strict=True))
         missing = {n for n in self.optional if isinstance(given[n], Missing)}
         known = [None if name in missing else answer for name, answer in given.items()]
         with trial(seed):
             if not self.parts:
-                return _settled(self.check, known, seed)
-            pieces = {part.name: _judged(part, given, seed) for part in self.parts}
+                return settled(self.check, known, seed)
+            pieces = {part.name: verdict_on_part(part, given, seed) for part in self.parts}
             if all(piece.outcome is Outcome.RIGHT for piece in pieces.values()):
-                return _settled(self.check, known, seed)
-        return self._together(pieces)
-
-    def _together(self, pieces: dict[str, Verdict]) -> Verdict:
-        """One verdict of those on the parts: points add up, and each part that lost some speaks."""
-        outcomes = {piece.outcome for piece in pieces.values()}
-        order = (Outcome.WRONG, Outcome.UNCHECKED, Outcome.NOT_ATTEMPTED)
-        outcome = next(o for o in order if o in outcomes)
-        if outcomes == {Outcome.NOT_ATTEMPTED}:
-            return Verdict(outcome, BLANK)
-        says = [
-            f"{name}: {_after_colon(piece)}"
-            for name, piece in pieces.items()
-            if piece.outcome is not Outcome.RIGHT
-        ]
-        seeds = [piece.seed for piece in pieces.values() if piece.seed is not None]
-        seed = seeds[0] if seeds else None
-        return Verdict(outcome, " ".join(says), self._earned(pieces), None, seed, pieces)
-
-    def _earned(self, pieces: dict[str, Verdict]) -> int:
-        """The points of the parts; with `earns`, those for as many right parts."""
-        if self.earns is not None:
-            return self.earns[sum(p.outcome is Outcome.RIGHT for p in pieces.values())]
-        return sum(
-            part.points
-            if pieces[part.name].outcome is Outcome.RIGHT
-            else int(pieces[part.name].earned or 0)
-            for part in self.parts
-        )
-
-    def _recognize(
-        self, answers: list[Any], pieces: dict[str, Verdict], seed: int
-    ) -> tuple[Named, ...]:
-        """For each wrong part, the mistakes whose example this is, else one by predicate."""
-        found: dict[str, Named] = {}
-        example = cache(lambda m: self._example(m, seed))
-        for name, piece in pieces.items():
-            if piece.outcome is Outcome.WRONG:
-                for named in self._named(answers, name, piece, example):
-                    found.setdefault(named.name, named)
-        return tuple(found.values())
-
-    def _named(self, answers: list[Any], name: str, piece: Verdict, example: Any) -> list[Named]:
-        known = [m for m in self.misconceptions if m.part in ("", name)]
-        alike = (m for m in known if _holds(self._same, m, answers, name))
-        found = [m for m in alike if self._explains(m, name, piece, example)]
-        if not found:
-            akin = (m for m in known if m.when and _holds(self._akin, m, answers))
-            named = (m for m in akin if self._explains(m, name, piece, example, value=False))
-            found = [*islice(named, 1)]
-        return [Named(m.name, m.explanation, name, instead=k > 0) for k, m in enumerate(found)]
-
-    def _same(self, misconception: Misconception, answers: list[Any], part: str) -> bool:
-        """Is this answer equivalent to the example, in all that the part needs?"""
-        names = {*self.needs(part)} - self.optional
-        example = self._read_example(misconception)
-        there = zip(self.kinds.items(), answers, example, strict=True)
-        return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
-
-    def _akin(self, misconception: Misconception, answers: list[Any]) -> bool:
-        given = dict(zip(self.kinds, answers, strict=True))
-        names = self._part(misconception.part).needs if misconception.part else self.kinds
-        return bool(misconception.when and misconception.when(*(given[n] for n in names)))
-
-    def _explains(
-        self, m: Misconception, name: str, piece: Verdict, example: Any, value: bool = True
-    ) -> bool:
-        """Does the example fail where the answer failed, and with the same value?"""
-        if piece.seen is None:  # the check does not tell where; its samples have to do
-            return not value or self._has_samples(name)
-        if (m, name) in self._beyond_pencil and _at_pencil(piece):
-            return False
-        verdict = example(m)
-        other = (verdict.pieces or {"": verdict}).get(name)
-        if m not in self._examples and not (other and _at_pencil(other)):
-            self._beyond_pencil.add((m, name))
-        if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
-            return False
-        if not piece.seen.is_where(other.seen):
-            return False
-        if value:
-            return piece.seen.is_like(other.seen, m.not_finite)
-        return piece.seen.is_finite or m.not_finite
-
-    def _example(self, m: Misconception, seed: int) -> Verdict:
-        """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
-        if m not in self._examples:
-            before = Drawn.count
-            verdict = self._verdict(self._read_example(m), seed)
-            if Drawn.count > before:  # with another seed it may fail elsewhere
-                return verdict
-            self._examples[m] = verdict
-        return self._examples[m]
-
-    def _read_example(self, m: Misconception) -> list[Any]:
-        """The answers of an example; read once, so that what was counted for them is kept."""
-        if m not in self._examples_read:
-            self._examples_read[m] = self._read(m.example)
-        return self._examples_read[m]
-
-    def _has_samples(self, part: str) -> bool:
-        names = self.needs(part)
-        kinds = [self.kinds[name] for name in names]
-        return all(kind.samples for kind in kinds if isinstance(kind, Function))
+                return settled(self.check, known, seed)
+        return together(pieces, points_of(self.parts, pieces, self.earns))
 
     def _count_try(self, answers: list[Any]) -> int:
         """How many different choices this exercise was given in this session."""
@@ -534,7 +332,7 @@ class Exercise:
 
     def _feedback(self, verdict: Verdict) -> Feedback:
         if verdict.earned is not None and not 0 <= verdict.earned < self.points:
-            verdict = _failed(
+            verdict = failed(
                 ValueError(f"{verdict.earned} is not a part of {counted(self.points)}")
             )
         full = self.points if verdict.outcome is Outcome.RIGHT else 0
@@ -543,77 +341,6 @@ class Exercise:
         if verdict.seed is not None and verdict.outcome is not Outcome.RIGHT:
             says += f" (Seed {verdict.seed}.)"
         return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
-
-
-def _read_one(kind: Kind, answer: Any, name: str) -> Any:
-    try:
-        if isinstance(answer, NotAttempted | Unreadable):  # the grader found no value, and why
-            raise answer
-        if has_blank(answer):
-            raise NotAttempted
-        return received(kind, answer, name)
-    except (NotAttempted, Unreadable) as reason:
-        return Missing(reason)
-
-
-def _judged(part: Part, given: dict[str, Any], seed: int) -> Verdict:
-    """The verdict on one part, with the answers that it needs and those that it may use."""
-    more = {n: given[n] for n in part.may_use if not isinstance(given[n], Missing)}
-    return _settled(part.judge, [given[name] for name in part.needs], seed, **more)
-
-
-def _settled(judge: Callable[..., Verdict], answers: list[Any], seed: int, **more: Any) -> Verdict:
-    """The verdict, whatever happens on the way; what is drawn depends on the seed alone."""
-    try:
-        reasons = [answer.reason for answer in answers if isinstance(answer, Missing)]
-        for reason in sorted(reasons, key=lambda r: isinstance(r, Unreadable)):
-            raise reason
-        with trial(seed):
-            return judge(*answers, **more)
-    except NotAttempted:
-        return Verdict(Outcome.NOT_ATTEMPTED, BLANK)
-    except Unreadable as why:
-        return Verdict(Outcome.UNCHECKED, str(why))
-    except NotFinite as why:
-        return not_finite(why)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return _failed(error)
-
-
-def _failed(error: BaseException) -> Verdict:
-    says = f"The check itself failed ({in_words(error)}). Please report this."
-    return Verdict(Outcome.UNCHECKED, says)
-
-
-def _same(kind: Kind, a: Any, b: Any) -> bool:
-    """Equivalent, as far as the kind can tell; functions without samples are told apart later."""
-    if isinstance(kind, Function) and not kind.samples:
-        return True
-    return kind.same(a, b)
-
-
-def _at_pencil(piece: Verdict) -> bool:
-    """Did it fail at one of the first cases, before anything was drawn?"""
-    place = piece.seen.place if piece.seen else None
-    return piece.seed is None and place is not None and place[0] == 1
-
-
-def _after_colon(piece: Verdict) -> str:
-    """A part's sentence after the part's name."""
-    if piece.outcome is Outcome.NOT_ATTEMPTED:
-        return "still blank."
-    first, _, _ = piece.says.partition(" ")
-    lowered = first in ("With", "At", "For", "In", "After", "From", "When")
-    return piece.says[:1].lower() + piece.says[1:] if lowered else piece.says
-
-
-def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:
-    try:
-        return bool(predicate(*arguments))
-    except Exception:  # an answer that cannot even be compared is not this mistake
-        return False
 
 
 EXERCISES: list[Exercise] = []
@@ -635,73 +362,6 @@ def exercise(
     `numbers` makes the numbers of a student's own from the id: then it can be practiced.
     """
     return lambda check: Exercise(check, number, points, earns, transfer, numbers)
-
-
-class Scoreboard:
-    """The points of this notebook so far, a row an exercise; those beyond the page stand apart."""
-
-    def __init__(self, exercises: Sequence[Exercise]) -> None:
-        saved = _saved(exercises)
-        groups = {"Essentials": False, "Beyond the page": True}
-        self.groups: dict[str, list[Row]] = {
-            title: [
-                (e.number, e.name, *_state(e, saved), e.points)
-                for e in exercises
-                if e.is_transfer is transfer
-            ]
-            for title, transfer in groups.items()
-        }
-        self.rows = [row for rows in self.groups.values() for row in rows]
-        self.earned, self.points = total(self.rows)
-
-    def __repr__(self) -> str:
-        width = max((len(name) for _, name, *_ in self.rows), default=0)
-        lines = []
-        for title, rows in self.groups.items():
-            lines += [
-                f"{number:<5} {name:<{width}}  {earned} of {points}  {state}"
-                for number, name, state, earned, points in rows
-            ]
-            if self.groups["Beyond the page"]:
-                lines.append(f"{title}: {counted(*total(rows))}")
-        return "\n".join([*lines, f"Total: {counted(self.earned, self.points)}"])
-
-    def _repr_html_(self) -> str:
-        return points_table(self.groups)
-
-
-def scoreboard(without: str = "") -> Scoreboard:
-    """The points so far, over the units whose checks this notebook has called (else imported).
-
-    `without="transfer"` leaves out what stands beyond the page, "essentials" all else.
-    """
-    called = {e.unit for e in EXERCISES if e.last} or {e.unit for e in EXERCISES}
-    chosen = [e for e in EXERCISES if e.unit in called]
-    out = {"transfer": True, "essentials": False}.get(without)
-    return Scoreboard([e for e in chosen if e.is_transfer is not out])
-
-
-def _state(exercise: Exercise, saved: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
-    """How it stands: by the last check in this kernel, else as it was saved."""
-    if exercise.last:
-        return exercise.last.headline, exercise.last.earned
-    if exercise.name in saved:
-        headline, earned = saved[exercise.name]
-        return headline + AS_SAVED, min(earned, exercise.points)
-    return "not run yet", 0
-
-
-def _saved(exercises: Sequence[Exercise]) -> Mapping[str, tuple[str, int]]:
-    """The verdicts in the saved file of this notebook, for those that were not run since."""
-    path = Path(os.environ.get("JPY_SESSION_NAME", ""))  # Jupyter says so to its kernels
-    if all(e.last for e in exercises) or path.suffix != ".ipynb" or not path.is_file():
-        return {}
-    from .students.progress import verdicts_in
-
-    try:
-        return verdicts_in(path, exercises)
-    except CourseError:
-        return {}
 
 
 into_the_notebook()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .exercises import Verdict, partly, refuted, right, wrong
+from .verdicts import Verdict, partly, refuted, right, wrong
 
 
 def once(judge: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,8 @@ from .kinds import Student
 from .record import record
 
 if TYPE_CHECKING:
-    from .exercises import Exercise, Feedback
+    from .exercises import Exercise
+    from .feedback import Feedback
 
 
 class Practice:

@@ -8,16 +8,21 @@ import numpy as np
 import pytest
 
 from selfcheck import exercises as engine
+from selfcheck import scores
 from selfcheck.blanks import ____
 from selfcheck.calls import FunctionAnswer
-from selfcheck.exercises import exercise, partly, right, scoreboard, wrong
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Number, RealNumber
+from selfcheck.scores import scoreboard
+from selfcheck.verdicts import partly, right, wrong
 
 
 @pytest.fixture(autouse=True)
 def own_register(monkeypatch):
     """Exercises made here stay out of everybody else's scoreboard."""
-    monkeypatch.setattr(engine, "EXERCISES", [])
+    register = []
+    monkeypatch.setattr(engine, "EXERCISES", register)
+    monkeypatch.setattr(scores, "EXERCISES", register)
 
 
 def make(points=2, hints=("Look.", "Look again."), number="9.1"):

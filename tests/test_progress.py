@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from selfcheck import style
-from selfcheck.exercises import Feedback, Named, Outcome
+from selfcheck.feedback import Feedback, Named, Outcome
 from selfcheck.files import CourseError
 from selfcheck.students.progress import VERDICT, collect, progress
 from selfcheck.units import declared

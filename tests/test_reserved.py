@@ -18,7 +18,8 @@ from course_utils.checks import attention as check_attention
 from course_utils.checks import linear_attention as check_linear
 from course_utils.checks import transport as check_transport
 from selfcheck.compare import close, real_array
-from selfcheck.exercises import Exercise, Outcome
+from selfcheck.exercises import Exercise
+from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
 from selfcheck.reserved import Spared, forbidding, named, students_code
 

@@ -8,16 +8,8 @@ import pytest
 from selfcheck import exercises as engine
 from selfcheck.blanks import ____
 from selfcheck.calls import FunctionAnswer
-from selfcheck.exercises import (
-    differs,
-    exercise,
-    keeping,
-    keeps_arguments,
-    partly,
-    repeats,
-    right,
-    wrong,
-)
+from selfcheck.exercises import exercise
+from selfcheck.feedback import Outcome
 from selfcheck.kinds import Choice, Function, RealNumber
 from selfcheck.sampling import (
     cases,
@@ -27,6 +19,17 @@ from selfcheck.sampling import (
     sizes,
     surveying,
     trial,
+)
+from selfcheck.verdicts import (
+    Seen,
+    Verdict,
+    differs,
+    keeping,
+    keeps_arguments,
+    partly,
+    repeats,
+    right,
+    wrong,
 )
 
 
@@ -186,7 +189,7 @@ def test_a_check_that_shows_the_same_number_twice_is_at_fault():
     @exercise("9.2", points=1)
     def careless(n: RealNumber):
         """Forget."""
-        return engine.Verdict(engine.Outcome.WRONG, "No.", seen=engine.Seen("", n, ("1", "1")))
+        return Verdict(Outcome.WRONG, "No.", seen=Seen("", n, ("1", "1")))
 
     assert careless(1).says.startswith("The check itself failed (ValueError: a refutation shows 1")
 

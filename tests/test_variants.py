@@ -32,7 +32,7 @@ from course_utils.variants import (
     two_heads,
     weight_decay,
 )
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 
 THOUSAND = range(1000)
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
@@ -234,7 +234,7 @@ def earns_nothing_next_door(exercise, solved):
         answers = solved(student)
         if student % 10 == 0:
             assert exercise.judged(student, *answers).earned == exercise.points
-        verdict = exercise._verdict(exercise._read((student + 1, *answers)), seed=1)
+        verdict = exercise.verdict(exercise.read((student + 1, *answers)), seed=1)
         assert (verdict.outcome is Outcome.RIGHT, verdict.earned or 0) == (False, 0), student
 
 

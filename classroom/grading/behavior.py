@@ -26,8 +26,10 @@ import numpy as np
 from selfcheck.calls import line_at
 from selfcheck.cards import one_line
 from selfcheck.compare import real_array
-from selfcheck.exercises import Exercise, Feedback, Missing, Outcome
+from selfcheck.exercises import Exercise
+from selfcheck.feedback import Feedback, Outcome
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, Lines, Steps, Student
+from selfcheck.parts import Missing
 from selfcheck.record import record
 from selfcheck.sampling import Compared
 

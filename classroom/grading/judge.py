@@ -34,7 +34,8 @@ from typing import Any
 from selfcheck.cache import remembering
 from selfcheck.course import current
 from selfcheck.encoding import WireError
-from selfcheck.exercises import Exercise, Feedback, Outcome
+from selfcheck.exercises import Exercise
+from selfcheck.feedback import Feedback, Outcome
 from selfcheck.files import CourseError
 from selfcheck.ids import student_id
 from selfcheck.kinds import Student

@@ -21,7 +21,7 @@ def notebook(path: Path) -> dict:
     """Run the cells of a notebook one by one, as a kernel would."""
     from IPython.core.interactiveshell import InteractiveShell
 
-    from selfcheck.exercises import Feedback
+    from selfcheck.feedback import Feedback
 
     shell = InteractiveShell.instance()
     shell.reset()

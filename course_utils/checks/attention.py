@@ -14,10 +14,12 @@ from selfcheck.calls import FunctionAnswer, asks
 from selfcheck.cards import counted
 from selfcheck.compare import close, real_array
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.exercises import Recognized, Verdict, differs, exercise, keeping, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
 from ..attention import attention as package_attention
 from ..attention import causal_attention as package_causal

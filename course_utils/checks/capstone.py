@@ -11,11 +11,12 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import as_array, close
 from selfcheck.display import show, show_at
-from selfcheck.exercises import Verdict, differs, exercise, keeping, partly, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import measure
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
 
 from ..attention import attention_weights, softmax
 from ..transformer import (

@@ -13,21 +13,15 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import alike, close
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.exercises import (
-    Outcome,
-    Recognized,
-    Verdict,
-    differs,
-    exercise,
-    partly,
-    right,
-    wrong,
-)
+from selfcheck.exercises import exercise
+from selfcheck.feedback import Outcome
 from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import OtherNumbers, Unreadable
 from selfcheck.sampling import cases, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from .. import block
 from ..attention import multi_head as attend

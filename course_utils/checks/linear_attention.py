@@ -17,14 +17,16 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, Report, matrix
 from selfcheck.display import show, show_at
-from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.formula import written
 from selfcheck.growth import SIZES
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention

@@ -11,10 +11,12 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, asks
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
-from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import attention, attention_weights, softmax
 from ..variants import Shelf

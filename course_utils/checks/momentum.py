@@ -13,11 +13,13 @@ from selfcheck.calls import FunctionAnswer, asks
 from selfcheck.compare import close
 from selfcheck.derivation import Derivation, Report, integers, interval, real
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.exercises import Recognized, Verdict, differs, exercise, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
+from selfcheck.recognition import Recognized
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, right, wrong
 
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 from ..reserved import RUNNING_AVERAGES

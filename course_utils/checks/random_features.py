@@ -16,22 +16,14 @@ from selfcheck.compare import close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, inner_products
 from selfcheck.display import name_of, show, show_at
-from selfcheck.exercises import (
-    Recognized,
-    Verdict,
-    differs,
-    exercise,
-    partly,
-    refuted,
-    repeats,
-    right,
-    wrong,
-)
+from selfcheck.exercises import exercise
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Step, Way
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
+from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, wrong
 
 from ..attention import positive_features, trigonometric_features
 from ..reserved import LINEAR_ATTENTION

@@ -11,11 +11,13 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, asks, line_at
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
-from selfcheck.exercises import Recognized, Verdict, differs, exercise, partly, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..derivation import (
     Derivation,

@@ -12,11 +12,13 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, ahead_in, asks, in_a_row
 from selfcheck.compare import TOLERANCE, as_array, close
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.exercises import Recognized, Verdict, differs, exercise, keeping, right, wrong
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
 from selfcheck.meter import growth, measure, polynomial
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
+from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION

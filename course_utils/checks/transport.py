@@ -11,19 +11,12 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, asks
 from selfcheck.compare import close, real_array
 from selfcheck.display import name_of, show, show_apart
-from selfcheck.exercises import (
-    Recognized,
-    Verdict,
-    differs,
-    exercise,
-    keeping,
-    partly,
-    right,
-    wrong,
-)
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Function, RealNumber, StudentId
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
 
 from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan
 from ..transport import wasserstein_1d as w1_by_area

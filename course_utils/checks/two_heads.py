@@ -9,19 +9,13 @@ import numpy as np
 
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
-from selfcheck.exercises import (
-    Missing,
-    Recognized,
-    Verdict,
-    differs,
-    exercise,
-    partly,
-    right,
-    wrong,
-)
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, RealNumber, StudentId
+from selfcheck.parts import Missing
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
+from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import softmax
 from ..variants import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads

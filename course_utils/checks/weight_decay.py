@@ -11,10 +11,12 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, ahead_in
 from selfcheck.compare import as_array, close
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.exercises import Exercise, Recognized, Verdict, differs, exercise, right, wrong
+from selfcheck.exercises import Exercise, exercise
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.recognition import Recognized
 from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, right, wrong
 
 from .. import optimizers
 from ..optimizers import AdamState, adam_step, train

@@ -10,7 +10,7 @@ import sympy
 
 from course_utils.checks import attention as check
 from selfcheck.blanks import ____
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form, with_seeds
 from tests.checks.forms import students_own
 

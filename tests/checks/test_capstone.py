@@ -15,7 +15,7 @@ from classroom.notebooks import read
 from course_utils.attention import attention_weights, elu_plus_one, softmax
 from course_utils.checks import capstone as check
 from course_utils.transformer import as_text, from_text, normed, training_and_held_out
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
 m, h, L, t = sympy.symbols("m h L t", positive=True, integer=True)

@@ -7,7 +7,7 @@ import sympy
 from course_utils.checks import counting_cost as check
 from course_utils.variants import counting_cost
 from selfcheck.blanks import ____
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
 SYMBOLS = sympy.symbols("l d_in d_att d_out N D M H G w", positive=True, integer=True)

@@ -11,7 +11,8 @@ import pytest
 
 from course_utils import checks
 from selfcheck.blanks import ____
-from selfcheck.exercises import Exercise, Outcome
+from selfcheck.exercises import Exercise
+from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
 from selfcheck.line_by_line import once
 

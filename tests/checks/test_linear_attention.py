@@ -11,7 +11,7 @@ import sympy
 
 from course_utils.checks import linear_attention as check
 from course_utils.variants import linear_attention
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form, with_seeds
 from tests.checks.forms import students_own
 

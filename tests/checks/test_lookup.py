@@ -11,7 +11,7 @@ import sympy
 from course_utils.checks import lookup as check
 from course_utils.variants import lookup
 from selfcheck.blanks import ____
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
 ell, M, Delta, epsilon = sympy.symbols("l M Delta epsilon", positive=True)

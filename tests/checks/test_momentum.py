@@ -10,7 +10,7 @@ import sympy
 
 from course_utils import variants
 from course_utils.checks import momentum as check
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
 beta, delta, mu, step, g = sympy.symbols("beta delta mu step g")

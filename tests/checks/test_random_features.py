@@ -14,7 +14,7 @@ import sympy
 from course_utils.checks import random_features as check
 from course_utils.variants import random_features
 from selfcheck.blanks import ____
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from tests.checks.forms import students_own
 
 own = students_own("attention")

@@ -14,7 +14,7 @@ from course_utils.attention import elu_plus_one as phi
 from course_utils.attention import softmax
 from course_utils.checks import transformers_are_rnns as check
 from course_utils.variants import transformers_are_rnns
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form, with_seeds
 from tests.checks.forms import students_own
 

@@ -12,7 +12,7 @@ import pytest
 from course_utils.checks import transport as check
 from course_utils.variants import transport
 from selfcheck.blanks import ____
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 from tests.checks.forms import students_own
 

@@ -13,7 +13,7 @@ from course_utils.attention import softmax
 from course_utils.checks import two_heads as check
 from course_utils.variants import columns_behind, two_heads
 from selfcheck.blanks import ____
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
 STUDENTS = [0, 1, 2, 3, 11, "ada@example.org", "S0123456"]

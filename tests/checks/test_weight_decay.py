@@ -12,7 +12,7 @@ import sympy
 
 from course_utils import variants
 from course_utils.checks import weight_decay as check
-from selfcheck.exercises import Outcome
+from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form, with_seeds
 from tests.checks.forms import students_own
 

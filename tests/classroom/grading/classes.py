@@ -21,7 +21,8 @@ import sympy
 from classroom.grading.behavior import sign, unnamed
 from classroom.grading.records import Graded, Result
 from course_utils import ____
-from selfcheck.exercises import Exercise, Outcome
+from selfcheck.exercises import Exercise
+from selfcheck.feedback import Outcome
 from selfcheck.kinds import Choice, Lines, Steps, Student
 from selfcheck.units import declared
 

@@ -14,9 +14,11 @@ from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded, Result
 from course_utils.variants import two_heads
 from selfcheck.calls import FunctionAnswer
-from selfcheck.exercises import EXERCISES, Exercise, Outcome, Verdict, differs, right, wrong
+from selfcheck.exercises import EXERCISES, Exercise
+from selfcheck.feedback import Outcome
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, Number
 from selfcheck.units import declared
+from selfcheck.verdicts import Verdict, differs, right, wrong
 from tests.checks import test_momentum, test_two_heads
 
 CLASS_SEED = 4711

@@ -1,0 +1,165 @@
+"""Which known mistake an answer makes: the one whose example fails at the same place, likewise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from .feedback import Named, Outcome
+from .kinds import Function, Kind
+from .record import record
+from .sampling import Drawn
+from .verdicts import Seen, Verdict
+
+if TYPE_CHECKING:
+    from .exercises import Exercise
+
+
+@record(eq=False)
+class Misconception:
+    """A well-known mistake: an example of it as answers, and what to say to those who make it.
+
+    An answer is recognized when it is equivalent to the example or, where the mistake has many
+    faces, when the predicate `when` (called with the read answers) says so. Either way the example
+    has to explain the failure: it is refuted at the same instance, and there it gives the same
+    finite value (which `when` may waive). Only a mistake whose sign is that nothing finite comes
+    out says `not_finite=True`.
+    """
+
+    name: str
+    example: tuple[Any, ...]
+    explanation: str
+    when: Callable[..., bool] | None = None
+    part: str = ""  # it belongs to this part alone, and `when` gets the answers of that part
+    not_finite: bool = False
+
+
+class Recognized(TypedDict):
+    """How a mistake that a unit can compute is known: `exercise.mistake(…, **_computed(…))`."""
+
+    example: tuple[Any, ...]
+    when: Callable[..., bool]
+
+
+class Failure(NamedTuple):
+    """A part that is wrong, and the verdict on the example of a mistake with the same seed."""
+
+    part: str
+    verdict: Verdict
+    on_example: Callable[[Misconception], Verdict]
+
+
+class Recognition:
+    """Recognizes the known mistakes of one exercise, and remembers what their examples came to."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self._exercise = exercise
+        self._examples_read: dict[Misconception, list[Any]] = {}
+        self._same_for_all_seeds: dict[Misconception, Verdict] = {}  # verdicts on examples
+        # examples (and part) that pass the first cases, which are the same for all seeds
+        self._beyond_pencil: set[tuple[Misconception, str]] = set()
+
+    def mistakes(
+        self, answers: list[Any], pieces: dict[str, Verdict], seed: int
+    ) -> tuple[Named, ...]:
+        """For each wrong part, the mistakes whose example this is, else one by predicate."""
+        found: dict[str, Named] = {}
+        on_example = cache(lambda m: self._verdict_on(m, seed))
+        for part, verdict in pieces.items():
+            if verdict.outcome is Outcome.WRONG:
+                for named in self._of_part(answers, Failure(part, verdict, on_example)):
+                    found.setdefault(named.name, named)
+        return tuple(found.values())
+
+    def _of_part(self, answers: list[Any], failure: Failure) -> list[Named]:
+        """The mistakes that explain why this part is wrong."""
+        part = failure.part
+        known = [m for m in self._exercise.misconceptions if m.part in ("", part)]
+        alike = (m for m in known if _holds(self._is_example, m, answers, part))
+        found = [m for m in alike if self._explains(m, failure)]
+        if not found:
+            akin = (m for m in known if m.when and _holds(self._is_akin, m, answers))
+            found = [*islice((m for m in akin if self._may_explain(m, failure)), 1)]
+        return [Named(m.name, m.explanation, part, instead=k > 0) for k, m in enumerate(found)]
+
+    def _is_example(self, m: Misconception, answers: list[Any], part: str) -> bool:
+        """Is this answer equivalent to the example, in all that the part needs?"""
+        names = {*self._exercise.needs(part)} - self._exercise.optional
+        there = zip(self._exercise.kinds.items(), answers, self._example(m), strict=True)
+        return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
+
+    def _is_akin(self, m: Misconception, answers: list[Any]) -> bool:
+        """Does the predicate of the mistake hold for these answers?"""
+        given = dict(zip(self._exercise.kinds, answers, strict=True))
+        return bool(m.when and m.when(*(given[name] for name in self._exercise.needs(m.part))))
+
+    def _explains(self, m: Misconception, failure: Failure) -> bool:
+        """Does the example fail where the answer failed, and with the same value?"""
+        seen = failure.verdict.seen
+        if seen is None:  # the check does not tell where; its samples have to do
+            return self._has_samples(failure.part)
+        other = self._seen_there(m, failure, seen)
+        return other is not None and seen.is_like(other, m.not_finite)
+
+    def _may_explain(self, m: Misconception, failure: Failure) -> bool:
+        """Does the example fail where the answer failed, with whatever value?"""
+        seen = failure.verdict.seen
+        if seen is None:
+            return True
+        other = self._seen_there(m, failure, seen)
+        return other is not None and (seen.is_finite or m.not_finite)
+
+    def _seen_there(self, m: Misconception, failure: Failure, seen: Seen) -> Seen | None:
+        """What was seen of the example, if it was refuted where the answer was."""
+        if (m, failure.part) in self._beyond_pencil and _at_pencil(failure.verdict):
+            return None
+        verdict = failure.on_example(m)
+        other = (verdict.pieces or {"": verdict}).get(failure.part)
+        if m not in self._same_for_all_seeds and not (other and _at_pencil(other)):
+            self._beyond_pencil.add((m, failure.part))
+        if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
+            return None
+        return other.seen if seen.is_where(other.seen) else None
+
+    def _verdict_on(self, m: Misconception, seed: int) -> Verdict:
+        """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
+        if m not in self._same_for_all_seeds:
+            before = Drawn.count
+            verdict = self._exercise.verdict(self._example(m), seed)
+            if Drawn.count > before:  # with another seed it may fail elsewhere
+                return verdict
+            self._same_for_all_seeds[m] = verdict
+        return self._same_for_all_seeds[m]
+
+    def _example(self, m: Misconception) -> list[Any]:
+        """The answers of an example; read once, so that what was counted for them is kept."""
+        if m not in self._examples_read:
+            self._examples_read[m] = self._exercise.read(m.example)
+        return self._examples_read[m]
+
+    def _has_samples(self, part: str) -> bool:
+        """Can all functions among the answers of this part be told apart by their samples?"""
+        kinds = [self._exercise.kinds[name] for name in self._exercise.needs(part)]
+        return all(kind.samples for kind in kinds if isinstance(kind, Function))
+
+
+def _same(kind: Kind, a: Any, b: Any) -> bool:
+    """Equivalent, as far as the kind can tell; functions without samples are told apart later."""
+    if isinstance(kind, Function) and not kind.samples:
+        return True
+    return kind.same(a, b)
+
+
+def _at_pencil(piece: Verdict) -> bool:
+    """Did it fail at one of the first cases, before anything was drawn?"""
+    place = piece.seen.place if piece.seen else None
+    return piece.seed is None and place is not None and place[0] == 1
+
+
+def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:
+    try:
+        return bool(predicate(*arguments))
+    except Exception:  # an answer that cannot even be compared is not this mistake
+        return False
