@@ -35,6 +35,7 @@ from course_utils.derivation import (
 )
 from selfcheck.cache import remembering
 from selfcheck.derivation.evaluation import evaluator, safely
+from selfcheck.derivation.judging import LineJudge
 from selfcheck.formula import read_formula
 
 
@@ -1189,13 +1190,13 @@ def test_a_judge_reads_the_same_words_once_whatever_stands_before_them():
 
 def test_a_judge_compares_lines_that_go_on_in_the_same_words_once(monkeypatch):
     judged = []
-    once = Derivation._judge
+    once = LineJudge.judge
 
     def judge(self, before, now, lines):
         judged.append(now.text)
         return once(self, before, now, lines)
 
-    monkeypatch.setattr(Derivation, "_judge", judge)
+    monkeypatch.setattr(LineJudge, "judge", judge)
     begun = Derivation("x**2 - 1", [], where={"x": real})
     first, false = ("=", "(x - 1)*(x + 1)", ""), ("≥", "x**2", "")
 

@@ -12,12 +12,14 @@ An expression is text, SymPy (scalars, sums, cases, matrices) or a function whos
 named like the symbols: `lambda W, h, sigma: sigma(W @ h)`; `shown(function, tex)` says how to print
 it. `derivation.check()` gives the verdicts as data.
 
-To read on: domains (what to try), expressions and evaluation (what a line comes to), instances and
-values (two lines in numbers), judging (what follows), report and rendering (what is said and seen).
+To read on: domains (what to try), expressions and evaluation (what a line comes to), trials and
+arithmetic (two lines in numbers), judging (what follows), with borders, proofs and limit_judging
+for what numbers alone do not tell, sentences and rendering (what is said and seen).
 """
 
 # ruff: noqa: F401 (the public names)
 
+from .derivations import Derivation
 from .domains import (
     Activation,
     Domain,
@@ -39,5 +41,4 @@ from .domains import (
 )
 from .evaluation import inner, norm
 from .expressions import shown
-from .judging import Derivation
 from .lines import BLANK, FALSE, HELD, PROVED, RIGHT, UNCHECKED, WRONG, LineReport, Report

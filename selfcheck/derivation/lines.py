@@ -91,6 +91,11 @@ def unchecked(why: str) -> LineReport:
     return LineReport(UNCHECKED, sentence=f"could not be checked{why}")
 
 
+def trials_in_words(count: int) -> str:
+    """`1 trial`, `7 trials`."""
+    return "1 trial" if count == 1 else f"{count} trials"
+
+
 @dataclass(frozen=True)
 class Report:
     """The verdicts as data; `lines[0]` is the first line after the start."""

@@ -13,7 +13,7 @@ from .expressions import Expression, bare, tex_text, without_tex
 from .lines import BLANK, FALSE, HELD, PROVED, UNCHECKED
 
 if TYPE_CHECKING:
-    from .judging import Derivation
+    from .derivations import Derivation
 
 MARKS = {PROVED: "✓", HELD: "○", FALSE: "✗", BLANK: "…", UNCHECKED: "?"}
 TEX = {"=": "=", "≤": r"\le", "≥": r"\ge", "<": "<", ">": ">", "≈": r"\approx"}

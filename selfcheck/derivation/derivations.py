@@ -1,0 +1,152 @@
+"""A derivation: a start and lines, each judged against the one before it and shown so."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from .. import cache
+from ..formula import FormulaError
+from . import rendering
+from .domains import Activation, Domain, integers
+from .evaluation import name_of
+from .expressions import Expression, Reader, bare, is_blank, is_function
+from .judging import LineJudge, Read
+from .lines import BLANK, Line, LineReport, Report, read_line
+from .trials import SIMPLE, Instances
+
+
+class Derivation:
+    """A start and lines (relation, expression, reason), checked and shown line by line.
+
+    `where` declares the symbols, `given` those that are computed from them, in this order. A line
+    with ≈ has a fourth part: ("t", oo) for a limit, or the largest difference that is allowed.
+    """
+
+    def __init__(
+        self,
+        start: Any,
+        lines: Iterable[tuple[Any, ...]],
+        *,
+        where: Mapping[Any, Domain | list[Domain]],
+        given: Mapping[Any, Any] | None = None,
+        name: str = "",
+        tex: Mapping[Any, str] | None = None,
+        instances: int = 60,
+        seed: int = 0,
+    ) -> None:
+        self.name, self.start = name, start
+        self.lines = [read_line(k, line) for k, line in enumerate(lines, 1)]
+        domains = dict(pair for key, domain in where.items() for pair in _declared(key, domain))
+        named = [s for d in domains.values() for s in d.sizes if isinstance(s, str)]
+        sizes = {s: domains.pop(s, integers(1, 8)) for s in dict.fromkeys(named)}
+        sources = {
+            name_of(k): v[0] if isinstance(v, tuple) else v for k, v in (given or {}).items()
+        }
+        twice = sources.keys() & (domains.keys() | sizes.keys())
+        if twice:
+            raise ValueError(f"{', '.join(sorted(twice))}: both in `where` and in `given`.")
+        exact = self._only_scalars(domains, sources)
+        names = {**sizes, **domains, **dict.fromkeys(sources)}
+        self.reader = Reader(names, {name_of(k): v for k, v in (tex or {}).items()}, exact)
+        computed = {n: self.reader.read(source) for n, source in sources.items()}
+        self._known: dict[Any, tuple[LineReport, bool]] = {}  # shared with those that go on
+        self._words: dict[str, Read] = {}  # so are these
+        self._instances = Instances(domains, sizes, computed, exact, seed, max(instances, SIMPLE))
+        self._judge = LineJudge(self.reader, self._instances, {})
+
+    def check(self) -> Report:
+        """The verdict on every line; computed once, the same for the same seed."""
+        return self._report
+
+    def goes_on(self, lines: Iterable[tuple[Any, ...]]) -> Derivation:
+        """The same start with other lines; instances, and the start's values there, are shared."""
+        other = copy.copy(self)
+        other.lines = [read_line(k, line) for k, line in enumerate(lines, 1)]
+        if self._instances.exact and any(is_function(bare(line.expr)) for line in other.lines):
+            raise ValueError("A derivation with a function as a line has to begin with functions.")
+        if isinstance(self._start, Expression):
+            self._instances.column(self._start)
+        other._judge = LineJudge(self.reader, self._instances, dict(self._judge.decided))
+        for computed in ("_report", "expressions"):
+            vars(other).pop(computed, None)
+        return other
+
+    def _only_scalars(self, domains: Mapping[str, Domain], given: Mapping[str, Any]) -> bool:
+        sources = [self.start, *given.values()]
+        sources += [part for line in self.lines for part in (line.expr, line.allowed)]
+        return not any(is_function(bare(source)) for source in sources) and not any(
+            d.sizes or isinstance(d.simple()[0], Activation) for d in domains.values()
+        )
+
+    @cached_property
+    def expressions(self) -> list[Read]:
+        """The start and the lines as they were read."""
+        return [self._start, *(self._read(line.expr) for line in self.lines)]
+
+    @cached_property
+    def _start(self) -> Read:
+        return self._read(self.start)
+
+    def _read(self, source: Any) -> Read:
+        """The expression, which may have been read before; else as `_read_anew`."""
+        read = partial(self._read_anew, source)
+        return cache.kept(self._words, source, read) if type(source) is str else read()
+
+    def _read_anew(self, source: Any) -> Read:
+        """The expression, a sentence that says why it is none, or None for a blank."""
+        try:
+            return None if is_blank(source) else self.reader.read(source)
+        except FormulaError as trouble:
+            return str(trouble)
+        except Exception as trouble:
+            return f"it cannot be read ({type(trouble).__name__}: {trouble})."
+
+    @cached_property
+    def _report(self) -> Report:
+        self._instances.ask_ahead([e for e in self.expressions if isinstance(e, Expression)])
+        reports, before, source = [], self.expressions[0], self.start
+        skipped: list[Line] = []
+        for k, (line, now) in enumerate(zip(self.lines, self.expressions[1:], strict=True), 1):
+            skipped.append(line)
+            if now is None:
+                report, has_value = LineReport(BLANK, sentence="is still to be written."), False
+            else:
+                report, has_value = self._judged_once(source, before, now, skipped)
+            if has_value:
+                before, source, skipped = now, line.expr, []
+            reports.append(report.of_line(k))
+        return Report(tuple(reports))
+
+    def _judged_once(
+        self, source: Any, before: Read, now: Read, lines: list[Line]
+    ) -> tuple[LineReport, bool]:
+        """The report on `now`, whose lines may have been judged before, word for word."""
+        words = (source, *(part for line in lines for part in (line.relation, line.expr)))
+        limits = any(line.allowed is not None for line in lines)
+        judged = partial(self._judge.report, before, now, lines)
+        if limits or any(type(word) is not str for word in words):
+            return judged()
+        return cache.kept(self._known, words, judged)
+
+    # -- showing
+
+    def __repr__(self) -> str:
+        return rendering.text(self)
+
+    def _repr_latex_(self) -> str:
+        return rendering.latex(self)
+
+    def _repr_markdown_(self) -> str:
+        return rendering.markdown(self)
+
+
+def _declared(key: Any, domain: Any) -> list[tuple[str, Domain]]:
+    """The symbols that one key of `where` declares, "x y", each with its domain."""
+    names = [name_of(k) for k in (key.replace(",", " ").split() if isinstance(key, str) else [key])]
+    domains = domain if isinstance(domain, list) else [domain] * len(names)
+    if len(domains) != len(names):
+        raise ValueError(f"{key!r} names {len(names)} symbols; {len(domains)} are needed.")
+    return list(zip(names, domains, strict=True))
