@@ -17,7 +17,9 @@ def python_files(folder: Path, least: int) -> list[Path]:
 def begin_course(folder: Path, title: str = "Numbers", package: str = "course_utils") -> Path:
     """Make a folder that of a course: all that a course has to say of itself."""
     (folder / package).mkdir(parents=True, exist_ok=True)
-    text = f'title = "{title}"\npackage = "{package}"\nbundle = ["LICENSE"]\n'
+    text = f'title = "{title}"\npackage = "{package}"\nbundle = ["LICENSE", "students/"]\n'
     (folder / "course.toml").write_text(text, encoding="utf-8")
     (folder / package / "units.toml").touch()
+    (folder / "students").mkdir()
+    (folder / "students" / "README.md").write_text("# Numbers\n", encoding="utf-8")
     return folder
