@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3 || command -v python || echo python3)
 RUN = @$(PYTHON) bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test quick doctor progress exercises notebooks check audit slides handouts site site-test links pictures lint lock benchmark benchmark-peers clean
+.PHONY: help lab test quick doctor progress exercises notebooks check audit slides handouts site site-test links pictures lint format wheels lock benchmark benchmark-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -54,10 +54,19 @@ links:  ## write links, titles, points and maps anew from the table of units
 pictures:  ## take the README's pictures anew, in a real JupyterLab
 	$(RUN) dev python docs/pictures.py
 
-lint:  ## format and lint the code
+lint:  ## look at format, style and types of the code; changes no file
+	$(RUN) dev ruff format --check --quiet .
+	$(RUN) dev ruff check --quiet .
+	$(RUN) dev mypy
+
+format:  ## format the code, and mend what ruff can mend
 	$(RUN) dev ruff format .
 	$(RUN) dev ruff check --fix .
-	$(RUN) dev mypy
+
+wheels:  ## build the wheels of machine, course and classroom, into dist/
+	$(RUN) dev python -m build --quiet --outdir dist selfcheck
+	$(RUN) dev python -m build --quiet --outdir dist .
+	$(RUN) dev python -m build --quiet --outdir dist classroom
 
 COMPILE = -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --no-emit-package course-utils --no-emit-package selfcheck pyproject.toml

@@ -3,8 +3,10 @@
 import ast
 import functools
 import re
+import subprocess
 import sys
 import tomllib
+import zipfile
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -135,6 +137,37 @@ def test_conda_and_binder_get_the_same_packages_and_bounds():
     packages = sorted([*STUDENTS, *nbval])
     expected = [python, *packages, "pip", {"pip": ["--editable ./selfcheck", "--editable ."]}]
     assert listed == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folder", "package", "holds"),
+    [
+        ("selfcheck", "selfcheck", {"selfcheck/py.typed", "selfcheck/students/cli.py"}),
+        (".", "course_utils", {"course_utils/units.toml", "course_utils/checks/momentum.py"}),
+        ("classroom", "classroom", {"classroom/commands.py", "classroom/templates/shades.css"}),
+    ],
+)
+def test_a_project_builds_as_a_wheel_of_its_one_package(tmp_path, folder, package, holds):
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
+    done = subprocess.run([*command, ROOT / folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert holds <= names
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {package}
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_the_example_of_the_machines_own_page_runs_as_it_stands():
+    page = (ROOT / "selfcheck" / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    wrong, known, right = done.stdout.splitlines()
+    assert wrong.startswith("1.1 even_sum: wrong, 0 of 2 points.")
+    assert "Known mistake: the factor 2 lost." in known
+    assert right.startswith("1.1 even_sum: right, 2 of 2 points.")
 
 
 # -- lock files -----------------------------------------------------------------------------------
