@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from course_utils import units
+from tests.places import python_files
+
 ROOT = Path(__file__).parents[1]
-UNITS = sorted(p.stem for p in (ROOT / "course_utils" / "checks").glob("[a-z]*.py"))
+UNITS = [unit.name for unit in units.UNITS]
 HEAVY = {"matplotlib", "sympy", "ipywidgets", "IPython"}
 
 
@@ -25,7 +28,6 @@ def test_ruff_has_nothing_to_say_about_code_and_notebooks(arguments):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.slow  # `make quick` has run mypy already, with the rest of lint
 @pytest.mark.slow  # `make quick` has run it already
 def test_mypy_has_nothing_to_say_about_the_packages():
     result = run(sys.executable, "-m", "mypy")
@@ -75,11 +77,11 @@ def test_importing_the_checks_of_a_unit_is_light(unit):
 
 @pytest.mark.parametrize(
     ("package", "unknown"),
-    [("course_utils", "classroom"), ("instruments", "classroom|course_utils")],
+    [("course_utils", "classroom"), ("selfcheck", "classroom|course_utils")],
 )
 def test_a_package_does_not_know_those_above_it(package, unknown):
     importing = re.compile(rf"^\s*(from|import) +({unknown})\b", re.MULTILINE)
-    modules = sorted((ROOT / package).rglob("*.py"))
+    modules = python_files(ROOT / package, least=25)
     assert [p.name for p in modules if importing.search(p.read_text(encoding="utf-8"))] == []
 
 

@@ -5,7 +5,6 @@ import copy
 import functools
 import importlib
 import itertools
-import pkgutil
 import sys
 import types
 
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import course_utils
-from course_utils import attention, checks, transport
+from course_utils import attention, checks, transport, units
 from course_utils.checks import attention as check_attention
 from course_utils.checks import linear_attention as check_linear
 from course_utils.checks import transport as check_transport
@@ -23,10 +22,7 @@ from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
 from selfcheck.reserved import Spared, forbidding, named, students_code
 
-UNITS = [
-    importlib.import_module(f"{checks.__name__}.{found.name}")
-    for found in pkgutil.iter_modules(checks.__path__)
-]
+UNITS = [importlib.import_module(f"{checks.__name__}.{unit.name}") for unit in units.UNITS]
 EXERCISES = [e for unit in UNITS for e in vars(unit).values() if isinstance(e, Exercise)]
 OF_FUNCTIONS = [
     e for e in EXERCISES if any(isinstance(kind, Function) for kind in e.kinds.values())

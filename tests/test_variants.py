@@ -6,33 +6,30 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from course_utils import variants
 from course_utils.attention import attention_weights, multi_head
 from course_utils.checks import attention as attention_checks
 from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
+from course_utils.checks import transport_numbers, two_heads_numbers
 from course_utils.checks import weight_decay as decay_checks
+from course_utils.checks.two_heads_numbers import columns_behind, concat_of, possible_columns
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
-    Draws,
     attention,
-    columns_behind,
-    concat_of,
     counting_cost,
     linear_attention,
     lookup,
     momentum,
-    possible_columns,
     random_features,
-    rng_for,
     rnn_gradients,
-    student_id,
     transformers_are_rnns,
     transport,
     two_heads,
     weight_decay,
 )
 from selfcheck.feedback import Outcome
+from selfcheck.ids import student_id
+from selfcheck.own_numbers import Draws, rng_for
 
 THOUSAND = range(1000)
 MANY = [*range(1, 36), "ada@example.org", "s0123456", "Ævar Þór", "李雷"]
@@ -128,7 +125,7 @@ def test_the_numbers_of_two_students_are_pinned_for_ever():
 
 def test_numbers_made_anew_are_the_same():
     before = repr(two_heads(3)), two_heads(3).printed.tolist()
-    variants._two_heads.cache_clear()
+    two_heads_numbers._two_heads.cache_clear()
     assert (repr(two_heads(3)), two_heads(3).printed.tolist()) == before
 
 
@@ -476,7 +473,7 @@ def test_the_masses_of_three_students_are_pinned_for_ever():
 def test_masses_made_anew_are_the_same_and_spellings_are_one_student():
     before = repr(transport(3))
     assert transport(" 3") is transport(3)
-    variants._transport.cache_clear()
+    transport_numbers._transport.cache_clear()
     assert repr(transport(3)) == before
 
 

@@ -27,7 +27,7 @@ from ..transformer import (
     pick,
     training_and_held_out,
 )
-from ..variants import BACKWARD_LINES, BUGS, capstone
+from .capstone_numbers import BACKWARD_LINES, BUGS, capstone
 from .transformers_are_rnns import state_size
 
 Arrays = tuple[np.ndarray, ...]

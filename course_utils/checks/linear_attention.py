@@ -31,8 +31,8 @@ from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
-from ..variants import Waves
-from ..variants import linear_attention as waves_of
+from .linear_attention_numbers import Waves
+from .linear_attention_numbers import linear_attention as waves_of
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 

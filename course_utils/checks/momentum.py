@@ -23,7 +23,7 @@ from selfcheck.verdicts import Verdict, differs, right, wrong
 
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 from ..reserved import RUNNING_AVERAGES
-from ..variants import Momentum, momentum
+from .momentum_numbers import Momentum, momentum
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
 BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))

@@ -27,8 +27,8 @@ from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right
 
 from ..attention import positive_features, trigonometric_features
 from ..reserved import LINEAR_ATTENTION
-from ..variants import Triple
-from ..variants import random_features as triple_of
+from .random_features_numbers import Triple
+from .random_features_numbers import random_features as triple_of
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 

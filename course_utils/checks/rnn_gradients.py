@@ -39,7 +39,7 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
-from ..variants import RnnGradients, rnn_gradients
+from .rnn_gradients_numbers import RnnGradients, rnn_gradients
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
     ACTIVATIONS[name] for name in ("identity", "ReLU", "tanh", "sigmoid", "SiLU")

@@ -22,8 +22,8 @@ from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
-from ..variants import Memory
-from ..variants import transformers_are_rnns as memory_of
+from .transformers_are_rnns_numbers import Memory
+from .transformers_are_rnns_numbers import transformers_are_rnns as memory_of
 
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 

@@ -21,7 +21,7 @@ from selfcheck.verdicts import Verdict, differs, right, wrong
 from .. import optimizers
 from ..optimizers import AdamState, adam_step, train
 from ..reserved import ADAM
-from ..variants import WeightDecay, weight_decay
+from .weight_decay_numbers import WeightDecay, weight_decay
 
 Point = dict[str, Any]
 LAMBDA_ETA = Formula(lamda=(0, 0.5), eta=(0, 2))

@@ -4,22 +4,18 @@ import functools
 import importlib
 import inspect
 import json
-import pkgutil
 
 import numpy as np
 import pytest
 
-from course_utils import checks
+from course_utils import checks, units
 from selfcheck.blanks import ____
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
 from selfcheck.line_by_line import once
 
-MODULES = [
-    importlib.import_module(f"{checks.__name__}.{found.name}")
-    for found in pkgutil.iter_modules(checks.__path__)
-]
+MODULES = [importlib.import_module(f"{checks.__name__}.{unit.name}") for unit in units.UNITS]
 BY_UNIT = {
     module.__name__.rsplit(".", 1)[-1]: [
         e for e in vars(module).values() if isinstance(e, Exercise) and e.unit == module.__name__

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import sympy
 
-from course_utils import variants
 from course_utils.checks import momentum as check
+from course_utils.checks import momentum_numbers as variants
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 

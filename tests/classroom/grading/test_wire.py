@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import pkgutil
 import socket
 import struct
 from array import array as flat_array
@@ -22,7 +21,7 @@ import sympy
 
 from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
-from course_utils import checks
+from course_utils import checks, units
 from course_utils.attention import elu_plus_one, softmax
 from selfcheck import compare
 from selfcheck.blanks import ____, has_blank
@@ -36,7 +35,7 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
 from tests.classroom.grading.across import elsewhere, notebook, value
 
-UNITS = [found.name for found in pkgutil.iter_modules(checks.__path__)]
+UNITS = [unit.name for unit in units.UNITS]
 PLAIN = {
     "none": None,
     "truth": True,
