@@ -32,6 +32,7 @@ from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, role
 from .about import Facts
+from .documents import documents
 from .drawing import drawn_map
 from .lite import PACKAGES, Wanted, add_lite
 from .packages import LOCK, Shelf, gather, loads, runtime_address
@@ -84,6 +85,7 @@ def build(
     pages.readings(list(readings.values()), digests, chosen, shelf, notebooks)
     pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], course)
     pages.sources(root, chosen)
+    pages.documents(root)
     pages.others(list(readings.values()), shelf, root)
     site.sweep()
     return target
@@ -278,6 +280,7 @@ class _Pages:
             picture=picture,
             units=rows,
             map=Markup(drawn_map(units)),
+            guides=documents(course.folder),
             first_run=f"lite/notebooks/index.html?path=notebooks/{self.facts.start}.ipynb",
         )
 
@@ -287,6 +290,13 @@ class _Pages:
         listed = tomllib.loads(path.read_text(encoding="utf-8"))["source"] if path.exists() else []
         groups = [(unit, [s for s in listed if s["unit"] == unit.number]) for unit in units]
         self.write("sources.html", "sources", title="Sources", groups=groups)
+
+    def documents(self, root: Path) -> None:
+        """The pages of docs/, and the pictures that they show."""
+        for page in documents(root):
+            self.write(page.place, "plain", title=page.title, body=Markup(page.body))
+            for picture in page.pictures:
+                self.site.copy(picture, root / picture)
 
     def others(self, readings: Sequence[Reading], shelf: Shelf, root: Path) -> None:
         """Search, license, the page for addresses that lead nowhere, and facts for scripts."""

@@ -1,0 +1,89 @@
+"""The pages of docs/ on the site: Markdown as it lies there, with links that lead on the site.
+
+for page in documents(root):
+    print(page.place, page.title)  # docs/students.html For students
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from selfcheck.record import record
+
+LEFT_OUT = ("docs/bundle",)  # what goes to students as it is
+WITH_PAGES = ("notebooks", "exercises", "docs")
+
+
+@record()
+class Document:
+    """A page: its place on the site, its title, its body as HTML, and the files that it shows."""
+
+    place: str
+    title: str
+    body: str
+    pictures: tuple[str, ...]
+
+
+def documents(root: Path) -> list[Document]:
+    """All pages of docs/, in the order of their names; none if there is no such folder."""
+    paths = sorted((root / "docs").rglob("*.md"))
+    places = [path.relative_to(root) for path in paths]
+    return [_page(root, p) for p in places if not p.as_posix().startswith(LEFT_OUT)]
+
+
+def _page(root: Path, path: Path) -> Document:
+    from bs4 import BeautifulSoup
+    from nbconvert.filters.markdown import markdown2html
+
+    text = (root / path).read_text(encoding="utf-8")
+    soup = BeautifulSoup(str(markdown2html(text)), "html.parser")
+    for mark in soup.select("a.anchor-link"):
+        mark.decompose()
+    heading = soup.h1.extract().get_text() if soup.h1 else path.stem
+    for title in soup.find_all(re.compile("^h[2-6]$")):
+        title["id"] = _anchor(title.get_text())
+    for link in soup.select("a[href]"):
+        target = _on_site(path, str(link["href"]))
+        if target is None:
+            link.unwrap()
+        else:
+            link["href"] = target
+    pictures = tuple(_beside(path, str(image["src"])) for image in soup.select("img[src]"))
+    return Document(_page_place(path), heading, str(soup), pictures)
+
+
+def _anchor(heading: str) -> str:
+    """The name of a heading in addresses, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def _on_site(page: Path, target: str) -> str | None:
+    """Where a link leads on the site; None where the site does not have it."""
+    address, _, section = target.partition("#")
+    if re.match(r"\w+:", target) or not address:
+        return target
+    path = Path(_beside(page, address))
+    if path.parts[0] not in WITH_PAGES:
+        return None
+    if path.suffix not in (".md", ".ipynb"):
+        return target
+    leads = Path(address).with_suffix(".html").as_posix()
+    leads = re.sub(r"README\.html$", "index.html", leads)
+    return f"{leads}#{section}" if section else leads
+
+
+def _beside(page: Path, target: str) -> str:
+    """A relative address, seen from the root of the course."""
+    parts: list[str] = []
+    for part in (page.parent / target).parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _page_place(path: Path) -> str:
+    name = "index" if path.stem == "README" else path.stem
+    return path.with_name(f"{name}.html").as_posix()
