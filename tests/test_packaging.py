@@ -145,7 +145,11 @@ def test_conda_and_binder_get_the_same_packages_and_bounds():
     [
         ("selfcheck", "selfcheck", {"selfcheck/py.typed", "selfcheck/students/cli.py"}),
         (".", "course_utils", {"course_utils/units.toml", "course_utils/checks/momentum.py"}),
-        ("classroom", "classroom", {"classroom/commands.py", "classroom/templates/shades.css"}),
+        (
+            "classroom",
+            "classroom",
+            {"classroom/commands/marking.py", "classroom/templates/shades.css"},
+        ),
     ],
 )
 def test_a_project_builds_as_a_wheel_of_its_one_package(tmp_path, folder, package, holds):

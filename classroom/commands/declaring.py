@@ -1,0 +1,64 @@
+"""How a command is declared: its name, its help and its options stand above what it does.
+
+@command("links", "write links, titles, points and maps anew from the table of units")
+def links(options: argparse.Namespace) -> int:
+    ...
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..extras import need
+
+Run = Callable[[argparse.Namespace], int]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: how it is called, what it does in words, its options, and what runs."""
+
+    name: str
+    help: str
+    options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...]
+    run: Run
+
+    def add_to(self, commands: Any) -> None:
+        """Add it to argparse's subparsers."""
+        parser = commands.add_parser(self.name, help=self.help)
+        for names, about in self.options:
+            parser.add_argument(*names, **about)
+        parser.set_defaults(run=self.once_installed)
+
+    def once_installed(self, options: argparse.Namespace) -> int:
+        """Run it; refused where only what students need is installed."""
+        need("", f"`course {self.name}` needs")
+        return self.run(options)
+
+
+COMMANDS: list[Command] = []
+
+
+def command(name: str, help: str, *options: tuple[tuple[str, ...], dict[str, Any]]) -> Any:
+    """The function below is a command of this name."""
+
+    def declared(run: Run) -> Run:
+        COMMANDS.append(Command(name, help, options, run))
+        return run
+
+    return declared
+
+
+def option(*names: str, **about: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """An option or an argument, in the words of argparse."""
+    return names, about
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 up."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
+    return int(text)
