@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+Words = ParamSpec("Words")
+Found = TypeVar("Found")
 
 MOST = 500  # of a kind
 
@@ -23,7 +26,7 @@ def remembering() -> Iterator[None]:
         _remembers = before
 
 
-def kept(known: dict[Any, Any], words: Any, work_out: Callable[[], Any]) -> Any:
+def kept(known: dict[Any, Found], words: Any, work_out: Callable[[], Found]) -> Found:
     """What was worked out for these words before, as long as there is room to keep it."""
     if not _remembers:
         return work_out()
@@ -32,15 +35,18 @@ def kept(known: dict[Any, Any], words: Any, work_out: Callable[[], Any]) -> Any:
     return known[words] if words in known else work_out()
 
 
-def remembered(most: int = MOST) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def remembered(
+    most: int = MOST,
+) -> Callable[[Callable[Words, Found]], Callable[Words, Found]]:
     """For a function of words, or of what else stays as it is; what it raises is not kept."""
 
-    def once(work_out: Callable[..., Any]) -> Callable[..., Any]:
-        known = lru_cache(most)(work_out)
+    def once(work_out: Callable[Words, Found]) -> Callable[Words, Found]:
+        known: Any = lru_cache(most)(work_out)
 
         @wraps(work_out)
-        def found(*words: Any) -> Any:
-            return known(*words) if _remembers else work_out(*words)
+        def found(*words: Words.args, **named: Words.kwargs) -> Found:
+            work: Callable[Words, Found] = known if _remembers else work_out
+            return work(*words, **named)
 
         return found
 

@@ -34,7 +34,7 @@ class FunctionAnswer:
     """A student's function behind glass: it gets copies of its inputs, its errors become words."""
 
     def __init__(
-        self, function: Callable[..., Any], name: str, runs: Sequence[Callable] = ()
+        self, function: Callable[..., Any], name: str, runs: Sequence[Callable[..., Any]] = ()
     ) -> None:
         self.function, self.name = function, name
         self.runs = tuple(runs) or (function,)  # whose code it is
@@ -192,8 +192,8 @@ def ahead_in(loop: Callable[..., None], *args: Any) -> None:
 
 
 def asks(
-    answer: FunctionAnswer, calls: Callable[[Any], list] | None = None
-) -> Callable[[list], None] | None:
+    answer: FunctionAnswer, calls: Callable[[Any], list[Any]] | None = None
+) -> Callable[[list[Any]], None] | None:
     """For `cases(…, ahead=…)`: the calls made at a case; else there is one, with all it holds."""
     if not answer.is_far:
         return None
@@ -228,7 +228,7 @@ def line_at(line: Callable[..., Any], quantities: Mapping[str, Any], name: str =
     return FunctionAnswer(line, name)(*_used(line, quantities))
 
 
-def lines_ahead(lines: Iterable[Callable], places: Sequence[Mapping[str, Any]]) -> None:
+def lines_ahead(lines: Iterable[Callable[..., Any]], places: Sequence[Mapping[str, Any]]) -> None:
     """As `ahead`, for the values of lines at these places."""
     ahead(*((FunctionAnswer(line, ""), *_used(line, at)) for line in lines for at in places))
 

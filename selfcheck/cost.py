@@ -38,19 +38,22 @@ class Cost(NamedTuple):
 
 def cost_in_n(
     answer: FunctionAnswer,
-    inputs: Callable[[int], tuple],
+    inputs: Callable[[int], tuple[Any, ...]],
     like: Callable[..., Any],
     sizes: tuple[int, ...] = SIZES,
 ) -> Cost:
     """The exact growth of a function whose numbers were found right; counted once an answer."""
-    known = vars(answer).setdefault("costs", {})
+    known: dict[Any, Cost] = vars(answer).setdefault("costs", {})
     if inputs not in known:
         known[inputs] = _counted(answer, inputs, like, sizes)
     return known[inputs]
 
 
 def _counted(
-    answer: FunctionAnswer, inputs: Callable, like: Callable, sizes: tuple[int, ...]
+    answer: FunctionAnswer,
+    inputs: Callable[..., Any],
+    like: Callable[..., Any],
+    sizes: tuple[int, ...],
 ) -> Cost:
     runs: dict[int, Meter | None] = {}
 
@@ -114,7 +117,7 @@ def table(arrays: list[Made], n: int) -> str:
 
 def judge_linear(
     answer: FunctionAnswer,
-    inputs: Callable[[int], tuple],
+    inputs: Callable[[int], tuple[Any, ...]],
     like: Callable[..., Any],
     says: str = "The numbers are right, and",
     sizes: tuple[int, ...] = SIZES,

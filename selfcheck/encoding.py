@@ -68,7 +68,7 @@ class Values:
         self.extension = extension
         self._kept: dict[int, Any] = {}
         self._numbers = itertools.count(1)
-        self._told: dict[int, dict] = {}  # of functions that are kept, by their identity
+        self._told: dict[int, dict[str, Any]] = {}  # of functions that are kept, by their identity
 
     def _mine(self, handle: Any) -> Any:
         if type(handle) is not int or handle not in self._kept:
@@ -114,11 +114,11 @@ class Values:
             return special
         return self._rare(value, kind, inner)
 
-    def _is_mine(self, home: tuple) -> bool:
+    def _is_mine(self, home: tuple[Any, ...]) -> bool:
         """Did the other side hand this over, under the number that comes with it?"""
         return home[0] is self
 
-    def _container(self, value: Any, kind: type, inner: Callable) -> Any:
+    def _container(self, value: Any, kind: type, inner: Callable[..., Any]) -> Any:
         """A list, tuple, set or dictionary; one of a kind of its own comes back as itself."""
         if issubclass(kind, dict):
             data: Any = {TAG: "dict", "v": [[inner(k), inner(x)] for k, x in value.items()]}
@@ -131,7 +131,7 @@ class Values:
             return data
         return {TAG: "kin", "type": kind.__name__, "handle": self._keep(value), "v": data}
 
-    def _array(self, value: Any, inner: Callable, room: Room) -> Any:
+    def _array(self, value: Any, inner: Callable[..., Any], room: Room) -> Any:
         array = np.asarray(value)
         if array.dtype.char in "gG":  # more digits than other machines have
             array = array.astype("c16" if array.dtype.kind == "c" else "f8")
@@ -141,7 +141,7 @@ class Values:
         room.take(bytes=array.nbytes)
         return self._numbers_of(array, isinstance(value, np.generic))
 
-    def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
+    def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict[str, Any]:
         if (dtype := array.dtype.str)[0] not in "<|":
             array = array.astype(dtype := dtype.replace(">", "<"))
         return {
@@ -152,7 +152,7 @@ class Values:
             "v": array.tobytes(),
         }
 
-    def _rare(self, value: Any, kind: type, inner: Callable) -> Any:
+    def _rare(self, value: Any, kind: type, inner: Callable[..., Any]) -> Any:
         if issubclass(kind, Blank):
             return {TAG: "blank"}
         if issubclass(kind, Decimal):
@@ -171,11 +171,11 @@ class Values:
             return {TAG: "ellipsis"}
         return self._kept_here(value, kind, inner)
 
-    def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
+    def _kept_here(self, value: Any, kind: type, inner: Callable[..., Any]) -> dict[str, Any]:
         """A function by its number, a plain object by its parts too; of others the type's name."""
         if (home := getattr(value, "home_of_stand_in", None)) and self._is_mine(home):
             return {TAG: "yours", "handle": home[1]}
-        about: dict = {"type": kind.__name__}
+        about: dict[str, Any] = {"type": kind.__name__}
         if callable(value):
             if id(value) not in self._told:  # kept for good, so the identity stays its own
                 told = {TAG: "function", "handle": self._keep(value), **_signature(value)}
@@ -237,18 +237,18 @@ class Values:
             case _:
                 return _HOLDERS[tag]([self._decode(x, depth - 1) for x in data["v"]])
 
-    def _stand_in(self, data: dict) -> Callable:
+    def _stand_in(self, data: dict[str, Any]) -> Callable[..., Any]:
         """What stands here for a function on the other side."""
         raise NotImplementedError
 
-    def _kin(self, data: dict, plain: Any) -> Any:
+    def _kin(self, data: dict[str, Any], plain: Any) -> Any:
         """A list, tuple, set or dictionary, which travels back as the one on the other side."""
         if type(plain) not in (list, tuple, set, dict):
             raise WireError("it is no list, tuple, set or dictionary")
         home = {"home_of_stand_in": (self, int(data["handle"]))}
         return type(word(data["type"]), (type(plain),), home)(plain)
 
-    def _unknown(self, data: dict, iterates: bool, depth: int) -> type:
+    def _unknown(self, data: dict[str, Any], iterates: bool, depth: int) -> type:
         """A class of that name, about which is known at most which array it can be read as."""
         held: dict[str, Any] = {}
         if "numbers" in data:
@@ -256,7 +256,7 @@ class Values:
             held["__array__"] = lambda self, dtype=None, copy=None: np.array(numbers, dtype)
         return type(word(data["type"]), (_Iterates,) if iterates else (), held)
 
-    def _instance(self, data: dict, parts: dict, depth: int) -> Any:
+    def _instance(self, data: dict[str, Any], parts: dict[str, Any], depth: int) -> Any:
         """An object with the parts of the one on the other side, which travels back as that one."""
         instance = self._unknown(data, False, depth)()
         type(instance).home_of_stand_in = (self, int(data["handle"]))
@@ -272,7 +272,7 @@ class _Here(Values):
     What has crossed before, and an array that counts, is left as it is.
     """
 
-    def _is_mine(self, home: tuple) -> bool:
+    def _is_mine(self, home: tuple[Any, ...]) -> bool:
         return isinstance(home[0], _Here)
 
     def _encode(self, value: Any, depth: int, room: Room) -> Any:
@@ -282,7 +282,7 @@ class _Here(Values):
             return {TAG: "as it is", "v": value}
         return super()._encode(value, depth, room)
 
-    def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict:
+    def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict[str, Any]:
         native = array.astype(array.dtype.newbyteorder("="))
         return {TAG: "as it is", "v": native[()] if scalar else native}
 
@@ -291,8 +291,9 @@ class _Here(Values):
             return data["v"]
         return super()._decode(data, depth)
 
-    def _stand_in(self, data: dict) -> Callable:
-        return self._kept[data["handle"]]
+    def _stand_in(self, data: dict[str, Any]) -> Callable[..., Any]:
+        function: Callable[..., Any] = self._kept[data["handle"]]
+        return function
 
 
 _PLAIN = {float, int, bool, str, type(None)}
@@ -385,7 +386,7 @@ def _number(value: Any) -> Any:
     return {TAG: "int", "v": f"{value:x}"}
 
 
-def _as_array(data: dict) -> Any:
+def _as_array(data: dict[str, Any]) -> Any:
     dtype, shape = np.dtype(str(data["dtype"])), tuple(map(int, data["shape"]))
     if dtype.char not in NUMBERS or (shape and not 0 <= min(shape) <= max(shape) <= MOST_BYTES):
         raise WireError("it is no array of numbers")
@@ -394,14 +395,14 @@ def _as_array(data: dict) -> Any:
     return array[()] if data.get("scalar") is True and not shape else array
 
 
-def _as_objects(parts: list) -> np.ndarray:
+def _as_objects(parts: list[Any]) -> np.ndarray:
     shape, values = parts
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)
 
 
-def _formula(value: Any, inner: Callable) -> Any:
+def _formula(value: Any, inner: Callable[..., Any]) -> Any:
     """A SymPy number as a number, a matrix as its rows, anything else as text."""
     if hasattr(value, "tolist"):
         return inner(np.array(value.tolist(), dtype=object))
@@ -416,7 +417,7 @@ def _formula(value: Any, inner: Callable) -> Any:
         return {TAG: "object", "type": type(value).__name__, "handle": 0, "iterates": False}
 
 
-def _unevaluated() -> tuple:
+def _unevaluated() -> tuple[Any, ...]:
     import sympy
 
     return sympy.Sum, sympy.core.function.AppliedUndef
@@ -426,7 +427,7 @@ def _unevaluated() -> tuple:
 
 _ARRAYS = (np.ndarray, np.generic, flat_array, memoryview)
 _CONTAINERS = (list, range, tuple, set, frozenset, dict, deque)
-_HOLDERS: dict[str, Callable[[list], Any]] = {
+_HOLDERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
     "set": set,
     "dict": lambda items: {key: value for key, value in items},
@@ -438,7 +439,7 @@ _HOLDERS: dict[str, Callable[[list], Any]] = {
 }
 
 
-def _signature(function: Any) -> dict:
+def _signature(function: Any) -> dict[str, Any]:
     name = getattr(function, "__name__", "")
     try:
         parameters = [
@@ -450,7 +451,7 @@ def _signature(function: Any) -> dict:
     return {"name": name if isinstance(name, str) else "", "parameters": parameters}
 
 
-def _parts(value: Any, kind: type) -> dict | None:
+def _parts(value: Any, kind: type) -> dict[str, Any] | None:
     """What an object of a plain class holds; None for an iterator and what shows nothing."""
     slots = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ())]
     if hasattr(kind, "__next__") or not (slots or hasattr(value, "__dict__")):
@@ -459,7 +460,7 @@ def _parts(value: Any, kind: type) -> dict | None:
     return {**held, **getattr(value, "__dict__", {})}
 
 
-class _Iterates(Iterator):
+class _Iterates(Iterator[Any]):
     def __next__(self) -> Any:
         raise StopIteration
 

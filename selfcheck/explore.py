@@ -66,7 +66,7 @@ def int_slider(
 
 
 def choice(
-    options: Iterable | Mapping, *, value: object = None, label: str = ""
+    options: Iterable[Any] | Mapping[str, Any], *, value: object = None, label: str = ""
 ) -> widgets.RadioButtons:
     """Radio buttons, the first chosen; a mapping shows its keys and hands over its values.
 
@@ -86,7 +86,7 @@ def checkbox(*, value: bool = False, label: str = "") -> widgets.Checkbox:
     return widgets.Checkbox(value=value, description=label, indent=True)
 
 
-class Explorer(widgets.VBox):
+class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
     """Controls, a picture and a sentence that follow each other; optionally a goal to reach.
 
     `setup(fig)` draws once and returns the artists that change; `update(artists, **params)` moves
@@ -100,7 +100,7 @@ class Explorer(widgets.VBox):
 
     def __init__(
         self,
-        setup: Callable[[Figure], Mapping],
+        setup: Callable[[Figure], Mapping[str, Any]],
         update: Callable[..., str],
         *,
         controls: Mapping[str, widgets.ValueWidget],
@@ -140,7 +140,7 @@ class Explorer(widgets.VBox):
     # What is set
 
     @property
-    def params(self) -> dict:
+    def params(self) -> dict[str, Any]:
         """The present value of every control."""
         return {name: control.value for name, control in self.controls.items()}
 
@@ -172,7 +172,7 @@ class Explorer(widgets.VBox):
         """Whether the goal is met with the present values."""
         return self.is_met(self.params)
 
-    def is_met(self, params: Mapping) -> bool:
+    def is_met(self, params: Mapping[str, Any]) -> bool:
         """Whether the goal is met with these values."""
         return self._reached is not None and bool(self._reached(**params))
 
@@ -187,7 +187,7 @@ class Explorer(widgets.VBox):
             if self.goal is not None:
                 self.goal_line.value = _status(*self._goal_text())
 
-    def draw(self, params: Mapping, scale: int = style.SCALE) -> tuple[np.ndarray, str]:
+    def draw(self, params: Mapping[str, Any], scale: int = style.SCALE) -> tuple[np.ndarray, str]:
         """The picture and the sentence with these values, the others as they are."""
         self.require_known(params)
         with self._lock:
@@ -224,7 +224,7 @@ class Explorer(widgets.VBox):
     def __repr__(self) -> str:
         return f"Explorer({', '.join(f'{name}={value!r}' for name, value in self.params.items())})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget for a live notebook; a still picture, its alt text and a line for others."""
         data = super()._repr_mimebundle_(**kwargs) or {}
         rgb, text = self.draw({})
@@ -236,7 +236,7 @@ class Explorer(widgets.VBox):
         about = {"alt": f"{self.alt} {text}", "width": width, "height": height}
         return data, {"image/png": about}
 
-    def frames_plan(self, grid: Mapping) -> tuple[dict[str, list], dict]:
+    def frames_plan(self, grid: Mapping[str, Any]) -> tuple[dict[str, list[Any]], dict[str, Any]]:
         """The one or two controls that move, with their values, and what is held elsewhere."""
         self.require_known(grid)
         moving = {n: list(v) for n, v in grid.items() if np.iterable(v) and not isinstance(v, str)}
@@ -255,7 +255,13 @@ class Explorer(widgets.VBox):
 class _Drawing:
     """One figure without pyplot: what stands still is kept, what moves is drawn over it."""
 
-    def __init__(self, setup: Callable, update: Callable, size: tuple, blit: bool) -> None:
+    def __init__(
+        self,
+        setup: Callable[..., Any],
+        update: Callable[..., Any],
+        size: tuple[Any, ...],
+        blit: bool,
+    ) -> None:
         self._update, self._blit = update, blit
         with matplotlib.rc_context(style.RC):
             self._fig = Figure(figsize=size, dpi=style.DPI * style.SCALE)
@@ -270,9 +276,9 @@ class _Drawing:
             self._background: Any = None
             self._legends: list[Any] = []
             style.complain_if_unlabeled(self._fig)
-            self._draw: Callable = functools.partial(style.draw_first, self._canvas)
+            self._draw: Callable[..., Any] = functools.partial(style.draw_first, self._canvas)
 
-    def __call__(self, params: Mapping, scale: int) -> tuple[np.ndarray, str]:
+    def __call__(self, params: Mapping[str, Any], scale: int) -> tuple[np.ndarray, str]:
         if self._fig.dpi != style.DPI * scale:
             self._fig.set_dpi(style.DPI * scale)
             self._background = None
@@ -338,7 +344,7 @@ def _heed_screen(_comm: object, message: Mapping[str, Any]) -> None:
     Explorer.scale = min(max(math.ceil(pixels), 1), style.SCALE)
 
 
-class _Picture(widgets.Image):
+class _Picture(widgets.Image):  # type: ignore[misc]  # it comes without types
     """An image whose tooltip is its accessible name; without `description` the browser throws."""
 
     description = traitlets.Unicode("").tag(sync=True)

@@ -91,7 +91,8 @@ def _gamma(x: Any) -> np.float64:
 def _binomial(n: Any, k: Any) -> np.float64:
     if k != np.floor(k) or k > LARGEST_FACTORIAL:
         return np.float64(np.nan)
-    return np.prod([(n - j) / (j + 1) for j in np.arange(max(0.0, k))], initial=float(k >= 0))
+    factors = [(n - j) / (j + 1) for j in np.arange(max(0.0, k))]
+    return np.float64(np.prod(factors, initial=float(k >= 0)))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -377,7 +378,7 @@ def _refuse_what_is_no_formula(tree: ast.expr, text: str, functions: set[str]) -
         waiting += [(c, _condition_parts) for c in conditions]
 
 
-def _value_parts(node: ast.AST) -> tuple[list, list] | None:
+def _value_parts(node: ast.AST) -> tuple[list[Any], list[Any]] | None:
     """The values and conditions a value is made of; None if it is no value."""
     match node:
         case ast.Constant(value=number) if type(number) in (int, float):
@@ -406,7 +407,7 @@ def _value_parts(node: ast.AST) -> tuple[list, list] | None:
     return None
 
 
-def _condition_parts(node: ast.AST) -> tuple[list, list] | None:
+def _condition_parts(node: ast.AST) -> tuple[list[Any], list[Any]] | None:
     """The values and conditions a condition is made of; None if it is no condition."""
     match node:
         case ast.Constant(value=bool()):

@@ -185,7 +185,9 @@ def _evaluate(coefficients: dict[tuple[int, ...], Fraction], point: tuple[int, .
     )
 
 
-def _points_to_check(fitted: dict[str, list[int]], held_out: dict[str, list[int]]) -> list[tuple]:
+def _points_to_check(
+    fitted: dict[str, list[int]], held_out: dict[str, list[int]]
+) -> list[tuple[Any, ...]]:
     """All sizes new at once, and each of them new alone beside the smallest and largest others."""
     points = [tuple(new[-1] for new in held_out.values())]
     for name, pick in itertools.product(fitted, (min, max)):
@@ -194,7 +196,9 @@ def _points_to_check(fitted: dict[str, list[int]], held_out: dict[str, list[int]
     return list(dict.fromkeys(points))
 
 
-def _interpolate(sizes: list[list[int]], value: Callable) -> dict[tuple[int, ...], Fraction]:
+def _interpolate(
+    sizes: list[list[int]], value: Callable[..., Any]
+) -> dict[tuple[int, ...], Fraction]:
     """Coefficients by powers, by exact Lagrange interpolation in one variable after the other."""
     if not sizes:
         return {(): Fraction(value(()))}
@@ -220,7 +224,7 @@ class Difference:
     extra: Any
 
     def __bool__(self) -> bool:
-        return self.missing != 0 or self.extra != 0
+        return bool(self.missing != 0 or self.extra != 0)
 
     def __str__(self) -> str:
         missing, extra = _listed(self.missing), _listed(self.extra)

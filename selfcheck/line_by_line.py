@@ -16,9 +16,9 @@ from .verdicts import Verdict, partly, refuted, right, wrong
 
 def once(judge: Callable[..., Any]) -> Callable[..., Any]:
     """A report on the lines of an answer is computed once, however often a check asks for it."""
-    known: list[tuple] = []
+    known: list[tuple[Any, ...]] = []
 
-    def report(lines: list, *how: Any) -> Any:
+    def report(lines: list[Any], *how: Any) -> Any:
         for same, options, found in known:
             if same is lines and options == how:
                 return found
@@ -32,8 +32,8 @@ def once(judge: Callable[..., Any]) -> Callable[..., Any]:
 class Step(NamedTuple):
     """What has to be seen on the way: how a sentence asks for it, and how it is recognized."""
 
-    asked: Callable[[list], str]  # what a sentence says of lines without it
-    taken: Callable[[list], bool]  # by the lines up to where the goal is first reached
+    asked: Callable[[list[Any]], str]  # what a sentence says of lines without it
+    taken: Callable[[list[Any]], bool]  # by the lines up to where the goal is first reached
 
 
 def some_line(has: Callable[[Any], bool], asked: str) -> Step:
@@ -48,7 +48,7 @@ class Way(NamedTuple):
     goal: Callable[[Any], bool]
     not_there: str  # a sentence about a last line that is not the goal
 
-    def follow(self, lines: list) -> tuple[int, str]:
+    def follow(self, lines: list[Any]) -> tuple[int, str]:
         """Of 1 + len(steps) parts, those earned by true lines, and what is missing in words."""
         reached = next((k for k, line in enumerate(lines) if self.goal(line)), None)
         walked = lines if reached is None else lines[: reached + 1]
@@ -63,7 +63,7 @@ class Way(NamedTuple):
         return taken + bool(taken), f"Every line is true, but {jump}{asked}."
 
 
-def judge_steps(report: Any, lines: list, way: Way, points: int, says: str) -> Verdict:
+def judge_steps(report: Any, lines: list[Any], way: Way, points: int, says: str) -> Verdict:
     """The verdict on a derivation; `says` praises one that is complete."""
     if not report.holds:
         return refuted(report)

@@ -183,7 +183,7 @@ def _spelled(form: str, run: str) -> str:
 TAKE_GROUPS = ("frac", "binom", "sqrt", "math..", "math...", "text", "operatorname", "textrm")
 GROUP = r"\s*\{([^{}]*)\}"
 BRACED: list[
-    tuple[str, str | Callable[[re.Match], str]]
+    tuple[str, str | Callable[[re.Match[str]], str]]
 ] = [  # innermost first, so that no group within these has groups of its own
     (rf"\\[dtc]?frac{GROUP}{GROUP}", r"((\1)/(\2))"),
     (rf"\\[dt]?binom{GROUP}{GROUP}", r" binomial(\1, \2)"),
@@ -214,7 +214,7 @@ def _without_latex(text: str) -> str:
     return re.sub(r"\\([A-Za-z]+)(\d?)", _command, text)
 
 
-def _command(match: re.Match) -> str:
+def _command(match: re.Match[str]) -> str:
     name, digit = match.groups()
     if name in COMMANDS:
         return COMMANDS[name] + digit

@@ -51,13 +51,13 @@ def _init(self: Any, /, *args: Any, **named: Any) -> None:
         self.__post_init__()
 
 
-def _compared(self: Any) -> tuple:
+def _compared(self: Any) -> tuple[Any, ...]:
     return tuple([getattr(self, f.name) for f in fields(self) if f.compare])
 
 
 def _eq(self: Any, other: object) -> bool:
     if type(other) is not type(self):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]  # what Python asks for here
     return _compared(self) == _compared(other)
 
 

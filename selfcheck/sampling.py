@@ -123,7 +123,7 @@ def cases(
 
 
 def _every(
-    pencil: Iterable[Case], draws: Sequence[Callable], fresh: int, seed: int, loop: int
+    pencil: Iterable[Case], draws: Sequence[Callable[..., Any]], fresh: int, seed: int, loop: int
 ) -> Iterator[tuple[Case, bool]]:
     """All cases, and whether they were drawn."""
     yield from ((case, False) for case in pencil)

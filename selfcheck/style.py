@@ -71,7 +71,7 @@ RC: dict[Any, Any] = {
 }
 
 
-def line(name: str, markers: int = 0) -> dict:
+def line(name: str, markers: int = 0) -> dict[str, Any]:
     """Arguments for `ax.plot`: color and dashes of that name; `markers` to spread along it."""
     if name not in COLORS:
         raise ValueError(
@@ -114,7 +114,7 @@ def draw_shapes(ax: Axes, *rows: Sequence[str | tuple[str, tuple[int, int]]]) ->
     ax.axis("off")
 
 
-def _draw_row(ax: Axes, row: Sequence, middle: float, scale: int) -> float:
+def _draw_row(ax: Axes, row: Sequence[Any], middle: float, scale: int) -> float:
     """Draw a row of shapes from left to right, and tell where it ends."""
     x = 0.0
     for item in row:

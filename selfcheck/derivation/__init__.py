@@ -17,11 +17,9 @@ arithmetic (two lines in numbers), judging (what follows), with borders, proofs 
 for what numbers alone do not tell, sentences and rendering (what is said and seen).
 """
 
-# ruff: noqa: F401 (the public names)
-
+from ..function_with_slope import Activation
 from .derivations import Derivation
 from .domains import (
-    Activation,
     Domain,
     activation,
     diagonal,
@@ -42,3 +40,36 @@ from .domains import (
 from .evaluation import inner, norm
 from .expressions import shown
 from .lines import BLANK, FALSE, HELD, PROVED, RIGHT, UNCHECKED, WRONG, LineReport, Report
+
+__all__ = [
+    "BLANK",
+    "FALSE",
+    "HELD",
+    "PROVED",
+    "RIGHT",
+    "UNCHECKED",
+    "WRONG",
+    "Activation",
+    "Derivation",
+    "Domain",
+    "LineReport",
+    "Report",
+    "activation",
+    "diagonal",
+    "inner",
+    "inner_products",
+    "integers",
+    "interval",
+    "invertible",
+    "matrix",
+    "nonnegative",
+    "norm",
+    "orthogonal",
+    "positive",
+    "real",
+    "sequence",
+    "shown",
+    "singular",
+    "symmetric",
+    "vector",
+]

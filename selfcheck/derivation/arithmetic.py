@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .domains import Activation, Values
+from ..function_with_slope import Activation
+from .domains import Values
 from .precise import Digits
 
 FEW = 1e-10  # relative: an imaginary part, or what floating point leaves of a difference
@@ -26,7 +27,7 @@ class Undefined(NamedTuple):
 UNTRIED = Undefined("was not tried", "it was not tried.", sure=False)
 
 
-def computed(evaluate: Callable, values: Mapping[str, Any] | Undefined) -> Any:
+def computed(evaluate: Callable[..., Any], values: Mapping[str, Any] | Undefined) -> Any:
     """A finite real number or array; everything else is Undefined."""
     if isinstance(values, Undefined):
         return values
@@ -179,7 +180,7 @@ def plain(value: Any) -> Any:
 def show(value: Any, digits: int = 4) -> str:
     """A value in few characters, the same on every platform."""
     if type(value).__name__ == "mpf" and value and not -300 < math.log10(2) * _power(value) < 300:
-        return value.context.nstr(value, digits)  # beyond what a float can hold
+        return str(value.context.nstr(value, digits))  # beyond what a float can hold
     value = plain(value)
     if isinstance(value, list):
         return f"[{', '.join(show(v, digits) for v in value)}]"
@@ -194,7 +195,7 @@ def show(value: Any, digits: int = 4) -> str:
 def _power(x: Any) -> int:
     """The power of two of a number of mpmath."""
     _, _, exponent, bits = x._mpf_
-    return exponent + bits
+    return int(exponent + bits)
 
 
 def show_apart(a: Any, b: Any) -> tuple[str, str]:

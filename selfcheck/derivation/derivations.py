@@ -9,8 +9,9 @@ from typing import Any
 
 from .. import cache
 from ..formula import FormulaError
+from ..function_with_slope import Activation
 from . import rendering
-from .domains import Activation, Domain, integers
+from .domains import Domain, integers
 from .evaluation import name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
 from .judging import LineJudge, Read

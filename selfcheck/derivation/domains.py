@@ -24,14 +24,16 @@ class Domain:
     """Values to try: random ones, readable ones (simplest first), corners, and far ones."""
 
     draw: Callable[..., Any]
-    simple: Callable[..., list]
-    corners: Callable[..., list]
-    sizes: tuple = ()
+    simple: Callable[..., list[Any]]
+    corners: Callable[..., list[Any]]
+    sizes: tuple[Any, ...] = ()
     assumptions: Mapping[str, bool] = field(default_factory=dict)
     scatter: Callable[..., Any] | None = None  # readable values beyond the simple ones
     tail: Callable[..., Any] | None = None  # large and small ones, near the ends
     contains: Callable[[Any], bool] = lambda _: False  # for numbers: whether this is one of them
-    ends: tuple | None = None  # for numbers: (lo, hi, closed), each end None if there is none
+    ends: tuple[Any, ...] | None = (
+        None  # for numbers: (lo, hi, closed), each end None if there is none
+    )
     refine: Callable[[Any], Any] | None = None  # the same value, made exact in more digits
     part: tuple[Domain, int] | None = None  # one number of several that are drawn together
 
@@ -59,14 +61,15 @@ class Domain:
 def _scalar(
     lo: Any,
     hi: Any,
-    simple: list,
-    corners: list,
+    simple: list[Any],
+    corners: list[Any],
     tail: Callable[[Random], Any],
-    ends: tuple,
+    ends: tuple[Any, ...],
     **assumptions: bool,
 ) -> Domain:
     def draw(rng: Random) -> Fraction:
-        return lo + (hi - lo) * Fraction(rng.randint(1, 99), 100)
+        found: Fraction = lo + (hi - lo) * Fraction(rng.randint(1, 99), 100)
+        return found
 
     first, last, closed = ends
 
@@ -142,8 +145,9 @@ def integers(lo: int = 1, hi: int | None = 8) -> Domain:
     )  # fmt: skip
 
 
-def _small_products(products: Callable, rng: Random, length: int) -> list:
-    return products(lambda: rng.choice([0, 1, -1, 2]), length)
+def _small_products(products: Callable[..., Any], rng: Random, length: int) -> list[Any]:
+    found: list[Any] = products(lambda: rng.choice([0, 1, -1, 2]), length)
+    return found
 
 
 def inner_products(vectors: int = 2) -> list[Domain]:
@@ -153,13 +157,13 @@ def inner_products(vectors: int = 2) -> list[Domain]:
     """
     pairs = [(i, j) for i in range(vectors) for j in range(i, vectors)]
 
-    def products(entry: Callable[[], Any], length: int) -> list:
+    def products(entry: Callable[[], Any], length: int) -> list[Any]:
         xs = [[Fraction(entry()) for _ in range(length)] for _ in range(vectors)]
         if length > 2 and entry() > 1:
             xs[-1] = [-x for x in xs[0]]  # parallel vectors are the corner of Cauchy and Schwarz
         return [sum(a * b for a, b in zip(xs[i], xs[j], strict=True)) for i, j in pairs]
 
-    def simple() -> list:
+    def simple() -> list[Any]:
         small = [_small_products(products, Random(k), 1 + k % 3) for k in range(9)]
         return [products(lambda: 0, 1), products(lambda: 1, 1), *small]
 
@@ -187,10 +191,12 @@ def _always(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
-def _array(sizes: tuple, of: Domain, special: tuple = ()) -> Domain:
+def _array(
+    sizes: tuple[Any, ...], of: Domain, special: tuple[Callable[..., np.ndarray], ...] = ()
+) -> Domain:
     """Arrays with entries from `of`; `special` makes some of them other than at random."""
 
-    def fill(entry: Callable[[], Any], n: tuple) -> np.ndarray:
+    def fill(entry: Callable[[], Any], n: tuple[Any, ...]) -> np.ndarray:
         return np.array([float(entry()) for _ in range(math.prod(n))]).reshape(n)
 
     def scatter(rng: Random, *n: int) -> np.ndarray:
@@ -207,12 +213,12 @@ def _array(sizes: tuple, of: Domain, special: tuple = ()) -> Domain:
         made = of.far(rng)  # all of one size
         return fill(lambda: made if rng.random() < 0.5 else of.far(rng), n)
 
-    def simple(*n: int) -> list:
+    def simple(*n: int) -> list[Any]:
         mixed = [scatter(Random(k), *n) for k in range(3)]
         constant = [fill(_always(v), n) for v in of.simple()[:3]]
         return [*constant, *(s(Random(k), n[0]) for s in special for k in range(3)), *mixed]
 
-    def corners(*n: int) -> list:
+    def corners(*n: int) -> list[Any]:
         return simple(*n) + [fill(_always(v), n) for v in of.corners()]
 
     return Domain(draw, simple, corners, sizes, {"real": True}, scatter, tail)
@@ -232,7 +238,7 @@ def matrix(n: str | int, m: str | int, of: Domain = real) -> Domain:
 def _square(
     n: str | int,
     make: Callable[[Random, int], np.ndarray],
-    simple: Callable[[int], list],
+    simple: Callable[[int], list[Any]],
     refine: Callable[[Any], Any] | None = None,
     scaled: bool = True,
 ) -> Domain:
@@ -241,10 +247,10 @@ def _square(
     def tail(rng: Random, k: int, _: int) -> np.ndarray:
         return make(rng, k) * (2.0 ** rng.randint(-20, 20) if scaled else 1.0)
 
-    def few(k: int, _: int) -> list:
+    def few(k: int, _: int) -> list[Any]:
         return [np.array(A, float) + 0.0 for A in simple(k)]
 
-    def corners(k: int, _: int) -> list:
+    def corners(k: int, _: int) -> list[Any]:
         large = [A * f for A in few(k, k) for f in (2.0**-10, 2.0**7)] if scaled else []
         return few(k, k) + large
 
@@ -267,9 +273,10 @@ def symmetric(n: str | int) -> Domain:
             v = _entries(rng, k)
             return rng.choice((-1, 1)) * np.outer(v, v)
         A = _entries(rng, k, k)
-        return np.triu(A) + np.triu(A, 1).T
+        both: np.ndarray = np.triu(A) + np.triu(A, 1).T
+        return both
 
-    def simple(k: int) -> list:
+    def simple(k: int) -> list[Any]:
         return [np.zeros((k, k)), np.eye(k), np.ones((k, k)), -np.eye(k), _mixed_signs(k)]
 
     return _square(n, make, simple)
@@ -278,7 +285,7 @@ def symmetric(n: str | int) -> Domain:
 def diagonal(n: str | int) -> Domain:
     """Diagonal matrices; a diagonal entry may be 0."""
 
-    def simple(k: int) -> list:
+    def simple(k: int) -> list[Any]:
         return [np.zeros((k, k)), np.eye(k), -np.eye(k), _mixed_signs(k), np.diag(np.arange(k))]
 
     return _square(n, lambda rng, k: np.diag(_entries(rng, k)), simple)
@@ -287,7 +294,7 @@ def diagonal(n: str | int) -> Domain:
 def singular(n: str | int) -> Domain:
     """Square matrices without an inverse, of every rank below n."""
 
-    def simple(k: int) -> list:
+    def simple(k: int) -> list[Any]:
         last = np.diag([1.0] * (k - 1) + [0.0])
         corner = np.zeros((k, k))
         corner[0, -1] = k > 1
@@ -308,7 +315,7 @@ def invertible(n: str | int) -> Domain:
             if stretch[-1] > 1e-4 * stretch[0]:
                 return A * rng.choice((1, 1, 1, -1, 1 / 64))
 
-    def simple(k: int) -> list:
+    def simple(k: int) -> list[Any]:
         shear = np.eye(k) + np.diag([1.0] * (k - 1), 1)
         small = np.diag([1.0] * (k - 1) + [1 / 1024])
         turned = np.eye(k)[::-1]
@@ -328,12 +335,12 @@ def orthogonal(n: str | int) -> Domain:
             Q[:, 0] = -Q[:, 0]
         return Q
 
-    def simple(k: int) -> list:
+    def simple(k: int) -> list[Any]:
         turned = np.roll(np.eye(k), 1, axis=0)
         return [np.eye(k), -np.eye(k), _mixed_signs(k), turned, turned * _signs(k)]
 
     def refine(Q: Any) -> Any:
-        columns: list = []
+        columns: list[Any] = []
         for q in Q.T:
             for _ in range(2):
                 for p in columns:
@@ -356,7 +363,8 @@ def _singular(rng: Random, k: int) -> np.ndarray:
     """A product of k×r and r×k matrices of small whole numbers: exact, of rank at most r < k."""
     rank = rng.randrange(k)
     left, right = (np.array([rng.randint(-2, 2) for _ in range(k * rank)]) for _ in range(2))
-    return (left.reshape(k, rank) @ right.reshape(rank, k)) / rng.choice((1.0, 2.0))
+    product: np.ndarray = left.reshape(k, rank) @ right.reshape(rank, k)
+    return product / rng.choice((1.0, 2.0))
 
 
 # -- sequences and functions
@@ -365,7 +373,9 @@ def _singular(rng: Random, k: int) -> np.ndarray:
 class Values:
     """g(1), g(2), …: a sequence without a period that remembers which values were asked for."""
 
-    def __init__(self, rule: Callable[[int], Any], convert: Callable = lambda v: v) -> None:
+    def __init__(
+        self, rule: Callable[[int], Any], convert: Callable[..., Any] = lambda v: v
+    ) -> None:
         self._rule, self._convert = rule, convert
         self._known: dict[int, Any] = {}
         self.asked: set[int] = set()
@@ -388,26 +398,26 @@ def _impulse(place: int, one: Any, zero: Any) -> Callable[[int], Any]:
     return lambda i: one if i == place else zero
 
 
-def _in_turn(values: list, shift: int) -> Callable[[int], Any]:
+def _in_turn(values: list[Any], shift: int) -> Callable[[int], Any]:
     return lambda i: values[(i + shift) % len(values)]
 
 
 def sequence(of: Domain = real) -> Domain:
     """Sequences g(1), g(2), … with values in `of`, for sums of symbolic length."""
 
-    def drawn(pick: Callable) -> Callable:
+    def drawn(pick: Callable[..., Any]) -> Callable[..., Any]:
         def make(rng: Random, *n: int) -> Values:
             seed = rng.getrandbits(32)
             return Values(lambda i: pick(Random(f"{seed}:{i}"), *n))
 
         return make
 
-    def simple(*n: int) -> list:
+    def simple(*n: int) -> list[Any]:
         zero, one = of.simple(*n)[:2]
         impulses = [Values(_impulse(k, one, zero)) for k in (1, 2)]
         return [Values(lambda i: zero), Values(lambda i: one), *impulses]
 
-    def corners(*n: int) -> list:
+    def corners(*n: int) -> list[Any]:
         ends = of.corners(*n)
         return simple(*n) + [Values(_in_turn(ends, k)) for k in (0, 1)]
 

@@ -131,7 +131,7 @@ class Loss:
     def __init__(self) -> None:
         self.digits, self.cancelled = 0.0, 0
 
-    def in_sum(self, terms: list, total: Any) -> None:
+    def in_sum(self, terms: list[Any], total: Any) -> None:
         if total and all(_magnitude(t) <= _magnitude(total) for t in terms):
             return  # none is more than twice as large
         largest = max((abs(t) for t in terms), default=0)
@@ -175,7 +175,7 @@ def _magnitude(x: Any) -> int:
     if type(x).__name__ != "mpf":
         return math.frexp(float(abs(x)))[1]
     _, _, exponent, bits = x._mpf_
-    return exponent + bits
+    return int(exponent + bits)
 
 
 def safe_power(base: Any, exponent: Any) -> Any:
@@ -207,7 +207,7 @@ SPELLED = {
 }  # fmt: skip
 
 
-def _function(e: Any, exact: bool) -> Callable:
+def _function(e: Any, exact: bool) -> Callable[..., Any]:
     """One of SymPy's functions by the name that mpmath or NumPy has for it."""
     import mpmath
     import sympy
@@ -264,7 +264,7 @@ def _refuse_poles(name: str, x: Any) -> None:
     """A ZeroDivisionError where a function has no value, up to rounding."""
     import mpmath
 
-    distance = {
+    distances: dict[str, Callable[[], Any]] = {
         "log": lambda: x,
         "tan": lambda: mpmath.cos(x),
         "sec": lambda: mpmath.cos(x),
@@ -274,8 +274,8 @@ def _refuse_poles(name: str, x: Any) -> None:
         "gamma": lambda: x - mpmath.nint(x) if x < 0.5 else 1,
         "loggamma": lambda: x - mpmath.nint(x) if x < 0.5 else 1,
         "factorial": lambda: x - mpmath.nint(x) if x < -0.5 else 1,
-    }.get(name)
-    if distance and abs(distance()) <= _nothing:
+    }
+    if name in distances and abs(distances[name]()) <= _nothing:
         raise ZeroDivisionError(f"{name} has no value here")
 
 
@@ -321,7 +321,7 @@ def _set(values: dict[str, Any], name: str, k: Any) -> dict[str, Any]:
     return values
 
 
-def _geometric(e: Any, name: str) -> Callable | None:
+def _geometric(e: Any, name: str) -> Callable[..., Any] | None:
     """Sums over `name` at once, if the terms are a·b^(k·i + c) with a whole number k.
 
     They are as exact as if they were added up; None where a power needs a closer look.
@@ -358,7 +358,7 @@ def _geometric(e: Any, name: str) -> Callable | None:
 
 
 @remembered(POWERS)
-def _series(digits: tuple, count: int, precision: int) -> Any:
+def _series(digits: tuple[Any, ...], count: int, precision: int) -> Any:
     """1 + r + … + r^(count − 1) with all digits, however near r is to 1."""
     import mpmath
 
@@ -369,7 +369,7 @@ def _series(digits: tuple, count: int, precision: int) -> Any:
         return (ratio**count - 1) / (ratio - 1)
 
 
-def _factors(e: Any) -> list:
+def _factors(e: Any) -> list[Any]:
     import sympy
 
     return [f for a in e.args for f in _factors(a)] if e.func is sympy.Mul else [e]
@@ -401,7 +401,7 @@ def _remembered(e: Any, evaluate: Evaluator) -> Evaluator:
     names = sorted(name_of(s) for s in e.free_symbols)
     if e.atoms(AppliedUndef):
         return evaluate
-    known: dict[tuple, Any] = {}
+    known: dict[tuple[Any, ...], Any] = {}
 
     def value(v: Mapping[str, Any]) -> Any:
         key = tuple(v[n] for n in names)
@@ -412,7 +412,7 @@ def _remembered(e: Any, evaluate: Evaluator) -> Evaluator:
     return value
 
 
-def _to_infinity(term: Callable, first: Any, last: Any, product: bool) -> Any:
+def _to_infinity(term: Callable[..., Any], first: Any, last: Any, product: bool) -> Any:
     """An endless sum or product by extrapolation; two ways must agree."""
     import mpmath
 
@@ -492,14 +492,14 @@ def _cases(e: Any, exact: bool) -> Evaluator:
 
 
 @cache
-def _operations(exact: bool) -> dict[Any, Callable]:
+def _operations(exact: bool) -> dict[Any, Callable[..., Any]]:
     import mpmath
     import sympy as sp
 
     mp, mpf, half, minus_one = mpmath.mp, mpmath.mpf, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
 
     @remembered(POWERS)
-    def raised(a: tuple, b: tuple, _: int) -> Any:
+    def raised(a: tuple[Any, ...], b: tuple[Any, ...], _: int) -> Any:
         return mp.make_mpf(a) ** mp.make_mpf(b)
 
     def power(a: Any, b: Any) -> Any:

@@ -42,9 +42,9 @@ class Expression:
     looks: Callable[[], str]
     precise: Evaluator  # the same from values with mpmath's digits
     sympy: Any = None  # an ordinary SymPy scalar, if it is one: only that can be proved
-    borders: tuple = ()  # where it may have no value, or another form
+    borders: tuple[Any, ...] = ()  # where it may have no value, or another form
     rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
-    column: list = field(default_factory=list)  # its values at the derivation's instances
+    column: list[Any] = field(default_factory=list)  # its values at the derivation's instances
 
     @cached_property
     def tex(self) -> str:
@@ -107,7 +107,7 @@ class Reader:
         """A formula as a sentence shows it."""
         return re.sub(r"[^\W\d_]\w*", lambda m: self.word(name_of(m[0])), typed)
 
-    def _function(self, f: Callable, tex: str) -> Expression:
+    def _function(self, f: Callable[..., Any], tex: str) -> Expression:
         wanted = inspect.signature(f).parameters.items()
         parameters = {p: name_of(p) for p, about in wanted if about.default is about.empty}
         self._refuse_undeclared(parameters.values())
@@ -243,7 +243,7 @@ def latex(e: Any, tex: Mapping[str, str], sequences: set[str], as_typed: bool) -
     from sympy.core.function import AppliedUndef
     from sympy.printing.latex import LatexPrinter
 
-    class Printer(LatexPrinter):
+    class Printer(LatexPrinter):  # type: ignore[misc]  # it comes without types
         def _print_Symbol(self, s: Any, *args: Any, **kw: Any) -> str:
             return tex.get(name_of(s)) or super()._print_Symbol(s, *args, **kw)
 
@@ -252,12 +252,12 @@ def latex(e: Any, tex: Mapping[str, str], sequences: set[str], as_typed: bool) -
 
         def _print_Function(self, f: Any, exp: str | None = None) -> str:
             if not isinstance(f, AppliedUndef) or name_of(f.func) not in sequences:
-                return super()._print_Function(f, exp)
+                return str(super()._print_Function(f, exp))
             head = tex.get(name_of(f.func)) or self._deal_with_super_sub(f.func.__name__)
             power = f"^{{{exp}}}" if exp is not None else ""
             return f"{head}_{{{', '.join(map(self._print, f.args))}}}{power}"
 
-    return Printer({"order": "none" if as_typed else None}).doprint(e)
+    return str(Printer({"order": "none" if as_typed else None}).doprint(e))
 
 
 BRACED = r"\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
@@ -273,7 +273,7 @@ LAYOUT = [  # what has no place in a terminal: sizes of brackets, fonts, fractio
 def without_tex(tex: str) -> str:
     """LaTeX as a terminal can show it: Greek letters and signs; the rest stays as it is."""
 
-    def plain(m: re.Match) -> str:
+    def plain(m: re.Match[str]) -> str:
         command, space, follower = m.groups()
         if command in SIGNS:
             return SIGNS[command] + space

@@ -27,7 +27,7 @@ def by_sympy(gap: Any, symbol: Any, to: Any, side: int) -> Any:
         return None
 
 
-def towards(to: Any, side: int, whole: bool, longest: int) -> list:
+def towards(to: Any, side: int, whole: bool, longest: int) -> list[Any]:
     """Points that close in on the limit; whole numbers, no larger than `longest`, for sums."""
     if math.isinf(to):
         sign = 1 if to > 0 else -1
@@ -36,7 +36,7 @@ def towards(to: Any, side: int, whole: bool, longest: int) -> list:
     return [] if whole else [target + side * Fraction(1, 2**k) for k in range(2, 60)]
 
 
-def beside(point: Any, to: Any, whole: bool) -> list:
+def beside(point: Any, to: Any, whole: bool) -> list[Any]:
     """Points at the same distance that are no powers of two: odd ones, and none that is round."""
     if not math.isinf(to):
         target = Fraction(str(to))
@@ -45,7 +45,7 @@ def beside(point: Any, to: Any, whole: bool) -> list:
     return [odd, point + point // 3 if whole else point * Fraction(137, 100)]
 
 
-def extrapolated(values: list) -> tuple[Any, Any]:
+def extrapolated(values: list[Any]) -> tuple[Any, Any]:
     """Where values at doubled distances go, and how sure that is: the best of four estimates.
 
     Shanks is right for a remainder like n^(−p), Richardson for one in powers of 1/n or of 1/log n.
@@ -66,14 +66,14 @@ def extrapolated(values: list) -> tuple[Any, Any]:
     return limit, error
 
 
-def _richardson(values: list) -> Any:
+def _richardson(values: list[Any]) -> Any:
     for power in range(1, min(len(values), 7)):
         factor = 2**power
         values = [(factor * b - a) / (factor - 1) for a, b in pairwise(values)]
     return values[-1]
 
 
-def _in_the_logarithm(values: list) -> Any:
+def _in_the_logarithm(values: list[Any]) -> Any:
     """Richardson's estimate for a remainder in powers of 1/k, where k counts the doublings."""
     order = min(4, len(values) - 2)
     first = len(values) - 1 - order
@@ -89,7 +89,7 @@ def _in_the_logarithm(values: list) -> Any:
 
 
 def settles(
-    gap_at: Callable[[Any], Any], points: list, near: Callable[[Any], list]
+    gap_at: Callable[[Any], Any], points: list[Any], near: Callable[[Any], list[Any]]
 ) -> tuple[bool | None, Any, Any]:
     """Whether a gap goes to zero: the verdict (None: cannot be said), its limit and the error."""
     found = [(p, v) for p in points if (v := gap_at(p)) is not None]

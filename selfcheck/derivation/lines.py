@@ -75,7 +75,8 @@ class Refuted(LineReport):
 
     @cached_property
     def _told(self) -> LineReport:
-        return vars(self)["_tell"]()
+        tell: Callable[[], LineReport] = vars(self)["_tell"]
+        return tell()
 
     sentence: str = cached_property(lambda self: self._told.sentence)  # type: ignore[assignment]
     counterexample = cached_property(lambda self: self._told.counterexample)

@@ -248,7 +248,7 @@ def _det(A: Any) -> Digits:
     return Digits(mpmath.det(_matrix(A)))
 
 
-def _slogdet(A: Any) -> tuple:
+def _slogdet(A: Any) -> tuple[Any, ...]:
     det: Any = _det(A)
     return np.sign(det), np.log(abs(det))
 
@@ -298,7 +298,7 @@ def _symmetric_eigenvalues(A: Any, *_: Any) -> np.ndarray:
     return np.array([Digits(x) for x in found], dtype=object)
 
 
-LINEAR_ALGEBRA: dict[Callable, Callable] = {
+LINEAR_ALGEBRA: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.solve: _solve,
     np.linalg.inv: lambda A: _solve(A, precise(np.eye(len(A)))),
     np.linalg.det: _det,

@@ -70,7 +70,7 @@ def _rows(d: Derivation, kind: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _looks(expression: Expression | str | None, source: Any, kind: str) -> str:
     if isinstance(expression, Expression):
-        return getattr(expression, kind)
+        return expression.text if kind == "text" else expression.tex
     words = "____" if expression is None else str(bare(source))
     return words if kind == "text" else tex_text(words)
 

@@ -101,7 +101,7 @@ def _beside(root: Any, domain: Domain) -> Iterator[Any]:
         yield from (x for x in (root - step, root + step) if domain.contains(x))
 
 
-def zeros(f: Any, symbol: Any, domain: Domain) -> list:
+def zeros(f: Any, symbol: Any, domain: Domain) -> list[Any]:
     """Real zeros of an expression in one symbol: exact if rational, else to 60 digits."""
     import mpmath
     import sympy as sp
@@ -139,14 +139,14 @@ def zeros(f: Any, symbol: Any, domain: Domain) -> list:
     return _scanned(f, symbol, domain)
 
 
-def _numbers(values: list) -> list:
+def _numbers(values: list[Any]) -> list[Any]:
     import mpmath
 
     with mpmath.workdps(60):
         return [mpmath.mpf(str(v.evalf(60))) for v in values if v.is_real]
 
 
-def _scanned(f: Any, symbol: Any, domain: Domain) -> list:
+def _scanned(f: Any, symbol: Any, domain: Domain) -> list[Any]:
     """Zeros where the sign changes between values of the domain, from left to right."""
     import mpmath
     import sympy as sp
@@ -205,7 +205,7 @@ def sign(f: Any, domains: Mapping[Any, Domain], wanted: int, strict: bool = True
     import sympy as sp
 
     f = wanted * f
-    holds = (lambda e: e.is_positive) if strict else (lambda e: e.is_nonnegative)
+    holds = _is_positive if strict else _is_nonnegative
     if holds(f):
         return True
     if f.count_ops() > 60 or not f.is_rational_function():
@@ -219,7 +219,15 @@ def sign(f: Any, domains: Mapping[Any, Domain], wanted: int, strict: bool = True
     return True
 
 
-def _unbounded(symbol: Any, domain: Domain) -> list[tuple]:
+def _is_positive(e: Any) -> bool:
+    return bool(e.is_positive)
+
+
+def _is_nonnegative(e: Any) -> bool:
+    return bool(e.is_nonnegative)
+
+
+def _unbounded(symbol: Any, domain: Domain) -> list[tuple[Any, ...]]:
     """A number of an interval as lo + width·u/(1+u), u ≥ 0, from the left end or the right."""
     import sympy as sp
 
@@ -237,7 +245,7 @@ def _unbounded(symbol: Any, domain: Domain) -> list[tuple]:
     return ways + [(symbol, hi - (hi - lo) * u / (1 + u))] * bool(closed)
 
 
-def _choices(ways: list[list[tuple]]) -> Iterator[list[tuple]]:
+def _choices(ways: list[list[tuple[Any, ...]]]) -> Iterator[list[tuple[Any, ...]]]:
     if not ways:
         yield []
         return
@@ -254,7 +262,7 @@ def _roots_within(polynomial: Any, domain: Domain | None) -> bool:
     count = polynomial.count_roots(lo, hi)
     if not closed:
         count -= sum(1 for end in (lo, hi) if end is not None and polynomial.eval(end) == 0)
-    return count > 0
+    return bool(count > 0)
 
 
 def rational(x: Any) -> Any:

@@ -58,7 +58,9 @@ class Instances:
     exact: bool  # scalars only: computed to many digits, so rounding is no concern
     seed: int
     count: int
-    _detailed: dict[tuple, tuple[Any, int]] = field(default_factory=dict)
+    _detailed: dict[tuple[int, int, bool], tuple[dict[str, Any] | Undefined, int]] = field(
+        default_factory=dict
+    )
 
     @cached_property
     def all(self) -> list[Instance]:
@@ -108,7 +110,7 @@ class Instances:
             pairs = zip(free, values, strict=True)
             yield {**one, **{n: v for n, v in pairs if self.domains[n].contains(v)}}
 
-    def _complete(self, drawn: Mapping[str, Any], fine: bool = False) -> dict | Undefined:
+    def _complete(self, drawn: Mapping[str, Any], fine: bool = False) -> dict[str, Any] | Undefined:
         """The instance in numbers that can be computed with, and with all givens computed.
 
         `fine`: also what is usually in floating point is to have mpmath's digits.
@@ -123,14 +125,13 @@ class Instances:
                 values[name] = value.converted(_as_float)
         for name, expression in self.given.items():
             evaluate = expression.precise if fine and not self.exact else expression.value
-            values[name] = computed(evaluate, values)
-            if isinstance(values[name], Undefined):
-                return values[name]
-            if fine and not self.exact:
-                values[name] = precise(values[name])
+            value = computed(evaluate, values)
+            if isinstance(value, Undefined):
+                return value
+            values[name] = precise(value) if fine and not self.exact else value
         return values
 
-    def _in_detail(self, drawn: Mapping[str, Any], hole: bool) -> dict | Undefined:
+    def _in_detail(self, drawn: Mapping[str, Any], hole: bool) -> dict[str, Any] | Undefined:
         """The same with mpmath's digits, once for all lines; but what is given may lose some."""
         import mpmath
 
@@ -138,8 +139,7 @@ class Instances:
             return self._complete(drawn, fine=True)
         key = id(drawn), mpmath.mp.prec, hole
         if key not in self._detailed:
-            values = self._complete(drawn, fine=True)
-            self._detailed[key] = values, Digits.peak
+            self._detailed[key] = self._complete(drawn, fine=True), Digits.peak
         values, Digits.peak = self._detailed[key]
         return values
 
@@ -161,7 +161,7 @@ class Instances:
 
         return mpmath.workdps(digits) if self.exact else nullcontext()
 
-    def column(self, expression: Expression) -> list:
+    def column(self, expression: Expression) -> list[Any]:
         """The expression's value at every instance, computed once.
 
         The expression keeps it: it is read for the instances of one derivation.
@@ -180,7 +180,9 @@ class Instances:
         """All of these will be asked for at every instance."""
         _ask_ahead(expressions, [one.complete for one in self.all])
 
-    def mismatch(self, relation: str, expressions: list, found: list) -> str | None:
+    def mismatch(
+        self, relation: str, expressions: list[Expression], found: list[Any]
+    ) -> str | None:
         """How the values found seem to disagree, at a first look."""
         rounding = SEEMS_EQUAL if self.exact else FLOATS_SEEM_EQUAL
         if any(e.rough for e in expressions):
@@ -199,7 +201,7 @@ class Instances:
                     found.setdefault(str(others), one)
         return list(found.values())
 
-    def fine(self, drawn: Mapping, expressions: list) -> list:
+    def fine(self, drawn: Mapping[str, Any], expressions: list[Expression]) -> list[Any]:
         """The values of expressions at one instance, to many digits where they can be had."""
         import mpmath
 
@@ -213,7 +215,13 @@ class Instances:
 
     # -- a second look
 
-    def trial(self, drawn: Mapping, relation: str, expressions: list, hole: bool = False) -> Trial:
+    def trial(
+        self,
+        drawn: Mapping[str, Any],
+        relation: str,
+        expressions: list[Expression],
+        hole: bool = False,
+    ) -> Trial:
         """Two lines compared at one instance with enough digits to be sure.
 
         `hole`: a divisor vanishes here by construction, so what is nothing but rounding is zero.
@@ -245,7 +253,9 @@ class Instances:
                 return trial
         return trial
 
-    def _seen(self, relation: str, expressions: list, looks: list, digits: int) -> str | None:
+    def _seen(
+        self, relation: str, expressions: list[Expression], looks: list[Any], digits: int
+    ) -> str | None:
         """What two looks with different numbers of digits have in common."""
         import mpmath
 
@@ -274,10 +284,10 @@ class Instances:
             return "value" if self._equal(expressions, looks[1][0], beyond) else ""
         return None if noise > 1e-6 * scale and beyond > 0 else ""
 
-    def _equal(self, expressions: list, values: Mapping, beyond: Any) -> bool:
+    def _equal(self, expressions: list[Expression], values: Mapping[str, Any], beyond: Any) -> bool:
         """Whether two sides that seem equal are: for < and >, where that is a refutation."""
         if not self.exact:
-            return beyond == 0
+            return bool(beyond == 0)
         import sympy
 
         sides = [e.sympy for e in expressions[:2]]
@@ -287,7 +297,9 @@ class Instances:
                  for side in sides for s in side.free_symbols if s.name in values}  # fmt: skip
         return bool((sides[0] - sides[1]).xreplace(point).doit().is_zero)
 
-    def _by_floats(self, drawn: Mapping, relation: str, expressions: list) -> Trial | None:
+    def _by_floats(
+        self, drawn: Mapping[str, Any], relation: str, expressions: list[Expression]
+    ) -> Trial | None:
         """Where many digits cannot be had: a mismatch counts if small changes do not touch it."""
         place = self._places.get(id(drawn))
         values = self._complete(drawn) if place is None else self.all[place].complete
@@ -311,18 +323,24 @@ class Instances:
         sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= low <= high <= TAME[1])
         return Trial("value", found[0], found[1], values) if sure else None
 
-    def _at(self, place: int | None, expression: Expression, values: Mapping | Undefined) -> Any:
+    def _at(
+        self, place: int | None, expression: Expression, values: Mapping[str, Any] | Undefined
+    ) -> Any:
         """The value of an expression, which may be known if this is one of the instances."""
         known = UNTRIED
         if place is not None and expression.column:
             known = expression.column[place]
         return computed(expression.value, values) if known is UNTRIED else known
 
-    def _shown(self, drawn: Mapping, values: Mapping | Undefined) -> Mapping | Undefined:
+    def _shown(
+        self, drawn: Mapping[str, Any], values: Mapping[str, Any] | Undefined
+    ) -> Mapping[str, Any] | Undefined:
         """The values of a counterexample: those drawn as they were, the givens as computed."""
         return values if isinstance(values, Undefined) else {**values, **drawn}
 
-    def simplest(self, drawn: dict, relation: str, expressions: list, kind: str) -> Trial:
+    def simplest(
+        self, drawn: dict[str, Any], relation: str, expressions: list[Expression], kind: str
+    ) -> Trial:
         """The same failure with one value after the other made as simple as it can be."""
         for name in self.needed(expressions):
             domain = self.domains[name]
@@ -349,16 +367,16 @@ class Instances:
         return [n for n in self.domains if n in needed]
 
 
-def _fine(expression: Expression, exact: bool) -> Callable:
+def _fine(expression: Expression, exact: bool) -> Callable[..., Any]:
     return expression.value if exact else expression.precise
 
 
-def _is_blind(found: list) -> bool:
+def _is_blind(found: list[Any]) -> bool:
     """Is there a value that mpmath's digits could not be had of?"""
     return any(isinstance(x, Undefined) and not x.sure for x in found)
 
 
-def _in_floats(found: list) -> bool:
+def _in_floats(found: list[Any]) -> bool:
     """Is there one that was computed in floats, though it was given more digits?"""
     return any(isinstance(x, np.ndarray) and x.dtype != object for x in found)
 
@@ -377,7 +395,7 @@ def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
     return found[found > 0].min(), found.max()
 
 
-def _ask_ahead(expressions: list[Expression], complete: list) -> None:
+def _ask_ahead(expressions: list[Expression], complete: list[Any]) -> None:
     """Functions that are far away are told at once where they will be asked for."""
     far: list[Any] = [e.value for e in expressions if _is_far(e)]
     known = [values for values in complete if not isinstance(values, Undefined)]

@@ -37,8 +37,6 @@ An n×n array kept as n rows is seen by `peak`, not by `largest`. After the bloc
 ordinary data again.
 """
 
-# ruff: noqa: F401 (the public names)
-
 from __future__ import annotations
 
 import sys
@@ -53,18 +51,44 @@ from .counting import Largest, Made, Meter, NotCounted
 from .functions import HANDLERS
 from .stand_ins import globals_of
 
+__all__ = [
+    "HANDLERS",
+    "Growth",
+    "Largest",
+    "Made",
+    "Meter",
+    "MeteredArray",
+    "NotCounted",
+    "NotPolynomial",
+    "difference",
+    "globals_of",
+    "growth",
+    "measure",
+    "measured",
+    "meter",
+    "nested",
+    "polynomial",
+    "realized",
+]
+
 
 def meter() -> Meter:
     """A fresh meter: `with meter() as m:`, arrays by `m.array(...)`."""
     return Meter()
 
 
-def measure(function: Callable, *args: Any, **kwargs: Any) -> Meter:
+def measure(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Meter:
     """Run the function on metered copies of its arrays; `.result` keeps what it returns, plain."""
     return measured(meter(), function, args, kwargs, sys._getframe(1).f_globals)
 
 
-def measured(m: Meter, function: Callable, args: tuple, kwargs: dict, *namespaces: dict) -> Meter:
+def measured(
+    m: Meter,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *namespaces: dict[str, Any],
+) -> Meter:
     """As `measure`, with a meter that may know how many steps are enough."""
     m._start([*namespaces, *globals_of(function, *args, *kwargs.values())])
     copies: dict[int, MeteredArray] = {}  # an array handed over twice is one array

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .counting import Meter
 
 
-def nested(value: Any, leaf: Callable) -> Any:
+def nested(value: Any, leaf: Callable[..., Any]) -> Any:
     """The same tuples, lists and dicts with `leaf` applied to what they hold."""
     if type(value) in (tuple, list):
         return type(value)([nested(x, leaf) for x in value])
@@ -41,7 +41,7 @@ class LikeAnArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __copy__(self) -> Any:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.copy()
 
 
@@ -58,7 +58,13 @@ class MeteredArray(LikeAnArray):
             return self._meter._ufunc(ufunc, method, inputs, kwargs)
         return getattr(ufunc, method)(*nested(inputs, _data), **nested(kwargs, _data))
 
-    def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
         if self._meter._open:
             return self._meter._function(function, args, kwargs)
         return function(*nested(args, _data), **nested(kwargs, _data))

@@ -74,7 +74,7 @@ class Meter:
         self.where = ""  # the line of code at work, if it is not on this machine's stack
         self._doing = ""
         self._made: list[tuple[int, Made]] = []
-        self._live: dict[int, tuple] = {}
+        self._live: dict[int, tuple[Any, ...]] = {}
         self._numbers = self._bytes = self._given = 0
         self._open = self._used = False
         self.steps, self.most_steps = 0, math.inf  # results handed out, and how many may be
@@ -116,7 +116,7 @@ class Meter:
     def __enter__(self) -> Meter:
         return self._start([sys._getframe(1).f_globals])
 
-    def _start(self, namespaces: list[dict]) -> Meter:
+    def _start(self, namespaces: list[dict[str, Any]]) -> Meter:
         if Meter._running is not None:
             raise RuntimeError("A meter is running already: measure one thing after the other.")
         if self._used:
@@ -234,7 +234,9 @@ class Meter:
         if isinstance(out, np.ndarray):
             raise self._refuse("Writing metered numbers into a plain array", FROM_OUTSIDE)
 
-    def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
+    def _ufunc(
+        self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         self._doing = ufunc.__name__
         if method == "at":
             return apply_at(self, ufunc, *inputs)
@@ -259,7 +261,9 @@ class Meter:
             self._count(kind, applications(method, raw[0], options, result))
         return self._wrap(result) if out is None else out
 
-    def _function(self, function: Callable, args: tuple, kwargs: dict) -> Any:
+    def _function(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
         self._refuse_plain(kwargs.get("out"))
         self._doing = function.__name__
@@ -274,7 +278,9 @@ class Meter:
                 raise self._refuse(f"{name} with these options") from None
             raise
 
-    def _one_by_one(self, function: Callable, name: str, args: tuple, kwargs: dict) -> Any:
+    def _one_by_one(
+        self, function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """What no table lists is counted number by number, where the numbers do not decide."""
         short = name.rsplit(".", 1)[-1]
         if short in DATA_DECIDES or short.startswith("nan") or name.count(".") > 2:

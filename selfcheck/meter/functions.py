@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 # -- ufuncs
 
 
-def refuse_uncounted(m: Meter, ufunc: np.ufunc, method: str, raw: list, kwargs: dict) -> None:
+def refuse_uncounted(
+    m: Meter, ufunc: np.ufunc, method: str, raw: list[Any], kwargs: dict[str, Any]
+) -> None:
     """Refuse a ufunc, one of its methods or options that the tables do not list."""
     kind = UFUNCS.get(ufunc)
     name = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
@@ -32,25 +34,25 @@ def refuse_uncounted(m: Meter, ufunc: np.ufunc, method: str, raw: list, kwargs: 
     m._refuse_plain(*kwargs.get("out", ()))
 
 
-def shorter_power(inputs: tuple) -> tuple[np.ufunc, tuple]:
+def shorter_power(inputs: tuple[Any, ...]) -> tuple[np.ufunc, tuple[Any, ...]]:
     """NumPy computes x ** 2 as a square and x ** 0.5 as a root; so do people."""
     exponent = inputs[-1] if isinstance(inputs[-1], int | float) else None
     short = {2: np.square, 0.5: np.sqrt}.get(exponent) if exponent is not None else None
     return (short, inputs[:1]) if short else (np.power, inputs)
 
 
-def applications(method: str, first: Any, options: dict, result: Any) -> int:
+def applications(method: str, first: Any, options: dict[str, Any], result: Any) -> int:
     """How often a ufunc was applied to numbers."""
     if method == "reduce":
         return reduced(first, options.get("axis", 0), options, result)
     if method == "accumulate":
-        return first.size - first.size // max(1, first.shape[options.get("axis", 0)])
+        return int(first.size - first.size // max(1, first.shape[options.get("axis", 0)]))
     if "where" in options:
         return int(np.count_nonzero(np.broadcast_to(options["where"], result.shape)))
-    return result.size
+    return int(result.size)
 
 
-def reduced(x: np.ndarray, axis: Any, options: dict, result: Any) -> int:
+def reduced(x: np.ndarray, axis: Any, options: dict[str, Any], result: Any) -> int:
     """How often numbers are taken together: k − 1 times for k numbers, k times with `initial`."""
     start = "initial" not in options
     if "where" not in options:
@@ -82,7 +84,7 @@ def product_of_last_axes(
     return m._wrap(result)
 
 
-COMPOSED: dict[np.ufunc, Callable] = {
+COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
     np.logaddexp: lambda a, b: np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b))),
     np.hypot: lambda a, b: np.sqrt(a * a + b * b),
     np.degrees: lambda a: a * (180 / np.pi),
@@ -95,7 +97,7 @@ COMPOSED: dict[np.ufunc, Callable] = {
 # -- functions
 
 
-def _mover(function: Callable) -> Callable:
+def _mover(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(m: Meter, *args: Any, **kwargs: Any) -> Any:
         if function in (np.copyto, np.put_along_axis, np.fill_diagonal):
             for target in (*args[:1], *map(kwargs.get, ("dst", "arr", "a"))):
@@ -108,7 +110,7 @@ def _mover(function: Callable) -> Callable:
     return run
 
 
-def _reduction(function: Callable, kind: str) -> Callable:
+def _reduction(function: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def run(m: Meter, x: Any, axis: Any = None, **options: Any) -> Any:
         x, options = np.asarray(m._raw(x)), m._raw(options)
         result = function(x, axis=axis, **options)
@@ -124,7 +126,7 @@ def _reduction(function: Callable, kind: str) -> Callable:
     return run
 
 
-def _truth(function: Callable) -> Callable:
+def _truth(function: Callable[..., Any]) -> Callable[..., Any]:
     """Choices and logic are free on truth values; a number must first be compared with 0."""
 
     def run(m: Meter, x: Any, *args: Any, **options: Any) -> Any:
@@ -137,7 +139,7 @@ def _truth(function: Callable) -> Callable:
     return run
 
 
-def _product(function: Callable) -> Callable:
+def _product(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(m: Meter, a: Any, b: Any, **options: Any) -> Any:
         a, b = np.asarray(m._raw(a)), np.asarray(m._raw(b))
         result = function(a, b, **m._raw(options))
@@ -209,7 +211,7 @@ def _power_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
         return np.sum(x != 0, axis=axis, keepdims=keepdims).astype(float)
     size = np.abs(x)
     if order in (1, np.inf, -np.inf):
-        totals: dict[Any, Callable] = {1: np.sum, np.inf: np.max, -np.inf: np.min}
+        totals: dict[Any, Callable[..., Any]] = {1: np.sum, np.inf: np.max, -np.inf: np.min}
         return totals[order](size, axis=axis, keepdims=keepdims)
     return np.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
 
@@ -321,7 +323,7 @@ def _best_splits(shapes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
     return split
 
 
-def _chain(arrays: list, split: dict, i: int, j: int) -> Any:
+def _chain(arrays: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
     if i == j:
         return arrays[i]
     k = split[i, j]
@@ -353,7 +355,7 @@ def _einsum(
     return m._wrap(result[()] if result.ndim == 0 else result)
 
 
-def _spelled_out(parts: tuple) -> tuple[str, tuple]:
+def _spelled_out(parts: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """einsum(A, [0, 1], B, [1, 2], [0, 2]) as einsum("ab,bc->ac", A, B)."""
 
     def letters(labels: Any) -> str:
@@ -403,7 +405,7 @@ def _contract(m: Meter, taken: list[tuple[str, np.ndarray]], out: str) -> np.nda
     return np.asarray(result)
 
 
-HANDLERS: dict[Callable, Callable] = {
+HANDLERS: dict[Callable[..., Any], Callable[..., Any]] = {
     **{function: _mover(function) for function in MOVERS.values()},
     **{f: _reduction(f, kind) for kind, names in REDUCTIONS.items() for f in named(names).values()},
     **{function: _truth(function) for function in named("where nonzero any all").values()},

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 
-def apply_along_axis(function: Callable, axis: int, x: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    function: Callable[..., Any], axis: int, x: Any, *args: Any, **kwargs: Any
+) -> Any:
     """np.apply_along_axis: the function of every line along an axis, one after the other."""
     lines = np.moveaxis(x, axis, -1)
     places = list(np.ndindex(lines.shape[:-1]))
@@ -31,7 +33,9 @@ def _shape(x: Any) -> tuple[int, ...]:
 class Vectorize:
     """np.vectorize: a function of numbers, called for every entry."""
 
-    def __init__(self, array: Callable, function: Callable, *args: Any, **options: Any) -> None:
+    def __init__(
+        self, array: Callable[..., Any], function: Callable[..., Any], *args: Any, **options: Any
+    ) -> None:
         self._array, self._function = array, function
         if args or options.keys() - {"otypes", "doc", "cache"}:
             raise NotImplementedError("np.vectorize with these options is not counted.")
@@ -46,7 +50,7 @@ class Vectorize:
 class Bracket:
     """np.c_ and np.r_: arrays joined as columns or end to end."""
 
-    def __init__(self, creators: dict[str, Callable], columns: bool) -> None:
+    def __init__(self, creators: dict[str, Callable[..., Any]], columns: bool) -> None:
         self._creators, self._columns = creators, columns
 
     def __getitem__(self, key: Any) -> Any:

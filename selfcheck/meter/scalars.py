@@ -104,7 +104,9 @@ for _name, _kind in FUNCTIONS.items():
     _function(_name, _kind)
 
 
-def counted_by_scalars(m: Meter, function: Callable, args: tuple, kwargs: dict) -> Any:
+def counted_by_scalars(
+    m: Meter, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """The true result, with what it took counted; a TypeError if that cannot be trusted."""
     counts: dict[str, int] = {}
 

@@ -28,7 +28,7 @@ def stand_ins(m: Meter) -> dict[int, Any]:
     """What replaces NumPy and its creators, by the id of the original."""
     thread = threading.get_ident()
 
-    def metered(creator: Callable) -> Callable:
+    def metered(creator: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(creator)
         def create(*args: Any, **kwargs: Any) -> Any:
             if not m._open or threading.get_ident() != thread:
@@ -38,7 +38,7 @@ def stand_ins(m: Meter) -> dict[int, Any]:
 
         return create
 
-    def call(function: Callable, args: tuple, kwargs: dict) -> Any:
+    def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not m._open or threading.get_ident() != thread:
             return function(*args, **kwargs)
         return m._function(function, args, kwargs)
@@ -47,7 +47,9 @@ def stand_ins(m: Meter) -> dict[int, Any]:
     return numpy_with(creators, MeteredArray, call)
 
 
-def numpy_with(creators: dict[str, Callable], array: type, call: Callable) -> dict[int, Any]:
+def numpy_with(
+    creators: dict[str, Callable[..., Any]], array: type, call: Callable[..., Any]
+) -> dict[int, Any]:
     """Replacements by the id of the original; NumPy's own takes this kind for an ndarray too.
 
     `call` gets what NumPy itself would not hand on: functions of plain lists that hold such arrays.
@@ -72,7 +74,7 @@ def numpy_with(creators: dict[str, Callable], array: type, call: Callable) -> di
 class _NumPy(types.ModuleType):
     """NumPy, or a part of it, whose functions also take lists of such arrays."""
 
-    def __init__(self, name: str, whole: Any, array: type, call: Callable) -> None:
+    def __init__(self, name: str, whole: Any, array: type, call: Callable[..., Any]) -> None:
         super().__init__(name)
         self._whole, self._array, self._call = whole, array, call
 
@@ -83,7 +85,7 @@ class _NumPy(types.ModuleType):
             setattr(self, name, value)
         return value
 
-    def _taking_lists(self, function: Callable) -> Callable:
+    def _taking_lists(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
             first = args[0] if args else None
@@ -100,7 +102,7 @@ def _holds(value: Any, array: type) -> bool:
     )
 
 
-def globals_of(*values: Any) -> list[dict]:
+def globals_of(*values: Any) -> list[dict[str, Any]]:
     """The globals of functions, and of those they wrap or close over."""
     found = []
     for value in values:
@@ -115,7 +117,7 @@ def globals_of(*values: Any) -> list[dict]:
     return found
 
 
-def exchange(stand_ins: dict[int, Any], namespaces: list[dict]) -> list[tuple]:
+def exchange(stand_ins: dict[int, Any], namespaces: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """Put the stand-ins into these globals, the notebook's and the course's; say where."""
     modules = [sys.modules[name] for name in _measured(len(sys.modules)) if name in sys.modules]
     places = [place for module in modules for place in _places_in(module)]
@@ -136,7 +138,7 @@ def _measured(count: int) -> list[str]:
     return [name for name in list(sys.modules) if belongs(name)]
 
 
-def _places(namespace: dict) -> list[tuple[dict, str]]:
+def _places(namespace: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     """Where these globals have NumPy, or one of its creators."""
     if namespace.get("__name__", "").partition(".")[0] in {"numpy", *NOT_MEASURED}:
         return []
@@ -146,5 +148,5 @@ def _places(namespace: dict) -> list[tuple[dict, str]]:
 
 
 @functools.cache
-def _places_in(module: types.ModuleType) -> list[tuple[dict, str]]:
+def _places_in(module: types.ModuleType) -> list[tuple[dict[str, Any], str]]:
     return _places(vars(module))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 
-def named(names: str) -> dict[str, Callable]:
+def named(names: str) -> dict[str, Callable[..., Any]]:
     """NumPy's functions of these names, as far as this NumPy has them."""
     return {name: getattr(np, name) for name in names.split() if hasattr(np, name)}
 

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with suppress(CourseError):  # a command that needs a course says so itself
         current().enter()
     try:
-        return options.run(options)
+        return int(options.run(options))
     except CourseError as problem:
         print(f"course: {problem}", file=sys.stderr)
     except BrokenPipeError:  # who listened has heard enough, as in `course doctor | head`

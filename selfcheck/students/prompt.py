@@ -9,7 +9,7 @@ from typing import Any
 def _load_jupyter_server_extension(server: Any) -> None:
     connection: Any = server.kernel_websocket_connection_class
 
-    class Prompt(connection):
+    class Prompt(connection):  # type: ignore[misc]  # it comes without types
         def connect(self) -> Any:
             self.websocket_handler.set_nodelay(True)
             return super().connect()
