@@ -2,7 +2,7 @@
 
     title = "Theory of deep learning"
     promise = "Homework that checks itself."
-    package = "course_utils"
+    package = "our_course"
 
 The package of a course, which its notebooks import, says `__course__ = True`. It holds the checks
 (`checks/`) and the table of units (`units.toml`).
@@ -135,7 +135,7 @@ def belongs(module: str) -> bool:
 
 
 def check_modules() -> tuple[str, ...]:
-    """The check modules of courses that are loaded, such as course_utils.checks.momentum."""
+    """The check modules of courses that are loaded, such as our_course.checks.rings."""
     return _check_modules(len(sys.modules))
 
 

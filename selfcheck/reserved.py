@@ -132,6 +132,6 @@ def _functions_of(found: Any) -> tuple[types.FunctionType, ...]:
 
 
 def named(name: str) -> Any:
-    """The function, class or module of this name, such as course_utils.attention.softmax."""
+    """The function, class or module of this name, such as our_course.sums.mean."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)

@@ -28,7 +28,7 @@ says how many numbers left that way; a comparison that Python asks for (`if x > 
 value leave, and counts among `decisions` too. A result that would compute later (an iterator, an
 object with `__array__`) is computed while it is counted. Inside the block np.zeros, np.array,
 np.asarray and the other `CREATORS` give metered arrays: `np` is exchanged in the globals of the
-code that is measured, of the notebook and of `course_utils`; NumPy itself stays as it is, for
+code that is measured, of the notebook and of a course; NumPy itself stays as it is, for
 libraries and other threads. A plain array from elsewhere counts as allocated when it first meets a
 metered one. `m.arrays` names the largest arrays with the lines of code that made them.
 What cannot be closed: arithmetic among plain arrays alone (from np.random, say), which cannot
