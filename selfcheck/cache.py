@@ -26,7 +26,7 @@ def remembering() -> Iterator[None]:
         _remembers = before
 
 
-def kept(known: dict[Any, Found], words: Any, work_out: Callable[[], Found]) -> Found:
+def recalled(known: dict[Any, Found], words: Any, work_out: Callable[[], Found]) -> Found:
     """What was worked out for these words before, as long as there is room to keep it."""
     if not _remembers:
         return work_out()

@@ -18,11 +18,11 @@ import numpy as np
 from .blanks import has_blank
 from .compare import SINGLE, alike, as_array, close, real_array
 from .display import in_words, show, show_apart
-from .encoding import Odd, WireError, copied, crossed, plainly, returned
+from .encoding import NotPlain, WireError, as_argument, as_received, copied, plain_copy
 from .refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
-from .reserved import Spared, students_code
+from .reserved import ReservedFunction, students_code
 from .sampling import surveyed
-from .time_limit import SECONDS, TooLong, patiently
+from .time_limit import SECONDS, TooLong, with_time_limit
 
 if TYPE_CHECKING:
     from .meter import Meter
@@ -42,7 +42,7 @@ class FunctionAnswer:
     def __call__(self, *args: Any) -> Any:
         if self.is_far:  # what crosses to it and back is a copy
             return self._run(args, args)
-        return self._run(tuple(map(returned, args)), args)
+        return self._run(tuple(map(as_argument, args)), args)
 
     @property
     def is_far(self) -> bool:
@@ -63,16 +63,16 @@ class FunctionAnswer:
                 with (
                     np.errstate(all="ignore"),
                     students_code(*self.runs, lent=given),
-                    patiently(self.function),
+                    with_time_limit(self.function),
                 ):
                     result = self.function(*given)
                 if crossing:
-                    with contextlib.suppress(Odd):
-                        return plainly(result)  # nothing in it is blank
-                    result = crossed(result)
+                    with contextlib.suppress(NotPlain):
+                        return plain_copy(result)  # nothing in it is blank
+                    result = as_received(result)
         except (NotAttempted, KeyboardInterrupt):
             raise
-        except Spared as why:
+        except ReservedFunction as why:
             raise Unreadable(str(why)) from None
         except TooLong:
             raise Unreadable(f"{self.call(*args)} {STOPPED}") from None
@@ -119,9 +119,9 @@ class FunctionAnswer:
         m.most_steps = most_steps
         args = tuple(map(_nudged, args))
         try:
-            with students_code(*self.runs, lent=args), patiently(self.function, times=3):
+            with students_code(*self.runs, lent=args), with_time_limit(self.function, times=3):
                 measured(m, self.function, args, {})
-        except Spared as reason:
+        except ReservedFunction as reason:
             raise Unreadable(str(reason)) from None
         except TooLong:
             raise Unreadable(f"{self.name} took too long to be counted.") from None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .calls import FunctionAnswer
 from .compare import real_array
 from .growth import BLOCKS, FAR, SIZES, growth
-from .meter import Made, Meter
+from .meter import MadeArray, Meter
 from .refusals import OtherNumbers, Unreadable
 from .verdicts import Verdict, partly, right, wrong
 
@@ -109,7 +109,7 @@ def _left(m: Meter | None) -> int:
     return max(0, m.left - (0 if result is None else result.size))
 
 
-def table(arrays: list[Made], n: int) -> str:
+def table(arrays: list[MadeArray], n: int) -> str:
     """The largest arrays, and the lines of code that made them."""
     rows = "; ".join(str(made) for made in arrays[:3])
     return f"At n = {n} the largest arrays were {rows}."

@@ -5,7 +5,7 @@ evaluated: numbers, texts, lists and arrays arrive as such, a formula as text, a
 else the type's name is known, the parts of a plain object, and the array that it can be read as. A
 function stays where it is, under a number; the other side gets a stand-in that calls it there.
 
-A notebook judges what has been through here too (`crossed`), so that both judge the same value.
+A notebook judges what has been through here too (`as_received`), so that both judge the same value.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WireError(Exception):
     """The value cannot cross, or what came is not what was agreed upon."""
 
 
-class Room:
+class SizeLimit:
     """What is left of the largest value that can be handed over."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Room:
             raise WireError("it is too large to be handed over")
 
 
-class Values:
+class Codec:
     """Makes values into data and data into values, and keeps what the other side may call.
 
     An `extension` may encode and decode further kinds of value: metered arrays travel that way.
@@ -66,27 +66,29 @@ class Values:
 
     def __init__(self, extension: Any = None) -> None:
         self.extension = extension
-        self._kept: dict[int, Any] = {}
+        self._handed_over: dict[int, Any] = {}
         self._numbers = itertools.count(1)
-        self._told: dict[int, dict[str, Any]] = {}  # of functions that are kept, by their identity
+        self._described: dict[
+            int, dict[str, Any]
+        ] = {}  # of functions that are kept, by their identity
 
-    def _mine(self, handle: Any) -> Any:
-        if type(handle) is not int or handle not in self._kept:
+    def _own(self, handle: Any) -> Any:
+        if type(handle) is not int or handle not in self._handed_over:
             raise WireError("it is nothing that was handed over before")
-        return self._kept[handle]
+        return self._handed_over[handle]
 
     # -- out
 
     def encode(self, value: Any) -> Any:
         """The value as JSON can carry it."""
-        return self._encode(value, DEEPEST, Room())
+        return self._encode(value, DEEPEST, SizeLimit())
 
-    def _encode(self, value: Any, depth: int, room: Room) -> Any:
+    def _encode(self, value: Any, depth: int, limit: SizeLimit) -> Any:
         kind = type(value)  # not isinstance, which asks the object itself
         if kind is np.ndarray and value.dtype.char in NUMBERS and depth:
-            room.take(1, value.nbytes)
+            limit.take(1, value.nbytes)
             return self._numbers_of(value, False)
-        room.take()
+        limit.take()
         if not depth:
             raise WireError("it is too deeply nested to be handed over")
         if value is None or kind is bool or kind is str:
@@ -94,18 +96,18 @@ class Values:
         if kind is float or kind is int:
             return _number(value)
         if kind is list or kind is tuple:
-            parts = [self._encode(x, depth - 1, room) for x in value]
+            parts = [self._encode(x, depth - 1, limit) for x in value]
             return parts if kind is list else {TAG: "tuple", "v": parts}
 
         def inner(x: Any) -> Any:
-            return self._encode(x, depth - 1, room)
+            return self._encode(x, depth - 1, limit)
 
         if issubclass(kind, str):
             return str.__str__(value)
         if (home := getattr(kind, "home_of_stand_in", None)) and self._is_mine(home):
             return {TAG: "yours", "handle": home[1]}
         if issubclass(kind, _ARRAYS):
-            return self._array(value, inner, room)
+            return self._array(value, inner, limit)
         if issubclass(kind, (int, float)):
             return _number(value)
         if issubclass(kind, _CONTAINERS) and kind is not Activation:
@@ -129,16 +131,16 @@ class Values:
             data = [inner(x) for x in value]
         if kind in (list, tuple, set, frozenset, dict, range):
             return data
-        return {TAG: "kin", "type": kind.__name__, "handle": self._keep(value), "v": data}
+        return {TAG: "kin", "type": kind.__name__, "handle": self._hand_over(value), "v": data}
 
-    def _array(self, value: Any, inner: Callable[..., Any], room: Room) -> Any:
+    def _array(self, value: Any, inner: Callable[..., Any], limit: SizeLimit) -> Any:
         array = np.asarray(value)
         if array.dtype.char in "gG":  # more digits than other machines have
             array = array.astype("c16" if array.dtype.kind == "c" else "f8")
         if array.dtype.char not in NUMBERS:
             values = [inner(x) for x in array.astype(object).ravel().tolist()]
             return {TAG: "objects", "v": [list(array.shape), values]}
-        room.take(bytes=array.nbytes)
+        limit.take(bytes=array.nbytes)
         return self._numbers_of(array, isinstance(value, np.generic))
 
     def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict[str, Any]:
@@ -169,27 +171,27 @@ class Values:
             return {TAG: "slice", "v": [inner(x) for x in (value.start, value.stop, value.step)]}
         if value is ...:
             return {TAG: "ellipsis"}
-        return self._kept_here(value, kind, inner)
+        return self._by_number(value, kind, inner)
 
-    def _kept_here(self, value: Any, kind: type, inner: Callable[..., Any]) -> dict[str, Any]:
+    def _by_number(self, value: Any, kind: type, inner: Callable[..., Any]) -> dict[str, Any]:
         """A function by its number, a plain object by its parts too; of others the type's name."""
         if (home := getattr(value, "home_of_stand_in", None)) and self._is_mine(home):
             return {TAG: "yours", "handle": home[1]}
         about: dict[str, Any] = {"type": kind.__name__}
         if callable(value):
-            if id(value) not in self._told:  # kept for good, so the identity stays its own
-                told = {TAG: "function", "handle": self._keep(value), **_signature(value)}
-                self._told[id(value)] = about | told
-            return self._told[id(value)]
+            if id(value) not in self._described:  # kept for good, so the identity stays its own
+                told = {TAG: "function", "handle": self._hand_over(value), **_signature(value)}
+                self._described[id(value)] = about | told
+            return self._described[id(value)]
         if (numbers := real_array(value)) is not None:  # by __array__, __float__ or as a sequence
             about["numbers"] = inner(numbers)
         if (parts := _parts(value, kind)) is not None:
-            return about | {TAG: "instance", "handle": self._keep(value), "v": inner(parts)}
+            return about | {TAG: "instance", "handle": self._hand_over(value), "v": inner(parts)}
         return about | {TAG: "object", "handle": 0, "iterates": hasattr(kind, "__next__")}
 
-    def _keep(self, value: Any) -> int:
+    def _hand_over(self, value: Any) -> int:
         handle = next(self._numbers)
-        self._kept[handle] = value
+        self._handed_over[handle] = value
         return handle
 
     # -- in
@@ -228,7 +230,7 @@ class Values:
             case "function":
                 return self._stand_in(data)
             case "yours":
-                mine = self._mine(data["handle"])
+                mine = self._own(data["handle"])
                 return mine if callable(mine) else copy.deepcopy(mine)
             case "instance":
                 return self._instance(data, self._decode(data["v"], depth - 1), depth)
@@ -266,7 +268,7 @@ class Values:
         return instance
 
 
-class _Here(Values):
+class _Here(Codec):
     """Both sides at once: a function is itself, and arrays need no text.
 
     What has crossed before, and an array that counts, is left as it is.
@@ -275,12 +277,12 @@ class _Here(Values):
     def _is_mine(self, home: tuple[Any, ...]) -> bool:
         return isinstance(home[0], _Here)
 
-    def _encode(self, value: Any, depth: int, room: Room) -> Any:
+    def _encode(self, value: Any, depth: int, limit: SizeLimit) -> Any:
         if type(value) in _PLAIN:
-            return super()._encode(value, depth, room)
+            return super()._encode(value, depth, limit)
         if hasattr(type(value), "home_of_stand_in") or _is_metered(type(value)):
             return {TAG: "as it is", "v": value}
-        return super()._encode(value, depth, room)
+        return super()._encode(value, depth, limit)
 
     def _numbers_of(self, array: np.ndarray, scalar: bool) -> dict[str, Any]:
         native = array.astype(array.dtype.newbyteorder("="))
@@ -292,7 +294,7 @@ class _Here(Values):
         return super()._decode(data, depth)
 
     def _stand_in(self, data: dict[str, Any]) -> Callable[..., Any]:
-        function: Callable[..., Any] = self._kept[data["handle"]]
+        function: Callable[..., Any] = self._handed_over[data["handle"]]
         return function
 
 
@@ -309,39 +311,39 @@ def _is_metered(kind: type) -> bool:
 class _Back(_Here):
     """The way back: what has crossed as an object or a list of a kind of its own is that again."""
 
-    def _encode(self, value: Any, depth: int, room: Room) -> Any:
+    def _encode(self, value: Any, depth: int, limit: SizeLimit) -> Any:
         home = getattr(type(value), "home_of_stand_in", None)
         if home and self._is_mine(home):
-            return {TAG: "as it is", "v": copy.deepcopy(home[0]._kept[home[1]])}
+            return {TAG: "as it is", "v": copy.deepcopy(home[0]._handed_over[home[1]])}
         if issubclass(type(value), tuple | list | dict) and type(value) is not Activation:
-            return super()._encode(value, depth, room)
+            return super()._encode(value, depth, limit)
         return {TAG: "as it is", "v": value}
 
 
-class Odd(Exception):
+class NotPlain(Exception):
     """More than numbers and arrays in lists and dictionaries."""
 
 
-def plainly(value: Any, room: Room | None = None, depth: int = DEEPEST) -> Any:
+def plain_copy(value: Any, limit: SizeLimit | None = None, depth: int = DEEPEST) -> Any:
     """A copy of numbers and arrays in lists and dictionaries: as it would arrive, but quicker."""
-    kind, room = type(value), room or Room()
+    kind, limit = type(value), limit or SizeLimit()
     if kind is np.ndarray and depth and value.dtype in _NATIVE:
-        room.take(2, value.nbytes)
+        limit.take(2, value.nbytes)
         return value.copy(order="K")
-    room.take()
+    limit.take()
     if (kind is list or kind is tuple) and depth:
         if {*map(type, value)} <= _SIMPLE:
-            room.take(len(value))
+            limit.take(len(value))
             return kind(value)
-        return kind([plainly(x, room, depth - 1) for x in value])
+        return kind([plain_copy(x, limit, depth - 1) for x in value])
     if kind is dict and depth and {*map(type, value)} <= {str} and len(value) <= MOST_KEYS:
-        return {name: plainly(x, room, depth - 1) for name, x in value.items()}
+        return {name: plain_copy(x, limit, depth - 1) for name, x in value.items()}
     if kind in _SIMPLE or (kind is int and value.bit_length() <= 53):
         return value
-    raise Odd
+    raise NotPlain
 
 
-def crossed(value: Any) -> Any:
+def as_received(value: Any) -> Any:
     """The value as it would arrive at another process; WireError says why it would not."""
     codec = _Here()
     try:
@@ -354,19 +356,19 @@ def crossed(value: Any) -> Any:
 
 def copied(value: Any) -> Any:
     """A copy; the thing itself where there can be none."""
-    with contextlib.suppress(Odd, WireError):
-        return plainly(value)
+    with contextlib.suppress(NotPlain, WireError):
+        return plain_copy(value)
     with contextlib.suppress(Exception):  # a generator, a module
         return copy.deepcopy(value)
     return value
 
 
-def returned(value: Any) -> Any:
-    """A copy, as argument of a function whose results have `crossed`: its objects are its own."""
+def as_argument(value: Any) -> Any:
+    """A copy, as argument of a function whose results were received: its objects are its own."""
     if type(value) in (str, np.ndarray) or callable(value):
         return copied(value)
-    with contextlib.suppress(Odd):
-        return plainly(value)
+    with contextlib.suppress(NotPlain):
+        return plain_copy(value)
     codec = _Back()
     return codec.decode(codec.encode(copied(value)))
 

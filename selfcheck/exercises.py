@@ -32,7 +32,16 @@ from .cards import card, counted, one_line
 from .feedback import Feedback, Outcome
 from .kinds import Choice, Kind
 from .notebook import into_the_notebook
-from .parts import Missing, Part, failed, points_of, read_one, settled, together, verdict_on_part
+from .parts import (
+    MissingAnswer,
+    Part,
+    failed,
+    points_of,
+    read_one,
+    settled,
+    together,
+    verdict_on_part,
+)
 from .practice import Practice, another, can_be_practiced
 from .recognition import Misconception, Recognition
 from .record import record
@@ -281,7 +290,7 @@ class Exercise:
             if part:
                 verdict_on_part(self._part(part), answers, seed)
             else:
-                gone = {n for n in self.optional if isinstance(answers[n], Missing)}
+                gone = {n for n in self.optional if isinstance(answers[n], MissingAnswer)}
                 settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
         return noted
 
@@ -300,7 +309,7 @@ class Exercise:
             raise Unreadable(f"This check takes {expected}; it got {got}.") from None
 
     def read(self, answers: tuple[Any, ...]) -> list[Any]:
-        """Each answer by itself; one that cannot be read is `Missing`, with the reason."""
+        """Each answer by itself; one that cannot be read is a `MissingAnswer`, with the reason."""
         return [
             read_one(kind, answer, name)
             for (name, kind), answer in zip(self.kinds.items(), answers, strict=True)
@@ -309,7 +318,7 @@ class Exercise:
     def verdict(self, answers: list[Any], seed: int) -> Verdict:
         """All parts, each by itself; where all are right, and where there are none, the check."""
         given = dict(zip(self.kinds, answers, strict=True))
-        missing = {n for n in self.optional if isinstance(given[n], Missing)}
+        missing = {n for n in self.optional if isinstance(given[n], MissingAnswer)}
         known = [None if name in missing else answer for name, answer in given.items()]
         with trial(seed):
             if not self.parts:
@@ -324,7 +333,7 @@ class Exercise:
         words = tuple(
             str(answer)
             for kind, answer in zip(self.kinds.values(), answers, strict=True)
-            if isinstance(kind, Choice) and not isinstance(answer, Missing)
+            if isinstance(kind, Choice) and not isinstance(answer, MissingAnswer)
         )
         if words and words not in self._chosen:
             self._chosen.append(words)

@@ -133,7 +133,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
         top = [self.goal_line] if goal else []
         super().__init__([*top, *self.controls.values(), self.picture, self.caption])
         self.add_class("course-explorer")
-        comm.get_comm_manager().register_target(SCREEN, _heed_screen)
+        comm.get_comm_manager().register_target(SCREEN, _use_screen)
         for control in self.controls.values():
             control.observe(self._on_change, "value")
 
@@ -338,7 +338,7 @@ def _flat(artists: object) -> Iterator[Artist]:
             yield from _flat(artist)
 
 
-def _heed_screen(_comm: object, message: Mapping[str, Any]) -> None:
+def _use_screen(_comm: object, message: Mapping[str, Any]) -> None:
     """A page tells its pixels an inch, as a multiple: a coarse screen needs a quarter of them."""
     pixels = message["content"]["data"].get("pixels", style.SCALE)
     Explorer.scale = min(max(math.ceil(pixels), 1), style.SCALE)

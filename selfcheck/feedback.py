@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
 
 @record()
-class Named:
+class NamedMistake:
     """A known mistake in a feedback; `instead` of the one before it, if both give this answer."""
 
     name: str
@@ -47,7 +47,7 @@ class Feedback:
     earned: int
     points: int
     says: str
-    mistakes: tuple[Named, ...] = ()
+    mistakes: tuple[NamedMistake, ...] = ()
     tries: int = 1  # different answers so far, where the answer is a choice of few
     seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
     judged: Judged | None = field(default=None, compare=False, repr=False)
@@ -70,9 +70,9 @@ class Feedback:
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         mistakes = [asdict(mistake) for mistake in self.mistakes]
-        said = (self.number, self.name, str(self.outcome), self.earned, self.points, self.says)
+        facts = (self.number, self.name, str(self.outcome), self.earned, self.points, self.says)
         names = ("number", "name", "outcome", "earned", "points", "says")
-        return {**dict(zip(names, said, strict=True)), "mistakes": mistakes}
+        return {**dict(zip(names, facts, strict=True)), "mistakes": mistakes}
 
     def __repr__(self) -> str:
         return " ".join([f"{self.number} {self.name}: {self._summary()}", *self.sentences()])

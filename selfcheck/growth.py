@@ -139,8 +139,8 @@ def growth(
     small, large = (doubled[-1], 2 * doubled[-1]) if doubled else (min(counted), max(counted))
     before, after = counted[small], counted[large]
     power = math.log(max(after, 1) / max(before, 1)) / math.log(large / small)
-    told = ", ".join(f"{c:,} at {name} = {n}" for n, c in sorted(counted.items())[-3:])
-    return Growth(math.ceil(power - 0.02), f"no polynomial in {name}: {told}")
+    largest = ", ".join(f"{c:,} at {name} = {n}" for n, c in sorted(counted.items())[-3:])
+    return Growth(math.ceil(power - 0.02), f"no polynomial in {name}: {largest}")
 
 
 def in_words(expression: Any) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from .calls import FunctionAnswer, line_at, lines_ahead, parameters
 from .compare import alike_where_finite, as_array, close, real_array
 from .display import name_of, show_at, type_in_words
-from .encoding import WireError, crossed
+from .encoding import WireError, as_received
 from .formula import FormulaError, ReadFormula, pretty, read_formula, without_order
 from .ids import student_id
 from .record import record
@@ -39,7 +39,7 @@ class Kind(Protocol):
 def received(kind: Kind, answer: Any, name: str) -> Any:
     """The answer, read from what would arrive at the grader, so that both judge the same value."""
     try:
-        return kind.read(crossed(answer), name)
+        return kind.read(as_received(answer), name)
     except WireError as reason:
         raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
 
@@ -163,9 +163,9 @@ class Choice:
     options: tuple[str, ...]
 
     def read(self, answer: Any, name: str) -> str:
-        said = str(answer) if issubclass(type(answer), str | bool | np.bool_) else ""
+        text = str(answer) if issubclass(type(answer), str | bool | np.bool_) else ""
         words = {option.lower(): option for option in self.options}
-        word = " ".join(said.lower().split())
+        word = " ".join(text.lower().split())
         if word not in words:
             options = ", ".join(map(repr, self.options))
             raise Unreadable(f"{pretty(name)} should be one of {options}.")

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from .cards import card
-from .time_limit import Cut
+from .time_limit import LimitedOutput
 
 MOST_PRINTED = 200_000  # characters that one cell may print
 NOTHING_YET = (
@@ -56,7 +56,7 @@ def watch_over(shell: Any) -> None:
     if getattr(shell, "course_cells", False):
         return
     shell.course_cells = True
-    shell.set_custom_exc((NameError, KeyboardInterrupt), _told)
+    shell.set_custom_exc((NameError, KeyboardInterrupt), _show_card)
     shell.events.register("pre_run_cell", lambda *_: _cut(shell))
 
 
@@ -71,20 +71,20 @@ def into_the_notebook() -> None:
 
 def _cut(shell: Any) -> None:
     """Each cell may print so much; the rest is dropped, and that is said."""
-    out = sys.stdout.out if isinstance(sys.stdout, Cut) else sys.stdout
-    sys.stdout = Cut(out, MOST_PRINTED)
+    out = sys.stdout.out if isinstance(sys.stdout, LimitedOutput) else sys.stdout
+    sys.stdout = LimitedOutput(out, MOST_PRINTED)
 
 
-def _told(
+def _show_card(
     shell: Any, kind: type, error: BaseException, trace: TracebackType, tb_offset: Any = None
 ) -> None:
-    said = _card(shell.user_ns, error)
-    if said is None:
+    found = _card(shell.user_ns, error)
+    if found is None:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         return
     from IPython.display import display
 
-    display(said)
+    display(found)
 
 
 def _card(names: dict[str, Any], error: BaseException) -> Any:

@@ -28,7 +28,7 @@ class Part:
     may_use: tuple[str, ...] = ()  # given if they can be read; the judge has a default for them
 
 
-class Missing:
+class MissingAnswer:
     """An answer that is blank or cannot be read: whatever uses it is told why."""
 
     reason: NotAttempted | Unreadable
@@ -46,7 +46,7 @@ class Missing:
 
 
 def read_one(kind: Kind, answer: Any, name: str) -> Any:
-    """The answer as the check takes it; `Missing` where it is blank or cannot be read."""
+    """The answer as the check takes it; `MissingAnswer` where it is blank or cannot be read."""
     try:
         if isinstance(answer, NotAttempted | Unreadable):  # the grader found no value, and why
             raise answer
@@ -54,19 +54,19 @@ def read_one(kind: Kind, answer: Any, name: str) -> Any:
             raise NotAttempted
         return received(kind, answer, name)
     except (NotAttempted, Unreadable) as reason:
-        return Missing(reason)
+        return MissingAnswer(reason)
 
 
 def verdict_on_part(part: Part, given: dict[str, Any], seed: int) -> Verdict:
     """The verdict on one part, with the answers that it needs and those that it may use."""
-    more = {n: given[n] for n in part.may_use if not isinstance(given[n], Missing)}
+    more = {n: given[n] for n in part.may_use if not isinstance(given[n], MissingAnswer)}
     return settled(part.judge, [given[name] for name in part.needs], seed, **more)
 
 
 def settled(judge: Callable[..., Verdict], answers: list[Any], seed: int, **more: Any) -> Verdict:
     """The verdict, whatever happens on the way; what is drawn depends on the seed alone."""
     try:
-        reasons = [answer.reason for answer in answers if isinstance(answer, Missing)]
+        reasons = [answer.reason for answer in answers if isinstance(answer, MissingAnswer)]
         for reason in sorted(reasons, key=lambda r: isinstance(r, Unreadable)):
             raise reason
         with trial(seed):

@@ -7,10 +7,10 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from .feedback import Named, Outcome
+from .feedback import NamedMistake, Outcome
 from .kinds import Function, Kind
 from .record import record
-from .sampling import Drawn
+from .sampling import FreshCases
 from .verdicts import Seen, Verdict
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Recognition:
 
     def mistakes(
         self, answers: list[Any], pieces: dict[str, Verdict], seed: int
-    ) -> tuple[Named, ...]:
+    ) -> tuple[NamedMistake, ...]:
         """For each wrong part, the mistakes whose example this is, else one by predicate."""
-        found: dict[str, Named] = {}
+        found: dict[str, NamedMistake] = {}
         on_example = cache(lambda m: self._verdict_on(m, seed))
         for part, verdict in pieces.items():
             if verdict.outcome is Outcome.WRONG:
@@ -73,16 +73,18 @@ class Recognition:
                     found.setdefault(named.name, named)
         return tuple(found.values())
 
-    def _of_part(self, answers: list[Any], failure: Failure) -> list[Named]:
+    def _of_part(self, answers: list[Any], failure: Failure) -> list[NamedMistake]:
         """The mistakes that explain why this part is wrong."""
         part = failure.part
         known = [m for m in self._exercise.misconceptions if m.part in ("", part)]
         alike = (m for m in known if _holds(self._is_example, m, answers, part))
         found = [m for m in alike if self._explains(m, failure)]
         if not found:
-            akin = (m for m in known if m.when and _holds(self._is_akin, m, answers))
-            found = [*islice((m for m in akin if self._may_explain(m, failure)), 1)]
-        return [Named(m.name, m.explanation, part, instead=k > 0) for k, m in enumerate(found)]
+            fitting = (m for m in known if m.when and _holds(self._fits_predicate, m, answers))
+            found = [*islice((m for m in fitting if self._may_explain(m, failure)), 1)]
+        return [
+            NamedMistake(m.name, m.explanation, part, instead=k > 0) for k, m in enumerate(found)
+        ]
 
     def _is_example(self, m: Misconception, answers: list[Any], part: str) -> bool:
         """Is this answer equivalent to the example, in all that the part needs?"""
@@ -90,7 +92,7 @@ class Recognition:
         there = zip(self._exercise.kinds.items(), answers, self._example(m), strict=True)
         return all(_same(kind, a, b) for (name, kind), a, b in there if name in names)
 
-    def _is_akin(self, m: Misconception, answers: list[Any]) -> bool:
+    def _fits_predicate(self, m: Misconception, answers: list[Any]) -> bool:
         """Does the predicate of the mistake hold for these answers?"""
         given = dict(zip(self._exercise.kinds, answers, strict=True))
         return bool(m.when and m.when(*(given[name] for name in self._exercise.needs(m.part))))
@@ -126,9 +128,9 @@ class Recognition:
     def _verdict_on(self, m: Misconception, seed: int) -> Verdict:
         """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
         if m not in self._same_for_all_seeds:
-            before = Drawn.count
+            before = FreshCases.count
             verdict = self._exercise.verdict(self._example(m), seed)
-            if Drawn.count > before:  # with another seed it may fail elsewhere
+            if FreshCases.count > before:  # with another seed it may fail elsewhere
                 return verdict
             self._same_for_all_seeds[m] = verdict
         return self._same_for_all_seeds[m]

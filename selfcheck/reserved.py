@@ -19,11 +19,11 @@ from typing import Any
 from .course import check_modules
 
 
-class Spared(Exception):
+class ReservedFunction(Exception):
     """A function was called that is what the exercise asks for."""
 
 
-class Bans:
+class Forbidden:
     """What is forbidden now, and whether a student's code is running."""
 
     names: tuple[str, ...] = ()
@@ -35,34 +35,34 @@ class Bans:
 @contextlib.contextmanager
 def forbidding(names: Sequence[str], free: Sequence[Any] = ()) -> Iterator[None]:
     """Within this, students' code may not call these functions, such as "numbers.sums.mean"."""
-    before = Bans.names, Bans.free, Bans.found
-    Bans.names, Bans.free, Bans.found = tuple(names), tuple(free), None
+    before = Forbidden.names, Forbidden.free, Forbidden.found
+    Forbidden.names, Forbidden.free, Forbidden.found = tuple(names), tuple(free), None
     try:
         yield
     finally:
-        Bans.names, Bans.free, Bans.found = before
+        Forbidden.names, Forbidden.free, Forbidden.found = before
 
 
 @contextlib.contextmanager
 def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
-    """Around every call of students' functions: what is forbidden raises `Spared`.
+    """Around every call of students' functions: what is forbidden raises `ReservedFunction`.
 
     What is `lent` to them, such as a feature map to be called, runs as it is.
     """
     elsewhere = any(hasattr(f, "home_of_stand_in") for f in functions)  # it is seen to there
     own = [inspect.unwrap(f) for f in functions]
-    free = own and all(any(f is known for known in Bans.free) for f in own)
-    if Bans.active or not Bans.names or elsewhere or free:
+    free = own and all(any(f is known for known in Forbidden.free) for f in own)
+    if Forbidden.active or not Forbidden.names or elsewhere or free:
         yield
         return
-    if Bans.found is None:
-        Bans.found = [
-            (f, f.__code__, _refusal(name)) for name in Bans.names for f in _functions(name)
+    if Forbidden.found is None:
+        Forbidden.found = [
+            (f, f.__code__, _refusal(name)) for name in Forbidden.names for f in _functions(name)
         ]
-    found = Bans.found
-    if free_ones := {id(f) for f in needed(lent)}:
+    found = Forbidden.found
+    if free_ones := {id(f) for f in functions_behind(lent)}:
         found = [one for one in found if id(one[0]) not in free_ones]
-    Bans.active = True
+    Forbidden.active = True
     try:
         for f, _, refusal in found:
             f.__code__ = refusal
@@ -70,10 +70,10 @@ def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
     finally:
         for f, own_code, _ in found:
             f.__code__ = own_code
-        Bans.active = False
+        Forbidden.active = False
 
 
-def needed(lent: Iterable[Any]) -> list[types.FunctionType]:
+def functions_behind(lent: Iterable[Any]) -> list[types.FunctionType]:
     """The functions among these, and those that they call by a name of their module."""
     found: list[types.FunctionType] = []
     waiting = [x for x in lent if callable(x)]
@@ -105,7 +105,7 @@ def _refusal(name: str) -> types.CodeType:
     """The code of a function that takes anything and says the sentence."""
 
     def refuse(*args, **kwargs):  # type: ignore[no-untyped-def]
-        raise __import__("selfcheck.reserved").reserved.Spared(
+        raise __import__("selfcheck.reserved").reserved.ReservedFunction(
             "NAME is what this exercise asks you to write; the course's own functions are no "
             "answer to it."
         )
@@ -118,7 +118,7 @@ def _refusal(name: str) -> types.CodeType:
 
 def _functions(name: str) -> tuple[types.FunctionType, ...]:
     """The Python functions behind a name, which may be that of a class or a module."""
-    return _functions_of(named(name))
+    return _functions_of(object_named(name))
 
 
 @functools.cache
@@ -131,7 +131,7 @@ def _functions_of(found: Any) -> tuple[types.FunctionType, ...]:
     return tuple(f for f in plain if f.__module__ == home and not f.__code__.co_freevars)
 
 
-def named(name: str) -> Any:
+def object_named(name: str) -> Any:
     """The function, class or module of this name, such as our_course.sums.mean."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)

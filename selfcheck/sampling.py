@@ -29,7 +29,7 @@ class Trial:
     seed: int
     place: tuple[int, int] | None = None
     fresh: bool = False
-    begun: int = 0  # loops over cases, so that two of them in one check draw different numbers
+    loops: int = 0  # loops over cases, so that two of them in one check draw different numbers
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Compared:
     place: tuple[int, int] | None
 
 
-class Drawn:
+class FreshCases:
     """How many fresh cases there were so far, in all trials."""
 
     count = 0
@@ -108,15 +108,17 @@ def cases(
     `ahead` is told the first, and then all others, since an answer that passes one is asked them.
     """
     now = current()
-    now.begun += 1
-    loop = now.begun
+    now.loops += 1
+    loop = now.loops
     every = _every(pencil, draws, fresh, now.seed, loop)
     if ahead:
-        every = itertools.chain(_asked(itertools.islice(every, 1), ahead), _asked(every, ahead))
+        every = itertools.chain(
+            _announced(itertools.islice(every, 1), ahead), _announced(every, ahead)
+        )
     try:
         for place, (case, is_fresh) in enumerate(every):
             now.place, now.fresh = (loop, place), is_fresh
-            Drawn.count += is_fresh
+            FreshCases.count += is_fresh
             yield case
     finally:
         now.place, now.fresh = None, False
@@ -133,7 +135,7 @@ def _every(
         yield draws[k % len(draws)](np.random.default_rng([seed, loop, k])), True
 
 
-def _asked(
+def _announced(
     rest: Iterator[tuple[Case, bool]], ahead: Callable[[list[Case]], None]
 ) -> Iterator[tuple[Case, bool]]:
     """The same cases, once it was told which they are."""

@@ -253,12 +253,12 @@ def _pixels(fig: Figure, dpi: int) -> np.ndarray:
 
 def _caption_html(caption: str, alt: str, width: int) -> str:
     """The caption; where it says something else than the alt text, that is there to be heard."""
-    heard = ""
+    spoken = ""
     if caption != alt:
         hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
-        heard = f'<span style="{hidden}"> Picture: {html.escape(alt)}</span>'
+        spoken = f'<span style="{hidden}"> Picture: {html.escape(alt)}</span>'
     look = f"max-width:{width}px;margin:0 0 .5em"
-    return f'<p class="course-caption" style="{look}">{html.escape(caption)}{heard}</p>'
+    return f'<p class="course-caption" style="{look}">{html.escape(caption)}{spoken}</p>'
 
 
 def _list(names: Iterable[str]) -> str:

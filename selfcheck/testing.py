@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from .exercises import Exercise, Misconception
+from .exercises import Exercise
 from .feedback import Outcome
+from .recognition import Misconception
 from .units import units
 
 

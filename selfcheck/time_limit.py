@@ -21,7 +21,7 @@ class TooLong(BaseException):
     """The time is over; no `except Exception` takes it for something else."""
 
 
-class Cut:
+class LimitedOutput:
     """Passes on what is printed up to a limit, then says once that there was more."""
 
     def __init__(self, out: Any, most: int) -> None:
@@ -44,18 +44,18 @@ class Cut:
 
 
 @contextlib.contextmanager
-def patiently(function: Any, times: int = 1) -> Iterator[None]:
+def with_time_limit(function: Any, times: int = 1) -> Iterator[None]:
     """Around a call of a student's function: `TooLong` is raised in it when its time is over."""
     elsewhere = hasattr(function, "home_of_stand_in")  # another process, which sees to it
-    if elsewhere or _Now.at_work or threading.current_thread() is not threading.main_thread():
+    if elsewhere or _Running.now or threading.current_thread() is not threading.main_thread():
         yield
         return
-    with _clock(times * SECONDS), contextlib.redirect_stdout(Cut(sys.stdout, PRINTED)):
+    with _clock(times * SECONDS), contextlib.redirect_stdout(LimitedOutput(sys.stdout, PRINTED)):
         yield
 
 
-class _Now:
-    at_work = False
+class _Running:
+    now = False
 
 
 @contextlib.contextmanager
@@ -68,11 +68,11 @@ def _clock(seconds: float) -> Iterator[None]:
         raise TooLong
 
     before = signal.signal(signal.SIGVTALRM, ring)
-    _Now.at_work = True
+    _Running.now = True
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)  # and again, if it was caught
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-        _Now.at_work = False
+        _Running.now = False

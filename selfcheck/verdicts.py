@@ -103,15 +103,17 @@ def keeping(earned: int, but: str, rest: Callable[[], Verdict]) -> Verdict:
     try:
         verdict = rest()
     except Unreadable as why:
-        return partly(earned, _begun(but, str(why)))
+        return partly(earned, _beginning_with(but, str(why)))
     except NotFinite as why:
         verdict = not_finite(why)
     if verdict.outcome is Outcome.RIGHT:
         return verdict
-    return replace(verdict, earned=verdict.earned or earned, says=_begun(but, verdict.says))
+    return replace(
+        verdict, earned=verdict.earned or earned, says=_beginning_with(but, verdict.says)
+    )
 
 
-def _begun(but: str, says: str) -> str:
+def _beginning_with(but: str, says: str) -> str:
     return says if says.startswith(but) else f"{but} {says}"
 
 

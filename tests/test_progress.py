@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from selfcheck import style
-from selfcheck.feedback import Feedback, Named, Outcome
+from selfcheck.feedback import Feedback, NamedMistake, Outcome
 from selfcheck.files import CourseError
 from selfcheck.students.progress import VERDICT, collect, progress
 from selfcheck.units import declared
@@ -57,7 +57,7 @@ def only(course):
 
 @pytest.mark.parametrize("outcome", Outcome)
 @pytest.mark.parametrize(("earned", "points"), [(0, 1), (1, 1), (0, 3), (2, 3), (3, 3), (10, 12)])
-@pytest.mark.parametrize("known", [(), (Named("ε = δ", "Why."),)])
+@pytest.mark.parametrize("known", [(), (NamedMistake("ε = δ", "Why."),)])
 @pytest.mark.parametrize("says", ["", "Wrong: 1 of 2 points. See 2.1 bias: right, 9 of 9 points."])
 def test_every_feedback_is_read_as_it_was_written(outcome, earned, points, known, says):
     feedback = Feedback("10.12", "bias_2", outcome, earned, points, says, known)

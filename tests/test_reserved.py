@@ -20,7 +20,7 @@ from selfcheck.compare import close, real_array
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
-from selfcheck.reserved import Spared, forbidding, named, students_code
+from selfcheck.reserved import ReservedFunction, forbidding, object_named, students_code
 
 UNITS = [importlib.import_module(f"{checks.__name__}.{unit.name}") for unit in units.UNITS]
 EXERCISES = [e for unit in UNITS for e in vars(unit).values() if isinstance(e, Exercise)]
@@ -55,7 +55,7 @@ def adapted(f):
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: f"{e.number}-{e.name}")
 def test_every_function_that_is_forbidden_exists(exercise):
-    assert all(callable(named(name)) for name in exercise.forbidden)
+    assert all(callable(object_named(name)) for name in exercise.forbidden)
 
 
 def gives_something(answer, exercise):
@@ -86,7 +86,7 @@ def test_no_function_of_the_package_earns_a_point(exercise):
         functools.partial(attention.causal_attention),
         lambda Q, K, V: attention.causal_attention(Q, K, V),
         lambda Q, K, V: attention.attention(Q, K, V, mask=attention.causal_mask(len(Q))),
-        lambda Q, K, V: named("course_utils.attention.causal_attention")(Q, K, V),
+        lambda Q, K, V: object_named("course_utils.attention.causal_attention")(Q, K, V),
     ],
 )
 def test_a_function_that_is_the_answer_says_so(answer):
@@ -101,7 +101,7 @@ def test_it_can_be_used_again_when_the_check_is_over():
     assert plan.sum() == pytest.approx(2)
     with forbidding(["course_utils.transport.sinkhorn"]):
         assert transport.sinkhorn(np.eye(2), [1, 1], [1, 1], 0.5).sum() == pytest.approx(2)
-        with students_code(), pytest.raises(Spared, match=r"transport\.sinkhorn is what"):
+        with students_code(), pytest.raises(ReservedFunction, match=r"transport\.sinkhorn is what"):
             transport.sinkhorn(np.eye(2), [1, 1], [1, 1], 0.5)
 
 
@@ -117,7 +117,7 @@ def test_an_error_of_the_students_code_leaves_nothing_forbidden():
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: f"{e.number}-{e.name}")
 def test_what_is_forbidden_exists(exercise):
-    assert all(callable(named(name)) for name in exercise.forbidden)
+    assert all(callable(object_named(name)) for name in exercise.forbidden)
 
 
 # -- what a student's code could see while a check runs ------------------------------------------
@@ -189,5 +189,5 @@ def test_a_function_of_the_checks_that_is_lent_to_a_student_runs():
     with forbidding(["course_utils.checks.linear_attention"]):
         with students_code(lent=[lent]):
             assert lent(np.zeros((1, 1))).size
-        with students_code(), pytest.raises(Spared):
+        with students_code(), pytest.raises(ReservedFunction):
             lent(np.zeros((1, 1)))

@@ -8,7 +8,7 @@ import pytest
 from selfcheck import time_limit
 from selfcheck.calls import FunctionAnswer
 from selfcheck.refusals import Unreadable
-from selfcheck.time_limit import Cut
+from selfcheck.time_limit import LimitedOutput
 
 
 def endless(x):
@@ -29,7 +29,7 @@ def test_the_next_call_has_its_time_again(monkeypatch):
     with pytest.raises(Unreadable):
         FunctionAnswer(endless, "f")(1)
     assert FunctionAnswer(lambda x: x + 1, "g")(1) == 2
-    assert not time_limit._Now.at_work
+    assert not time_limit._Running.now
 
 
 def test_what_is_printed_without_end_is_cut_and_said(capsys, monkeypatch):
@@ -49,7 +49,7 @@ def test_what_is_printed_without_end_is_cut_and_said(capsys, monkeypatch):
 
 def test_a_cut_stream_is_otherwise_the_stream_itself():
     out = io.StringIO()
-    cut = Cut(out, 4)
+    cut = LimitedOutput(out, 4)
     cut.writelines(["ab", "cd", "ef"])
     assert out.getvalue().startswith("abcd\n…")
     assert cut.getvalue() == out.getvalue()

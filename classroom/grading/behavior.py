@@ -29,7 +29,7 @@ from selfcheck.compare import real_array
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Feedback, Outcome
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, Lines, Steps, Student
-from selfcheck.parts import Missing
+from selfcheck.parts import MissingAnswer
 from selfcheck.record import record
 from selfcheck.sampling import Compared
 
@@ -153,7 +153,7 @@ def _with_answer(
 ) -> Signature:
     """The signature with this answer in it."""
     items, words, form = list(signature.items), list(signature.words), ""
-    if isinstance(answer, Missing):
+    if isinstance(answer, MissingAnswer):
         words.append(f"no {name}")
         form = "____"
     elif isinstance(kind, Student):

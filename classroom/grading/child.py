@@ -33,7 +33,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from selfcheck.encoding import TAG, WireError, plainly
+from selfcheck.encoding import TAG, WireError, plain_copy
 from selfcheck.exercises import Exercise
 from selfcheck.meter.stand_ins import exchange
 from selfcheck.reserved import all_checks, forbidding, students_code
@@ -233,17 +233,17 @@ class TimedPeer(Peer):
         if not isinstance(data, dict) or data.get(TAG) != "yours":
             return self.decode(data)
         handle = data["handle"]
-        function = self._mine(handle)
+        function = self._own(handle)
 
         def call(*args: Any) -> Any:
             asked = mark(key_of(handle, args, {}))
             self._begin_call()
-            what, result = tried(self._run, function, list(map(plainly, args)), {})
+            what, result = tried(self._run, function, list(map(plain_copy, args)), {})
             made.append((asked, what, result))  # as it is, if the loop cannot go on with it
             if what != "value":
                 raise WireError("there is no value to go on with")
-            made[-1] = asked, what, plainly(result)
-            return plainly(result)
+            made[-1] = asked, what, plain_copy(result)
+            return plain_copy(result)
 
         return call
 

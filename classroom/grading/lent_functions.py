@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from selfcheck.course import belongs
-from selfcheck.reserved import Bans, needed
+from selfcheck.reserved import Forbidden, functions_behind
 
 
 @contextlib.contextmanager
 def lending(arguments: Iterable[Any]) -> Iterator[None]:
     """While students' code runs under bans: the functions among these run as they are."""
-    lent = {id(f) for f in needed(arguments)} if Bans.active else set()
-    banned = [(f, f.__code__, own) for f, own, _ in Bans.found or () if id(f) in lent]
+    lent = {id(f) for f in functions_behind(arguments)} if Forbidden.active else set()
+    banned = [(f, f.__code__, own) for f, own, _ in Forbidden.found or () if id(f) in lent]
     try:
         for f, _, own in banned:
             f.__code__ = own

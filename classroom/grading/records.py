@@ -13,7 +13,7 @@ from dataclasses import field
 from hashlib import sha256
 from typing import Any, Self
 
-from selfcheck.feedback import Feedback, Named, Outcome
+from selfcheck.feedback import Feedback, NamedMistake, Outcome
 from selfcheck.record import record
 from selfcheck.units import beyond
 
@@ -83,9 +83,9 @@ class Result(_Record):
         )
 
     @property
-    def known(self) -> tuple[Named, ...]:
+    def known(self) -> tuple[NamedMistake, ...]:
         """The known mistakes that were named."""
-        return tuple(Named(**mistake) for mistake in self.mistakes)
+        return tuple(NamedMistake(**mistake) for mistake in self.mistakes)
 
     @property
     def misconception(self) -> str | None:

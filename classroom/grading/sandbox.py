@@ -110,8 +110,8 @@ class Lender(Peer):
     here, and so is what is done to them.
     """
 
-    def _kept_here(self, value: Any, kind: type, inner: Callable) -> dict:
-        data = super()._kept_here(value, kind, inner)
+    def _by_number(self, value: Any, kind: type, inner: Callable) -> dict:
+        data = super()._by_number(value, kind, inner)
         home = place_of(value) if data[TAG] == "function" else ""
         word = "home" if Meter._running is None else "shaped by"
         return {**data, word: home} if home else data

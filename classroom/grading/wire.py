@@ -29,13 +29,13 @@ from selfcheck.encoding import (
     MOST_KEYS,
     NUMBERS,
     TAG,
-    Odd,
-    Values,
+    Codec,
+    NotPlain,
     WireError,
     word,
 )
 from selfcheck.refusals import NotAttempted
-from selfcheck.reserved import Spared
+from selfcheck.reserved import ReservedFunction
 
 from .lent_functions import place_of
 
@@ -118,7 +118,7 @@ def _length(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big")
 
 
-class Peer(Values):
+class Peer(Codec):
     """One end of the wire: asks the other end, and meanwhile serves what that asks.
 
     `serve` answers questions other than calls. The extension is around every call that is served.
@@ -170,7 +170,7 @@ class Peer(Values):
     def serve(self, question: dict) -> Any:
         """A call of a function kept here; anything else is for the owner of this end."""
         if question["ask"] == "in a row":
-            functions = [self._mine(question.get(name)) for name in ("initial", "step")]
+            functions = [self._own(question.get(name)) for name in ("initial", "step")]
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
@@ -179,7 +179,7 @@ class Peer(Values):
             return self._serve(question)
         if "before" in question:
             self._serve({"ask": "array", "before": question["before"]})
-        function, named = self._mine(question.get("function")), question.get("named") or {}
+        function, named = self._own(question.get("function")), question.get("named") or {}
         return self._called(function, question.get("args") or [], named)
 
     def _called(self, function: Callable, args: list, named: dict) -> Any:
@@ -205,7 +205,7 @@ class Peer(Values):
         for handle, names, places in calls:
             arguments, count = [given(place) for place in places], len(places) - len(names)
             named = dict(zip(names, arguments[count:], strict=True))
-            told.append(self._one_of(self._mine(handle), arguments[:count], named))
+            told.append(self._one_of(self._own(handle), arguments[:count], named))
         return told
 
     def _one_of(self, function: Callable, arguments: list, named: dict) -> tuple:
@@ -317,7 +317,7 @@ def mark(key: tuple) -> str:
 def key_of(handle: int, args: Any, named: dict, odd: Callable[[Any], Any] | None = None) -> tuple:
     """What a call has in common with its likes alone; its arguments come last.
 
-    `odd` tells arguments apart that are not plain; without it they are Odd.
+    `odd` tells arguments apart that are not plain; without it they are `NotPlain`.
     """
     given = [_part(x, odd) for x in (*args, *named.values())]
     return handle, len(args), *named, *given
@@ -340,7 +340,7 @@ def _part(value: Any, odd: Callable[[Any], Any] | None) -> Any:
     if kind is dict:
         return "dict", tuple([_part(x, odd) for item in value.items() for x in item])
     if odd is None:
-        raise Odd
+        raise NotPlain
     return "odd", odd(value)
 
 
@@ -378,7 +378,7 @@ _KNOWN = {
     "LinAlgError": np.linalg.LinAlgError,
     "NotAttempted": NotAttempted,
     "WireError": WireError,
-    "Spared": Spared,
+    "ReservedFunction": ReservedFunction,
 }
 
 

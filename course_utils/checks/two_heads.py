@@ -11,7 +11,7 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, RealNumber, StudentId
-from selfcheck.parts import Missing
+from selfcheck.parts import MissingAnswer
 from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
@@ -153,7 +153,7 @@ def _judged(
 
 def _given(answer: Any) -> Any:
     """An answer as a predicate gets it, or None if it cannot be read."""
-    return None if isinstance(answer, Missing) else answer
+    return None if isinstance(answer, MissingAnswer) else answer
 
 
 def _or(own: Any, truth: np.ndarray) -> np.ndarray:

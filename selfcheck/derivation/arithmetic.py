@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..function_with_slope import Activation
-from .domains import Values
+from .domains import DrawnSequence
 from .precise import Digits
 
 FEW = 1e-10  # relative: an imaginary part, or what floating point leaves of a difference
@@ -167,7 +167,7 @@ def shape_in_words(value: Any) -> str:
 
 def plain(value: Any) -> Any:
     """A value as plain Python: numbers, nested lists, names of functions."""
-    if isinstance(value, Values):
+    if isinstance(value, DrawnSequence):
         return {i: plain(value(i)) for i in sorted(value.asked)}
     if isinstance(value, Undefined | Activation):
         return value[0]

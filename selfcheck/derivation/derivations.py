@@ -94,7 +94,7 @@ class Derivation:
     def _read(self, source: Any) -> Read:
         """The expression, which may have been read before; else as `_read_anew`."""
         read = partial(self._read_anew, source)
-        return cache.kept(self._words, source, read) if type(source) is str else read()
+        return cache.recalled(self._words, source, read) if type(source) is str else read()
 
     def _read_anew(self, source: Any) -> Read:
         """The expression, a sentence that says why it is none, or None for a blank."""
@@ -130,7 +130,7 @@ class Derivation:
         judged = partial(self._judge.report, before, now, lines)
         if limits or any(type(word) is not str for word in words):
             return judged()
-        return cache.kept(self._known, words, judged)
+        return cache.recalled(self._known, words, judged)
 
     # -- showing
 

@@ -370,7 +370,7 @@ def _singular(rng: Random, k: int) -> np.ndarray:
 # -- sequences and functions
 
 
-class Values:
+class DrawnSequence:
     """g(1), g(2), …: a sequence without a period that remembers which values were asked for."""
 
     def __init__(
@@ -387,9 +387,9 @@ class Values:
             self._known[i] = self._rule(i)
         return self._convert(self._known[i])
 
-    def converted(self, convert: Callable[[Any], Any]) -> Values:
+    def converted(self, convert: Callable[[Any], Any]) -> DrawnSequence:
         """The same sequence, and the same memory, with each value made into another kind."""
-        other = Values(self._rule, convert)
+        other = DrawnSequence(self._rule, convert)
         other._known, other.asked = self._known, self.asked
         return other
 
@@ -406,20 +406,20 @@ def sequence(of: Domain = real) -> Domain:
     """Sequences g(1), g(2), … with values in `of`, for sums of symbolic length."""
 
     def drawn(pick: Callable[..., Any]) -> Callable[..., Any]:
-        def make(rng: Random, *n: int) -> Values:
+        def make(rng: Random, *n: int) -> DrawnSequence:
             seed = rng.getrandbits(32)
-            return Values(lambda i: pick(Random(f"{seed}:{i}"), *n))
+            return DrawnSequence(lambda i: pick(Random(f"{seed}:{i}"), *n))
 
         return make
 
     def simple(*n: int) -> list[Any]:
         zero, one = of.simple(*n)[:2]
-        impulses = [Values(_impulse(k, one, zero)) for k in (1, 2)]
-        return [Values(lambda i: zero), Values(lambda i: one), *impulses]
+        impulses = [DrawnSequence(_impulse(k, one, zero)) for k in (1, 2)]
+        return [DrawnSequence(lambda i: zero), DrawnSequence(lambda i: one), *impulses]
 
     def corners(*n: int) -> list[Any]:
         ends = of.corners(*n)
-        return simple(*n) + [Values(_in_turn(ends, k)) for k in (0, 1)]
+        return simple(*n) + [DrawnSequence(_in_turn(ends, k)) for k in (0, 1)]
 
     return Domain(
         drawn(of.draw), simple, corners, of.sizes, {} if of.sizes else of.assumptions,

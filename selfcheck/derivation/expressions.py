@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..formula import OVER_AN_INDEX, FormulaError, ReadFormula, pretty, read_formula
-from .domains import Domain, Values
+from .domains import Domain, DrawnSequence
 from .evaluation import Evaluator, evaluator, is_rough, name_of
 from .singularities import Border, borders
 
@@ -79,7 +79,7 @@ class Reader:
         self.names, self.tex, self.exact = names, tex, exact
         first = {n: d.simple(*[1] * len(d.sizes))[0] for n, d in names.items() if d}
         self.functions = {n for n, value in first.items() if callable(value)}
-        self.sequences = {n for n, value in first.items() if isinstance(value, Values)}
+        self.sequences = {n for n, value in first.items() if isinstance(value, DrawnSequence)}
         self.symbols = {
             n: sympy.Symbol(n, **(d.assumptions if d else {"real": True})) for n, d in names.items()
         } | {

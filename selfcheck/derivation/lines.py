@@ -74,17 +74,17 @@ class Refuted(LineReport):
         vars(self).update(verdict=WRONG, how="counterexample found", _tell=tell)
 
     @cached_property
-    def _told(self) -> LineReport:
+    def _report(self) -> LineReport:
         tell: Callable[[], LineReport] = vars(self)["_tell"]
         return tell()
 
-    sentence: str = cached_property(lambda self: self._told.sentence)  # type: ignore[assignment]
-    counterexample = cached_property(lambda self: self._told.counterexample)
-    values = cached_property(lambda self: self._told.values)
+    sentence: str = cached_property(lambda self: self._report.sentence)  # type: ignore[assignment]
+    counterexample = cached_property(lambda self: self._report.counterexample)
+    values = cached_property(lambda self: self._report.values)
 
     def of_line(self, k: int) -> LineReport:
         """The same, and its sentence says of which line it speaks."""
-        return Refuted(lambda: self._told.of_line(k))
+        return Refuted(lambda: self._report.of_line(k))
 
 
 def unchecked(why: str) -> LineReport:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .arithmetic import plain, shape_in_words, show, show_apart
-from .domains import Values
+from .domains import DrawnSequence
 from .expressions import Expression, Reader
 from .lines import WRONG, LineReport
 from .singularities import Border
@@ -92,7 +92,7 @@ class Sentences:
     def _assignment(self, name: str, value: Any) -> str:
         """`x = 2`, or `g(1) = 2, g(2) = 0` for a sequence."""
         word = self.reader.word(name)
-        if isinstance(value, Values):
+        if isinstance(value, DrawnSequence):
             asked = sorted(value.asked)
             dots = ["…"] if len(asked) > MOST_VALUES else []
             shown = [f"{word}({i}) = {show(value(i))}" for i in asked[:MOST_VALUES]]

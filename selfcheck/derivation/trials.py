@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, computed, gap, mismatch, peak
-from .domains import EVERY_CORNER, Domain, Values
+from .domains import EVERY_CORNER, Domain, DrawnSequence
 from .evaluation import number, watched, zero_is
 from .expressions import Expression
 from .precise import Digits, precise
@@ -121,7 +121,7 @@ class Instances:
                 values[name] = self._fine(name, value)
             elif isinstance(value, Fraction | int if self.exact else Fraction):
                 values[name] = number(value, self.exact)
-            elif isinstance(value, Values) and not self.exact:
+            elif isinstance(value, DrawnSequence) and not self.exact:
                 values[name] = value.converted(_as_float)
         for name, expression in self.given.items():
             evaluate = expression.precise if fine and not self.exact else expression.value
@@ -148,7 +148,7 @@ class Instances:
         return {id(one.drawn): place for place, one in enumerate(self.all)}
 
     def _fine(self, name: str, value: Any) -> Any:
-        if isinstance(value, Values):
+        if isinstance(value, DrawnSequence):
             return value.converted(precise)
         domain = self.domains.get(name)
         if callable(value) or domain is None or domain.assumptions.get("integer"):
@@ -355,7 +355,7 @@ class Instances:
                     drawn = simpler
                     break
         for value in drawn.values():
-            if isinstance(value, Values):
+            if isinstance(value, DrawnSequence):
                 value.asked.clear()
         return self.trial(drawn, relation, expressions)
 

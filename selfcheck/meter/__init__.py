@@ -47,7 +47,7 @@ import numpy as np
 
 from ..growth import Growth, NotPolynomial, difference, growth, polynomial
 from .arrays import MeteredArray, nested
-from .counting import Largest, Made, Meter, NotCounted
+from .counting import Largest, MadeArray, Meter, NotCounted
 from .functions import HANDLERS
 from .stand_ins import globals_of
 
@@ -55,7 +55,7 @@ __all__ = [
     "HANDLERS",
     "Growth",
     "Largest",
-    "Made",
+    "MadeArray",
     "Meter",
     "MeteredArray",
     "NotCounted",

@@ -39,7 +39,7 @@ class Largest(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Made(NamedTuple):
+class MadeArray(NamedTuple):
     """An array that was made on the way: its shape, by which function, and in which line."""
 
     shape: tuple[int, ...]
@@ -73,7 +73,7 @@ class Meter:
         self.refusals: list[NotCounted] = []
         self.where = ""  # the line of code at work, if it is not on this machine's stack
         self._doing = ""
-        self._made: list[tuple[int, Made]] = []
+        self._made: list[tuple[int, MadeArray]] = []
         self._live: dict[int, tuple[Any, ...]] = {}
         self._numbers = self._bytes = self._given = 0
         self._open = self._used = False
@@ -85,7 +85,7 @@ class Meter:
         return sum(self.flops_by_kind.values())
 
     @property
-    def arrays(self) -> list[Made]:
+    def arrays(self) -> list[MadeArray]:
         """The largest arrays that were made, and where: the largest first."""
         return [made for _, made in self._made]
 
@@ -172,7 +172,7 @@ class Meter:
             self._remember(size, array.shape if array.size == size else root.shape)
 
     def _remember(self, size: int, shape: tuple[int, ...]) -> None:
-        made = Made(shape, self._doing, self.where or line_at_work())
+        made = MadeArray(shape, self._doing, self.where or line_at_work())
         if all(made != known for _, known in self._made):
             self._made = sorted([*self._made, (size, made)], key=lambda m: -m[0])[:MOST_MADE]
 

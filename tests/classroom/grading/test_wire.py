@@ -21,13 +21,12 @@ import sympy
 
 from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
-from course_utils import checks, units
+from course_utils import checks, optimizers, units
 from course_utils.attention import elu_plus_one, softmax
-from selfcheck import compare
 from selfcheck.blanks import ____, has_blank
 from selfcheck.calls import FunctionAnswer, ahead, ahead_in, asks, in_a_row
 from selfcheck.compare import real_array
-from selfcheck.encoding import Values, WireError, crossed
+from selfcheck.encoding import Codec, WireError, as_received
 from selfcheck.exercises import Exercise
 from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number, Student
 from selfcheck.meter import Meter, measure
@@ -367,13 +366,13 @@ def read_as(kind, answer):
 def test_whatever_it_is_both_sides_read_the_same(form):
     with elsewhere(form=FORMS[form], give=lambda: FORMS[form]) as there:
         arrived, result = value(there, "form"), value(there, "give")()
-    here = crossed(FORMS[form])
+    here = as_received(FORMS[form])
     for kind in KINDS.values():
         if not (kind is KINDS["formula"] or kind is KINDS["lines"]):
             assert read_as(kind, arrived) == read_as(kind, here)
     for kind in (KINDS["formula"], KINDS["lines"]):  # a formula is known by its text
         assert [str(read_as(kind, x))[:8] for x in (arrived, here)] == [read_as(kind, here)[:8]] * 2
-    for other in (arrived, result, crossed(arrived), crossed(here)):
+    for other in (arrived, result, as_received(arrived), as_received(here)):
         same_numbers(other, here)
     if form not in ("generator", "masked"):
         same_numbers(FORMS[form], here)
@@ -404,7 +403,7 @@ def test_a_state_of_a_kind_of_its_own_comes_back_as_itself(start):
     with elsewhere(step=step, start=start) as there:
         for first, run in [
             (value(there, "start"), value(there, "step")),
-            (crossed(start), FunctionAnswer(step, "step")),
+            (as_received(start), FunctionAnswer(step, "step")),
         ]:
             second = run((first, 1)[0])
             assert type(run(second)).__name__ == type(start).__name__
@@ -412,9 +411,9 @@ def test_a_state_of_a_kind_of_its_own_comes_back_as_itself(start):
 
 def test_a_large_array_crosses_as_fast_as_a_copy():
     square = np.ones((512, 512))
-    assert crossed(square) is not square
+    assert as_received(square) is not square
     with pytest.raises(WireError, match="too large"):
-        crossed([np.ones((1000, 1000))] * 2)
+        as_received([np.ones((1000, 1000))] * 2)
 
 
 def answers_of(unit):
@@ -429,7 +428,7 @@ def answers_of(unit):
 
 def is_plain(value):
     """Nothing of it stays behind when it is sent, to be called from afar."""
-    return '"handle"' not in json.dumps(Values().encode(value), default=bytes.hex)
+    return '"handle"' not in json.dumps(Codec().encode(value), default=bytes.hex)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -440,7 +439,7 @@ def test_every_known_answer_is_judged_over_the_wire_as_it_is_here(unit):
         for place, (exercise, answers) in enumerate(known):
             arrived = [value(there, f"known[{place}][{k}]") for k in range(len(answers))]
             if is_plain(answers):  # what a notebook judges is what arrives here
-                assert Values().encode(arrived) == Values().encode(list(map(crossed, answers)))
+                assert Codec().encode(arrived) == Codec().encode(list(map(as_received, answers)))
                 continue
             there.begin(60)
             there_judged, here = exercise(*arrived), exercise(*answers)
@@ -473,7 +472,7 @@ def noting(function, calls):
 
     @functools.wraps(function)
     def noted(*args):
-        told = json.dumps(Values().encode(list(args)), default=bytes.hex)
+        told = json.dumps(Codec().encode(list(args)), default=bytes.hex)
         if "handle" not in told:
             calls.append(told)
         return function(*args)
@@ -770,8 +769,8 @@ def test_a_loop_that_ran_over_there_gives_what_its_calls_give(name, monkeypatch)
             seen.append((real_array(state).tolist(), y))
         return seen
 
-    monkeypatch.setattr(compare, "follow", follow, raising=False)
-    monkeypatch.setattr(follow, "__module__", compare.__name__)
+    monkeypatch.setattr(optimizers, "follow", follow, raising=False)
+    monkeypatch.setattr(follow, "__module__", optimizers.__name__)
     here = outcomes(FunctionAnswer(start, "start"), FunctionAnswer(step, "step"))
     with elsewhere(start=start, step=step) as there:
         both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
@@ -780,8 +779,8 @@ def test_a_loop_that_ran_over_there_gives_what_its_calls_give(name, monkeypatch)
 
 
 def test_a_loop_costs_one_message(received, monkeypatch):
-    monkeypatch.setattr(compare, "follow", follow, raising=False)
-    monkeypatch.setattr(follow, "__module__", compare.__name__)
+    monkeypatch.setattr(optimizers, "follow", follow, raising=False)
+    monkeypatch.setattr(follow, "__module__", optimizers.__name__)
     start, step = STATES["a pair"]
     with elsewhere(start=start, step=step) as there:
         both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
@@ -805,7 +804,7 @@ def test_a_function_that_a_check_lends_runs_where_it_is_called(received):
 def test_the_judge_runs_no_loop_and_looks_up_no_function_for_the_other_side():
     peer = Peer(None, lambda question: pytest.fail("served"))
     place = "course_utils.attention.softmax"
-    assert peer.decode(Values().encode(elu_plus_one) | {"home": place}) is not softmax
+    assert peer.decode(Codec().encode(elu_plus_one) | {"home": place}) is not softmax
     with pytest.raises(pytest.fail.Exception):
         peer.serve({"ask": "loop", "place": place, "args": []})
 
