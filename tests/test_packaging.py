@@ -164,16 +164,6 @@ def test_a_project_builds_as_a_wheel_of_its_one_package(tmp_path, folder, packag
     assert not [name for name in names if "__pycache__" in name]
 
 
-def test_the_example_of_the_machines_own_page_runs_as_it_stands():
-    page = (ROOT / "selfcheck" / "README.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    wrong, known, right = done.stdout.splitlines()
-    assert wrong.startswith("1.1 even_sum: wrong, 0 of 2 points.")
-    assert "Known mistake: the factor 2 lost." in known
-    assert right.startswith("1.1 even_sum: right, 2 of 2 points.")
-
-
 # -- lock files -----------------------------------------------------------------------------------
 
 

@@ -62,7 +62,7 @@ def exercise_from_nothing():
 
 def test_the_exercise_from_nothing_has_some_twenty_lines():
     lines = [line for line in exercise_from_nothing().splitlines() if line.strip()]
-    assert len(lines) <= 20
+    assert len(lines) <= 20  # with the three calls
 
 
 def test_every_module_that_judging_needs_is_loaded_alone(tmp_path):
@@ -92,17 +92,15 @@ except ImportError as why:
 def test_an_exercise_judges_alone(tmp_path):
     code = f"""
 {exercise_from_nothing()}
-print(even_sum("n*(n + 1)"))
-print(even_sum("n*n"))
 print(even_sum("n +"))
 print(even_sum.hint())
 """
-    right, wrong, unreadable, hint = alone(code, tmp_path)
-    assert right == "1.1 even_sum: right, 2 of 2 points. It is the sum at twelve values of n."
-    assert wrong.startswith("1.1 even_sum: wrong, 0 of 2 points. With n = ")
-    assert wrong.endswith("Known mistake: odd numbers. n² is the sum of the first n odd ones.")
+    wrong, known, right, unreadable, hint = alone(code, tmp_path)
+    assert wrong.startswith("1.1 even_sum: wrong, 0 of 2 points. At n = ")
+    assert known.endswith("Known mistake: the factor 2 lost. That is 1 + 2 + … + n.")
+    assert right.startswith("1.1 even_sum: right, 2 of 2 points.")
     assert unreadable.startswith("1.1 even_sum: could not be checked, 0 of 2 points.")
-    assert hint == "Hint 1 of 2: Pair the first number with the last."
+    assert hint == "Hint 1 of 2: Take the factor 2 out of every term."
 
 
 def test_a_derivation_is_judged_and_a_cost_counted_alone(tmp_path):
