@@ -19,11 +19,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 from benchmarks.core import Report, significant
+from classroom.grading.asked import Solutions
 from classroom.grading.behavior import Reference
 from classroom.grading.clusters import group
 from classroom.grading.judge import Job, Judging, judge
 from classroom.grading.records import Graded
-from classroom.grading.running import Solutions
 from classroom.grading.sandbox import Limits, Sandbox
 from classroom.roles import called_check
 from selfcheck.units import declared

@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 from benchmarks.core import Report, ratio, side_by_side
 from benchmarks.grading import run_cells
+from classroom.grading.asked import Solutions
 from classroom.grading.judge import Job, judge
-from classroom.grading.running import Solutions
 from classroom.grading.sandbox import Limits, Sandbox
 from classroom.notebooks import read
 

@@ -124,7 +124,8 @@ def hand_in(folder: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Path
 GRADE = """
 import sys
 from pathlib import Path
-from classroom.grading.running import Options, grade
+from classroom.grading.options import Options
+from classroom.grading.pipeline import grade
 root, source, folder, unit = sys.argv[1:]
 grade(Path(root), Path(source), Path(folder), Options(unit=unit), lambda done: None)
 """

@@ -11,11 +11,11 @@ from pathlib import Path
 from selfcheck.files import CourseError
 from selfcheck.units import find
 
-from .gradebook import NAME, Gradebook
 from .jobs import Limits
+from .options import Options, read_ids
+from .pipeline import Done, Run, grade, write_all
 from .records import Graded, visible
 from .roster import Roster
-from .running import Done, Options, Run, grade, read_ids
 from .settings import NAME as SETTINGS
 from .settings import LateRule, Settings, read_settings
 
@@ -46,7 +46,7 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
     progress = Progress(options.verbose)
     run = grade(root, given.submissions, given.to, options, progress, _announce)
     progress.end()
-    for line in _write_pages(given.to):
+    for line in write_all(given.to):
         print(line)
     for line in run.gone:
         print(visible(f"gone, and its grade is kept: {line}"))
@@ -67,16 +67,6 @@ def _settings(given: argparse.Namespace, root: Path) -> Settings:
     if given.late is not None:
         settings = replace(settings, late=LateRule.read(given.late).text)
     return replace(settings, attempt=given.attempt) if given.attempt else settings
-
-
-def _write_pages(folder: Path) -> list[str]:
-    """Write all that comes out; returns what is to be said about the roster."""
-    from .outputs import fill_roster, write_outputs  # draws and sets pages: not needed until here
-
-    write_outputs(folder)
-    with Gradebook(folder / NAME) as book:
-        files, remarks = fill_roster(book)
-    return [*remarks, *(f"wrote {folder / name}" for name in files)]
 
 
 def summary(run: Run, folder: Path) -> str:

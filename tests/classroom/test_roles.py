@@ -8,7 +8,8 @@ import nbformat.v4 as v4
 import pytest
 
 from classroom import checking, release
-from classroom.grading.running import Options, grade
+from classroom.grading.options import Options
+from classroom.grading.pipeline import grade
 from classroom.notebooks import as_text, read
 from classroom.roles import Role, id_of, is_machine_made, name_cells, role, role_of_code
 from classroom.solutions import asked, read_solution, solution_of

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from classroom.grading.asked import Solutions
 from classroom.grading.judge import Job
 from classroom.grading.judge_pool import Desk
 from classroom.grading.records import Graded
-from classroom.grading.running import Solutions
 from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[3]

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from classroom.grading.gradebook import NAME, Gradebook
-from classroom.grading.running import Done, Options, grade
+from classroom.grading.options import Options
+from classroom.grading.pipeline import Done, grade
 from classroom.roles import called_check
 from course_utils.checks import lookup as check
 from selfcheck.units import declared

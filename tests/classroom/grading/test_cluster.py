@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from classroom.grading.gradebook import NAME, Gradebook
-from classroom.grading.running import Done, Options, grade
+from classroom.grading.options import Options
+from classroom.grading.pipeline import Done, grade
 from selfcheck.files import CourseError
 from tests.classroom.grading.making import ROOT, UNIT, hand_in, solved
 

@@ -16,8 +16,9 @@ from classroom.grading import judge_pool
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.judge import Job
 from classroom.grading.judge_pool import Desk
+from classroom.grading.options import Options
 from classroom.grading.outputs import write_outputs
-from classroom.grading.running import Options, grade
+from classroom.grading.pipeline import grade
 from tests.classroom.grading.making import (
     ALL,
     ROOT,

@@ -15,7 +15,8 @@ from classroom.grading import forbidden, judge_pool, sandbox
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.judge import Job
 from classroom.grading.judge_pool import Desk, LostJudge
-from classroom.grading.running import Options, grade
+from classroom.grading.options import Options
+from classroom.grading.pipeline import grade
 from classroom.grading.sandbox import Clock, Limits, Sandbox, Usage
 from selfcheck.files import CourseError
 from tests.classroom.grading.making import (

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from classroom.grading.gradebook import NAME, Gradebook
-from classroom.grading.running import read_ids
+from classroom.grading.options import read_ids
 from selfcheck.files import CourseError
 from tests.classroom.grading.making import ALL, ROOT, UNIT, earned, graded, hand_in, solved
 

@@ -1,20 +1,13 @@
-"""Grading a class: who is still to be graded, by whom, and what became of it.
-
-Every finished submission is in the gradebook at once, so a run can be stopped at any moment and
-started again: what is there and unchanged is not graded twice.
-"""
+"""Handing out jobs to judges: what is due, what a judge is told, and what becomes of it."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from hashlib import sha256
-from pathlib import Path
 
 from selfcheck.feedback import Outcome
 from selfcheck.files import CourseError
@@ -22,296 +15,22 @@ from selfcheck.record import record
 from selfcheck.units import listed
 
 from ..extras import need
-from ..roles import Ours, Role, called_check, role
-from ..solutions import Solution, asked, solution_paths, solution_to_run
-from . import copies, fingerprint, judge_pool
+from . import fingerprint, judge_pool
+from .asked import Solutions
 from .assembly import Cell, submitted_cells
-from .bubblewrap import require_bubblewrap
-from .enrolled import before_grading, enrolled, lateness
-from .gradebook import NAME, Gradebook
-from .jobs import Job, Limits
-from .records import Graded, Result, any_signed
-from .roster import Line, Roster, kept_roster
-from .settings import Settings, read_text
-from .submissions import Submission, find
+from .enrolled import lateness
+from .gradebook import Gradebook
+from .jobs import Job
+from .options import Options, listed_id
+from .records import Graded, Result
+from .roster import Line
+from .submissions import Submission
 
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
-@record()
-class Options:
-    """How a class is graded."""
-
-    unit: str | None = None
-    student: str | None = None  # this one alone, also if nothing changed
-    jobs: int = 1
-    scheduler: str | None = None
-    walled: bool = True
-    verbose: bool = False
-    ids: dict[str, str] | None = None
-    roster: Roster | None = None
-    layout: str | None = None
-    settings: Settings = field(default_factory=Settings)
-    limits: Limits = field(default_factory=Limits)
-    secret: str = ""  # the gradebook's: seeds are made from it
-
-
-@record()
-class Done:
-    """One more submission graded: its grade, its story if wanted, and how far we are."""
-
-    graded: Graded
-    story: Sequence[dict]
-    number: int
-    of: int
-    seconds: float
-
-
-@dataclass
-class Run:
-    """What a run came to."""
-
-    graded: int = 0
-    unchanged: int = 0
-    unplaced: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    walls: str = ""
-
-
-def grade(
-    root: Path,
-    source: Path,
-    folder: Path,
-    options: Options,
-    tell: Callable[[Done], None],
-    announce: Callable[[str], None] = lambda line: None,
-) -> Run:
-    """Grade what is new or changed in `source` into the gradebook in `folder`.
-
-    `announce` hears before anything runs how names were read, what was not placed, who is missing.
-    """
-    solutions = Solutions(root)
-    options = _with_kept(options, folder)
-    class_ = enrolled(
-        find(source, solutions.exercise_names(), options.unit, options.layout), options.roster
-    )
-    wanted = _wanted(class_.submissions, options)
-    if options.student is None:
-        for line in (*before_grading(class_), *_without_id(wanted, options)):
-            announce(line)
-    if options.walled and options.scheduler is None:
-        require_bubblewrap()
-    with Gradebook(folder / NAME) as book, _executor(options) as executor:
-        _keep(book, options)
-        for old, new in class_.renamed.items():
-            book.rename(old, new)
-        run = Run(unplaced=class_.unplaced, missing=class_.missing)
-        options = replace(options, secret=book.secret())
-        grading = _Grading(book, solutions, executor, options, class_.lines)
-        todo = [entry for entry in map(grading.due, wanted) if entry is not None]
-        run.unchanged = len(wanted) - len(todo)
-        if options.scheduler is None:
-            judge_pool.begin(options.walled, min(options.jobs, len(todo)))
-        for unit in sorted({entry.submission.unit for entry in todo}):
-            run.walls = grading.prove(unit)
-        start = time.monotonic()
-        for graded, story in grading.graded(todo):
-            book.save(graded)
-            run.graded += 1
-            tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
-        if run.walls:
-            book.keep("walls", run.walls.encode())
-        if options.student is None:
-            run.gone = _note_gone(book, class_.submissions, options)
-        for unit in {submission.unit for submission in wanted}:
-            _note_copies(book, unit, class_.lines)
-            _note_families(book, unit)
-    return run
-
-
-def _with_kept(options: Options, folder: Path) -> Options:
-    """The options, with the roster and the rules of an earlier run where none are given."""
-    if not (folder / NAME).exists():
-        return options
-    with Gradebook(folder / NAME) as book:
-        roster, settings = options.roster, options.settings
-        if roster is None:
-            roster = kept_roster(book)
-        if not settings.text and (kept := book.kept("settings")):
-            given, settings = settings, read_text(kept.decode())
-            if given.late is not None:
-                settings = replace(settings, late=given.late)
-            if given.attempt is not None:
-                settings = replace(settings, attempt=given.attempt)
-        if settings.attempt is None:
-            settings = replace(settings, attempt=book.kept("attempt").decode() or None)
-    return replace(options, roster=roster, settings=settings)
-
-
-def _keep(book: Gradebook, options: Options) -> None:
-    """What `course report` and later runs have to know."""
-    settings, roster = options.settings, options.roster
-    kept = {"late": settings.late, "attempt": settings.attempt, "without": settings.without}
-    if settings.text:
-        kept["settings"] = settings.text
-    if settings.columns:
-        kept["columns"] = json.dumps(dict(settings.columns))
-    for name, text in kept.items():
-        if text is not None:
-            book.keep(name, text.encode())
-    if roster is not None:
-        book.keep("roster", roster.data)
-        book.keep("roster name", roster.name.encode())
-        book.keep("roster id", (settings.id_column or "").encode())
-
-
-def _without_id(submissions: Sequence[Submission], options: Options) -> list[str]:
-    if options.ids is None:
-        return []
-    missing = sorted({s.student for s in submissions if _listed(s, options) is None})
-    return [f"no id in the file of ids: {name}" for name in missing]
-
-
-def _note_gone(
-    book: Gradebook, submissions: Sequence[Submission], options: Options
-) -> tuple[str, ...]:
-    """Those whose file is no longer there keep their grade, and are listed."""
-    here = {(s.student, s.unit) for s in submissions}
-    units = {s.unit for s in submissions} if options.unit is None else {options.unit}
-    gone = []
-    for graded in (g for unit in sorted(units) for g in book.all(unit)):
-        is_gone = bool(graded.file) and (graded.student, graded.unit) not in here
-        if is_gone:
-            gone.append(f"{graded.student}, {graded.unit}")
-        if is_gone != graded.is_gone:
-            book.save(replace(graded, is_gone=is_gone))
-    return tuple(gone)
-
-
-def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
-    """Files, answers and ids that several have: a person should ask why."""
-    ids = {own: line.key for line in lines.values() for own in line.own_ids}
-    for graded in copies.noted(book.all(unit), ids):
-        book.save(graded)
-
-
-def _note_families(book: Gradebook, unit: str) -> None:
-    """Keep the names of families of wrong answers; where none was signed, there are none."""
-    if any_signed(book.all(unit)):
-        from .clusters import keep_families  # with NumPy and the checks
-
-        keep_families(book, unit)
-
-
-def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submission]:
-    if options.student is None:
-        return list(submissions)
-    line = options.roster.line_named(options.student) if options.roster else None
-    name = line.key if line else options.student
-    wanted = [s for s in submissions if s.student == name]
-    if not wanted:
-        names = ", ".join(sorted({s.student for s in submissions})[:10])
-        raise CourseError(f"There is no submission of {options.student}; there are {names} …")
-    return wanted
-
-
-class _Names(Mapping[str, list[str]]):
-    """The names of the exercises of units, read when they are needed."""
-
-    def __init__(self, units: Iterable[str]) -> None:
-        self._units = list(units)
-
-    def __getitem__(self, unit: str) -> list[str]:
-        return [e.name for e in listed(unit)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._units)
-
-    def __len__(self) -> int:
-        return len(self._units)
-
-
-class Solutions:
-    """The instructor's notebooks: what is asked in each unit."""
-
-    def __init__(self, root: Path) -> None:
-        self._paths = {path.stem: path for path in solution_paths(root)}
-        self._asked: dict[str, list[Ours]] = {}
-        self._read: dict[str, Solution] = {}
-        self._root = root
-        self._lecture_cells: dict[str, set[str]] | None = None
-
-    def exercise_names(self) -> Mapping[str, list[str]]:
-        """The names of the exercises of each unit."""
-        return _Names(self._paths)
-
-    def cells(self, unit: str) -> list[Cell]:
-        """The code cells of a unit's solution."""
-        cells = self._solution(unit).notebook.cells
-        kept = [cell for cell in cells if role(cell) not in (Role.TEXT, Role.INSTRUCTORS)]
-        return [Cell(cell.id, cell.source) for cell in kept]
-
-    def asked(self, unit: str) -> list[Ours]:
-        """The same without the answers: all that a submission is run with."""
-        if unit not in self._asked:
-            self._asked[unit] = asked(self._solution(unit))
-        return self._asked[unit]
-
-    def _solution(self, unit: str) -> Solution:
-        if unit not in self._read:
-            self._read[unit] = solution_to_run(self._paths[unit])
-        return self._read[unit]
-
-    def refuse_lecture(self, unit: str, cells: Sequence[Cell]) -> None:
-        """A sentence if this is a lecture, handed in by mistake."""
-        answers = {cell.id for cell in self.asked(unit) if cell.role == Role.ANSWER}
-        if answers & {cell.id for cell in cells}:
-            return
-        names = set(self.exercise_names()[unit])
-        calls = {check.exercise for cell in cells if (check := called_check(cell.source))}
-        if calls & names:
-            return
-        sources = {cell.source.strip() for cell in cells} - {""}
-        for stem, lecture in self._lectures().items():
-            if sources and 2 * len(sources & lecture) > len(sources):
-                raise CourseError(f"this is the lecture {stem}, not the exercises.")
-
-    def _lectures(self) -> dict[str, set[str]]:
-        """The sources of the code cells of all lectures."""
-        if self._lecture_cells is None:
-            self._lecture_cells = {}
-            for path in sorted((self._root / "notebooks").glob("*.ipynb")):
-                with contextlib.suppress(CourseError):
-                    cells = submitted_cells(path.read_bytes())
-                    self._lecture_cells[path.stem] = {cell.source.strip() for cell in cells}
-        return self._lecture_cells
-
-
-def _listed(submission: Submission, options: Options) -> str | None:
-    """The student's id in the file of ids."""
-    return (options.ids or {}).get(_plain(submission.student))
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())
-
-
-def read_ids(path: Path) -> dict[str, str]:
-    """The true ids of the students: a CSV file with a line `student,id` for each."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
-    short = next((number for number, row in enumerate(rows, 1) if len(row) < 2), None)
-    if short is not None:
-        raise CourseError(f"{path}, line {short}: there should be a student and an id.")
-    return {_plain(row[0]): row[1].strip() for row in rows}
-
-
-# -- handing out jobs -----------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
-def _executor(options: Options) -> Iterator[Executor]:
+def executor(options: Options) -> Iterator[Executor]:
     """Threads that wait for judges on this machine, or the workers of a Dask cluster."""
     if options.scheduler is None:
         executor = ThreadPoolExecutor(options.jobs)
@@ -386,7 +105,7 @@ class Entry:
     only: tuple[str, ...] = ()  # of what is graded already, judge these exercises again
 
 
-class _Grading:
+class Grader:
     """The class at work: which submissions are new, and their grades as they come in."""
 
     def __init__(
@@ -419,7 +138,7 @@ class _Grading:
             asdict(self.options.limits),
         ]
         digest = sha256(json.dumps(parts).encode()).hexdigest()
-        if self.options.ids is not None and _listed(submission, self.options) is None:
+        if self.options.ids is not None and listed_id(submission, self.options) is None:
             by_hand += ("The file of ids has none for this student; the notebook's own held.",)
         return Entry(submission, attempts, digest, contents[-1], late, by_hand)
 
@@ -452,7 +171,7 @@ class _Grading:
         """The true id, and all that the student may have written for it."""
         if line := self.lines.get(submission.student):
             return [line.id or None, sorted(line.own_ids)]
-        return [_listed(submission, self.options), []]
+        return [listed_id(submission, self.options), []]
 
     # -- doing it -------------------------------------------------------------------------------
 

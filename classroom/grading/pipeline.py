@@ -1,0 +1,164 @@
+"""From submissions to grades.csv: the whole way on one page.
+
+    zip or folder ─ find ─► submissions ─ enrolled ─► the class ─ Grader.due ─► what is to be done
+    ─ Grader.prove ─► the solution earns all points ─ Grader.graded ─► grades ─ Gradebook.save
+    ─ copies, clusters ─► what several have in common ─ write_outputs ─► grades.csv, report, pages
+
+Every finished submission is in the gradebook at once, so a run can be stopped at any moment and
+started again: what is there and unchanged is not graded twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from selfcheck.files import CourseError
+from selfcheck.record import record
+
+from . import copies, judge_pool
+from .asked import Solutions
+from .bubblewrap import require_bubblewrap
+from .enrolled import before_grading, enrolled
+from .gradebook import NAME, Gradebook
+from .handing_out import Grader, executor
+from .options import Options, keep, listed_id, with_kept
+from .records import Graded, any_signed
+from .roster import Line
+from .submissions import Submission, find
+
+
+@record()
+class Done:
+    """One more submission graded: its grade, its story if wanted, and how far we are."""
+
+    graded: Graded
+    story: Sequence[dict]
+    number: int
+    of: int
+    seconds: float
+
+
+@dataclass
+class Run:
+    """What a run came to."""
+
+    graded: int = 0
+    unchanged: int = 0
+    unplaced: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    walls: str = ""
+
+
+def grade(
+    root: Path,
+    source: Path,
+    folder: Path,
+    options: Options,
+    tell: Callable[[Done], None],
+    announce: Callable[[str], None] = lambda line: None,
+) -> Run:
+    """Grade what is new or changed in `source` into the gradebook in `folder`.
+
+    `announce` hears before anything runs how names were read, what was not placed, who is missing.
+    """
+    solutions = Solutions(root)
+    options = with_kept(options, folder)
+    class_ = enrolled(
+        find(source, solutions.exercise_names(), options.unit, options.layout), options.roster
+    )
+    wanted = _wanted(class_.submissions, options)
+    if options.student is None:
+        for line in (*before_grading(class_), *_without_id(wanted, options)):
+            announce(line)
+    if options.walled and options.scheduler is None:
+        require_bubblewrap()
+    with Gradebook(folder / NAME) as book, executor(options) as judges:
+        keep(book, options)
+        for old, new in class_.renamed.items():
+            book.rename(old, new)
+        run = Run(unplaced=class_.unplaced, missing=class_.missing)
+        options = replace(options, secret=book.secret())
+        grader = Grader(book, solutions, judges, options, class_.lines)
+        todo = [entry for entry in map(grader.due, wanted) if entry is not None]
+        run.unchanged = len(wanted) - len(todo)
+        if options.scheduler is None:
+            judge_pool.begin(options.walled, min(options.jobs, len(todo)))
+        for unit in sorted({entry.submission.unit for entry in todo}):
+            run.walls = grader.prove(unit)
+        start = time.monotonic()
+        for graded, story in grader.graded(todo):
+            book.save(graded)
+            run.graded += 1
+            tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
+        if run.walls:
+            book.keep("walls", run.walls.encode())
+        if options.student is None:
+            run.gone = _note_gone(book, class_.submissions, options)
+        for unit in {submission.unit for submission in wanted}:
+            _note_copies(book, unit, class_.lines)
+            _note_families(book, unit)
+    return run
+
+
+def write_all(folder: Path) -> list[str]:
+    """Write grades.csv, the report, pages and the filled roster; what is to be said about it."""
+    from .outputs import fill_roster, write_outputs  # draws and sets pages: not needed until here
+
+    write_outputs(folder)
+    with Gradebook(folder / NAME) as book:
+        files, remarks = fill_roster(book)
+    return [*remarks, *(f"wrote {folder / name}" for name in files)]
+
+
+def _wanted(submissions: Sequence[Submission], options: Options) -> list[Submission]:
+    if options.student is None:
+        return list(submissions)
+    line = options.roster.line_named(options.student) if options.roster else None
+    name = line.key if line else options.student
+    wanted = [s for s in submissions if s.student == name]
+    if not wanted:
+        names = ", ".join(sorted({s.student for s in submissions})[:10])
+        raise CourseError(f"There is no submission of {options.student}; there are {names} …")
+    return wanted
+
+
+def _without_id(submissions: Sequence[Submission], options: Options) -> list[str]:
+    if options.ids is None:
+        return []
+    missing = sorted({s.student for s in submissions if listed_id(s, options) is None})
+    return [f"no id in the file of ids: {name}" for name in missing]
+
+
+def _note_gone(
+    book: Gradebook, submissions: Sequence[Submission], options: Options
+) -> tuple[str, ...]:
+    """Those whose file is no longer there keep their grade, and are listed."""
+    here = {(s.student, s.unit) for s in submissions}
+    units = {s.unit for s in submissions} if options.unit is None else {options.unit}
+    gone = []
+    for graded in (g for unit in sorted(units) for g in book.all(unit)):
+        is_gone = bool(graded.file) and (graded.student, graded.unit) not in here
+        if is_gone:
+            gone.append(f"{graded.student}, {graded.unit}")
+        if is_gone != graded.is_gone:
+            book.save(replace(graded, is_gone=is_gone))
+    return tuple(gone)
+
+
+def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
+    """Files, answers and ids that several have: a person should ask why."""
+    ids = {own: line.key for line in lines.values() for own in line.own_ids}
+    for graded in copies.noted(book.all(unit), ids):
+        book.save(graded)
+
+
+def _note_families(book: Gradebook, unit: str) -> None:
+    """Keep the names of families of wrong answers; where none was signed, there are none."""
+    if any_signed(book.all(unit)):
+        from .clusters import keep_families  # with NumPy and the checks
+
+        keep_families(book, unit)
