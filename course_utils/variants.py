@@ -4,7 +4,7 @@
     numbers.X, numbers.heads, numbers.Wo
 
 `print(numbers)` shows what there is. Id 0 is the homework itself. Each unit's numbers are made
-beside its checks, in checks/two_heads_numbers.py.
+in the folder beside its checks: numbers/two_heads.py.
 """
 
 from importlib import import_module
@@ -28,5 +28,5 @@ __all__ = [  # noqa: F822  # all of them by __getattr__
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(f".checks.{name}_numbers", __package__), name)
+        return getattr(import_module(f".numbers.{name}", __package__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

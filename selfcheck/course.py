@@ -21,7 +21,7 @@ from typing import Any
 
 from .files import CourseError
 
-FILE, NUMBERS = "course.toml", "_numbers"
+FILE = "course.toml"
 FOLDER = "COURSE_FOLDER"  # in the environment of processes that begin elsewhere
 TEXTS = ("title", "promise", "package", "start", "license", "picture")
 KNOWN = (*TEXTS, "bundle", "class")
@@ -143,5 +143,4 @@ def check_modules() -> tuple[str, ...]:
 def _check_modules(_: int) -> tuple[str, ...]:
     """The same, looked for again when more modules are loaded."""
     names = [name for name in list(sys.modules) if name.split(".")[1:2] == ["checks"]]
-    names = [name for name in names if not name.endswith(NUMBERS)]  # a student's own, to be used
     return tuple(name for name in names if name.count(".") == 2 and belongs(name))

@@ -10,9 +10,10 @@ from course_utils.attention import attention_weights, multi_head
 from course_utils.checks import attention as attention_checks
 from course_utils.checks import momentum as momentum_checks
 from course_utils.checks import rnn_gradients as rnn_checks
-from course_utils.checks import transport_numbers, two_heads_numbers
 from course_utils.checks import weight_decay as decay_checks
-from course_utils.checks.two_heads_numbers import columns_behind, concat_of, possible_columns
+from course_utils.numbers import transport as transport_numbers
+from course_utils.numbers import two_heads as two_heads_numbers
+from course_utils.numbers.two_heads import columns_behind, concat_of, possible_columns
 from course_utils.transport import another_optimal_plan, cost, cost_table, is_plan, optimal_plan
 from course_utils.variants import (
     attention,

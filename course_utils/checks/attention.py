@@ -24,9 +24,9 @@ from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 from ..attention import attention as package_attention
 from ..attention import causal_attention as package_causal
 from ..attention import causal_mask, softmax
+from ..numbers.attention import Attention
+from ..numbers.attention import attention as attention_numbers
 from ..reserved import SOFTMAX_ATTENTION
-from .attention_numbers import Attention
-from .attention_numbers import attention as attention_numbers
 
 # -- the definition, one query at a time ----------------------------------------------------------
 
@@ -888,7 +888,7 @@ multi_head.add_hints(
     "arrays of n×d, which `np.array` puts on top of one another.",
 )
 
-multi_head.forbid(*SOFTMAX_ATTENTION, "checks.two_heads_numbers.concat_of")
+multi_head.forbid(*SOFTMAX_ATTENTION, "numbers.two_heads.concat_of")
 
 
 def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:

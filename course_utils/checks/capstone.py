@@ -19,6 +19,7 @@ from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
 
 from ..attention import attention_weights, softmax
+from ..numbers.capstone import BACKWARD_LINES, BUGS, capstone
 from ..transformer import (
     FixedState,
     Model,
@@ -27,7 +28,6 @@ from ..transformer import (
     pick,
     training_and_held_out,
 )
-from .capstone_numbers import BACKWARD_LINES, BUGS, capstone
 from .transformers_are_rnns import state_size
 
 Arrays = tuple[np.ndarray, ...]

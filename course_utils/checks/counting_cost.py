@@ -25,7 +25,7 @@ from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from .. import block
 from ..attention import multi_head as attend
-from .counting_cost_numbers import Model, counting_cost
+from ..numbers.counting_cost import Model, counting_cost
 
 SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}

@@ -30,9 +30,9 @@ from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
+from ..numbers.linear_attention import Waves
+from ..numbers.linear_attention import linear_attention as waves_of
 from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
-from .linear_attention_numbers import Waves
-from .linear_attention_numbers import linear_attention as waves_of
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 

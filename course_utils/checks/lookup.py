@@ -19,8 +19,8 @@ from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import attention, attention_weights, softmax
-from .lookup_numbers import Shelf
-from .lookup_numbers import lookup as shelf_of
+from ..numbers.lookup import Shelf
+from ..numbers.lookup import lookup as shelf_of
 
 SINGLE = 3e-5  # what single precision leaves of weights with exponents of some tens
 

@@ -26,9 +26,9 @@ from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, wrong
 
 from ..attention import positive_features, trigonometric_features
+from ..numbers.random_features import Triple
+from ..numbers.random_features import random_features as triple_of
 from ..reserved import LINEAR_ATTENTION
-from .random_features_numbers import Triple
-from .random_features_numbers import random_features as triple_of
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 

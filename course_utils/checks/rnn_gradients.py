@@ -27,6 +27,7 @@ from ..derivation import (
     matrix,
     vector,
 )
+from ..numbers.rnn_gradients import RnnGradients, rnn_gradients
 from ..reserved import JACOBIANS
 from ..rnn import (
     ACTIVATIONS,
@@ -39,7 +40,6 @@ from ..rnn import (
     spectral_norm,
     spectral_radius,
 )
-from .rnn_gradients_numbers import RnnGradients, rnn_gradients
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
     ACTIVATIONS[name] for name in ("identity", "ReLU", "tanh", "sigmoid", "SiLU")

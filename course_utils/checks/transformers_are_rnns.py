@@ -21,9 +21,9 @@ from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
+from ..numbers.transformers_are_rnns import Memory
+from ..numbers.transformers_are_rnns import transformers_are_rnns as memory_of
 from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
-from .transformers_are_rnns_numbers import Memory
-from .transformers_are_rnns_numbers import transformers_are_rnns as memory_of
 
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 

@@ -18,9 +18,9 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
 
+from ..numbers.transport import Transport, transport
 from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan
 from ..transport import wasserstein_1d as w1_by_area
-from .transport_numbers import Transport, transport
 
 NEAR = 1e-6
 

@@ -18,7 +18,7 @@ from selfcheck.sampling import cases
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import softmax
-from .two_heads_numbers import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads
+from ..numbers.two_heads import DECIMALS, HALF_UNIT, HIGH, LOW, Head, TwoHeads, two_heads
 
 TwoByTwo = Annotated[np.ndarray, Array((2, 2))]
 TwoByThree = Annotated[np.ndarray, Array((2, 3))]

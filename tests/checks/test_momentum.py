@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from course_utils.checks import momentum as check
-from course_utils.checks import momentum_numbers as variants
+from course_utils.numbers import momentum as variants
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 

@@ -11,7 +11,7 @@ import pytest
 
 from course_utils.attention import softmax
 from course_utils.checks import two_heads as check
-from course_utils.checks.two_heads_numbers import columns_behind, two_heads
+from course_utils.numbers.two_heads import columns_behind, two_heads
 from selfcheck.blanks import ____
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form

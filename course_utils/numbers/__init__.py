@@ -1,0 +1,1 @@
+"""The numbers of a student's own, unit by unit, beside the checks that use them."""
