@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .calls import FunctionAnswer
 from .compare import real_array
-from .growth import BLOCKS, FAR, SIZES, growth
+from .growth import BLOCKS, FAR, SIZES, Growth, growth
 from .meter import MadeArray, Meter
 from .refusals import OtherNumbers, Unreadable
 from .verdicts import Verdict, partly, right, wrong
@@ -49,48 +49,93 @@ def cost_in_n(
     return known[inputs]
 
 
+class _Runs:
+    """The meters of a function at the sizes that were asked for, each counted once."""
+
+    def __init__(
+        self,
+        answer: FunctionAnswer,
+        inputs: Callable[[int], tuple[Any, ...]],
+        like: Callable[..., Any],
+        sizes: tuple[int, ...],
+    ) -> None:
+        self.answer, self.inputs, self.like, self.sizes = answer, inputs, like, sizes
+        self.meters: dict[int, Meter | None] = {}
+
+    def at(self, n: int) -> Meter | None:
+        """What it costs at size n; None where a large size takes too long."""
+        if n not in self.meters:
+            try:
+                most = math.inf if n <= max(self.sizes) else MOST_STEPS
+                meter = self.answer.metered(*self.inputs(n), like=self.like, most_steps=most)
+            except Unreadable:
+                if n <= max(self.sizes):
+                    raise
+                meter = None
+            self.meters[n] = meter
+        return self.meters[n]
+
+    def counts(self, what: str) -> Callable[[int], int | None]:
+        """How much of it there is at a size: "flops", "steps" or the "peak" of memory."""
+        return lambda n: getattr(self.at(n), what, None)
+
+    def largest(self) -> tuple[int, Meter]:
+        """The largest size that was run, as far as sentences tell of it, and its meter."""
+        shown = ((n, m) for n, m in self.meters.items() if m is not None and n <= FAR)
+        return max(shown, key=lambda pair: pair[0])
+
+
+class _Measured(NamedTuple):
+    """How the FLOPs and the memory grow, and how many numbers left their arrays at each size."""
+
+    flops: Growth
+    memory: Growth
+    left: set[int]
+
+
 def _counted(
     answer: FunctionAnswer,
-    inputs: Callable[..., Any],
+    inputs: Callable[[int], tuple[Any, ...]],
     like: Callable[..., Any],
     sizes: tuple[int, ...],
 ) -> Cost:
-    runs: dict[int, Meter | None] = {}
-
-    def run(n: int) -> Meter | None:
-        if n not in runs:
-            try:
-                most = math.inf if n <= max(sizes) else MOST_STEPS
-                runs[n] = answer.metered(*inputs(n), like=like, most_steps=most)
-            except Unreadable:
-                if n <= max(sizes):
-                    raise
-                runs[n] = None  # it takes too long
-        return runs[n]
-
-    def of(what: str) -> Callable[[int], int | None]:
-        return lambda n: getattr(run(n), what, None)
-
+    runs = _Runs(answer, inputs, like, sizes)
     try:
-        steps = of("steps")(max(sizes)) or 0
-        far = next(n for most, n in PATIENCE.items() if steps < most)
-        flops = growth(of("flops"), sizes=sizes, far=far)
-        left = {_left(run(n)) for n in sizes}
-        blocks = BLOCKS if flops.degree <= 1 else ()
-        memory = growth(of("peak"), sizes=sizes[UNSETTLED:], far=far, blocks=blocks)
+        measured = _measured(runs)
     except OtherNumbers as miss:
         return Cost("wrong", str(miss))
     except Unreadable as trouble:
         return Cost("uncounted", str(trouble))
-    n, largest = max(
-        ((n, m) for n, m in runs.items() if m is not None and n <= FAR), key=lambda pair: pair[0]
-    )
-    if len(left) > 1:
+    n, largest = runs.largest()
+    return _not_counted(measured, n, largest) or _in_words(measured, n, largest)
+
+
+def _measured(runs: _Runs) -> _Measured:
+    """The growth of what the function takes, as far out as its steps allow."""
+    sizes = runs.sizes
+    steps = runs.counts("steps")(max(sizes)) or 0
+    far = next(n for most, n in PATIENCE.items() if steps < most)
+    flops = growth(runs.counts("flops"), sizes=sizes, far=far)
+    left = {_left(runs.at(n)) for n in sizes}
+    blocks = BLOCKS if flops.degree <= 1 else ()
+    memory = growth(runs.counts("peak"), sizes=sizes[UNSETTLED:], far=far, blocks=blocks)
+    return _Measured(flops, memory, left)
+
+
+def _not_counted(measured: _Measured, n: int, largest: Meter) -> Cost | None:
+    """Why the count does not tell the cost; None if it does."""
+    if len(measured.left) > 1:
         says = f"At n = {n}, {largest.left} numbers left their arrays on the way, so the work done "
         return Cost("uncounted", f"{says}with them is not counted. Keep the numbers in arrays.")
-    if flops.degree == 0:
+    if measured.flops.degree == 0:
         says = "What was counted does not grow with n, so the work was done where nothing is "
         return Cost("uncounted", f"{says}counted. Compute with the arrays that are handed over.")
+    return None
+
+
+def _in_words(measured: _Measured, n: int, largest: Meter) -> Cost:
+    """The kind of cost, and the sentence that tells it."""
+    flops, memory = measured.flops, measured.memory
     says = f"Your code takes {flops.says} FLOPs."
     large = [made for made in largest.arrays if math.prod(made.shape) >= n * n]
     if large:

@@ -436,46 +436,64 @@ def _refuse_call(name: str, count: int, text: str, functions: set[str]) -> None:
         raise FormulaError(f"{quoted(text)}: {name} does not take {count} arguments.")
 
 
+class _TooLarge(Exception):
+    """A number in a formula is beyond what floating point holds."""
+
+
 def _refuse_huge_numbers(tree: ast.expr, text: str) -> None:
     """Numbers inside a formula stay within what floating point holds, and powers moderate."""
+    try:
+        with np.errstate(all="ignore"):
+            _size(tree)
+    except _TooLarge:
+        raise FormulaError(
+            f"{quoted(text)} contains a number that is too large or not defined."
+        ) from None
 
-    def refuse(value: Any) -> Any:
-        raise FormulaError(f"{quoted(text)} contains a number that is too large or not defined.")
 
-    def size(node: ast.AST) -> Any:
-        """The value of a part without names, else None."""
-        match node:
-            case ast.Constant(value=int() | float() as number):
-                try:
-                    return np.float64(number)
-                except OverflowError:
-                    refuse(number)
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=x):
-                return size(x)
-            case ast.BinOp(left=left, op=op, right=right):
-                x, y = size(left), size(right)
-                power = isinstance(op, ast.Pow)
-                if power and y is not None and abs(y) > LARGEST_POWER:
-                    refuse(y)
-                if x is None or y is None:
-                    return None
-                value = OPERATORS[type(op)](x, y)
-                vanished = power and value == 0 and x != 0
-                return refuse(value) if vanished or not np.isfinite(value) else value
-            case ast.Call(func=ast.Name(id=name), args=args) if name in FUNCTIONS:
-                values = [size(arg) for arg in args]
-                if None in values:
-                    return None
-                if name in GROW_FAST and max(map(abs, values)) > LARGEST_FACTORIAL:
-                    refuse(values)
-                value = FUNCTIONS[name](*values)
-                return value if np.isfinite(value) else None
-        for child in ast.iter_child_nodes(node):
-            size(child)
+def _size(node: ast.AST) -> Any:
+    """The value of a part without names, up to its sign; else None."""
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return _size_of_number(number)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=x):
+            return _size(x)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _size_of_operation(op, _size(left), _size(right))
+        case ast.Call(func=ast.Name(id=name), args=args) if name in FUNCTIONS:
+            return _size_of_call(name, [_size(arg) for arg in args])
+    for child in ast.iter_child_nodes(node):
+        _size(child)
+    return None
+
+
+def _size_of_number(number: float) -> Any:
+    try:
+        return np.float64(number)
+    except OverflowError:
+        raise _TooLarge from None
+
+
+def _size_of_operation(op: ast.operator, x: Any, y: Any) -> Any:
+    power = isinstance(op, ast.Pow)
+    if power and y is not None and abs(y) > LARGEST_POWER:
+        raise _TooLarge
+    if x is None or y is None:
         return None
+    value = OPERATORS[type(op)](x, y)
+    vanished = power and value == 0 and x != 0
+    if vanished or not np.isfinite(value):
+        raise _TooLarge
+    return value
 
-    with np.errstate(all="ignore"):
-        size(tree)
+
+def _size_of_call(name: str, values: list[Any]) -> Any:
+    if None in values:
+        return None
+    if name in GROW_FAST and max(map(abs, values)) > LARGEST_FACTORIAL:
+        raise _TooLarge
+    value = FUNCTIONS[name](*values)
+    return value if np.isfinite(value) else None
 
 
 def _listed(names: list[str]) -> str:

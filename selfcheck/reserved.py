@@ -23,12 +23,15 @@ class ReservedFunction(Exception):
     """A function was called that is what the exercise asks for."""
 
 
+Refused = tuple[Any, types.CodeType, types.CodeType]  # a function, its code and its refusal
+
+
 class Forbidden:
     """What is forbidden now, and whether a student's code is running."""
 
     names: tuple[str, ...] = ()
     free: tuple[Any, ...] = ()  # functions that may use them: the examples of known mistakes
-    found: list[tuple[Any, types.CodeType, types.CodeType]] | None = None  # each with its refusal
+    found: list[Refused] | None = None
     active = False
 
 
@@ -49,19 +52,10 @@ def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
 
     What is `lent` to them, such as a feature map to be called, runs as it is.
     """
-    elsewhere = any(hasattr(f, "home_of_stand_in") for f in functions)  # it is seen to there
-    own = [inspect.unwrap(f) for f in functions]
-    free = own and all(any(f is known for known in Forbidden.free) for f in own)
-    if Forbidden.active or not Forbidden.names or elsewhere or free:
+    if not _are_students_own(functions):
         yield
         return
-    if Forbidden.found is None:
-        Forbidden.found = [
-            (f, f.__code__, _refusal(name)) for name in Forbidden.names for f in _functions(name)
-        ]
-    found = Forbidden.found
-    if free_ones := {id(f) for f in functions_behind(lent)}:
-        found = [one for one in found if id(one[0]) not in free_ones]
+    found = _forbidden_except(functions_behind(lent))
     Forbidden.active = True
     try:
         for f, _, refusal in found:
@@ -71,6 +65,26 @@ def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
         for f, own_code, _ in found:
             f.__code__ = own_code
         Forbidden.active = False
+
+
+def _are_students_own(functions: Sequence[Any]) -> bool:
+    """Is something forbidden to these, and are they the ones to be watched here and now?"""
+    if Forbidden.active or not Forbidden.names:
+        return False
+    if any(hasattr(f, "home_of_stand_in") for f in functions):  # it is seen to there
+        return False
+    own = [inspect.unwrap(f) for f in functions]
+    return not own or not all(any(f is known for known in Forbidden.free) for f in own)
+
+
+def _forbidden_except(lent: Sequence[types.FunctionType]) -> list[Refused]:
+    """What is forbidden now, each with its own code and its refusal, but for these functions."""
+    if Forbidden.found is None:
+        Forbidden.found = [
+            (f, f.__code__, _refusal(name)) for name in Forbidden.names for f in _functions(name)
+        ]
+    lent_ids = {id(f) for f in lent}
+    return [refused for refused in Forbidden.found if id(refused[0]) not in lent_ids]
 
 
 def functions_behind(lent: Iterable[Any]) -> list[types.FunctionType]:

@@ -35,42 +35,46 @@ def name_of(key: Any) -> str:
 
 def evaluator(e: Any, exact: bool) -> Evaluator:
     """A SymPy expression as a Python function of the values, in high precision if `exact`."""
-    import mpmath
     import sympy as sp
 
     if isinstance(e, sp.Float):
         e = sp.Rational(str(e))  # 0.1 means one tenth
-    if isinstance(e, sp.Rational):
-        return _rational(Fraction(int(e.p), int(e.q)), exact)
-    if e in (sp.oo, -sp.oo):
-        return lambda v: math.inf if e == sp.oo else -math.inf
-    if isinstance(e, sp.NumberSymbol):
-        return lambda v: _constant(e, exact)
-    if isinstance(e, sp.logic.boolalg.BooleanAtom):
-        return lambda v: bool(e)
-    if isinstance(e, sp.Symbol):
-        symbol, done = name_of(e), mpmath.mpf if exact else np.float64
-        return lambda v: x if type(x := v[symbol]) is done else number(x, exact)
-    if isinstance(e, sp.MatrixSymbol):
-        symbol = name_of(e)
-        return lambda v: np.reshape(v[symbol], (len(v[symbol]), -1))
-    if isinstance(e, sp.Sum | sp.Product):
-        return _sum(e, exact)
-    if isinstance(e, sp.Integral):
-        return _integral(e, exact)
-    if isinstance(e, sp.Derivative | sp.Limit | sp.Subs):
-        return _carried_out(e, exact)
-    if isinstance(e, sp.Piecewise):
-        return _cases(e, exact)
-    if isinstance(e, sp.MatrixBase):
-        entries, shape = [evaluator(x, exact) for x in e.flat()], e.shape
-        return lambda v: np.array([x(v) for x in entries]).reshape(shape)
+    for kinds, make in _makers():
+        if isinstance(e, kinds):
+            return make(e, exact)
     if e.func is sp.Pow and e.base.is_Rational and e.exp == -1 and e.base:
         return _rational(Fraction(int(e.base.q), int(e.base.p)), exact)
     parts = [evaluator(a, exact) for a in e.args]
     if isinstance(e, sp.core.function.AppliedUndef):
         function = name_of(e.func)
         return lambda v: number(v[function](*[part(v) for part in parts]), exact)
+    return _applied(e, parts, exact)
+
+
+@cache
+def _makers() -> list[tuple[Any, Callable[[Any, bool], Evaluator]]]:
+    """What makes an evaluator of an expression that is more than an operation on its parts."""
+    import sympy as sp
+
+    return [
+        (sp.Rational, lambda e, exact: _rational(Fraction(int(e.p), int(e.q)), exact)),
+        ((sp.core.numbers.Infinity, sp.core.numbers.NegativeInfinity), _infinity),
+        (sp.NumberSymbol, lambda e, exact: lambda v: _constant(e, exact)),
+        (sp.logic.boolalg.BooleanAtom, lambda e, exact: lambda v: bool(e)),
+        (sp.Symbol, _symbol),
+        (sp.MatrixSymbol, _matrix_symbol),
+        ((sp.Sum, sp.Product), _sum),
+        (sp.Integral, _integral),
+        ((sp.Derivative, sp.Limit, sp.Subs), _carried_out),
+        (sp.Piecewise, _cases),
+        (sp.MatrixBase, _matrix),
+    ]
+
+
+def _applied(e: Any, parts: list[Evaluator], exact: bool) -> Evaluator:
+    """An operation or a function, applied to the values of its parts."""
+    import sympy as sp
+
     f = _operations(exact).get(e.func) or _function(e, exact)
     if len(parts) == 2:  # most have two, and sums ask for them often
         one, two = parts
@@ -78,6 +82,29 @@ def evaluator(e: Any, exact: bool) -> Evaluator:
             return (lambda v: -two(v)) if e.args[0] == -1 else lambda v: one(v) * two(v)
         return lambda v: f(one(v), two(v))
     return lambda v: f(*[part(v) for part in parts])
+
+
+def _infinity(e: Any, exact: bool) -> Evaluator:
+    value = float(e)
+    return lambda v: value
+
+
+def _symbol(e: Any, exact: bool) -> Evaluator:
+    import mpmath
+
+    symbol, ready = name_of(e), mpmath.mpf if exact else np.float64
+    return lambda v: x if type(x := v[symbol]) is ready else number(x, exact)
+
+
+def _matrix_symbol(e: Any, exact: bool) -> Evaluator:
+    symbol = name_of(e)
+    return lambda v: np.reshape(v[symbol], (len(v[symbol]), -1))
+
+
+def _matrix(e: Any, exact: bool) -> Evaluator:
+    """A matrix that is written out, entry by entry."""
+    entries, shape = [evaluator(x, exact) for x in e.flat()], e.shape
+    return lambda v: np.array([x(v) for x in entries]).reshape(shape)
 
 
 def _rational(ratio: Fraction, exact: bool) -> Evaluator:
@@ -493,41 +520,34 @@ def _cases(e: Any, exact: bool) -> Evaluator:
 
 @cache
 def _operations(exact: bool) -> dict[Any, Callable[..., Any]]:
+    """What SymPy's operations do to numbers and arrays."""
+    return _arithmetic(exact) | _of_matrices() | _of_conditions(exact)
+
+
+def _arithmetic(exact: bool) -> dict[Any, Callable[..., Any]]:
     import mpmath
     import sympy as sp
 
-    mp, mpf, half, minus_one = mpmath.mp, mpmath.mpf, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
-
-    @remembered(POWERS)
-    def raised(a: tuple[Any, ...], b: tuple[Any, ...], _: int) -> Any:
-        return mp.make_mpf(a) ** mp.make_mpf(b)
-
-    def power(a: Any, b: Any) -> Any:
-        if type(a) is mpf and type(b) is mpf:
-            if b._mpf_[0] and abs(a) <= _nothing:  # the sign, without a comparison
-                raise ZeroDivisionError
-            if a and _magnitude(b) < 20 and abs(_magnitude(a)) < 900:  # cannot take for ever
-                if b._mpf_[2] >= 0:  # a whole number
-                    return 1 / a if b._mpf_ == minus_one else raised(a._mpf_, b._mpf_, mp.prec)
-                return _real_only(mpmath.sqrt(a) if b == half else a**b)
-            return _real_only(safe_power(a, b))
-        if np.ndim(a) == 2:
-            return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
-        if np.ndim(a) or np.ndim(b) or not exact:
-            return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
-        return _real_only(safe_power(a, b))
-
-    def equal(a: Any, b: Any) -> bool:
-        rounding = ROUNDING if exact else FLOAT_ROUNDING
-        return bool(abs(a - b) <= rounding * max(1, abs(a), abs(b)))
-
-    element = sp.matrices.expressions.matexpr.MatrixElement
+    add = _total if exact else lambda *x: reduce(operator.add, x)
+    power = _power(exact)
     return {
-        **dict.fromkeys(
-            [sp.Add, sp.MatAdd], _total if exact else lambda *x: reduce(operator.add, x)
-        ),
+        **dict.fromkeys([sp.Add, sp.MatAdd], add),
         **dict.fromkeys([sp.Mul, sp.HadamardProduct], lambda *x: reduce(operator.mul, x)),
         **dict.fromkeys([sp.Pow, sp.MatPow], power),
+        sp.Abs: abs,
+        sp.sign: np.sign if not exact else lambda x: mpmath.sign(x),
+        sp.Heaviside: lambda x, at_zero: number(1 if x > 0 else 0 if x < 0 else at_zero, exact),
+        sp.factorial: _function(sp.factorial(sp.Symbol("n")), exact),
+        sp.re: lambda x: x,
+        sp.Max: max if exact else lambda *x: reduce(np.maximum, x),
+        sp.Min: min if exact else lambda *x: reduce(np.minimum, x),
+    }
+
+
+def _of_matrices() -> dict[Any, Callable[..., Any]]:
+    import sympy as sp
+
+    return {
         sp.MatMul: lambda *x: reduce(_matmul, x),
         sp.Inverse: lambda a, *_: _inverse(a),
         sp.Transpose: np.transpose,
@@ -537,14 +557,21 @@ def _operations(exact: bool) -> dict[Any, Callable[..., Any]]:
         sp.ZeroMatrix: lambda n, m: np.zeros((int(n), int(m))),
         sp.OneMatrix: lambda n, m: np.ones((int(n), int(m))),
         sp.DiagMatrix: lambda x: np.diag(np.ravel(x)),
-        element: lambda a, i, j: a[int(i), int(j)],
-        sp.Abs: abs,
-        sp.sign: np.sign if not exact else lambda x: mpmath.sign(x),
-        sp.Heaviside: lambda x, at_zero: number(1 if x > 0 else 0 if x < 0 else at_zero, exact),
-        sp.factorial: _function(sp.factorial(sp.Symbol("n")), exact),
-        sp.re: lambda x: x,
-        sp.Max: max if exact else lambda *x: reduce(np.maximum, x),
-        sp.Min: min if exact else lambda *x: reduce(np.minimum, x),
+        sp.matrices.expressions.matexpr.MatrixElement: lambda a, i, j: a[int(i), int(j)],
+        own_function("norm"): lambda x: np.linalg.norm(np.ravel(x) if 1 in np.shape(x) else x, 2),
+        own_function("inner"): lambda x, y: np.ravel(x) @ np.ravel(y),
+    }
+
+
+def _of_conditions(exact: bool) -> dict[Any, Callable[..., Any]]:
+    import sympy as sp
+
+    rounding = ROUNDING if exact else FLOAT_ROUNDING
+
+    def equal(a: Any, b: Any) -> bool:
+        return bool(abs(a - b) <= rounding * max(1, abs(a), abs(b)))
+
+    return {
         sp.Eq: equal,
         sp.Ne: lambda a, b: not equal(a, b),
         sp.Lt: operator.lt,
@@ -554,9 +581,48 @@ def _operations(exact: bool) -> dict[Any, Callable[..., Any]]:
         sp.And: lambda *x: all(x),
         sp.Or: lambda *x: any(x),
         sp.Not: operator.not_,
-        own_function("norm"): lambda x: np.linalg.norm(np.ravel(x) if 1 in np.shape(x) else x, 2),
-        own_function("inner"): lambda x, y: np.ravel(x) @ np.ravel(y),
     }
+
+
+def _power(exact: bool) -> Callable[[Any, Any], Any]:
+    """The power of two numbers, of arrays entry by entry, or of a matrix."""
+    import mpmath
+
+    mpf, power_of_digits = mpmath.mpf, _power_of_digits()
+
+    def power(a: Any, b: Any) -> Any:
+        if type(a) is mpf and type(b) is mpf:
+            return power_of_digits(a, b)
+        if np.ndim(a) == 2:
+            return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
+        if np.ndim(a) or np.ndim(b) or not exact:
+            return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
+        return _real_only(safe_power(a, b))
+
+    return power
+
+
+@cache
+def _power_of_digits() -> Callable[[Any, Any], Any]:
+    """The power of two numbers of mpmath: the plain ways first, as sums ask for it often."""
+    import mpmath
+
+    mp, half, minus_one = mpmath.mp, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
+
+    @remembered(POWERS)
+    def raised(a: tuple[Any, ...], b: tuple[Any, ...], _: int) -> Any:
+        return mp.make_mpf(a) ** mp.make_mpf(b)
+
+    def power(a: Any, b: Any) -> Any:
+        if b._mpf_[0] and abs(a) <= _nothing:  # the sign, without a comparison
+            raise ZeroDivisionError
+        if not a or _magnitude(b) >= 20 or abs(_magnitude(a)) >= 900:  # it might take for ever
+            return _real_only(safe_power(a, b))
+        if b._mpf_[2] >= 0:  # a whole number
+            return 1 / a if b._mpf_ == minus_one else raised(a._mpf_, b._mpf_, mp.prec)
+        return _real_only(mpmath.sqrt(a) if b == half else a**b)
+
+    return power
 
 
 def _matmul(a: Any, b: Any) -> Any:

@@ -10,6 +10,18 @@ from typing import Any
 
 LARGEST = 70  # operations of an expression that SymPy's limit is asked about
 
+# Of a gap between two lines, at points each twice as far as the one before:
+FEWEST = 8  # values, fewer tell nothing; so many of the last are looked at, with points beside them
+LAST_STEPS = 6  # from value to value: with two or three at a point, those of the last points
+SHRINKS_LITTLE = 0.5  # five doublings halve even 1/n^(1/5); what stays larger does not shrink
+SEEN = 1e-6  # a gap this large is none of rounding or of extrapolation
+VANISHED = 1e-9  # a gap this small, still shrinking, is on its way to nothing but 0
+HARDLY_SHORTER = 0.98  # from step to step, as of log n or n^(−0.03): no end is in sight
+SURELY = 20  # times the error: so far from 0 is a limit that is none
+ROUNDED = 1e-12  # what rounding may leave of a limit that is 0
+SHRINKS = 0.3  # over five doublings: faster than 1/n^(1/3)
+ROUGHLY, CLOSELY = 0.02, 1e-4  # of the largest gap: the error of a limit 0, if it shrinks; if not
+
 
 def by_sympy(gap: Any, symbol: Any, to: Any, side: int) -> Any:
     """The limit of an expression in one symbol as SymPy finds it; None if it does not."""
@@ -93,22 +105,38 @@ def settles(
 ) -> tuple[bool | None, Any, Any]:
     """Whether a gap goes to zero: the verdict (None: cannot be said), its limit and the error."""
     found = [(p, v) for p in points if (v := gap_at(p)) is not None]
-    if len(found) < 8:
+    if len(found) < FEWEST:
         return None, None, None
-    values, sizes = [v for _, v in found], [abs(v) for _, v in found]
-    around = [[v, *(w for q in near(p) if (w := gap_at(q)) is not None)] for p, v in found[-8:]]
-    late, early = (max(abs(v) for row in rows for v in row) for rows in (around[5:], around[:3]))
-    steps = [b - a for a, b in pairwise(v for row in around for v in row)]
-    if late > 0.5 * early and late > 1e-6 and any(a * b < 0 for a, b in pairwise(steps[-6:])):
-        return False, late, 0  # it goes to and fro and does not shrink
-    if late < 1e-9 and (late < early or not late):
+    values = [v for _, v in found]
+    around = [
+        [v, *(w for q in near(p) if (w := gap_at(q)) is not None)] for p, v in found[-FEWEST:]
+    ]
+    early, late = (_largest(rows) for rows in (around[:3], around[-3:]))
+    if late > SHRINKS_LITTLE * early and late > SEEN and _swings(around):
+        return False, late, 0
+    if late < VANISHED and (late < early or not late):
         return True, late, late
-    before, last = values[-2] - values[-3], values[-1] - values[-2]
-    if before * last > 0 and abs(last) > 0.98 * abs(before):
-        return None, None, None  # still on its way
+    if _is_on_its_way(values):
+        return None, None, None
     limit, error = extrapolated(values)
-    if abs(limit) > 20 * error and abs(limit) > 1e-12:
+    if abs(limit) > SURELY * error and abs(limit) > ROUNDED:
         return False, limit, error
-    error = max(error, abs(limit))
-    shrinks = late < 0.3 * early and error < 0.02 * max(sizes)
-    return (True if shrinks or error < 1e-4 * max(sizes) else None), limit, error
+    error, size = max(error, abs(limit)), max(abs(v) for v in values)
+    shrinks = late < SHRINKS * early and error < ROUGHLY * size
+    return (True if shrinks or error < CLOSELY * size else None), limit, error
+
+
+def _largest(rows: list[list[Any]]) -> Any:
+    return max(abs(v) for row in rows for v in row)
+
+
+def _swings(around: list[list[Any]]) -> bool:
+    """Whether the last gaps go to and fro."""
+    steps = [b - a for a, b in pairwise(v for row in around for v in row)]
+    return any(a * b < 0 for a, b in pairwise(steps[-LAST_STEPS:]))
+
+
+def _is_on_its_way(values: list[Any]) -> bool:
+    """Whether the last step goes where the one before it went, and is hardly shorter."""
+    before, last = values[-2] - values[-3], values[-1] - values[-2]
+    return bool(before * last > 0 and abs(last) > HARDLY_SHORTER * abs(before))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from .domains import Domain
 
 MOST_POINTS = 30  # tried for one line
 NEAR = (1, Fraction(1, 1000), 1000)  # beside a point where the form changes
+DIGITS = 60  # of a zero that is not rational: as many as a second look at a line has
+HIGHEST_DEGREE = 12  # of a polynomial whose zeros are looked for: a moment's work
+MOST_ITERATIONS = 200  # for all zeros at once
+SAME_ZERO = 1e-9  # nearer to a rational zero, a computed one is that zero again
+MOST_SCANNED = 6  # zeros of an expression that is no polynomial
 
 
 class Border(NamedTuple):
@@ -29,37 +35,59 @@ def _borders(e: Any) -> Iterator[Border]:
     import sympy as sp
 
     if isinstance(e, sp.Sum | sp.Product | sp.Integral):
-        index, *ends = e.limits[0]
-        for border in _borders(e.function):
-            if index not in border.f.free_symbols:
-                yield border
-            yield from (Border(border.f.subs(index, end), border.hole) for end in ends)
+        yield from _borders_over_an_index(e)
         return
     for part in e.args:
         yield from _borders(part)
-    if isinstance(e, sp.Pow):
-        if not e.exp.is_nonnegative:
-            yield Border(e.base, True)
-        if not e.exp.is_integer:
-            yield Border(e.base, False)
-    elif isinstance(e, sp.log):
-        yield Border(e.args[0], True)
-    elif isinstance(e, sp.tan | sp.sec):
-        yield Border(sp.cos(e.args[0]), True)
-    elif isinstance(e, sp.cot | sp.csc):
-        yield Border(sp.sin(e.args[0]), True)
-    elif isinstance(e, sp.gamma | sp.loggamma | sp.factorial):
-        yield from (Border(e.args[0] + k, True) for k in (0, 1, 2))
-    elif isinstance(e, sp.Abs | sp.sign | sp.Heaviside):
-        yield Border(e.args[0], False)
-    elif isinstance(e, sp.asin | sp.acos | sp.atanh | sp.acosh):
-        yield from (Border(e.args[0] + k, isinstance(e, sp.atanh)) for k in (1, -1))
-    elif isinstance(e, sp.floor | sp.ceiling):
-        yield from (Border(e.args[0] - k, False) for k in (0, 1))
-    elif isinstance(e, sp.Max | sp.Min):
-        yield from (Border(a - b, False) for a in e.args for b in e.args if a.compare(b) < 0)
-    elif isinstance(e, sp.core.relational.Relational):
-        yield Border(e.lhs - e.rhs, False)
+    for kinds, own_borders in _rules():
+        if isinstance(e, kinds):
+            yield from own_borders(e)
+            return
+
+
+def _borders_over_an_index(e: Any) -> Iterator[Border]:
+    """The borders of a sum's terms: those that the index does not move, and those at its ends."""
+    index, *ends = e.limits[0]
+    for border in _borders(e.function):
+        if index not in border.f.free_symbols:
+            yield border
+        yield from (Border(border.f.subs(index, end), border.hole) for end in ends)
+
+
+@cache
+def _rules() -> list[tuple[Any, Callable[[Any], list[Border]]]]:
+    """The borders that an operation has itself, by its class in SymPy; the first fitting counts."""
+    import sympy as sp
+
+    return [
+        (sp.Pow, _borders_of_power),
+        (sp.log, lambda e: [Border(e.args[0], True)]),
+        ((sp.tan, sp.sec), lambda e: [Border(sp.cos(e.args[0]), True)]),
+        ((sp.cot, sp.csc), lambda e: [Border(sp.sin(e.args[0]), True)]),
+        ((sp.gamma, sp.loggamma, sp.factorial), _borders_of_factorial),
+        ((sp.Abs, sp.sign, sp.Heaviside), lambda e: [Border(e.args[0], False)]),
+        (sp.atanh, lambda e: [Border(e.args[0] + k, True) for k in (1, -1)]),
+        ((sp.asin, sp.acos, sp.acosh), lambda e: [Border(e.args[0] + k, False) for k in (1, -1)]),
+        ((sp.floor, sp.ceiling), lambda e: [Border(e.args[0] - k, False) for k in (0, 1)]),
+        ((sp.Max, sp.Min), _borders_of_maximum),
+        (sp.core.relational.Relational, lambda e: [Border(e.lhs - e.rhs, False)]),
+    ]
+
+
+def _borders_of_power(e: Any) -> list[Border]:
+    """A hole where 0 may be divided by; another form where a root may be taken."""
+    hole = [] if e.exp.is_nonnegative else [Border(e.base, True)]
+    return hole if e.exp.is_integer else [*hole, Border(e.base, False)]
+
+
+def _borders_of_factorial(e: Any) -> list[Border]:
+    """The first of its poles, of which there is no end."""
+    return [Border(e.args[0] + k, True) for k in (0, 1, 2)]
+
+
+def _borders_of_maximum(e: Any) -> list[Border]:
+    """Where two of its arguments are equal, each pair once."""
+    return [Border(a - b, False) for a in e.args for b in e.args if a.compare(b) < 0]
 
 
 def points(
@@ -68,26 +96,34 @@ def points(
     symbols: Mapping[str, Any],
     instances: Iterable[Mapping[str, Any]],
 ) -> Iterator[tuple[Border, dict[str, Any]]]:
-    """Instances on the borders and beside them, within the domains."""
-    found = 0
+    """Instances on the borders and beside them, within the domains; not too many of them."""
     names = {symbols[n]: n for n in domains}
     instances = list(instances)
-    for border in borders:
-        free = [s for s in border.f.free_symbols if s in names]
-        if len(free) < len(border.f.free_symbols):
-            continue
-        for k, drawn in enumerate(instances):
-            for symbol in sorted(free, key=str):
-                others = {s: rational(drawn[names[s]]) for s in free if s != symbol}
-                if k and not others:
-                    continue
-                domain = domains[names[symbol]]
-                for root in zeros(border.f.xreplace(others), symbol, domain):
-                    for value in _beside(root, domain):
-                        yield border, {**drawn, names[symbol]: value}
-                        found += 1
-                        if found >= MOST_POINTS:
-                            return
+    found = (
+        (border, drawn)
+        for border in borders
+        if border.f.free_symbols <= names.keys()
+        for drawn in _around(border, names, domains, instances)
+    )
+    return islice(found, MOST_POINTS)
+
+
+def _around(
+    border: Border,
+    names: Mapping[Any, str],
+    domains: Mapping[str, Domain],
+    instances: list[Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """These instances with one number after the other moved onto the border, and beside it."""
+    free = list(border.f.free_symbols)
+    for k, drawn in enumerate(instances):
+        for symbol in sorted(free, key=str):
+            name = names[symbol]
+            others = {s: rational(drawn[names[s]]) for s in free if s != symbol}
+            if k and not others:
+                continue  # the first instance has told where
+            for root in zeros(border.f.xreplace(others), symbol, domains[name]):
+                yield from ({**drawn, name: value} for value in _beside(root, domains[name]))
 
 
 def _beside(root: Any, domain: Domain) -> Iterator[Any]:
@@ -103,47 +139,67 @@ def _beside(root: Any, domain: Domain) -> Iterator[Any]:
 
 def zeros(f: Any, symbol: Any, domain: Domain) -> list[Any]:
     """Real zeros of an expression in one symbol: exact if rational, else to 60 digits."""
-    import mpmath
     import sympy as sp
 
     if not f.free_symbols:
         return []
-    if isinstance(f, sp.Mul | sp.Pow) and f.is_polynomial(symbol):
-        factors = [a.as_base_exp()[0] for a in sp.Mul.make_args(f)]
-        if factors != [f]:
-            found = (r for a in factors if a.has(symbol) for r in zeros(a, symbol, domain))
-            return list(dict.fromkeys(found))
+    if factors := _factors(f, symbol):
+        found = (r for a in factors if a.has(symbol) for r in zeros(a, symbol, domain))
+        return list(dict.fromkeys(found))
     f = sp.nsimplify(f, rational=True)
     if f.is_polynomial(symbol):
-        polynomial = sp.Poly(f, symbol)
-        if polynomial.degree() > 12:
-            return []
-        if polynomial.degree() == 1:
-            a, b = polynomial.all_coeffs()
-            return [_fraction(-b / a)] if (b / a).is_Rational else _numbers([-b / a])
-        if not all(c.is_Rational for c in polynomial.all_coeffs()):
-            return []
-        polynomial = polynomial.sqf_part()  # every zero once
-        rational = [_fraction(r) for r in polynomial.ground_roots()]
-        if len(rational) == polynomial.degree():
-            return rational
-        try:
-            with mpmath.workdps(60):
-                others = [mpmath.mpf(str(r)) for r in polynomial.nroots(60, 200) if r.is_real]
-        except mpmath.libmp.NoConvergence:  # a multiple zero
-            others = []
-        return rational + [r for r in others if all(abs(r - q) > 1e-9 for q in rational)]
+        return _zeros_of_polynomial(sp.Poly(f, symbol))
     numerator = sp.together(f).as_numer_denom()[0]
     if numerator.is_polynomial(symbol):
         return zeros(numerator, symbol, domain)
     return _scanned(f, symbol, domain)
 
 
+def _factors(f: Any, symbol: Any) -> list[Any]:
+    """The bases of the factors that a polynomial is written with; none if it is written as one."""
+    import sympy as sp
+
+    if not isinstance(f, sp.Mul | sp.Pow) or not f.is_polynomial(symbol):
+        return []
+    factors = [a.as_base_exp()[0] for a in sp.Mul.make_args(f)]
+    return [] if factors == [f] else factors
+
+
+def _zeros_of_polynomial(polynomial: Any) -> list[Any]:
+    """Real zeros of a polynomial in one symbol, unless its degree is too high."""
+    degree = polynomial.degree()
+    if degree > HIGHEST_DEGREE:
+        return []
+    if degree == 1:
+        a, b = polynomial.all_coeffs()
+        return [_fraction(-b / a)] if (b / a).is_Rational else _numbers([-b / a])
+    if not all(c.is_Rational for c in polynomial.all_coeffs()):
+        return []
+    polynomial = polynomial.sqf_part()  # every zero once
+    rational = [_fraction(r) for r in polynomial.ground_roots()]
+    if len(rational) == polynomial.degree():
+        return rational
+    others = _zeros_in_digits(polynomial)
+    return rational + [r for r in others if all(abs(r - q) > SAME_ZERO for q in rational)]
+
+
+def _zeros_in_digits(polynomial: Any) -> list[Any]:
+    """Real zeros to many digits, those that are rational among them."""
+    import mpmath
+
+    try:
+        with mpmath.workdps(DIGITS):
+            found = polynomial.nroots(DIGITS, MOST_ITERATIONS)
+            return [mpmath.mpf(str(r)) for r in found if r.is_real]
+    except mpmath.libmp.NoConvergence:  # a multiple zero
+        return []
+
+
 def _numbers(values: list[Any]) -> list[Any]:
     import mpmath
 
-    with mpmath.workdps(60):
-        return [mpmath.mpf(str(v.evalf(60))) for v in values if v.is_real]
+    with mpmath.workdps(DIGITS):
+        return [mpmath.mpf(str(v.evalf(DIGITS))) for v in values if v.is_real]
 
 
 def _scanned(f: Any, symbol: Any, domain: Domain) -> list[Any]:
@@ -157,7 +213,7 @@ def _scanned(f: Any, symbol: Any, domain: Domain) -> list[Any]:
         grid = [*domain.corners(), *domain.simple(), *(k / 4 for k in range(-40, 41))]
     grid = sorted({mpmath.mpf(rational(x).p) / rational(x).q for x in grid if domain.contains(x)})
     found = []
-    with mpmath.workdps(60):
+    with mpmath.workdps(DIGITS):
         try:
             g = sp.lambdify(symbol, f, "mpmath")
             signs = [(x, g(x)) for x in grid]
@@ -167,7 +223,7 @@ def _scanned(f: Any, symbol: Any, domain: Domain) -> list[Any]:
                 found.append(x if a == 0 else mpmath.findroot(g, (x, y), solver="anderson"))
         except (ValueError, ZeroDivisionError, TypeError, NameError, OverflowError):
             pass
-    return found[:6]
+    return found[:MOST_SCANNED]
 
 
 def never_zero(f: Any, domains: Mapping[Any, Domain]) -> bool:

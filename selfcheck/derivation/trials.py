@@ -15,7 +15,7 @@ import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, computed, gap, mismatch, peak
 from .domains import EVERY_CORNER, Domain, DrawnSequence
-from .evaluation import number, watched, zero_is
+from .evaluation import Loss, number, watched, zero_is
 from .expressions import Expression
 from .precise import Digits, precise
 
@@ -28,6 +28,11 @@ ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
 IN_A_PROGRAM = 1e-13  # relative to the largest number on the way: 0.1 is not one tenth there
 TAME = 0.1, 10  # so small and so large, no number is a reason for lost digits or an overflow
 COARSELY = 1e-8  # relative: what floats lose elsewhere, unseen by a change of the last place
+SURELY = 1000  # times the noise, by which two looks differ: so large is a difference that counts
+UNSTEADY = 1e-6  # relative: with more noise, a difference that does not count says nothing
+SPARE_DIGITS = 12  # of those computed with, for what rounds at every step
+NUDGES = 6  # changes of the last place, where many digits cannot be had
+UNTOUCHED = 100  # times what the nudges came to: so large is a difference in floats that counts
 NOTHING = "1e-40"  # where a divisor vanishes by construction, this is zero
 
 
@@ -38,6 +43,14 @@ class Trial(NamedTuple):
     before: Any
     now: Any
     values: Mapping[str, Any] | Undefined
+
+
+class Look(NamedTuple):
+    """All values with some number of digits, what the lines come to there, and what is lost."""
+
+    values: Any
+    found: list[Any]
+    loss: Loss
 
 
 class Instance(NamedTuple):
@@ -226,63 +239,94 @@ class Instances:
 
         `hole`: a divisor vanishes here by construction, so what is nothing but rounding is zero.
         """
-        import mpmath
-
-        trial = Trial(None, None, None, {})
         if any(map(_is_far, expressions)):  # digits do not cross to another process
-            return self._by_floats(drawn, relation, expressions) or trial
-        for digits in LOOK_AGAIN if self.exact else LOOK_AGAIN[:1]:
-            looks = []
-            for precision in digits:
-                nothing = mpmath.mpf(NOTHING) if hole else 0
-                with mpmath.workdps(precision), zero_is(nothing), watched() as loss:
-                    Digits.peak = -(10**9)
-                    values = self._in_detail(drawn, hole)
-                    found = [computed(_fine(e, self.exact), values) for e in expressions]
-                    looks.append((values, found, loss))
-                if not self.exact and _is_blind(found):  # more digits would not be seen either
-                    trial = Trial(None, found[0], found[1], self._shown(drawn, values))
-                    return self._by_floats(drawn, relation, expressions) or trial
-            with mpmath.workdps(digits[1]):
-                kind = self._seen(relation, expressions, looks, digits[0])
-            before, now = looks[1][1][:2]
-            trial = Trial(kind, before, now, self._shown(drawn, looks[1][0]))
-            if kind == "value" and not self.exact and _in_floats(looks[1][1]):
-                return self._by_floats(drawn, relation, expressions) or trial._replace(kind=None)
-            if kind:
-                return trial
+            return self._by_floats(drawn, relation, expressions) or Trial(None, None, None, {})
+        if not self.exact:
+            return self._by_digits(drawn, relation, expressions, LOOK_AGAIN[0], hole)
+        for digits in LOOK_AGAIN:
+            trial = self._by_digits(drawn, relation, expressions, digits, hole)
+            if trial.kind:
+                break
         return trial
 
-    def _seen(
-        self, relation: str, expressions: list[Expression], looks: list[Any], digits: int
-    ) -> str | None:
-        """What two looks with different numbers of digits have in common."""
+    def _by_digits(
+        self,
+        drawn: Mapping[str, Any],
+        relation: str,
+        expressions: list[Expression],
+        digits: tuple[int, int],
+        hole: bool,
+    ) -> Trial:
+        """Both lines computed with two numbers of digits: what both looks see counts."""
         import mpmath
 
-        (_, one, _), (_, two, loss) = looks
-        kinds = {mismatch(0, relation, *found) for found in (one, two)}
-        kinds = {"" if kind == "value" else kind for kind in kinds}
-        if len(kinds) > 1 or kinds <= {None, "shape"}:
-            return kinds.pop() if len(kinds) == 1 else None
-        if kinds == {"undefined"}:
-            return "undefined" if one[1].sure and two[1].sure else None
-        noise = sum(peak(a - b) for a, b in zip(one, two, strict=True))
-        scale = max(peak(two[0]), peak(two[1]))
-        slack = two[2] if len(two) > 2 else 0
-        beyond = gap(relation, *two[:2]) - slack
-        if not self.exact:
-            largest = mpmath.ldexp(1, max(Digits.peak, -(10**6)))
-            rounding = max(scale * FLOATS_SEEM_EQUAL, largest * IN_A_PROGRAM)
-        else:
-            left = mpmath.mpf(10) ** (12 - digits)  # of every number, before anything cancels
-            rounding = left * max(scale * mpmath.mpf(10) ** loss.digits, loss.cancelled)
+        looks = []
+        for precision in digits:
+            look = self._look(drawn, expressions, precision, hole)
+            if not self.exact and _is_blind(look.found):  # more digits would not be seen either
+                trial = self._trial(None, drawn, look)
+                return self._by_floats(drawn, relation, expressions) or trial
+            looks.append(look)
+        with mpmath.workdps(digits[1]):
+            kind = self._seen_twice(relation, expressions, looks[0], looks[1], digits[0])
+        trial = self._trial(kind, drawn, looks[1])
+        if kind == "value" and not self.exact and _in_floats(looks[1].found):
+            return self._by_floats(drawn, relation, expressions) or trial._replace(kind=None)
+        return trial
+
+    def _look(
+        self, drawn: Mapping[str, Any], expressions: list[Expression], precision: int, hole: bool
+    ) -> Look:
+        """Both lines computed with so many digits."""
+        import mpmath
+
+        nothing = mpmath.mpf(NOTHING) if hole else 0
+        with mpmath.workdps(precision), zero_is(nothing), watched() as loss:
+            Digits.peak = -(10**9)
+            values = self._in_detail(drawn, hole)
+            return Look(values, [computed(_fine(e, self.exact), values) for e in expressions], loss)
+
+    def _seen_twice(
+        self, relation: str, expressions: list[Expression], one: Look, two: Look, digits: int
+    ) -> str | None:
+        """How the lines disagree in both looks; None where the looks do not agree."""
+        kinds = {mismatch(0, relation, *look.found) for look in (one, two)}
+        kinds = {"" if kind == "value" else kind for kind in kinds}  # without rounding, as yet
+        if len(kinds) > 1:
+            return None
+        (kind,) = kinds
+        if kind == "undefined":
+            return kind if one.found[1].sure and two.found[1].sure else None
+        if kind != "":
+            return kind
+        return self._beyond_rounding(relation, expressions, one, two, digits)
+
+    def _beyond_rounding(
+        self, relation: str, expressions: list[Expression], one: Look, two: Look, digits: int
+    ) -> str | None:
+        """Whether the values disagree by more than rounding and noise: "value", "" or None."""
+        before, now, *allowed = two.found
+        noise = sum(peak(a - b) for a, b in zip(one.found, two.found, strict=True))
+        scale = max(peak(before), peak(now))
+        beyond = gap(relation, before, now) - (allowed[0] if allowed else 0)
+        rounding = self._rounding(scale, two.loss, digits)
         if any(e.rough for e in expressions):
             rounding = max(rounding, scale * ROUGHLY)
-        if beyond > 1000 * noise and beyond > rounding:
+        if beyond > SURELY * noise and beyond > rounding:
             return "value"
-        if relation in "<>" and abs(beyond) <= max(1000 * noise, rounding):
-            return "value" if self._equal(expressions, looks[1][0], beyond) else ""
-        return None if noise > 1e-6 * scale and beyond > 0 else ""
+        if relation in "<>" and abs(beyond) <= max(SURELY * noise, rounding):
+            return "value" if self._equal(expressions, two.values, beyond) else ""
+        return None if noise > UNSTEADY * scale and beyond > 0 else ""
+
+    def _rounding(self, scale: Any, loss: Loss, digits: int) -> Any:
+        """What rounding may come to, by what was lost on the way."""
+        import mpmath
+
+        if not self.exact:
+            largest = mpmath.ldexp(1, max(Digits.peak, -(10**6)))
+            return max(scale * FLOATS_SEEM_EQUAL, largest * IN_A_PROGRAM)
+        left = mpmath.mpf(10) ** (SPARE_DIGITS - digits)  # of every number, before any cancels
+        return left * max(scale * mpmath.mpf(10) ** loss.digits, loss.cancelled)
 
     def _equal(self, expressions: list[Expression], values: Mapping[str, Any], beyond: Any) -> bool:
         """Whether two sides that seem equal are: for < and >, where that is a refutation."""
@@ -309,7 +353,7 @@ class Instances:
             sure = kind == "shape" or (kind == "undefined" and _is_sure(found[1], values))
             return Trial(kind, found[0], found[1], values) if sure else None
         rng, spread = Random(0), 0.0
-        nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(6)]
+        nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(NUDGES)]
         moved = [self._complete(one) for one in nudged]
         _ask_ahead(expressions, moved)
         for one in moved:
@@ -320,7 +364,7 @@ class Instances:
         beyond = gap(relation, *found[:2])
         seen = COARSELY * max(peak(found[0]), peak(found[1]))
         low, high = _extent(drawn)
-        sure = beyond > 100 * spread and (beyond > seen or TAME[0] <= low <= high <= TAME[1])
+        sure = beyond > UNTOUCHED * spread and (beyond > seen or TAME[0] <= low <= high <= TAME[1])
         return Trial("value", found[0], found[1], values) if sure else None
 
     def _at(
@@ -331,6 +375,10 @@ class Instances:
         if place is not None and expression.column:
             known = expression.column[place]
         return computed(expression.value, values) if known is UNTRIED else known
+
+    def _trial(self, kind: str | None, drawn: Mapping[str, Any], look: Look) -> Trial:
+        before, now = look.found[:2]
+        return Trial(kind, before, now, self._shown(drawn, look.values))
 
     def _shown(
         self, drawn: Mapping[str, Any], values: Mapping[str, Any] | Undefined
