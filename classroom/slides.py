@@ -45,7 +45,10 @@ MATHJAX = "mathjax.js"
 ENGINE = ("reveal.css", "reveal.js", "notes.js")  # the file of each is the id of its element
 DRAWING = ("matplotlib", "numpy")
 # Parts of the helper package that no picture depends on.
-NOT_DRAWN = {"answers.py", "checks", "exercise.py", "files.py", "students"}
+NOT_DRAWN = {
+    "calls.py", "checks", "exercises.py", "files.py", "kinds.py", "parts.py", "recognition.py",
+    "refusals.py", "scores.py", "students",
+}  # fmt: skip
 # Figures of the lecture itself are drawn for nobody here.
 BAKE = """\
 import os
