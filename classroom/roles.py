@@ -258,19 +258,31 @@ def _names_of_exercises(notebook: NotebookNode) -> dict[int, str]:
     if Role.ANSWER not in roles:  # a lecture, which may call checks as it likes
         return {}
     names: dict[int, str] = {}
-    since: dict[str, int] = {}  # the last heading and the last answer before a check
-    for place, (cell, kind) in enumerate(zip(notebook.cells, roles, strict=True)):
-        if kind is Role.TEXT and HEADING.search(cell.source):
-            since["text"] = place
-        elif kind is Role.ANSWER:
-            since["answer"] = place
-        elif kind is Role.CHECK and (check := called_check(cell.source)):
-            dashed = check.exercise.replace("_", "-")
-            fresh = {since[kind]: f"{kind}-{dashed}" for kind in since} | {place: f"check-{dashed}"}
-            names |= {p: name for p, name in fresh.items() if name not in names.values()}
-            since = {}
-        elif kind in (Role.STUDENT, Role.SCOREBOARD) and kind not in names.values():
-            names[place] = str(kind)
+    for place, kind in enumerate(roles):
+        if kind in (Role.STUDENT, Role.SCOREBOARD):
+            fresh = {place: str(kind)}
+        elif kind is Role.CHECK:
+            fresh = _names_up_to(notebook, roles, place)
+        else:
+            continue
+        names |= {p: name for p, name in fresh.items() if name not in names.values()}
+    return names
+
+
+def _names_up_to(notebook: NotebookNode, roles: Sequence[Role], check: int) -> dict[int, str]:
+    """Names for a check, and for the last heading and the last answer since the check before."""
+    called = called_check(notebook.cells[check].source)
+    if called is None:
+        return {}
+    dashed = called.exercise.replace("_", "-")
+    names = {check: f"check-{dashed}"}
+    for place in reversed(range(check)):
+        if roles[place] is Role.CHECK and called_check(notebook.cells[place].source):
+            break
+        is_heading = roles[place] is Role.TEXT and HEADING.search(notebook.cells[place].source)
+        kind = "text" if is_heading else "answer" if roles[place] is Role.ANSWER else ""
+        if kind and f"{kind}-{dashed}" not in names.values():
+            names[place] = f"{kind}-{dashed}"
     return names
 
 

@@ -16,7 +16,7 @@ import ast
 import contextlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -152,33 +152,36 @@ def _with_answer(
     signature: Signature, name: str, kind: Any, answer: Any, line: int | None
 ) -> Signature:
     """The signature with this answer in it."""
-    items, words, form = list(signature.items), list(signature.words), ""
+    items, words, form = _described(name, kind, answer, line)
+    return replace(
+        signature,
+        items=(*signature.items, *items),
+        words=(*signature.words, *words),
+        forms=(*signature.forms, form),
+    )
+
+
+Described = tuple[Iterable[Item], list[str], str]  # numbers, words, and the answer as source
+
+
+def _described(name: str, kind: Any, answer: Any, line: int | None) -> Described:
+    """What an answer of this kind is known by."""
     if isinstance(answer, MissingAnswer):
-        words.append(f"no {name}")
-        form = "____"
-    elif isinstance(kind, Student):
-        form = repr(answer)
-    elif isinstance(kind, Choice):
-        words.append(f"{name}: {answer}")
-        form = repr(answer)
-    elif isinstance(kind, Formula):
-        items += _some(name, [_at(answer, point) for point in kind.points()])
-        form = repr(str(answer))
-    elif isinstance(kind, Lines | Steps):
-        made, told = _first_false(name, kind, answer, line)
-        items, words = [*items, *made], [*words, *told]
-        if isinstance(kind, Lines):
-            form = repr([str(one) for one in answer])
-    elif isinstance(kind, Function):
-        items += _samples(name, kind, answer)
-    elif (array := real_array(answer)) is not None:
-        items += _some(name, array)
-        form = repr(array.tolist())
-    else:
-        words.append(f"{name}: {answer!r}"[:LONGEST_WORD])
-        form = repr(answer)[:LONGEST_WORD]
-    forms = (*signature.forms, form)
-    return replace(signature, items=tuple(items), words=tuple(words), forms=forms)
+        return [], [f"no {name}"], "____"
+    if isinstance(kind, Student):
+        return [], [], repr(answer)
+    if isinstance(kind, Choice):
+        return [], [f"{name}: {answer}"], repr(answer)
+    if isinstance(kind, Formula):
+        return _some(name, [_at(answer, p) for p in kind.points()]), [], repr(str(answer))
+    if isinstance(kind, Lines | Steps):
+        form = repr([str(one) for one in answer]) if isinstance(kind, Lines) else ""
+        return *_first_false(name, kind, answer, line), form
+    if isinstance(kind, Function):
+        return _samples(name, kind, answer), [], ""
+    if (array := real_array(answer)) is not None:
+        return _some(name, array), [], repr(array.tolist())
+    return [], [f"{name}: {answer!r}"[:LONGEST_WORD]], repr(answer)[:LONGEST_WORD]
 
 
 def _at(formula: FormulaAnswer, point: dict[str, Any]) -> float:

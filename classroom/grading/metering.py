@@ -357,28 +357,16 @@ NOTHING = object()
 
 def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> Any:
     """An array like the result, the one that it is in, or NOTHING; None if only the judge knows."""
-    parts = [part for x in args for part in (x if type(x) in (list, tuple) else [x])]
-    kinds = {x.dtype.kind for x in parts if type(x) is FarArray}
-    if not kinds <= {"f", "i"} or ("i" in kinds and name == "power"):
+    if not _are_foreseeable(name, args):
         return None
     try:
         match what:
-            case "ufunc" if method == "__call__" and not named and name in FORESEEN:
-                return getattr(np, name)(*map(_like, args))
-            case "ufunc" if method == "__call__" and [*named] == ["out"] and name in FORESEEN:
-                (out,) = named["out"]
-                getattr(np, name)(*map(_like, args), out=np.empty(out.shape, out.dtype))
-                return out if type(out) is FarArray else None
+            case "ufunc" if method == "__call__" and name in FORESEEN:
+                return _of_ufunc(name, args, named)
             case "turn" if name == "T":
                 return _like(args[0]).T
-            case "do" if name == "__getitem__" and _is_place(args[1]):
-                return _like(args[0])[args[1]]
-            case "do" if name == "__setitem__" and _is_place(args[1]):
-                place = _like(args[0])[args[1]]
-                np.broadcast_to(_like(args[2]), place.shape)
-                return NOTHING
-            case "do" if name in SHAPED and _is_plain([*args[1:], *named.values()]):
-                return getattr(_like(args[0]), name)(*args[1:], **named)
+            case "do":
+                return _of_method(name, args, named)
             case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):
                 function = getattr(np, name.removeprefix("numpy."))
                 return function(_like(args[0]), *args[1:], **named)
@@ -388,6 +376,37 @@ def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> An
                 return np.broadcast_to(0.0, args[0])
     except Exception:  # the judge says what is wrong
         return None
+    return None
+
+
+def _are_foreseeable(name: str, args: tuple) -> bool:
+    """Floats, and whole numbers where their values do not decide about the kind of the result."""
+    parts = [part for x in args for part in (x if type(x) in (list, tuple) else [x])]
+    kinds = {x.dtype.kind for x in parts if type(x) is FarArray}
+    return kinds <= {"f", "i"} and not ("i" in kinds and name == "power")
+
+
+def _of_ufunc(name: str, args: tuple, named: dict) -> Any:
+    """What a function of all entries gives, also into an array that is named."""
+    if not named:
+        return getattr(np, name)(*map(_like, args))
+    if [*named] != ["out"]:
+        return None
+    (out,) = named["out"]
+    getattr(np, name)(*map(_like, args), out=np.empty(out.shape, out.dtype))
+    return out if type(out) is FarArray else None
+
+
+def _of_method(name: str, args: tuple, named: dict) -> Any:
+    """What reading or writing at a place gives, or a method that only looks at shapes."""
+    if name == "__getitem__" and _is_place(args[1]):
+        return _like(args[0])[args[1]]
+    if name == "__setitem__" and _is_place(args[1]):
+        place = _like(args[0])[args[1]]
+        np.broadcast_to(_like(args[2]), place.shape)
+        return NOTHING
+    if name in SHAPED and _is_plain([*args[1:], *named.values()]):
+        return getattr(_like(args[0]), name)(*args[1:], **named)
     return None
 
 
