@@ -14,7 +14,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from selfcheck.cards import counted
 from selfcheck.course import course_in
+from selfcheck.facts import Facts
 from selfcheck.files import CourseError, write_whole
 from selfcheck.units import Unit
 from selfcheck.units import units as units_of
@@ -28,6 +30,7 @@ BEYOND = r"(?: and \d+ beyond the page)?"
 NOW_YOU = re.compile(rf"(?<=\()\d+ points?{BEYOND}, about [^,)]*(?=[,)])")
 IN_ALL = re.compile(rf"^\*\d+ points?{BEYOND}, about [^.]*(?=\.)", re.MULTILINE)
 ABOUT_SHEET = re.compile(rf"^\*\d+ points?{BEYOND}, about .*?\)\.\*$", re.MULTILINE | re.DOTALL)
+DIFFICULTY = re.compile(r"^\*Difficulty: \d of 3\.\*", re.MULTILINE)
 MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
 LETTERS = re.compile(r"^\| letter \|.*(?:\n\|.*)*", re.MULTILINE)
 
@@ -82,7 +85,20 @@ def _sheet(notebook: NotebookNode, unit: Unit, path: Path) -> NotebookNode:
     link = f"[{unit.number} · {unit.title}](../notebooks/{unit.stem}.ipynb)"
     _replace(notebook, TITLE, f"# {unit.short_title}: exercises", path)
     _replace(notebook, ABOUT_SHEET, f"*{_points_and_time(unit)}. The lecture is {link}.*", path)
+    for facts in unit.listed:
+        _tell_facts(notebook, facts)
     return notebook
+
+
+def _tell_facts(notebook: NotebookNode, facts: Facts) -> None:
+    """Write points, minutes and difficulty of an exercise into its heading, if it has one."""
+    heading = re.compile(rf"^## Exercise {re.escape(facts.number)} \(.*\)$", re.MULTILINE)
+    points, minutes = counted(facts.points), counted(facts.minutes, thing="minute")
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and heading.search(cell.source):
+            words = f"## Exercise {facts.number} ({points}, {minutes})"
+            cell.source = heading.sub(words, cell.source)
+            cell.source = DIFFICULTY.sub(f"*Difficulty: {facts.difficulty} of 3.*", cell.source)
 
 
 def _points_and_time(unit: Unit) -> str:

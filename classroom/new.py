@@ -50,6 +50,7 @@ def new_unit(root: Path, number: str, name: str, title: str) -> list[Path]:
         root / "notebooks" / f"{unit.stem}.ipynb": as_text(_notebook("lecture", unit, course)),
         root / "solutions" / f"{unit.stem}.ipynb": as_text(_notebook("solution", unit, course)),
         course.check_file(unit.name): _filled("check", unit, course),
+        course.check_file(unit.name).with_suffix(".toml"): _filled("facts", unit, course),
         root / "tests" / "checks" / f"test_{unit.name}.py": _filled("test", unit, course),
     }
     for path in texts:

@@ -29,7 +29,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 
 from .blanks import ____
 from .cards import card, counted, one_line
+from .facts import Facts, facts_beside, read_facts
 from .feedback import Feedback, Outcome
+from .files import CourseError
 from .kinds import Choice, Kind
 from .notebook import into_the_notebook
 from .parts import (
@@ -355,22 +357,73 @@ class Exercise:
 EXERCISES: list[Exercise] = []
 
 
+@overload
+def exercise(check: Callable[..., Verdict], /) -> Exercise: ...
+
+
+@overload
 def exercise(
-    number: str,
+    number: str = "",
+    /,
     *,
-    points: int,
+    points: int = 0,
     earns: Sequence[int] | None = None,
     transfer: bool = False,
     numbers: Callable[[Any], Any] | None = None,
-) -> Callable[[Callable[..., Verdict]], Exercise]:
-    """Turn a check function into an Exercise.
+) -> Callable[[Callable[..., Verdict]], Exercise]: ...
 
-    Parts add up to the points. With `earns=(0, 0, 1, 2)` it is the number of right parts that
-    counts: none for none and one of them, one for two, two for three. With `transfer` it stands
-    beyond the page: neither a lecture nor the package has its answer, and it is counted apart.
-    `numbers` makes the numbers of a student's own from the id: then it can be practiced.
+
+def exercise(
+    given: str | Callable[..., Verdict] = "",
+    /,
+    *,
+    points: int = 0,
+    earns: Sequence[int] | None = None,
+    transfer: bool = False,
+    numbers: Callable[[Any], Any] | None = None,
+) -> Exercise | Callable[[Callable[..., Verdict]], Exercise]:
+    """Turn a check function into an Exercise: `@exercise`, or `@exercise(numbers=…)`.
+
+    Number, points and the rest stand in the file of facts beside the module (see facts.py). Where
+    there is none, they are told here: `@exercise("1.1", points=2)`. Parts add up to the points.
+    With `earns=(0, 0, 1, 2)` it is the number of right parts that counts: none for none and one of
+    them, one for two, two for three. With `transfer` it stands beyond the page. `numbers` makes the
+    numbers of a student's own from the id: then it can be practiced.
     """
-    return lambda check: Exercise(check, number, points, earns, transfer, numbers)
+    if callable(given):
+        return exercise()(given)
+    number = given
+
+    def made(check: Callable[..., Verdict]) -> Exercise:
+        facts = _facts_of(check, number, points)
+        if facts is None:
+            return Exercise(check, number, points, earns, transfer, numbers)
+        return Exercise(
+            check, facts.number, facts.points, facts.earns or None, facts.beyond, numbers
+        )
+
+    return made
+
+
+def _facts_of(check: Callable[..., Verdict], number: str, points: int) -> Facts | None:
+    """What the file beside its module says of a check; None if it is told above the function."""
+    module = check.__globals__.get("__file__", "")
+    where = f"{module or 'this notebook'}, line {check.__code__.co_firstlineno}"
+    file = facts_beside(module) if module else None
+    if file is None or not file.exists():
+        if not number or points < 1:
+            raise CourseError(
+                f'{where}: {check.__name__} needs a number and points: @exercise("1.1", points=2).'
+            )
+        return None
+    found = [facts for facts in read_facts(file) if facts.name == check.__name__]
+    if not found:
+        raise CourseError(f"{where}: {file.name} does not declare {check.__name__}.")
+    if number or points:
+        raise CourseError(
+            f"{where}: {file.name} declares {check.__name__} already; write @exercise alone."
+        )
+    return found[0]
 
 
 into_the_notebook()

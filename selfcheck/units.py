@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 import tomllib
@@ -10,25 +9,15 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .course import Course, current
+from .facts import Facts, read_facts
 from .files import CourseError
 from .record import record
 
 if TYPE_CHECKING:
     from .exercises import Exercise
-
-DECLARED = re.compile(r"^@(exercise\(.*?\))\ndef (\w+)\(", re.MULTILINE | re.DOTALL)
-
-
-class Listed(NamedTuple):
-    """What is known of an exercise before its check is loaded."""
-
-    number: str
-    name: str
-    points: int
-    is_transfer: bool
 
 
 @record()
@@ -65,15 +54,18 @@ class Unit:
 
         module = import_module(f"{self.package}.checks.{self.name}")
         found = [e for e in vars(module).values() if isinstance(e, Exercise)]
-        return [e for e in found if e.unit == module.__name__]
+        found = [e for e in found if e.unit == module.__name__]
+        if [e.name for e in found] != [facts.name for facts in self.listed]:
+            asked, told = (", ".join(x.name for x in every) for every in (found, self.listed))
+            raise CourseError(f"{module.__file__} asks {asked}; {self.name}.toml declares {told}.")
+        return found
 
     @property
-    def listed(self) -> tuple[Listed, ...]:
-        """The same as its check module writes them down: nothing is loaded, no check, no NumPy."""
+    def listed(self) -> tuple[Facts, ...]:
+        """The facts about them: nothing is loaded, no check, no NumPy."""
         found = find_spec(f"{self.package}.checks")
         folders = found.submodule_search_locations if found else None
-        file = Path(next(iter(folders or ()), "")) / f"{self.name}.py"
-        return _listed_in(file, file.stat().st_mtime_ns)
+        return read_facts(Path(next(iter(folders or ()), "")) / f"{self.name}.toml")
 
     @property
     def points(self) -> int:
@@ -129,26 +121,9 @@ def declared(stem: str) -> list[Exercise]:
     return next((unit.exercises for unit in units() if unit.stem == stem), [])
 
 
-def listed(stem: str) -> tuple[Listed, ...]:
+def listed(stem: str) -> tuple[Facts, ...]:
     """What is known of its exercises before they are loaded; nothing if there is no such unit."""
     return next((unit.listed for unit in units() if unit.stem == stem), ())
-
-
-@functools.lru_cache(maxsize=64)
-def _listed_in(file: Path, _: int) -> tuple[Listed, ...]:
-    source = file.read_text(encoding="utf-8")
-    return tuple(_listed(call, name) for call, name in DECLARED.findall(source))
-
-
-def _listed(call: str, name: str) -> Listed:
-    """`exercise("2.8", points=3, transfer=True)` over the function of this name."""
-    expression = ast.parse(call, mode="eval").body
-    assert isinstance(expression, ast.Call)
-    number = ast.literal_eval(expression.args[0])
-    given: dict[str | None, Any] = {
-        k.arg: k.value.value for k in expression.keywords if isinstance(k.value, ast.Constant)
-    }
-    return Listed(number, name, given["points"], given.get("transfer", False))
 
 
 def beyond(stem: str) -> set[str]:

@@ -17,10 +17,10 @@ from ipykernel.kernelspec import get_kernel_dict
 from classroom import checking, facts, interchange, navigation, notebooks, release
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
+from selfcheck.facts import Facts
 from selfcheck.files import CourseError
 from selfcheck.students import cli, doctor, progress, prompt
 from selfcheck.students.doctor import Finding
-from selfcheck.units import Listed
 from tests.places import begin_course
 
 ROOT = Path(__file__).parents[1]
@@ -322,7 +322,7 @@ def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
 
 
 def test_progress_prints_the_points_so_far(course, capsys, monkeypatch):
-    monkeypatch.setattr(progress, "listed", lambda stem: (Listed("2.1", "sums", 5, False),))
+    monkeypatch.setattr(progress, "listed", lambda stem: (Facts("2.1", "sums", "Sums", 5, 10),))
     (course / "exercises").mkdir()
     (course / "exercises" / "02_unit.ipynb").write_text('{"cells": []}')
     assert cli.main(["progress"]) == 0
@@ -334,7 +334,7 @@ def test_progress_prints_the_points_so_far(course, capsys, monkeypatch):
 def test_progress_that_could_not_read_everything_ends_with_exit_code_one(
     course, capsys, monkeypatch
 ):
-    monkeypatch.setattr(progress, "listed", lambda stem: (Listed("2.1", "sums", 5, False),))
+    monkeypatch.setattr(progress, "listed", lambda stem: (Facts("2.1", "sums", "Sums", 5, 10),))
     (course / "exercises").mkdir()
     (course / "exercises" / "02_unit.ipynb").write_text("half a note")
     assert cli.main(["progress"]) == 1

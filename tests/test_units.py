@@ -4,7 +4,7 @@ import pytest
 
 from course_utils.units import UNITS
 from selfcheck.files import CourseError
-from selfcheck.units import Listed, declared, find, listed, meant, read_table, units
+from selfcheck.units import declared, find, listed, meant, read_table, units
 
 STEMS = [unit.stem for unit in UNITS]
 ROW = """
@@ -43,9 +43,9 @@ def test_arrows_lead_to_earlier_units_and_no_two_units_share_a_place(unit):
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_what_a_check_module_writes_down_is_what_it_declares(unit):
-    loaded = [Listed(e.number, e.name, e.points, e.is_transfer) for e in unit.exercises]
-    assert list(listed(unit.stem)) == loaded
+def test_exercises_are_those_that_the_file_of_facts_declares(unit):
+    loaded = [(e.number, e.name, e.points, e.is_transfer) for e in unit.exercises]
+    assert [(f.number, f.name, f.points, f.beyond) for f in unit.listed] == loaded
 
 
 def test_another_stem_declares_nothing():

@@ -40,7 +40,7 @@ GRADER = (
 def of_code(unit: str) -> str:
     """The digest of the unit's checks, of all they import from the course, and of the grader."""
     checks = current().check_file(unit.partition("_")[2])
-    files = _with_imports(checks)
+    files = _with_imports(checks) | {checks.with_suffix(".toml")}
     files |= {HERE / f"{stem}.py" for stem in GRADER}
     digest = sha256()
     for file in sorted(files):

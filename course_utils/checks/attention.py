@@ -133,7 +133,7 @@ FOLLOWS: dict[str, Callable[[float, float], tuple[float, float]]] = {
 }
 
 
-@exercise("4.1", points=2, earns=(0, 0, 0, 0, 0, 0, 1, 1, 2))
+@exercise
 def shapes(
     W_q: Shape,
     Q: Shape,
@@ -282,7 +282,7 @@ def _moved(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...
     return Q, K + np.linspace(-1, 1, K.shape[1]), V
 
 
-@exercise("4.2", points=3)
+@exercise
 def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])]) -> Verdict:
     """Write a function of Q (n×m), K (k×m) and V (k×l) that returns attention, n×l."""
     each = asks(attention, lambda case: [(attention, *case), (attention, *_moved(*case))])
@@ -444,7 +444,7 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
     )
 
 
-@exercise("4.3", points=3)
+@exercise
 def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
@@ -685,7 +685,7 @@ def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
     return True
 
 
-@exercise("4.4", points=2)
+@exercise
 def cross_attention(
     cross_attention: Annotated[FunctionAnswer, Function(samples=CROSS[:3])],
     attention: OwnAttention = None,
@@ -862,7 +862,7 @@ def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
     return None
 
 
-@exercise("4.5", points=3)
+@exercise
 def multi_head(
     multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])],
     attention: OwnAttention = None,
@@ -1001,7 +1001,7 @@ def any_model(large: str) -> Callable[[np.random.Generator], dict[str, int]]:
     return draw
 
 
-@exercise("4.6", points=2)
+@exercise
 def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
     """Find the number of learned parameters of T heads with W^O, in T, d, m and l."""
     for point in cases(COUNT.points(), *map(any_model, "Tdml")):
@@ -1099,7 +1099,7 @@ def any_variance(rng: np.random.Generator) -> dict[str, float]:
     return {"m": sizes(rng, 1, 6, 1000)[0], "s": s}
 
 
-@exercise("4.7", points=2)
+@exercise
 def score_variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     """Find Var(qᵀk) in m and s, for independent entries with mean 0 and variance s²."""
     for point in cases(VARIANCE.points(), any_variance):
@@ -1151,7 +1151,7 @@ score_variance.mistake(
 ORDERS = ("the same", "rows swapped", "unrelated")
 
 
-@exercise("4.8", points=1)
+@exercise
 def order_blindness(
     A: Annotated[np.ndarray, Array((2, 2))],
     B: Annotated[np.ndarray, Array((2, 2))],
@@ -1233,7 +1233,7 @@ def _on_targets(Q: np.ndarray, n: Attention) -> np.ndarray:
     return weights[np.arange(n.n), list(n.target)]
 
 
-@exercise("4.9", points=3, transfer=True, numbers=attention_numbers)
+@exercise(numbers=attention_numbers)
 def looking_head(
     student: StudentId, Q: Annotated[np.ndarray, Queries()], length: RealNumber
 ) -> Verdict:
@@ -1366,7 +1366,7 @@ def many_packed(rng: np.random.Generator) -> list[int]:
     return [*map(int, rng.integers(1, 4, rng.integers(8, 12))), int(rng.integers(12, 20)), 1]
 
 
-@exercise("4.10", points=2, transfer=True)
+@exercise
 def packed_mask(
     packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
 ) -> Verdict:
@@ -1448,7 +1448,7 @@ def any_additive(rng: np.random.Generator, least: int = 1, most: int = 12) -> Ad
 ADDITIVE = [any_additive(np.random.default_rng(seed)) for seed in (2, 5, 7)]
 
 
-@exercise("4.11", points=2, transfer=True)
+@exercise
 def additive_attention(
     additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)],
 ) -> Verdict:

@@ -96,7 +96,7 @@ def large_logits(rng: np.random.Generator) -> Arrays:
     return numbers(rng, n, levels) + 900, rng.integers(0, levels, n)
 
 
-@exercise("12.1", points=2)
+@exercise
 def entropy_gradient(
     d_logits: Annotated[FunctionAnswer, Function(samples=LOGITS)],
 ) -> Verdict:
@@ -219,7 +219,7 @@ def _loss_of_norm(X: np.ndarray, gain: np.ndarray, G: np.ndarray) -> float:
     return float((G * (normed_rows(X) * gain)).sum())
 
 
-@exercise("12.2", points=3)
+@exercise
 def norm_gradient(
     d_x: Annotated[FunctionAnswer, Function(samples=NORM)],
     d_gain: Annotated[FunctionAnswer, Function(samples=[(X, G) for X, _, G in NORM])],
@@ -385,7 +385,7 @@ FEATURES: list[tuple] = [
 ]
 
 
-@exercise("12.3", points=3)
+@exercise
 def attention_gradient(
     d_v: Annotated[FunctionAnswer, Function(samples=FEATURES)],
     d_k: Annotated[FunctionAnswer, Function(samples=FEATURES)],
@@ -574,7 +574,7 @@ def any_attention(rng: np.random.Generator, tokens: int = 0) -> Arrays:
 PAGE = any_attention(np.random.default_rng(2))
 
 
-@exercise("12.4", points=2, numbers=capstone)
+@exercise(numbers=capstone)
 def planted_bug(
     student: StudentId,
     line: RealNumber,
@@ -705,7 +705,7 @@ def state_bytes(model: Model) -> int:
     return sum(s.nbytes for s in memory.s)
 
 
-@exercise("12.5", points=3)
+@exercise
 def sizes_of_the_model(
     parameters: Annotated[FormulaAnswer, SIZES],
     multiply_adds: Annotated[FormulaAnswer, SIZES],
@@ -867,7 +867,7 @@ FEW = [
 ]
 
 
-@exercise("12.6", points=2)
+@exercise
 def baseline(bits: Annotated[FunctionAnswer, Function(samples=FEW)]) -> Verdict:
     """Write the bits a pixel of the model that knows the pixel above, and nothing else."""
     for training, test, levels, width in cases(FEW, pictures):
@@ -1049,7 +1049,7 @@ def _grows(start: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
     return None
 
 
-@exercise("12.7", points=3)
+@exercise
 def fixed_state(
     start: Annotated[FunctionAnswer, Function()], step: Annotated[FunctionAnswer, Function()]
 ) -> Verdict:
@@ -1221,7 +1221,7 @@ class Weights:
         return close(a, b)
 
 
-@exercise("12.8", points=2)
+@exercise
 def trained(weights: Annotated[np.ndarray, Weights()]) -> Verdict:
     """Train the small model until held-out digits take at most 2.00 bits a pixel."""
     _, held_out = training_and_held_out()

@@ -251,7 +251,7 @@ def _judge(
 # -- the block, stage by stage ---------------------------------------------------------------------
 
 
-@exercise("6.1", points=2)
+@exercise
 def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the number of parameters of the block in l, d_in, d_att and d_out."""
     return _judge(count, size_of("parameters"), "parameters")
@@ -318,7 +318,7 @@ parameters.mistake(
 )
 
 
-@exercise("6.2", points=3)
+@exercise
 def projections(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of all queries, keys and values, exactly."""
     return _judge(flops, flops_of("project"), "FLOPs", lower=2)
@@ -366,7 +366,7 @@ projections.mistake(
 )
 
 
-@exercise("6.3", points=3)
+@exercise
 def attention(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs from Q, K and V to the mixed values: scores, softmax and mix, exactly."""
     return _judge(flops, flops_of("weigh", "mix"), "FLOPs", lower=2)
@@ -454,7 +454,7 @@ attention.mistake(
 )
 
 
-@exercise("6.4", points=2)
+@exercise
 def feed_forward(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the feed-forward block for all l tokens, exactly."""
     return _judge(flops, flops_of("feed_forward"), "FLOPs", lower=1)
@@ -516,7 +516,7 @@ feed_forward.mistake(
 )
 
 
-@exercise("6.5", points=1)
+@exercise
 def loss(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the loss when ŷ is given, exactly."""
     return _judge(flops, flops_of("squared_error"), "FLOPs")
@@ -560,7 +560,7 @@ loss.mistake(
 )
 
 
-@exercise("6.6", points=2)
+@exercise
 def kept(
     mixed: Annotated[FormulaAnswer, SIZES], weights: Annotated[FormulaAnswer, SIZES]
 ) -> Verdict:
@@ -632,7 +632,7 @@ def _one_term_right(macs: FormulaAnswer, measured: Any) -> bool:
     )
 
 
-@exercise("6.7", points=3)
+@exercise
 def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
     """Find the MACs of multi-head self-attention of N tokens of width D."""
     measured = multi_head_macs()
@@ -742,7 +742,7 @@ def _equal_by_own(tokens: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
     return True
 
 
-@exercise("6.8", points=1)
+@exercise
 def crossover(tokens: Annotated[FormulaAnswer, WIDTH], macs: Own = None) -> Verdict:
     """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
     verdict = _crossing(tokens, multi_head_macs(), WIDTH)
@@ -931,7 +931,7 @@ def _price_of(cost: Meter, product: int) -> str:
     return f" The largest array was {needless[0]}." if needless else ""
 
 
-@exercise("6.9", points=2)
+@exercise
 def mix_backward(
     mix_backward: Annotated[FunctionAnswer, PricedFunction(samples=[SQUARE])],
 ) -> Verdict:
@@ -1018,7 +1018,7 @@ def _windowed_by_own(windowed: FormulaAnswer, macs: FormulaAnswer | None) -> boo
     return True
 
 
-@exercise("6.10", points=1)
+@exercise
 def windowed(macs: Annotated[FormulaAnswer, WINDOWS], whole_macs: Own = None) -> Verdict:
     """Find the MACs when N tokens attend within windows of M×M tokens only."""
     verdict = _judge(macs, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
@@ -1105,7 +1105,7 @@ def _whole_groups(point: Point) -> Point:
     return {**point, "H": point["H"] * point["G"]}
 
 
-@exercise("6.11", points=3, transfer=True)
+@exercise
 def grouped(
     count: Annotated[FormulaAnswer, SHARED],
     kept: Annotated[FormulaAnswer, SHARED],
@@ -1221,7 +1221,7 @@ def block_macs() -> Any:
     return sympy.expand(attending + feed_forward_macs(True))
 
 
-@exercise("6.12", points=2, transfer=True)
+@exercise
 def gated(
     width: Annotated[FormulaAnswer, WIDTH], tokens: Annotated[FormulaAnswer, BLOCK]
 ) -> Verdict:
@@ -1302,7 +1302,7 @@ def _bytes(shapes: Shapes) -> int:
     return BYTES * sum(map(math.prod, shapes))
 
 
-@exercise("6.13", points=2, transfer=True, numbers=counting_cost)
+@exercise(numbers=counting_cost)
 def fits_in_memory(student: StudentId, size: RealNumber, tokens: RealNumber) -> Verdict:
     """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
     return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")

@@ -135,7 +135,7 @@ def has_no_slope(line: Line) -> bool:
     return False
 
 
-@exercise("8.1", points=2)
+@exercise
 def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive line by line that every row of softmax_row(Q) softmax_col(K)ᵀ sums to 1."""
     lines = [as_vector(line) for line in lines]
@@ -309,7 +309,7 @@ SHAPES = [(2, 2, 1), (3, 2, 2), (5, 3, 4), (2, 4, 3), (1, 1, 1), (1, 3, 2)]
 FIRST_TOKENS = [draw(*shape, seed) for seed, shape in enumerate(SHAPES)]
 
 
-@exercise("8.2", points=3)
+@exercise
 def separable(
     looked_at: Annotated[
         FunctionAnswer, MeteredFunction(tokens, samples=[draw(3, 2, 2), draw(4, 3, 2)])
@@ -447,7 +447,7 @@ class Tokens:
         return close(a, b)
 
 
-@exercise("8.3", points=2)
+@exercise
 def full_rank(Q: Annotated[np.ndarray, Tokens()], K: Annotated[np.ndarray, Tokens()]) -> Verdict:
     """Find Q and K (n×d) for which softmax_row(QKᵀ) has a rank above d."""
     if Q.shape != K.shape:
@@ -525,7 +525,7 @@ def any_scores(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     return Q, K, numbers(rng, n, width, largest=magnitude(rng, 0.1, 100))
 
 
-@exercise("8.4", points=2)
+@exercise
 def normalized(
     slot_attention: Annotated[FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 3, 3)])],
 ) -> Verdict:
@@ -616,7 +616,7 @@ def any_text(rng: np.random.Generator) -> dict[str, int]:
     return {"n": n, "d": d}
 
 
-@exercise("8.5", points=1)
+@exercise
 def shape_of_scores(
     rows: Annotated[FormulaAnswer, TOKENS_WIDTH], columns: Annotated[FormulaAnswer, TOKENS_WIDTH]
 ) -> Verdict:
@@ -661,7 +661,7 @@ shape_of_scores.mistake(
 # -- 8.6 -------------------------------------------------------------------------------------------
 
 
-@exercise("8.6", points=1)
+@exercise
 def negative(x: RealNumber, y: RealNumber) -> Verdict:
     """Find x and y, one of them beyond ±2, with a negative (x, x²)·(y, y²)."""
     product = x * y  # the similarity is xy + (xy)², negative for −1 < xy < 0
@@ -799,7 +799,7 @@ def _phi_weights_first(Q, K, V, phi):
     return (A @ V) / A.sum(axis=1, keepdims=True)
 
 
-@exercise("8.7", points=3)
+@exercise
 def linear(
     linear_attention: Annotated[
         FunctionAnswer,
@@ -970,7 +970,7 @@ def _off_corners(flops: FormulaAnswer, first: dict[str, int]) -> Iterator[dict[s
     yield first
 
 
-@exercise("8.8", points=2)
+@exercise
 def cost(flops: Annotated[FormulaAnswer, FEATURES]) -> Verdict:
     """Find the leading term of the FLOPs of linear attention in n, m and d."""
     if all(close(flops(**point), _counted(**point), 1e-3) for point in CORNERS):
@@ -1073,7 +1073,7 @@ def half_windows(n: int) -> tuple:
 EVEN = (6, 8, 12, 16, 18, 24)  # tokens: half of them is a whole number, so counts are polynomials
 
 
-@exercise("8.9", points=3, transfer=True)
+@exercise
 def windowed(
     windowed_attention: Annotated[
         FunctionAnswer, MeteredFunction(half_windows, samples=WINDOWED, sizes=EVEN)
@@ -1190,7 +1190,7 @@ def any_of(kind: Formula, low: int, high: int) -> Callable[[np.random.Generator]
     return lambda rng: {name: int(rng.integers(low, high)) for name in kind.domain}
 
 
-@exercise("8.10", points=2, transfer=True)
+@exercise
 def cross(
     macs: Annotated[FormulaAnswer, CROSS], queries: Annotated[FormulaAnswer, ORDER]
 ) -> Verdict:
@@ -1269,7 +1269,7 @@ def _cosines(n: Waves, q: float) -> np.ndarray:
     return circle[1:] @ circle[0]
 
 
-@exercise("8.11", points=2, transfer=True, numbers=waves_of)
+@exercise(numbers=waves_of)
 def vanishing(student: StudentId, blind: RealNumber, beyond: RealNumber) -> Verdict:
     """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
     return right("There the denominator vanishes, and there the “mean” is what was asked.")

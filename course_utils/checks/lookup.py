@@ -123,7 +123,7 @@ def _ranks(weights: np.ndarray, squared: np.ndarray) -> bool:
     return bool(((found == largest) & (largest > runner_up))[clear].all())
 
 
-@exercise("7.1", points=3)
+@exercise
 def lookup(
     keys: Annotated[FunctionAnswer, Function(samples=[(X, M) for X, _, M in FIELDS])],
     queries: Annotated[FunctionAnswer, Function(samples=[(Y, M) for _, Y, M in FIELDS])],
@@ -338,7 +338,7 @@ FIRST_LEAKS = [
 TIGHT_LEAKS = [_equally_far(n, *at) for n in (2, 5, 9) for at in [(3.0, 2.1), (5.0, 0.8)]]
 
 
-@exercise("7.2", points=2)
+@exercise
 def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
     """Bound the weight off target in l, M and Δ, tightly if all other keys are equally far."""
     for field in cases(FIRST_LEAKS, random_field, leaky_field, tight_field, fresh=9):
@@ -442,7 +442,7 @@ def _no_larger_than_required(
     return seen >= epsilon / (1 + epsilon) * (1 - 1e-6), own  # what the bound gives away, no more
 
 
-@exercise("7.3", points=2)
+@exercise
 def sharpness(
     M: Annotated[FormulaAnswer, L_DELTA_EPSILON],
     bound: Annotated[FormulaAnswer | None, L_M_DELTA] = None,
@@ -553,7 +553,7 @@ def any_shops(rng: np.random.Generator) -> np.ndarray:
     return X
 
 
-@exercise("7.4", points=1)
+@exercise
 def value_matrix(W_v: Annotated[np.ndarray, Array((5, 1))]) -> Verdict:
     """Find the W_v with which the lookup returns the last number of the nearest token."""
     for X in cases(SHOPS, any_shops):
@@ -682,7 +682,7 @@ def _own_weights(
         return None
 
 
-@exercise("7.5", points=2)
+@exercise
 def regression(
     inputs: Annotated[FunctionAnswer, Function(samples=DATA)],
     keys: Annotated[FunctionAnswer | None, Function()] = None,
@@ -811,7 +811,7 @@ def any_request(rng: np.random.Generator) -> Request:
     return Y, X, numbers(rng, len(X), largest=5), M, r, float(rng.integers(-9, 10))
 
 
-@exercise("7.6", points=3, transfer=True)
+@exercise
 def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) -> Verdict:
     """Write a function that returns Q, K, V for a lookup with a default where nothing is near."""
     for request in cases(REQUESTS, any_request, fresh=8, ahead=asks(inputs)):
@@ -896,7 +896,7 @@ EXACT = 1e-5  # of a weight: six digits of an answer are enough
 FAR_OUT = 1e6
 
 
-@exercise("7.7", points=4, transfer=True, numbers=shelf_of)
+@exercise(numbers=shelf_of)
 def own_shelf(student: StudentId, sharpness: RealNumber, border: RealNumber) -> Verdict:
     """Find the M at which just ε leaks, and where two records with copies weigh the same."""
     return right(

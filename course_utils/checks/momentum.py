@@ -74,7 +74,7 @@ def _exchanged(alpha: FormulaAnswer, epsilon: FormulaAnswer | None) -> bool:
     )
 
 
-@exercise("2.1", points=3)
+@exercise
 def equivalent_rules(
     alpha: Annotated[FormulaAnswer, BETA_DELTA], epsilon: Annotated[FormulaAnswer, BETA_DELTA]
 ) -> Verdict:
@@ -183,7 +183,7 @@ def _weighs_otherwise(seen: np.ndarray, answer: np.ndarray, at: str, what: str) 
     return None
 
 
-@exercise("2.2", points=2)
+@exercise
 def weights(
     weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
 ) -> Verdict:
@@ -246,7 +246,7 @@ def any_time(rng: np.random.Generator, first: int = 1, last: int = 40) -> Point:
     return {"t": t, "beta": round(rng.uniform(0.2, 0.8) ** (1 / t), 5)}
 
 
-@exercise("2.3", points=2)
+@exercise
 def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
     """Find the factor E[v_t] / E[g] in β and t, for gradients with a constant mean."""
     for point in cases(BETA_T.points(), any_time, partial(any_time, first=9, last=1000)):
@@ -314,7 +314,7 @@ AVERAGED = [
 ]
 
 
-@exercise("2.4", points=2)
+@exercise
 def corrected_average(
     corrected_average: Annotated[
         FunctionAnswer,
@@ -451,7 +451,7 @@ def _derived(lines: list[ReadFormula]) -> Report:
     return _begun().goes_on(("=", str(line), "") for line in lines).check()
 
 
-@exercise("2.5", points=3)
+@exercise
 def expectation(lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"])]) -> Verdict:
     """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
     return judge_steps(_derived(lines), lines, SUM_THE_SERIES, 3, "The last line has no sum left.")
@@ -554,7 +554,7 @@ def _move(student: str, point: Point) -> float:
     return -size * v
 
 
-@exercise("2.6", points=2, numbers=momentum)
+@exercise(numbers=momentum)
 def first_false_line(
     student: StudentId, line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]
 ) -> Verdict:
@@ -652,7 +652,7 @@ first_false_line.mistake(
 BETAS = [lambda rng, beta=beta: {"beta": beta(rng)} for beta in (any_beta, near_0, near_1)]
 
 
-@exercise("2.7", points=1)
+@exercise
 def half_life(half_life: Annotated[FormulaAnswer, BETA]) -> Verdict:
     """Find the number of steps after which a gradient weighs half of what it did, in β."""
     for point in cases(BETA.points(), *BETAS):
@@ -754,7 +754,7 @@ def _beaten(alpha: float, epsilon: float, n: Momentum, plain: bool = False) -> V
     return wrong(says, at="the factor", yours=[alpha, epsilon])
 
 
-@exercise("2.8", points=3, transfer=True, numbers=momentum)
+@exercise(numbers=momentum)
 def best_memory(
     student: StudentId, plain_step: RealNumber, alpha: RealNumber, epsilon: RealNumber
 ) -> Verdict:
@@ -873,7 +873,7 @@ def any_memory(rng: np.random.Generator, least: int = 1) -> tuple[float, float, 
 LONG_MEMORY = partial(any_memory, least=8)
 
 
-@exercise("2.9", points=2, transfer=True)
+@exercise
 def lookahead_weights(
     lookahead_weights: Annotated[
         FunctionAnswer, Function(samples=[(0.9, 0.1, 3), (0.5, 2.0, 1), (0.8, 1.0, 5)])
@@ -968,7 +968,7 @@ def _moves_after(beta: float, c: float, k: int) -> tuple[float, float]:
     return move_m, move_a
 
 
-@exercise("2.10", points=2, transfer=True)
+@exercise
 def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE]) -> Verdict:
     """Find how many times as far rule M moves as rule A in the k-th step after a cut by c."""
     for point in cases(CHANGE.points(), any_change, partial(any_change, least=100, last=3)):

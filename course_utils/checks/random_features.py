@@ -102,7 +102,7 @@ SHIFT = Square(
 )
 
 
-@exercise("9.1", points=3)
+@exercise
 def completed_square(
     split: Annotated[list[ReadFormula], Lines(["xx", "xy", "yy", "s"])],
     shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"])],
@@ -275,7 +275,7 @@ def course_features(X: np.ndarray, W: np.ndarray) -> np.ndarray:
     return positive_features(to_scale(X), W)
 
 
-@exercise("9.2", points=4)
+@exercise
 def features(
     features: Annotated[
         FunctionAnswer, Function(samples=[(X_SEEN, W_SEEN), (draw(2, 2, 3), draw(3, 5, 3))])
@@ -558,7 +558,7 @@ def any_pair(rng: np.random.Generator) -> tuple[float, float, int]:
     return float(x), float(y), int(rng.integers(1, 10) * magnitude(rng, 1, 1000))
 
 
-@exercise("9.3", points=3)
+@exercise
 def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     """Find the variance of f(x)ᵀf(y) in xy = xᵀy, s = ‖x+y‖² and m."""
     for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
@@ -663,7 +663,7 @@ def _by_own(needed: FormulaAnswer, variance: FormulaAnswer) -> bool:
     return True
 
 
-@exercise("9.4", points=1)
+@exercise
 def needed_features(
     needed: Annotated[FormulaAnswer, SIZE],
     variance: Annotated[FormulaAnswer | None, VARIANCE] = None,
@@ -817,7 +817,7 @@ class MeteredFunction(Function):
         return super().same(a, b) and cost_of(a) == cost_of(b)
 
 
-@exercise("9.5", points=2)
+@exercise
 def approximate_attention(
     approximate_attention: Annotated[
         FunctionAnswer, MeteredFunction(samples=[tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)])
@@ -1031,7 +1031,7 @@ def pair_moments(x: float, y: float) -> tuple[float, float]:
     return mean, float(weights @ (both - mean) ** 2)
 
 
-@exercise("9.6", points=3, transfer=True)
+@exercise
 def antithetic(
     variance: Annotated[FormulaAnswer, VARIANCE], gain: Annotated[FormulaAnswer, LENGTH]
 ) -> Verdict:
@@ -1117,7 +1117,7 @@ def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return p1 / (weights @ p1), p2 / (weights @ p2), weights
 
 
-@exercise("9.7", points=4, transfer=True, numbers=triple_of)
+@exercise(numbers=triple_of)
 def ratio(student: StudentId, covariance: RealNumber, needed: RealNumber) -> Verdict:
     """Find the covariance of two estimates with the same directions, and the m for their ratio."""
     return right("Integrated over all directions, both numbers are yours.")

@@ -114,7 +114,7 @@ BY_THE_ASSUMPTION = Way(
 )
 
 
-@exercise("1.1", points=2)
+@exercise
 def induction_step(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive g_t = σ(h_t) line by line from g_{t−1} = σ(h_{t−1})."""
     return judge_steps(
@@ -264,7 +264,7 @@ STEPS: list[Step] = [
 ]
 
 
-@exercise("1.2", points=2)
+@exercise
 def jacobian(
     jacobian: Annotated[
         FunctionAnswer, Function(samples=[(W, a, sigma.prime) for W, a, sigma in STEPS[:2]])
@@ -378,7 +378,7 @@ def nudged(k: int) -> np.ndarray:
     return by_nudging_the_bias(*journeys()[k])
 
 
-@exercise("1.3", points=2)
+@exercise
 def jacobian_product(
     bias_jacobian: Annotated[
         FunctionAnswer, Function(samples=[(SHEAR, states(SHEAR, TANH, 3, 0), TANH.prime)])
@@ -504,7 +504,7 @@ def _exchanged(sigmoid: float, tanh: float) -> bool:
     return close(sigmoid, 1) and close(tanh, 0.25)
 
 
-@exercise("1.4", points=2, earns=(0, 0, 0, 0, 1, 2))
+@exercise
 def slope_bounds(
     sigmoid: RealNumber, tanh: RealNumber, relu: RealNumber, softplus: RealNumber, silu: RealNumber
 ) -> Verdict:
@@ -635,7 +635,7 @@ def any_network(rng: np.random.Generator, units: int = 1) -> Network:
     return Network(W, gamma, T, seed=int(rng.integers(10**6)))
 
 
-@exercise("1.5", points=3)
+@exercise
 def gradient_bound(
     gradient_bound: Annotated[
         FunctionAnswer, Function(samples=[(SHEAR, 0.5, 3), (THREE, 1.1, 2), (TURN / 2, 1.0, 1)])
@@ -793,7 +793,7 @@ def _smallest(W: np.ndarray) -> float:
     return float(W.flat[np.abs(W).argmin()])
 
 
-@exercise("1.6", points=3)
+@exercise
 def forgetful(W: Annotated[np.ndarray, SquareMatrix()]) -> Verdict:
     """Find a W without zeros, ‖W‖₂ ≥ 10, whose linear network h_t = W h_{t−1} + x_t forgets."""
     if len(W) < FEWEST or np.abs(W).min() < LEAST:
@@ -977,7 +977,7 @@ def kind_of_condition() -> str:
     }[necessary, sufficient]  # fmt: skip
 
 
-@exercise("1.7", points=2)
+@exercise
 def explosion(
     condition: Annotated[str, Choice(("necessary", "sufficient", "both", "neither"))],
     activation: Annotated[str, Choice(tuple(ACTIVATIONS))],
@@ -1117,7 +1117,7 @@ GATED: list[Gated] = [
 ]
 
 
-@exercise("1.8", points=3, transfer=True)
+@exercise
 def gated_jacobian(
     gated_jacobian: Annotated[FunctionAnswer, Function(samples=GATED[1:])],
 ) -> Verdict:
@@ -1209,7 +1209,7 @@ def _one_gate_only(h, W_f, x_f, W_c, x_c):
 TRACE = 1e-3  # less than that counts as forgotten
 
 
-@exercise("1.9", points=2, transfer=True, numbers=rnn_gradients)
+@exercise(numbers=rnn_gradients)
 def gate_bias(student: StudentId, bias: RealNumber, forgotten: RealNumber) -> Verdict:
     """Find the bias of a gate that keeps your share of a gradient, and when it has forgotten."""
     return right("Multiplied step by step, the gate keeps what it should, and not for longer.")
@@ -1378,7 +1378,7 @@ ResidualBound = Annotated[
 ]
 
 
-@exercise("1.10", points=2, transfer=True)
+@exercise
 def residual_bounds(least: ResidualBound, most: ResidualBound) -> Verdict:
     """Bound what T steps h + a W σ(h) can make of a nudge of length 1, from below and above."""
     return right("In 13 networks no run lies beyond, and where W is symmetric some lie on both.")

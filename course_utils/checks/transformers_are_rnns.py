@@ -84,7 +84,7 @@ def long_text(rng: np.random.Generator, least: int = 115) -> Text:
     return numbers(rng, n, 2), numbers(rng, n, 2), numbers(rng, n, 3)
 
 
-@exercise("10.1", points=2)
+@exercise
 def causal_linear(
     causal_linear_attention: Annotated[
         FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)])
@@ -393,7 +393,7 @@ def _stale(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict | Non
     return None
 
 
-@exercise("10.2", points=4)
+@exercise
 def recurrence(
     initial_state: Annotated[FunctionAnswer, Function()],
     step: Annotated[FunctionAnswer, Function()],
@@ -626,7 +626,7 @@ def _phi_definition(Q, K, V, phi):
     return weighted_means(np.array([[sum(phi(q) * phi(k)) for k in K] for q in Q]), V)
 
 
-@exercise("10.3", points=4)
+@exercise
 def four_questions(
     softmax_growth: Annotated[FormulaAnswer, LENGTH],
     rnn_growth: Annotated[FormulaAnswer, LENGTH],
@@ -895,7 +895,7 @@ def _leads(formula: FormulaAnswer, way: str) -> bool:
     return True
 
 
-@exercise("10.4", points=2, earns=(0, 0, 1, 2))
+@exercise
 def token_cost(
     without_cache: Annotated[FormulaAnswer, TOKEN],
     with_cache: Annotated[FormulaAnswer, TOKEN],
@@ -1027,7 +1027,7 @@ token_cost.mistake(
 )
 
 
-@exercise("10.5", points=2)
+@exercise
 def reading_the_table(
     crossover: RealNumber, by_cache: RealNumber, by_recurrence: RealNumber
 ) -> Verdict:
@@ -1191,7 +1191,7 @@ def _forgets(decay: FunctionAnswer, pencil: list, *draws: Callable) -> Verdict |
     return None
 
 
-@exercise("10.6", points=3, transfer=True)
+@exercise
 def forgetting(
     decay: Annotated[FunctionAnswer, Function(samples=[(g,) for g in GATES])],
 ) -> Verdict:
@@ -1291,7 +1291,7 @@ def _off_state(n: Memory, s: np.ndarray, truth: np.ndarray, at: str) -> Verdict:
     )
 
 
-@exercise("10.7", points=4, transfer=True, numbers=memory_of)
+@exercise(numbers=memory_of)
 def writing(
     student: StudentId,
     summed: Annotated[np.ndarray, Array((3,))],

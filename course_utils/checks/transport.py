@@ -107,7 +107,7 @@ def _cheaper(P: np.ndarray, n: Transport, order: float = 1) -> str:
 # -- 11.1 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.1", points=1, numbers=transport)
+@exercise(numbers=transport)
 def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
     """Compute what the printed plan costs when a unit of mass pays the distance."""
     n = transport(student)
@@ -178,7 +178,7 @@ plan_cost.mistake(
 # -- 11.2 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.2", points=2, numbers=transport)
+@exercise(numbers=transport)
 def feasible_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find a plan for your masses that is not the printed one."""
     n = transport(student)
@@ -245,7 +245,7 @@ feasible_plan.mistake(
 # -- 11.3 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.3", points=2, numbers=transport)
+@exercise(numbers=transport)
 def two_optimal_plans(
     student: StudentId,
     first: Annotated[np.ndarray, Numbers(2)],
@@ -370,7 +370,7 @@ def _crossing(n: Transport) -> np.ndarray:
     return np.array([n.p[n.x <= z].sum() - n.q[n.y <= z].sum() for z in n.places[:-1]])
 
 
-@exercise("11.4", points=3, numbers=transport)
+@exercise(numbers=transport)
 def certificate(student: StudentId, f: Annotated[np.ndarray | FunctionAnswer, Prices()]) -> Verdict:
     """Find 1-Lipschitz prices f at your places that earn what the best plan costs."""
     n = transport(student)
@@ -524,7 +524,7 @@ def _w1(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
     return w1_by_area(x, p, y, q)
 
 
-@exercise("11.5", points=3)
+@exercise
 def wasserstein_1d(
     wasserstein_1d: Annotated[FunctionAnswer, Function(samples=ON_A_LINE[3:])],
 ) -> Verdict:
@@ -679,7 +679,7 @@ def _targets(student: str, y: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np
     return cost_table(n.x, y), q
 
 
-@exercise("11.6", points=2, numbers=transport)
+@exercise(numbers=transport)
 def greedy_loses(
     student: StudentId, y: Annotated[np.ndarray, Numbers(1)], q: Annotated[np.ndarray, Numbers(1)]
 ) -> Verdict:
@@ -752,7 +752,7 @@ greedy_loses.mistake(
 # -- 11.7 -----------------------------------------------------------------------------------------
 
 
-@exercise("11.7", points=2, numbers=transport)
+@exercise(numbers=transport)
 def squared_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find the one plan of the lowest cost when a unit of mass pays the squared distance."""
     n = transport(student)
@@ -872,7 +872,7 @@ def _always(sinkhorn: FunctionAnswer) -> Verdict:
     )
 
 
-@exercise("11.8", points=2)
+@exercise
 def sinkhorn(sinkhorn: Annotated[FunctionAnswer, Function(samples=SMOOTH[1:3])]) -> Verdict:
     """Write a function of C, p, q, ε and a number of rounds that returns Sinkhorn's plan."""
     for instance in cases(SMOOTH, ahead=asks(sinkhorn)):
@@ -1035,7 +1035,7 @@ def _round(rng: np.random.Generator, m: int, n: int) -> Circle:
     return x.astype(float), p, y.astype(float), q, float(length)
 
 
-@exercise("11.9", points=3, transfer=True)
+@exercise
 def on_a_circle(circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
     for x, p, y, q, length in cases(
@@ -1143,7 +1143,7 @@ def _fitting(answer: np.ndarray, n: Transport, name: str) -> np.ndarray:
     return answer
 
 
-@exercise("11.10", points=4, transfer=True, numbers=transport)
+@exercise(numbers=transport)
 def moving_places(
     student: StudentId,
     slope: Annotated[np.ndarray, Numbers(1)],

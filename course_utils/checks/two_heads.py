@@ -186,7 +186,7 @@ def _projected(name: str, student: str, answer: np.ndarray) -> Verdict:
     return _off(name, answer, numbers.X @ W, why, 1e-6) or right()
 
 
-@exercise("5.1", points=2, earns=(0, 0, 1, 2), numbers=two_heads)
+@exercise(numbers=two_heads)
 def projections(
     student: StudentId,
     Q: TwoByThree,
@@ -272,7 +272,7 @@ def _first(student: str) -> Steps:
     return _run(numbers.X, numbers.heads[0])
 
 
-@exercise("5.2", points=2, numbers=two_heads)
+@exercise(numbers=two_heads)
 def scores_and_weights(
     student: StudentId,
     scores: TwoByTwo,
@@ -431,7 +431,7 @@ def _mixed_by_head(
     return _judged(f"head {number}", answer, steps.output, own, why)
 
 
-@exercise("5.3", points=2, numbers=two_heads)
+@exercise(numbers=two_heads)
 def head_outputs(
     student: StudentId,
     head_1: TwoByThree,
@@ -527,7 +527,7 @@ head_outputs.mistake(
 )
 
 
-@exercise("5.4", points=2, numbers=two_heads)
+@exercise(numbers=two_heads)
 def final_output(
     student: StudentId,
     concat: Annotated[np.ndarray, Matrix()],
@@ -703,7 +703,7 @@ def _same_weights(other: np.ndarray, Q: np.ndarray, K: np.ndarray) -> Verdict:
     return wrong(says, at="the weights", yours=other)
 
 
-@exercise("5.5", points=2, numbers=two_heads)
+@exercise(numbers=two_heads)
 def other_keys(
     student: StudentId, K: TwoByThree, own_Q: OwnTwoByThree = None, own_K: OwnTwoByThree = None
 ) -> Verdict:
@@ -778,7 +778,7 @@ other_keys.mistake(
 EARNED = (0, 0, 1, 2, 2, 3, 4)  # by the number of columns found, as the text says
 
 
-@exercise("5.6", points=4, numbers=two_heads)
+@exercise(numbers=two_heads)
 def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Columns()]) -> Verdict:
     """Recover the integer matrix W^O behind the printed output."""
     numbers = two_heads(student)
@@ -899,7 +899,7 @@ def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
     return wrong(says, at=name, yours=sorted(answer))
 
 
-@exercise("5.7", points=2, numbers=two_heads)
+@exercise(numbers=two_heads)
 def slips(
     student: StudentId,
     in_concat: Annotated[Places, Positions()],
@@ -1001,7 +1001,7 @@ def _weights_of(X: np.ndarray, head: Head) -> np.ndarray:
     return _run(X, head).weights
 
 
-@exercise("5.8", points=2, transfer=True, numbers=two_heads)
+@exercise(numbers=two_heads)
 def merged(student: StudentId, M: SixBySix) -> Verdict:
     """Find the one matrix M behind two heads that look alike: their output is A X M."""
     numbers = two_heads(student)
@@ -1076,7 +1076,7 @@ def _one_head(name: str, student: str, rows: np.ndarray) -> Verdict:
     return right()
 
 
-@exercise("5.9", points=3, transfer=True, numbers=two_heads)
+@exercise(numbers=two_heads)
 def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> Verdict:
     """Find the W^O with which the heads in the other order, one of them with W^V R, act alike."""
     return right("For 7 texts, the new heads with your matrix give the old output.")
@@ -1151,7 +1151,7 @@ def _beyond_both(p: float, q: float, w: np.ndarray) -> Verdict:
     return right()
 
 
-@exercise("5.10", points=2, transfer=True)
+@exercise
 def beyond_the_values(
     p: RealNumber,
     q: RealNumber,

@@ -48,7 +48,7 @@ def any_penalty(rng: np.random.Generator) -> dict[str, float]:
     return {"lamda": round(rng.uniform(0.01, 0.99), 2), "eta": eta}
 
 
-@exercise("3.1", points=2)
+@exercise
 def equivalent_penalty(gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
     """Find γ in λ and η so that SGD on L + γ‖θ‖² and SGD with weight decay λ are the same."""
     for point in cases(LAMBDA_ETA.points(), any_penalty):
@@ -241,7 +241,7 @@ WARM += [(THREE, np.array([1.0, -2.0, 0.5]), np.array([-2.0, 1.0, -4.0]), *SETTI
 AdamStep = Annotated[FunctionAnswer, Function(samples=WARM)]
 
 
-@exercise("3.2", points=3)
+@exercise
 def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
     """Write one step of Adam on L + γ Σ (θ_k − θ̄)²: the new state (m, v, t) and the move Δθ."""
     for journey in cases(JOURNEYS, any_journey, MANY):
@@ -415,7 +415,7 @@ def _decayed_where_it_helps(move: Move, eta: float, lamda: float) -> np.ndarray:
     return np.array(entries)
 
 
-@exercise("3.3", points=3)
+@exercise
 def adamw_step(adamw_step: AdamStep) -> Verdict:
     """Write one step of cautious AdamW: the new state (m, v, t) and the move Δθ."""
     for journey in cases(JOURNEYS, any_journey, MANY):
@@ -568,7 +568,7 @@ def _is(ratio: FormulaAnswer, formula: str) -> bool:
     return SCALES.same(ratio, SCALES.read(formula, "the ratio"))
 
 
-@exercise("3.4", points=3)
+@exercise
 def shrink_ratio(
     ratio_adam_l2: Annotated[FormulaAnswer, SCALES], ratio_adamw: Annotated[FormulaAnswer, SCALES]
 ) -> Verdict:
@@ -713,7 +713,7 @@ def _truth(name: str, said: str) -> Verdict:
     return right() if said == str(holds).lower() else wrong(f"{seen}.")
 
 
-@exercise("3.5", points=2, earns=(0, 0, 0, 1, 2))
+@exercise
 def statements(a: Truth, b: Truth, c: Truth, d: Truth) -> Verdict:
     """Say of four statements whether they are true or false."""
     return right("All four are as the runs say.")
@@ -797,7 +797,7 @@ def _shrunk(w: float, n: WeightDecay, lowered: bool) -> Verdict:
     return wrong(f"{is_left} of the weight is left; it should be {wanted}.", at="left", yours=w)
 
 
-@exercise("3.6", points=3, transfer=True, numbers=weight_decay)
+@exercise(numbers=weight_decay)
 def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealNumber) -> Verdict:
     """Find the decay that leaves your share of a weight, with a constant and a lowered step."""
     return right("Step by step, both leave exactly your share of the weight.")
@@ -915,7 +915,7 @@ def _rests(point: Point, limit: FormulaAnswer, decoupled: bool) -> Verdict | Non
     )
 
 
-@exercise("3.7", points=2, transfer=True)
+@exercise
 def sign_limits(
     decay_limit: Annotated[FormulaAnswer, SIGNED], l2_limit: Annotated[FormulaAnswer, SIGNED]
 ) -> Verdict:
@@ -1015,7 +1015,7 @@ def _goes_the_same_way(step: Callable, eta: FormulaAnswer, gamma: FormulaAnswer)
     return right()
 
 
-@exercise("3.8", points=2, transfer=True)
+@exercise
 def scaled_loss(
     eta_sgd: Annotated[FormulaAnswer, SCALED],
     gamma_sgd: Annotated[FormulaAnswer, SCALED],

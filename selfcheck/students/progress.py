@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..course import course_root
+from ..facts import Facts
 from ..feedback import Outcome
 from ..files import CourseError
-from ..units import Listed, declared, listed
+from ..units import declared, listed
 
 if TYPE_CHECKING:
     from ..exercises import Exercise
@@ -41,7 +42,7 @@ class Unit:
     earned: int
     points: int
     state: str
-    wrong: tuple[Listed, ...] = ()  # attempted, and not wholly right when it was saved
+    wrong: tuple[Facts, ...] = ()  # attempted, and not wholly right when it was saved
 
     @property
     def score(self) -> str:
@@ -85,7 +86,7 @@ class Progress:
         return lines
 
 
-def _practicable(unit: Unit) -> list[Listed]:
+def _practicable(unit: Unit) -> list[Facts]:
     """What went wrong in a unit and can be practiced; only if there is such, its checks load."""
     if not unit.wrong:
         return []
@@ -127,7 +128,7 @@ def collect(root: Path | None = None) -> Progress:
     return Progress(tuple(units), tuple(problems))
 
 
-def points_in(path: Path, exercises: Sequence[Listed | Exercise]) -> dict[str, int]:
+def points_in(path: Path, exercises: Sequence[Facts | Exercise]) -> dict[str, int]:
     """The points of the exercises that were checked; where several verdicts stand, the last."""
     most = {e.name: e.points for e in exercises}
     return {
@@ -135,7 +136,7 @@ def points_in(path: Path, exercises: Sequence[Listed | Exercise]) -> dict[str, i
     }
 
 
-def _asked_in(path: Path, exercises: tuple[Listed, ...]) -> tuple[Listed, ...]:
+def _asked_in(path: Path, exercises: tuple[Facts, ...]) -> tuple[Facts, ...]:
     """The exercises of a sheet, which may have been released without those beyond the page."""
     text = path.read_bytes()
     for without, out in {b"transfer": True, b"essentials": False}.items():
@@ -144,7 +145,7 @@ def _asked_in(path: Path, exercises: tuple[Listed, ...]) -> tuple[Listed, ...]:
     return exercises
 
 
-def verdicts_in(path: Path, exercises: Sequence[Listed | Exercise]) -> dict[str, tuple[str, int]]:
+def verdicts_in(path: Path, exercises: Sequence[Facts | Exercise]) -> dict[str, tuple[str, int]]:
     """The saved outcome and points of each exercise that was checked."""
     known = {(e.number, e.name) for e in exercises}
     found = {}
@@ -172,7 +173,7 @@ def _joined(text: Any) -> str:
     return text if isinstance(text, str) else "".join(text)
 
 
-def _state(earned: dict[str, int], exercises: Sequence[Listed]) -> str:
+def _state(earned: dict[str, int], exercises: Sequence[Facts]) -> str:
     if not earned:
         return NOT_STARTED
     solved = sum(earned.get(e.name) == e.points for e in exercises)
