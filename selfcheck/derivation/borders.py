@@ -7,8 +7,8 @@ from typing import Any
 
 from .domains import Domain
 from .expressions import Expression, Reader
+from .instances import Instances
 from .singularities import Border, never_zero
-from .trials import Instances
 
 
 class Borders:

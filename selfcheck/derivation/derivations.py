@@ -14,9 +14,9 @@ from . import rendering
 from .domains import Domain, integers
 from .evaluation import name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
+from .instances import SIMPLE, Instances
 from .judging import LineJudge, Read
 from .lines import BLANK, Line, LineReport, Report, read_line
-from .trials import SIMPLE, Instances
 
 
 class Derivation:

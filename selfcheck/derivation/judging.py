@@ -12,12 +12,13 @@ from .arithmetic import Undefined, gap, peak
 from .borders import Borders
 from .evaluation import complex_numbers
 from .expressions import Expression, Reader
+from .instances import SIMPLE, Instance, Instances
 from .limit_judging import LimitJudge
 from .lines import RIGHT, Line, LineReport, Refuted, trials_in_words, unchecked
 from .proofs import Prover
 from .sentences import Sentences
 from .singularities import Border, points
-from .trials import SIMPLE, Instance, Instances, Trial
+from .trials import Trial, Trials
 
 LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest first
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
@@ -43,10 +44,11 @@ class LineJudge:
 
     def __init__(self, reader: Reader, instances: Instances, decided: dict[Any, bool]) -> None:
         self.reader, self.instances, self.decided = reader, instances, decided
+        self.trials = Trials(instances)
         self.borders = Borders(reader, instances, decided)
         self.sentences = Sentences(reader, instances)
         self.prover = Prover(self.borders, self.sentences)
-        self.limits = LimitJudge(self.borders, self.sentences)
+        self.limits = LimitJudge(self.borders, self.trials, self.sentences)
 
     def report(self, before: Read, now: Read, lines: list[Line]) -> tuple[LineReport, bool]:
         """The report on `now`, and whether the next line is compared with it."""
@@ -129,7 +131,7 @@ class LineJudge:
         self, drawn: dict[str, Any], claim: Claim, kind: str, anyhow: bool
     ) -> LineReport:
         """The plainest counterexample; `anyhow`, the line is false where it has a value too."""
-        trial = self.instances.simplest(drawn, claim.relation, claim.expressions, kind)
+        trial = self.trials.simplest(drawn, claim.relation, claim.expressions, kind)
         return self._false(trial, claim) if anyhow else self._false_at_a_hole(trial, claim)
 
     def _deep_look(self, claim: Claim) -> LineReport | None:
@@ -188,7 +190,7 @@ class LineJudge:
     # -- reports
 
     def _trial(self, drawn: Mapping[str, Any], claim: Claim, hole: bool = False) -> Trial:
-        return self.instances.trial(drawn, claim.relation, claim.expressions, hole=hole)
+        return self.trials.at(drawn, claim.relation, claim.expressions, hole=hole)
 
     def _false(self, trial: Trial, claim: Claim) -> LineReport:
         return self.sentences.counterexample(trial, claim.relation, claim.expressions)

@@ -14,10 +14,11 @@ from .arithmetic import Undefined, peak, show, show_limit, squeezed
 from .borders import Borders
 from .evaluation import name_of
 from .expressions import Expression
+from .instances import Instance
 from .lines import RIGHT, LineReport, trials_in_words, unchecked
 from .sentences import Sentences
 from .singularities import rational
-from .trials import Instance
+from .trials import Trials
 
 LONGEST_SUM, FARTHEST = 1024, 10**15  # how far n goes in a sum, which is added up, and elsewhere
 WITHIN = 1e-12  # an error of a limit that need not be told
@@ -43,8 +44,8 @@ class Gap(NamedTuple):
 class LimitJudge:
     """Judges the limits in one derivation."""
 
-    def __init__(self, borders: Borders, sentences: Sentences) -> None:
-        self.borders, self.sentences = borders, sentences
+    def __init__(self, borders: Borders, trials: Trials, sentences: Sentences) -> None:
+        self.borders, self.trials, self.sentences = borders, trials, sentences
         self.reader, self.instances = borders.reader, borders.instances
 
     def judge(self, expressions: list[Expression], symbol: Any, to: Any) -> LineReport:
@@ -105,7 +106,7 @@ class LimitJudge:
         points = limits.towards(approach.to, approach.side, whole, farthest)
 
         def gap_at(point: Any) -> Any:
-            before, now = self.instances.fine({**drawn, approach.name: point}, expressions)
+            before, now = self.trials.values({**drawn, approach.name: point}, expressions)
             if any(isinstance(x, Undefined) for x in (before, now)):
                 return None
             difference = squeezed(before) - squeezed(now)

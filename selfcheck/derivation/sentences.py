@@ -9,9 +9,10 @@ from typing import Any
 from .arithmetic import plain, shape_in_words, show, show_apart
 from .domains import DrawnSequence
 from .expressions import Expression, Reader
+from .instances import Instances
 from .lines import WRONG, LineReport
 from .singularities import Border
-from .trials import Instances, Trial
+from .trials import Trial
 
 MOST_VALUES = 12  # of a sequence are written out
 FOUND = "counterexample found"

@@ -1,30 +1,22 @@
-"""Instances: values for all symbols at once, and two lines compared there."""
+"""Trials: two lines compared at one instance, again and closer than at first."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, computed, gap, mismatch, peak
-from .domains import EVERY_CORNER, Domain, DrawnSequence
-from .evaluation import Loss, number, watched, zero_is
+from .domains import DrawnSequence
+from .evaluation import Evaluator, Loss, watched, zero_is
 from .expressions import Expression
-from .precise import Digits, precise
+from .instances import FLOATS_SEEM_EQUAL, ROUGHLY, Instances, ask_ahead, is_far
+from .precise import Digits
 
-DIGITS = 50  # for scalars, at a first look
 LOOK_AGAIN = ((60, 90), (400, 450))  # a mismatch counts if both of a pair find the same
-SIMPLE, FAR, TIED = 24, 16, 10  # so many readable instances, far ones, and with equal values
-SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is looked at again
-FEW_OF = 6  # every sixth instance is enough for what takes long
-ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
 IN_A_PROGRAM = 1e-13  # relative to the largest number on the way: 0.1 is not one tenth there
 TAME = 0.1, 10  # so small and so large, no number is a reason for lost digits or an overflow
 COARSELY = 1e-8  # relative: what floats lose elsewhere, unseen by a change of the last place
@@ -53,182 +45,13 @@ class Look(NamedTuple):
     loss: Loss
 
 
-class Instance(NamedTuple):
-    """One set of values: the pool it is from, what was drawn, and that with all givens."""
+class Trials:
+    """Compares the lines of one derivation with enough digits to be sure."""
 
-    pool: str
-    drawn: dict[str, Any]
-    complete: dict[str, Any] | Undefined
+    def __init__(self, instances: Instances) -> None:
+        self.instances, self.exact = instances, instances.exact
 
-
-@dataclass(eq=False)
-class Instances:
-    """The instances of one derivation, the same for the same seed."""
-
-    domains: Mapping[str, Domain]
-    sizes: Mapping[str, Domain]
-    given: Mapping[str, Expression]
-    exact: bool  # scalars only: computed to many digits, so rounding is no concern
-    seed: int
-    count: int
-    _detailed: dict[tuple[int, int, bool], tuple[dict[str, Any] | Undefined, int]] = field(
-        default_factory=dict
-    )
-
-    @cached_property
-    def all(self) -> list[Instance]:
-        """Readable instances first, then random ones, tied ones, corners and tails."""
-        rng = Random(self.seed)
-        pools = [
-            ("simple", SIMPLE, lambda d, k, *n: d.readable(rng, *n)),
-            ("random", self.count - SIMPLE, lambda d, k, *n: d.draw(rng, *n)),
-            ("corner", 2 * EVERY_CORNER, lambda d, k, *n: d.extreme(rng, k, *n)),
-            ("far", FAR, lambda d, k, *n: self._far(d, rng, *n)),
-        ]
-        drawn = [(pool, self._sample(pick, k)) for pool, n, pick in pools for k in range(n)]
-        drawn += [("tied", one) for one in self._tied(rng)]
-        with self._precision(DIGITS):
-            return [Instance(pool, one, self._complete(one)) for pool, one in drawn]
-
-    def _far(self, domain: Domain, rng: Random, *n: int) -> Any:
-        """Some of the values from the tails, others not."""
-        return domain.far(rng, *n) if rng.random() < 0.7 else domain.readable(rng, *n)
-
-    def _sample(self, pick: Callable[..., Any], k: int) -> dict[str, Any]:
-        sizes = {s: pick(domain, k) for s, domain in self.sizes.items()}
-        values, together = dict(sizes), {}
-        for name, domain in self.domains.items():
-            if domain.part:
-                source, place = domain.part
-                if id(source) not in together:
-                    together[id(source)] = pick(source, k)
-                values[name] = together[id(source)][place]
-            else:
-                values[name] = pick(domain, k, *(sizes.get(s, s) for s in domain.sizes))
-        return values
-
-    def _tied(self, rng: Random) -> Iterable[dict[str, Any]]:
-        """Numbers equal to each other or opposite, and small whole ones in every company."""
-        free = [n for n, d in self.domains.items() if d.ends and not d.part]
-        for _ in range(TIED if len(free) > 1 else 0):
-            one = self._sample(lambda d, k, *n: d.draw(rng, *n), 0)
-            a, b = rng.sample(free, 2)
-            for tied in rng.sample([one[b], -one[b], 1 - one[b], one[b] + 1, 2 * one[b]], 5):
-                if self.domains[a].contains(tied):
-                    yield {**one, a: tied}
-                    break
-        few = list(itertools.islice(itertools.product((0, 1, -1), repeat=len(free)), 3**4))
-        for values in rng.sample(few, min(12, len(few))):
-            one = self._sample(lambda d, k, *n: d.readable(rng, *n), 0)
-            pairs = zip(free, values, strict=True)
-            yield {**one, **{n: v for n, v in pairs if self.domains[n].contains(v)}}
-
-    def _complete(self, drawn: Mapping[str, Any], fine: bool = False) -> dict[str, Any] | Undefined:
-        """The instance in numbers that can be computed with, and with all givens computed.
-
-        `fine`: also what is usually in floating point is to have mpmath's digits.
-        """
-        values = dict(drawn)
-        for name, value in drawn.items():
-            if fine and not self.exact:
-                values[name] = self._fine(name, value)
-            elif isinstance(value, Fraction | int if self.exact else Fraction):
-                values[name] = number(value, self.exact)
-            elif isinstance(value, DrawnSequence) and not self.exact:
-                values[name] = value.converted(_as_float)
-        for name, expression in self.given.items():
-            evaluate = expression.precise if fine and not self.exact else expression.value
-            value = computed(evaluate, values)
-            if isinstance(value, Undefined):
-                return value
-            values[name] = precise(value) if fine and not self.exact else value
-        return values
-
-    def _in_detail(self, drawn: Mapping[str, Any], hole: bool) -> dict[str, Any] | Undefined:
-        """The same with mpmath's digits, once for all lines; but what is given may lose some."""
-        import mpmath
-
-        if (self.exact and self.given) or id(drawn) not in self._places:
-            return self._complete(drawn, fine=True)
-        key = id(drawn), mpmath.mp.prec, hole
-        if key not in self._detailed:
-            self._detailed[key] = self._complete(drawn, fine=True), Digits.peak
-        values, Digits.peak = self._detailed[key]
-        return values
-
-    @cached_property
-    def _places(self) -> dict[int, int]:
-        return {id(one.drawn): place for place, one in enumerate(self.all)}
-
-    def _fine(self, name: str, value: Any) -> Any:
-        if isinstance(value, DrawnSequence):
-            return value.converted(precise)
-        domain = self.domains.get(name)
-        if callable(value) or domain is None or domain.assumptions.get("integer"):
-            return value
-        value = precise(value)
-        return precise(domain.refine(value)) if domain and domain.refine else value
-
-    def _precision(self, digits: int) -> Any:
-        import mpmath
-
-        return mpmath.workdps(digits) if self.exact else nullcontext()
-
-    def column(self, expression: Expression) -> list[Any]:
-        """The expression's value at every instance, computed once.
-
-        The expression keeps it: it is read for the instances of one derivation.
-        """
-        if not expression.column:
-            with self._precision(DIGITS):
-                expression.column[:] = [
-                    UNTRIED
-                    if expression.rough and k % FEW_OF
-                    else computed(expression.value, one.complete)
-                    for k, one in enumerate(self.all)
-                ]
-        return expression.column
-
-    def ask_ahead(self, expressions: list[Expression]) -> None:
-        """All of these will be asked for at every instance."""
-        _ask_ahead(expressions, [one.complete for one in self.all])
-
-    def mismatch(
-        self, relation: str, expressions: list[Expression], found: list[Any]
-    ) -> str | None:
-        """How the values found seem to disagree, at a first look."""
-        rounding = SEEMS_EQUAL if self.exact else FLOATS_SEEM_EQUAL
-        if any(e.rough for e in expressions):
-            rounding = ROUGHLY
-        return mismatch(rounding, relation, *found)
-
-    def various(self, moving: str) -> list[Instance]:
-        """A few readable instances and corners that differ in more than one symbol's value."""
-        pools = [[one for one in self.all if one.pool == p] for p in ("simple", "corner", "tied")]
-        found: dict[str, Instance] = {}
-        for pool, most in zip(pools, (4, 8, 10), strict=True):
-            for one in pool:
-                others = {n: v for n, v in one.drawn.items() if n != moving}
-                numbers = [v for v in others.values() if not callable(v) and np.ndim(v) == 0]
-                if len(found) < most and all(abs(v) <= 10 for v in numbers):  # settles in time
-                    found.setdefault(str(others), one)
-        return list(found.values())
-
-    def fine(self, drawn: Mapping[str, Any], expressions: list[Expression]) -> list[Any]:
-        """The values of expressions at one instance, to many digits where they can be had."""
-        import mpmath
-
-        with mpmath.workdps(LOOK_AGAIN[0][0]):
-            values = self._complete(drawn, fine=True)
-            found = [computed(_fine(e, self.exact), values) for e in expressions]
-        if self.exact or not _is_blind(found):
-            return found
-        values = self._complete(drawn)
-        return [computed(e.value, values) for e in expressions]
-
-    # -- a second look
-
-    def trial(
+    def at(
         self,
         drawn: Mapping[str, Any],
         relation: str,
@@ -239,7 +62,7 @@ class Instances:
 
         `hole`: a divisor vanishes here by construction, so what is nothing but rounding is zero.
         """
-        if any(map(_is_far, expressions)):  # digits do not cross to another process
+        if any(map(is_far, expressions)):  # digits do not cross to another process
             return self._by_floats(drawn, relation, expressions) or Trial(None, None, None, {})
         if not self.exact:
             return self._by_digits(drawn, relation, expressions, LOOK_AGAIN[0], hole)
@@ -283,7 +106,7 @@ class Instances:
         nothing = mpmath.mpf(NOTHING) if hole else 0
         with mpmath.workdps(precision), zero_is(nothing), watched() as loss:
             Digits.peak = -(10**9)
-            values = self._in_detail(drawn, hole)
+            values = self.instances.in_detail(drawn, hole)
             return Look(values, [computed(_fine(e, self.exact), values) for e in expressions], loss)
 
     def _seen_twice(
@@ -345,17 +168,19 @@ class Instances:
         self, drawn: Mapping[str, Any], relation: str, expressions: list[Expression]
     ) -> Trial | None:
         """Where many digits cannot be had: a mismatch counts if small changes do not touch it."""
-        place = self._places.get(id(drawn))
-        values = self._complete(drawn) if place is None else self.all[place].complete
+        place = self.instances.places.get(id(drawn))
+        values = (
+            self.instances.complete(drawn) if place is None else self.instances.all[place].complete
+        )
         found = [self._at(place, e, values) for e in expressions]
-        kind = self.mismatch(relation, expressions, found)
+        kind = self.instances.mismatch(relation, expressions, found)
         if kind != "value":
             sure = kind == "shape" or (kind == "undefined" and _is_sure(found[1], values))
             return Trial(kind, found[0], found[1], values) if sure else None
         rng, spread = Random(0), 0.0
         nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(NUDGES)]
-        moved = [self._complete(one) for one in nudged]
-        _ask_ahead(expressions, moved)
+        moved = [self.instances.complete(one) for one in nudged]
+        ask_ahead(expressions, moved)
         for one in moved:
             again = [computed(e.value, one) for e in expressions]
             if any(isinstance(x, Undefined) for x in again):
@@ -386,12 +211,24 @@ class Instances:
         """The values of a counterexample: those drawn as they were, the givens as computed."""
         return values if isinstance(values, Undefined) else {**values, **drawn}
 
+    def values(self, drawn: Mapping[str, Any], expressions: list[Expression]) -> list[Any]:
+        """The values of expressions at one instance, to many digits where they can be had."""
+        import mpmath
+
+        with mpmath.workdps(LOOK_AGAIN[0][0]):
+            values = self.instances.complete(drawn, fine=True)
+            found = [computed(_fine(e, self.exact), values) for e in expressions]
+        if self.exact or not _is_blind(found):
+            return found
+        values = self.instances.complete(drawn)
+        return [computed(e.value, values) for e in expressions]
+
     def simplest(
         self, drawn: dict[str, Any], relation: str, expressions: list[Expression], kind: str
     ) -> Trial:
         """The same failure with one value after the other made as simple as it can be."""
-        for name in self.needed(expressions):
-            domain = self.domains[name]
+        for name in self.instances.needed(expressions):
+            domain = self.instances.domains[name]
             if domain.part:
                 continue
             n = [drawn.get(s, s) for s in domain.sizes]
@@ -399,23 +236,16 @@ class Instances:
                 if _same(candidate, drawn[name]):
                     break
                 simpler = {**drawn, name: candidate}
-                if self.trial(simpler, relation, expressions).kind == kind:
+                if self.at(simpler, relation, expressions).kind == kind:
                     drawn = simpler
                     break
         for value in drawn.values():
             if isinstance(value, DrawnSequence):
                 value.asked.clear()
-        return self.trial(drawn, relation, expressions)
-
-    def needed(self, expressions: Iterable[Expression]) -> list[str]:
-        """The independent symbols behind these expressions."""
-        needed = set().union(*(e.names for e in expressions))
-        for name in reversed(list(self.given)):
-            needed |= self.given[name].names if name in needed else set()
-        return [n for n in self.domains if n in needed]
+        return self.at(drawn, relation, expressions)
 
 
-def _fine(expression: Expression, exact: bool) -> Callable[..., Any]:
+def _fine(expression: Expression, exact: bool) -> Evaluator:
     return expression.value if exact else expression.precise
 
 
@@ -441,24 +271,6 @@ def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
     numbers = [np.abs(np.ravel(v)).astype(float) for v in values.values() if not callable(v)]
     found = np.concatenate([[TAME[1]], *numbers])
     return found[found > 0].min(), found.max()
-
-
-def _ask_ahead(expressions: list[Expression], complete: list[Any]) -> None:
-    """Functions that are far away are told at once where they will be asked for."""
-    far: list[Any] = [e.value for e in expressions if _is_far(e)]
-    known = [values for values in complete if not isinstance(values, Undefined)]
-    calls = [value.called_with(values) for value in far for values in known]
-    if calls:
-        far[0].ahead(calls)
-
-
-def _is_far(expression: Expression) -> bool:
-    """Is it a function in another process?"""
-    return hasattr(expression.value, "ahead")
-
-
-def _as_float(value: Any) -> Any:
-    return float(value) if isinstance(value, Fraction) else value
 
 
 def _same(a: Any, b: Any) -> bool:
