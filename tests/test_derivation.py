@@ -34,7 +34,8 @@ from course_utils.derivation import (
     vector,
 )
 from selfcheck.cache import remembering
-from selfcheck.derivation.evaluation import evaluator, safely
+from selfcheck.derivation.bounded import safely
+from selfcheck.derivation.evaluation import evaluator
 from selfcheck.derivation.judging import LineJudge
 from selfcheck.formula import read_formula
 

@@ -37,9 +37,9 @@ from .domains import (
     symmetric,
     vector,
 )
-from .evaluation import inner, norm
 from .expressions import shown
 from .lines import BLANK, FALSE, HELD, PROVED, RIGHT, UNCHECKED, WRONG, LineReport, Report
+from .operations import inner, norm
 
 __all__ = [
     "BLANK",

@@ -15,8 +15,8 @@ import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, computed, mismatch
 from .domains import EVERY_CORNER, Domain, DrawnSequence
-from .evaluation import number
 from .expressions import Expression
+from .operations import number
 from .precise import Digits, precise
 
 DIGITS = 50  # for scalars, at a first look

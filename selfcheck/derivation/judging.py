@@ -10,11 +10,11 @@ import numpy as np
 
 from .arithmetic import Undefined, gap, peak
 from .borders import Borders
-from .evaluation import complex_numbers
 from .expressions import Expression, Reader
 from .instances import SIMPLE, Instance, Instances
 from .limit_judging import LimitJudge
 from .lines import RIGHT, Line, LineReport, Refuted, trials_in_words, unchecked
+from .operations import complex_numbers
 from .proofs import Prover
 from .sentences import Sentences
 from .singularities import Border, points

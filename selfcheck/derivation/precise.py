@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .bounded import safe_power, safely
+
 
 class Digits:
     """A number with mpmath's digits, and the methods that NumPy looks for in objects."""
@@ -83,8 +85,6 @@ class Digits:
 
 
 def _power(base: Any, exponent: Any) -> Digits:
-    from .evaluation import safe_power
-
     return Digits(safe_power(base, exponent))
 
 
@@ -131,8 +131,6 @@ def _comparison(name: str) -> None:
 
 def _method(name: str, of: str) -> None:
     def method(self: Digits) -> Digits:
-        from .evaluation import safely
-
         return Digits(safely(of, self.x))
 
     setattr(Digits, name, method)

@@ -11,9 +11,10 @@ import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, computed, gap, mismatch, peak
 from .domains import DrawnSequence
-from .evaluation import Evaluator, Loss, watched, zero_is
+from .evaluation import Evaluator
 from .expressions import Expression
 from .instances import FLOATS_SEEM_EQUAL, ROUGHLY, Instances, ask_ahead, is_far
+from .operations import Loss, watched, zero_is
 from .precise import Digits
 
 LOOK_AGAIN = ((60, 90), (400, 450))  # a mismatch counts if both of a pair find the same
