@@ -111,7 +111,7 @@ class FunctionAnswer:
         The inputs are drawn anew around the given ones, and on them the numbers have to be those
         of the function `like`: a result that was not computed from the metered arrays cannot be.
         """
-        from .meter import Meter, NotCounted, measured
+        from .meter import Meter, NotCounted, measured  # few checks count: loaded for these
 
         if surveyed() is not None:
             raise Unreadable("A survey is about values, not about costs.")

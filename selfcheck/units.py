@@ -50,7 +50,7 @@ class Unit:
     @property
     def exercises(self) -> list[Exercise]:
         """What its check module asks, in order."""
-        from .exercises import Exercise
+        from .exercises import Exercise  # with NumPy, which commands start without
 
         module = import_module(f"{self.package}.checks.{self.name}")
         found = [e for e in vars(module).values() if isinstance(e, Exercise)]

@@ -12,9 +12,10 @@ An expression is text, SymPy (scalars, sums, cases, matrices) or a function whos
 named like the symbols: `lambda W, h, sigma: sigma(W @ h)`; `shown(function, tex)` says how to print
 it. `derivation.check()` gives the verdicts as data.
 
-To read on: domains (what to try), expressions and evaluation (what a line comes to), instances,
-trials and arithmetic (two lines in numbers), judging (what follows), with borders, proofs and
-limit_judging for what numbers alone do not tell, sentences and rendering (what is said and seen).
+To read on: domains (what to try), expressions, evaluation and operations (what a line comes to),
+instances, trials and arithmetic (two lines in numbers), judging (what follows), with borders,
+proofs and limit_judging for what numbers alone do not tell, sentences and rendering (what is said
+and seen).
 """
 
 from ..function_with_slope import Activation

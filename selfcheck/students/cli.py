@@ -135,7 +135,7 @@ def _has_browser() -> bool:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from .doctor import examine
+    from .doctor import examine  # each command loads what it needs
 
     healthy = True
     for finding in examine(current()):
@@ -145,7 +145,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _progress(options: argparse.Namespace) -> int:
-    from .progress import collect
+    from .progress import collect  # each command loads what it needs
 
     found = collect()
     print(found)

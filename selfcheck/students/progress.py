@@ -90,7 +90,7 @@ def _practicable(unit: Unit) -> list[Facts]:
     """What went wrong in a unit and can be practiced; only if there is such, its checks load."""
     if not unit.wrong:
         return []
-    from ..practice import can_be_practiced
+    from ..practice import can_be_practiced  # with NumPy, which the table can do without
 
     names = {e.name for e in declared(unit.name) if can_be_practiced(e)}
     return [e for e in unit.wrong if e.name in names]
@@ -182,7 +182,7 @@ def _state(earned: dict[str, int], exercises: Sequence[Facts]) -> str:
 
 def _show_bars(found: Progress) -> None:
     """A bar a unit: hatched for the points earned, empty for those still open."""
-    from .. import style
+    from .. import style  # with matplotlib, for the picture alone
 
     units, total = found.units[::-1], found.total  # the axis grows upward
     names = [unit.name for unit in units]
