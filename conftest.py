@@ -7,6 +7,7 @@ tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing t
 import functools
 import gc
 import itertools
+import os
 import signal
 import sys
 import zlib
@@ -20,6 +21,8 @@ from classroom.kernels import warm
 pytest_plugins = ["classroom.nbval_table"]
 
 ROOT = Path(__file__).parent
+SMALL = ROOT / "tests" / "course"
+collect_ignore = ["tests/course"]  # a course of its own: tests/test_small_course.py runs it
 
 # What starts a browser, a notebook, a kernel or a sandbox, tries thousands of answers or draws
 # dozens of pictures is left out by `make quick`, as single tests with the mark are. The longest
@@ -49,6 +52,7 @@ SLOW = [
     "tests/classroom/test_notebooks.py",
     "tests/classroom/test_pages.py",
     "tests/test_committed_notebooks.py",
+    "tests/test_small_course.py",
     "tests/test_notebook_cells.py",
     "tests/classroom/test_own_sheets.py",
     "tests/checks/test_every_exercise.py",
@@ -119,6 +123,15 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="module")
+def small_course() -> Iterator[Path]:
+    """The tests of a module are in the folder of the small fixed course, tests/course."""
+    before = Path.cwd()
+    os.chdir(SMALL)
+    yield SMALL
+    os.chdir(before)
 
 
 @pytest.fixture(autouse=True)

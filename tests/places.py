@@ -3,6 +3,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SMALL = ROOT / "tests" / "course"  # the small fixed course that tests of the machine use
 MACHINE, COURSE, CLASSROOM = ROOT / "selfcheck", ROOT / "course_utils", ROOT / "classroom"
 PACKAGES = (MACHINE, COURSE, CLASSROOM)
 

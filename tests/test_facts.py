@@ -1,31 +1,23 @@
 """facts.py: what the table of units says stands where people read it."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from classroom.facts import in_words, outdated, tell
 from classroom.notebooks import read
 from selfcheck.files import CourseError
+from tests.places import ROOT, SMALL
 
-ROOT = Path(__file__).parents[1]
 
-
-def test_the_course_says_what_its_table_says():
+def test_our_course_says_what_its_table_says():
     assert list(outdated(ROOT)) == []
 
 
 @pytest.fixture
 def course(tmp_path):
-    """A copy of the pages that the table feeds."""
-    for folder in ("notebooks", "solutions"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    for name in ("README.md", "course.toml"):
-        shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "course_utils").mkdir()
-    shutil.copy(ROOT / "course_utils" / "units.toml", tmp_path / "course_utils")
-    return tmp_path
+    """A copy of the small course, with all pages that its table feeds."""
+    return shutil.copytree(SMALL, tmp_path / "course")
 
 
 def texts(path):
@@ -43,24 +35,20 @@ def spoil(path, old, new):
     [
         (
             "README.md",
-            "[15 points and 7 beyond the page](exercises/02_momentum",
-            "[14 points](exercises/02_momentum",
+            "[7 points and 2 beyond the page](exercises/01_sums",
+            "[14 points](exercises/01_sums",
         ),
+        ("notebooks/00_start_here.ipynb", "01_sums.ipynb) | 7 + 2 |", "01_sums.ipynb) | 1 |"),
+        ("notebooks/01_sums.ipynb", "# 01 · Sums: forward", "# 01 · Sums: downward"),
+        ("notebooks/01_sums.ipynb", "*About 20 minutes.", "*About 60 minutes."),
         (
-            "notebooks/00_start_here.ipynb",
-            "02_momentum.ipynb) | 15 + 7 |",
-            "02_momentum.ipynb) | 1 |",
-        ),
-        ("notebooks/02_momentum.ipynb", "# 02 · Momentum is", "# 02 · Momentum was"),
-        ("notebooks/02_momentum.ipynb", "*About 60 minutes.", "*About 20 minutes."),
-        (
-            "notebooks/02_momentum.ipynb",
-            "(15 points and 7 beyond the page, about 100 minutes)",
+            "notebooks/01_sums.ipynb",
+            "(7 points and 2 beyond the page, about 40 minutes)",
             "(14 points, about a week)",
         ),
         (
-            "solutions/02_momentum.ipynb",
-            "*15 points and 7 beyond the page, about 100 minutes.",
+            "solutions/01_sums.ipynb",
+            "*7 points and 2 beyond the page, about 40 minutes.",
             "*1 point, about a minute.",
         ),
     ],
@@ -68,13 +56,13 @@ def spoil(path, old, new):
 def test_what_differs_is_found_and_mended(course, page, right, wrong):
     spoil(course / page, right, wrong)
     assert tell(course) == [course / page]
-    assert (course / page).read_bytes() == (ROOT / page).read_bytes()
+    assert (course / page).read_bytes() == (SMALL / page).read_bytes()
     assert tell(course) == []
 
 
 def test_a_page_without_a_place_for_it_is_told(course):
-    spoil(course / "notebooks" / "02_momentum.ipynb", "*About 60 minutes.", "*Soon.")
-    with pytest.raises(CourseError, match=r"02_momentum\.ipynb: there is no place for .*About 60"):
+    spoil(course / "notebooks" / "01_sums.ipynb", "*About 20 minutes.", "*Soon.")
+    with pytest.raises(CourseError, match=r"01_sums\.ipynb: there is no place for .*About 20"):
         tell(course)
 
 

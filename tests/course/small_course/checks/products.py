@@ -1,0 +1,71 @@
+"""Unit 02: products."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Annotated
+
+import numpy as np
+
+from selfcheck import (
+    Formula,
+    FormulaAnswer,
+    Function,
+    FunctionAnswer,
+    Verdict,
+    cases,
+    differs,
+    exercise,
+    right,
+    show,
+)
+
+from .sums import long, short
+
+N = Formula(n=range(1, 9))
+
+
+@exercise("2.1", points=1)
+def next_factor(ratio: Annotated[FormulaAnswer, N]) -> Verdict:
+    """Find by what n! has to be multiplied to give (n + 2)!, as a formula in n."""
+    for point in N.points():
+        n = int(point["n"])
+        seen = factorial(n + 2) / factorial(n)
+        if verdict := differs(seen, ratio(n=n), at=f"At n = {n}", what="the factor"):
+            return verdict
+    return right("Both factorials were computed for 8 values of n.")
+
+
+next_factor.add_hints(
+    "Write (n + 2)! as a product. Which of its factors are those of n!?",
+    "Two factors are left, the last ones.",
+)
+
+next_factor.mistake(
+    "one factor only",
+    "From n! to (n + 2)! there are two factors more.",
+    example=("n + 2",),
+)
+
+
+@exercise("2.2", points=2)
+def running_products(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
+    """Write a function of an array x that gives x₁, x₁·x₂, x₁·x₂·x₃ and so on."""
+    for (x,) in cases([(np.array([1.0, 2.0, 4.0]),)], short, long):
+        answer = running.array(x, shape=x.shape)
+        expected = np.array([np.prod(x[: k + 1]) for k in range(len(x))])
+        at = f"With x = {show(x)}"
+        if verdict := differs(expected, answer, at=at, what="the running products"):
+            return verdict
+    return right("The definition gave the same products on 7 arrays.")
+
+
+running_products.add_hints(
+    "How does each product follow from the one before it?",
+    "Begin with 1 and multiply by one entry after the other; keep every product.",
+)
+
+
+@running_products.mistake("sums in place of products", "Multiply by the next entry; you add it.")
+def _sums(x):
+    return np.cumsum(x)
