@@ -124,16 +124,6 @@ RIGHT = {
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 
 
-def test_every_exercise_of_the_unit_has_right_answers_here_and_the_unit_has_15_and_7_points():
-    assert list(RIGHT) == [
-        "equivalent_rules", "weights", "bias", "corrected_average", "expectation",
-        "first_false_line", "half_life", "best_memory", "lookahead_weights", "after_the_cut",
-    ]  # fmt: skip
-    asked = [getattr(check, name) for name in RIGHT]
-    assert sum(e.points for e in asked if not e.is_transfer) == 15
-    assert sum(e.points for e in asked if e.is_transfer) == 7
-
-
 def test_a_wrong_pair_is_refuted_with_numbers():
     feedback = check.equivalent_rules("beta", "2*delta")
     assert feedback.outcome is Outcome.WRONG

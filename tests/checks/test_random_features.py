@@ -311,12 +311,6 @@ def test_near_misses_fail(name, answers):
     assert feedback.earned < feedback.points
 
 
-def test_the_unit_is_worth_thirteen_points_and_seven_beyond_the_page():
-    exercises = [getattr(check, name) for name in RIGHT]
-    assert sum(e.points for e in exercises if not e.is_transfer) == 13
-    assert sum(e.points for e in exercises if e.is_transfer) == 7
-
-
 def test_each_part_of_the_completed_square_earns_its_points():
     first, second = check.completed_square(SPLIT, SHIFT[:1]), check.completed_square(["xy"], SHIFT)
     assert (first.earned, second.earned) == (2, 2)  # the step of part two is taken

@@ -22,11 +22,6 @@ STUDENTS = [0, 1, 2, 3, 14, "ada@example.org", "S0123456"]
 OTHERS = STUDENTS[1:]
 each_student = pytest.mark.parametrize("student", STUDENTS)
 each_other = pytest.mark.parametrize("student", OTHERS)
-EXERCISES = {
-    "plan_cost": 1, "feasible_plan": 2, "two_optimal_plans": 2, "certificate": 3,
-    "wasserstein_1d": 3, "greedy_loses": 2, "squared_plan": 2, "sinkhorn": 2,
-    "on_a_circle": 3, "moving_places": 4,
-}  # fmt: skip
 
 
 def assert_right(feedback):
@@ -70,15 +65,6 @@ def prices(n):
         crossing = n.p[n.x <= a].sum() - n.q[n.y <= a].sum()
         f.append(f[-1] + (b - a) * np.sign(crossing))
     return f
-
-
-def test_the_unit_has_17_points_and_7_beyond_the_page():
-    exercises = [getattr(check, name) for name in EXERCISES]
-    assert {e.name: e.points for e in exercises} == EXERCISES
-    assert [sum(e.points for e in exercises if e.is_transfer is t) for t in (False, True)] == [
-        17,
-        7,
-    ]
 
 
 # -- 11.1 to 11.3: plans ---------------------------------------------------------------------------

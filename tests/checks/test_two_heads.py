@@ -18,11 +18,6 @@ from selfcheck.testing import passes_in_every_form
 
 STUDENTS = [0, 1, 2, 3, 11, "ada@example.org", "S0123456"]
 each_student = pytest.mark.parametrize("student", STUDENTS)
-EXERCISES = {
-    "projections": 2, "scores_and_weights": 2, "head_outputs": 2, "final_output": 2,
-    "other_keys": 2, "hidden_matrix": 4, "slips": 2,
-    "merged": 2, "other_heads": 3, "beyond_the_values": 2,
-}  # fmt: skip
 
 
 def by_loops(X, Wq, Wk, Wv, scale=3**0.5):
@@ -95,7 +90,7 @@ def slips_by_hand(numbers):
 
 RIGHT = {
     name: [right_answers(student)[name] for student in (1, 0, "ada@example.org")]
-    for name in EXERCISES
+    for name in right_answers(0)
 }
 RIGHT["beyond_the_values"] += [
     (0.5, 0.25, np.array([7.0, -6.0]), "15/4"),
@@ -104,13 +99,6 @@ RIGHT["beyond_the_values"] += [
 
 
 test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
-
-
-def test_the_unit_has_ten_exercises_and_16_and_7_points():
-    asked = [getattr(check, name) for name in EXERCISES]
-    assert {e.name: e.points for e in asked} == EXERCISES
-    assert sum(e.points for e in asked if not e.is_transfer) == 16
-    assert sum(e.points for e in asked if e.is_transfer) == 7
 
 
 # -- right answers ---------------------------------------------------------------------------------
