@@ -1,8 +1,9 @@
 """Fixtures for tests in a real JupyterLab: `lab`, a server for the module, and `page` on it.
 
 A test module names the notebooks it needs in `NOTEBOOKS`, a list of paths relative to the
-repository; copies of them lie under the same names in the folder that the server shows. One module
-has one server, so that parallel runs (`--dist loadfile`) do not disturb each other.
+repository, or to the small course if it says `COURSE = SMALL`; copies of them lie under the same
+names in the folder that the server shows. One module has one server, so that parallel runs
+(`--dist loadfile`) do not disturb each other.
 """
 
 import os
@@ -37,9 +38,10 @@ def browser() -> Iterator[Browser]:
 def lab(request: pytest.FixtureRequest, browser, tmp_path_factory) -> Iterator[harness.Lab]:
     """A JupyterLab on a temporary copy of the module's NOTEBOOKS."""
     root, home = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("home")
+    course = getattr(request.module, "COURSE", harness.REPOSITORY)
     for name in getattr(request.module, "NOTEBOOKS", []):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        blank = strip_outputs(read(harness.REPOSITORY / name))  # what is run again is soon opened
+        blank = strip_outputs(read(course / name))  # what is run again is soon opened
         (root / name).write_text(as_text(blank), encoding="utf-8")
     with harness.lab_server(root, home) as url:
         yield harness.Lab(url, root)

@@ -24,8 +24,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 
 from classroom import printing
 from selfcheck.students.cli import LAB_CONFIG
+from tests.places import ROOT, SMALL
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = ROOT
 START_SECONDS = 180
 RUN_SECONDS = 300
 
@@ -120,7 +121,9 @@ def _environment(home: Path) -> dict[str, str]:
     }
     private = {name: str(home / folder) for name, folder in folders.items()}
     private["JUPYTER_CONFIG_PATH"] = private["JUPYTER_PATH"] = str(LAB_CONFIG)  # as `course lab`
-    python_path = os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")]))
+    python_path = os.pathsep.join(
+        filter(None, [str(REPOSITORY), str(SMALL), os.environ.get("PYTHONPATH")])
+    )
     private["COURSE_TAKE"] = "1"  # lectures are trained where nbval runs them
     return os.environ | private | {"PYTHONPATH": python_path}
 

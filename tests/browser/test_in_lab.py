@@ -9,17 +9,18 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from selfcheck.units import declared
 from tests.browser.lab import DARK, LIGHT
 from tests.browser.test_pages_accessible import violations
+from tests.places import SMALL
 
-NOTEBOOKS = ["exercises/02_momentum.ipynb", "notebooks/02_momentum.ipynb"]
+COURSE = SMALL
+NOTEBOOKS = ["exercises/01_sums.ipynb", "notebooks/01_sums.ipynb"]
 INK_ON_DARK = "invert(0.93) hue-rotate(180deg)"  # in the dark a figure turns its shades around
 
 EXPLORER = """
 import numpy as np
-from course_utils.explore import Explorer, checkbox, choice, int_slider, slider
-from course_utils.style import line
+from selfcheck.explore import Explorer, checkbox, choice, int_slider, slider
+from selfcheck.style import line
 
 t = np.arange(61)
 
@@ -57,7 +58,7 @@ Explorer(
 
 FIGURE = """
 import numpy as np
-from course_utils import style
+from selfcheck import style
 
 t = np.arange(61)
 fig, axes = style.figure(1, 2, sharey=True)
@@ -76,19 +77,17 @@ style.show(fig, alt="Two panels: the raw average climbs to 1, slower for the lar
 
 
 def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(page):
-    page.change_to("exercises/02_momentum.ipynb")
-    page.fill("answer-equivalent-rules", "alpha, epsilon = delta * beta, delta * (1 - beta)")
-    page.fill("answer-bias", "factor = 1 - beta**t")
-    page.fill("answer-half-life", 'half_life = "1/beta"')
-    page.fill("answer-weights", "def weights(beta, t):\n    return undefined_name")
+    page.change_to("exercises/01_sums.ipynb")
+    page.fill("answer-even-sum", "total = n**2 + n")
+    page.fill("answer-running-sums", "def running(x):\n    return undefined_name")
+    page.fill("answer-own-sums", "own_total, own_mean = 6, 7")
     said = {cell.source.split("(")[0]: cell.text for cell in page.run_all()}
-    assert "partly right, 2 of 3 points" in said["check.equivalent_rules"]
-    assert "Known mistake: Δθ_{t−1} put where v_{t−1} stood." in said["check.equivalent_rules"]
-    assert "right, 2 of 2 points" in said["check.bias"]
-    assert "wrong, 0 of 1 point" in said["check.half_life"]
-    assert "raised NameError" in said["check.weights"]
-    assert "not attempted" in said["check.expectation"]
-    assert "Total: 4 of 22 points" in said["scoreboard"]
+    assert "right, 2 of 2 points" in said["check.even_sum"]
+    assert "raised NameError" in said["check.running_sums"]
+    assert "wrong, 0 of 2 points" in said["check.own_sums"]
+    assert "Known mistake: the last number left out." in said["check.own_sums"]
+    assert "not attempted" in said["check.square_sum"]
+    assert "Total: 2 of 9 points" in said["scoreboard"]
     cards = page.page.locator(".jp-RenderedHTMLCommon").filter(has_text="points")
     expect(cards.filter(has_text="✗ Wrong").first).to_be_visible()
     assert page.unheard() == []
@@ -100,52 +99,52 @@ def test_an_exercise_answers_a_right_a_wrong_a_misconceived_and_a_blank_answer(p
 
 
 def test_an_untouched_exercise_runs_without_an_error(page):
-    page.change_to("exercises/02_momentum.ipynb")
+    page.change_to("exercises/01_sums.ipynb")
     checks = [cell for cell in page.run_all() if cell.source.startswith("check.")]
-    assert len(checks) == len(declared("02_momentum"))
+    assert len(checks) == 4
     assert all("not attempted, 0 of" in cell.text for cell in checks)
     page.assert_maths_is_set()
 
 
 def test_a_card_is_read_out_when_its_cell_was_run(page):
-    page.change_to("exercises/02_momentum.ipynb")
-    page.fill("answer-bias", "from course_utils.checks import momentum as check; factor = 1")
-    page.run("answer-bias")
-    page.run("check-bias")
+    page.change_to("exercises/01_sums.ipynb")
+    page.fill("answer-even-sum", "from small_course.checks import sums as check; total = 1")
+    page.run("answer-even-sum")
+    page.run("check-even-sum")
     voice = page.page.locator("#course-voice")
-    expect(voice).to_contain_text("✗ Wrong 2.3 bias")
+    expect(voice).to_contain_text("✗ Wrong 1.1 even_sum")
 
 
 def test_tabs_tell_a_lecture_from_its_exercises(page):
-    page.change_to("exercises/02_momentum.ipynb")
+    page.change_to("exercises/01_sums.ipynb")
     tab = page.page.locator(".lm-TabBar-tab.lm-mod-current[data-course] .lm-TabBar-tabLabel")
     words = "e => getComputedStyle(e, '::before').content + e.textContent"
-    assert tab.evaluate(words) == '"Exercises · "02_momentum.ipynb'
+    assert tab.evaluate(words) == '"Exercises · "01_sums.ipynb'
 
 
 def test_an_endless_loop_is_stopped_by_the_stop_button(page):
-    page.change_to("exercises/02_momentum.ipynb")
-    endless = "def weights(beta, t):\n    print('begun', flush=True)\n    while True:\n        pass"
-    page.fill("answer-weights", endless)
+    page.change_to("exercises/01_sums.ipynb")
+    endless = "def running(x):\n    print('begun', flush=True)\n    while True:\n        pass"
+    page.fill("answer-running-sums", endless)
     page.start_all()
     expect(page.page.locator(".jp-OutputArea-output", has_text="begun")).to_be_visible()
     page.interrupt()
-    (stopped,) = [cell for cell in page.cells() if cell.source == "check.weights(weights)"]
+    (stopped,) = [cell for cell in page.cells() if cell.source == "check.running_sums(running)"]
     assert "You stopped this check before it had a verdict." in stopped.text
     assert stopped.errors == []
-    page.fill("answer-weights", "weights = ____")
+    page.fill("answer-running-sums", "running = ____")
     assert "not attempted" in next(c.text for c in page.run_all() if c.source == stopped.source)
 
 
 def test_slide_marks_are_seen_and_edited_in_the_property_inspector(page):
-    page.change_to("notebooks/02_momentum.ipynb")
-    mark = page.slide_type("Explore: two runs down the valley")
-    assert mark.locator("option:checked").inner_text() == "Sub-Slide"
+    page.change_to("notebooks/01_sums.ipynb")
+    mark = page.slide_type("Explore: how fast the sum grows")
+    assert mark.locator("option:checked").inner_text() == "Slide"
     mark.select_option(label="Skip")
     page.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     expect(page.page.locator(".jp-Notebook")).to_be_visible()
-    path = page.lab.root / "notebooks/02_momentum.ipynb"
-    (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("### Explore: two")]
+    path = page.lab.root / "notebooks/01_sums.ipynb"
+    (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("### Explore: how")]
     assert cell.metadata.slideshow.slide_type == "skip"
     page.page.evaluate("window.jupyterapp.shell.collapseRight()")
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -23,25 +22,25 @@ from tests.browser.test_pages_accessible import (
     violations,
 )
 from tests.classroom.grading.hostile import MARKUP, hostile
+from tests.places import SMALL
 
-UNIT = "02_momentum"
-SIGNED = Signature("", (Item("factor", (2,), (1.0, 2.0)),), says="It should be 1.").as_dict()
-ROOT = Path(__file__).parents[2]
+UNIT = "01_sums"
+SIGNED = Signature("", (Item("total", (2,), (1.0, 2.0)),), says="It should be 1.").as_dict()
 
 
 def answered(student, outcome, says="It should be 1.", **about):
-    result = Result("2.3", "bias", outcome, 0, 2, says, called="check.bias(factor)", **about)
+    result = Result("1.1", "even_sum", outcome, 0, 2, says, called="check.even_sum(total)", **about)
     return Graded(student, UNIT, f"{student}.ipynb", "d", results=(result,))
 
 
 def class_of_five():
     """One whose answer could not be checked, three who share a mistake, and one who is hostile."""
-    unread = "`factor` cannot be read."
-    yield answered("ada", "could not be checked", unread, answer="factor = ?", printed="hm\n")
+    unread = "`total` cannot be read."
+    yield answered("ada", "could not be checked", unread, answer="total = ?", printed="hm\n")
     for student in ("bob", "cleo", "dora"):
-        yield answered(student, "wrong", answer="factor = beta**3", signatures=(SIGNED,))
+        yield answered(student, "wrong", answer="total = n**3", signatures=(SIGNED,))
     bad = hostile(student=f"zed {MARKUP} \u202e", unit=UNIT)
-    about = {"number": "2.3", "name": "bias", "printed": MARKUP, "called": MARKUP}
+    about = {"number": "1.1", "name": "even_sum", "printed": MARKUP, "called": MARKUP}
     result = replace(bad.results[0], **about, signatures=(SIGNED,))
     yield replace(bad, results=(result,))
 
@@ -60,7 +59,7 @@ def reviewing(grades):
     command = [sys.executable, "-m", "selfcheck", "review", str(grades), "--no-browser"]
     server = subprocess.Popen(
         command,
-        cwd=ROOT,
+        cwd=SMALL,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
@@ -113,9 +112,9 @@ def go_to(desk, student):
 
 def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once(desk, grades):
     assert "token" not in desk.url
-    expect(desk.locator("h1")).to_have_text("2.3 bias: ada")
-    expect(desk.locator("main")).to_contain_text("could not be checked: `factor` cannot be read.")
-    expect(desk.locator("main")).to_contain_text("check.bias(factor) after the cells above")
+    expect(desk.locator("h1")).to_have_text("1.1 even_sum: ada")
+    expect(desk.locator("main")).to_contain_text("could not be checked: `total` cannot be read.")
+    expect(desk.locator("main")).to_contain_text("check.even_sum(total) after the cells above")
     expect(desk.locator(".printed")).to_have_text("hm\n")
     desk.keyboard.press("1")
     desk.keyboard.press("h")
@@ -123,9 +122,9 @@ def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once
     desk.keyboard.press("c")
     desk.keyboard.type("You meant 1 − βᵗ. Say so <b>clearly</b>.")
     desk.keyboard.press("Control+Enter")
-    expect(desk.locator("h1")).not_to_have_text("2.3 bias: ada")
+    expect(desk.locator("h1")).not_to_have_text("1.1 even_sum: ada")
     assert overrides(grades) == {"ada": (1.5, "You meant 1 − βᵗ. Say so <b>clearly</b>.")}
-    expect(desk.locator("nav")).to_contain_text("✓ 2.3 ada")
+    expect(desk.locator("nav")).to_contain_text("✓ 1.1 ada")
 
 
 def test_one_comment_is_for_everybody_in_the_family_and_points_for_one(desk, grades):
@@ -137,7 +136,7 @@ def test_one_comment_is_for_everybody_in_the_family_and_points_for_one(desk, gra
     desk.keyboard.press("Escape")
     desk.keyboard.press("f")
     desk.keyboard.press("s")
-    expect(desk.locator("h1")).not_to_have_text("2.3 bias: bob")
+    expect(desk.locator("h1")).not_to_have_text("1.1 even_sum: bob")
     given = overrides(grades)
     assert given["bob"] == (2, "Look at the series again.")
     assert given["cleo"] == given["dora"] == (None, "Look at the series again.")
@@ -163,11 +162,11 @@ def test_a_decision_survives_a_regrade_is_shown_and_can_be_dropped(desk, grades)
     desk.locator("#comment").fill("Well argued.")
     desk.locator("#points").fill("2")
     desk.get_by_role("button", name="Save and go on").click()
-    expect(desk.locator("h1")).not_to_have_text("2.3 bias: ada")
+    expect(desk.locator("h1")).not_to_have_text("1.1 even_sum: ada")
     with Gradebook(grades / NAME) as book:
         for graded in class_of_five():
             book.save(graded)  # as a regrade does
-    go_to_first = desk.get_by_role("link", name="2.3 ada")
+    go_to_first = desk.get_by_role("link", name="1.1 ada")
     go_to_first.click()
     expect(desk.locator("form")).to_contain_text("Decided: 2 of 2 points.")
     expect(desk.locator("#comment")).to_have_value("Well argued.")
@@ -230,7 +229,7 @@ def test_at_the_end_the_pages_are_written_anew(browser, grades, ctrl_c):
         view.goto(url)
         view.locator("#comment").fill("Please come to my office hour.")
         view.locator("#comment").press("Control+Enter")
-        expect(view.locator("h1")).not_to_have_text("2.3 bias: ada")
+        expect(view.locator("h1")).not_to_have_text("1.1 even_sum: ada")
         context.close()
     page = (grades / "feedback" / UNIT / "ada.html").read_text(encoding="utf-8")
     assert "Please come to my office hour." in page

@@ -1,18 +1,18 @@
 """Synthetic classes: what grading leaves behind, with feedback that the real checks gave.
 
-    students = synthetic_class("02_momentum", size=30, seed=1)
+    students = synthetic_class("01_sums", size=30, seed=1)
 
-Every kind of answer (right, each known mistake, wrong in an unknown way, nonsense, blank) goes
-through the unit's exercises once; a student is a draw of kinds by ability and difficulty.
+The unit is one of the course in whose folder we are. Every kind of answer (right, each known
+mistake, wrong in an unknown way, nonsense, blank) goes through its exercises once; a student is a
+draw of kinds by ability and difficulty.
 """
 
+import importlib.util
 import inspect
 import json
 import random
 import textwrap
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,13 @@ import sympy
 
 from classroom.grading.behavior import sign, unnamed
 from classroom.grading.records import Graded, Result
-from course_utils import ____
+from selfcheck import ____
+from selfcheck.course import course_root
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Choice, Lines, Steps, Student
 from selfcheck.units import declared
 
-ROOT = Path(__file__).parents[3]
 FIRST = (
     "Ada",
     "Alan",
@@ -71,7 +71,9 @@ def _student(unit: str, number: int, difficulty: dict[str, float], chance: rando
         p_right = 1 / (1 + 2.718 ** (difficulty[exercise.name] - ability))
         result = result_of(unit, exercise.name, _kind(exercise, p_right, chance))
         results.append(Result(**{**result.as_dict(), "seconds": chance.uniform(0.001, 0.02)}))
-    restored = ("check-bias was edited; the original was run.",) if chance.random() < 0.04 else ()
+    restored = (
+        ("check-even-sum was edited; the original was run.",) if chance.random() < 0.04 else ()
+    )
     seconds = sum(r.seconds for r in results) + chance.expovariate(8)
     return Graded(**about, results=tuple(results), notes=restored, seconds=seconds)
 
@@ -149,13 +151,21 @@ def _made_up(exercise: Exercise) -> Result:
 
 @cache
 def _right_answers(unit: str) -> dict[str, list[tuple]]:
-    return import_module(f"tests.checks.test_{unit.partition('_')[2]}").RIGHT
+    """`RIGHT` of the unit's tests."""
+    name = f"test_{unit.partition('_')[2]}"
+    path = course_root() / "tests" / "checks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"right_answers.{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.RIGHT
 
 
 @cache
 def _solution(unit: str, name: str) -> str:
     """The solved answer cell as a student would have written it."""
-    notebook = json.loads((ROOT / "solutions" / f"{unit}.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads(
+        (course_root() / "solutions" / f"{unit}.ipynb").read_text(encoding="utf-8")
+    )
     wanted = f"answer-{name.replace('_', '-')}"
     sources = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
     lines, keep = [], True

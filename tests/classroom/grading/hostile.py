@@ -11,19 +11,17 @@ NAMES = (
 )  # fmt: skip
 
 
-def hostile(
-    student: str = f"=cmd|'/c calc'!A1 {MARKUP} {UNSEEN}", unit: str = "02_momentum"
-) -> Graded:
+def hostile(student: str = f"=cmd|'/c calc'!A1 {MARKUP} {UNSEEN}", unit: str = "01_sums") -> Graded:
     """One that fails with markup, control characters and formulas in every place."""
     text = f"=HYPERLINK(1) {MARKUP} {UNSEEN}"
     result = Result(
-        "2.1",
-        "equivalent_rules",
+        "1.1",
+        "even_sum",
         "could not be checked",
         0,
         3,
-        f"`alpha` raised {text}",
-        answer=f"# {text}\nalpha = '{text}'\n" + "x = 1\n" * 5000,
+        f"`total` raised {text}",
+        answer=f"# {text}\ntotal = '{text}'\n" + "x = 1\n" * 5000,
         notes=(text,),
     )
     return Graded(student, unit, text, "d", "@id", (result,), (text,), None, (text,), 0.1)

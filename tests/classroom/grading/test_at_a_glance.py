@@ -303,7 +303,7 @@ def test_it_is_a_file_of_its_own(tmp_path):
 
 
 def test_a_hostile_answer_in_a_family_is_text():
-    bad = hostile()
+    bad = hostile(unit="02_momentum")
     result = replace(bad.results[0], name="bias", number="2.3", outcome="wrong",
                      signatures=({**SIGNED, "says": "<script>alert(1)</script>"},))  # fmt: skip
     everyone = [replace(bad, student=f"{bad.student}{k}", results=(result,)) for k in range(2)]
@@ -315,7 +315,7 @@ def test_a_hostile_answer_in_a_family_is_text():
     assert "<script>alert(1)</script>" in words(soup.select_one(".family"))
 
 
-def test_a_large_class_in_all_units_is_drawn():
-    everyone = [g for unit in ("02_momentum", "03_weight_decay") for g in synthetic_class(unit, 30)]
+def test_a_large_class_in_all_units_is_drawn(small_course):
+    everyone = [g for unit in ("01_sums", "02_products") for g in synthetic_class(unit, 30)]
     page = report.page([mark(graded, ()) for graded in everyone])
     assert len(BeautifulSoup(page, "html.parser").select("h2")) == 3

@@ -20,11 +20,13 @@ from selfcheck.units import beyond
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import NAMES, hostile
 
-UNIT = "02_momentum"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT = "01_sums"
 
 
 @pytest.fixture(scope="module")
-def students():
+def students(small_course):
     return synthetic_class(UNIT, size=120, seed=1)
 
 
@@ -48,7 +50,7 @@ def rows_under(soup, heading):
 def solved(pattern, student="s"):
     """A submission with these points of 1 each."""
     results = tuple(
-        Result(f"2.{n}", f"e{n}", "right" if p else "wrong", p, 1, "", seconds=0.1)
+        Result(f"1.{n}", f"e{n}", "right" if p else "wrong", p, 1, "", seconds=0.1)
         for n, p in enumerate(pattern, start=1)
     )
     return Graded(student, UNIT, "f", "d", results=results)
@@ -62,10 +64,10 @@ def test_totals_and_shares_are_those_of_the_graded_submissions(students):
     graded = [g for g in students if not g.problem]
     assert 0 < len(graded) < len(students)
     assert unit.median == statistics.median(g.earned for g in graded)
-    assert unit.points == 22
+    assert unit.points == 9
     first = unit.exercises[0]
     earned = [g.results[0].earned for g in graded]
-    assert first.share == pytest.approx(sum(earned) / (3 * len(graded)))
+    assert first.share == pytest.approx(sum(earned) / (2 * len(graded)))
     assert sum(first.states.values()) == len(graded)
 
 
@@ -118,7 +120,7 @@ def test_the_gravest_come_first_among_those_to_look_at():
 def test_the_findings_stand_at_the_top(soup, students):
     findings = [li.get_text() for li in soup.select(".findings li")]
     unit = numbers_of(students)
-    assert findings[0].startswith(f"Half of the class has {unit.median:g} of 22 points or more")
+    assert findings[0].startswith(f"Half of the class has {unit.median:g} of 9 points or more")
     assert re.fullmatch(
         r"On the page the class earned \d+% of the points, beyond it \d+%\.", findings[1]
     )
@@ -157,7 +159,7 @@ def test_who_needs_a_look_is_named_with_the_reason_and_a_link_to_the_page(soup, 
     rows = rows_under(soup, "Who needs a look by hand")
     assert [broken.student, broken.problem] in rows
     table = soup.find("h3", string="Who needs a look by hand").find_next("table")
-    assert table.a["href"].startswith("feedback/02_momentum/")
+    assert table.a["href"].startswith("feedback/01_sums/")
 
 
 def test_headings_have_no_gap_and_the_page_needs_nothing(soup):
@@ -211,7 +213,7 @@ def folder(tmp_path):
     with Gradebook(tmp_path / NAME) as book:
         for student in ("ada", "bob"):
             book.save(solved([1, 0], student))
-        book.save(replace(solved([1]), student="ada", unit="04_attention"))
+        book.save(replace(solved([1]), student="ada", unit="02_products"))
     return tmp_path
 
 
@@ -219,10 +221,10 @@ def test_everything_is_written_from_the_gradebook_alone(folder):
     names = {str(path.relative_to(folder)) for path in write_outputs(folder)}
     assert names == {
         "grades.csv", "junit.xml", "report.html", "report.json", "report.csv",
-        "canvas_02_momentum.csv", "moodle_02_momentum.csv",
-        "canvas_04_attention.csv", "moodle_04_attention.csv",
-        "feedback/02_momentum/ada.html", "feedback/02_momentum/bob.html",
-        "feedback/04_attention/ada.html",
+        "canvas_01_sums.csv", "moodle_01_sums.csv",
+        "canvas_02_products.csv", "moodle_02_products.csv",
+        "feedback/01_sums/ada.html", "feedback/01_sums/bob.html",
+        "feedback/02_products/ada.html",
     }  # fmt: skip
 
 
@@ -232,15 +234,15 @@ def test_only_what_changed_is_written_again(folder):
     with Gradebook(folder / NAME) as book:
         book.override("bob", UNIT, "e2", 1, "see our talk")
     changed = {str(path.relative_to(folder)) for path in write_outputs(folder)}
-    assert "feedback/02_momentum/bob.html" in changed
-    assert "feedback/02_momentum/ada.html" not in changed
-    assert "canvas_04_attention.csv" not in changed
+    assert "feedback/01_sums/bob.html" in changed
+    assert "feedback/01_sums/ada.html" not in changed
+    assert "canvas_02_products.csv" not in changed
 
 
 def test_a_file_that_somebody_changed_or_removed_is_written_again(folder):
     write_outputs(folder)
     (folder / "grades.csv").write_text("mine", encoding="utf-8")
-    (folder / "feedback" / "02_momentum" / "ada.html").unlink()
+    (folder / "feedback" / "01_sums" / "ada.html").unlink()
     assert {path.name for path in write_outputs(folder)} == {"grades.csv", "ada.html"}
     assert write_outputs(folder) == []
 
@@ -254,8 +256,8 @@ def test_each_file_is_told_also_when_nothing_has_changed(folder):
 
 def test_one_unit_alone_can_be_written_and_each_file_is_told(folder):
     told = []
-    names = [path.name for path in write_outputs(folder, "2", tell=told.append)]
-    assert "canvas_04_attention.csv" not in names
+    names = [path.name for path in write_outputs(folder, "1", tell=told.append)]
+    assert "canvas_02_products.csv" not in names
     assert [path.name for path in told] == names
     with pytest.raises(CourseError, match="no grades of a unit '9'"):
         write_outputs(folder, "9")

@@ -12,7 +12,7 @@ def result(number="2.1", answer=LONG, outcome="right"):
 
 def graded(student, *results, **about):
     about = {"content": student, **about}
-    return Graded(student, "02_momentum", f"{student}.ipynb", "", results=results, **about)
+    return Graded(student, "02_products", f"{student}.ipynb", "", results=results, **about)
 
 
 def told(*everyone, ids=None):

@@ -17,13 +17,13 @@ BLANK = Result("2.11", "last", "not attempted", 0, 1, "Replace it.")
 UNREAD = Result("2.12", "shape", "could not be checked", 0, 1, "alpha is no number.")
 
 
-def marked(student="ada", results=(RIGHT, WRONG, BLANK, UNREAD), unit="02_momentum", **more):
+def marked(student="ada", results=(RIGHT, WRONG, BLANK, UNREAD), unit="02_products", **more):
     overrides = more.pop("overrides", ())
     return mark(Graded(student, unit, "f", "d", results=results, seconds=1.25, **more), overrides)
 
 
 def given(earned, student="ada"):
-    return Override(student, "02_momentum", "bias", earned, "see our talk", "2026-01-01T00:00:00")
+    return Override(student, "02_products", "bias", earned, "see our talk", "2026-01-01T00:00:00")
 
 
 def table(text):
@@ -50,7 +50,7 @@ def test_an_override_counts_in_the_row_and_is_told_with_its_reason():
 
 
 def test_units_share_one_file_and_leave_each_others_columns_empty():
-    other = marked(unit="03_decay", results=(Result("3.1", "step", "right", 1, 1, "Yes."),))
+    other = marked(unit="03_powers", results=(Result("3.1", "step", "right", 1, 1, "Yes."),))
     first, second = table(grades_csv([marked(), other]))
     assert (first["3.1 step"], second["3.1 step"], second["2.9 rules"]) == ("", "1", "")
 
@@ -83,7 +83,7 @@ def test_whatever_a_student_wrote_the_file_has_one_line_a_row_and_can_be_written
 
 def test_canvas_finds_its_columns_and_the_row_of_possible_points():
     rows = list(csv.reader(io.StringIO(canvas_csv([marked(overrides=[given(1)])]), newline="")))
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "02_momentum"]
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "02_products"]
     assert rows[0] == head
     assert rows[1] == ["    Points Possible", "", "", "", "", "7"]
     assert rows[2] == ["ada", "", "", "ada", "", "4"]
@@ -96,7 +96,7 @@ def test_a_student_cannot_pass_for_canvas_row_of_possible_points():
 
 def test_moodle_gets_the_name_the_points_and_the_verdicts_without_the_students_words():
     (row,) = table(moodle_csv([marked(overrides=[given(1)])]))
-    assert (row["Username"], row["02_momentum"]) == ("ada", "4")
+    assert (row["Username"], row["02_products"]) == ("ada", "4")
     assert "2.9 rules: right, 3 of 3." in row["Feedback"]
     assert "2.10 bias: wrong, 1 of 2. Points given by hand: see our talk" in row["Feedback"]
     assert "alpha is no number" not in row["Feedback"]
@@ -115,7 +115,7 @@ def test_who_could_not_be_graded_is_left_out_so_that_no_grade_is_deleted(write):
 def test_who_was_graded_by_hand_alone_is_exported(write):
     broken = marked(problem="It is no JSON.", results=(WRONG,), overrides=[given(2)])
     (*_, last) = table(write([broken]))
-    assert last["02_momentum"] == "2"
+    assert last["02_products"] == "2"
 
 
 def test_an_id_that_a_student_wrote_does_not_say_whose_grade_it_is():
@@ -129,9 +129,9 @@ def test_junit_has_a_suite_a_submission_and_a_case_an_exercise():
     (suite,) = ElementTree.fromstring(junit_xml([marked()]))
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
-    assert suite.get("name") == "ada 02_momentum"
+    assert suite.get("name") == "ada 02_products"
     case = suite.find("testcase[@name='2.10 bias']")
-    assert case.get("classname") == "02_momentum"
+    assert case.get("classname") == "02_products"
     assert case.find("failure").get("message") == "At t = 1 it is 0."
     assert "Known mistake: one step only." in case.find("failure").text
 

@@ -11,20 +11,22 @@ from classroom.grading.student_pages import file_name, page, page_path
 from tests.classroom.grading.classes import result_of
 from tests.classroom.grading.hostile import NAMES, hostile
 
-UNIT = "02_momentum"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT = "01_sums"
 KINDS = {
-    "equivalent_rules": "ε = δ",
-    "weights": "right",
-    "bias": "blank",
-    "half_life": "nonsense",
+    "own_sums": "the last number left out",
+    "running_sums": "right",
+    "even_sum": "blank",
+    "square_sum": "nonsense",
 }
 
 
 @pytest.fixture(scope="module")
-def graded():
+def graded(small_course):
     results = tuple(result_of(UNIT, name, kind) for name, kind in KINDS.items())
-    notes = ("check-bias was missing; it was put back.",)
-    return Graded("Ada", UNIT, "Ada/02_momentum.ipynb", "d", results=results, notes=notes)
+    notes = ("check-even-sum was missing; it was put back.",)
+    return Graded("Ada", UNIT, "Ada/01_sums.ipynb", "d", results=results, notes=notes)
 
 
 def soup_of(graded, overrides=()):
@@ -34,24 +36,24 @@ def soup_of(graded, overrides=()):
 def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
     soup = soup_of(graded)
     text = " ".join(soup.main.get_text().split())
-    assert "Ada: 2 of 8 points" in text
-    assert "2.1 equivalent_rules: 0 of 3 points" in text
+    assert "Ada: 3 of 9 points" in text
+    assert "1.3 own_sums: 0 of 2 points" in text
     assert "✗ Wrong" in text
-    assert "Known mistake: ε = δ." in text
+    assert "Known mistake: the last number left out." in text
     assert graded.results[0].explanation[:20] in text
-    assert "alpha, epsilon = ____, 'delta'" in text
+    assert "student, total, mean = 0, 6, ____" in text
     assert "✓ Right" in text
     assert "○ Not attempted" in text
     assert "? Could not be checked" in text
-    assert "check-bias was missing; it was put back." in text
+    assert "check-even-sum was missing; it was put back." in text
     assert soup.select_one(".highlight .k").get_text() == "def"  # in color
 
 
 def test_an_override_stands_on_the_page_with_its_reason(graded):
-    given = Override("Ada", UNIT, "bias", 1, "You said it in class.", "2026-01-01T00:00:00")
+    given = Override("Ada", UNIT, "even_sum", 1, "You said it in class.", "2026-01-01T00:00:00")
     text = " ".join(soup_of(graded, [given]).main.get_text().split())
-    assert "Ada: 3 of 8 points" in text
-    assert "2.3 bias: 1 of 2 points" in text
+    assert "Ada: 4 of 9 points" in text
+    assert "1.1 even_sum: 1 of 2 points" in text
     assert "Points given by hand: 1 of 2. You said it in class." in text
 
 
@@ -60,15 +62,15 @@ def test_a_submission_that_could_not_be_graded_is_told_why_and_shows_points_give
     soup = soup_of(broken)
     assert "could not be graded" in soup.h2.get_text()
     assert "The file is empty." in soup.main.get_text()
-    assert "equivalent_rules" not in soup.main.get_text()
-    given = Override("Ada", UNIT, "bias", 1, "You said it in class.", "2026-01-01T00:00:00")
-    assert "2.3 bias: 1 of 2 points" in soup_of(broken, [given]).main.get_text()
+    assert "own_sums" not in soup.main.get_text()
+    given = Override("Ada", UNIT, "even_sum", 1, "You said it in class.", "2026-01-01T00:00:00")
+    assert "1.1 even_sum: 1 of 2 points" in soup_of(broken, [given]).main.get_text()
 
 
 def test_a_page_has_a_language_a_title_and_headings_without_a_gap(graded):
     soup = soup_of(graded)
     assert soup.html["lang"] == "en"
-    assert soup.title.get_text() == "Feedback on 02_momentum for Ada"
+    assert soup.title.get_text() == "Feedback on 01_sums for Ada"
     assert [h.name for h in soup.select("h1, h2, h3")] == ["h1"] + ["h2"] * 5
 
 
@@ -113,4 +115,4 @@ def test_nobody_can_choose_a_name_that_leads_to_anothers_page():
 
 
 def test_pages_lie_by_unit(graded):
-    assert str(page_path(mark(graded, ()))).startswith("feedback/02_momentum/Ada~")
+    assert str(page_path(mark(graded, ()))).startswith("feedback/01_sums/Ada~")

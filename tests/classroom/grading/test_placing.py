@@ -14,16 +14,16 @@ from classroom.grading.archives import MOST_OF_ONE
 from classroom.grading.submissions import find
 from selfcheck.files import CourseError
 
-UNITS = {"02_momentum": ["weights", "bias"], "05_two_heads": ["projections", "slips"]}
+UNITS = {"02_products": ["weights", "bias"], "01_sums": ["projections", "slips"]}
 NAMES = ("ada", "bob", "carl", "Emmy Noether")
-FOREIGN = ("exercises", "ada", "bob", "homework", "02_momentum", "solutions", "carl_1_2_x", "class")
-FILES = ("02_momentum.ipynb", "work.ipynb", "ada_02_momentum.ipynb", "bob_9_8_02_momentum.ipynb")
+FOREIGN = ("exercises", "ada", "bob", "homework", "02_products", "solutions", "carl_1_2_x", "class")
+FILES = ("02_products.ipynb", "work.ipynb", "ada_02_products.ipynb", "bob_9_8_02_products.ipynb")
 PLATFORMS = {
     "folder": lambda name: f"{name}/",
     "zip": lambda name: f"{name}.zip/",
     "Moodle": lambda name: f"{name}_{NAMES.index(name) + 100}_assignsubmission_file_/",
     "Canvas": lambda name: f"{name}_{NAMES.index(name) + 100}_77_homework.zip/",
-    "unit": lambda name: f"02_momentum/{name}/",
+    "unit": lambda name: f"02_products/{name}/",
 }
 
 
@@ -110,30 +110,30 @@ def test_every_file_is_its_owners_or_told(class_, platform, as_zip):
 @pytest.mark.parametrize(
     ("path", "student"),
     [
-        ("ada/exercises/02_momentum.ipynb", "ada"),
-        ("ada/homework.zip/exercises/02_momentum.ipynb", "ada"),
-        ("bob/ada/02_momentum.ipynb", "bob"),
-        ("bob/homework.zip/ada/02_momentum.ipynb", "bob"),
-        ("bob_55_66_homework.zip/02_momentum.ipynb", "bob_55"),
-        ("bob_55_66_homework.zip/ada_11/02_momentum.ipynb", "bob_55"),
+        ("ada/exercises/02_products.ipynb", "ada"),
+        ("ada/homework.zip/exercises/02_products.ipynb", "ada"),
+        ("bob/ada/02_products.ipynb", "bob"),
+        ("bob/homework.zip/ada/02_products.ipynb", "bob"),
+        ("bob_55_66_homework.zip/02_products.ipynb", "bob_55"),
+        ("bob_55_66_homework.zip/ada_11/02_products.ipynb", "bob_55"),
         (
-            "Bob_9_assignsubmission_file_/w.zip/Ada_1_assignsubmission_file_/02_momentum.ipynb",
+            "Bob_9_assignsubmission_file_/w.zip/Ada_1_assignsubmission_file_/02_products.ipynb",
             "Bob_9",
         ),
-        ("Bob_9_assignsubmission_file_02_momentum.ipynb", "Bob_9"),
-        ("02_momentum/ada/exercises/02_momentum.ipynb", "ada"),
-        ("02_momentum.zip/ada/02_momentum.ipynb", "ada"),
+        ("Bob_9_assignsubmission_file_02_products.ipynb", "Bob_9"),
+        ("02_products/ada/exercises/02_products.ipynb", "ada"),
+        ("02_products.zip/ada/02_products.ipynb", "ada"),
     ],
 )
 def test_what_the_platform_made_tells_the_student(tmp_path, path, student):
     source = written(tmp_path / "class", lay({path: notebook("x")}))
     (submission,) = find(source, UNITS).submissions
-    assert (submission.student, submission.unit) == (student, "02_momentum")
+    assert (submission.student, submission.unit) == (student, "02_products")
 
 
 def test_late_work_and_attempts_are_told_by_canvas(tmp_path):
     files = {
-        f"ada_late_1_{n}_02_momentum{again}.ipynb": notebook("ada")
+        f"ada_late_1_{n}_02_products{again}.ipynb": notebook("ada")
         for n, again in [(5, ""), (6, "-2")]
     }
     (submission,) = find(written(tmp_path, lay(files)), UNITS).submissions
@@ -142,16 +142,16 @@ def test_late_work_and_attempts_are_told_by_canvas(tmp_path):
 
 
 def test_the_courses_own_folder_is_no_student(tmp_path):
-    found = find(written(tmp_path, lay({"exercises/02_momentum.ipynb": notebook("x")})), UNITS)
+    found = find(written(tmp_path, lay({"exercises/02_products.ipynb": notebook("x")})), UNITS)
     assert found.submissions == ()
     assert "exercises is no student's folder" in found.unplaced[0]
 
 
 def test_how_names_were_read_is_told_with_examples_and_doubts(tmp_path):
-    files = {f"class/{name}/02_momentum.ipynb": notebook(name) for name in ("ada", "bob")}
+    files = {f"class/{name}/02_products.ipynb": notebook(name) for name in ("ada", "bob")}
     rule, example, doubt = find(written(tmp_path, lay(files)), UNITS).reading
     assert "the platform made" in rule
-    assert example.endswith("the student is class, the unit 02_momentum")
+    assert example.endswith("the student is class, the unit 02_products")
     assert "Are these several students?" in doubt
 
 
@@ -160,15 +160,15 @@ def test_how_names_were_read_is_told_with_examples_and_doubts(tmp_path):
 
 def test_a_layout_takes_a_class_from_home_folders(tmp_path):
     files = {
-        f"{name}/course/exercises/02_momentum.ipynb": notebook(name) for name in ("ada", "bob")
+        f"{name}/course/exercises/02_products.ipynb": notebook(name) for name in ("ada", "bob")
     }
-    files["ada/course/notebooks/02_momentum.ipynb"] = notebook("ada")
+    files["ada/course/notebooks/02_products.ipynb"] = notebook("ada")
     files["eve/other/x.ipynb"] = notebook("eve")
     source = written(tmp_path, lay(files))
     found = find(source, UNITS, layout="{student}/course/exercises/{unit}.ipynb")
     assert [(s.student, s.unit) for s in found.submissions] == [
-        ("ada", "02_momentum"),
-        ("bob", "02_momentum"),
+        ("ada", "02_products"),
+        ("bob", "02_products"),
     ]
     assert found.unplaced == ("eve: there is no notebook, nor anything else.",)
 
@@ -181,7 +181,7 @@ def test_a_layout_names_a_part_of_a_file_and_skips_folders(tmp_path):
 
 
 def test_a_layout_that_nothing_fits_is_refused_before_anything_is_graded(tmp_path):
-    source = written(tmp_path, lay({"ada/02_momentum.ipynb": notebook("ada")}))
+    source = written(tmp_path, lay({"ada/02_products.ipynb": notebook("ada")}))
     with pytest.raises(CourseError, match="No file fits the layout"):
         find(source, UNITS, layout="{student}/course/{unit}.ipynb")
     for odd in ("{unit}.ipynb", "{student}/{student}.ipynb", "{student}/{when}.ipynb"):
@@ -193,7 +193,7 @@ def test_a_layout_that_nothing_fits_is_refused_before_anything_is_graded(tmp_pat
 
 
 def with_bob(tmp_path, name, data):
-    files = {"bob/02_momentum.ipynb": notebook("bob"), name: data}
+    files = {"bob/02_products.ipynb": notebook("bob"), name: data}
     found = find(written(tmp_path, lay(files)), UNITS)
     assert "bob" in {s.student for s in found.submissions}
     return found
@@ -229,7 +229,7 @@ def test_a_notebook_of_empty_cells(tmp_path):
 
 
 def test_zips_within_zips_end(tmp_path):
-    data = zip_of(["02_momentum.ipynb"], notebook("eve"))
+    data = zip_of(["02_products.ipynb"], notebook("eve"))
     for _ in range(6):
         data = zip_of(["x.zip"], data)
     found = with_bob(tmp_path, "eve/x.zip", data)

@@ -8,14 +8,16 @@ from classroom.grading.queue import Queue
 from classroom.grading.records import Graded, Result
 from selfcheck.files import CourseError
 
-UNIT = "02_momentum"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT = "01_sums"
 SIGNED = Signature("", (Item("factor", (2,), (1.0, 2.0)),)).as_dict()
 WORDS = {"r": "right", "w": "wrong", "u": "could not be checked", "f": "wrong"}
 
 
 def submission(student, outcomes, **about):
     """`"rwu"`: a right answer, a wrong one, one that could not be checked; f is in a family."""
-    numbers = (("2.1", "equivalent_rules"), ("2.3", "bias"), ("2.7", "half_life"))
+    numbers = (("1.1", "even_sum"), ("1.2", "running_sums"), ("1.4", "square_sum"))
     results = tuple(
         Result(number, name, WORDS[kind], 2 * (kind == "r"), 2, "says",
                signatures=(SIGNED,) if kind == "f" else ())
@@ -52,7 +54,7 @@ def test_what_asks_for_a_look_comes_first_then_what_several_share(queue_of):
         submission("dora", "rrr"),
     )
     assert told(queue) == [
-        ("cleo", "half_life", True), ("ada", "bias", False), ("bob", "bias", False)
+        ("cleo", "square_sum", True), ("ada", "running_sums", False), ("bob", "running_sums", False)
     ]  # fmt: skip
 
 
@@ -62,7 +64,7 @@ def test_where_the_file_asks_for_a_look_it_is_what_lost_points_or_one_answer(que
         submission("bob", "rrr", alike=("The file is that of ada.",)),
     )
     assert [place[:2] for place in told(queue)] == [
-        ("ada", "bias"), ("ada", "half_life"), ("bob", "equivalent_rules")
+        ("ada", "running_sums"), ("ada", "square_sum"), ("bob", "even_sum")
     ]  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def test_what_another_run_writes_is_seen(queue_of, tmp_path):
     assert queue.places() == []
     with Gradebook(tmp_path / NAME) as book:
         book.save(submission("ada", "rru"))
-    assert told(queue) == [("ada", "half_life", True)]
+    assert told(queue) == [("ada", "square_sum", True)]
 
 
 def test_a_decision_for_another_answer_is_open_again(queue_of, tmp_path):

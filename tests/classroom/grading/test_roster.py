@@ -10,7 +10,7 @@ from classroom.grading.roster import Filling, Roster
 from classroom.grading.submissions import Class, Submission
 from selfcheck.files import CourseError
 
-UNIT = "02_momentum"
+UNIT = "02_products"
 CANVAS = (
     "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,"
     "Homework 2 (4711),Quiz 2 (12),Current Score\r\n"
@@ -71,7 +71,7 @@ def test_another_table_is_refused_with_what_it_should_have():
 def test_canvas_gets_its_own_file_back_with_one_column_filled():
     name, out, remarks = filled(CANVAS, "ada@example.org")
     assert name == "filled_roster.csv"
-    assert remarks == ["02_momentum is filled into the column Homework 2 (4711)."]
+    assert remarks == ["02_products is filled into the column Homework 2 (4711)."]
     before, after = cells(CANVAS), cells(out)
     assert after[3][5] == "12.5"
     after[3][5] = before[3][5]

@@ -19,14 +19,16 @@ from selfcheck.course import course_in
 from selfcheck.files import CourseError
 from tests.places import begin_course
 
-UNIT = "02_momentum"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT = "02_products"
 TEXT = """
 late = "10% a day"
 attempt = "best"
 
 [deadlines]
-02_momentum = 2026-11-16T23:59:00
-5 = 2026-11-20
+02_products = 2026-11-16T23:59:00
+1 = 2026-11-20
 
 [extra]
 "Ada@example.org" = "3 days"
@@ -36,7 +38,7 @@ id = "SIS User ID"
 time = "file"
 
 [roster.columns]
-02_momentum = "Homework 2 (4711)"
+02_products = "Homework 2 (4711)"
 """
 
 
@@ -45,7 +47,7 @@ def test_the_file_is_read(tmp_path):
     settings = read_settings(tmp_path / "rules.toml")
     assert (settings.late, settings.attempt) == ("10% a day", "best")
     assert settings.deadlines[UNIT] == datetime(2026, 11, 16, 23, 59)
-    assert settings.deadlines["05_two_heads"].day == 20
+    assert settings.deadlines["01_sums"].day == 20
     assert settings.extra_for({"ada@example.org"}) == timedelta(days=3)
     assert (settings.id_column, settings.by_file_time) == ("SIS User ID", True)
     assert settings.columns == {UNIT: "Homework 2 (4711)"}
