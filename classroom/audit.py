@@ -270,7 +270,7 @@ def _right_forms(root: Path, stem: str) -> dict[str, list[Form]]:
 
 @cache
 def _tests_of(root: Path, stem: str) -> ModuleType:
-    """The tests of a unit's checks: tests/checks/test_momentum.py of 02_momentum."""
+    """The tests of a unit's checks: tests/checks/test_sums.py of 01_sums."""
     path = root / "tests" / "checks" / f"test_{stem.partition('_')[2]}.py"
     course_in(root).enter()
     spec = importlib.util.spec_from_file_location(f"{TESTS}{path.stem}", path)
@@ -575,7 +575,7 @@ def _right_answers(root: Path, stem: str) -> Iterator[tuple[Exercise, str, Seque
 
 
 def chosen(root: Path, units: Sequence[str]) -> list[str]:
-    """The stems of these units, such as 04 or attention; all of them if none is named."""
+    """The stems of these units, such as 01 or sums; all of them if none is named."""
     stems = [path.stem for path in solution_paths(root)]
     return [find(unit, stems) for unit in units] or stems
 

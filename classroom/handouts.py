@@ -1,7 +1,7 @@
 """Lectures and blank exercise sheets to be printed: one HTML page each, and a PDF of it.
 
-build/handouts/02_momentum.html            build/handouts/02_momentum.pdf
-build/handouts/02_momentum_exercises.html  build/handouts/02_momentum_exercises.pdf
+build/handouts/01_sums.html            build/handouts/01_sums.pdf
+build/handouts/01_sums_exercises.html  build/handouts/01_sums_exercises.pdf
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
     course release --nbgrader DIR
     cd DIR
-    nbgrader generate_assignment 02_momentum    # writes release/02_momentum/, our exercise
-    nbgrader autograde 02_momentum              # grades submitted/STUDENT/02_momentum/
+    nbgrader generate_assignment 01_sums    # writes release/01_sums/, our exercise
+    nbgrader autograde 01_sums              # grades submitted/STUDENT/01_sums/
 
 nbgrader gives a check that does not raise full points, and ours never raise. So the source's check
 cells end with hidden lines that show the verdict and hand over the points as a number. Students get

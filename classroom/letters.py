@@ -1,6 +1,6 @@
 """What each letter means and where: notebooks/notation.toml, and the start page's table of it.
 
-A letter of a formula is a single one or a Greek name. Words (`\\mathrm{softmax}`), signs (`\\top`)
+A letter of a formula is a single one or a Greek name. Words (`\\mathrm{mean}`), signs (`\\top`)
 and code are none.
 """
 

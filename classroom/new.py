@@ -105,7 +105,7 @@ def _unit(number: str, name: str, title: str, units: tuple[Unit, ...]) -> Unit:
     if not re.fullmatch(r"\d{1,2}", number) or int(number) == 0:
         raise CourseError(f"{number!r} is no number of a unit; 1 to 99 are.")
     if not re.fullmatch(r"[a-z]+(_[a-z]+)*", name):
-        raise CourseError(f"{name!r} is no name of a unit; small letters and _ are: weight_decay.")
+        raise CourseError(f"{name!r} is no name of a unit; small letters and _ are: even_numbers.")
     title = _title(title)
     stem = f"{int(number):02}_{name}"
     if any(unit.name == name or unit.number == stem[:2] for unit in units):

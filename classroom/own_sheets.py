@@ -1,6 +1,6 @@
 """Exercise sheets on paper, each with the numbers of one student, and a key for the assistant.
 
-build/handouts/05_two_heads/ada.html  build/handouts/05_two_heads/key.html  … and PDFs of them
+build/handouts/01_sums/ada.html  build/handouts/01_sums/key.html  … and PDFs of them
 
 All run in one kernel, one student after the other: what is given with a student's id, then the
 solution, whose answers make the key.

@@ -1,6 +1,6 @@
 """A notebook as one HTML page that works offline: maths, figures and looks are all inside.
 
-    write_page(Path("notebooks/02_momentum.ipynb"), Path("build/02_momentum.html"))
+    write_page(Path("notebooks/01_sums.ipynb"), Path("build/01_sums.html"))
 
 What a page has in common with slides, and what both refuse, is in offline.py.
 """

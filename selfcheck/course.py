@@ -1,6 +1,6 @@
 """Which course this is: the folder with `course.toml`, in which we are.
 
-    title = "Theory of deep learning"
+    title = "Fractions and their sums"
     promise = "Homework that checks itself."
     package = "our_course"
 
@@ -57,7 +57,7 @@ class Course:
         return f"{self.package}.checks"
 
     def check_file(self, unit: str) -> Path:
-        """The check module of a unit, such as momentum."""
+        """The check module of a unit, such as sums."""
         return self.package_folder / "checks" / f"{unit}.py"
 
     def enter(self) -> None:

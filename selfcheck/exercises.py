@@ -4,19 +4,19 @@ A check is a short function that runs the definition with the answer and returns
 or `partly`. Its parameters are annotated with the type that the check works with and the kind of
 answer it is read from. Hints and the wrong answers it knows come after it:
 
-    @exercise("2.3", points=2)
-    def bias(factor: Annotated[FormulaAnswer, Formula(beta=(0, 1), t=range(1, 9))]) -> Verdict:
+    @exercise("1.1", points=2)
+    def even_sum(total: Annotated[FormulaAnswer, Formula(n=range(1, 13))]) -> Verdict:
         ...
 
-    bias.add_hints("If every gradient has …", "1 + β + … + β^{t−1} is …")
+    even_sum.add_hints("Take the factor 2 out. …", "1 + 2 + … + n is n(n + 1)/2.")
 
-    bias.mistake("one step only", "1 − β is right at t = 1. …", example=("1 - beta",))
+    even_sum.mistake("the factor 2 lost", "Every term is …", example=("n*(n + 1)/2",))
 
 Where several answers are asked for, each part is a function of its own that names the answers it
 needs, and the check itself has the last word, when all parts are right:
 
     @four_questions.part("Question 2", points=1)
-    def _by_softmax(by_softmax: FunctionAnswer) -> Verdict:
+    def _mean(mean: FunctionAnswer) -> Verdict:
         ...
 """
 
@@ -152,7 +152,7 @@ class Exercise:
         return judged_by
 
     def forbid(self, *names: str) -> None:
-        """For the author: functions of the course that are its answer, as "transport.sinkhorn".
+        """For the author: functions of the course that are its answer, as "running.total".
 
         They raise a sentence when a student's code calls them for this exercise.
         """

@@ -10,14 +10,14 @@ An explorer needs two functions and its controls:
     def update(artists, beta):  # move them; say in one sentence what is to be seen now
         age = np.arange(51)
         artists["curve"].set_data(age, (1 - beta) * beta**age)
-        return f"With β = {beta:.2f} the newest gradient weighs {1 - beta:.2f}."
+        return f"With β = {beta:.2f} the newest number weighs {1 - beta:.2f}."
 
     Explorer(
         setup,
         update,
         controls={"beta": slider(0.5, 0.99, value=0.9, label="β")},
-        alt="Weight of a gradient against its age.",
-        goal="let a gradient keep half its weight for 20 steps",
+        alt="Weight of a number against its age.",
+        goal="let a number keep half its weight for 20 steps",
         reached=lambda beta: beta**20 >= 0.5,
     )
 """

@@ -1,8 +1,8 @@
 """From counts to formulas: the exact polynomial behind a sweep of sizes; what a formula lacks.
 
-polynomial(lambda n, d: measure(attention, *arrays(n, d)).flops, n=2, d=1)
+polynomial(lambda n, d: measure(product, *arrays(n, d)).flops, n=2, d=1)
 difference(measured, "2*n**2*d")      # Your formula is too small: it lacks exactly n².
-growth(lambda n: measure(attention, *arrays(n, 3)).flops)      # of degree 2: 17·n² − 5·n
+growth(lambda n: measure(product, *arrays(n, 3)).flops)      # of degree 2: 17·n² − 5·n
 """
 
 from __future__ import annotations

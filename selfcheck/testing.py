@@ -1,6 +1,6 @@
 """For tests of checks: right answers in several forms, and verdicts with several seeds. For pytest.
 
-    RIGHT = {"bias": [("1 - beta**t",), ("-(beta**t - 1)",)]}
+    RIGHT = {"even_sum": [("n**2 + n",), ("n*(n + 1)",)]}
     test_right_answers_pass_in_every_form = passes_in_every_form(check, RIGHT)
 
 `course audit` takes the right answers that it changes from `RIGHT` too.

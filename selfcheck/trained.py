@@ -5,7 +5,7 @@
 
 In a browser the weights of the same run come from a file of the course. What was asked for in
 another way, with more steps or other images, is trained there as well. With COURSE_KEEP=1 in the
-environment, `course execute notebooks/12_capstone.ipynb` writes what the file has of a lecture.
+environment, `course execute notebooks/01_sums.ipynb` writes what the file has of a lecture.
 """
 
 from __future__ import annotations

@@ -34,17 +34,17 @@ class Unit:
 
     @property
     def number(self) -> str:
-        """`02` of 02_momentum."""
+        """`01` of 01_sums."""
         return self.stem.partition("_")[0]
 
     @property
     def name(self) -> str:
-        """`momentum` of 02_momentum: the name of its check module."""
+        """`sums` of 01_sums: the name of its check module."""
         return self.stem.partition("_")[2]
 
     @property
     def short_title(self) -> str:
-        """`02 · Counting cost` of a lecture that is called Counting cost: parameters, …"""
+        """`01 · Sums` of a lecture that is called Sums: forward and backward"""
         return f"{self.number} · {re.split('[:;,] ', self.title)[0]}"
 
     @property
@@ -98,7 +98,7 @@ def _unit(row: dict[str, Any]) -> Unit:
     except TypeError:
         raise CourseError(f"The table of units has an incomplete row: {row}.") from None
     if not re.fullmatch(r"\d\d_[a-z]+(_[a-z]+)*", unit.stem):
-        raise CourseError(f"The table of units has the stem {unit.stem!r}; 02_momentum is one.")
+        raise CourseError(f"The table of units has the stem {unit.stem!r}; 01_sums is one.")
     return unit
 
 
@@ -117,7 +117,7 @@ def _units(table: Path, package: str, _: int) -> tuple[Unit, ...]:
 
 
 def declared(stem: str) -> list[Exercise]:
-    """The exercises of the unit with this stem, such as 02_momentum; none if there is no such."""
+    """The exercises of the unit with this stem, such as 01_sums; none if there is no such."""
     return next((unit.exercises for unit in units() if unit.stem == stem), [])
 
 
@@ -132,7 +132,7 @@ def beyond(stem: str) -> set[str]:
 
 
 def meant(name: str, stems: Iterable[str]) -> str | None:
-    """The stem that is meant by `2`, `02`, `momentum`, `02_momentum` or the name of its file."""
+    """The stem that is meant by `1`, `01`, `sums`, `01_sums` or the name of its file."""
     wanted = re.split(r"[/\\]", name.strip().lower())[-1].removesuffix(".ipynb")
     wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
     known = {stem: (stem.lower(), *stem.lower().split("_", maxsplit=1)) for stem in stems}

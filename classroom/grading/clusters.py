@@ -1,6 +1,6 @@
 """Families: wrong answers of an exercise that are the same, and that no known mistake describes.
 
-    for family in families_of(book, "02_momentum"):
+    for family in families_of(book, "01_sums"):
         print(len(family.members), family.miss, family.example.answer)
 
 Two answers are of one family when what the judge signed of them agrees up to rounding. Which

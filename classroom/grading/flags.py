@@ -18,7 +18,7 @@ PEEPING = {"_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_ref
 def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
     """Sentences about one cell of a student's.
 
-    `forbidden` are names of functions in the course's package, such as course_utils.attention.adam.
+    `forbidden` are names of functions in the course's package, such as sums.running.total.
     """
     forbidden = {name.partition(".")[2] for name in forbidden}
     if not _is_worth_reading(source, forbidden):
@@ -66,7 +66,7 @@ def _is_private_of_check(node: ast.AST) -> bool:
 
 
 def _reached(nodes: list[ast.AST]) -> Iterator[str]:
-    """`transport.sinkhorn` for the import of it, and for `transport.sinkhorn` in the text."""
+    """`running.total` for the import of it, and for `running.total` in the text."""
     for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names):

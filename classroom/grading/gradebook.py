@@ -126,7 +126,7 @@ class Gradebook:
         return [unit for (unit,) in self._rows("SELECT DISTINCT unit FROM graded ORDER BY unit")]
 
     def stem(self, unit: str) -> str:
-        """The unit with grades that is meant by `2`, `02`, `momentum` or `02_momentum`."""
+        """The unit with grades that is meant by `1`, `01`, `sums` or `01_sums`."""
         stem = meant(unit, self.units())
         if stem is None:
             known = ", ".join(self.units()) or "none"

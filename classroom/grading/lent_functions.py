@@ -30,7 +30,7 @@ def lending(arguments: Iterable[Any]) -> Iterator[None]:
 
 
 def place_of(function: Any) -> str:
-    """`numpy.tanh`, `course_utils.attention.softmax`: where every process has it; else nothing."""
+    """`numpy.tanh`, `sums.running.total`: where every process has it; else nothing."""
     if not isinstance(function, np.ufunc | types.FunctionType):
         return ""
     name: str = function.__name__

@@ -7,7 +7,7 @@
     slides = "Numbers · A. Lecturer · fall 2026"  # on each title slide
 
     [class.deadlines]
-    02_momentum = 2026-11-16T23:59:00
+    01_sums = 2026-11-16T23:59:00
 
     [class.extra]               # time for single students, after each deadline
     "ada@example.org" = "3 days"
@@ -17,7 +17,7 @@
     time = "platform"           # or "file": when a file was written says how late it is
 
     [class.roster.columns]
-    02_momentum = "Homework 2 (4711)"
+    01_sums = "Homework 1 (4711)"
 
 A file of its own (`course grade --settings FILE`) may hold the same, with or without `class`.
 How late a submission is, is known from a worksheet of Moodle. Canvas only says that it is late;

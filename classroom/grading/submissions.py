@@ -3,9 +3,9 @@
 The student is the folder, zip or file name that the platform made: the first part of a path that is
 no unit. Whatever lies inside a student's own folder or zip is that student's, however it is called.
 
-    ada/exercises/02_momentum.ipynb   ada/homework.zip   02_momentum/ada/work.ipynb
-    ada_02_momentum.ipynb             Ada Lovelace_123_assignsubmission_file_/… (Moodle)
-    ada.zip                           lovelaceada_LATE_123_456_02_momentum-1.ipynb (Canvas)
+    ada/exercises/01_sums.ipynb   ada/homework.zip   01_sums/ada/work.ipynb
+    ada_01_sums.ipynb             Ada Lovelace_123_assignsubmission_file_/… (Moodle)
+    ada.zip                       lovelaceada_LATE_123_456_01_sums-1.ipynb (Canvas)
 
 Other trees are described by a layout such as "{student}/course/exercises/{unit}.ipynb". What cannot
 be placed is told, never dropped in silence, and nobody's file is in the way of another's.
@@ -322,7 +322,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _flat(stem: str, units: Mapping[str, Iterable[str]]) -> tuple[str, str]:
-    """`ada_02_momentum` or `02_momentum_ada` as ("ada", "02_momentum")."""
+    """`ada_01_sums` or `01_sums_ada` as ("ada", "01_sums")."""
     stem = AGAIN.sub("", stem)
     for unit in (unit for unit in units if unit.lower() in stem.lower()):
         for pattern in (rf"(?P<student>.+)[_\- ]{unit}", rf"{unit}[_\- ](?P<student>.+)"):

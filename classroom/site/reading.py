@@ -1,6 +1,6 @@
 """Lectures and sheets as pages of the site: what stands on a page, and where it leads.
 
-    reading = read_page(Path("notebooks/02_momentum.ipynb"), notebook, leads)
+    reading = read_page(Path("notebooks/01_sums.ipynb"), notebook, leads)
 
 The page's body is that of pages.py; scripts and looks, which are the same on every page, are taken
 out of it, and lie on the site once.
@@ -29,7 +29,7 @@ PICTURE = re.compile(r"data:image/png;base64,(.+)", re.DOTALL)
 class Reading:
     """A notebook as a page: its place on the site, its body, and what others need of it."""
 
-    place: str  # on the site, such as notebooks/02_momentum.html
+    place: str  # on the site, such as notebooks/01_sums.html
     title: str
     body: str
     looks: str
@@ -47,7 +47,7 @@ class Reading:
 
     @property
     def stem(self) -> str:
-        """`02_momentum`."""
+        """`01_sums`."""
         return Path(self.place).stem
 
 

@@ -1,6 +1,6 @@
 """Arithmetic that counts itself: NumPy code runs unchanged and says what it cost.
 
-    m = measure(attention, Q, K, V)      # or: with meter() as m: Q = m.array(...); ...
+    m = measure(product, A, B, x)      # or: with meter() as m: A = m.array(...); ...
     m.flops, m.flops_by_kind, m.macs, m.peak, m.largest, m.result
 
 FLOPs. One scalar addition, subtraction, multiplication, division, comparison, exp, log, root, power
