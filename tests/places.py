@@ -1,6 +1,13 @@
-"""Where things lie: the one place in which tests name folders and packages of the repository."""
+"""Where things lie: the one place in which tests name folders and packages of the repository.
 
+What a test loops over is asked for here with a least count: when things move, a loop over nothing
+is red, not green.
+"""
+
+import pkgutil
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 SMALL = ROOT / "tests" / "course"  # the small fixed course that tests of the machine use
@@ -13,6 +20,20 @@ def python_files(folder: Path, least: int) -> list[Path]:
     found = sorted(path for path in folder.rglob("*.py") if "templates" not in path.parts)
     assert len(found) >= least, f"{folder} has {len(found)} Python files"
     return found
+
+
+def our_notebooks(folder: str, least: int = 12) -> list[Path]:
+    """The lectures, solutions or exercises of our course: one a unit."""
+    found = sorted((ROOT / folder).glob("*.ipynb"))
+    assert len(found) >= least, f"{folder} has {len(found)} notebooks"
+    return found
+
+
+def check_modules(least: int = 12) -> list[ModuleType]:
+    """The check modules of our course: one a unit."""
+    names = [found.name for found in pkgutil.iter_modules([str(COURSE / "checks")])]
+    assert len(names) >= least, f"there are {len(names)} check modules"
+    return [import_module(f"{COURSE.name}.checks.{name}") for name in names]
 
 
 def begin_course(folder: Path, title: str = "Numbers", package: str = "course_utils") -> Path:

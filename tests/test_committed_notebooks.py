@@ -24,11 +24,10 @@ from classroom.roles import Role, id_of, name_cells, role
 from classroom.solutions import read_solution
 from course_utils.units import UNITS
 from selfcheck.units import declared, listed
+from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[1]
-LECTURES, SOLUTIONS, TASKS = (
-    sorted((ROOT / folder).glob("*.ipynb")) for folder in ("notebooks", "solutions", "exercises")
-)
+LECTURES, SOLUTIONS, TASKS = map(our_notebooks, ("notebooks", "solutions", "exercises"))
 
 
 def each(paths):

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+assert len(PAGES) > 20
 PICTURES = sorted(DOCS.glob("*.svg"))
 DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
 IMAGE = re.compile(r"!\[([^]]*)\]\(([^)]+)\)")

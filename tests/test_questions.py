@@ -1,14 +1,14 @@
 """The lectures ask: every question has an answer, and no prediction has its answer in sight."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from classroom.notebooks import read
 from classroom.outline import QUESTION, mark
+from tests.places import our_notebooks
 
-LECTURES = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+LECTURES = our_notebooks("notebooks")
 FOLD, END = "<details><summary>Answer</summary>\n\n", "\n\n</details>"
 APART = ("slide", "subslide", "fragment", "skip")
 

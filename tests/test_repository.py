@@ -86,8 +86,8 @@ def test_a_package_does_not_import_those_above_it(package, least, unknown):
 
 # Words of our course and its subject; those of its units come from the table of units.
 OF_OURS = (
-    COURSE.name, "deep learning", "neural", "gradient", "softmax", "attention", "transformer", "rnn",
-    "optimizer", "adam", "sinkhorn", "autodiff",
+    COURSE.name, "deep learning", "neural", "gradient", "softmax", "attention", "transformer",
+    "rnn", "optimizer", "adam", "sinkhorn", "autodiff",
 )  # fmt: skip
 FILES = {MACHINE: 70, CLASSROOM: 120}  # at least so many are read
 

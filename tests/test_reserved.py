@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import course_utils
-from course_utils import attention, checks, transport, units
+from course_utils import attention, transport
 from course_utils.checks import attention as check_attention
 from course_utils.checks import linear_attention as check_linear
 from course_utils.checks import transport as check_transport
@@ -20,9 +20,10 @@ from selfcheck.compare import close, real_array
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
-from selfcheck.reserved import ReservedFunction, forbidding, object_named, students_code
+from selfcheck.reserved import Spared, forbidding, named, students_code
+from tests.places import check_modules
 
-UNITS = [importlib.import_module(f"{checks.__name__}.{unit.name}") for unit in units.UNITS]
+UNITS = check_modules()
 EXERCISES = [e for unit in UNITS for e in vars(unit).values() if isinstance(e, Exercise)]
 OF_FUNCTIONS = [
     e for e in EXERCISES if any(isinstance(kind, Function) for kind in e.kinds.values())

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from spellchecker import SpellChecker
 
+from tests.places import COURSE, our_notebooks, python_files
+
 ROOT = Path(__file__).parents[1]
 WORD_LIST = Path(__file__).with_name("words.txt")
 MEASURED = ROOT / "docs" / "benchmarks.md"  # written by a program, with names of machines
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {MEASURED})
-NOTEBOOKS = sorted(p for room in ("notebooks", "solutions") for p in (ROOT / room).glob("*.ipynb"))
-CHECKS = sorted((ROOT / "course_utils" / "checks").glob("[a-z]*.py"))
-assert len(CHECKS) >= 12
+NOTEBOOKS = [*our_notebooks("notebooks"), *our_notebooks("solutions")]
+CHECKS = python_files(COURSE / "checks", least=12)
 
 # What is not prose: code, formulas, addresses, calls such as exp(x), tags, entities.
 NOT_PROSE = re.compile(

@@ -6,9 +6,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import REPOSITORY, LabPage
+from tests.browser.lab import LabPage
+from tests.places import our_notebooks
 
-LECTURES = sorted(path.stem for path in (REPOSITORY / "notebooks").glob("*.ipynb"))
+LECTURES = [path.stem for path in our_notebooks("notebooks")]
 NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
 
 # Asked of the kernel: how each explorer's goal is reached by keyboard. The way leads to its first

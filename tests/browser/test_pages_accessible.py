@@ -11,9 +11,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from classroom.pages import export_page, write_page
+from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[2]
-LECTURES = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LECTURES = our_notebooks("notebooks")
 # Setting the formulas of a lecture takes seconds: some pages are looked at in full, the others
 # without formulas. The formulas of all lectures are seen in test_slides_offline.py.
 IN_FULL = [

@@ -8,19 +8,18 @@ import json
 import numpy as np
 import pytest
 
-from course_utils import checks, units
 from selfcheck.blanks import ____
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
 from selfcheck.line_by_line import once
+from tests.places import check_modules
 
-MODULES = [importlib.import_module(f"{checks.__name__}.{unit.name}") for unit in units.UNITS]
 BY_UNIT = {
     module.__name__.rsplit(".", 1)[-1]: [
         e for e in vars(module).values() if isinstance(e, Exercise) and e.unit == module.__name__
     ]
-    for module in MODULES
+    for module in check_modules()
 }
 EXERCISES = [e for unit in BY_UNIT.values() for e in unit]
 

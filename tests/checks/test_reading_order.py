@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import checks, units
+from course_utils import checks
+from tests.places import check_modules
 
-UNITS = [unit.name for unit in units.UNITS]
+UNITS = [module.__name__.rpartition(".")[2] for module in check_modules()]
 each_unit = pytest.mark.parametrize("unit", UNITS)
 
 

@@ -10,6 +10,7 @@ from classroom.release import solution_lines, squeezed
 from classroom.roles import Role, id_of
 from classroom.solutions import read_solution, solution_paths
 from selfcheck.students.cli import main
+from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +39,7 @@ def answers_beyond_the_page(path: Path) -> list[str]:
 
 def test_no_answer_beyond_the_page_stands_in_what_students_receive():
     received = {squeezed(line) for _, line in lines_of_bundle(ROOT)}
-    for path in sorted((ROOT / "exercises").glob("*.ipynb")):
+    for path in our_notebooks("exercises"):
         received |= {squeezed(s) for cell in read(path).cells for s in cell.source.splitlines()}
     answers = {path.stem: answers_beyond_the_page(path) for path in solution_paths(ROOT)}
     assert any(answers.values())

@@ -15,6 +15,7 @@ from classroom.roles import Role, id_of
 from classroom.solutions import read_solution
 from selfcheck.files import CourseError
 from selfcheck.units import declared
+from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[2]
 UNIT = "02_momentum"
@@ -135,14 +136,14 @@ def test_a_grader_sees_the_verdict_beside_the_points(course):
 # -- what is written ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "exercises").glob("*.ipynb")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", our_notebooks("exercises"), ids=lambda p: p.stem)
 def test_nbgrader_finds_every_exercise_sound(path):
     from nbgrader.nbgraderformat import MetadataValidator  # loads all of nbgrader
 
     MetadataValidator().validate_nb(read(path))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "solutions").glob("*.ipynb")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", our_notebooks("solutions"), ids=lambda p: p.stem)
 def test_every_check_of_a_source_ends_with_its_points_hidden_from_students(path):
     source = nbgrader_source(read_solution(path))
     cells = {cell.id: cell for cell in source.cells}

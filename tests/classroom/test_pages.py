@@ -14,9 +14,10 @@ from classroom import offline
 from classroom.notebooks import WIDGET_VIEW, as_text, read
 from classroom.pages import export_page, write_page, write_pages
 from selfcheck.files import CourseError
+from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[2]
-LECTURES, SHEETS = (sorted((ROOT / name).glob("*.ipynb")) for name in ("notebooks", "exercises"))
+LECTURES, SHEETS = our_notebooks("notebooks"), our_notebooks("exercises")
 ANSWER = "<details><summary>Answer</summary>\n\n*because*\n\n</details>"
 DOT = "AAAA"  # any bytes will do: nobody looks at it
 

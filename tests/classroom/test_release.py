@@ -17,7 +17,7 @@ from classroom.release import bundle, exercise_from, generate, solution_lines
 from classroom.solutions import Solution
 from selfcheck.files import CourseError
 from selfcheck.units import declared
-from tests.places import begin_course
+from tests.places import begin_course, our_notebooks
 
 ROOT = Path(__file__).parents[2]
 ANSWER = """\
@@ -433,8 +433,7 @@ def test_the_bundle_of_this_course_is_complete_and_its_exercises_tell_no_solutio
     assert names >= {"notebooks/00_start_here.ipynb", "pyproject.toml", "README.md", "LICENSE"}
     assert not any(name.startswith(("solutions/", "tests/", "classroom/")) for name in names)
     assert "make slides" not in (out / "README.md").read_text(encoding="utf-8")
-    solved = sorted((ROOT / "solutions").glob("*.ipynb"))
-    secrets = {line for path in solved for line in solution_lines(read(path))}
+    secrets = {line for path in our_notebooks("solutions") for line in solution_lines(read(path))}
     told = {
         (name, line)
         for name in names

@@ -14,6 +14,7 @@ from classroom.notebooks import as_text, read
 from classroom.roles import Role, id_of, is_machine_made, name_cells, role, role_of_code
 from classroom.solutions import asked, read_solution, solution_of
 from selfcheck.files import CourseError
+from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[2]
 NAME = "solutions/02_unit.ipynb"
@@ -264,7 +265,7 @@ def test_release_check_and_grade_refuse_a_misspelled_id(course, good, bad):
 
 
 def test_every_solution_of_the_course_is_sound():
-    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+    for path in our_notebooks("solutions"):
         assert read_solution(path).notebook == read(path)
         first = read_solution(path).exercises[0]
         assert id_of(Role.ANSWER, first.name) in {cell.id for cell in read(path).cells}

@@ -7,8 +7,8 @@ import pytest
 from classroom.grading.assembly import Cell, assemble, submitted_cells
 from classroom.roles import Check, Ours, Role, called_check
 from classroom.solutions import asked, read_solution
-from selfcheck.course import course_root
 from selfcheck.files import CourseError
+from tests.places import our_notebooks
 
 OURS = [
     Ours("imports", Role.GIVEN, "import numpy as np"),
@@ -166,6 +166,6 @@ def test_odd_cells_in_a_notebook_do_not_hurt():
 
 
 def test_an_exercise_as_released_is_matched_without_remarks():
-    for path in sorted((course_root() / "exercises").glob("*.ipynb")):
+    for path in our_notebooks("exercises"):
         ours = asked(read_solution(path.parents[1] / "solutions" / path.name))
         assert assemble(ours, submitted_cells(path.read_bytes())).notes == ()

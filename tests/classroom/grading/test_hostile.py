@@ -30,6 +30,7 @@ from tests.classroom.grading.making import (
     printed,
     solved,
 )
+from tests.places import our_notebooks
 
 RIGHT_BOUND = "bound = (ell - 1) * sympy.exp(-(M**2) * Delta)"
 
@@ -273,8 +274,7 @@ def test_nothing_can_be_written_but_in_two_folders_of_limited_size(desk):
 
 def test_no_solution_no_other_submission_and_no_gradebook_can_be_seen(desk, tmp_path):
     (tmp_path / "gradebook-of-this-test").touch()
-    names = [path.name for path in (ROOT / "solutions").glob("*.ipynb")]
-    assert names
+    names = [path.name for path in our_notebooks("solutions")]
     seen, listed = look(
         desk,
         f"""

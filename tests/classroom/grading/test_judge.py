@@ -6,8 +6,9 @@ from classroom.grading.assembly import submitted_cells
 from classroom.grading.judge import seed_of
 from classroom.notebooks import read
 from tests.classroom.grading.making import ROOT, earned, graded, solved
+from tests.places import our_notebooks
 
-UNITS = sorted(path.stem for path in (ROOT / "solutions").glob("*.ipynb"))
+UNITS = [path.stem for path in our_notebooks("solutions")]
 AMPLE = {"cell": 60.0, "wall": 600.0}
 
 

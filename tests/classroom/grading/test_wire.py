@@ -33,8 +33,9 @@ from selfcheck.meter import Meter, measure
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
 from tests.classroom.grading.across import elsewhere, notebook, value
+from tests.places import check_modules
 
-UNITS = [unit.name for unit in units.UNITS]
+UNITS = [module.__name__.rpartition(".")[2] for module in check_modules()]
 PLAIN = {
     "none": None,
     "truth": True,
