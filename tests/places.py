@@ -4,10 +4,11 @@ What a test loops over is asked for here with a least count: when things move, a
 is red, not green.
 """
 
-import pkgutil
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+
+from course_utils.units import UNITS
 
 ROOT = Path(__file__).parents[1]
 SMALL = ROOT / "tests" / "course"  # the small fixed course that tests of the machine use
@@ -31,7 +32,7 @@ def our_notebooks(folder: str, least: int = 12) -> list[Path]:
 
 def check_modules(least: int = 12) -> list[ModuleType]:
     """The check modules of our course: one a unit."""
-    names = [found.name for found in pkgutil.iter_modules([str(COURSE / "checks")])]
+    names = [unit.name for unit in UNITS]
     assert len(names) >= least, f"there are {len(names)} check modules"
     return [import_module(f"{COURSE.name}.checks.{name}") for name in names]
 

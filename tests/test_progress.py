@@ -8,8 +8,8 @@ import pytest
 
 from course_utils.units import UNITS as OURS
 from selfcheck import style
-from selfcheck.feedback import Feedback, NamedMistake, Outcome
 from selfcheck.course import course_in
+from selfcheck.feedback import Feedback, NamedMistake, Outcome
 from selfcheck.files import CourseError
 from selfcheck.students.progress import VERDICT, collect, progress
 from selfcheck.units import units

@@ -20,7 +20,7 @@ from selfcheck.compare import close, real_array
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
-from selfcheck.reserved import Spared, forbidding, named, students_code
+from selfcheck.reserved import ReservedFunction, forbidding, object_named, students_code
 from tests.places import check_modules
 
 UNITS = check_modules()

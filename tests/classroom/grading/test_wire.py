@@ -21,7 +21,7 @@ import sympy
 
 from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
-from course_utils import checks, optimizers, units
+from course_utils import checks, optimizers
 from course_utils.attention import elu_plus_one, softmax
 from selfcheck.blanks import ____, has_blank
 from selfcheck.calls import FunctionAnswer, ahead, ahead_in, asks, in_a_row

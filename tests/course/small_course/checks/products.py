@@ -25,7 +25,7 @@ from .sums import long, short
 N = Formula(n=range(1, 9))
 
 
-@exercise("2.1", points=1)
+@exercise
 def next_factor(ratio: Annotated[FormulaAnswer, N]) -> Verdict:
     """Find by what n! has to be multiplied to give (n + 2)!, as a formula in n."""
     for point in N.points():
@@ -48,7 +48,7 @@ next_factor.mistake(
 )
 
 
-@exercise("2.2", points=2)
+@exercise
 def running_products(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
     """Write a function of an array x that gives x₁, x₁·x₂, x₁·x₂·x₃ and so on."""
     for (x,) in cases([(np.array([1.0, 2.0, 4.0]),)], short, long):

@@ -32,7 +32,7 @@ N = Formula(n=range(1, 13))
 # -- 1.1 ------------------------------------------------------------------------------------------
 
 
-@exercise("1.1", points=2)
+@exercise
 def even_sum(total: Annotated[FormulaAnswer, N]) -> Verdict:
     """Find the sum of the first n even numbers, as a formula in n."""
     for point in N.points():
@@ -74,7 +74,7 @@ def long(rng: np.random.Generator) -> tuple[np.ndarray]:
     return (numbers(rng, *sizes(rng, 1, low=17)),)
 
 
-@exercise("1.2", points=3)
+@exercise
 def running_sums(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
     """Write a function of an array x that gives x₁, x₁ + x₂, x₁ + x₂ + x₃ and so on."""
     for (x,) in cases([(np.array([1.0, 2.0, 4.0]),)], short, long):
@@ -100,7 +100,7 @@ def _before(x):
 # -- 1.3 ------------------------------------------------------------------------------------------
 
 
-@exercise("1.3", points=2, numbers=sums)
+@exercise(numbers=sums)
 def own_sums(student: StudentId, total: RealNumber, mean: RealNumber) -> Verdict:
     """Find the sum and the mean of your four numbers."""
     return right("Your numbers were added, and their mean was taken.")
@@ -149,7 +149,7 @@ own_sums.mistake(
 # -- 1.4 ------------------------------------------------------------------------------------------
 
 
-@exercise("1.4", points=2, transfer=True)
+@exercise
 def square_sum(squares: Annotated[FormulaAnswer, N]) -> Verdict:
     """Find 1² + 2² + … + n² as a formula in n."""
     for point in N.points():
