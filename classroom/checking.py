@@ -29,6 +29,7 @@ from .solutions import Solution, asked, read_solution, solution_paths
 
 NBVAL = ("--nbval", "--nbval-current-env", "--nbval-kernel-startup-timeout=180")
 QUIET = ("-qq", "--tb=no", "-rN", "--color=no", "-p", "no:cacheprovider", "-c", os.devnull)
+ALONE = "--noconftest"  # what a folder has for its own tests is not for these
 SUBMISSION_TIMEOUT = 30  # seconds a cell
 WARNING = (
     "This runs the submission's code on this machine, without a sandbox; `course grade` has one."
@@ -55,7 +56,7 @@ def check_notebooks(paths: Sequence[Path], root: Path, jobs: int | None = None) 
 
 def _is_green(plugin: str, root: Path, arguments: Sequence[str]) -> bool:
     """Run pytest with nbval and a plugin of ours in a process of its own."""
-    command = [sys.executable, "-m", "pytest", *QUIET, f"--rootdir={root}"]
+    command = [sys.executable, "-m", "pytest", *QUIET, ALONE, f"--rootdir={root}"]
     command += ["-p", f"{__package__}.{plugin}", *NBVAL, *arguments]
     outer = ("PYTEST_", "COV_")  # nothing of a pytest around this one may leak in
     environment = {k: v for k, v in os.environ.items() if not k.startswith(outer)}

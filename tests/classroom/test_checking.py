@@ -49,6 +49,7 @@ def table(tmp_path_factory):
     """A course with a sound lecture, one whose output is another now, and one that never ran."""
     course = tmp_path_factory.mktemp("course")
     begin_course(course)
+    (course / "conftest.py").write_text("raise RuntimeError('this is for other tests')")
     notebooks = {
         "notebooks/01_sound": [saved("1 + 1", "2"), saved("2 + 2", "4", "cell-b", 2)],
         "notebooks/02_changed": [saved("1 + 1", "3"), saved("1 / 0", "4", "cell-b", 2)],
@@ -59,7 +60,7 @@ def table(tmp_path_factory):
         path.parent.mkdir(exist_ok=True)
         path.write_text(as_text(v4.new_notebook(cells=cells)), encoding="utf-8")
     code, out, err = course_check("--jobs", 2, cwd=course)
-    assert code == 1, err
+    assert (code, err) == (1, "")
     return [line.strip() for line in out.splitlines()]
 
 
@@ -93,6 +94,13 @@ def test_a_red_row_names_the_cells_and_why(table):
     place = table.index("cell cell-a: shows now: 2")
     assert table[place + 1 : place + 3] == ["was saved: 3", "line 1 of the output"]
     assert "cell cell-b: ZeroDivisionError: division by zero" in table
+
+
+def test_no_other_program_has_a_word_in_it(table):
+    words = [line for line in table if line.strip(".F%[]0123456789 ")]
+    assert set(words[: words.index(next(w for w in words if "notebooks under nbval" in w))]) <= {
+        "bringing up nodes..."
+    }
 
 
 def test_a_notebook_that_nbval_passes_because_it_never_ran_is_red(table):
