@@ -2,8 +2,8 @@
 
 While `warm()` lasts, every kernel of this Python that this process starts, or a process started by
 it (pytest's workers, a JupyterLab), begins its life with the packages of the course in memory, and
-computes in one thread. Nothing of the course itself is loaded there. Where a system cannot do it,
-kernels start as ever.
+computes in one thread. It draws as everybody's does, whatever settings somebody has for matplotlib.
+Nothing of the course itself is loaded there. Where a system cannot do it, kernels start as ever.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from ..threads import ONE_THREAD
 SOCKET = "COURSE_WARM_KERNELS"  # where the warm process listens
 CHOICE = {"JUPYTER_DEFAULT_PROVISIONER_NAME": "course-warm"}  # as classroom/pyproject.toml calls it
 STREAMS = ("stdin", "stdout", "stderr")
+ALIKE = ONE_THREAD | {"MATPLOTLIBRC": os.devnull}  # an empty file of settings
 
 
 @contextlib.contextmanager
 def warm() -> Iterator[None]:
     """Kernels started meanwhile are forked from a warm process, which ends with the block."""
-    alone = {name: value for name, value in ONE_THREAD.items() if name not in os.environ}
-    with _variables(alone), contextlib.ExitStack() as inside:
+    alike = {name: value for name, value in ALIKE.items() if name not in os.environ}
+    with _variables(alike), contextlib.ExitStack() as inside:
         if hasattr(os, "pidfd_open") and not {SOCKET, *CHOICE} & set(os.environ):
             place = inside.enter_context(_forking())
             inside.enter_context(_variables(CHOICE | {SOCKET: place}))

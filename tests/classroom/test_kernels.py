@@ -61,6 +61,11 @@ def test_it_is_this_python_in_its_own_folder_with_its_own_variables_and_streams(
     assert (folder / "words").read_bytes().endswith(b"heard")
 
 
+def test_it_draws_alike_whatever_settings_somebody_has(kernel):
+    code = "import matplotlib; print(matplotlib.matplotlib_fname())"
+    assert said(kernel, code) == f"{os.devnull}\n"
+
+
 def test_it_can_start_programs_and_learns_how_they_end(kernel):
     code = "import subprocess; print(subprocess.run([sys.executable, '-c', 'exit(3)']).returncode)"
     assert said(kernel, f"import sys; {code}") == "3\n"
