@@ -62,6 +62,8 @@ SLOW = [
     "tests/classroom/grading/test_mistakes.py",
     "tests/test_transformer.py",
     "tests/test_style.py",
+    "tests/classroom/test_picture_diff.py",
+    "tests/classroom/test_saved_outputs.py",
     "tests/classroom/test_frames.py",
     "tests/classroom/test_handouts.py",
     "tests/classroom/grading/test_class_report.py",

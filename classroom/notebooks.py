@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import subprocess
 import warnings
@@ -47,13 +48,19 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
-    """Run a notebook in a fresh kernel of this very Python; return it clean, its cells named."""
+    """Run a notebook in a fresh kernel of this very Python; return it clean, its cells named.
+
+    What a new run would change for no reason stays as it was saved (`saved_outputs.py`).
+    """
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
     from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+    from .saved_outputs import keep_saved
+
     notebook, last = read(path), ["none"]
+    before = copy.deepcopy(notebook)
     kernel = AsyncKernelManager(
         kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
     )
@@ -73,7 +80,7 @@ def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         story = ANSI_COLOR.sub("", str(error)).strip()
         raise CourseError(f"{path}, cell {last[-1]}: did not run to its end.\n{story}") from None
-    return name_cells(clean(notebook))
+    return name_cells(keep_saved(before, clean(notebook)))
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
@@ -126,12 +133,17 @@ def coverage(notebook: NotebookNode) -> Coverage:
     return Coverage(len(cells), len(run), sum(is_compared(c) for c in run))
 
 
-def is_compared(cell: NotebookNode) -> bool:
-    """Was something saved here that nbval compares? Asks nbval's own reading of tags and marks."""
+def is_ignored(cell: NotebookNode) -> bool:
+    """Is nbval told not to compare this cell? Asks its own reading of tags and marks."""
     from nbval.plugin import find_comment_markers, find_metadata_tags
 
     options = dict([*find_metadata_tags(cell.metadata), *find_comment_markers(cell.source)])
-    if cell.execution_count is None or options.get("skip") or not options.get("check", True):
+    return options.get("skip", False) or not options.get("check", True)
+
+
+def is_compared(cell: NotebookNode) -> bool:
+    """Was something saved here that nbval compares?"""
+    if cell.execution_count is None or is_ignored(cell):
         return False
     return any(_comparable(output) for output in cell.outputs)
 
