@@ -1,4 +1,6 @@
-"""A pytest plugin beside nbval: after a run with notebooks, a table of what was really tested.
+"""A pytest plugin beside nbval: compares pictures too, and prints a table of what was tested.
+
+nbval skips pictures. So after each cell the pictures that it drew are compared with the saved ones.
 
 nbval passes a cell that has nothing to compare with. So the table counts the cells that were really
 compared, and calls a notebook red that was not saved executed, in order and without errors. Used by
@@ -7,6 +9,8 @@ conftest.py for the test suite and by `course check`.
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 import re
 from collections import defaultdict
 from collections.abc import Generator
@@ -17,11 +21,44 @@ from typing import Any
 import pytest
 from nbformat import NotebookNode
 
-from .notebooks import is_blank_sheet, is_compared, problems, read
+from .notebooks import is_blank_sheet, is_compared, is_ignored, problems, read
+from .picture_diff import old_pictures, pictures
 
+LOCKED = re.compile(r"^matplotlib==(\S+)", re.MULTILINE)
 CELL = re.compile(r"(?P<notebook>.+\.ipynb)::Cell (?P<number>\d+)$")
 CAME_OUT = ("passed", "failed", "error", "xfailed", "xpassed")
 WHY = "why"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: Any) -> Generator[None, Any, Any]:
+    """After nbval has compared what a cell says: are its saved pictures what it draws?"""
+    result = yield
+    if hasattr(item, "cell") and _draws_alike(item.cell, item.config.rootpath):
+        old = old_pictures(item.cell.outputs, item.test_outputs)
+        if old:
+            remedy = f"`course execute {item.nodeid.partition('::')[0]}` draws it anew"
+            item.raise_cell_error(f"{'; '.join(old)}; {remedy}")
+    return result
+
+
+def _draws_alike(cell: NotebookNode, root: Path) -> bool:
+    """Should the cell draw what was saved? Not what is measured, nor with another matplotlib."""
+    return cell.execution_count is not None and not is_ignored(cell) and not why_not_compared(root)
+
+
+@functools.cache
+def why_not_compared(root: Path) -> str:
+    """Why pictures cannot be compared here: each version of matplotlib draws letters its way.
+
+    The saved pictures were drawn by the one in the lock file; without such a file, by this one.
+    """
+    lock = root / "requirements.lock"
+    locked = LOCKED.search(lock.read_text(encoding="utf-8")) if lock.exists() else None
+    here = importlib.metadata.version("matplotlib")
+    if locked is None or locked[1] == here:
+        return ""
+    return f"Pictures were not compared: matplotlib {locked[1]} drew them, and here is {here}."
 
 
 @pytest.hookimpl(wrapper=True)
@@ -51,22 +88,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     width = max(len(name) for name in ran)
     write = terminalreporter.write_line
     terminalreporter.section("notebooks under nbval")
-    write(f"{'notebook':<{width}}  code cells  run  really compared  seconds  verdict")
+    root = terminalreporter.config.rootpath
+    heads = "code cells  run  really compared  pictures  seconds  verdict"
+    write(f"{'notebook':<{width}}  {heads}")
     for name, numbers in sorted(ran.items()):
-        notebook = read(terminalreporter.config.rootpath / Path(name))
-        cells, run, compared = _count(notebook, numbers)
+        notebook = read(root / Path(name))
+        cells, run, compared, drawn = _count(notebook, numbers, root)
         reasons = red[name] + ([] if is_blank_sheet(notebook) else problems(notebook))
-        counts = f"{cells:>10}  {run:>3}  {compared:>15}  {seconds[name]:>7.1f}"
+        counts = f"{cells:>10}  {run:>3}  {compared:>15}  {drawn:>8}  {seconds[name]:>7.1f}"
         write(f"{name:<{width}}  {counts}  {'red' if reasons else 'green'}")
         for reason in reasons:
             for line in reason.splitlines():
                 write(f"    {line}")
+    if why_not_compared(root):
+        write(why_not_compared(root))
 
 
-def _count(notebook: NotebookNode, numbers: set[int]) -> tuple[int, int, int]:
-    """Code cells in the notebook, how many of them ran here, how many of those were compared."""
+def _count(notebook: NotebookNode, numbers: set[int], root: Path) -> tuple[int, int, int, int]:
+    """Code cells; how many of them ran here; how many of those, and of their pictures, compared."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    return len(cells), len(numbers), sum(is_compared(cells[number]) for number in numbers)
+    ran = [cells[number] for number in numbers]
+    drawn = sum(len(pictures(cell.outputs)) for cell in ran if _draws_alike(cell, root))
+    return len(cells), len(ran), sum(map(is_compared, ran)), drawn
 
 
 def why_red(
@@ -77,7 +120,7 @@ def why_red(
     raised = next((output for output in outputs if output.output_type == "error"), None)
     if raised and not message.startswith("Timeout"):
         return first_line(raised)
-    if "differ" not in message and not message.startswith("Unexpected"):
+    if "outputs differ" not in message and not message.startswith("Unexpected"):
         return message
     if saved is None:
         return f"shows now: {next(filter(None, map(first_line, outputs)), 'nothing')}"

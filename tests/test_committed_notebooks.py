@@ -14,13 +14,17 @@ from nbformat import from_dict
 from classroom.notebooks import (
     VOLATILE,
     as_text,
+    code_cells,
     coverage,
+    is_ignored,
     problems,
     read,
     strip_outputs,
 )
+from classroom.picture_diff import pictures
 from classroom.release import exercise_from, solution_lines
 from classroom.roles import Role, id_of, name_cells, role
+from classroom.saved_outputs import MEASURED
 from classroom.solutions import read_solution
 from course_utils.units import UNITS
 from selfcheck.units import declared, listed
@@ -65,6 +69,22 @@ def test_its_cells_have_readable_names(path):
     assert names == [cell.id for cell in name_cells(notebook).cells]  # as the tools would name them
     assert [name for name in names if not re.fullmatch(r"[a-z]+[a-z0-9]*(-[a-z0-9]+)*", name)] == []
     assert len(set(names)) == len(names)
+
+
+@each(LECTURES)
+def test_only_what_differs_from_run_to_run_is_left_out_of_the_comparison(path):
+    """An explorer is the same in every run: its values as text, and its picture."""
+    ignored = [cell for cell in code_cells(read(path)) if is_ignored(cell)]
+    assert [cell.id for cell in ignored if "Explorer(" in cell.source] == []
+    assert all(MEASURED in cell.metadata for cell in ignored)
+
+
+def test_nearly_all_pictures_are_compared():
+    """Which it is: nbval's plugin compares them in the cells that are not left out."""
+    cells = [cell for path in LECTURES for cell in code_cells(read(path)) if pictures(cell.outputs)]
+    drawn_from_times = [cell.id for cell in cells if is_ignored(cell)]
+    assert drawn_from_times == ["timing-figure", "published-figure"]
+    assert len(cells) >= 60
 
 
 # -- one stem everywhere --------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """checking.py and its two plugins: real nbval, once over notebooks and once over submissions."""
 
+import base64
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -7,17 +9,19 @@ import tomllib
 from pathlib import Path
 
 import nbformat.v4 as v4
+import numpy as np
 import pytest
 
 from classroom import checking
 from classroom.checking import check_submission, is_ours, under_our_checks
 from classroom.grading.assembly import Cell, assemble
-from classroom.nbval_table import why_red
+from classroom.nbval_table import why_not_compared, why_red
 from classroom.notebooks import CELL_TIMEOUT, as_text, read
 from classroom.roles import Role, role
 from classroom.solutions import asked, read_solution
 from selfcheck.files import CourseError
 from tests.places import begin_course
+from selfcheck.png import png_bytes
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,13 +48,30 @@ def saved(source, text, name="cell-a", count=1):
     return v4.new_code_cell(source, id=name, execution_count=count, outputs=[output])
 
 
+def drew(color, name="cell-a", count=1):
+    """A cell that draws in blue; what was saved of it is in this color."""
+    source = (
+        "import base64\nimport numpy as np\nfrom instruments.png import png_bytes\n"
+        "blue = np.full((20, 20, 3), (0, 0, 255), np.uint8)\n"
+        "data = {'image/png': base64.b64encode(png_bytes(blue)).decode(), 'text/plain': 'blue'}\n"
+        "display(data, metadata={'image/png': {'alt': 'Blue.'}}, raw=True)"
+    )
+    png = base64.b64encode(png_bytes(np.full((20, 20, 3), color, np.uint8))).decode()
+    data, about = {"image/png": png, "text/plain": "blue"}, {"image/png": {"alt": "Blue."}}
+    output = v4.new_output("display_data", data, metadata=about)
+    return v4.new_code_cell(source, id=name, execution_count=count, outputs=[output])
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """A course with a sound lecture, one whose output is another now, and one that never ran."""
     course = tmp_path_factory.mktemp("course")
     begin_course(course)
     (course / "conftest.py").write_text("raise RuntimeError('this is for other tests')")
+    ignored = drew((255, 0, 0), "cell-c", 3)
+    ignored.metadata["tags"] = ["nbval-ignore-output"]
     notebooks = {
+        "notebooks/00_drawn": [drew((0, 0, 250)), drew((255, 0, 0), "cell-b", 2), ignored],
         "notebooks/01_sound": [saved("1 + 1", "2"), saved("2 + 2", "4", "cell-b", 2)],
         "notebooks/02_changed": [saved("1 + 1", "3"), saved("1 / 0", "4", "cell-b", 2)],
         "solutions/03_not_run": [v4.new_code_cell("1 + 1", id="cell-a")],
@@ -94,6 +115,26 @@ def test_a_red_row_names_the_cells_and_why(table):
     place = table.index("cell cell-a: shows now: 2")
     assert table[place + 1 : place + 3] == ["was saved: 3", "line 1 of the output"]
     assert "cell cell-b: ZeroDivisionError: division by zero" in table
+
+
+def test_a_picture_that_the_cell_no_longer_draws_is_red_and_the_row_says_how_to_mend_it(table):
+    assert row(table, "notebooks/00_drawn")[1:5] == ["3", "3", "2", "2"]
+    assert row(table, "notebooks/00_drawn")[-1] == "red"
+    place = table.index(next(line for line in table if line.startswith("notebooks/00_drawn")))
+    assert table[place + 1] == (
+        "cell cell-b: its picture is old: 400 of 400 pixels have another color, "
+        "x from 0 to 19 and y from 0 to 19; `course execute notebooks/00_drawn.ipynb` draws it anew"
+    )
+    assert table[place + 2].startswith("notebooks/01_sound")  # the others are as they were
+
+
+def test_pictures_are_not_compared_where_another_matplotlib_draws_the_letters(tmp_path):
+    assert why_not_compared(ROOT) == ""  # so the test suite compares them
+    here = importlib.metadata.version("matplotlib")
+    (tmp_path / "requirements.lock").write_text(f"matplotlib=={here}+1 \\\n    --hash=sha256:0\n")
+    assert why_not_compared(tmp_path) == (
+        f"Pictures were not compared: matplotlib {here}+1 drew them, and here is {here}."
+    )
 
 
 def test_no_other_program_has_a_word_in_it(table):
