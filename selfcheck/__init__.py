@@ -1,4 +1,4 @@
-"""Homework that checks itself: exercises, kinds of answer, verdicts, and the instruments for them.
+"""Homework that checks itself: exercises, kinds of answer, verdicts, derivations, a meter.
 
     from selfcheck import Number, exercise, right, wrong
 

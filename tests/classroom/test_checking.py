@@ -20,8 +20,8 @@ from classroom.notebooks import CELL_TIMEOUT, as_text, read
 from classroom.roles import Role, role
 from classroom.solutions import asked, read_solution
 from selfcheck.files import CourseError
-from tests.places import begin_course
 from selfcheck.png import png_bytes
+from tests.places import begin_course
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,7 +51,7 @@ def saved(source, text, name="cell-a", count=1):
 def drew(color, name="cell-a", count=1):
     """A cell that draws in blue; what was saved of it is in this color."""
     source = (
-        "import base64\nimport numpy as np\nfrom instruments.png import png_bytes\n"
+        "import base64\nimport numpy as np\nfrom selfcheck.png import png_bytes\n"
         "blue = np.full((20, 20, 3), (0, 0, 255), np.uint8)\n"
         "data = {'image/png': base64.b64encode(png_bytes(blue)).decode(), 'text/plain': 'blue'}\n"
         "display(data, metadata={'image/png': {'alt': 'Blue.'}}, raw=True)"

@@ -46,7 +46,7 @@ def said(kernel: tuple, code: str) -> str:
 def test_it_has_the_packages_of_the_course_and_nothing_of_the_course(kernel):
     loaded = said(kernel, "import sys; print({'sympy', 'matplotlib', 'numpy'} <= {*sys.modules})")
     assert loaded == "True\n"
-    names = "('course_utils', 'instruments', 'classroom')"
+    names = "('course_utils', 'selfcheck', 'classroom')"
     assert said(kernel, f"print([name for name in {names} if name in sys.modules])") == "[]\n"
 
 

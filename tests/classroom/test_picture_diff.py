@@ -10,7 +10,7 @@ from PIL import Image
 
 from classroom.picture_diff import FEW, difference, old_pictures
 from course_utils import style
-from instruments.png import png_bytes
+from selfcheck.png import png_bytes
 
 AGES = np.arange(0, 50, 0.5)
 BLUE, SKY = style.COLORS["blue"], style.COLORS["sky"]

@@ -9,7 +9,7 @@ import pytest
 
 from classroom.notebooks import as_text, execute
 from classroom.saved_outputs import MEASURED, keep_saved
-from instruments.png import png_bytes
+from selfcheck.png import png_bytes
 
 IGNORED = ["nbval-ignore-output"]
 
