@@ -1126,6 +1126,12 @@ def test_a_strict_inequality_fails_at_an_irrational_zero_too():
     assert one_step("1 - tanh(x)**2", ">", "0", x=real).holds
 
 
+@pytest.mark.parametrize("relation", ["≤", "<"])
+def test_a_side_without_a_value_at_some_numbers_is_no_fault_of_the_judge(relation):
+    sides = "log(x) + log(y)", [(relation, "x**2 + y**2", "")]
+    assert Derivation(*sides, where={"x": real, "y": real}).check().holds
+
+
 def test_rounding_at_many_instances_hides_no_hole():
     report = Derivation(
         lambda A: np.linalg.slogdet(A)[1],

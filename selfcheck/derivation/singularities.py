@@ -207,6 +207,8 @@ def _scanned(f: Any, symbol: Any, domain: Domain) -> list[Any]:
     import mpmath
     import sympy as sp
 
+    if f.has(sp.zoo):  # with these other numbers it has no value, as log(x) + log(0)
+        return []
     if not domain.contains(Fraction(1, 2)) and not domain.contains(2):
         grid = domain.corners() + domain.simple()
     else:
