@@ -33,7 +33,9 @@ from .facts import Facts, facts_beside, read_facts
 from .feedback import Feedback, Outcome
 from .files import CourseError
 from .kinds import Choice, Kind
+from .mistakes_from_prose import attach
 from .notebook import into_the_notebook
+from .own_numbers import as_own_numbers
 from .parts import (
     MissingAnswer,
     Part,
@@ -91,13 +93,14 @@ class Exercise:
         transfer: bool = False,
         numbers: Callable[[Any], Any] | None = None,
     ) -> None:
-        self.numbers = numbers  # of a student's own, by the student's id
+        self.numbers = as_own_numbers(numbers)  # of a student's own, by the student's id
         self.check, self.number, self.points, self.earns = check, number, points, earns
         self.is_transfer = transfer
         self.parts: tuple[Part, ...] = ()
-        self.hints: tuple[str, ...] = ()
+        self._hints: tuple[str, ...] = ()
+        self._misconceptions: tuple[Misconception, ...] = ()
+        self._has_prose = False
         self.forbidden: tuple[str, ...] = ()
-        self.misconceptions: tuple[Misconception, ...] = ()
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
         self._signature = inspect.signature(check, eval_str=True)
         self.kinds = {name: self._kind(p) for name, p in self._signature.parameters.items()}
@@ -121,6 +124,31 @@ class Exercise:
         """The feedback, which is not kept as the last one."""
         with forbidding((*self.forbidden, *all_checks()), free=self._free):
             return self._judge(answers, named_answers)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What `hint` gives, one after the other: as written here, then as the prose has them."""
+        self._take_prose()
+        return self._hints
+
+    @property
+    def misconceptions(self) -> tuple[Misconception, ...]:
+        """The mistakes that it knows: those written here, then those of the prose of its unit."""
+        self._take_prose()
+        return self._misconceptions
+
+    @misconceptions.setter
+    def misconceptions(self, known: tuple[Misconception, ...]) -> None:
+        self._take_prose()
+        self._misconceptions = known
+
+    def _take_prose(self) -> None:
+        """Read hints and mistakes of the whole unit from the file beside its checks, once."""
+        if not self._has_prose:
+            unit = [e for e in EXERCISES if e.unit == self.unit]
+            for exercise in unit:
+                exercise._has_prose = True
+            attach(unit, self.unit)
 
     @property
     def _free(self) -> list[Any]:
@@ -161,7 +189,7 @@ class Exercise:
 
     def add_hints(self, *hints: str) -> None:
         """For the author: what `hint` gives, one after the other."""
-        self.hints += hints
+        self._hints += hints
 
     @overload
     def mistake(
@@ -203,7 +231,7 @@ class Exercise:
         if example is not None:
             example = self._whole(example, part)
             known = Misconception(name, example, explanation, when, part, not_finite)
-            self.misconceptions += (known,)
+            self._misconceptions += (known,)
             return None
 
         def made_by(function: AnyFunction) -> AnyFunction:

@@ -7,7 +7,8 @@ and " 7 " are one student, while "007" is another.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -15,6 +16,29 @@ import numpy as np
 
 from .ids import student_id
 from .record import record
+
+
+@dataclass(frozen=True)
+class OwnNumbers:
+    """The numbers of a student's own, by the id, as an exercise uses them.
+
+    Mistakes that can be computed from them are shown with the numbers of `example`, and known in an
+    answer that agrees `within` this relative error (0 means exactly, None as numbers are compared).
+    """
+
+    make: Callable[[Any], Any]
+    example: Any = 0
+    within: float | None = None
+
+    def __call__(self, student: Any) -> Any:
+        return self.make(student)
+
+
+def as_own_numbers(numbers: Callable[[Any], Any] | None) -> OwnNumbers | None:
+    """A plain function of the id as well."""
+    if numbers is None or isinstance(numbers, OwnNumbers):
+        return numbers
+    return OwnNumbers(numbers)
 
 
 class Draws:

@@ -1,0 +1,236 @@
+"""Hints and known mistakes of a unit, as prose in a Markdown file beside its checks.
+
+    # 2.1 equivalent_rules
+
+    ## Hints
+
+    1. Write both rules without v: express v_{t−1} by the move that it caused.
+    2. In rule A the velocity is v_{t−1} = −Δθ_{t−1}/δ.
+
+    ## Mistake: ε = δ
+
+    - part: ε
+
+    ```formula
+    delta
+    ```
+
+    Rule A weighs a new gradient with 1 − β before it takes the step δ.
+
+A mistake has a name, an example and an explanation. The example is a block of one of four kinds:
+`formula` (an answer a line), `lines` (one answer that consists of lines), `python` (a function, or
+the answers as an expression) or `numbers` (the wrong answers as an expression in n, the numbers of
+a student's own). Or a line `- example: name` takes it from the Python file of mistakes beside the
+checks, momentum_mistakes.py, as `- when: name` takes a predicate. What stands in Python is
+evaluated with all names of the checks and of that file. Whatever cannot be read is refused with
+its line.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .files import CourseError
+
+EXERCISE = re.compile(r"# (?P<number>\d+\.\d+) (?P<name>\w+)")
+MISTAKE = re.compile(r"## Mistake: (?P<name>\S.*)")
+SETTING = re.compile(r"- (?P<key>[a-z ]+): *(?P<value>.*)")
+HINT = re.compile(r"(?P<number>\d+)\. (?P<text>\S.*)")
+FENCE = re.compile(r"```(?P<kind>\w*)")
+SETTINGS = ("part", "example", "when", "not finite")
+KINDS = ("formula", "lines", "python", "numbers")
+
+
+@dataclass
+class Mistake:
+    """A known mistake as it is written: nothing is evaluated yet."""
+
+    name: str
+    line: int
+    settings: dict[str, str] = field(default_factory=dict)
+    kind: str = ""  # of the block that holds the example
+    code: str = ""
+    code_line: int = 0
+    explanation: str = ""
+
+
+@dataclass
+class Section:
+    """What the file says about one exercise."""
+
+    number: str
+    name: str
+    line: int
+    hints: list[str] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    text: str = ""  # all of it, for a digest
+
+
+def prose_beside(module: str | Path) -> Path:
+    """The file of hints and mistakes that belongs to a check module."""
+    return Path(module).with_suffix(".md")
+
+
+def read_prose(file: Path) -> tuple[Section, ...]:
+    """The sections of a file, in order; none if there is no file. CourseError names a bad line."""
+    if not file.exists():
+        return ()
+    return _read(file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(file: Path, _: int) -> tuple[Section, ...]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{file} cannot be read: {error}.") from None
+    return tuple(_Reader(file, text.splitlines()).sections())
+
+
+class _Reader:
+    """Goes through the lines of a file once, and knows at which it is."""
+
+    def __init__(self, file: Path, lines: list[str]) -> None:
+        self.file, self.lines, self.place = file, lines, 0
+
+    def refusal(self, says: str, line: int | None = None) -> CourseError:
+        """The sentence for an author, with the line at hand or another one."""
+        return CourseError(f"{self.file}, line {line or self.place + 1}: {says}")
+
+    def blocks(self) -> Iterator[tuple[int, list[str]]]:
+        """Paragraphs, headings, lists and fenced blocks, each with the number of its first line."""
+        while self.place < len(self.lines):
+            if not self.lines[self.place].strip():
+                self.place += 1
+                continue
+            start = self.place
+            if self.lines[start].startswith("```"):
+                self._to_the_end_of_a_fence()
+            else:
+                while self.place < len(self.lines) and self._goes_on(start):
+                    self.place += 1
+            yield start + 1, self.lines[start : self.place]
+
+    def _goes_on(self, start: int) -> bool:
+        """Does this line belong to the block that began there? A heading stands alone."""
+        row = self.lines[self.place]
+        if self.place == start:
+            return True
+        if self.lines[start].startswith("#"):
+            return False
+        return bool(row.strip()) and not row.startswith(("#", "```"))
+
+    def _to_the_end_of_a_fence(self) -> None:
+        start = self.place
+        self.place += 1
+        while self.place < len(self.lines) and not self.lines[self.place].startswith("```"):
+            self.place += 1
+        if self.place == len(self.lines):
+            raise self.refusal("this block has no end; close it with ```.", start + 1)
+        if self.lines[self.place].strip() != "```":
+            raise self.refusal("the end of a block is ``` alone.")
+        self.place += 1
+
+    def sections(self) -> Iterator[Section]:
+        """The sections, each complete when it is given."""
+        section: Section | None = None
+        mistake: Mistake | None = None
+        in_hints = False
+        for line, block in self.blocks():
+            first = block[0]
+            if found := EXERCISE.fullmatch(first):
+                if section:
+                    yield self._complete(section, line - 1)
+                section = Section(found["number"], found["name"], line)
+                mistake, in_hints = None, False
+            elif section is None:
+                raise self.refusal("before it stands no heading such as `# 2.1 name`.", line)
+            elif first == "## Hints":
+                if section.mistakes or section.hints or in_hints:
+                    raise self.refusal("hints stand once, before the mistakes.", line)
+                mistake, in_hints = None, True
+            elif found := MISTAKE.fullmatch(first):
+                mistake, in_hints = Mistake(found["name"].strip(), line), False
+                self._add_mistake(section, mistake)
+            elif first.startswith("#"):
+                raise self.refusal(
+                    "a heading is `# 2.1 name`, `## Hints` or `## Mistake: name`.", line
+                )
+            elif in_hints:
+                section.hints += self._hints(line, block, len(section.hints))
+            elif mistake:
+                self._add_to(mistake, line, block)
+            else:
+                raise self.refusal("this belongs to no hint and no mistake.", line)
+        if section:
+            yield self._complete(section, len(self.lines))
+
+    def _add_mistake(self, section: Section, mistake: Mistake) -> None:
+        if mistake.name in [other.name for other in section.mistakes]:
+            raise self.refusal(
+                f"there is a mistake {mistake.name!r} of {section.name} already.", mistake.line
+            )
+        section.mistakes.append(mistake)
+
+    def _hints(self, line: int, block: list[str], before: int) -> list[str]:
+        """A numbered list; a hint may go on in lines that are indented."""
+        hints: list[str] = []
+        for offset, row in enumerate(block):
+            if found := HINT.fullmatch(row.rstrip()):
+                if int(found["number"]) != before + len(hints) + 1:
+                    raise self.refusal("hints are numbered 1., 2., 3. and so on.", line + offset)
+                hints.append(found["text"])
+            elif hints and row.startswith(" "):
+                hints[-1] += f" {row.strip()}"
+            else:
+                raise self.refusal("a hint begins with its number: `1. …`.", line + offset)
+        return hints
+
+    def _add_to(self, mistake: Mistake, line: int, block: list[str]) -> None:
+        """Settings first, then the block with the example, then the explanation."""
+        first = block[0]
+        if fence := FENCE.fullmatch(first.rstrip()):
+            self._set_example(mistake, line, fence["kind"], block[1:-1])
+        elif first.startswith("- ") and not mistake.explanation and not mistake.kind:
+            for offset, row in enumerate(block):
+                self._set(mistake, line + offset, row)
+        else:
+            words = " ".join(row.strip() for row in block)
+            mistake.explanation = f"{mistake.explanation} {words}".strip()
+
+    def _set_example(self, mistake: Mistake, line: int, kind: str, code: list[str]) -> None:
+        if kind not in KINDS:
+            raise self.refusal(f"a block is of a kind: {', '.join(KINDS)}; not {kind!r}.", line)
+        if mistake.kind or "example" in mistake.settings:
+            raise self.refusal(f"the mistake {mistake.name!r} has an example already.", line)
+        if mistake.explanation:
+            raise self.refusal("the example stands before the explanation.", line)
+        mistake.kind, mistake.code, mistake.code_line = kind, "\n".join(code), line + 1
+
+    def _set(self, mistake: Mistake, line: int, row: str) -> None:
+        found = SETTING.fullmatch(row.rstrip())
+        if not found or found["key"] not in SETTINGS:
+            known = ", ".join(f"`- {key}: …`" for key in SETTINGS)
+            raise self.refusal(f"there is no such setting; there are {known}.", line)
+        if found["key"] in mistake.settings:
+            raise self.refusal(f"{found['key']} is set twice.", line)
+        if not found["value"].strip():
+            raise self.refusal(f"{found['key']} has no value.", line)
+        mistake.settings[found["key"]] = found["value"].strip()
+
+    def _complete(self, section: Section, last: int) -> Section:
+        """The section, if each of its mistakes has an example and an explanation."""
+        for mistake in section.mistakes:
+            if not mistake.kind and "example" not in mistake.settings:
+                raise self.refusal(f"the mistake {mistake.name!r} has no example.", mistake.line)
+            if not mistake.explanation:
+                says = f"the mistake {mistake.name!r} has no explanation."
+                raise self.refusal(says, mistake.line)
+            if mistake.settings.get("not finite", "yes") != "yes":
+                raise self.refusal("`- not finite: yes`, or no such line.", mistake.line)
+        section.text = "\n".join(self.lines[section.line - 1 : last])
+        return section
