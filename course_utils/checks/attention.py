@@ -363,8 +363,6 @@ attention.mistake(
 )
 
 
-SLIPS: list[Attend] = [known.example[0] for known in attention.misconceptions]
-
 CAUSAL = [_instance(6, 3, 3, 4, 2), _instance(9, 4, 4, 2, 3), _instance(7, 1, 1, 2, 2),
           _instance(9, 6, 6, 1, 1)]  # fmt: skip
 FAR_APART = (  # a future score of 700: the past vanishes beside it, and exp(700) is still finite
@@ -637,13 +635,15 @@ def any_cross(rng: np.random.Generator, least: int = 1) -> tuple[np.ndarray, ...
 
 Attend = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 OwnAttention = Annotated[FunctionAnswer | None, Function()]
+UNEVEN = np.sin(np.arange(1.0, 41.0))  # added to queries, keys or values: nothing stays even
 WITH_OWN = "With your attention of exercise 4.2, whose slip is charged there:"
 
 
 def slipped(attention: FunctionAnswer | None) -> Attend | None:
-    """The student's attention of exercise 4.2, if what is wrong with it is a mistake known there.
+    """The student's attention of exercise 4.2, as far as it is one: it heeds all that it is given.
 
-    Whatever else it gives would say nothing about an answer that is built on it.
+    What gives no numbers, or the same whatever the queries, keys or values are, says nothing about
+    an answer that is built on it. Whether the slip has a name there plays no part.
     """
     if attention is None:
         return None
@@ -651,14 +651,19 @@ def slipped(attention: FunctionAnswer | None) -> Attend | None:
     def own(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
         return attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
 
-    def is_like(example: Attend) -> bool:
-        return all(close(own(*text), example(*text)) for text in PLAIN)
+    def heeds(place: int) -> bool:
+        for text in PLAIN:
+            other = [
+                A + (k == place) * UNEVEN[: A.size].reshape(A.shape) for k, A in enumerate(text)
+            ]
+            if not close(own(*text), own(*other)):
+                return True
+        return False
 
     try:
-        known = [example for example in SLIPS if is_like(example)]
+        return own if all(map(heeds, range(3))) else None
     except (NotAttempted, Unreadable, NotFinite):
         return None
-    return own if known else None
 
 
 def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
