@@ -50,7 +50,8 @@ def leaks(root: Path) -> list[Leak]:
 def lines_of_bundle(root: Path) -> Iterator[tuple[str, str]]:
     """Every line of the packages and lectures, with the file in which it stands."""
     packages = (course_in(root).package_folder, Path(str(selfcheck.__file__)).resolve().parent)
-    for path in sorted(path for package in packages for path in package.rglob("*.py")):
+    shown = [p for package in packages for p in package.rglob("*") if p.suffix in (".py", ".md")]
+    for path in sorted(shown):
         for line in path.read_text(encoding="utf-8").splitlines():
             yield "/".join(path.parts[-2:]), line
     for path in sorted((root / "notebooks").glob("*.ipynb")):

@@ -51,6 +51,7 @@ def new_unit(root: Path, number: str, name: str, title: str) -> list[Path]:
         root / "solutions" / f"{unit.stem}.ipynb": as_text(_notebook("solution", unit, course)),
         course.check_file(unit.name): _filled("check", unit, course),
         course.check_file(unit.name).with_suffix(".toml"): _filled("facts", unit, course),
+        course.check_file(unit.name).with_suffix(".md"): _filled("prose", unit, course),
         root / "tests" / "checks" / f"test_{unit.name}.py": _filled("test", unit, course),
     }
     for path in texts:

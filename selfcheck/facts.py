@@ -2,14 +2,14 @@
 
     [[exercise]]
     number = "2.8"
-    name = "best_memory"          # of the check
-    title = "Best memory"
+    name = "even_sum"             # of the check
+    title = "Sum of even numbers"
     points = 3
     minutes = 20
     difficulty = 3                # of 3
     beyond = true                 # neither a lecture nor the package has its answer
     earns = [0, 0, 1, 2]          # points by the number of right parts, where they do not add up
-    follows = ["weights"]         # earlier exercises whose answers are handed on
+    follows = ["odd_sum"]         # earlier exercises whose answers are handed on
 
 The last four may be missing. A file that is not sound is refused with the line of the exercise.
 """

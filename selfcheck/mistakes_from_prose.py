@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .compare import close
 from .files import CourseError
 from .kinds import Student
-from .prose import Mistake, Section, prose_beside, read_prose
+from .prose import Example, Mistake, prose_beside, read_prose
 
 if TYPE_CHECKING:
     from .exercises import Exercise
@@ -27,10 +27,11 @@ SUFFIX = "_mistakes"  # of the Python file beside a check module
 
 def attach(exercises: list[Exercise], module: str) -> None:
     """Give the exercises of a check module what its file of prose says about them."""
-    file = prose_beside(str(getattr(sys.modules.get(module), "__file__", "") or ""))
-    sections = read_prose(file)
-    if not sections:
+    home = getattr(sys.modules.get(module), "__file__", None)
+    sections = read_prose(prose_beside(home)) if home else ()
+    if not home or not sections:
         return
+    file = prose_beside(home)
     known = {exercise.name: exercise for exercise in exercises}
     names = _names(module)
     done: set[str] = set()
@@ -49,11 +50,6 @@ def attach(exercises: list[Exercise], module: str) -> None:
         raise CourseError(f"{file} has no section for {name}.")
 
 
-def sections_of(module: str) -> tuple[Section, ...]:
-    """What the prose of a check module says, unit by unit; nothing is evaluated."""
-    return read_prose(prose_beside(str(getattr(sys.modules.get(module), "__file__", "") or "")))
-
-
 def _names(module: str) -> dict[str, Any]:
     """All that an example may use: names of the checks, and of the file of mistakes."""
     names = dict(vars(sys.modules[module]))
@@ -67,6 +63,7 @@ def _refusal(file: Path, line: int, says: str) -> CourseError:
 
 
 def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path) -> None:
+    """Each example of a mistake becomes one that the exercise knows, under the same name."""
     part = mistake.settings.get("part", "")
     if part and part not in [p.name for p in exercise.parts]:
         there = ", ".join(p.name for p in exercise.parts) or "none"
@@ -74,17 +71,26 @@ def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path
     about: dict[str, Any] = {"part": part, "not_finite": "not finite" in mistake.settings}
     if "when" in mistake.settings:
         about["when"] = _named(mistake.settings["when"], names, file, mistake.line)
-    if mistake.kind == "numbers":
-        about |= _of_own_numbers(exercise, mistake, names, file)
-    elif mistake.kind:
-        about["example"] = _example(mistake, names, file)
-    else:
-        about |= _told(_named(mistake.settings["example"], names, file, mistake.line))
-    wanted = len(exercise.needs(part)), len(exercise.kinds)
-    least = len([name for name in exercise.needs(part) if name not in exercise.optional])
-    if not least <= len(about["example"]) <= max(wanted):
-        says = f"the example has {len(about['example'])} answers; the exercise asks for {wanted[0]}"
-        raise _refusal(file, mistake.code_line or mistake.line, f"{says}.")
+    if not mistake.examples:
+        told = _told(_named(mistake.settings["example"], names, file, mistake.line))
+        _add_one(exercise, mistake, about | told, file, mistake.line)
+    for example in mistake.examples:
+        if example.kind == "numbers":
+            made = _of_own_numbers(exercise, mistake, example, names, file)
+        else:
+            made = {"example": _answers(example, names, file)}
+        _add_one(exercise, mistake, about | made, file, example.line)
+
+
+def _add_one(
+    exercise: Exercise, mistake: Mistake, about: dict[str, Any], file: Path, line: int
+) -> None:
+    needs = exercise.needs(about["part"])
+    least = len([name for name in needs if name not in exercise.optional])
+    given = len(about["example"])
+    if not (least <= given <= len(needs) or given == len(exercise.kinds)):
+        says = f"the example has {given} answers; the exercise asks for {len(needs)}."
+        raise _refusal(file, line, says)
     exercise.mistake(mistake.name, mistake.explanation, **about)
 
 
@@ -101,39 +107,40 @@ def _named(name: str, names: dict[str, Any], file: Path, line: int) -> Any:
     return names[name]
 
 
-def _example(mistake: Mistake, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
-    rows = [row for row in mistake.code.splitlines() if row.strip()]
-    if mistake.kind == "formula":
+def _answers(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
+    """The answers in a block."""
+    rows = [row for row in example.code.splitlines() if row.strip()]
+    if example.kind == "formula":
         return tuple(row.strip() for row in rows)
-    if mistake.kind == "lines":
+    if example.kind == "lines":
         return ([row.strip() for row in rows],)
-    return _evaluated(mistake, names, file)
+    return _evaluated(example, names, file)
 
 
-def _evaluated(mistake: Mistake, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
+def _evaluated(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
     """A function that is defined, or the answers as an expression; errors with their own line."""
     space = dict(names)
     try:
-        body = ast.parse(mistake.code).body
+        body = ast.parse(example.code).body
         if len(body) == 1 and isinstance(body[0], ast.Expr):
-            value = eval(_compiled(mistake, file, "eval"), space)
+            value = eval(_compiled(example, file, "eval"), space)
             return value if isinstance(value, tuple) else (value,)
-        exec(_compiled(mistake, file, "exec"), space)
+        exec(_compiled(example, file, "exec"), space)
         return (space[_last_function(body)],)
     except CourseError:
         raise
     except SyntaxError as error:
-        line = mistake.code_line + (error.lineno or 1) - 1
+        line = example.line + (error.lineno or 1) - 1
         raise _refusal(file, line, f"this is no Python: {error.msg}.") from None
     except Exception as error:
         says = f"the example cannot be made: {type(error).__name__}: {error}."
-        raise _refusal(file, mistake.code_line, says) from None
+        raise _refusal(file, example.line, says) from None
 
 
-def _compiled(mistake: Mistake, file: Path, mode: str) -> Any:
+def _compiled(example: Example, file: Path, mode: str) -> Any:
     """The code of a block, at its own lines of the file: tracebacks and sources find it there."""
-    padding = "\n" * (mistake.code_line - 1)
-    return compile(padding + mistake.code, str(file), mode)
+    padding = "\n" * (example.line - 1)
+    return compile(padding + example.code, str(file), mode)
 
 
 def _last_function(body: list[ast.stmt]) -> str:
@@ -144,31 +151,31 @@ def _last_function(body: list[ast.stmt]) -> str:
 
 
 def _of_own_numbers(
-    exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path
+    exercise: Exercise, mistake: Mistake, example: Example, names: dict[str, Any], file: Path
 ) -> dict[str, Any]:
     """A mistake that can be computed from a student's numbers: known with everybody's."""
     own = exercise.numbers
     if own is None:
         says = f"{exercise.name} has no numbers of a student's own."
-        raise _refusal(file, mistake.code_line, says)
+        raise _refusal(file, example.line, says)
     try:
         code = compile(
-            "\n" * (mistake.code_line - 1) + f"lambda n: ({mistake.code.strip()}\n)",
+            "\n" * (example.line - 1) + f"lambda n: ({example.code.strip()}\n)",
             str(file),
             "eval",
         )
         wrong = eval(code, dict(names))
-        example = (own.example, *_as_tuple(wrong(own(own.example))))
+        answers = (own.example, *_as_tuple(wrong(own(own.example))))
     except SyntaxError as error:
         says = f"this is no expression in n: {error.msg}."
-        raise _refusal(file, mistake.code_line, says) from None
+        raise _refusal(file, example.line, says) from None
     except Exception as error:
         says = f"the example cannot be made: {type(error).__name__}: {error}."
-        raise _refusal(file, mistake.code_line, says) from None
+        raise _refusal(file, example.line, says) from None
     kinds = [exercise.kinds[name] for name in exercise.needs(mistake.settings.get("part", ""))]
     if not kinds or not isinstance(kinds[0], Student):
         raise _refusal(file, mistake.line, "an exercise of own numbers asks for the id first.")
-    return {"example": example, "when": _made_by(wrong, own, own.within)}
+    return {"example": answers, "when": _made_by(wrong, own, own.within)}
 
 
 def _made_by(wrong: Callable[[Any], Any], own: Any, within: float | None) -> Callable[..., bool]:

@@ -1,27 +1,27 @@
 """Hints and known mistakes of a unit, as prose in a Markdown file beside its checks.
 
-    # 2.1 equivalent_rules
+    # 2.1 even_sum
 
     ## Hints
 
-    1. Write both rules without v: express v_{t−1} by the move that it caused.
-    2. In rule A the velocity is v_{t−1} = −Δθ_{t−1}/δ.
+    1. Take the factor 2 out of every term.
+    2. 1 + 2 + … + n is n(n + 1)/2.
 
-    ## Mistake: ε = δ
+    ## Mistake: the factor 2 lost
 
-    - part: ε
+    - part: Formula
 
     ```formula
-    delta
+    n*(n + 1)/2
     ```
 
-    Rule A weighs a new gradient with 1 − β before it takes the step δ.
+    That is 1 + 2 + … + n. Every even number is twice as large.
 
-A mistake has a name, an example and an explanation. The example is a block of one of four kinds:
+A mistake has a name, examples and an explanation. An example is a block of one of four kinds:
 `formula` (an answer a line), `lines` (one answer that consists of lines), `python` (a function, or
 the answers as an expression) or `numbers` (the wrong answers as an expression in n, the numbers of
 a student's own). Or a line `- example: name` takes it from the Python file of mistakes beside the
-checks, momentum_mistakes.py, as `- when: name` takes a predicate. What stands in Python is
+checks, sums_mistakes.py, as `- when: name` takes a predicate. What stands in Python is
 evaluated with all names of the checks and of that file. Whatever cannot be read is refused with
 its line.
 """
@@ -46,15 +46,22 @@ KINDS = ("formula", "lines", "python", "numbers")
 
 
 @dataclass
+class Example:
+    """A block with an example: its kind, its text, and the line at which that begins."""
+
+    kind: str
+    code: str
+    line: int
+
+
+@dataclass
 class Mistake:
     """A known mistake as it is written: nothing is evaluated yet."""
 
     name: str
     line: int
     settings: dict[str, str] = field(default_factory=dict)
-    kind: str = ""  # of the block that holds the example
-    code: str = ""
-    code_line: int = 0
+    examples: list[Example] = field(default_factory=list)
     explanation: str = ""
 
 
@@ -170,10 +177,6 @@ class _Reader:
             yield self._complete(section, len(self.lines))
 
     def _add_mistake(self, section: Section, mistake: Mistake) -> None:
-        if mistake.name in [other.name for other in section.mistakes]:
-            raise self.refusal(
-                f"there is a mistake {mistake.name!r} of {section.name} already.", mistake.line
-            )
         section.mistakes.append(mistake)
 
     def _hints(self, line: int, block: list[str], before: int) -> list[str]:
@@ -195,7 +198,7 @@ class _Reader:
         first = block[0]
         if fence := FENCE.fullmatch(first.rstrip()):
             self._set_example(mistake, line, fence["kind"], block[1:-1])
-        elif first.startswith("- ") and not mistake.explanation and not mistake.kind:
+        elif first.startswith("- ") and not mistake.explanation and not mistake.examples:
             for offset, row in enumerate(block):
                 self._set(mistake, line + offset, row)
         else:
@@ -205,11 +208,13 @@ class _Reader:
     def _set_example(self, mistake: Mistake, line: int, kind: str, code: list[str]) -> None:
         if kind not in KINDS:
             raise self.refusal(f"a block is of a kind: {', '.join(KINDS)}; not {kind!r}.", line)
-        if mistake.kind or "example" in mistake.settings:
+        if "example" in mistake.settings:
             raise self.refusal(f"the mistake {mistake.name!r} has an example already.", line)
         if mistake.explanation:
-            raise self.refusal("the example stands before the explanation.", line)
-        mistake.kind, mistake.code, mistake.code_line = kind, "\n".join(code), line + 1
+            raise self.refusal("examples stand before the explanation.", line)
+        if not "".join(code).strip():
+            raise self.refusal("this block is empty.", line)
+        mistake.examples.append(Example(kind, "\n".join(code), line + 1))
 
     def _set(self, mistake: Mistake, line: int, row: str) -> None:
         found = SETTING.fullmatch(row.rstrip())
@@ -224,8 +229,13 @@ class _Reader:
 
     def _complete(self, section: Section, last: int) -> Section:
         """The section, if each of its mistakes has an example and an explanation."""
+        known: set[tuple[str, str]] = set()
         for mistake in section.mistakes:
-            if not mistake.kind and "example" not in mistake.settings:
+            if (key := (mistake.name, mistake.settings.get("part", ""))) in known:
+                says = f"there is a mistake {mistake.name!r} of {section.name} already."
+                raise self.refusal(says, mistake.line)
+            known.add(key)
+            if not mistake.examples and "example" not in mistake.settings:
                 raise self.refusal(f"the mistake {mistake.name!r} has no example.", mistake.line)
             if not mistake.explanation:
                 says = f"the mistake {mistake.name!r} has no explanation."

@@ -17,7 +17,11 @@ MEASURED = ROOT / "docs" / "benchmarks.md"  # written by a program, with names o
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {MEASURED})
 NOTEBOOKS = [*our_notebooks("notebooks"), *our_notebooks("solutions")]
 CHECKS = python_files(COURSE / "checks", least=12)
+PROSE = sorted((COURSE / "checks").glob("*.md"))
+assert len(PROSE) >= 12
 
+# Names of checks and settings in the prose of a unit.
+NOT_SAID = re.compile(r"^# .*$|^- (?:example|when): .*$", re.MULTILINE)
 # What is not prose: code, formulas, addresses, calls such as exp(x), tags, entities.
 NOT_PROSE = re.compile(
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]+\$|(?<=\])\([^)\s]*\)|https?://\S+"
@@ -66,6 +70,8 @@ def passages() -> Iterator[tuple[str, str]]:
     """Every passage of prose with the place where it stands."""
     for path in PAGES:
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for path in PROSE:
+        yield str(path.relative_to(ROOT)), NOT_SAID.sub("", path.read_text(encoding="utf-8"))
     for path in CHECKS:
         for text in sentences(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), text

@@ -1,10 +1,10 @@
-"""From a family to a known mistake: a draft for the check module, and a test for it.
+"""From a family to a known mistake: a draft for the prose of its unit, and a test for it.
 
     for draft in write_drafts(Path("grades")):
         print(draft.path)
 
 A draft is text for a person, who names the mistake and explains it. A student's function is copied
-into it only where it is plain arithmetic; else it stands there as a comment.
+into it only where it is plain arithmetic; else it is quoted.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .gradebook import NAME, Gradebook
 from .records import visible
 
 WIDTH = 98
-NAME_IT, EXPLAIN_IT = '"NAME IT"', '"EXPLAIN IT"'
+NAME_IT, EXPLAIN_IT = "NAME IT", "EXPLAIN IT"
 OTHER_NUMBERS = (
-    "# Everybody has other numbers here, so an example alone recognizes one student. Say in\n"
-    "# `when`, as the mistakes beside it do, how it is known from the answers.\n"
+    "Everybody has other numbers here, so an example alone recognizes one student. Write it as a "
+    "block of the kind `numbers`, as the mistakes beside it do."
 )
 PLAIN_CALLS = {
     "abs", "bool", "dict", "enumerate", "float", "int", "len", "list", "max", "min", "pow", "range",
@@ -64,7 +64,7 @@ def write_drafts(folder: Path, unit: str | None = None, least: int = 2) -> list[
     drafts = []
     for family in found:
         if len(family.members) >= least:
-            name = f"{family.exercise}_{family.name}.py"
+            name = f"{family.exercise}_{family.name}.md"
             path = folder / "mistakes" / family.unit / name
             drafts.append(Draft(family, path, draft(family)))
             write_whole(path, drafts[-1].text)
@@ -72,7 +72,7 @@ def write_drafts(folder: Path, unit: str | None = None, least: int = 2) -> list[
 
 
 def draft(family: Family) -> str:
-    """The text for the check module, and below it the one for its test."""
+    """The section for the prose of the unit, and below it the test for it."""
     module = family.unit.partition("_")[2]
     exercise = next(e for e in declared(family.unit) if e.name == family.exercise)
     head = [
@@ -80,63 +80,54 @@ def draft(family: Family) -> str:
         f"{_students(len(family.members))} made it. What the check says: {family.says}",
         f"How it misses: {family.miss}." if family.miss else "How it misses is not known.",
         "1. Replace both words in capitals: what went wrong, and what you would say about it.",
-        f"2. Move the first part to {current().package}/checks/{module}.py, after "
-        f"{family.exercise}, and the second to tests/checks/test_{module}.py.",
+        f"2. Move the section to {current().package}/checks/{module}.md, below "
+        f"`# {exercise.number} {exercise.name}`, and the test to tests/checks/test_{module}.py.",
         "3. Grade again: only the wrong answers of this exercise are judged anew.",
     ]
-    comment = "\n".join(_commented(line) for line in head)
-    parts = [comment, _ruled("for the check module"), _mistake(exercise, family)]
-    return "\n\n".join([*parts, _ruled("for its test"), _test(exercise, family), ""])
+    quoted = "\n".join(_quotation(line) for line in head)
+    test = f"```python\n{_test(exercise, family)}\n```"
+    return "\n\n".join([quoted, *_mistake(exercise, family), _quotation("The test:"), test, ""])
 
 
 def _students(count: int) -> str:
     return f"{count} student{'' if count == 1 else 's'}"
 
 
-def _ruled(title: str) -> str:
-    return f"# -- {title} {'-' * (90 - len(title))}"
-
-
-def _commented(text: str) -> str:
-    """Lines that can be nothing but a comment, whatever the text holds."""
+def _quotation(text: str) -> str:
+    """Lines that can be nothing but a quotation, whatever the text holds."""
     plain = " ".join(visible(text, limit=2000).split())
-    return textwrap.fill(plain, WIDTH, initial_indent="# ", subsequent_indent="#   ")
+    return textwrap.fill(plain, WIDTH, initial_indent="> ", subsequent_indent="> ")
 
 
-def _commented_code(source: str) -> str:
+def _quoted_code(source: str) -> str:
     shown = visible(source, limit=4000).replace("\r", " ")
-    return "\n".join(f"#     {line}".rstrip() for line in shown.splitlines())
+    return "\n".join(f">     {line}".rstrip() for line in shown.splitlines())
 
 
 # -- the mistake ----------------------------------------------------------------------------------
 
 
-def _mistake(exercise: Exercise, family: Family) -> str:
+def _mistake(exercise: Exercise, family: Family) -> list[str]:
+    """The parts of the section: its heading, the example, and a place for the explanation."""
+    part = [f"- part: {family.part}"] if family.part else []
+    heading = "\n\n".join([f"## Mistake: {NAME_IT}", *part])
     asked = _asked(exercise, family)
-    words = [NAME_IT, EXPLAIN_IT]
-    part = [f"part={_quoted(repr(family.part))}"] if family.part else []
     if not any(isinstance(exercise.kinds[n], Function | Steps) for n in asked):
-        example = f"example={_tuple(_forms(exercise, family)[0])}"
-        told = OTHER_NUMBERS if family.example.signature.whose else ""
-        return told + _called(f"{exercise.name}.mistake", [*words, example, *part])
-    code = _commented_code(family.example.result.answer)
+        about = [_quotation(OTHER_NUMBERS)] if family.example.signature.whose else []
+        return [*about, heading, _block(_tuple(_forms(exercise, family)[0])), EXPLAIN_IT]
+    code = _quoted_code(family.example.result.answer)
     if len(asked) > 1:
-        example = f"example=({', '.join(asked)})"
-        call = _called(f"{exercise.name}.mistake", [*words, example, *part])
-        return (
-            f"# Write functions that make the mistake. An example of the class:\n{code}\n\n{call}"
-        )
-    above = f"@{exercise.name}.mistake({', '.join([*words, *part])})"
+        told = _quotation("Write functions that make the mistake, in the order of the answers.")
+        return [told, code, heading, _block(f"({', '.join(asked)})"), EXPLAIN_IT]
     if made := _as_function(family):
-        return f"{above}\n{made}"
-    skeleton = f"{above}\ndef {_function_name(family)}(*args):\n    raise NotImplementedError"
-    return (
-        f"# Write a function that makes the mistake. An example of the class:\n{code}\n\n{skeleton}"
-    )
+        return [heading, _block(made), EXPLAIN_IT]
+    told = _quotation("Write a function that makes the mistake. An example of the class:")
+    skeleton = f"def {_function_name(family)}(*args):\n    raise NotImplementedError"
+    return [told, code, heading, _block(skeleton), EXPLAIN_IT]
 
 
-def _called(name: str, arguments: list[str]) -> str:
-    return "\n".join([f"{name}(", *(f"    {argument}," for argument in arguments), ")"])
+def _block(code: str) -> str:
+    return f"```python\n{code}\n```"
 
 
 def _asked(exercise: Exercise, family: Family) -> list[str]:
@@ -234,17 +225,18 @@ DOORS = {  # of NumPy: to files, memory and strings of code
 
 def _test(exercise: Exercise, family: Family) -> str:
     asked = _asked(exercise, family)
-    name = f"test_family_{family.name}_is_named"
+    lines = [f"def test_family_{family.name}_is_named():"]
     if any(isinstance(exercise.kinds[n], Function | Steps) for n in asked):
-        answers = [(f"check.{_function_name(family)}",) * len(asked)]
+        known = f'[m for m in check.{exercise.name}.misconceptions if m.name == "{NAME_IT}"]'
+        lines.append(f"    (known,) = {known}")
+        calls = [f"check.{exercise.name}(*known.example)"]
     else:
         answers = [tuple(map(_quoted, forms)) for forms in _forms(exercise, family)[:8]]
-    calls = [_call(exercise, dict(zip(asked, answer, strict=True))) for answer in answers]
-    lines = [f"def {name}():"]
+        calls = [_call(exercise, dict(zip(asked, answer, strict=True))) for answer in answers]
     for call in calls:
         lines += [
             f"    feedback = {call}",
-            f"    assert {NAME_IT} in [m.name for m in feedback.mistakes]",
+            f'    assert "{NAME_IT}" in [m.name for m in feedback.mistakes]',
         ]
     return "\n".join(lines)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
 import selfcheck
 from selfcheck.course import current
+from selfcheck.prose import prose_beside, read_prose
 
+SUFFIX = "_mistakes"  # of the Python file beside the checks that the prose names
 MACHINE = Path(str(selfcheck.__file__)).resolve().parent
 HERE = Path(__file__).resolve().parent
 GRADER = (
@@ -45,7 +45,7 @@ def of_code(unit: str) -> str:
     digest = sha256()
     for file in sorted(files):
         digest.update(f"{file.parent.name}/{file.name}\n".encode())
-        digest.update(_without_mistakes(file) if file == checks else file.read_bytes())
+        digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
@@ -54,51 +54,13 @@ def of_all(unit: str) -> str:
     return sha256(f"{of_code(unit)} {sorted(of_mistakes(unit).items())}".encode()).hexdigest()
 
 
-@functools.cache
 def of_mistakes(unit: str) -> dict[str, str]:
-    """For each exercise that knows mistakes, the digest of what the unit's checks say of them."""
+    """For each exercise, the digest of what the prose of its unit says of it."""
     file = current().check_file(unit.partition("_")[2])
-    if not file.exists():
-        return {}
-    _, known = _parted(file.read_text(encoding="utf-8"))
-    return {name: sha256(text.encode()).hexdigest()[:16] for name, text in known.items()}
-
-
-def _without_mistakes(file: Path) -> bytes:
-    if not file.exists():
-        return b""
-    common, _ = _parted(file.read_text(encoding="utf-8"))
-    return common.encode()
-
-
-@functools.cache
-def _parted(source: str) -> tuple[str, dict[str, str]]:
-    """A check module without what it says of mistakes, and that by exercise.
-
-    A function of a mistake that is mentioned anywhere else stays with the rest.
-    """
-    lines, words = source.splitlines(), Counter(re.findall(r"\w+", source))
-    common: list[str] = []
-    known: dict[str, list[str]] = {}
-    for node in ast.parse(source).body:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        text = "\n".join(lines[first - 1 : node.end_lineno])
-        exercise = _mistake_of(node)
-        if exercise is None or words[getattr(node, "name", "")] > 1:
-            common.append(text)
-        else:
-            known.setdefault(exercise, []).append(text)
-    return "\n".join(common), {exercise: "\n".join(text) for exercise, text in known.items()}
-
-
-def _mistake_of(node: ast.stmt) -> str | None:
-    """`bias` for `bias.mistake(…)`, as a call or above a function."""
-    calls = [node.value] if isinstance(node, ast.Expr) else getattr(node, "decorator_list", [])
-    for call in calls:
-        match call:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=exercise), attr="mistake")):
-                return exercise
-    return None
+    helpers = file.with_name(f"{file.stem}{SUFFIX}.py")
+    common = helpers.read_bytes() if helpers.exists() else b""
+    sections = read_prose(prose_beside(file))
+    return {s.name: sha256(s.text.encode() + common).hexdigest()[:16] for s in sections}
 
 
 def _with_imports(start: Path) -> set[Path]:

@@ -9,21 +9,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.blanks import ____
 from selfcheck.calls import FunctionAnswer, asks
 from selfcheck.cards import counted
 from selfcheck.compare import close, real_array
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
-from selfcheck.recognition import Recognized
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
 from ..attention import attention as package_attention
-from ..attention import causal_attention as package_causal
-from ..attention import causal_mask, softmax
+from ..attention import softmax
 from ..numbers.attention import Attention
 from ..numbers.attention import attention as attention_numbers
 from ..reserved import SOFTMAX_ATTENTION
@@ -188,55 +185,6 @@ def _Y(Y: np.ndarray, W_O: np.ndarray | None = None) -> Verdict:
     return _same_shape("Y", Y, W_O)
 
 
-shapes.add_hints(
-    "Start from X, which is n×d. In a product the inner sizes meet and vanish: (n×d)(d×m) is n×m.",
-    "A score belongs to a pair of tokens: one asks, one is asked. How many pairs are there?",
-    "The T outputs of the heads stand side by side, so their columns add up. W^O takes so many "
-    "numbers a token, and gives d back.",
-)
-
-
-shapes.mistake(
-    "scores of features instead of tokens",
-    "That is QᵀK, m×m. A score compares a query with a key, so there is one for each "
-    "pair of tokens: QKᵀ.",
-    example=((3, 3),),
-    part="scores",
-)
-shapes.mistake(
-    "W^O made for one head",
-    "W^O meets all heads at once: it has a row for each of the T·l numbers that stand side "
-    "by side.",
-    example=((4, 7),),
-    part="W_O",
-)
-shapes.mistake(
-    "heads stacked as rows",
-    "Every token keeps one row; what the heads say about it is written side by side, in "
-    "T·l columns.",
-    example=((10, 4),),
-    part="joined",
-)
-shapes.mistake(
-    "heads added",
-    "Heads are put side by side, not added: n×T·l numbers go into W^O.",
-    example=((5, 4),),
-    part="joined",
-)
-shapes.mistake(
-    "matrices written for column vectors",
-    "With tokens as rows of X the product is X W, so W has d rows. Both habits are "
-    "in use: with tokens as columns it would be W x.",
-    example=((3, 7), *[____] * 2, (4, 7), *[____] * 4),
-)
-shapes.mistake(
-    "a head as wide as a token",
-    "A head mixes values, and a value has l numbers. Only W^O brings the width back to d.",
-    example=((5, 7),),
-    part="head",
-)
-
-
 PLAIN = [_instance(15, 2, 3, 4, 2), _instance(82, 3, 3, 2, 2), _instance(0, 1, 5, 3, 1),
          _instance(299, 4, 2, 1, 3), _instance(4, 3, 1, 2, 4)]  # fmt: skip
 LARGE = (
@@ -297,14 +245,6 @@ def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])])
     return keeping(2, "Right for small scores.", lambda: _stays_right(attention))
 
 
-attention.add_hints(
-    "Three steps: a score for every pair (query, key), a softmax over the keys of each query, "
-    "a weighted sum of values.",
-    "`Q @ K.T` has a row for each query. Along which axis must the weights sum to 1?",
-    "For large scores: softmax does not change when the same number is subtracted from a whole "
-    "row. Which number keeps every exponent at 0 or below?",
-)
-
 attention.forbid(*SOFTMAX_ATTENTION)
 
 
@@ -314,53 +254,6 @@ def _variant(
 ) -> Callable[..., np.ndarray]:
     """Attention with another scale, or with other weights from the scores."""
     return lambda Q, K, V: weigh(Q @ K.T / scale(Q, K, V)) @ V
-
-
-attention.mistake(
-    "softmax over the wrong axis",
-    "Here the weights of each key sum to 1 over the queries. Each query has to divide its "
-    "attention among the keys: rows sum to 1, so the axis is the last one.",
-    example=(_variant(weigh=lambda S: softmax(S, axis=0)),),
-)
-
-SCALE_MISTAKES = (
-    "Without 1/√m the scores spread the more the longer the vectors are: Var(qᵀk) grows as m.",
-    "Var(qᵀk) grows as m, so its spread grows as √m. Dividing by m flattens the weights.",
-)
-
-attention.mistake(
-    "no scale",
-    SCALE_MISTAKES[0],
-    example=(_variant(lambda Q, K, V: 1.0),),
-)
-attention.mistake(
-    "1/m in place of 1/√m",
-    SCALE_MISTAKES[1],
-    example=(_variant(lambda Q, K, V: Q.shape[1]),),
-)
-attention.mistake(
-    "scaled by the width of a value",
-    "The score is a sum of m products, m being the length of queries and keys. The width "
-    "of the values has no part in it.",
-    example=(_variant(lambda Q, K, V: np.sqrt(V.shape[1])),),
-)
-attention.mistake(
-    "one softmax over all pairs",
-    "All the weights together sum to 1 here. Every query has its own softmax.",
-    example=(_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum()),),
-)
-attention.mistake(
-    "normalized by a sum of raw scores",
-    "Scores can be negative and their sum can be 0, so score / sum of scores is no weight. "
-    "The exponentials are what is summed.",
-    example=(_variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True)),),
-)
-attention.mistake(
-    "large scores not tamed",
-    "exp(10000) is beyond floating point. Subtract each row's largest score first: the "
-    "weights stay the same, and no exponent is above 0.",
-    example=(_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)),),
-)
 
 
 CAUSAL = [_instance(6, 3, 3, 4, 2), _instance(9, 4, 4, 2, 3), _instance(7, 1, 1, 2, 2),
@@ -459,163 +352,7 @@ def causal_attention(
     return keeping(2, "Right for small scores.", lambda: _past_stays(causal_attention))
 
 
-causal_attention.add_hints(
-    "Token i may look at the tokens j ≤ i, itself included. Which entries of the n×n scores "
-    "have to go? Which n×n array has the distances i − j? `np.arange(n)[:, None]` is a column.",
-    "A hidden token should get weight exactly 0, and the others should still sum to 1. Which "
-    "score has the exponential 0?",
-    "`np.tril(np.ones((n, n), dtype=bool))` is True where a token may look; `np.where` puts "
-    "another number elsewhere, before the softmax.",
-)
-
 causal_attention.forbid(*SOFTMAX_ATTENTION)
-
-
-def _near_scores(Q, K):
-    """q_iᵀk_j/√m − (i − j), for all pairs."""
-    Q, K = _placed(Q, K)
-    return Q @ K.T / np.sqrt(Q.shape[1]) - np.arange(len(Q))[:, None]
-
-
-def _distance_times(slope: float, Q, K, V):
-    Q, K = _placed(Q, K)
-    return package_causal(Q, K * np.append(np.ones(K.shape[1] - 1), slope), V)
-
-
-@causal_attention.mistake(
-    "the distance forgotten",
-    "This is causal attention as in the lecture, in which far tokens count as much as near ones. "
-    "Here the score of key j loses i − j.",
-)
-def _without_distance(Q, K, V):
-    return package_causal(Q, K, V)
-
-
-@causal_attention.mistake(
-    "the distance added",
-    "What is far away is to count less, so its score becomes smaller: the distance i − j, which is "
-    "0 or more in the past, is subtracted.",
-)
-def _distance_added(Q, K, V):
-    return _distance_times(-1.0, Q, K, V)
-
-
-@causal_attention.mistake(
-    "the distance divided by √m too",
-    "The dot product alone is divided by √m. The distance is subtracted after that.",
-)
-def _distance_scaled(Q, K, V):
-    return _distance_times(1 / np.sqrt(Q.shape[1]), Q, K, V)
-
-
-@causal_attention.mistake(
-    "masked with 0 before the softmax",
-    "exp(0) = 1, so a hidden token with score 0 still gets weight, often more than a "
-    "visible one with a negative score. The score has to be −∞.",
-)
-def _masked_by_zero(Q, K, V):
-    return softmax(_near_scores(Q, K) * causal_mask(len(Q))) @ V
-
-
-@causal_attention.mistake(
-    "zeroed after the softmax",
-    "The hidden weights are gone, but those that are left no longer sum to 1: the early "
-    "tokens come out too small. Mask before the softmax, with −∞.",
-)
-def _zeroed_after(Q, K, V):
-    return (softmax(_near_scores(Q, K)) * causal_mask(len(Q))) @ V
-
-
-def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
-    return softmax(np.where(visible, _near_scores(Q, K), hidden)) @ V
-
-
-def _hides_itself(causal_attention: FunctionAnswer) -> bool:
-    """In all rows but the first, which is 0/0 or something that was put in its place."""
-    Q, K, V = CAUSAL[0]
-    answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
-    Q, K = _placed(Q, K)
-    return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
-
-
-@causal_attention.mistake(
-    "the token itself hidden",
-    "Token i sees j ≤ i, itself included. With j < i the first token has nothing to look "
-    "at, and its softmax is 0/0.",
-    when=_hides_itself,
-)
-def _without_itself(Q, K, V):
-    return _mask(np.tril(np.ones((len(Q), len(Q))), -1) > 0, Q, K, V)
-
-
-@causal_attention.mistake(
-    "the past hidden",
-    "This mask is the wrong way round: token i sees j ≥ i. Row i is the query, column j the key.",
-)
-def _sees_the_future(Q, K, V):
-    return _mask(causal_mask(len(Q)).T, Q, K, V)
-
-
-causal_attention.mistake(
-    "no mask",
-    "This is attention without a mask: every token sees the future.",
-    example=(lambda Q, K, V: softmax(_near_scores(Q, K)) @ V,),
-)
-causal_attention.mistake(
-    "no scale",
-    SCALE_MISTAKES[0],
-    example=(lambda Q, K, V: _mask(causal_mask(len(Q)), Q * np.sqrt(Q.shape[1]), K, V),),
-)
-
-
-def _future_leaks(causal_attention: FunctionAnswer) -> bool:
-    """Moved by the future where scores are far below zero, and not where they are far above."""
-    before, *after = _past_before_and_after(causal_attention, LARGE_SCORES[0], sign=1)
-    if any(not np.array_equal(before, rows) for rows in after):
-        return False  # the later values come in by another way than their weights
-    probes = [_past_before_and_after(causal_attention, by) for by in LARGE_SCORES]
-    return any(not np.array_equal(before, after) for before, after, _ in probes)
-
-
-@causal_attention.mistake(
-    "a mask that is not −∞",
-    "A large negative number hides a token only while no real score comes near it. −∞ always does.",
-    when=_future_leaks,
-)
-def _weak_mask(Q, K, V):
-    return _mask(causal_mask(len(Q)), Q, K, V, hidden=-1e9)
-
-
-@causal_attention.mistake(
-    "the future takes part in the softmax",
-    "Masking after the softmax and dividing again is right on paper. But where a future "
-    "score is large, nothing is left of the past to divide: 0/0. Mask first; take a row's "
-    "largest score after masking.",
-)
-def _renormalized_after(Q, K, V):
-    weights = softmax(_near_scores(Q, K)) * causal_mask(len(Q))
-    return weights / weights.sum(axis=1, keepdims=True) @ V
-
-
-@causal_attention.mistake(
-    "one largest score for all rows",
-    "Where another row has a much larger score, nothing is left of this one: 0/0. Each row "
-    "subtracts the largest of the scores that it sees.",
-)
-def _largest_of_all(Q, K, V):
-    scores = np.where(causal_mask(len(Q)), _near_scores(Q, K), -np.inf)
-    weights = np.exp(scores - scores.max())
-    return weights / weights.sum(axis=1, keepdims=True) @ V
-
-
-@causal_attention.mistake(
-    "large scores not tamed",
-    "exp(10000) is beyond floating point, and exp(−10000) is 0, so that a row may be 0/0. "
-    "Subtract each row's largest score first.",
-)
-def _not_shifted(Q, K, V):
-    weights = np.exp(np.where(causal_mask(len(Q)), _near_scores(Q, K), -np.inf))
-    return weights / weights.sum(axis=1, keepdims=True) @ V
 
 
 def _cross_instance(seed: int, n: int, k: int, d: int, m: int, width: int):
@@ -706,81 +443,7 @@ def cross_attention(
     return verdict
 
 
-cross_attention.add_hints(
-    "Who asks? The decoder, which has the tokens Y. How many tokens are asked, and answer? Each of "
-    "them has one key and one value.",
-    "One softmax shares out the attention among all k + n tokens. `np.vstack([Z, Y])` has all of "
-    "them as rows; then it is the attention of exercise 4.2.",
-)
-
 cross_attention.forbid(*SOFTMAX_ATTENTION)
-
-
-def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YBB"):
-    """Such an attention with another scale, or with other tokens in a role (B: both)."""
-
-    def run(Y, Z, Wq, Wk, Wv):
-        q, k, v = ({"Y": Y, "Z": Z, "B": np.vstack([Y, Z])}[role] for role in roles)
-        return softmax(q @ Wq @ (k @ Wk).T / scale(Y, Wq)) @ (v @ Wv)
-
-    return run
-
-
-def _two_softmaxes(Y, Z, Wq, Wk, Wv):
-    return _cross(roles="YZZ")(Y, Z, Wq, Wk, Wv) + _cross(roles="YYY")(Y, Z, Wq, Wk, Wv)
-
-
-cross_attention.mistake(
-    "the decoder's own tokens left out",
-    "This is the cross-attention of the lecture: the decoder looks at Z alone. Here it looks at "
-    "its own tokens, too, in the same softmax.",
-    example=(_cross(roles="YZZ"),),
-)
-cross_attention.mistake(
-    "two attentions added",
-    "Each of the two has weights that sum to 1, so that all weights together sum to 2. One softmax "
-    "over all tokens shares out the attention: then a score in Z takes from those in Y.",
-    example=(_two_softmaxes,),
-)
-cross_attention.mistake(
-    "the mean of two attentions",
-    "This gives one half to Z and one half to Y, whatever the scores are. One softmax over all "
-    "tokens decides between them, too.",
-    example=(lambda *given: _two_softmaxes(*given) / 2,),
-)
-
-
-cross_attention.mistake(
-    "the encoder asks",
-    "The decoder asks: queries come from Y, and the result has a row for each row of Y.",
-    example=(_cross(roles="ZBB"),),
-)
-cross_attention.mistake(
-    "the encoder left out",
-    "This is self-attention of Y: Z does not occur in it.",
-    example=(_cross(roles="YYY"),),
-)
-cross_attention.mistake(
-    "the decoder left out",
-    "This is self-attention of Z: Y does not occur in it.",
-    example=(_cross(roles="ZZZ"),),
-)
-cross_attention.mistake(
-    "no scale",
-    SCALE_MISTAKES[0],
-    example=(_cross(lambda Y, Wq: 1.0),),
-)
-cross_attention.mistake(
-    "1/m in place of 1/√m",
-    SCALE_MISTAKES[1],
-    example=(_cross(lambda Y, Wq: Wq.shape[1]),),
-)
-cross_attention.mistake(
-    "scaled by √d",
-    "The score is a sum of m products: m is the length of a query, after Wq, not the "
-    "length d of a token.",
-    example=(_cross(lambda Y, Wq: np.sqrt(Y.shape[1])),),
-)
 
 
 def _heads_instance(seed: int, n: int, d: int, m: int, width: int, T: int):
@@ -885,106 +548,7 @@ def multi_head(
     return verdict
 
 
-multi_head.add_hints(
-    "Each head is an attention of its own: `for Wq, Wk, Wv in heads`, with its own softmax.",
-    "The heads side by side are [H_1 … H_T], n×T·l. In the product with Wo, which rows of Wo meet "
-    "the columns of H_1?",
-    "Cut Wo into T blocks of l rows. Where the product is a sum, its terms are what is asked: T "
-    "arrays of n×d, which `np.array` puts on top of one another.",
-)
-
 multi_head.forbid(*SOFTMAX_ATTENTION, "numbers.two_heads.concat_of")
-
-
-def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:
-    """Each head's output; `scale` replaces √m."""
-    root = [scale or np.sqrt(Wq.shape[1]) for Wq, _, _ in heads]
-    return [
-        softmax(X @ Wq @ (X @ Wk).T / r) @ (X @ Wv)
-        for r, (Wq, Wk, Wv) in zip(root, heads, strict=True)
-    ]
-
-
-def _joined(X, heads, scale: float | None = None) -> np.ndarray:
-    return np.concatenate(_outputs(X, heads, scale), axis=1)
-
-
-def _each(
-    through: Callable[..., Any] = lambda Wo, t, T: np.split(Wo, T)[t], scale: Any = None
-) -> tuple[Callable]:
-    """All heads, each through these rows of W^O."""
-
-    def run(X, heads, Wo):
-        root = scale and scale(X)
-        outputs, T = _outputs(X, heads, root), len(heads)
-        return np.array([np.dot(outputs[t], through(Wo, t, T)) for t in range(T)])
-
-    return (run,)
-
-
-multi_head.mistake(
-    "all heads through the first rows",
-    "Only the first l rows of W^O belong to the first head; the next l rows to the next.",
-    example=_each(lambda Wo, t, T: np.split(Wo, T)[0]),
-)
-multi_head.mistake(
-    "heads interleaved",
-    "The first l rows of W^O belong to the first head. Here every T-th row was taken; each head "
-    "has a block of its own.",
-    example=_each(lambda Wo, t, T: Wo[t::T]),
-)
-multi_head.mistake(
-    "heads in reverse order",
-    "The first l rows of W^O belong to the first head: keep the order of `heads`.",
-    example=_each(lambda Wo, t, T: np.split(Wo, T)[T - 1 - t]),
-)
-
-
-@multi_head.mistake(
-    "all heads in every block",
-    "This is multi-head attention, T times. Block t has what head t alone adds.",
-)
-def _everything(X, heads, Wo):
-    return np.array([_joined(X, heads) @ Wo] * len(heads))
-
-
-@multi_head.mistake(
-    "what the heads add up to so far",
-    "Block t has what head t alone adds, not together with the heads before it.",
-)
-def _so_far(X, heads, Wo):
-    return np.cumsum(_mixed(by_definition, X, heads, Wo), axis=0)
-
-
-@multi_head.mistake(
-    "divided by the number of heads",
-    "The contributions are added, not averaged.",
-)
-def _averaged(X, heads, Wo):
-    return np.array(_mixed(by_definition, X, heads, Wo)) / len(heads)
-
-
-@multi_head.mistake(
-    "one softmax for all heads",
-    "Here the heads' queries and keys were joined first, so that their scores are added "
-    "and one softmax is left. Each head needs its own.",
-)
-def _one_softmax(X, heads, Wo):
-    Q, K = (np.concatenate([X @ head[r] for head in heads], axis=1) for r in range(2))
-    same = [package_attention(Q, K, X @ Wv) for *_, Wv in heads]
-    return np.array([Y @ rows for Y, rows in zip(same, np.split(Wo, len(heads)), strict=True)])
-
-
-multi_head.mistake(
-    "scaled by √d",
-    "A head's score is a sum of m products: its own m, not the length d of a token.",
-    example=_each(scale=lambda X: np.sqrt(X.shape[1])),
-)
-multi_head.mistake(
-    "no scale",
-    SCALE_MISTAKES[0],
-    example=_each(scale=lambda X: 1.0),
-)
 
 
 COUNT = Formula(T=range(1, 9), d=range(1, 9), m=range(1, 8), l=range(1, 10), n=range(1, 7))
@@ -1018,73 +582,6 @@ def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
     return right("Real arrays were made at 18 settings and their entries counted: your formula.")
 
 
-parameters.add_hints(
-    "List the matrices that are learned, with their shapes. How many numbers has each?",
-    "A head has three of them, and there are T heads. What comes after the heads?",
-    "A matrix that multiplies tokens from the right does not know how many tokens there are.",
-)
-
-parameters.mistake(
-    "W^O forgotten",
-    "That is all the heads. W^O, which mixes them, has T·l rows and d columns more.",
-    example=("T*d*(2*m + l)",),
-)
-parameters.mistake(
-    "W^V forgotten",
-    "That is W^Q, W^K and W^O. Every head has a third matrix, for its values: d×l.",
-    example=("2*T*d*m + T*l*d",),
-)
-
-
-def _depends_on_n(count) -> bool:
-    points = list(COUNT.points())
-    return any(not close(count(**p), count(**{**p, "n": p["n"] + 1})) for p in points)
-
-
-parameters.mistake(
-    "the number of tokens counted",
-    "The same matrices serve 3 tokens or 3000: X has n rows, what is learned has not. "
-    "A count with n in it has counted activations.",
-    example=("T*n*(2*m + l) + T*l*d",),
-    when=_depends_on_n,
-)
-parameters.mistake(
-    "one head only",
-    "Every one of the T heads has its own three matrices.",
-    example=("d*(2*m + l) + l*d",),
-)
-parameters.mistake(
-    "W^O made for one head",
-    "W^O takes all heads side by side: it has T·l rows, not l.",
-    example=("T*d*(2*m + l) + l*d",),
-)
-parameters.mistake(
-    "W^O taken for d×d",
-    "W^O is d×d only where T·l = d, a common choice. In general it has T·l rows.",
-    example=("T*d*(2*m + l) + d**2",),
-)
-parameters.mistake(
-    "a W^O for every head and every row",
-    "There is one W^O for all heads together: T·l rows, d columns.",
-    example=("T*d*(2*m + l) + T**2*l*d",),
-)
-parameters.mistake(
-    "values as wide as keys",
-    "Queries and keys have m numbers, because they are compared. A value has l.",
-    example=("3*T*d*m + T*m*d",),
-)
-parameters.mistake(
-    "queries or keys left out",
-    "W^q and W^k are two matrices of the same shape: 2m, not m.",
-    example=("T*d*(m + l) + T*l*d",),
-)
-parameters.mistake(
-    "biases counted",
-    "Many libraries add biases. The heads of this unit have matrices alone.",
-    example=("T*(d + 1)*(2*m + l) + (T*l + 1)*d",),
-)
-
-
 VARIANCE = Formula(m=range(1, 6), s=(0, 3))
 
 
@@ -1115,44 +612,6 @@ def score_variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     return right("At 18 pairs (m, s), over all choices of signs, this is the variance of qᵀk.")
 
 
-score_variance.add_hints(
-    "qᵀk is a sum of m products. They are independent, so their variances add.",
-    "One product: E[q_i k_i] = 0, and E[q_i² k_i²] = E[q_i²] · E[k_i²].",
-)
-
-score_variance.mistake(
-    "the variance of one factor",
-    "Each product has two factors, with variance s² each: E[q_i²] · E[k_i²] = s⁴.",
-    example=("m*s**2",),
-)
-score_variance.mistake(
-    "the standard deviation",
-    "That is the spread, the root of the variance; it is what the scores are divided by.",
-    example=("sqrt(m)*s**2",),
-)
-score_variance.mistake(
-    "one product only",
-    "This is the variance of a single q_i k_i. There are m of them.",
-    example=("s**4",),
-)
-score_variance.mistake(
-    "m squared",
-    "The products are independent: variances add. m² would be right if all of them were "
-    "the same number.",
-    example=("m**2*s**4",),
-)
-score_variance.mistake(
-    "s forgotten",
-    "That is right for s = 1, which is why one divides by √m.",
-    example=("m",),
-)
-score_variance.mistake(
-    "variances of q and k added",
-    "Variances add where numbers are added. Here q_i and k_i are multiplied.",
-    example=("2*m*s**2",),
-)
-
-
 ORDERS = ("the same", "rows swapped", "unrelated")
 
 
@@ -1174,39 +633,6 @@ def order_blindness(
     if outputs == ORDERS[0] and close(Y_A[0], Y_A[1]):
         says += ". Here both tokens have (almost) the same output; with others you would see"
     return wrong(f"{says}: {ORDERS[1]}, not {outputs}.")
-
-
-order_blindness.add_hints(
-    "Take any two tokens that differ. What would B have to be, so that only the order differs?",
-    "Run `attention(A, A, A)` and `attention(B, B, B)` from `course_utils.attention`, and look "
-    "at the rows.",
-)
-
-order_blindness.mistake(
-    "two equal tokens",
-    "With two equal tokens there is no order to ignore. Take two that differ.",
-    example=([[1, 2], [1, 2]], [[1, 2], [1, 2]], "the same"),
-    when=lambda A, B, outputs: (A[0] == A[1]).all(),
-)
-order_blindness.mistake(
-    "columns swapped",
-    "Tokens are rows. Swapping columns changes what each token is, not where it stands.",
-    example=([[1, 2], [3, 5]], [[2, 1], [5, 3]], "rows swapped"),
-    when=lambda A, B, outputs: close(B, A[:, ::-1]) and not close(B, A[::-1]),
-)
-order_blindness.mistake(
-    "the order unchanged",
-    "A and B are the same sequence. Let B have the tokens of A in the other order.",
-    example=([[1, 2], [3, 5]], [[1, 2], [3, 5]], "the same"),
-    when=lambda A, B, outputs: close(A, B) and not close(B, A[::-1]),
-)
-order_blindness.mistake(
-    "invariant in place of equivariant",
-    "Each token's output is the same as before, but it moves along with its token: the "
-    "rows of the result are swapped too.",
-    example=([[1, 0], [0, 1]], [[0, 1], [1, 0]], "the same"),
-    when=lambda A, B, outputs: outputs == "the same" and close(B, A[::-1]),
-)
 
 
 # -- 4.9 ------------------------------------------------------------------------------------------
@@ -1274,88 +700,6 @@ def _length(student: str, length: float) -> Verdict:
     return wrong(says, at="the length", yours=length)
 
 
-looking_head.add_hints(
-    "A score is large where query and key point in the same direction. All keys have the same "
-    "length: which direction is best for a query that should look at key j?",
-    "The direction decides who wins, and the length of the query how clearly.",
-    "For the length write down the scores of one query: a key at the angle φ from its target gets "
-    "length·radius·cos φ/√2. The weight grows with the length; halve an interval.",
-)
-
-
-def _turned(
-    face: Callable[[Attention], Any], close_to: Callable[[Any, Any], bool] = close
-) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (0, face(attention_numbers(0))),
-        "when": lambda student, answer: close_to(answer, face(attention_numbers(student))),
-    }
-
-
-def _same_directions(Q: np.ndarray, K: np.ndarray) -> bool:
-    lengths = np.linalg.norm(Q, axis=1, keepdims=True)
-    return bool((lengths > 0).all()) and close(Q / lengths, K / np.linalg.norm(K[0]), 1e-3)
-
-
-looking_head.mistake(
-    "the right directions, too short",
-    "Each query looks the right way, but the neighbors of its key get too much. Longer queries "
-    "make the softmax more decided.",
-    part="Queries",
-    **_turned(lambda n: n.K[list(n.target)] / n.radius**2, _same_directions),
-)
-looking_head.mistake(
-    "the map read backward",
-    "Query i should look at key target[i]. Here query target[i] looks at key i.",
-    part="Queries",
-    **_turned(lambda n: 100 * n.K[np.argsort(n.target)], _same_directions),
-)
-looking_head.mistake(
-    "every token looks at itself",
-    "A query like the token's own key finds that key.",
-    part="Queries",
-    **_turned(lambda n: 100 * n.K, _same_directions),
-)
-
-
-def _once_changed(change: Callable[[float, Attention], float], example: float) -> Recognized:
-    """A wrong length that would be right if it were changed like this."""
-
-    def slipped(student: str, length: float) -> bool:
-        n = attention_numbers(student)
-        return abs(_of_length(change(length, n), n) - n.weight) <= FOUR_DECIMALS
-
-    return {"example": (0, example), "when": slipped}
-
-
-looking_head.mistake(
-    "√m forgotten",
-    "Scores are divided by √m, and m is 2 here.",
-    part="Length",
-    **_once_changed(lambda length, n: length * math.sqrt(2), 4.9358),
-)
-looking_head.mistake(
-    "the length of the keys forgotten",
-    "A score is the product of both lengths and the cosine between them.",
-    part="Length",
-    **_once_changed(lambda length, n: length / n.radius, 13.9604),
-)
-looking_head.mistake(
-    "one rival alone",
-    "The target has a neighbor on either side, and both take their share.",
-    part="Length",
-    **_turned(
-        lambda n: (
-            math.log(n.weight / (1 - n.weight))
-            * math.sqrt(2)
-            / (n.radius * (1 - math.cos(2 * math.pi / n.n)))
-        ),
-        lambda a, b: close(a, b, 1e-4),
-    ),
-)
-
-
 # -- 4.10 -----------------------------------------------------------------------------------------
 
 PACKED = [[2, 1], [1, 3, 2], [4], [1, 1, 1]]
@@ -1395,49 +739,6 @@ def packed_mask(
     return right("Packed or alone, every token of 10 packs has the same output.")
 
 
-packed_mask.add_hints(
-    "Token i may look at token j if both belong to the same text and j ≤ i.",
-    "Give each token the number of its text: `np.repeat` makes such a list from the lengths.",
-    "Compare that list as a column with itself as a row, and keep what is not above the diagonal.",
-)
-
-
-def _texts(lengths: list[int]) -> np.ndarray:
-    return np.repeat(np.arange(len(lengths)), lengths)
-
-
-@packed_mask.mistake(
-    "causal, but over all texts",
-    "The second text sees the first one. For the model they are neighbors by accident.",
-)
-def _causal_over_all(lengths):
-    return causal_mask(sum(lengths))
-
-
-@packed_mask.mistake(
-    "the texts apart, but not causal",
-    "Within its text a token still must not see what comes after it.",
-)
-def _blocks(lengths):
-    return _texts(lengths)[:, None] == _texts(lengths)
-
-
-@packed_mask.mistake(
-    "rows and columns exchanged",
-    "Row i is what token i may look at: what stands before it, not what comes after.",
-)
-def _upper(lengths):
-    return _blocks(lengths) & causal_mask(sum(lengths)).T
-
-
-@packed_mask.mistake(
-    "what is hidden marked in place of what is seen",
-    "In this course a mask is true where a token may look. Some libraries have it the other way.",
-)
-def _inverted(lengths):
-    return ~(_blocks(lengths) & causal_mask(sum(lengths)))
-
-
 # -- 4.11 -----------------------------------------------------------------------------------------
 
 Additive = tuple[np.ndarray, ...]  # Q, K, V, A, B and u
@@ -1469,59 +770,3 @@ def additive_attention(
             if verdict := differs(softmax(scores) @ V, answer[i], at=at, what=what, whole=answer):
                 return verdict
     return right("Every row is the weighted mean with these scores, for 9 sets of sizes.")
-
-
-additive_attention.add_hints(
-    "`Q @ A.T` is n×p and `K @ B.T` is k×p. Their sums for all pairs are an n×k×p array.",
-    "An axis of length 1 lets NumPy add every row of one to every row of the other: "
-    "`X[:, None]` and `Y[None]`.",
-    "`np.tanh(…) @ u` then leaves n×k scores. The softmax runs over the keys.",
-)
-
-
-def _summed(Q: np.ndarray, K: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    return (Q @ A.T)[:, None] + K @ B.T
-
-
-@additive_attention.mistake(
-    "divided by the root of the width",
-    "The division belongs to dot products, whose size grows with the width. Here the formula of "
-    "the scores has none.",
-)
-def _additive_divided(Q, K, V, A, B, u):
-    return softmax(np.tanh(_summed(Q, K, A, B)) @ u / np.sqrt(Q.shape[1])) @ V
-
-
-@additive_attention.mistake(
-    "tanh of each in place of tanh of the sum",
-    "The sum stands inside. Apart from each other, what the query adds is the same for all keys, "
-    "and a softmax does not see it.",
-)
-def _apart(Q, K, V, A, B, u):
-    scores = (np.tanh(Q @ A.T) @ u)[:, None] + np.tanh(K @ B.T) @ u
-    return softmax(scores) @ V
-
-
-@additive_attention.mistake(
-    "the softmax over the queries",
-    "The weights of one query sum to 1 over the keys: along the last axis of the n×k scores.",
-)
-def _over_queries(Q, K, V, A, B, u):
-    return softmax(np.tanh(_summed(Q, K, A, B)) @ u, axis=0) @ V
-
-
-@additive_attention.mistake(
-    "tanh left out",
-    "Without the tanh the scores are uᵀAq + uᵀBk, and what the query adds cancels: every query "
-    "would get the same output.",
-)
-def _no_tanh(Q, K, V, A, B, u):
-    return softmax(_summed(Q, K, A, B) @ u) @ V
-
-
-@additive_attention.mistake(
-    "no softmax",
-    "Scores are not weights yet: they can be negative and do not sum to 1.",
-)
-def _no_softmax(Q, K, V, A, B, u):
-    return np.tanh(_summed(Q, K, A, B)) @ u @ V

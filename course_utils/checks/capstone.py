@@ -18,8 +18,8 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
 
-from ..attention import attention_weights, softmax
-from ..numbers.capstone import BACKWARD_LINES, BUGS, capstone
+from ..attention import attention_weights
+from ..numbers.capstone import BACKWARD_LINES, capstone
 from ..transformer import (
     FixedState,
     Model,
@@ -109,80 +109,7 @@ def entropy_gradient(
     return right("At 8 sizes the definition measures these slopes, for large logits too.")
 
 
-entropy_gradient.add_hints(
-    "For one row it is p_i − [i = y]: the chances, and 1 less at the true level.",
-    "The loss is the mean over n rows. What does that do to each row's gradient?",
-    "`softmax` of the package stays finite for large logits; `np.arange(levels) == y[:, None]` is "
-    "True at the true levels.",
-)
 entropy_gradient.forbid("autodiff.cross_entropy", "autodiff.gradients", "rnn.finite_differences")
-
-
-def _hot(Z, y):
-    return np.arange(Z.shape[1]) == y[:, None]
-
-
-@entropy_gradient.mistake(
-    "the sign turned around",
-    "Where the model gives the true level too small a chance, a larger logit lowers the loss: the "
-    "gradient is negative there.",
-)
-def _turned_around(Z, y):
-    return (_hot(Z, y) - softmax(Z)) / len(Z)
-
-
-@entropy_gradient.mistake(
-    "a sum in place of a mean",
-    "The loss is the mean over the rows, so a row counts with 1/n.",
-)
-def _summed(Z, y):
-    return softmax(Z) - _hot(Z, y)
-
-
-@entropy_gradient.mistake(
-    "divided by all entries",
-    "The mean runs over n rows, one −log p each, and not over all n × levels logits.",
-)
-def _over_all(Z, y):
-    return (softmax(Z) - _hot(Z, y)) / Z.size
-
-
-@entropy_gradient.mistake(
-    "the true level forgotten",
-    "These are the chances alone. At the true level −z_y stands in the loss, and takes 1 away.",
-)
-def _chances(Z, y):
-    return softmax(Z) / len(Z)
-
-
-@entropy_gradient.mistake(
-    "the gradient by the chances",
-    "−1/p at the true level is the slope by p. The softmax lies between p and the logits.",
-)
-def _by_chances(Z, y):
-    return -1.0 * _hot(Z, y) / softmax(Z) / len(Z)
-
-
-@entropy_gradient.mistake(
-    "softmax over the wrong axis",
-    "Each row of logits has its own chances, which sum to 1 along the row.",
-)
-def _over_rows(Z, y):
-    return (softmax(Z, axis=0) - _hot(Z, y)) / len(Z)
-
-
-def _unshifted(Z, y):
-    p = np.exp(Z) / np.exp(Z).sum(axis=1, keepdims=True)
-    return (p - _hot(Z, y)) / len(Z)
-
-
-entropy_gradient.mistake(
-    "exp of large logits",
-    "exp(900) is too large for a floating-point number. Take the largest logit of the row away "
-    "before exp; the chances stay the same.",
-    example=(_unshifted,),
-    not_finite=True,
-)
 
 
 # -- 12.2: layer norm ------------------------------------------------------------------------------
@@ -249,108 +176,7 @@ def _by_gain(d_gain: FunctionAnswer) -> Verdict:
     return right()
 
 
-norm_gradient.add_hints(
-    "The gain comes first on the way back: h = G · gain is the gradient by x̂.",
-    "Section 2.2 of the lecture: (h − mean of h − x̂ · mean of h x̂)/σ, with means over each row.",
-    "The gain was used in every row, so its gradient is a sum over the rows.",
-)
 norm_gradient.forbid("autodiff.layer_norm", "autodiff.gradients", "rnn.finite_differences")
-
-
-def _sigma(X):
-    return np.sqrt(X.var(axis=1, keepdims=True) + EPSILON)
-
-
-def _mean(A):
-    return A.mean(axis=1, keepdims=True)
-
-
-INPUT = "By the input"
-
-
-@norm_gradient.mistake(
-    "mean and σ taken for constants",
-    "Both depend on every entry of the row. Two of three ways to the loss are missing.",
-    part=INPUT,
-)
-def _constants(X, gain, G):
-    return G * gain / _sigma(X)
-
-
-@norm_gradient.mistake(
-    "the way through σ forgotten",
-    "The mean is there, but σ depends on x as well: the part of the gradient along x̂ has to go.",
-    part=INPUT,
-)
-def _without_sigma(X, gain, G):
-    return (G * gain - _mean(G * gain)) / _sigma(X)
-
-
-@norm_gradient.mistake(
-    "the way through the mean forgotten",
-    "σ is there, but the mean depends on x as well: the mean of the gradient has to go.",
-    part=INPUT,
-)
-def _without_mean(X, gain, G):
-    hat = normed_rows(X)
-    return (G * gain - hat * _mean(G * gain * hat)) / _sigma(X)
-
-
-@norm_gradient.mistake(
-    "the gain forgotten",
-    "The output is x̂ times the gain, so the gradient by x̂ is G times the gain.",
-    part=INPUT,
-)
-def _without_gain(X, gain, G):
-    hat = normed_rows(X)
-    return (G - _mean(G) - hat * _mean(G * hat)) / _sigma(X)
-
-
-@norm_gradient.mistake(
-    "σ forgotten",
-    "The bracket is right. x̂ moves by 1/σ when x moves by 1.",
-    part=INPUT,
-)
-def _undivided(X, gain, G):
-    h, hat = G * gain, normed_rows(X)
-    return h - _mean(h) - hat * _mean(h * hat)
-
-
-@norm_gradient.mistake(
-    "sums in place of means",
-    "The mean of n numbers moves by 1/n when one of them moves by 1.",
-    part=INPUT,
-)
-def _sums(X, gain, G):
-    h, hat, d = G * gain, normed_rows(X), X.shape[1]
-    return (h - d * _mean(h) - hat * d * _mean(h * hat)) / _sigma(X)
-
-
-@norm_gradient.mistake(
-    "a mean over the rows",
-    "Every row uses the same gain, and their gradients add up.",
-    part="By the gain",
-)
-def _gain_mean(X, G):
-    return (G * normed_rows(X)).mean(axis=0)
-
-
-@norm_gradient.mistake(
-    "x in place of x̂",
-    "What meets the gain is x̂, centered and scaled, and not x.",
-    part="By the gain",
-)
-def _gain_raw(X, G):
-    return (G * X).sum(axis=0)
-
-
-@norm_gradient.mistake(
-    "the gradient of the shift",
-    "This is the gradient of something that is added. The gain is multiplied with x̂.",
-    part="By the gain",
-)
-def _gain_shift(X, G):
-    return G.sum(axis=0)
 
 
 # -- 12.3: linear attention that forgets -----------------------------------------------------------
@@ -421,124 +247,9 @@ def _attention_slopes(answer: FunctionAnswer, position: int) -> Verdict:
     return right()
 
 
-attention_gradient.add_hints(
-    "v_j is in y_i for all i ≥ j, with its weight γ^(i−j) q_iᵀk_j over the sum of these: its "
-    "gradient adds up the g_i with these weights.",
-    "With a matrix that has γ^(i−j) below and on the diagonal and 0 above it, times Q @ K.T, all "
-    "of this is products of matrices. The same matrix works on the way back.",
-    "k_j stands above and below the fraction line: by the quotient rule the slope by q_iᵀk_j is "
-    "γ^(i−j) (g_iᵀv_j − g_iᵀy_i) over the sum of the weights.",
-)
 attention_gradient.forbid(
     "autodiff.causal_linear_attention", "autodiff.gradients", "rnn.finite_differences"
 )
-
-
-def _fading(n, gamma):
-    age = np.subtract.outer(np.arange(n), np.arange(n))
-    return np.where(age >= 0, gamma ** np.maximum(age, 0), 0.0)
-
-
-def _similar(Q, K, gamma):
-    return _fading(len(Q), gamma) * (Q @ K.T)
-
-
-def _total(Q, K, gamma):
-    return _similar(Q, K, gamma).sum(axis=1, keepdims=True)
-
-
-def _pairs(Q, K, V, G, gamma, y):
-    """The slopes by q_iᵀk_j."""
-    along = (G * y).sum(axis=1, keepdims=True)
-    return _fading(len(Q), gamma) * (G @ V.T - along) / _total(Q, K, gamma)
-
-
-VALUES, KEYS = "By the values", "By the keys"
-
-
-@attention_gradient.mistake(
-    "the mask in the wrong direction",
-    "v_j is seen by the tokens i ≥ j. This adds up the tokens before it.",
-    part=VALUES,
-)
-def _forward_mask(Q, K, V, G, gamma):
-    return _similar(Q, K, gamma) / _total(Q, K, gamma) @ G
-
-
-@attention_gradient.mistake(
-    "the fading forgotten",
-    "The weight of token j in y_i has the factor γ^(i−j), on the way back as on the way forward.",
-    part=VALUES,
-)
-def _unfaded(Q, K, V, G, gamma):
-    return (np.tril(Q @ K.T) / np.tril(Q @ K.T).sum(axis=1, keepdims=True)).T @ G
-
-
-@attention_gradient.mistake(
-    "not normalized",
-    "Each g_i has to be divided by the sum of the weights of token i.",
-    part=VALUES,
-)
-def _not_normalized(Q, K, V, G, gamma):
-    return _similar(Q, K, gamma).T @ G
-
-
-@attention_gradient.mistake(
-    "divided by the wrong token's sum",
-    "The denominator belongs to the query i that looks, and not to the value j that is seen.",
-    part=VALUES,
-)
-def _wrong_sum(Q, K, V, G, gamma):
-    return (_similar(Q, K, gamma).T @ G) / _total(Q, K, gamma)
-
-
-@attention_gradient.mistake(
-    "the denominator taken for a constant",
-    "k_j is in the denominator as well. The quotient rule brings a second term, −g_iᵀy_i.",
-    part=KEYS,
-)
-def _constant_sum(Q, K, V, G, gamma):
-    return _pairs(Q, K, V, G, gamma, np.zeros_like(G)).T @ Q
-
-
-@attention_gradient.mistake(
-    "the sign of the second term",
-    "A larger denominator makes the output smaller: the second term is taken away.",
-    part=KEYS,
-)
-def _plus(Q, K, V, G, gamma):
-    return _pairs(Q, K, V, G, gamma, -attended(Q, K, V, gamma)).T @ Q
-
-
-@attention_gradient.mistake(
-    "the mask forgotten on the way back",
-    "The slopes by q_iᵀk_j are 0 where j > i: these pairs were masked on the way forward.",
-    part=KEYS,
-)
-def _unmasked(Q, K, V, G, gamma):
-    age = np.subtract.outer(np.arange(len(Q)), np.arange(len(Q)))
-    along = (G * attended(Q, K, V, gamma)).sum(axis=1, keepdims=True)
-    return (gamma**age * (G @ V.T - along) / _total(Q, K, gamma)).T @ Q
-
-
-@attention_gradient.mistake(
-    "the fading forgotten on the way back",
-    "The outputs fade, and so do the slopes by q_iᵀk_j: each has the factor γ^(i−j).",
-    part=KEYS,
-)
-def _unfaded_back(Q, K, V, G, gamma):
-    along = (G * attended(Q, K, V, gamma)).sum(axis=1, keepdims=True)
-    return (np.tril(G @ V.T - along) / _total(Q, K, gamma)).T @ Q
-
-
-@attention_gradient.mistake(
-    "the gradient by the queries",
-    "These slopes are met with the keys, which gives the gradient by q_i. For k_j they are turned "
-    "around and met with the queries.",
-    part=KEYS,
-)
-def _by_queries(Q, K, V, G, gamma):
-    return _pairs(Q, K, V, G, gamma, attended(Q, K, V, gamma)) @ K
 
 
 # -- 12.4: a planted bug ---------------------------------------------------------------------------
@@ -618,60 +329,8 @@ def _repair(repaired: FunctionAnswer) -> Verdict:
     return right()
 
 
-planted_bug.add_hints(
-    "Run the lines on small random arrays, and compare d_Q, d_K and d_V with finite differences. "
-    "Which of them are off?",
-    "If d_V alone is off, it is its own line. If d_Q and d_K both are, it is a line that both use.",
-    "A softmax pulls back A · (d_A − the sum of d_A · A over each row); the scores are divided by "
-    "√m once, and that factor comes back once for Q and once for K.",
-)
 planted_bug.forbid(
     "autodiff.causal_attention", "autodiff.gradients", "block.backward", "rnn.finite_differences"
-)
-
-
-def _with(number, text):
-    return lambda Q, K, V, G: run_lines(
-        [*BACKWARD_LINES[: number - 1], text, *BACKWARD_LINES[number:]], Q, K, V, G
-    )
-
-
-REPAIR = "The repair"
-planted_bug.mistake(
-    "d_V without the transpose",
-    "v_j gets what the rows i gave it, with the weights of column j: Aᵀ G.",
-    part=REPAIR,
-    example=(_with(*BUGS[0]),),
-)
-planted_bug.mistake(
-    "√m where the values are",
-    "The scores are divided by √m, not the values. Here d_Q and d_K have the factor twice.",
-    part=REPAIR,
-    example=(_with(*BUGS[1]),),
-)
-planted_bug.mistake(
-    "the sum over the wrong axis",
-    "The weights of one query sum to 1, along a row. So the sum runs along the row, too.",
-    part=REPAIR,
-    example=(_with(*BUGS[2]),),
-)
-planted_bug.mistake(
-    "a plain mean",
-    "What is taken away is the mean of d_A with the weights A, not the plain one.",
-    part=REPAIR,
-    example=(_with(*BUGS[3]),),
-)
-planted_bug.mistake(
-    "√m forgotten in d_Q",
-    "The scores are QKᵀ/√m, and the factor comes back with the gradient by Q.",
-    part=REPAIR,
-    example=(_with(*BUGS[4]),),
-)
-planted_bug.mistake(
-    "d_K without the transpose",
-    "k_j gets what the rows i gave it, through column j of d_S: d_Sᵀ Q.",
-    part=REPAIR,
-    example=(_with(*BUGS[5]),),
 )
 
 
@@ -752,89 +411,6 @@ def _as_counted(
     return right()
 
 
-sizes_of_the_model.add_hints(
-    "The width is d = h·m. Tables: 18 rows of gray levels (with the start) and 64 places. A block: "
-    "four d×d matrices, d×2d and 2d×d, two norms with gain and shift. At the end a norm and d×17.",
-    "For one pixel every matrix is met by one row: a d×d matrix takes d² multiply–adds. Per head, "
-    "φ(k)v′ᵀ is added to the state, and φ(q) meets it: m·(m + 1) each.",
-    "The state of a head is m×(m + 1) numbers, z included. A cache keeps d numbers of the key and "
-    "d of the value, for each block and pixel.",
-)
-
-sizes_of_the_model.mistake(
-    "the start token forgotten",
-    "There are 17 gray levels and a start that stands before the first pixel: 18 rows.",
-    part="Parameters",
-    example=("8*L*(h*m)**2 + (100 + 4*L)*h*m",),
-)
-sizes_of_the_model.mistake(
-    "the norms forgotten",
-    "Each norm has a gain and a shift of d numbers: two norms a block, and one at the end.",
-    part="Parameters",
-    example=("8*L*(h*m)**2 + 99*h*m",),
-)
-sizes_of_the_model.mistake(
-    "the last norm forgotten",
-    "Before the logits there is a norm as well, with a gain and a shift.",
-    part="Parameters",
-    example=("8*L*(h*m)**2 + (99 + 4*L)*h*m",),
-)
-sizes_of_the_model.mistake(
-    "the width of a head in place of all heads",
-    "The matrices of a block are d×d with d = h·m: all heads side by side.",
-    part="Parameters",
-    example=("8*L*m**2 + (101 + 4*L)*m",),
-)
-sizes_of_the_model.mistake(
-    "FLOPs in place of multiply–adds",
-    "An addition and a multiplication count one together.",
-    part="Multiply–adds",
-    example=("2*(8*L*(h*m)**2 + 2*L*h*m*(m + 1) + 17*h*m)",),
-)
-sizes_of_the_model.mistake(
-    "one use of the state of two",
-    "A pixel writes φ(k)v′ᵀ into the state, and then φ(q) reads it: twice m·(m + 1) a head.",
-    part="Multiply–adds",
-    example=("8*L*(h*m)**2 + L*h*m*(m + 1) + 17*h*m",),
-)
-sizes_of_the_model.mistake(
-    "the denominator forgotten",
-    "z is a column of the state: m·(m + 1) in place of m².",
-    part="Multiply–adds",
-    example=("8*L*(h*m)**2 + 2*L*h*m**2 + 17*h*m",),
-)
-sizes_of_the_model.mistake(
-    "the logits forgotten",
-    "At the end a row of d numbers meets a d×17 matrix.",
-    part="Multiply–adds",
-    example=("8*L*(h*m)**2 + 2*L*h*m*(m + 1)",),
-)
-sizes_of_the_model.mistake(
-    "one state for all heads",
-    "Each head has a state of its own, m×(m + 1). One of d×(d + 1) would be that of a single head.",
-    part="Memory",
-    example=("8*L*h*m*(h*m + 1)", "16*L*t*h*m"),
-)
-sizes_of_the_model.mistake(
-    "numbers in place of bytes",
-    "Asked are bytes, and a number takes 8 of them.",
-    part="Memory",
-    example=("L*h*m*(m + 1)", "2*L*t*h*m"),
-)
-sizes_of_the_model.mistake(
-    "z forgotten",
-    "The denominators need z, m more numbers a head.",
-    part="Memory",
-    example=("8*L*h*m**2", "16*L*t*h*m"),
-)
-sizes_of_the_model.mistake(
-    "keys without values",
-    "A cache keeps keys and values.",
-    part="Memory",
-    example=("8*L*h*m*(m + 1)", "8*L*t*h*m"),
-)
-
-
 # -- 12.6: a baseline ------------------------------------------------------------------------------
 
 
@@ -883,80 +459,6 @@ def baseline(bits: Annotated[FunctionAnswer, Function(samples=FEW)]) -> Verdict:
     if verdict := differs(said, answer, at=f"For the {len(held_out)} held-out digits"):
         return verdict
     return right(f"Pixel by pixel it is the same; held-out digits take {said:.2f} bits a pixel.")
-
-
-baseline.add_hints(
-    "One table for all places: a row for each level that may stand above, and one more for pixels "
-    "of the first row, which have nothing above them. Every count starts at 1.",
-    "The pixel above is `width` places earlier. Divide each row of the table by its sum.",
-    "`np.add.at(counts, (upper, level), 1)` counts pairs, also those that come twice.",
-)
-
-
-def _table(training, levels, width, start=1.0):
-    counts = np.full((levels + 1, levels), start)
-    np.add.at(counts, (above(training, levels, width), training), 1)
-    return counts / counts.sum(axis=1, keepdims=True)
-
-
-def _read(table, test, levels, width, log=np.log2):
-    return -log(table[above(test, levels, width), test]).mean()
-
-
-@baseline.mistake(
-    "natural logarithm", "That is in nats. A bit is counted with the logarithm to base 2."
-)
-def _nats(training, test, levels, width):
-    return _read(_table(training, levels, width), test, levels, width, np.log)
-
-
-baseline.mistake(
-    "counts from 0 on",
-    "A pair that never occurred in training then has chance 0, and the first surprise costs "
-    "infinitely many bits. Begin every count at 1.",
-    example=(
-        lambda training, test, levels, width: _read(
-            _table(training, levels, width, 0.0), test, levels, width
-        ),
-    ),
-    when=lambda bits: not np.isfinite(bits(*FEW[0])),
-    not_finite=True,
-)
-
-
-@baseline.mistake(
-    "the pixel to the left",
-    "The text runs row by row: the pixel above is `width` places earlier, not one.",
-)
-def _left(training, test, levels, width):
-    return _read(_table(training, levels, 1), test, levels, 1)
-
-
-@baseline.mistake(
-    "divided by all pairs",
-    "The chance is that of a level *given* the one above it: divide by the sum of its row, and "
-    "not by the sum of the whole table.",
-)
-def _joint(training, test, levels, width):
-    counts = np.ones((levels + 1, levels))
-    np.add.at(counts, (above(training, levels, width), training), 1)
-    return _read(counts / counts.sum(), test, levels, width)
-
-
-@baseline.mistake(
-    "a sum over the picture in place of a mean over the pixels",
-    "Bits a pixel: divide by the number of all test pixels.",
-)
-def _bits_a_picture(training, test, levels, width):
-    return _read(_table(training, levels, width), test, levels, width) * test.shape[1]
-
-
-@baseline.mistake(
-    "the training pictures evaluated",
-    "This is what the training pictures take. Count in training, and evaluate on the test.",
-)
-def _of_training(training, test, levels, width):
-    return _read(_table(training, levels, width), training, levels, width)
 
 
 # -- 12.7: the fixed state -------------------------------------------------------------------------
@@ -1069,14 +571,6 @@ def fixed_state(
     )
 
 
-fixed_state.add_hints(
-    "Follow the model from below: token and place, and in each block norm, q k v, attention, `o`, "
-    "add; norm, `up`, relu, `down`, add; then the last norm and `out`. `normed` does a norm.",
-    "`(a @ P['0.q']).reshape(heads, -1)` has a row for each head. For each block and head keep the "
-    "sum of φ(k)vᵀ and the sum of φ(k).",
-    "A pixel first adds its own φ(k)vᵀ and φ(k), then asks: φ(q)ᵀs / φ(q)ᵀz. The number of blocks "
-    "can be read from the names in P.",
-)
 fixed_state.forbid(
     "transformer.FixedState",
     "transformer.next_logits",
@@ -1085,114 +579,6 @@ fixed_state.forbid(
     "autodiff.causal_linear_attention",
     "attention.causal_linear_attention",
     "attention.LinearAttentionState",
-)
-
-
-def _features(x):
-    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
-
-
-def _norm(x, gain, shift):
-    return (x - x.mean()) / np.sqrt(x.var() + 1e-5) * gain + shift
-
-
-def _blocks(P):
-    return sum(name.endswith(".q") for name in P)
-
-
-def _empty(P, heads):
-    m = P["token"].shape[1] // heads
-    return [(np.zeros((heads, m, m)), np.zeros((heads, m))) for _ in range(_blocks(P))]
-
-
-def _stepper(attend, norm=_norm, place=lambda P, t: P["place"][t], scale=1.0):
-    """A step whose parts can be exchanged for wrong ones."""
-
-    def step(P, heads, state, token, t):
-        h, new = P["token"][token] + place(P, t), []
-        for b in range(_blocks(P)):
-            a = norm(h, P[f"{b}.gain"], P[f"{b}.shift"])
-            q, k, v = ((a @ P[f"{b}.{name}"]).reshape(heads, -1) for name in "qkv")
-            kept, y = attend(state[b], q, k, v)
-            new.append(kept)
-            h = scale * h + y.ravel() @ P[f"{b}.o"]
-            a = norm(h, P[f"{b}.gain2"], P[f"{b}.shift2"])
-            h = scale * h + np.maximum(a @ P[f"{b}.up"], 0) @ P[f"{b}.down"]
-        return new, norm(h, P["gain"], P["shift"]) @ P["out"]
-
-    return step
-
-
-def _added(state, q, k, v):
-    s, z = state
-    s, z = s + _features(k)[:, :, None] * v[:, None, :], z + _features(k)
-    f = _features(q)
-    return (s, z), np.einsum("hm,hml->hl", f, s) / (f * z).sum(axis=1, keepdims=True)
-
-
-def _asks_first(state, q, k, v):
-    s, z = state
-    new, _ = _added(state, q, k, v)
-    f = _features(q)
-    below = (f * z).sum(axis=1, keepdims=True)
-    before = np.einsum("hm,hml->hl", f, s) / np.where(below == 0, 1, below)
-    return new, before
-
-
-def _growing(state, q, k, v):
-    keys, values = [*state[0], _features(k)], [*state[1], v]
-    weights = np.einsum("thm,hm->th", np.array(keys), _features(q))
-    y = np.einsum("th,thl->hl", weights, np.array(values)) / weights.sum(axis=0)[:, None]
-    return (keys, values), y
-
-
-def _undivided_sums(state, q, k, v):
-    new, _ = _added(state, q, k, v)
-    return new, np.einsum("hm,hml->hl", _features(q), new[0])
-
-
-def _raw(state, q, k, v):
-    s, z = state
-    s, z = s + k[:, :, None] * v[:, None, :], z + k
-    return (s, z), np.einsum("hm,hml->hl", q, s) / (q * z).sum(axis=1, keepdims=True)
-
-
-fixed_state.mistake(
-    "a state that grows",
-    "The pixels are right, but all keys and values are kept: that is a cache. Two sums for each "
-    "block and head are enough.",
-    example=(lambda P, heads: [([], []) for _ in range(_blocks(P))], _stepper(_growing)),
-    when=lambda start, step: _grows(start, step) is not None,
-)
-fixed_state.mistake(
-    "asked before it was written",
-    "A pixel sees itself: add its φ(k)vᵀ and φ(k) to the sums first, then ask.",
-    example=(_empty, _stepper(_asks_first)),
-)
-fixed_state.mistake(
-    "not normalized",
-    "This is φ(q)ᵀs, the numerator. Divide each head by its φ(q)ᵀz.",
-    example=(_empty, _stepper(_undivided_sums)),
-)
-fixed_state.mistake(
-    "φ forgotten",
-    "Queries and keys go through φ = elu + 1 before they meet.",
-    example=(_empty, _stepper(_raw)),
-)
-fixed_state.mistake(
-    "the place forgotten",
-    "A token comes with its place: P['token'][token] + P['place'][t].",
-    example=(_empty, _stepper(_added, place=lambda P, t: 0.0)),
-)
-fixed_state.mistake(
-    "blocks that do not add",
-    "Attention and feed-forward are added to h; they do not replace it.",
-    example=(_empty, _stepper(_added, scale=0.0)),
-)
-fixed_state.mistake(
-    "the norms forgotten",
-    "Attention and feed-forward see the normed row, and so do the logits.",
-    example=(_empty, _stepper(_added, norm=lambda x, gain, shift: x)),
 )
 
 
@@ -1238,18 +624,3 @@ def trained(weights: Annotated[np.ndarray, Weights()]) -> Verdict:
     if bits > GOAL:
         return partly(1, f"{seen}: better than any table. Asked for are {GOAL:.2f}.")
     return right(f"{seen}.")
-
-
-trained.add_hints(
-    "`train(model, training, 500)` takes some seconds and gets below 2.25. And with more steps?",
-    "Look at the step size: `rate=1e-2` is not too large for so small a model.",
-    "2,000 steps are enough, less than a minute on most machines. With `report` you can print "
-    "`model.bits(theta, held_out)` now and then.",
-)
-trained.mistake(
-    "not trained",
-    "These weights are as they were drawn, or the training went astray: a model that gives each of "
-    "17 levels the same chance needs 4.09 bits.",
-    example=(SMALL.draw(),),
-    when=lambda theta: SMALL.bits(theta, training_and_held_out()[1]) > np.log2(SMALL.levels),
-)

@@ -18,7 +18,7 @@ from selfcheck.feedback import Outcome
 from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import OtherNumbers, Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -257,113 +257,10 @@ def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     return _judge(count, size_of("parameters"), "parameters")
 
 
-parameters.add_hints(
-    "Write the shape of each of the six parameter arrays beside its name.",
-    "W^Q and W^K have one shape, W^V and W_1 each another; b_1 and w_2 have one number for each of "
-    "the three hidden units.",
-)
-
-parameters.mistake(
-    "the length taken for a width",
-    "This comes from deciding that d_in = d_out = l. The parameters act on one token at a "
-    "time, so their number cannot depend on how many tokens there are.",
-    example=("3*l*d_att + 3*l + 6",),
-)
-parameters.mistake(
-    "d_out = l",
-    "d_out is how many numbers a value has, l how many values there are. Nothing ties them "
-    "together.",
-    example=("2*d_att*d_in + d_att*l + 3*l + 6",),
-)
-parameters.mistake(
-    "a set of parameters for every token",
-    "All l tokens go through the same matrices. That is why a trained block can read a "
-    "longer text.",
-    example=("l*(2*d_att*d_in + d_att*d_out + 3*d_out + 6)",),
-)
-parameters.mistake(
-    "the lecture's model",
-    "The model of this sheet has another W^V, three hidden units and a bias.",
-    example=("2*d_att*d_in + d_out*d_in + 2*d_out + 2",),
-)
-parameters.mistake(
-    "values made from tokens",
-    "Here values are made from keys, which have d_att numbers: W^V has d_out rows of that length.",
-    example=("2*d_att*d_in + d_out*d_in + 3*d_out + 6",),
-)
-parameters.mistake(
-    "W^Q and W^K counted once",
-    "Queries and keys have the same size, but each has a matrix of its own.",
-    example=("d_att*d_in + d_att*d_out + 3*d_out + 6",),
-)
-parameters.mistake(
-    "the feed-forward block forgotten",
-    "After the attention come W_1 with three rows of d_out numbers, b_1 and w_2.",
-    example=("2*d_att*d_in + d_att*d_out",),
-)
-parameters.mistake(
-    "w_2 forgotten",
-    "The last layer has parameters too: one for each of the three hidden numbers.",
-    example=("2*d_att*d_in + d_att*d_out + 3*d_out + 3",),
-)
-parameters.mistake(
-    "b_1 forgotten",
-    "A bias is learned as the matrices are: one number for each of the three hidden ones.",
-    example=("2*d_att*d_in + d_att*d_out + 3*d_out + 3",),
-)
-parameters.mistake(
-    "biases everywhere",
-    "Only the hidden layer of this model has a bias.",
-    example=("2*d_att*d_in + d_att*d_out + 3*d_out + 6 + 2*d_att + d_out + 1",),
-)
-
-
 @exercise
 def projections(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of all queries, keys and values, exactly."""
     return _judge(flops, flops_of("project"), "FLOPs", lower=2)
-
-
-projections.add_hints(
-    "One number of a query is the dot product of a row of W^Q with a token: how many "
-    "multiplications, and how many additions?",
-    "One number of a value is the dot product of a row of W^V with a key, which has another "
-    "length. How many numbers are there of each kind?",
-)
-
-projections.mistake(
-    "one addition too many in every sum",
-    "A sum of b products takes b − 1 additions, so a number costs 2b − 1 FLOPs. "
-    "Yours are the usual leading terms, and a little more than the exact count.",
-    example=("4*l*d_att*d_in + 2*l*d_out*d_att",),
-)
-projections.mistake(
-    "multiplications alone",
-    "That is the number of MACs: a multiplication and an addition together. In FLOPs each "
-    "of the two counts.",
-    example=("2*l*d_att*d_in + l*d_out*d_att",),
-)
-projections.mistake(
-    "one token only",
-    "This is the cost of one token's query, key and value; there are l tokens.",
-    example=("2*d_att*(2*d_in - 1) + d_out*(2*d_att - 1)",),
-)
-projections.mistake(
-    "queries and keys counted once",
-    "Queries and keys have the same size and are computed by two products.",
-    example=("l*d_att*(2*d_in - 1) + l*d_out*(2*d_att - 1)",),
-)
-projections.mistake(
-    "the lecture's model",
-    "There values are made from the tokens. Here they are made from the keys, in dot products of "
-    "length d_att.",
-    example=("l*(2*d_in - 1)*(2*d_att + d_out)",),
-)
-projections.mistake(
-    "d_out = l",
-    "A value has d_out numbers, whatever the number of tokens is.",
-    example=("2*l*d_att*(2*d_in - 1) + l**2*(2*d_att - 1)",),
-)
 
 
 @exercise
@@ -372,192 +269,16 @@ def attention(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     return _judge(flops, flops_of("weigh", "mix"), "FLOPs", lower=2)
 
 
-attention.add_hints(
-    "Count four things one by one: the division of Q by √d_att, the product with Kᵀ, the softmax, "
-    "and the product of the weights with V. Which array is divided, and how large is it?",
-    "The softmax of one row of l numbers: a maximum (l − 1 comparisons), l subtractions, l "
-    "exponentials, a sum, l divisions. There are l rows.",
-    "In the mix every number is a sum of l products, and there are l·d_out numbers.",
-)
-
-attention.mistake(
-    "the scores of one query only",
-    "2·d_att·l pays for one query against all keys; there are l queries, so l² scores. And "
-    "the mix has d_out numbers for every token, each a sum over l of them.",
-    example=("2*d_att*(1 + l) + 2*l**2",),
-)
-attention.mistake(
-    "only the leading terms",
-    "For long sequences these two terms rule. An exact count also has the softmax and the "
-    "additions that a sum of l numbers saves.",
-    example=("2*l**2*(d_att + d_out)",),
-)
-
-_SCORES = "l*d_att + l**2*(2*d_att - 1)"
-_SOFTMAX, _MIX = "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
-
-attention.mistake(
-    "the softmax without its safety step",
-    "The code finds the largest score of each row and subtracts it, so that no exponential "
-    "overflows: l − 1 comparisons and l subtractions a row.",
-    example=(f"{_SCORES} + 3*l**2 - l + {_MIX}",),
-)
-attention.mistake(
-    "the scores divided",
-    "In the lecture each of the l² scores is divided. Here Q is, before the product: that is "
-    "another number of divisions.",
-    example=(f"2*l**2*d_att + {_SOFTMAX} + {_MIX}",),
-)
-attention.mistake(
-    "Q and K both divided",
-    "Only Q is divided by √d_att: l·d_att divisions.",
-    example=(f"l*d_att + {_SCORES} + {_SOFTMAX} + {_MIX}",),
-)
-attention.mistake(
-    "the division by √d_att forgotten",
-    "Each of the l·d_att numbers of Q is divided once.",
-    example=(f"l**2*(2*d_att - 1) + {_SOFTMAX} + {_MIX}",),
-)
-for _name, _says in {
-    "the exponentials forgotten": "Each of the l² scores goes through one exponential.",
-    "the subtraction of the maximum forgotten": "The largest score of its row is subtracted from "
-    "each of the l² scores.",
-    "the division by the sum forgotten": "Each of the l² exponentials is divided by the sum of "
-    "its row.",
-}.items():
-    attention.mistake(
-        _name, _says, example=(f"{_SCORES} + 4*l**2 - 2*l + {_MIX}",)
-    )  # each of them lacks l²
-for _name, _says in {
-    "the search for the maximum forgotten": "In each of the l rows, l − 1 comparisons find the "
-    "largest score.",
-    "the sum of the exponentials forgotten": "In each of the l rows, l − 1 additions make the sum "
-    "of the exponentials.",
-}.items():
-    attention.mistake(_name, _says, example=(f"{_SCORES} + 4*l**2 - l + {_MIX}",))
-attention.mistake(
-    "a sum of k numbers taken as k additions",
-    "A sum or a maximum of k numbers takes k − 1 steps, everywhere: in the products and in "
-    "the softmax.",
-    example=("l*d_att + 2*l**2*d_att + 5*l**2 + 2*l**2*d_out",),
-)
-attention.mistake(
-    "the softmax forgotten",
-    "These are the two products and the division; between them stands the softmax, with "
-    "several FLOPs for each of the l² scores.",
-    example=(f"{_SCORES} + {_MIX}",),
-)
-attention.mistake(
-    "one row only",
-    "This is the cost for one query; there are l of them.",
-    example=(f"({_SCORES} + {_SOFTMAX} + {_MIX})/l",),
-)
-
-
 @exercise
 def feed_forward(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the feed-forward block for all l tokens, exactly."""
     return _judge(flops, flops_of("feed_forward"), "FLOPs", lower=1)
 
 
-feed_forward.add_hints(
-    "For one token: three dot products of length d_out, then the bias, the ReLU, and one dot "
-    "product of length 3.",
-    "A dot product of length b costs 2b − 1 FLOPs; max(x, 0) costs one comparison, and the bias "
-    "one addition.",
-)
-
-feed_forward.mistake(
-    "the mixed value taken for an l×l matrix",
-    "ṽ[i] is one vector of d_out numbers. As an l×l matrix it would make W_1ṽ[i] a 3×l "
-    "matrix, and the block would return l numbers for a token in place of one.",
-    example=("6*l*(1 + l)",),
-)
-feed_forward.mistake(
-    "the lecture's model",
-    "There the hidden layer has two numbers and no bias. Here it has three, each with a bias.",
-    example=("4*l*d_out + 3*l",),
-)
-feed_forward.mistake(
-    "only the leading term",
-    "The rest is small but there: the additions that a sum saves, the bias, the ReLU, and the dot "
-    "product with w_2.",
-    example=("6*l*d_out",),
-)
-feed_forward.mistake(
-    "the ReLU taken as free",
-    "max(x, 0) compares, and a comparison is one FLOP: three for each token.",
-    example=("6*l*d_out + 5*l",),
-)
-feed_forward.mistake(
-    "the bias taken as free",
-    "Each of the three sums gets one addition more.",
-    example=("6*l*d_out + 5*l",),
-)
-feed_forward.mistake(
-    "the product with w_2 taken as one FLOP",
-    "w_2 has three numbers: three multiplications and two additions for each token.",
-    example=("6*l*d_out + 4*l",),
-)
-feed_forward.mistake(
-    "the product with w_2 forgotten",
-    "After the ReLU comes a dot product with w_2: five FLOPs for each token.",
-    example=("6*l*d_out + 3*l",),
-)
-feed_forward.mistake(
-    "one token only",
-    "This is one token's share; the block runs for all l.",
-    example=("6*d_out + 8",),
-)
-feed_forward.mistake(
-    "a sum of k numbers taken as k additions",
-    "A dot product of length b has b − 1 additions: 2b − 1 FLOPs in all.",
-    example=("6*l*d_out + 12*l",),
-)
-
-
 @exercise
 def loss(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the loss when ŷ is given, exactly."""
     return _judge(flops, flops_of("squared_error"), "FLOPs")
-
-
-loss.add_hints(
-    "ŷ is given: nothing in front of the loss is computed again.",
-    "l subtractions, l squares, and one sum of l numbers.",
-)
-
-loss.mistake(
-    "a forward pass charged for every square",
-    "The square was expanded into three terms, and each charged with the cost of the whole "
-    "feed-forward block. But ŷ is computed once and is a number by now.",
-    example=("12*l*(l + 1)",),
-)
-loss.mistake(
-    "a sum of l numbers taken as l additions",
-    "l numbers are added with l − 1 additions.",
-    example=("3*l",),
-)
-loss.mistake(
-    "the square expanded",
-    "y² − 2yŷ + ŷ² has the same value and costs more. The code subtracts first and squares once.",
-    example=("7*l - 1",),
-)
-loss.mistake(
-    "the sum forgotten",
-    "l differences and l squares; then the squares are added up.",
-    example=("2*l",),
-)
-loss.mistake(
-    "the squares forgotten",
-    "Each of the l differences is multiplied with itself, which is one FLOP.",
-    example=("2*l - 1",),
-)
-loss.mistake(
-    "the subtractions forgotten",
-    "y − ŷ is one subtraction for each of the l tokens.",
-    example=("2*l - 1",),
-)
 
 
 @exercise
@@ -576,44 +297,6 @@ def _kept_mixed(mixed: FormulaAnswer) -> Verdict:
 @kept.part("α")
 def _kept_weights(weights: FormulaAnswer) -> Verdict:
     return _judge(weights, size_of("weights"), "numbers in α")
-
-
-kept.add_hints(
-    "ṽ[i] is one vector for each token i. How long is it?",
-    "α[i, j] is one number for each pair of tokens.",
-)
-
-kept.mistake(
-    "each ṽ[i] taken for an l×l matrix",
-    "ṽ[i] is a weighted mean of values, so it has the size of one value: d_out numbers. "
-    "All l of them together are l·d_out.",
-    part="ṽ",
-    example=("l**3",),
-)
-kept.mistake(
-    "one token only",
-    "This is what one token needs. For the backward pass those of all l tokens are kept.",
-    part="ṽ",
-    example=("d_out",),
-)
-kept.mistake(
-    "d_out = l",
-    "A value has d_out numbers, whatever the number of tokens is.",
-    part="ṽ",
-    example=("l**2",),
-)
-kept.mistake(
-    "the weights of one query only",
-    "Each of the l queries has a weight for each of the l keys.",
-    part="α",
-    example=("l",),
-)
-kept.mistake(
-    "α as large as ṽ",
-    "l·d_out numbers are in ṽ, which the check takes first. α has one for each pair of tokens.",
-    part="α",
-    example=("l*d_out",),
-)
 
 
 # -- multi-head attention --------------------------------------------------------------------------
@@ -641,50 +324,6 @@ def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
         says = f"One of the two terms is right. {verdict.says}"
         return partly(1, replace(verdict, says=says))
     return verdict
-
-
-multi_head.add_hints(
-    "Count the products: how many are of an N×D array with a D×D matrix, all heads together?",
-    "T heads of width D/T do T times an N×(D/T) by (D/T)×N product. What is that in N and D?",
-    "The scores are one such product, the mix of the values another.",
-)
-
-multi_head.mistake(
-    "the square on the wrong letter",
-    "Scores and mix cost 2N²D: every token meets every token, so N is squared. With 2ND² "
-    "attention would look linear in N.",
-    example=("4*N*D**2 + 2*N*D**2",),
-)
-multi_head.mistake(
-    "scores or mix counted once",
-    "There are two products with an N×N array: QKᵀ, and the weights times V.",
-    example=("4*N*D**2 + N**2*D",),
-)
-multi_head.mistake(
-    "the output projection forgotten",
-    "After the heads have been put side by side, they are multiplied with W^O, once more ND² MACs.",
-    example=("3*N*D**2 + 2*N**2*D",),
-)
-multi_head.mistake(
-    "one of queries, keys and values forgotten",
-    "A head has three projections. All heads together make 3ND² MACs of them, and W^O one more.",
-    example=("3*N*D**2 + 2*N**2*D",),
-)
-multi_head.mistake(
-    "FLOPs in place of MACs",
-    "A MAC is a multiplication and its addition together; papers that write 4ND² count those.",
-    example=("8*N*D**2 + 4*N**2*D",),
-)
-multi_head.mistake(
-    "the output projection of one token only",
-    "W^O is applied to each of the N tokens, so it costs ND².",
-    example=("3*N*D**2 + 2*N**2*D + D**2",),
-)
-multi_head.mistake(
-    "no attention at all",
-    "These are the four projections. Between them stand the scores and the mix.",
-    example=("4*N*D**2",),
-)
 
 
 Own = Annotated[FormulaAnswer | None, TOKENS_WIDTH]  # the MACs of exercise 6.7
@@ -749,38 +388,6 @@ def crossover(tokens: Annotated[FormulaAnswer, WIDTH], macs: Own = None) -> Verd
     if verdict.outcome is not Outcome.RIGHT and _equal_by_own(tokens, macs):
         return right(f"{WITH_OWN} both parts are equal at your N.")
     return verdict
-
-
-crossover.add_hints(
-    "Set the part of the count that is quadratic in N equal to the part that is linear in N.",
-    "Both parts have a common factor ND. Divide it out.",
-)
-
-crossover.mistake(
-    "scores or mix counted once",
-    "With N²D in place of 2N²D the quadratic part seems to come later than it does.",
-    example=("4*D",),
-)
-crossover.mistake(
-    "the output projection forgotten",
-    "There are four projections of ND² MACs: queries, keys, values and the output.",
-    example=("3*D/2",),
-)
-crossover.mistake(
-    "one of queries, keys and values forgotten",
-    "Queries, keys and values take ND² MACs each, and the output projection takes as many.",
-    example=("3*D/2",),
-)
-crossover.mistake(
-    "upside down",
-    "4ND² = 2N²D; dividing by 2ND leaves N on one side and 2D on the other.",
-    example=("D/2",),
-)
-crossover.mistake(
-    "only the powers compared",
-    "N²D and ND² are equal at N = D, but they come with different factors.",
-    example=("D",),
-)
 
 
 # -- backward --------------------------------------------------------------------------------------
@@ -949,53 +556,7 @@ def mix_backward(
     return _priced(mix_backward, _mix_sizes(5, 6, 7))
 
 
-mix_backward.add_hints(
-    "Write one entry of the product: Y[i, c] = Σ_j A[i, j] V[j, c]. In which entries of Y does "
-    "A[i, j] occur?",
-    "∂L/∂A[i, j] = Σ_c dY[i, c] V[j, c]. Which matrix product is that? Let the shapes guide "
-    "you, then do the same for V.",
-)
-
 mix_backward.forbid("block.backward", "rnn.finite_differences")
-
-mix_backward.mistake(
-    "V not transposed",
-    "dA[i, j] = Σ_c dY[i, c] V[j, c] sums over the columns of V, so V enters transposed. "
-    "With a V that is not square the shapes would not fit.",
-    example=(lambda A, V, dY: (dY @ V, A.T @ dY),),
-)
-mix_backward.mistake(
-    "A not transposed",
-    "dV[j, c] = Σ_i A[i, j] dY[i, c] sums over the rows of A, so A enters transposed.",
-    example=(lambda A, V, dY: (dY @ V.T, A @ dY),),
-)
-mix_backward.mistake(
-    "dY left out",
-    "This is the gradient of the sum of all entries of Y. The loss weighs them by dY, "
-    "which comes from the stages behind.",
-    example=(lambda A, V, dY: (np.ones_like(dY) @ V.T, A.T @ np.ones_like(dY)),),
-)
-
-
-def _swapped(backward: FunctionAnswer) -> bool:
-    first, second = backward(*_mix_sizes(2, 3, 4))
-    return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
-
-
-mix_backward.mistake(
-    "dV and dA in the wrong places",
-    "The function returns dA first, with the shape of A, then dV, with the shape of V.",
-    example=(lambda A, V, dY: (A.T @ dY, dY @ V.T),),
-    when=_swapped,
-)
-
-
-mix_backward.mistake(
-    "right, but at many times the price",
-    "Two matrix products are enough. Nudging one number after the other costs a forward "
-    "pass for each, and a full Jacobian is mostly zeros.",
-    example=(_by_differences,),
-)
 
 
 # -- windows ---------------------------------------------------------------------------------------
@@ -1025,38 +586,6 @@ def windowed(macs: Annotated[FormulaAnswer, WINDOWS], whole_macs: Own = None) ->
     if verdict.outcome is Outcome.WRONG and _windowed_by_own(macs, whole_macs):
         return right(f"{WITH_OWN} this is what the windows take.")
     return verdict
-
-
-windowed.add_hints(
-    "A window holds M² tokens. What does exercise 6.7 say for N = M²?",
-    "There are N/M² windows.",
-)
-
-windowed.mistake(
-    "M taken for the tokens of a window",
-    "A window is M tokens wide and M tokens high: M² tokens.",
-    example=("4*N*D**2 + 2*M*N*D",),
-)
-windowed.mistake(
-    "one window only",
-    "That is one window with its M² tokens; there are N/M² of them.",
-    example=("4*M**2*D**2 + 2*M**4*D",),
-)
-windowed.mistake(
-    "the windows ignored",
-    "Within a window a token meets M² tokens, not all N.",
-    example=("4*N*D**2 + 2*N**2*D",),
-)
-windowed.mistake(
-    "scores or mix counted once",
-    "There are two products with the array of weights: one makes the scores, one mixes the values.",
-    example=("4*N*D**2 + M**2*N*D",),
-)
-windowed.mistake(
-    "the projections forgotten",
-    "The four projections cost the same as before: they act on each token by itself.",
-    example=("2*M**2*N*D",),
-)
 
 
 # -- beyond the page: shared keys and values -------------------------------------------------------
@@ -1130,53 +659,6 @@ def _grouped_macs(macs: FormulaAnswer) -> Verdict:
     return _judge(macs, shared("macs"), "MACs", SHARED, whole=_whole_groups)
 
 
-grouped.add_hints(
-    "Write the matrices down: how many of each kind are there, and of what shape?",
-    "A shared key is kept once, and yet every head has a query of its own to meet it with.",
-    "The further token makes H queries, G keys and G values; then each head makes N scores and "
-    "mixes N values.",
-)
-
-grouped.mistake(
-    "a key and a value for every head",
-    "There are only G of each, however many heads there are.",
-    example=("4*D*H*w",),
-    part="Parameters",
-)
-for _name, _says, _example in [
-    ("the output matrix forgotten", "The H outputs of w numbers go back to D.", "D*H*w + 2*D*G*w"),
-    ("an output matrix of D×D", "The heads side by side are H·w numbers, which need not be D.",
-     "D*H*w + 2*D*G*w + D**2"),
-    ("keys or values forgotten", "Keys and values have matrices of their own.",
-     "2*D*H*w + D*G*w"),
-]:  # fmt: skip
-    grouped.mistake(_name, _says, example=(_example,), part="Parameters")
-for _name, _says, _example in [
-    ("a key and a value for every head", "A shared key is kept once, for the whole group.",
-     "2*N*H*w"),
-    ("keys or values forgotten", "Both the keys and the values of the past are needed again.",
-     "N*G*w"),
-    ("queries kept too", "A query is used once, for its own token, and never again.",
-     "2*N*G*w + N*H*w"),
-    ("whole tokens kept", "Kept is what heads look at: keys and values of w numbers.", "2*N*D"),
-]:  # fmt: skip
-    grouped.mistake(_name, _says, example=(_example,), part="Cache")
-for _name, _says, _example in [
-    ("a group scored once", "The heads of a group share the keys, but not the query: each of "
-     "them makes N scores and mixes N values. Sharing saves memory, not these MACs.",
-     "2*D*H*w + 2*D*G*w + 2*N*G*w"),
-    ("all keys and values made anew", "Those of the past are in the cache; only the new token "
-     "needs a key and a value.", "2*D*H*w + 2*N*D*G*w + 2*N*H*w"),
-    ("the whole text anew", "One token is new: it has one row of scores a head.",
-     "N*(2*D*H*w + 2*D*G*w + 2*N*H*w)"),
-    ("scores or mix counted once", "Each head does both: N scores and a mix of N values.",
-     "2*D*H*w + 2*D*G*w + N*H*w"),
-    ("a key and a value for every head", "The new token makes G keys and G values.",
-     "4*D*H*w + 2*N*H*w"),
-]:  # fmt: skip
-    grouped.mistake(_name, _says, example=(_example,), part="MACs")
-
-
 # -- beyond the page: a gate -----------------------------------------------------------------------
 
 
@@ -1247,39 +729,6 @@ def _block_crossing(tokens: FormulaAnswer) -> Verdict:
     return _crossing(tokens, block_macs(), BLOCK, whole=_whole_groups)
 
 
-gated.add_hints(
-    "Three matrices of D·F numbers in place of two of 4D²: each meets every token once.",
-    "Write all MACs of the block for N tokens, once more with G keys and values, and sort them "
-    "by powers of N.",
-    "Per token, the matrices cost as many MACs as they have numbers. Scores and mix cost 2N²·H·w.",
-)
-
-gated.mistake(
-    "the gate not counted",
-    "Gate and upward matrix both meet every token: three matrices.",
-    example=("4*D",),
-    part="Question 1",
-)
-for _name, _says, _example in [
-    ("the plain block counted once", "It has two matrices: up to 4D and down again.", "4*D/3"),
-    ("upside down", "Three matrices have to be smaller than two for the same work.", "6*D"),
-]:  # fmt: skip
-    gated.mistake(_name, _says, example=(_example,), part="Question 1")
-for _name, _says, _example in [
-    ("the feed-forward block forgotten", "Every token goes through its three matrices too.",
-     "D*(H + G)/H"),
-    ("the projections forgotten", "Queries, keys, values and the output cost MACs with N too.",
-     "3*D*F/(2*H*w)"),
-    ("scores or mix counted once", "Both products with the array of weights cost N²·H·w.",
-     "(2*D*(H + G)*w + 3*D*F)/(H*w)"),
-    ("scores of shared keys counted once", "Every head has queries of its own: sharing keys saves "
-     "no score.", "(2*D*(H + G)*w + 3*D*F)/(2*G*w)"),
-    ("a key and a value for every head", "Only G keys and G values are made.",
-     "(4*D*H*w + 3*D*F)/(2*H*w)"),
-]:  # fmt: skip
-    gated.mistake(_name, _says, example=(_example,), part="Question 2")
-
-
 # -- beyond the page: a model and its memory -------------------------------------------------------
 
 BYTES = 2  # of a number
@@ -1302,7 +751,7 @@ def _bytes(shapes: Shapes) -> int:
     return BYTES * sum(map(math.prod, shapes))
 
 
-@exercise(numbers=counting_cost)
+@exercise(numbers=OwnNumbers(counting_cost, example="0", within=0))
 def fits_in_memory(student: StudentId, size: RealNumber, tokens: RealNumber) -> Verdict:
     """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
     return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")
@@ -1326,79 +775,3 @@ def _most_tokens(student: str, tokens: float) -> Verdict:
         return right()
     says = "so many do not fit" if now > there_are else "more of them fit"
     return wrong(f"beside the parameters {says}.", at="tokens", yours=tokens)
-
-
-fits_in_memory.add_hints(
-    "List the arrays of one layer with their shapes: four kinds for attention and three for the "
-    "gated block. The vocabulary has one vector a word, and is used at both ends.",
-    "What does one further token add to the cache, in all layers together?",
-    "A MiB has 2**20 bytes. Divide what is left with `//`.",
-)
-
-
-def _computed(part: str, face: Callable[[Model], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's model."""
-
-    def made(student: str, answer: float) -> bool:
-        return answer == face(counting_cost(student))
-
-    return {"part": part, **Recognized(example=("0", face(counting_cost("0"))), when=made)}
-
-
-def _size_with(per_layer: Callable[[Model], int], vocabulary: int = 1, size: int = BYTES) -> Any:
-    """Bytes if one layer had other numbers than it has."""
-    return lambda n: (
-        size * (vocabulary * n.vocabulary * n.width + n.layers * n.width * per_layer(n))
-    )
-
-
-def _layer(n: Model) -> int:
-    return 2 * n.head_width * (n.heads + n.groups) + 3 * n.hidden
-
-
-fits_in_memory.mistake(
-    "numbers in place of bytes",
-    "Each number takes two bytes.",
-    **_computed("Bytes", _size_with(_layer, size=1)),
-)
-for _name, _says, _face in [
-    ("the word vectors forgotten", "The vocabulary has a vector of D numbers for each word.",
-     _size_with(_layer, vocabulary=0)),
-    ("two tables of word vectors", "One table serves both ends.", _size_with(_layer, 2)),
-    ("the gate forgotten", "A gated block has three matrices.",
-     _size_with(lambda n: _layer(n) - n.hidden)),
-    ("a key and a value for every head", "There are only G keys and values.",
-     _size_with(lambda n: 4 * n.head_width * n.heads + 3 * n.hidden)),
-    ("one layer only", "Each layer has matrices of its own.",
-     lambda n: _size_with(_layer)(replace(n, layers=1))),
-]:  # fmt: skip
-    fits_in_memory.mistake(_name, _says, **_computed("Bytes", _face))
-
-
-def _tokens_with(
-    a_token: Callable[[Model], int], unit: int = 2**20, parameters: bool = True, more: int = 0
-) -> Any:
-    """The tokens that fit if one of them took so many numbers."""
-    return lambda n: (
-        more + (n.mebibytes * unit - parameters * _bytes(_model_shapes(n))) // (BYTES * a_token(n))
-    )
-
-
-def _token(n: Model) -> int:
-    return 2 * n.layers * n.groups * n.head_width
-
-
-for _name, _says, _face in [
-    ("a million bytes for a MiB", "A MiB has 2²⁰ = 1,048,576 bytes.", _tokens_with(_token, 10**6)),
-    ("the parameters forgotten", "The parameters lie in the same memory.",
-     _tokens_with(_token, parameters=False)),
-    ("one layer only", "Every layer keeps keys and values of its own.",
-     _tokens_with(lambda n: _token(n) // n.layers)),
-    ("keys or values forgotten", "Both are kept.", _tokens_with(lambda n: _token(n) // 2)),
-    ("a key and a value for every head", "A shared key is kept once for its group.",
-     _tokens_with(lambda n: _token(n) // n.groups * n.heads)),
-    ("numbers in place of bytes", "Each number takes two bytes.",
-     lambda n: (n.mebibytes * 2**20 - _bytes(_model_shapes(n))) // _token(n)),
-    ("rounded up", "The last token does not fit as a whole.", _tokens_with(_token, more=1)),
-]:  # fmt: skip
-    fits_in_memory.mistake(_name, _says, **_computed("Tokens", _face))

@@ -23,7 +23,7 @@ from selfcheck.growth import SIZES
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -76,10 +76,6 @@ ANY_TWO_BY_THREE = {**TWO_BY_THREE, "S": np.eye(2, 3) + 1, "T": 2 - np.eye(2, 3)
 
 
 LINES = Steps(TWO_BY_THREE, "lambda S, T, one_n: S @ T.T @ one_n")
-
-
-def _start(S, T, one_n):
-    return (S @ T.T) @ one_n
 
 
 ONE_FACT_AT_A_TIME = Way(
@@ -148,68 +144,6 @@ def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
             )
     report = row_sums(lines, "S", "T")
     return judge_steps(report, lines, ONE_FACT_AT_A_TIME, 2, "Each uses at most one of two facts.")
-
-
-rows_sum_to_one.add_hints(
-    "Matrix products may be bracketed as you like: (S Tᵀ) 1 = S (Tᵀ 1). What is Tᵀ 1?",
-    "Entry c of Tᵀ 1 is the sum of column c of T, and softmax_col made that sum 1.",
-    "What is left is S times d ones: the sums of the rows of S.",
-)
-
-
-def _ones(one_n):
-    return one_n
-
-
-rows_sum_to_one.mistake(
-    "the claim as its own proof",
-    "That the result is a vector of ones is what is to be shown. Two facts are needed: the "
-    "columns of T sum to 1, and the rows of S do. Use them in two different lines.",
-    example=([_ones],),
-    when=lambda lines: row_sums(lines, "S", "T").holds and bool(two_facts_at_once(lines)),
-)
-
-
-def has_line(form: Line) -> Callable[[list[Line]], bool]:
-    """A predicate: one of the lines has the value of this one."""
-    return lambda lines: any(
-        close(line_at(line, TWO_BY_THREE), line_at(form, TWO_BY_THREE)) for line in lines
-    )
-
-
-rows_sum_to_one.mistake(
-    "a sum of products taken as a product of sums",
-    "Each s_{ic} meets its own column sum of T. Adding up all of T first gives d, one for "
-    "each column, in place of 1.",
-    example=([lambda S, T: S.sum(axis=1) * T.sum(), _ones],),
-    when=has_line(lambda S, T: S.sum(axis=1) * T.sum()),
-)
-rows_sum_to_one.mistake(
-    "S and T multiplied entry by entry",
-    "This sums what each token gives to itself only. S Tᵀ has an entry for every pair of "
-    "tokens, and a row sum runs over all keys.",
-    example=([lambda S, T: (S * T).sum(axis=1), _ones],),
-    when=has_line(lambda S, T: (S * T).sum(axis=1)),
-)
-rows_sum_to_one.mistake(
-    "columns summed in place of rows",
-    "This is (S Tᵀ)ᵀ 1, the sums of the columns: how much each key gets in all. Those need "
-    "not be 1.",
-    example=([lambda S, T, one_n: T @ (S.T @ one_n), _ones],),
-    when=has_line(lambda S, T, one_n: T @ (S.T @ one_n)),
-)
-rows_sum_to_one.mistake(
-    "as many ones as features",
-    "S has n rows, so S times d ones has n entries: one sum for every query.",
-    example=([lambda S, one_d: S @ one_d, lambda one_d: one_d],),
-    when=has_line(lambda one_d: one_d),
-)
-rows_sum_to_one.mistake(
-    "one number for all queries",
-    "Each of the n queries has its own row, so the last line is a vector of n ones.",
-    example=([lambda S, one_d: S @ one_d, lambda: 1.0],),
-    when=has_line(lambda: 1.0),
-)
 
 
 # -- metered functions -----------------------------------------------------------------------------
@@ -322,103 +256,7 @@ def separable(
     return judge_linear(looked_at, tokens, _weights_first)
 
 
-separable.add_hints(
-    "Write P for the n×n weights. Above stands PᵀU: what is Pᵀ, written with the two softmaxes?",
-    "Three matrices are multiplied. Which two can meet first without an array of n×n numbers?",
-    "Below stand the sums of the columns of P, which is Pᵀ times n ones: the same product with "
-    "ones in place of U.",
-)
-
 separable.forbid("attention.separable_attention", *LINEAR_ATTENTION)
-
-
-def right_but(
-    cost: str, example: Callable, inputs: Callable[[int], tuple]
-) -> Callable[[FunctionAnswer], bool]:
-    """A predicate: the numbers are those of the example, and the cost grows in this way."""
-
-    def matches(f: FunctionAnswer) -> bool:
-        return gives(example, inputs)(f) and cost_in_n(f, inputs, example).kind == cost
-
-    return matches
-
-
-def gives(example: Callable, inputs: Callable[[int], tuple]) -> Callable[[FunctionAnswer], bool]:
-    """A predicate: the numbers are those of the example, whatever they cost."""
-    return lambda f: close(f(*inputs(4)), example(*inputs(4)))
-
-
-separable.mistake(
-    "the n×n weights built after all",
-    "Multiplied from the left, the first product has n×n numbers, and the saving is gone. "
-    "Put the brackets around the other pair.",
-    example=(_weights_first,),
-    when=right_but("memory", _weights_first, tokens),
-)
-
-
-@separable.mistake(
-    "one key at a time",
-    "No array is large now, but each of n keys still visits n queries: n² steps. What all "
-    "queries say together is the same for all keys, so form it once.",
-)
-def _key_by_key(Q, K, U):
-    S, rows = softmax(Q), []
-    for t in softmax(K, axis=0):
-        p = S @ t
-        rows.append(p @ U / p.sum())
-    return np.stack(rows)
-
-
-def _turned(weights: Callable, over: Callable = lambda P: P.sum(axis=0)[:, None]) -> dict[str, Any]:
-    """The mistake of other weights P, or of another divisor."""
-
-    def example(Q, K, U):
-        P = weights(Q, K)
-        return P.T @ U / over(P)
-
-    return {"example": (example,), "when": gives(example, tokens)}
-
-
-def _separable(Q, K):
-    return softmax(Q) @ softmax(K, axis=0).T
-
-
-separable.mistake(
-    "what the queries hear from the keys",
-    "That is separable attention as in the lecture, PU: a row for each query. Here the keys "
-    "ask, so the sums run over the queries, the rows of P.",
-    **_turned(lambda Q, K: _separable(Q, K).T, over=lambda P: 1.0),
-)
-separable.mistake(
-    "not normalized",
-    "The rows of P sum to 1, its columns do not: some keys are looked at more than others. "
-    "Divide by the sum of the weights that the key was given.",
-    **_turned(_separable, over=lambda P: 1.0),
-)
-separable.mistake(
-    "divided by the number of queries",
-    "All weights together sum to n, those on one key do not: each key has a sum of its own.",
-    **_turned(_separable, over=len),
-)
-separable.mistake(
-    "standard attention",
-    "Here the softmax is taken of Q and of K, before they meet. A softmax of QKᵀ stands "
-    "between the products and forbids another order.",
-    **_turned(lambda Q, K: softmax(Q @ K.T)),
-)
-separable.mistake(
-    "the columns of K not normalized",
-    "softmax_col(K) runs over the tokens, axis 0: each of its columns sums to 1. A factor that all "
-    "numbers of one key have in common, as in a softmax of its row, cancels in the mean; the "
-    "factors of the columns do not.",
-    **_turned(lambda Q, K: softmax(Q) @ softmax(K).T),
-)
-separable.mistake(
-    "columns of Q normalized in place of rows",
-    "softmax_row(Q) runs over the features, the last axis: each query's numbers sum to 1.",
-    **_turned(lambda Q, K: softmax(Q, axis=0) @ softmax(K, axis=0).T),
-)
 
 
 # -- 8.3 -------------------------------------------------------------------------------------------
@@ -461,46 +299,6 @@ def full_rank(Q: Annotated[np.ndarray, Tokens()], K: Annotated[np.ndarray, Token
     return right(f"{says}: separable attention cannot do this.")
 
 
-full_rank.add_hints(
-    "With d = 1 a query and a key are single numbers. Take a few more tokens than that.",
-    "Rank 1 would mean that all rows are multiples of one. Rows of weights sum to 1, so they "
-    "would be equal. Can you make two queries weigh two keys differently?",
-    "A query that is large and positive looks at the largest key, a negative one at the smallest.",
-)
-
-full_rank.mistake(
-    "no more tokens than columns",
-    "An n×n matrix has rank n at most. To come above d there must be more tokens than columns.",
-    example=([[1, 0], [0, 1]], [[3, 0], [0, 3]]),
-    when=lambda Q, K: len(Q) <= Q.shape[1],
-)
-
-
-def alike_rows(A: np.ndarray) -> bool:
-    return close(A, np.tile(A[:1], (len(A), 1)))
-
-
-full_rank.mistake(
-    "all queries alike",
-    "Equal queries give equal rows of weights, and equal rows have rank 1.",
-    example=([[1], [1], [1]], [[1], [2], [3]]),
-    when=lambda Q, K: alike_rows(Q),
-)
-full_rank.mistake(
-    "all keys alike",
-    "If all keys are equal, every query weighs them equally: all rows are 1/n, rank 1.",
-    example=([[1], [2], [3]], [[1], [1], [1]]),
-    when=lambda Q, K: alike_rows(K),
-)
-full_rank.mistake(
-    "scores too small to matter",
-    "Near 0 the exponential is almost a straight line and the weights are almost equal: "
-    "the rank is there on paper and drowns in rounding. Make the scores larger.",
-    example=([[0.001], [0.002], [0.003]], [[0.001], [0.002], [0.003]]),
-    when=lambda Q, K: np.abs(Q @ K.T).max() < 0.01,
-)
-
-
 # -- 8.4 and 8.5 -----------------------------------------------------------------------------------
 
 
@@ -536,73 +334,7 @@ def normalized(
     return right("At every size tried each row is the mean of the values by the query's shares.")
 
 
-normalized.add_hints(
-    "A has an entry for every pair of a query and a key. A key belongs to a column: which sums are "
-    "the diagonal of E, and over which axis do they run?",
-    "AE⁻¹ divides columns, D⁻¹B divides rows. D is made from B, after the columns were divided.",
-)
-
 normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
-
-
-def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
-    """The exponentials divided by their sums over these axes, one after the other, times V."""
-
-    def run(Q, K, V):
-        A = np.exp(scores(Q, K))
-        for axis in axes:
-            A = A / A.sum(axis=axis, keepdims=True)
-        return A @ V
-
-    return run
-
-
-normalized.mistake(
-    "softmax attention",
-    "This is D⁻¹AV as in the lecture: each query divides its own row, and all of them may look at "
-    "the same key. Here a key is shared out first.",
-    example=(_divided(1),),
-)
-normalized.mistake(
-    "D forgotten",
-    "The keys are shared out, but the shares of a query do not sum to 1: a query that gets many "
-    "keys would get a large sum, not a mean.",
-    example=(_divided(0),),
-)
-normalized.mistake(
-    "rows divided first",
-    "After the rows, the columns were divided: now the shares of a key sum to 1, and those of a "
-    "query do not. The columns come first.",
-    example=(_divided(1, 0),),
-)
-
-
-@normalized.mistake(
-    "D from A in place of B",
-    "Each row is divided by what its own shares sum to: the row sums of B, after the columns were "
-    "divided.",
-)
-def _rows_of_a(Q, K, V):
-    A = np.exp(Q @ K.T)
-    return A @ (V / A.sum(axis=0)[:, None]) / A.sum(axis=1, keepdims=True)
-
-
-@normalized.mistake(
-    "Q and K multiplied entry by entry",
-    "QKᵀ holds a dot product for every pair of tokens, n×n in all. An entrywise product "
-    "meets each query with the key of the same place only.",
-)
-def _entrywise(Q, K, V):
-    A = np.exp(Q * K)
-    return A * V / A.sum(axis=1, keepdims=True)
-
-
-normalized.mistake(
-    "divided by √d",
-    "Standard attention does so. In this unit A = exp(QKᵀ) as it stands, with any factor "
-    "taken to be in Q already.",
-    example=(_divided(0, 1, scores=lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1])),),
-)
 
 
 TOKENS_WIDTH = Formula(n=range(1, 7), d=range(1, 7))
@@ -629,35 +361,6 @@ def shape_of_scores(
     return right("A was built at many pairs (n, d) and had this shape.")
 
 
-shape_of_scores.add_hints(
-    "A has an entry exp(q_iᵀ k_j) for every i and every j. How many of each are there?",
-    "D⁻¹AV has to make sense for a V with n rows: how many columns must A have?",
-)
-
-shape_of_scores.mistake(
-    "n×d",
-    "That is the shape of Q, of K, and of their entrywise product. QKᵀ has a number for "
-    "every pair of tokens; and an n×d matrix could not be multiplied with V, which has n "
-    "rows.",
-    example=("n", "d"),
-)
-shape_of_scores.mistake(
-    "d×d",
-    "That is the shape of KᵀV, the small matrix that linear attention builds in place of A.",
-    example=("d", "d"),
-)
-shape_of_scores.mistake(
-    "d×n",
-    "That is the shape of Kᵀ. In QKᵀ the d features are summed away.",
-    example=("d", "n"),
-)
-shape_of_scores.mistake(
-    "a number for every token only",
-    "n×1 is the shape of A·1, the row sums that stand in D.",
-    example=("n", "1"),
-)
-
-
 # -- 8.6 -------------------------------------------------------------------------------------------
 
 
@@ -672,44 +375,6 @@ def negative(x: RealNumber, y: RealNumber) -> Verdict:
     if max(abs(x), abs(y)) <= 2:
         return wrong(f"{says} is negative, but neither number is beyond ±2.")
     return right(f"{says}: a negative weight.")
-
-
-negative.add_hints(
-    "xy + x²y² = xy (1 + xy). For which products xy is it negative?",
-    "Choose the large number first. How near to 0 must the other one be?",
-)
-
-negative.mistake(
-    "equal signs",
-    "With xy > 0 both terms are positive. The sign can come from xy only.",
-    example=(3, 3),
-    when=lambda x, y: x * y > 0,
-)
-negative.mistake(
-    "a product below −1",
-    "The signs differ, but the squares win: x²y² is larger than |xy| as soon as |xy| is above 1.",
-    example=(3, -3),
-    when=lambda x, y: x * y < -1,
-)
-negative.mistake(
-    "the product is −1",
-    "At xy = −1 the two terms cancel exactly: the similarity is 0, not negative.",
-    example=(4, -0.25),
-    when=lambda x, y: close(x * y, -1),
-)
-negative.mistake(
-    "a zero",
-    "φ(0) = (0, 0) is similar to nothing: every similarity with it is 0.",
-    example=(0, 3),
-    when=lambda x, y: 0 in (x, y),
-)
-negative.mistake(
-    "both numbers small",
-    "This similarity is negative. Asked is a pair in which one number is above 2 or below "
-    "−2, so that nobody thinks that only small numbers are in danger.",
-    example=(-0.5, 0.5),
-    when=lambda x, y: max(abs(x), abs(y)) <= 2 and -1 < x * y < 0,
-)
 
 
 # -- 8.7 -------------------------------------------------------------------------------------------
@@ -813,109 +478,7 @@ def linear(
     return judge_linear(linear_attention, tokens_and_phi, _phi_weights_first)
 
 
-linear.add_hints(
-    "Let the sums run over all j first, take φ(q_i) out of both, and see what is too much then.",
-    "What is too much is one term for each token: φ(q_i)ᵀφ(k_i) in the lower sum. How do you get "
-    "these n numbers without the n×n similarities?",
-    "Both sums have a term too many. The denominator has one number for each token: give it the "
-    "shape n×1 before you divide.",
-)
-
 linear.forbid(*LINEAR_ATTENTION)
-
-linear.mistake(
-    "the n×n weights built after all",
-    "φ(Q)φ(K)ᵀ has n×n numbers. Sum over all keys in a cheap order, and take away what is too "
-    "much: only the n numbers φ(q_i)ᵀφ(k_i) are needed for that.",
-    example=(_phi_weights_first,),
-    when=right_but("memory", _phi_weights_first, tokens_and_phi),
-)
-
-
-@linear.mistake(
-    "one query at a time",
-    "No array is large now, but each of n queries still visits n keys: n² steps. The sums over "
-    "all keys are the same for all queries, so form them once.",
-)
-def _phi_query_by_query(Q, K, V, phi):
-    rows = []
-    for i, q in enumerate(phi(Q)):
-        weights = phi(K) @ q
-        weights[i] = 0
-        rows.append(weights @ V / weights.sum())
-    return np.stack(rows)
-
-
-def _weighing(
-    weights: Callable = _without_own,
-    over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
-    of: Callable = lambda V, phi: V,
-) -> dict[str, Any]:
-    """The mistake of other weights A, of another divisor, or of other values."""
-
-    def example(Q, K, V, phi):
-        pair = phi(Q), phi(K)
-        A = weights(*pair)
-        return A @ of(V, phi) / over(A, *pair)
-
-    return {"example": (example,), "when": gives(example, tokens_and_phi)}
-
-
-linear.mistake(
-    "the token itself not left out",
-    "That is the linear attention of the lecture, in which a token sees itself too. Here both "
-    "sums leave out j = i.",
-    **_weighing(lambda F, G: F @ G.T),
-)
-linear.mistake(
-    "left out above, not below",
-    "The divisor is the sum of the weights that are used: the term j = i has to leave it too.",
-    **_weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True)),
-)
-linear.mistake(
-    "left out below, not above",
-    "The token's own value is still in the sum above: take φ(q_i)ᵀφ(k_i) v_i away there too.",
-    **_weighing(lambda F, G: F @ G.T, lambda A, F, G: _without_own(F, G).sum(1, keepdims=True)),
-)
-linear.mistake(
-    "the normalization forgotten",
-    "This is the numerator alone. The weights φ(q)ᵀφ(k_j) of a query do not sum to 1, so "
-    "divide by their sum.",
-    **_weighing(over=lambda A, F, G: 1.0),
-)
-linear.mistake(
-    "divided by the number of other tokens",
-    "The weights of a query sum to another number for every query.",
-    **_weighing(over=lambda A, F, G: len(A) - 1),
-)
-linear.mistake(
-    "one sum for all queries",
-    "Every query is divided by the sum of its own weights.",
-    **_weighing(over=lambda A, F, G: A.sum()),
-)
-linear.mistake(
-    "φ on the values too",
-    "φ measures how alike a query and a key are. The values are what is averaged, as they are.",
-    **_weighing(of=lambda V, phi: phi(V)[..., : V.shape[1]]),
-)
-
-
-def _one_sided(Q, K, V, phi):
-    A = _without_own(phi(Q), K)
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _like_one_sided(f: FunctionAnswer) -> bool:
-    Q, K, V = draw(3, 2, 2)
-    return close(f(Q, K, V, elu_plus_one), _one_sided(Q, K, V, elu_plus_one))
-
-
-linear.mistake(
-    "φ on the queries only",
-    "The similarity is φ(q)ᵀφ(k): both go through the feature map.",
-    example=(_one_sided,),
-    when=_like_one_sided,
-)
 
 
 # -- 8.8 -------------------------------------------------------------------------------------------
@@ -990,50 +553,6 @@ def cost(flops: Annotated[FormulaAnswer, FEATURES]) -> Verdict:
     return partly(1, verdict) if grows_as(flops, _counted) else verdict
 
 
-cost.add_hints(
-    "There are two large products: φ(K)ᵀV and φ(Q) times the result. Which shapes meet?",
-    "An (a×b)·(b×c) product costs about 2abc FLOPs: a multiplication and an addition each.",
-)
-
-cost.mistake(
-    "MACs in place of FLOPs",
-    "That is the number of multiply–adds. In FLOPs the multiplication and the addition "
-    "count one each.",
-    example=("2*n*m*d",),
-)
-cost.mistake(
-    "one of the two products",
-    "φ(K)ᵀV costs 2nmd and φ(Q) times it costs as much again. The denominator is small "
-    "beside them.",
-    example=("2*n*m*d",),
-)
-cost.mistake(
-    "nd",
-    "It is often written so, with the features left out. Every token adds an m×d matrix "
-    "φ(k)vᵀ, so a token costs m·d, not d.",
-    example=("n*d",),
-    when=lambda flops: grows_as(flops, lambda n, m, d: n * d),
-)
-cost.mistake(
-    "the number of features taken to be d",
-    "That is right for m = d, as with elu + 1. Here φ may have any number m of features.",
-    example=("4*n*d**2",),
-    when=lambda flops: grows_as(flops, lambda n, m, d: n * d**2),
-)
-cost.mistake(
-    "the cost of softmax attention",
-    "n² comes from the n×n weights. They are never built here.",
-    example=("4*n**2*d",),
-    when=lambda flops: grows_as(flops, lambda n, m, d: n**2 * d),
-)
-cost.mistake(
-    "the memory in place of the work",
-    "That is how many numbers φ(Q), φ(K) and V hold. Asked is how many operations are done "
-    "with them.",
-    example=("2*n*m + n*d",),
-)
-
-
 def _plain(polynomial: Any) -> str:
     return written(polynomial).replace("-", "−")
 
@@ -1094,14 +613,6 @@ def windowed(
     return judge_linear(windowed_attention, half_windows, windowed_by_definition, sizes=EVEN)
 
 
-windowed.add_hints(
-    "For token i both sums run over j from i − w + 1 to i. What has such a sum to do with two sums "
-    "that begin at the first token?",
-    "Sums up to i, minus sums up to i − w. `np.cumsum` along the tokens makes all of them; at "
-    "first there is nothing to take away.",
-    "Or walk through the text with the two sums in hand: add what comes in, subtract what leaves.",
-)
-
 windowed.forbid(
     "attention.linear_attention",
     "attention.causal_linear_attention",
@@ -1123,42 +634,6 @@ def _windowed(behind: int = 0, ahead: int = 0, shared: bool = False) -> Callable
         return np.array(rows)
 
     return attend
-
-
-@windowed.mistake(
-    "each window summed anew",
-    "The numbers are right, but every token sums w others again, and if w grows with n that is n² "
-    "work. Neighboring windows share all but two tokens.",
-)
-def _each_window(Q, K, V, phi, w):
-    keys, rows = phi(K), []
-    for i, q in enumerate(phi(Q)):
-        seen = slice(max(i - w + 1, 0), i + 1)
-        rows.append(q @ (keys[seen].T @ V[seen]) / (q @ keys[seen].sum(axis=0)))
-    return np.array(rows)
-
-
-windowed.mistake(
-    "one token too many",
-    "A window of w tokens begins at i − w + 1: the token itself is one of them.",
-    example=(_windowed(behind=1),),
-)
-windowed.mistake(
-    "no window",
-    "These tokens see everything before them. What is older than w tokens has to be taken away.",
-    example=(lambda Q, K, V, phi, w: _windowed()(Q, K, V, phi, len(Q)),),
-)
-windowed.mistake(
-    "the denominator without a window",
-    "Weights of a window sum to 1 only if they are divided by their own sum: it runs over the "
-    "window as well.",
-    example=(_windowed(shared=True),),
-)
-windowed.mistake(
-    "the next token seen",
-    "The window ends with the token itself.",
-    example=(_windowed(ahead=1),),
-)
 
 
 # -- 8.10: another number of keys ------------------------------------------------------------------
@@ -1224,40 +699,6 @@ def _cross_queries(queries: FormulaAnswer) -> Verdict:
     return right()
 
 
-cross.add_hints(
-    "G = φ(K) is k×m, V is k×l, F = φ(Q) is n×m. Which products are made, and what do they cost?",
-    "Below: φ(K) is added up over the keys, which multiplies nothing; then F meets that vector.",
-    "Scores first: FGᵀ, then times V. Set both counts equal and solve for n; it stands in three of "
-    "the terms.",
-)
-
-cross.mistake(
-    "as many keys as queries",
-    "Only the product of φ(K)ᵀ and V runs over the keys, and only that of F over the queries.",
-    example=("2*n*m*l + n*m",),
-    part="MACs",
-)
-for _name, _says, _example in [
-    ("the denominator forgotten", "Each query also meets the sum of all φ(k), m numbers.",
-     "k*m*l + n*m*l"),
-    ("a sum taken for products", "Adding up φ(K) takes k·m additions and no multiplication.",
-     "k*m*l + n*m*l + n*m + k*m"),
-    ("scores first", "That is the other order, with an n×k array.", "n*k*m + n*k*l"),
-    ("FLOPs", "A MAC is a multiplication together with its addition.",
-     "2*(k*m*l + n*m*l + n*m)"),
-]:  # fmt: skip
-    cross.mistake(_name, _says, example=(_example,), part="MACs")
-for _name, _says, _example in [
-    ("the denominator forgotten", "Values first, each query also meets the sum of all φ(k).",
-     "k*m*l/(k*m + k*l - m*l)"),
-    ("upside down", "Solve for n: what stands without n goes above the line.",
-     "(k*m + k*l - m*l - m)/(k*m*l)"),
-    ("only the parts with k compared", "The product of F with m×l numbers costs MACs for every "
-     "query too.", "m*l/(m + l)"),
-]:  # fmt: skip
-    cross.mistake(_name, _says, example=(_example,), part="Queries")
-
-
 # -- 8.11: denominators that vanish ----------------------------------------------------------------
 
 EXACT = 1e-6
@@ -1269,7 +710,7 @@ def _cosines(n: Waves, q: float) -> np.ndarray:
     return circle[1:] @ circle[0]
 
 
-@exercise(numbers=waves_of)
+@exercise(numbers=OwnNumbers(waves_of, example="1", within=1e-4))
 def vanishing(student: StudentId, blind: RealNumber, beyond: RealNumber) -> Verdict:
     """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
     return right("There the denominator vanishes, and there the “mean” is what was asked.")
@@ -1294,49 +735,3 @@ def _beyond(student: str, beyond: float) -> Verdict:
         return right()
     says = f"at q = {show(beyond, 7)} the output is {show(output, 7)}, not {n.target}."
     return wrong(says, at="beyond", yours=beyond)
-
-
-vanishing.add_hints(
-    "φ(q)ᵀφ(k) is the cosine of the angle between two arrows on a circle. The denominator is the "
-    "product of the arrow of q with the sum of the arrows of all keys.",
-    "A product of two arrows is 0 where they are at a right angle. `np.arctan2` tells the angle of "
-    "an arrow.",
-    "Beyond: multiply by the denominator. Then Σ (v_j − T) φ(q)ᵀφ(k_j) = 0: the same question with "
-    "other lengths of the arrows.",
-)
-
-
-def _angle(n: Waves, weights: Any) -> float:
-    """The angle of the sum of the keys' arrows with these lengths."""
-    return float(np.arctan2(weights @ np.sin(n.keys), weights @ np.cos(n.keys)))
-
-
-def _computed(part: str, face: Callable[[Waves], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's keys."""
-
-    def made(student: str, answer: float) -> bool:
-        return close(answer, face(waves_of(student)), 1e-4)
-
-    return {"part": part, **Recognized(example=("1", face(waves_of("1"))), when=made)}
-
-
-vanishing.mistake(
-    "the direction of the sum itself",
-    "There the denominator is as large as it gets. Turn by a right angle.",
-    **_computed("Blind", lambda n: _angle(n, np.ones(len(n.keys)))),
-)
-for _part, _name, _says, _face in [
-    ("Blind", "angles averaged", "Arrows are added, not their angles.",
-     lambda n: float(np.mean(n.keys) + np.pi / 2)),
-    ("Blind", "at a right angle to one key", "The similarity to one key is 0 there; asked is the "
-     "sum of all.", lambda n: n.keys[0] + np.pi / 2),
-    ("Blind", "degrees", "NumPy's cosine takes radians.",
-     lambda n: float(np.degrees(_angle(n, np.ones(len(n.keys))) + np.pi / 2))),
-    ("Beyond", "the blind query", "There nothing is divided by 0 but the output itself.",
-     lambda n: _angle(n, np.ones(len(n.keys))) + np.pi / 2),
-    ("Beyond", "the direction of the sum itself", "Turn by a right angle: the sum has to be 0.",
-     lambda n: _angle(n, np.array(n.values) - n.target)),
-    ("Beyond", "the target not subtracted", "There the output is 0: the numerator vanishes.",
-     lambda n: _angle(n, np.array(n.values)) + np.pi / 2),
-]:  # fmt: skip
-    vanishing.mistake(_name, _says, **_computed(_part, _face))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, RealNumber, StudentId
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -148,130 +147,7 @@ def lookup(
     return partly(1, replace(verdict, says=says))
 
 
-lookup.add_hints(
-    "Multiply out −M²‖q − k‖². Which of the three terms is the same for every key, so that "
-    "softmax does not see it?",
-    "Two terms are left: 2M²⟨q, k⟩ − M²‖k‖². Give the key one more number that holds the "
-    "second term, and the query a 1 at the same place.",
-    "The course's attention divides every score by √d_{att}, where d_{att} is how many numbers "
-    "a query has, the extra one included. Multiply the queries by the same root.",
-)
-
-Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
-
-
-def _scores(Y: np.ndarray, X: np.ndarray, M: float, dot: float = 2, norm: float = -1) -> np.ndarray:
-    """dot · M²⟨y, x⟩ + norm · M²‖x‖², right for the default factors."""
-    return M**2 * (dot * Y @ X.T + norm * (X**2).sum(axis=1))
-
-
 # What attention's scores come to, by mistake: from query points, keys, M and the width of a key.
-MISTAKEN: dict[str, Score] = {
-    "no norm": lambda Y, X, M, p: _scores(Y, X, M, norm=0),
-    "no norm and no root": lambda Y, X, M, p: _scores(Y, X, M, norm=0) / np.sqrt(p),
-    "norm added": lambda Y, X, M, p: _scores(Y, X, M, norm=1),
-    "no two": lambda Y, X, M, p: _scores(Y, X, M, dot=1),
-    "norm without M": lambda Y, X, M, p: _scores(Y, X, M, norm=0) - (X**2).sum(axis=1),
-    "no root": lambda Y, X, M, p: _scores(Y, X, M) / np.sqrt(p),
-    "root twice": lambda Y, X, M, p: _scores(Y, X, M) * np.sqrt(p),
-    "root of another width": lambda Y, X, M, p: _scores(Y, X, M) * np.sqrt((p - 1) / p),
-    "M not squared": lambda Y, X, M, p: _scores(Y, X, M) / M,
-    "half": lambda Y, X, M, p: _scores(Y, X, M) / 2,
-}
-
-
-def _weighs_like(*mistakes: str) -> Callable[..., bool]:
-    """A predicate: on every field the weights are those of one of these mistakes."""
-
-    def alike(keys: FunctionAnswer, queries: FunctionAnswer, mistake: str) -> bool:
-        for field in FIELDS:
-            X, Y, M = field
-            seen, p = _weights(keys, queries, field)
-            if p < 2 or not close(seen, softmax(MISTAKEN[mistake](Y, X, M, p))):
-                return False
-        return True
-
-    return lambda keys, queries: any(alike(keys, queries, mistake) for mistake in mistakes)
-
-
-lookup.mistake(
-    "no norm term",
-    "2M²⟨q, k⟩ alone grows with the length of the key, so a long key beats the nearest "
-    "one. The term −M²‖k‖² takes that advantage away. A term with ‖q‖² cannot: it is the "
-    "same for every key.",
-    example=(lambda X, M: X, lambda Y, M: 2 * M**2 * Y * np.sqrt(len(Y[0]))),
-    when=_weighs_like("no norm", "no norm and no root"),
-)
-
-
-def _keys(norm: float = -1, power: int = 2) -> Callable[..., np.ndarray]:
-    """keys(X, M) with norm · M^power · ‖x‖² as the last number."""
-    return lambda X, M: np.c_[X, norm * M**power * (X**2).sum(axis=1)]
-
-
-def _queries(dot: float = 2, scale: Callable[[int], float] = np.sqrt) -> Callable[..., np.ndarray]:
-    """queries(Y, M) that go with these keys, times scale(number of numbers in a query)."""
-    return lambda Y, M: (
-        np.c_[dot * M**2 * Y, np.ones(len(Y))] * scale(len(Y[0]) + 1)  # one more than coordinates
-    )
-
-
-lookup.mistake(
-    "norm term with a plus sign",
-    "−M²‖q − k‖² = −M²‖q‖² + 2M²⟨q, k⟩ − M²‖k‖²: the key's own term is negative. With a "
-    "plus sign long keys win twice over.",
-    example=(_keys(norm=1), _queries()),
-    when=_weighs_like("norm added"),
-)
-lookup.mistake(
-    "the 2 lost",
-    "The mixed term of the square is 2⟨q, k⟩. Without the 2 the lookup finds the key that "
-    "is nearest to q/2.",
-    example=(_keys(), _queries(dot=1)),
-    when=_weighs_like("no two"),
-)
-lookup.mistake(
-    "M² missing in the norm term",
-    "Both terms come from M²‖q − k‖², so both carry M². With −‖k‖² alone the ranking is "
-    "right only at M = 1.",
-    example=(_keys(power=0), _queries()),
-    when=_weighs_like("norm without M"),
-)
-lookup.mistake(
-    "1/√d_{att} not folded in",
-    "The course's attention divides every score by √d_{att}. The ranking survives that, "
-    "the sharpness does not: your weights belong to a smaller M. Multiply the queries by "
-    "√d_{att}.",
-    example=(_keys(), _queries(scale=lambda m: 1)),
-    when=_weighs_like("no root"),
-)
-lookup.mistake(
-    "√d_{att} folded in twice",
-    "The score is a product of query and key, so √d_{att} in one of the two is enough.",
-    example=(lambda X, M: _keys()(X, M) * np.sqrt(len(X[0]) + 1), _queries()),
-    when=_weighs_like("root twice"),
-)
-lookup.mistake(
-    "√d_{att} without the extra number",
-    "d_{att} counts all the numbers in a query, the extra one as well.",
-    example=(_keys(), _queries(scale=lambda m: np.sqrt(m - 1))),
-    when=_weighs_like("root of another width"),
-)
-lookup.mistake(
-    "M in place of M²",
-    "The weights asked for fall off with M²‖q − k‖², not with M‖q − k‖².",
-    example=(
-        lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
-        lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(len(Y[0]) + 1),
-    ),
-    when=_weighs_like("M not squared"),
-)
-lookup.mistake(
-    "half of the exponent",
-    "exp(−M²‖q − k‖²/2) is how statistics often writes a Gaussian. Here there is no ½.",
-    example=(lambda X, M: _keys()(X, M) / 2, _queries()),
-    when=_weighs_like("half"),
-)
 
 
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
@@ -369,52 +245,6 @@ def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
     return right("No field broke your bound; with equidistant keys and a large M nothing is lost.")
 
 
-leak.add_hints(
-    "Divide all weights by that of the nearest key. How large can each of the others be then, "
-    "if its key is farther by at least Δ in squared distance?",
-    "Each other key weighs at most exp(−M²Δ) times what the nearest weighs, and the nearest "
-    "weighs at most 1. How many others are there?",
-)
-
-leak.mistake(
-    "l − 1 forgotten",
-    "exp(−M²Δ) bounds what one key can take. There are l − 1 keys off target, and what "
-    "they take adds up.",
-    example=("exp(-M**2*Delta)",),
-)
-leak.mistake(
-    "the target counted among the others",
-    "This is a true bound, but not the smallest: of l keys only l − 1 are off target.",
-    example=("l*exp(-M**2*Delta)",),
-)
-leak.mistake(
-    "M not squared",
-    "The weights fall off with M² times the squared distance.",
-    example=("(l - 1)*exp(-M*Delta)",),
-)
-leak.mistake(
-    "Δ squared once more",
-    "Δ is a difference of squared distances already; it is not squared again.",
-    example=("(l - 1)*exp(-M**2*Delta**2)",),
-)
-leak.mistake(
-    "the 2 of the query kept",
-    "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
-    "carries M² alone.",
-    example=("(l - 1)*exp(-2*M**2*Delta)",),
-)
-leak.mistake(
-    "what stays, not what leaks",
-    "That is a bound from below on the weight of the nearest key. Asked is what the others take.",
-    example=("1 - (l - 1)*exp(-M**2*Delta)",),
-)
-leak.mistake(
-    "a bound that says nothing",
-    "No weight exceeds 1, whatever M is. The bound should show how a larger M helps.",
-    example=("1",),
-)
-
-
 Setting = dict[str, Any]
 SETTINGS: list[Setting] = [
     *L_DELTA_EPSILON.points(),
@@ -488,49 +318,6 @@ def sharpness(
     )
 
 
-sharpness.add_hints(
-    "Set the bound of exercise 7.2 equal to ε and solve for M.",
-    "Divide by l − 1, take logarithms, and mind the sign: ln(ε/(l − 1)) is negative.",
-)
-
-sharpness.mistake(
-    "the root forgotten",
-    "That is M². Asked is M.",
-    example=("log((l - 1)/epsilon)/Delta", None),
-)
-sharpness.mistake(
-    "l − 1 forgotten",
-    "With this M each single key off target takes at most about ε. There are l − 1 of "
-    "them, and together they take more.",
-    example=("sqrt(log(1/epsilon)/Delta)", None),
-)
-sharpness.mistake(
-    "the target counted among the others",
-    "This M reaches the error, but it is larger than needed: only l − 1 keys are off target.",
-    example=("sqrt(log(l/epsilon)/Delta)", None),
-)
-sharpness.mistake(
-    "Δ taken for a distance",
-    "Δ is a difference of squared distances, so M²Δ is what counts, and Δ goes under the "
-    "root with the rest.",
-    example=("sqrt(log((l - 1)/epsilon))/Delta", None),
-)
-sharpness.mistake(
-    "a sign lost",
-    "ε/(l − 1) is below 1 and its logarithm negative, so there is no root of it. What is "
-    "needed is −ln(ε/(l − 1)) = ln((l − 1)/ε).",
-    example=("sqrt(log(epsilon/(l - 1))/Delta)", None),
-    not_finite=True,
-    when=lambda M, bound: all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points()),
-)
-sharpness.mistake(
-    "the 2 of the query kept",
-    "The factor 2M² stands before ⟨q, k⟩. Once the square is completed, the distance "
-    "carries M² alone.",
-    example=("sqrt(log((l - 1)/epsilon)/(2*Delta))", None),
-)
-
-
 # -- 7.4: the value matrix -------------------------------------------------------------------------
 
 
@@ -563,41 +350,6 @@ def value_matrix(W_v: Annotated[np.ndarray, Array((5, 1))]) -> Verdict:
         if verdict := differs(X[:, 4:], found, at=at, what="what attention returns"):
             return verdict
     return right("At every place tried the lookup returned the last number of the nearest token.")
-
-
-value_matrix.add_hints(
-    "A value is x W_v, a row times a matrix: a weighted sum of the five numbers of x. Which "
-    "weights leave one of them as it is and drop the others?",
-    "The shape is (5, 1): five rows, one for each number of the token.",
-)
-
-
-def _unit(*places: int) -> list[list[float]]:
-    """A 5×1 matrix with 1 at these places, counted from 1."""
-    return [[float(place in places)] for place in range(1, 6)]
-
-
-value_matrix.mistake(
-    "counted from the wrong end",
-    "This copies the first number, the constant 1, whatever the lookup finds.",
-    example=(_unit(1),),
-)
-value_matrix.mistake(
-    "off by one",
-    "This copies ‖p‖², the fourth number. The payload is the fifth; in Python its index is 4.",
-    example=(_unit(4),),
-)
-value_matrix.mistake(
-    "everything summed",
-    "A column of ones adds up all five numbers. One 1 and four zeros copy a single one.",
-    example=(_unit(1, 2, 3, 4, 5),),
-)
-value_matrix.mistake(
-    "the position copied along",
-    "The position belongs in queries and keys, to find the token. The value holds only "
-    "what should come out.",
-    example=(_unit(2, 3, 5),),
-)
 
 
 # -- 7.5: kernel regression ------------------------------------------------------------------------
@@ -711,82 +463,6 @@ def regression(
     return right("On all data one call of attention gave the weighted means.")
 
 
-regression.add_hints(
-    "Which part of the data plays the key, which the value, and which the query?",
-    "Turn the vectors into columns, `x[:, None]`, and use what you built in exercise 7.1.",
-)
-
-
-def _estimates_like(*mistakes: str) -> Callable[..., bool]:
-    """A predicate: on all data the estimates are those of one of these mistakes."""
-
-    def alike(inputs: FunctionAnswer, mistake: str) -> bool:
-        for x_new, x, y, M in DATA:
-            seen, p = _regress(inputs, x_new, x, y, M)
-            scores = MISTAKEN[mistake](x_new[:, None], x[:, None], M, p)
-            if not close(seen, softmax(scores) @ y):
-                return False
-        return True
-
-    return lambda inputs, *_: any(alike(inputs, mistake) for mistake in mistakes)
-
-
-def _inputs(
-    keys: Callable[..., np.ndarray], queries: Callable[..., np.ndarray], values: Any = None
-) -> Callable[..., tuple]:
-    """A wrong answer to 7.5 from one to 7.1."""
-
-    def inputs(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) -> tuple:
-        V = x if values == "x" else y
-        return queries(x_new[:, None], M), keys(x[:, None], M), V[:, None]
-
-    return inputs
-
-
-regression.mistake(
-    "no norm term",
-    "Without −M²x_j² the largest x_j wins wherever x is positive, not the nearest. Keys "
-    "need the extra number in one dimension too.",
-    example=(_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y), None, None),
-    when=_estimates_like("no norm", "no norm and no root"),
-)
-regression.mistake(
-    "1/√d_{att} not folded in",
-    "attention divides every score by √d_{att}, so your curve is the one of a smaller M, "
-    "smoother than asked. Multiply Q by √d_{att}.",
-    example=(_inputs(_keys(), _queries(scale=lambda m: 1)), None, None),
-    when=_estimates_like("no root"),
-)
-regression.mistake(
-    "half of the exponent",
-    "exp(−M²(x − x_j)²/2) is how statistics often writes a Gaussian. Here there is no ½.",
-    example=(_inputs(lambda X, M: _keys()(X, M) / 2, _queries()), None, None),
-    when=_estimates_like("half"),
-)
-regression.mistake(
-    "M in place of M²",
-    "The kernel falls off with M²(x − x_j)², not with M(x − x_j)².",
-    example=(
-        _inputs(
-            lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
-            lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
-        ),
-        None,
-        None,
-    ),
-    when=_estimates_like("M not squared"),
-)
-regression.mistake(
-    "x_j averaged in place of y_j",
-    "x_j decides how much a data point counts; what is averaged is its y_j.",
-    example=(_inputs(_keys(), _queries(), values="x"), None, None),
-    when=lambda inputs, *_: all(
-        close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
-        for x_new, x, y, M in DATA
-    ),
-)
-
-
 # -- 7.6: nothing near -----------------------------------------------------------------------------
 
 Request = tuple[np.ndarray, np.ndarray, np.ndarray, float, float, float]  # Y, X, a, M, r, c
@@ -825,78 +501,13 @@ def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) ->
     return right("On all fields one call of attention gave the weighted means, default included.")
 
 
-or_nothing.add_hints(
-    "One more key stands for “nothing”. Which score does it need beside the scores of the others?",
-    "Its weight should be exp(−M²r²), theirs exp(−M²‖y‖² + 2M²⟨y, x⟩ − M²‖x‖²). Does −M²‖y‖² still "
-    "cancel?",
-    "The queries carry one number more, −M²‖y‖². Real keys have a 1 there, and “nothing” has a 0.",
-)
-
-
-def _or_nothing(
-    null: Callable[..., float], length: int = 0, root: int = 1, more: bool = True
-) -> Any:
-    """Wrong inputs: the last key's own number is null(M, r), `length` times −M²‖y‖² is known."""
-
-    def inputs(
-        Y: np.ndarray, X: np.ndarray, a: np.ndarray, M: float, r: float, c: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        squared = M * M * (Y * Y).sum(axis=1)
-        Q = np.c_[2 * M * M * Y, np.ones(len(Y)), -length * squared]
-        last = [*np.zeros(len(X[0])), null(M, r), 0.0]
-        K = np.r_[np.c_[X, -M * M * (X * X).sum(axis=1), np.ones(len(X))], [last]]
-        count = len(X) + more
-        return Q * len(Q[0]) ** (root / 2), K[:count], np.append(a, c)[:count]
-
-    return inputs
-
-
-or_nothing.mistake(
-    "−M²‖y‖² taken to cancel",
-    "It cancels where every score has it. The score of “nothing” knows no distance to the query, "
-    "so this term has to stand in the others. Far from the origin your default is too weak.",
-    example=(_or_nothing(lambda M, r: -M * M * r * r),),
-)
-or_nothing.mistake(
-    "the score 0 for nothing",
-    "Then “nothing” weighs as much as a key at the very place of the query. It should weigh as "
-    "much as a key at the distance r.",
-    example=(_or_nothing(lambda M, r: 0.0, length=1),),
-)
-or_nothing.mistake(
-    "a key at the origin",
-    "A key of zeros stands at the origin, and is near for queries that are near the origin.",
-    example=(_or_nothing(lambda M, r: 0.0),),
-)
-or_nothing.mistake(
-    "r not squared",
-    "“Nothing” weighs exp(−M²r²), as a key at the distance r does.",
-    example=(_or_nothing(lambda M, r: -M * M * r, length=1),),
-)
-or_nothing.mistake(
-    "M² missing for nothing",
-    "The sharpness applies to the reach too: −M²r².",
-    example=(_or_nothing(lambda M, r: -r * r, length=1),),
-)
-or_nothing.mistake(
-    "no default at all",
-    "These are the weighted means of exercise 7.5: however far away, some key always wins.",
-    example=(_or_nothing(lambda M, r: 0.0, more=False),),
-)
-or_nothing.mistake(
-    "1/√d_{att} not folded in",
-    "attention divides every score by √d_{att}; a query has more numbers now than in 7.1.",
-    example=(_or_nothing(lambda M, r: -M * M * r * r, length=1, root=0),),
-)
-
-
 # -- 7.7: a field of one's own ---------------------------------------------------------------------
 
 EXACT = 1e-5  # of a weight: six digits of an answer are enough
 FAR_OUT = 1e6
 
 
-@exercise(numbers=shelf_of)
+@exercise(numbers=OwnNumbers(shelf_of, example="1", within=1e-4))
 def own_shelf(student: StudentId, sharpness: RealNumber, border: RealNumber) -> Verdict:
     """Find the M at which just ε leaks, and where two records with copies weigh the same."""
     return right(
@@ -930,63 +541,3 @@ def _of_records(n: Shelf, y: float) -> np.ndarray:
     """Logarithms of what all copies of the first two records weigh together at y."""
     squared = (np.array(n.places[:2]) - y) ** 2
     return np.log(n.copies) - n.M**2 * squared
-
-
-own_shelf.add_hints(
-    "Subtract the smallest squared distance from all of them. The leak is then s/(1 + s) with "
-    "s = Σ exp(−M²Δ_j) over the other keys.",
-    "It falls as M grows, so halve an interval again and again: 60 times is plenty.",
-    "Border: n₁ exp(−M²(y − x₁)²) = n₂ exp(−M²(y − x₂)²). Take logarithms; y² cancels.",
-)
-
-
-def _computed(part: str, face: Callable[[Shelf], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's field."""
-
-    def made(student: str, answer: float) -> bool:
-        return close(answer, face(shelf_of(student)), 1e-4)
-
-    return {"part": part, **Recognized(example=("1", face(shelf_of("1"))), when=made)}
-
-
-def _margin(n: Shelf) -> float:
-    nearest, second = sorted((place - n.query) ** 2 for place in n.places)[:2]
-    return second - nearest
-
-
-def _by_bound(n: Shelf) -> float:
-    return float(np.sqrt(np.log((len(n.places) - 1) / n.epsilon) / _margin(n)))
-
-
-own_shelf.mistake(
-    "the bound taken for the leak",
-    "This is the M of exercise 7.3. It keeps the leak below ε in every field; in yours less leaks.",
-    **_computed("Sharpness", _by_bound),
-)
-own_shelf.mistake(
-    "one other key only",
-    "The second nearest key is not the only one that takes weight away.",
-    **_computed(
-        "Sharpness", lambda n: float(np.sqrt(np.log((1 - n.epsilon) / n.epsilon) / _margin(n)))
-    ),
-)
-
-
-def _middle(n: Shelf, sign: float = 0, power: int = 2, scale: float = 0.5) -> float:
-    """Where the border would be, moved from the middle by another amount."""
-    (a, b), (first, second) = n.places[:2], n.copies
-    return float((a + b) / 2 + sign * scale * np.log(first / second) / (n.M**power * (b - a)))
-
-
-for _name, _says, _face in [
-    ("the copies forgotten", "The middle is right for one copy each. Every copy has a weight.",
-     _middle),
-    ("moved the wrong way", "The record with more copies weighs more, so the border moves away "
-     "from it.", lambda n: _middle(n, -1)),
-    ("M in place of M²", "The weights fall off with M²(y − x)².", lambda n: _middle(n, 1, 1)),
-    ("the 2 lost", "(y − x₁)² − (y − x₂)² has the mixed term 2y(x₂ − x₁).",
-     lambda n: _middle(n, 1, scale=1)),
-    ("the mean weighted by the copies", "Equal weight is asked, not the center of all copies.",
-     lambda n: float(np.average(n.places[:2], weights=n.copies))),
-]:  # fmt: skip
-    own_shelf.mistake(_name, _says, **_computed("Border", _face))

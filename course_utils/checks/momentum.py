@@ -17,7 +17,7 @@ from selfcheck.exercises import exercise
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, wrong
 
@@ -116,51 +116,6 @@ def _epsilon(epsilon: FormulaAnswer, alpha: FormulaAnswer | None = None) -> Verd
     return right()
 
 
-equivalent_rules.add_hints(
-    "Write both rules without v: express v_{t−1} by the move Δθ_{t−1} that it caused.",
-    "In rule A the velocity is v_{t−1} = −Δθ_{t−1}/δ. In rule M it is v_{t−1} = −Δθ_{t−1}.",
-    "Both are now Δθ_t = (something) · Δθ_{t−1} − (something) · g_t. Compare the two factors.",
-)
-
-equivalent_rules.mistake(
-    "Δθ_{t−1} put where v_{t−1} stood",
-    "In rule A the move is Δθ = −δ v, so v_{t−1} is −Δθ_{t−1}/δ. Without that division a "
-    "factor δ stays in α; the two rules then agree only at δ = 1.",
-    example=("delta*beta",),
-    part="α",
-)
-equivalent_rules.mistake(
-    "a sign lost in ε",
-    "Both rules move against the gradient: the minus sign is already in Δθ_t = −v_t, so ε "
-    "itself is positive.",
-    example=("-delta*(1 - beta)",),
-    part="ε",
-)
-equivalent_rules.mistake(
-    "a sign lost in α",
-    "v_{t−1} = −Δθ_{t−1}/δ, and Δθ_t = −δ v_t brings a second minus sign: they cancel.",
-    example=("-beta",),
-    part="α",
-)
-equivalent_rules.mistake(
-    "ε = δ",
-    "Rule A weighs a new gradient with 1 − β before it takes the step δ.",
-    example=("delta",),
-    part="ε",
-)
-equivalent_rules.mistake(
-    "the step size δ lost",
-    "1 − β is how much of a new gradient enters v; the move is δ times that.",
-    example=("1 - beta",),
-    part="ε",
-)
-equivalent_rules.mistake(
-    "α and ε in the wrong places",
-    "α multiplies the old velocity, ε the new gradient; the check takes α first.",
-    example=("delta*(1 - beta)", "beta"),
-)
-
-
 def few_weights(rng: np.random.Generator) -> tuple[float, int]:
     """β, and few gradients."""
     return any_beta(rng), sizes(rng, 1)[0]
@@ -197,47 +152,7 @@ def weights(
     return right("Rule A ran on unit impulses for 10 pairs (β, t); every weight is as it answered.")
 
 
-weights.add_hints(
-    "Write out v_1, v_2 and v_3 from v_0 = 0, and collect the factor in front of each g_i.",
-    "Every step after i multiplies the share of g_i by β once more. How many such steps are "
-    "there until t?",
-)
-
 weights.forbid(*RUNNING_AVERAGES)
-
-
-@weights.mistake(
-    "weights reversed in time",
-    "The newest gradient has been multiplied by β not once, the oldest t − 1 times: the "
-    "largest weight belongs to g_t, the last entry.",
-)
-def _reversed(beta, t):
-    return [(1 - beta) * beta ** (i - 1) for i in range(1, t + 1)]
-
-
-@weights.mistake(
-    "1 − β missing",
-    "Each gradient enters v with the factor 1 − β; the powers of β come on top.",
-)
-def _unscaled(beta, t):
-    return [beta ** (t - i) for i in range(1, t + 1)]
-
-
-@weights.mistake(
-    "exponent off by one",
-    "g_t itself has not been multiplied by β yet: its exponent is 0.",
-)
-def _late_by_one(beta, t):
-    return [(1 - beta) * beta ** (t - i + 1) for i in range(1, t + 1)]
-
-
-@weights.mistake(
-    "weights normalized to sum 1",
-    "That is the bias-corrected average of exercise 2.4. The raw v_t starts from "
-    "v_0 = 0, and its weights sum to less than 1.",
-)
-def _normalized(beta, t):
-    return [(1 - beta) * beta ** (t - i) / (1 - beta**t) for i in range(1, t + 1)]
 
 
 def any_time(rng: np.random.Generator, first: int = 1, last: int = 40) -> Point:
@@ -255,49 +170,6 @@ def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
         if verdict := differs(seen, factor(**point), at=at, what="v_t as a share of the gradient"):
             return verdict
     return right("Rule A ran on a constant gradient at 18 pairs (β, t) and gave your factor.")
-
-
-bias.add_hints(
-    "If every gradient has the same mean, E[v_t] is that mean times the sum of the weights.",
-    "1 + β + … + β^{t−1} is a geometric series.",
-)
-
-bias.mistake(
-    "βᵗ is what is missing, not what is there",
-    "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
-    example=("beta**t",),
-)
-bias.mistake(
-    "the correction in place of the bias",
-    "That is what v_t has to be multiplied with to be unbiased. Asked is the factor that "
-    "v_t itself carries.",
-    example=("1/(1 - beta**t)",),
-)
-bias.mistake(
-    "one step only",
-    "1 − β is right at t = 1. Later gradients add their weights.",
-    example=("1 - beta",),
-)
-bias.mistake(
-    "one term too few",
-    "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
-    example=("1 - beta**(t - 1)",),
-)
-bias.mistake(
-    "one term too many",
-    "The sum over i = 1 … t has t terms: β⁰ to β^{t−1}.",
-    example=("1 - beta**(t + 1)",),
-)
-bias.mistake(
-    "1 − β missing",
-    "That is the sum of the powers of β alone; each weight has the factor 1 − β too.",
-    example=("(1 - beta**t)/(1 - beta)",),
-)
-bias.mistake(
-    "no bias seen",
-    "The weights of v_t sum to 1 only in the limit: v_0 = 0 drags the first averages down.",
-    example=("1",),
-)
 
 
 def any_gradients(
@@ -338,60 +210,7 @@ def corrected_average(
     return right("A constant gradient is returned at once, and others match the raw recursion.")
 
 
-corrected_average.add_hints(
-    "Run the plain recursion for v_t, and divide a copy of it by the factor of exercise 2.3.",
-    "Keep two variables: the raw v, which goes into the next step, and the corrected one, "
-    "which goes into the result.",
-)
-
 corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
-
-
-@corrected_average.mistake(
-    "no correction",
-    "This is the raw v_t: after one step it is only (1 − β) g_1.",
-)
-def _uncorrected(g, beta):
-    return running_average(g, beta)
-
-
-@corrected_average.mistake(
-    "the corrected value fed back",
-    "The correction is applied to a copy; the recursion goes on with the raw v_t. Fed "
-    "back, every later average is scaled up again.",
-)
-def _fed_back(g, beta):
-    v, result = 0.0, []
-    for t, g_t in enumerate(g, start=1):
-        v = (beta * v + (1 - beta) * g_t) / (1 - beta**t)
-        result.append(v)
-    return result
-
-
-@corrected_average.mistake(
-    "divided by βᵗ",
-    "βᵗ is the weight left on v_0 = 0; what the gradients carry is the rest.",
-)
-def _divided_by_beta_t(g, beta):
-    return running_average(g, beta) / beta ** np.arange(1, len(g) + 1)
-
-
-@corrected_average.mistake(
-    "t counted from 0",
-    "The first average is v_1: at t = 1 the divisor is 1 − β. With t = 0 it is 0.",
-    not_finite=True,
-)
-def _counted_from_zero(g, beta):
-    with np.errstate(all="ignore"):
-        return running_average(g, beta) / (1 - beta ** np.arange(len(g)))
-
-
-@corrected_average.mistake(
-    "one divisor for all steps",
-    "Each v_t has its own divisor, which grows with t.",
-)
-def _divided_once(g, beta):
-    return running_average(g, beta) / (1 - beta ** len(g))
 
 
 EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
@@ -455,61 +274,6 @@ def _derived(lines: list[ReadFormula]) -> Report:
 def expectation(lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"])]) -> Verdict:
     """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
     return judge_steps(_derived(lines), lines, SUM_THE_SERIES, 3, "The last line has no sum left.")
-
-
-expectation.add_hints(
-    "μ is the same in every term: take it out of the sum.",
-    "The sum runs over β^{t−1}, …, β, 1. Which geometric series is that?",
-    "1 + β + … + β^{t−1} = (1 − βᵗ)/(1 − β). Put it in, and see what cancels.",
-)
-
-BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
-
-
-def _breaks_at(form: str) -> Callable[..., bool]:
-    """A predicate: the first false line of a derivation is equivalent to this formula."""
-
-    def matches(lines: list) -> bool:
-        first = _derived(lines).first_false
-        if first is None:
-            return False
-        line = BETA_T_MU.read(str(lines[first]), "the line")
-        return BETA_T_MU.same(line, BETA_T_MU.read(form, "the form"))
-
-    return matches
-
-
-expectation.mistake(
-    "the series taken as infinite",
-    "1/(1 − β) is the sum of infinitely many powers. Here there are t of them, and the "
-    "missing tail is the bias.",
-    example=(["(1 - beta)*mu*Sum(beta**(t - i), (i, 1, t))", "(1 - beta)*mu/(1 - beta)", "mu"],),
-    when=_breaks_at("mu"),
-)
-expectation.mistake(
-    "one term too many",
-    "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t + 1.",
-    example=(["(1 - beta)*mu*(1 - beta**(t + 1))/(1 - beta)", "(1 - beta**(t + 1))*mu"],),
-    when=_breaks_at("(1 - beta**(t + 1))*mu"),
-)
-expectation.mistake(
-    "one term too few",
-    "For i = 1 … t the exponents t − i run from t − 1 down to 0: t terms, not t − 1.",
-    example=(["(1 - beta)*mu*(1 - beta**(t - 1))/(1 - beta)", "(1 - beta**(t - 1))*mu"],),
-    when=_breaks_at("(1 - beta**(t - 1))*mu"),
-)
-expectation.mistake(
-    "1 − β lost",
-    "The factor 1 − β in front of the sum stays until it cancels against the series.",
-    example=(["mu*Sum(beta**(t - i), (i, 1, t))", "mu*(1 - beta**t)/(1 - beta)"],),
-    when=_breaks_at("mu*(1 - beta**t)/(1 - beta)"),
-)
-expectation.mistake(
-    "βᵗ is what is missing, not what is there",
-    "βᵗ is the weight that still lies on v_0 = 0. The gradients carry the rest.",
-    example=(["beta**t*mu"],),
-    when=_breaks_at("beta**t*mu"),
-)
 
 
 MOVE = Formula(beta=(0, 1), delta=(0, 5), step=(-3, 3), g=(-3, 3))
@@ -583,72 +347,6 @@ def _correction(student: str, correction: FormulaAnswer) -> Verdict:
     return right()
 
 
-first_false_line.add_hints(
-    "Put numbers in: choose β, δ, v_{t−1} and g_t. What is Δθ_{t−1} then, and what is each line?",
-    "Each line should say the same as the one before it. Which one loses a factor or a sign, or "
-    "uses something that is not v_{t−1} in its place?",
-    "v_{t−1} caused the last move. What is it in terms of Δθ_{t−1}?",
-)
-
-
-def _line_is(where: Callable[[float, int], bool], example: int) -> Recognized:
-    def matches(student: str, line: float) -> bool:
-        return line in _numbers(student) and where(line, _first_false(student) or 0)
-
-    return {"example": (0, example), "when": matches}
-
-
-first_false_line.mistake(
-    "a later line blamed",
-    "It is not equal to Δθ_t, but neither is a line before it: it follows truly from a false one.",
-    part="Line",
-    **_line_is(lambda line, false: line > false, example=4),
-)
-first_false_line.mistake(
-    "a true line blamed",
-    "That line is equal to Δθ_t, as all before it are. Go on to the next one.",
-    part="Line",
-    **_line_is(lambda line, false: line < false, example=2),
-)
-
-
-def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognized:
-    def matches(student: str, correction: FormulaAnswer) -> bool:
-        return all(close(correction(**p), other(student, p)) for p in MOVE.points())
-
-    return {"example": (0, example), "when": matches}
-
-
-def _last_line(student: str, point: Point) -> float:
-    return float(MOVE.read(momentum(student).derivation.lines[-1], "the last line")(**point))
-
-
-first_false_line.mistake(
-    "the end left as it is",
-    "That is what the last line says, and it follows from the false one. Mend that one, and go on "
-    "from there.",
-    part="Correction",
-    **_moves_like(_last_line, example="-delta*(beta*step + (1 - beta)*g)"),
-)
-first_false_line.mistake(
-    "the sign of the last move lost",
-    "The move goes against the velocity: v_{t−1} is Δθ_{t−1} with a minus sign, and divided.",
-    part="Correction",
-    **_moves_like(
-        lambda student, p: _move(student, p | {"step": -p["step"]}),
-        example="-beta*step - delta*(1 - beta)*g",
-    ),
-)
-first_false_line.mistake(
-    "the last move forgotten",
-    "The velocity remembers: β of what moved last moves again.",
-    part="Correction",
-    **_moves_like(
-        lambda student, p: _move(student, p | {"step": 0.0}), example="-delta*(1-beta)*g"
-    ),
-)
-
-
 BETAS = [lambda rng, beta=beta: {"beta": beta(rng)} for beta in (any_beta, near_0, near_1)]
 
 
@@ -663,40 +361,6 @@ def half_life(half_life: Annotated[FormulaAnswer, BETA]) -> Verdict:
         if verdict := differs(0.5, left, at=at, what="what is left of a weight", whole=steps):
             return verdict
     return right("At 18 values of β a weight has halved after exactly so many steps.")
-
-
-half_life.add_hints(
-    "A gradient that was seen h steps ago weighs βʰ times what it weighed when it was new.",
-    "Solve βʰ = 1/2 for h by taking logarithms.",
-)
-
-half_life.mistake(
-    "1/(1 − β)",
-    "That is the rule of thumb for the length of the memory. After so many steps about a "
-    "third of a weight is left, not half.",
-    example=("1/(1 - beta)",),
-)
-half_life.mistake(
-    "the mean age",
-    "β/(1 − β) is the mean age of what is in the average; the half-life is the age at "
-    "which one gradient's weight has halved.",
-    example=("beta/(1 - beta)",),
-)
-half_life.mistake(
-    "a sign lost",
-    "ln β is negative for β < 1, so this is a negative number of steps. ln ½ = −ln 2.",
-    example=("log(2)/log(beta)",),
-)
-half_life.mistake(
-    "upside down",
-    "From h · ln β = ln ½ follows h = ln ½ / ln β, not its reciprocal.",
-    example=("log(beta)/log(1/2)",),
-)
-half_life.mistake(
-    "1/e in place of 1/2",
-    "After so many steps the weight is 1/e ≈ 0.37 of what it was.",
-    example=("-1/log(beta)",),
-)
 
 
 # -- 2.8 ------------------------------------------------------------------------------------------
@@ -754,7 +418,7 @@ def _beaten(alpha: float, epsilon: float, n: Momentum, plain: bool = False) -> V
     return wrong(says, at="the factor", yours=[alpha, epsilon])
 
 
-@exercise(numbers=momentum)
+@exercise(numbers=OwnNumbers(momentum, within=1e-4))
 def best_memory(
     student: StudentId, plain_step: RealNumber, alpha: RealNumber, epsilon: RealNumber
 ) -> Verdict:
@@ -770,85 +434,6 @@ def _plain(student: str, plain_step: float) -> Verdict:
 @best_memory.part("Rule M", points=2)
 def _with_memory(student: str, alpha: float, epsilon: float) -> Verdict:
     return _beaten(alpha, epsilon, momentum(student))
-
-
-best_memory.add_hints(
-    "Along a slope λ plain descent multiplies the error by 1 − ελ. That is a straight line in λ; "
-    "the best ε makes it as large at one end of the valley as at the other, with opposite signs.",
-    "Rule M: the error follows e_{t+1} = (1 + α − ελ) e_t − α e_{t−1}. While the two roots are "
-    "complex, both have the absolute value √α. So make α as small as complex roots allow.",
-    "The roots are complex from (1 − √α)² < ελ up to ελ < (1 + √α)². Let the valley just fill this "
-    "range: two equations for √α and √ε.",
-)
-
-
-def _valley(face: Callable[[Momentum], tuple[float, ...]], student: Any = 0) -> Recognized:
-    """A mistake that can be computed: known with every student's slopes."""
-    return {
-        "example": (student, *face(momentum(student))),
-        "when": lambda student, *answers: close(answers, face(momentum(student)), 1e-4),
-    }
-
-
-def _ends(n: Momentum) -> tuple[float, float]:
-    """The roots of both slopes; all the mistakes are written with them."""
-    return np.sqrt(n.smallest), np.sqrt(n.largest)
-
-
-def _squeezed(low: float, high: float) -> float:
-    return (high - low) / (high + low)
-
-
-best_memory.mistake(
-    "the step that the steep slope alone would take",
-    "1/λ jumps to the bottom of the steep slope at once, but hardly moves along the flat one. A "
-    "somewhat longer step overshoots there, and is better in the flat direction.",
-    part="Plain descent",
-    **_valley(lambda n: (1 / n.largest,)),
-)
-best_memory.mistake(
-    "the longest step that is stable",
-    "At 2/λ the error along the steep slope changes its sign in every step and never shrinks.",
-    part="Plain descent",
-    **_valley(lambda n: (2 / n.largest,)),
-)
-best_memory.mistake(
-    "the mean slope not halved",
-    "The step is one over the mean of the two slopes, and the mean is half of their sum.",
-    part="Plain descent",
-    **_valley(lambda n: (1 / (n.smallest + n.largest),)),
-)
-best_memory.mistake(
-    "the factor in place of its square",
-    "Complex roots have the absolute value √α: if an error is to shrink by this factor, α is its "
-    "square.",
-    part="Rule M",
-    **_valley(lambda n: (_squeezed(*_ends(n)), (2 / sum(_ends(n))) ** 2)),
-)
-best_memory.mistake(
-    "the step of plain descent kept",
-    "With memory the step can be longer: the range of stable ones grows with α, to 2(1 + α)/s.",
-    part="Rule M",
-    **_valley(lambda n: (_squeezed(*_ends(n)) ** 2, 2 / (n.smallest + n.largest))),
-)
-best_memory.mistake(
-    "rule A's δ in place of ε",
-    "The new gradient enters rule M with ε itself. It is rule A that multiplies by 1 − β first.",
-    part="Rule M",
-    **_valley(
-        lambda n: (
-            _squeezed(*_ends(n)) ** 2,
-            (2 / sum(_ends(n))) ** 2 / (1 - _squeezed(*_ends(n)) ** 2),
-        )
-    ),
-)
-best_memory.mistake(
-    "slopes in place of their roots",
-    "The ends of the range are (1 ∓ √α)², and the slopes stand beside them: take the root on both "
-    "sides before you solve.",
-    part="Rule M",
-    **_valley(lambda n: (_squeezed(n.smallest, n.largest) ** 2, 4 / (n.smallest + n.largest) ** 2)),
-)
 
 
 # -- 2.9 ------------------------------------------------------------------------------------------
@@ -890,12 +475,6 @@ def lookahead_weights(
     return right("The rule ran on unit impulses for 9 triples (α, ε, t) and gave your weights.")
 
 
-lookahead_weights.add_hints(
-    "Write φ_t − φ_{t−1} with θ and v, and put in θ_t − θ_{t−1} = −v_t.",
-    "What is left has v_t and v_{t−1}. Use v_t = α v_{t−1} + ε g_t to get rid of v_{t−1}.",
-    "The move is −(α v_t + ε g_t): the newest gradient enters twice.",
-)
-
 lookahead_weights.forbid(
     "optimizers.moves",
     "optimizers.running_average",
@@ -906,44 +485,6 @@ lookahead_weights.forbid(
     "optimizers.train",
     "checks.momentum._looking_ahead",
 )
-
-
-def _powers(alpha: float, t: int) -> np.ndarray:
-    return alpha ** np.arange(t)[::-1]
-
-
-@lookahead_weights.mistake(
-    "the weights of v_t",
-    "These are the weights in the move of θ. The place ahead moves by something else: it has its "
-    "own, older look ahead to take back.",
-)
-def _of_velocity(alpha, epsilon, t):
-    return epsilon * _powers(alpha, t)
-
-
-@lookahead_weights.mistake(
-    "the newest gradient counted once",
-    "All weights of v_t are multiplied by α, and then the newest gradient comes on top, with ε.",
-)
-def _once(alpha, epsilon, t):
-    return alpha * epsilon * _powers(alpha, t)
-
-
-@lookahead_weights.mistake(
-    "the old look ahead not taken back",
-    "φ_{t−1} was ahead of θ_{t−1} already, by α v_{t−1}. Without that, all weights are (1 + α) "
-    "times those of v_t.",
-)
-def _not_taken_back(alpha, epsilon, t):
-    return (1 + alpha) * epsilon * _powers(alpha, t)
-
-
-@lookahead_weights.mistake(
-    "weights reversed in time",
-    "The newest gradient, the last entry, has the largest weight.",
-)
-def _oldest_first(alpha, epsilon, t):
-    return (alpha * epsilon * _powers(alpha, t) + epsilon * np.eye(t)[-1])[::-1]
 
 
 # -- 2.10 -----------------------------------------------------------------------------------------
@@ -977,39 +518,3 @@ def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE]) -> Verdict:
         if verdict := differs(rule_m / rule_a, ratio(**point), at=at, what="the ratio"):
             return verdict
     return right("Both rules ran with a cut at 18 points (β, c, k), and this is how they part.")
-
-
-after_the_cut.add_hints(
-    "Before the cut v has settled: on gradients of 1 it is the same in every step. What is it in "
-    "rule M, with ε = δ(1 − β)?",
-    "After the cut the old v fades by β a step, and new gradients come in with ε/c. What does "
-    "their sum come to after k steps?",
-    "Rule M moves by δβᵏ + (δ/c)(1 − βᵏ), rule A by δ/c at once. Divide.",
-)
-
-after_the_cut.mistake(
-    "one step late",
-    "Already in the first step with the new size the old velocity is multiplied by β once.",
-    example=("1 + (c - 1)*beta**(k - 1)",),
-)
-after_the_cut.mistake(
-    "the new gradients forgotten",
-    "This is what the old velocity contributes. Gradients after the cut come on top.",
-    example=("c*beta**k",),
-)
-after_the_cut.mistake(
-    "the whole of the new size on top of the old",
-    "The new gradients have reached 1 − βᵏ of their full effect after k steps, not all of it.",
-    example=("1 + c*beta**k",),
-)
-after_the_cut.mistake(
-    "the ratio upside down",
-    "Asked is rule M over rule A: after a cut rule M is the one that moves on.",
-    example=("1/(1 + (c - 1)*beta**k)",),
-)
-after_the_cut.mistake(
-    "no difference seen",
-    "With constants that do not change the two rules are one. Here ε changes while old gradients, "
-    "weighed with the old ε, are still in the velocity.",
-    example=("1",),
-)

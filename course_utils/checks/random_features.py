@@ -20,12 +20,12 @@ from selfcheck.exercises import exercise
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Step, Way
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, wrong
 
-from ..attention import positive_features, trigonometric_features
+from ..attention import positive_features
 from ..numbers.random_features import Triple
 from ..numbers.random_features import random_features as triple_of
 from ..reserved import LINEAR_ATTENTION
@@ -122,96 +122,6 @@ def _split(split: list[ReadFormula]) -> Verdict:
 @completed_square.part("Part two", points=2)
 def _shift(shift: list[ReadFormula]) -> Verdict:
     return SHIFT.judge(shift, points=2)
-
-
-completed_square.add_hints(
-    "Part one: ‖x+y‖² = xx + 2·xy + yy. What has to be added to xy, and taken away again, to "
-    "make half of that?",
-    "exp(a + b) = exp(a)·exp(b): what was taken away becomes factors of their own.",
-    "Part two: ‖w−u‖² = ww − 2·wu + s. The exponent wu − ww/2 is −½ times the first two terms. "
-    "Which third term is missing?",
-)
-
-
-def _in_split(value: str) -> Callable[[list], bool]:
-    return lambda split: SPLIT.goes_wrong_as(split, value)
-
-
-completed_square.mistake(
-    "the cross term counted once",
-    "‖x+y‖² contains xᵀy and yᵀx, so xy appears twice. Halved, one of them is left.",
-    part="Part one",
-    example=(["exp(-xx/2)*exp((xx + xy + yy)/2)*exp(-yy/2)", "exp(-xx/2)*exp(s/2)*exp(-yy/2)"],),
-    when=_in_split("exp(xy/2)"),
-)
-completed_square.mistake(
-    "the half forgotten",
-    "The whole square contains 2·xy. To get xy, all three exponents need the factor ½.",
-    part="Part one",
-    example=(["exp(-xx)*exp(xx + 2*xy + yy)*exp(-yy)", "exp(-xx)*exp(s)*exp(-yy)"],),
-    when=_in_split("exp(2*xy)"),
-)
-completed_square.mistake(
-    "a sign lost",
-    "The square brings xx/2 and yy/2 with it. The two outer factors have to take them away "
-    "again, so their exponents are negative.",
-    part="Part one",
-    example=(["exp(xx/2)*exp((xx + 2*xy + yy)/2)*exp(yy/2)", "exp(xx/2)*exp(s/2)*exp(yy/2)"],),
-    when=_in_split("exp(s - xy)"),
-)
-completed_square.mistake(
-    "the outer factors forgotten",
-    "exp(‖x+y‖²/2) is larger than exp(xᵀy) by exp(‖x‖²/2)·exp(‖y‖²/2). These factors have "
-    "to be divided out.",
-    part="Part one",
-    example=(["exp((xx + 2*xy + yy)/2)", "exp(s/2)"],),
-    when=_in_split("exp(s/2)"),
-)
-
-
-def _in_shift(value: str) -> Callable[[list], bool]:
-    return lambda shift: SHIFT.goes_wrong_as(shift, value)
-
-
-completed_square.mistake(
-    "a square added and not paid for",
-    "Completing the square adds −s/2 to the exponent. A factor exp(s/2) in front gives it "
-    "back, and this factor is the whole result.",
-    part="Part two",
-    example=(["exp(-(ww - 2*wu + s)/2)", "exp(-r/2)"],),
-    when=_in_shift("exp(-r/2)"),
-)
-completed_square.mistake(
-    "the square paid for with the wrong sign",
-    "The completed square has −s/2 in its exponent, so the factor in front needs +s/2.",
-    part="Part two",
-    example=(["exp(-s/2)*exp(-(ww - 2*wu + s)/2)", "exp(-s/2)*exp(-r/2)"],),
-    when=_in_shift("exp(-s/2 - r/2)"),
-)
-completed_square.mistake(
-    "s in place of s/2",
-    "The square stands in the exponent with the factor ½, and s is one of its three terms.",
-    part="Part two",
-    example=(["exp(s)*exp(-(ww - 2*wu + s)/2)", "exp(s)*exp(-r/2)"],),
-    when=_in_shift("exp(s - r/2)"),
-)
-CLAIM = (
-    "the claim as its own proof",
-    "These lines are true, but they state what is to be shown. Write the square out in its "
-    "three terms first; its name comes in the line after.",
-)
-completed_square.mistake(
-    *CLAIM,
-    part="Part one",
-    example=(["exp(-xx/2)*exp(s/2)*exp(-yy/2)"],),
-    when=lambda split: not SPLIT.is_shown_by(split),
-)
-completed_square.mistake(
-    *CLAIM,
-    part="Part two",
-    example=(["exp(s/2)*exp(-r/2)"],),
-    when=lambda shift: not SHIFT.is_shown_by(shift),
-)
 
 
 # -- 9.2 -------------------------------------------------------------------------------------------
@@ -311,133 +221,7 @@ def features(
     )
 
 
-features.add_hints(
-    "The lecture has features for exp(xᵀy). What do you have to put in place of x and of y so that "
-    "xᵀy becomes xᵀy/√d? Both get the same.",
-    "f(x)ᵀf(y) is a sum over m directions, and a mean is wanted. Which factor in f(x), times "
-    "the same one in f(y), makes 1/m?",
-    "`X @ W.T` has all dot products, n×m. Every row of X has its own ‖x‖², and what was put in "
-    "place of x has a shorter one.",
-)
-
 features.forbid("attention.positive_features")
-
-
-def _times(factor: Callable) -> Callable:
-    """Features that are off by a factor, which may depend on the rows and on W."""
-    return lambda X, W: factor(to_scale(X), len(W)) * course_features(X, W)
-
-
-def _half_squares(Z: np.ndarray) -> np.ndarray:
-    return (Z * Z).sum(axis=1)[:, None] / 2
-
-
-features.mistake(
-    "√d forgotten",
-    "These are the features of the lecture, for exp(xᵀy). Standard attention divides by √d.",
-    example=(lambda X, W: positive_features(X, W),),
-)
-features.mistake(
-    "√d given to x and to y",
-    "If x and y are both divided by √d, their dot product is divided by d. Each may take only "
-    "a part of the √d.",
-    example=(lambda X, W: positive_features(X / np.sqrt(X.shape[1]), W),),
-)
-
-
-def _short_products(X, W):
-    Z = to_scale(X)
-    return course_features(X, W) * np.exp(_half_squares(Z) - _half_squares(X))
-
-
-features.mistake(
-    "only the dot products made smaller",
-    "What is put in place of x has its own norm: the exponent needs half the square of the "
-    "*shortened* vector, too.",
-    example=(_short_products,),
-)
-
-
-def _short_norms(X, W):
-    return positive_features(X, W) * np.exp(_half_squares(X) - _half_squares(to_scale(X)))
-
-
-features.mistake(
-    "only the norms made smaller",
-    "What is put in place of x meets the directions, too: wᵀx becomes smaller as well.",
-    example=(_short_norms,),
-)
-features.mistake(
-    "1/m in place of 1/√m",
-    "The factor stands in f(x) and in f(y), so 1/m becomes 1/m² for a sum of m terms: the "
-    "estimate is too small by a factor of m. In attention, after the division, that "
-    "cancels.",
-    example=(_times(lambda Z, m: m**-0.5),),
-)
-features.mistake(
-    "no 1/√m",
-    "f(x)ᵀf(y) sums over m directions. Without a factor it estimates m times what is asked for.",
-    example=(_times(lambda Z, m: m**0.5),),
-)
-features.mistake(
-    "exp(−‖x‖²/2) forgotten",
-    "The mean of exp(wᵀx)·exp(wᵀy) is exp(‖x+y‖²/2). A factor of x and one of y have to bring "
-    "it down.",
-    example=(_times(lambda Z, m: np.exp(_half_squares(Z))),),
-)
-features.mistake(
-    "exp(−‖x‖²) for exp(−‖x‖²/2)",
-    "‖x‖² enters the exponent of the split with a half.",
-    example=(_times(lambda Z, m: np.exp(-_half_squares(Z))),),
-)
-features.mistake(
-    "a sign lost in exp(−‖x‖²/2)",
-    "exp(+‖x‖²/2) belongs to sines and cosines. Here the mean exp(‖x+y‖²/2) is too large "
-    "and has to be reduced.",
-    example=(_times(lambda Z, m: np.exp(2 * _half_squares(Z))),),
-)
-
-
-@features.mistake(
-    "directions of its own",
-    "The function is called once for the queries and once for the keys. If it draws new "
-    "directions each time, f(x) and f(y) know nothing of each other. Use the rows of W.",
-    when=lambda f: not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN)),
-)
-def _own_directions(X, W):
-    return course_features(X, np.random.default_rng().normal(size=W.shape))
-
-
-def _all_columns_equal(f: FunctionAnswer) -> bool:
-    F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
-    return close(F, np.repeat(F[:, :1], 4, axis=1))
-
-
-@features.mistake(
-    "the expectation taken inside f",
-    "The mean of exp(wᵀx) is exp(‖x‖²/2), so all that is left of f(x) is a constant, and "
-    "every pair looks equally alike. The mean must be taken of the product.",
-    when=_all_columns_equal,
-)
-def _mean_inside(X, W):
-    return np.ones((len(X), len(W))) / np.sqrt(len(W))
-
-
-@features.mistake(
-    "one norm for all rows",
-    "`(X**2).sum()` adds up all rows. Every x needs its own ‖x‖²: sum over axis 1.",
-)
-def _one_norm(X, W):
-    norms = _half_squares(to_scale(X))
-    return course_features(X, W) * np.exp(norms - norms.sum())
-
-
-features.mistake(
-    "sines and cosines",
-    "These are unbiased too, with two features for every direction. But they can be "
-    "negative, and here m positive ones are asked for.",
-    example=(lambda X, W: trigonometric_features(to_scale(X), W),),
-)
 
 
 def biased_at(features: FunctionAnswer, X: np.ndarray) -> Verdict | None:
@@ -574,63 +358,6 @@ def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
     )
 
 
-variance.add_hints(
-    "One direction first: p = exp(wᵀ(x+y))·exp(−(‖x‖²+‖y‖²)/2), with variance E[p²] − (E[p])².",
-    "p² contains exp(wᵀ2(x+y)). E[exp(wᵀu)] = exp(‖u‖²/2) holds for u = 2(x+y) too.",
-    "‖x‖² + ‖y‖² = s − 2·xy. The mean of m independent terms has 1/m of the variance of one.",
-)
-
-variance.mistake(
-    "the relative variance",
-    "That is the variance divided by the square of the mean exp(xᵀy). It is often the more "
-    "useful number, but here the variance itself is asked for.",
-    example=("(exp(s) - 1)/m",),
-)
-variance.mistake(
-    "the second moment",
-    "E[p²] is exp(2xᵀy)·exp(s). The square of the mean, exp(2xᵀy), has to be subtracted.",
-    example=("exp(2*xy)*exp(s)/m",),
-)
-variance.mistake(
-    "the standard deviation",
-    "This is the square root of the variance.",
-    example=("exp(xy)*sqrt((exp(s) - 1)/m)",),
-)
-variance.mistake(
-    "m squared",
-    "1/m² comes from the factor in front of the sum, but the sum has m terms, all with one "
-    "variance: one m cancels.",
-    example=("exp(2*xy)*(exp(s) - 1)/m**2",),
-)
-variance.mistake(
-    "m forgotten",
-    "That is the variance with one direction. A mean over m independent ones has less.",
-    example=("exp(2*xy)*(exp(s) - 1)",),
-)
-variance.mistake(
-    "exp(xᵀy) for exp(2xᵀy)",
-    "A variance is a square: where the mean has a factor exp(xᵀy), the variance has it squared.",
-    example=("exp(xy)*(exp(s) - 1)/m",),
-)
-variance.mistake(
-    "the outer factors forgotten",
-    "That is the variance of exp(wᵀ(x+y)) alone. The factor exp(−(‖x‖²+‖y‖²)/2) multiplies "
-    "the variance by its square.",
-    example=("(exp(2*s) - exp(s))/m",),
-)
-variance.mistake(
-    "‖2u‖² taken as 2‖u‖²",
-    "E[exp(2wᵀu)] is exp(‖2u‖²/2) = exp(2‖u‖²). With exp(‖u‖²) the second moment would be "
-    "the square of the mean, and nothing would vary.",
-    example=("0",),
-)
-variance.mistake(
-    "s/2 in place of s",
-    "E[p²] = exp(2s)·exp(−(s − 2·xy)), and 2s − s is s.",
-    example=("exp(2*xy)*(exp(s/2) - 1)/m",),
-)
-
-
 def any_size(rng: np.random.Generator) -> dict[str, float]:
     """s up to 9 and any error, also one that is far above 1 or far below."""
     s = round(float(rng.uniform(0.01, 9)), 2)
@@ -679,40 +406,6 @@ def needed_features(
                 "features give the relative error r."
             )
     return verdict
-
-
-needed_features.add_hints(
-    "The relative error is the standard deviation divided by the mean, exp(xᵀy).",
-    "Set the square of it, your variance of 9.3 over exp(2xᵀy), equal to r², and solve for m.",
-)
-
-needed_features.mistake(
-    "r not squared",
-    "The variance goes with 1/m, the error with 1/√m. Half the error takes four times as "
-    "many features.",
-    example=("(exp(s) - 1)/r",),
-)
-needed_features.mistake(
-    "a root too many",
-    "This is √m. Square it.",
-    example=("sqrt(exp(s) - 1)/r",),
-)
-needed_features.mistake(
-    "upside down",
-    "A smaller error needs more features, so r² belongs below the line.",
-    example=("r**2/(exp(s) - 1)",),
-)
-needed_features.mistake(
-    "the means not subtracted",
-    "That is the second moment in place of the variance. At s = 0 nothing varies, and no "
-    "features are needed.",
-    example=("exp(s)/r**2",),
-)
-needed_features.mistake(
-    "the law without its constant",
-    "The error goes with 1/√m, but how large it is depends on s, and strongly.",
-    example=("1/r**2",),
-)
 
 
 # -- 9.5 -------------------------------------------------------------------------------------------
@@ -870,140 +563,12 @@ def linear(answer: FunctionAnswer, f: Callable = course_features) -> Verdict:
     return judge_linear(answer, many_tokens, like)
 
 
-approximate_attention.add_hints(
-    "A key that counts three times stands three times in both sums. What of it is summed over the "
-    "keys above, and what below, once f(q_i) is taken out?",
-    "Queries and keys go through the same f with the same W. The denominator has one number "
-    "for each query: give it the shape n×1 before you divide.",
-)
-
 approximate_attention.forbid(*LINEAR_ATTENTION)
 
 
-def _counted(answer: FunctionAnswer) -> str:
-    """How the cost grows, if it was counted, which it is where the numbers are right."""
-    return vars(answer)["costs"][many_tokens].kind
-
-
-@approximate_attention.mistake(
-    "the n×n weights built after all",
-    "f(Q)f(K)ᵀ has n×n numbers. The features make it possible to sum over the keys first.",
-    part="Attention",
-    when=lambda f: _counted(f) in ("weights", "memory"),
-)
-def _all_pairs(Q, K, V, W, counts):
-    A = course_features(Q, W) @ course_features(K, W).T * counts
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-@approximate_attention.mistake(
-    "one query at a time",
-    "No array is large now, but each of n queries still visits n keys. The sums over the keys "
-    "are the same for all queries, so form them once.",
-    part="Attention",
-    when=lambda f: _counted(f) == "time",
-)
-def _query_by_query(Q, K, V, W, counts):
-    G, rows = course_features(K, W), []
-    for f in course_features(Q, W):
-        a = counts * (G @ f)
-        rows.append(a @ V / a.sum())
-    return np.stack(rows)
-
-
-def _weighing(
-    weights: Callable = lambda F, G, counts: F @ G.T * counts,
-    over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
-) -> dict[str, Any]:
-    """The mistake of other weights or of another divisor, whatever it costs."""
-
-    def example(Q, K, V, W, counts):
-        F, G = course_features(Q, W), course_features(K, W)
-        A = weights(F, G, counts)
-        return A @ V / over(A, F, G)
-
-    def alike(f: FunctionAnswer) -> bool:
-        arrays = tokens(4, 3, 2, 6)
-        return close(f(*arrays), example(*arrays))
-
-    return {"example": (example,), "when": alike, "part": "Attention"}
-
-
-approximate_attention.mistake(
-    "every key counted once",
-    "A key that counts a_j times adds a_j terms to both sums.",
-    **_weighing(lambda F, G, counts: F @ G.T),
-)
-approximate_attention.mistake(
-    "counted above, not below",
-    "The divisor is the sum of all weights: a key that stands a_j times above stands there as "
-    "often.",
-    **_weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True)),
-)
-approximate_attention.mistake(
-    "the count squared",
-    "a_j belongs to the key once: in the sum over keys. If it multiplies f(k_j) and v_j, it is "
-    "there twice.",
-    **_weighing(
-        lambda F, G, counts: F @ G.T * counts**2,
-        over=lambda A, F, G: np.sqrt(A * (F @ G.T)).sum(axis=1, keepdims=True),
-    ),
-)
-approximate_attention.mistake(
-    "the queries counted",
-    "The counts are those of the keys, over which the sums run. A factor of a query is the same "
-    "above and below, and cancels.",
-    **_weighing(
-        lambda F, G, counts: F @ G.T * counts[:, None],
-        over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True),
-    ),
-)
-
-
-@approximate_attention.mistake(
-    "softmax attention itself",
-    "These are the exact weights, with the exact cost: n×n numbers. Use the features of W.",
-    part="Attention",
-)
 def _exactly(Q, K, V, W, counts):
     A = counts * np.exp(Q @ K.T / np.sqrt(Q.shape[1]))
     return A @ V / A.sum(axis=1, keepdims=True)
-
-
-approximate_attention.mistake(
-    "the normalization forgotten",
-    "This is the numerator AV. The weights of a query do not sum to 1: divide by D, which "
-    "comes from the same features.",
-    **_weighing(over=lambda A, F, G: 1.0),
-)
-
-
-def _draws_anew(f: FunctionAnswer) -> bool:
-    arrays = tokens(4, 3, 2, 4)
-    return not close(f(*arrays), f(*arrays))
-
-
-@approximate_attention.mistake(
-    "new directions for the keys",
-    "With independent directions the mean of f(q)ᵀf(k) is the same for all pairs, and in "
-    "the limit every key weighs alike. Queries and keys have to share one W.",
-    part="Attention",
-    when=_draws_anew,
-)
-def _resampled(Q, K, V, W, counts):
-    other = np.random.default_rng().normal(size=W.shape)
-    A = course_features(Q, W) @ course_features(K, other).T * counts
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
-@approximate_attention.mistake(
-    "the expectation taken inside f",
-    "Averaged before it is multiplied, f is a constant. All weights are then equal, and "
-    "the output is the plain mean of the values.",
-    part="Attention",
-)
-def _plain_mean(Q, K, V, W, counts):
-    return np.tile(counts @ V / counts.sum(), (len(Q), 1))
 
 
 def limit(answer: FunctionAnswer) -> str:
@@ -1066,44 +631,6 @@ def _gain(gain: FormulaAnswer) -> Verdict:
     return right()
 
 
-antithetic.add_hints(
-    "One pair first. With u = x + y it gives exp(−(‖x‖²+‖y‖²)/2) times ½(exp(wᵀu) + exp(−wᵀu)).",
-    "Square it: ¼(exp(2wᵀu) + 2 + exp(−2wᵀu)). You know the mean of each term.",
-    "m pairs are 2m directions. Divide by the variance of exercise 9.3 with 2m in place of m.",
-)
-
-antithetic.mistake(
-    "pairs taken as 2m independent directions",
-    "w and −w are far from independent: where one product is large, the other one is small.",
-    example=("exp(2*xy)*(exp(s) - 1)/(2*m)",),
-    part="Variance",
-)
-for _name, _says, _example in [
-    ("as without the opposites", "This is the variance of m directions alone; their opposites "
-     "change it.", "exp(2*xy)*(exp(s) - 1)/m"),
-    ("the second moment", "The square of the mean, exp(2xᵀy), has to be subtracted.",
-     "exp(2*xy)*(exp(s) + exp(-s))/(2*m)"),
-    ("divided by 2m", "The half of the mean of two is in the square already; there are m "
-     "independent pairs.", "exp(2*xy)*(exp(s) + exp(-s) - 2)/(4*m)"),
-    ("the mixed term forgotten", "exp(wᵀu)·exp(−wᵀu) = 1 enters the square twice.",
-     "exp(2*xy)*(exp(s)/2 - 1)/m"),
-    ("the relative variance", "Divide by nothing: the variance itself is asked for.",
-     "(exp(s) + exp(-s) - 2)/(2*m)"),
-]:  # fmt: skip
-    antithetic.mistake(_name, _says, example=(_example,), part="Variance")
-for _name, _says, _example in [
-    ("m pairs against m directions", "Equal cost means 2m independent directions.",
-     "(1 - exp(-s))/2"),
-    ("upside down", "Asked is the variance of pairs over that of independent directions.",
-     "1/(1 - exp(-s))"),
-    ("a half", "What is gained depends on s: for a long x + y the opposite direction adds next "
-     "to nothing.", "1/2"),
-    ("errors in place of variances", "That is the ratio of the standard deviations.",
-     "sqrt(1 - exp(-s))"),
-]:  # fmt: skip
-    antithetic.mistake(_name, _says, example=(_example,), part="Gain")
-
-
 # -- 9.7: a ratio of two estimates -----------------------------------------------------------------
 
 ROUNDED = 1e-6  # relative; the integrals are more exact
@@ -1117,7 +644,7 @@ def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return p1 / (weights @ p1), p2 / (weights @ p2), weights
 
 
-@exercise(numbers=triple_of)
+@exercise(numbers=OwnNumbers(triple_of, example="1", within=ROUNDED))
 def ratio(student: StudentId, covariance: RealNumber, needed: RealNumber) -> Verdict:
     """Find the covariance of two estimates with the same directions, and the m for their ratio."""
     return right("Integrated over all directions, both numbers are yours.")
@@ -1144,68 +671,3 @@ def _needed(student: str, needed: float) -> Verdict:
         return right()
     says = f"with so many features the relative error of the ratio is about {show(error)}"
     return wrong(f"{says}, not {n.r:g}.", at="features", yours=needed)
-
-
-ratio.add_hints(
-    "With u₁ = q + k₁ and u₂ = q + k₂ the product of both estimates of one direction has "
-    "exp(wᵀ(u₁ + u₂)). What is its mean, divided by the two means?",
-    "‖u₁ + u₂‖² = ‖u₁‖² + 2u₁ᵀu₂ + ‖u₂‖²: the squares cancel. Subtract the product of the means; m "
-    "independent directions divide it all by m.",
-    "With small errors a and b, (1 + a)/(1 + b) is about 1 + a − b. Its variance has the two "
-    "variances of 9.3 (relative ones) and the covariance in it.",
-)
-
-
-def _lengths(n: Triple) -> tuple[float, float, float]:
-    """‖u₁‖², ‖u₂‖² and u₁ᵀu₂."""
-    u1, u2 = np.add(n.q, n.k1), np.add(n.q, n.k2)
-    return float(u1 @ u1), float(u2 @ u2), float(u1 @ u2)
-
-
-def _computed(part: str, face: Callable[[Triple], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's vectors."""
-
-    def made(student: str, answer: float) -> bool:
-        return close(answer, face(triple_of(student)), ROUNDED)
-
-    return {"part": part, **Recognized(example=("1", face(triple_of("1"))), when=made)}
-
-
-def _covariance(n: Triple, exponent: float | None = None, less: float = 1) -> float:
-    c = _lengths(n)[2] if exponent is None else exponent
-    return float(np.exp(np.dot(n.q, np.add(n.k1, n.k2))) * (np.exp(c) - less) / n.m)
-
-
-def _spread(n: Triple, one: float = 1, two: float = 1, both: float = -2, less: float = 0) -> float:
-    a, b, c = map(np.exp, _lengths(n))
-    return float(one * a + two * b + both * c + less)
-
-
-ratio.mistake(
-    "the means not subtracted",
-    "This is the mean of the product. A covariance subtracts the product of the means.",
-    **_computed("Covariance", lambda n: _covariance(n, less=0)),
-)
-for _part, _name, _says, _face in [
-    ("Covariance", "relative to the means", "Both means, exp(qᵀk₁) and exp(qᵀk₂), are factors.",
-     lambda n: float(np.expm1(_lengths(n)[2]) / n.m)),
-    ("Covariance", "q forgotten", "Both estimates have q in them: u = q + k.",
-     lambda n: _covariance(n, float(np.dot(n.k1, n.k2)))),
-    ("Covariance", "m forgotten", "That is the covariance with one direction.",
-     lambda n: _covariance(n) * n.m),
-    ("Covariance", "m squared", "1/m² stands before m² pairs of terms; only the m with the same "
-     "direction vary together.", lambda n: _covariance(n) / n.m),
-    ("Covariance", "taken as independent", "Both are made of the same directions.",
-     lambda n: 0.0),
-    ("Features", "taken as independent", "The two estimates share their directions, and what they "
-     "have in common cancels in the ratio.", lambda n: _spread(n, both=0, less=-2) / n.r**2),
-    ("Features", "one estimate alone", "Numerator and denominator both vary.",
-     lambda n: _spread(n, two=0, both=0, less=-1) / n.r**2),
-    ("Features", "r not squared", "The variance goes with 1/m, the error with 1/√m.",
-     lambda n: _spread(n) / n.r),
-    ("Features", "the covariance once", "Var(a − b) = Var a + Var b − 2 Cov(a, b).",
-     lambda n: _spread(n, both=-1, less=-1) / n.r**2),
-    ("Features", "the covariance added", "In a ratio the errors are subtracted.",
-     lambda n: _spread(n, both=2, less=-4) / n.r**2),
-]:  # fmt: skip
-    ratio.mistake(_name, _says, **_computed(_part, _face))

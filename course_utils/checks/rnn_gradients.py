@@ -14,7 +14,7 @@ from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -27,7 +27,7 @@ from ..derivation import (
     matrix,
     vector,
 )
-from ..numbers.rnn_gradients import RnnGradients, rnn_gradients
+from ..numbers.rnn_gradients import rnn_gradients
 from ..reserved import JACOBIANS
 from ..rnn import (
     ACTIVATIONS,
@@ -38,7 +38,6 @@ from ..rnn import (
     matrix_with,
     run,
     spectral_norm,
-    spectral_radius,
 )
 
 IDENTITY, RELU, TANH, SIGMOID, SILU = (
@@ -122,89 +121,6 @@ def induction_step(lines: Annotated[list[Line], LINES]) -> Verdict:
     )
 
 
-induction_step.add_hints(
-    "The induction assumption says what g_{t−1} is. Put it in: that is the first line.",
-    "Look at what stands inside of σ then, and at the recurrence for h_t.",
-    "One substitution for g_{t−1} and one for h_t are enough. Nothing has to be undone.",
-)
-
-
-def _through_h_prev(W, h_prev, z, sigma):
-    return sigma(W @ sigma(h_prev) + z)
-
-
-def _claim(h, sigma):
-    return sigma(h)
-
-
-def _divided(W, h, z, sigma):
-    return sigma(W @ np.linalg.inv(W) @ (h - z) + z)
-
-
-induction_step.mistake(
-    "divided by the matrix W",
-    "Every line holds as long as W has an inverse, and breaks down where it has none. "
-    "W σ(h_{t−1}) + z is h_t as it stands: there is nothing to solve for.",
-    example=([_through_h_prev, _divided, _claim],),
-    when=lambda lines: not induction(lines).holds and induction(lines, False).holds,
-)
-
-
-def breaks_at(form: Line) -> Callable[[list[Line]], bool]:
-    """A predicate: the first false line has the value of this one, at two steps."""
-
-    def matches(lines: list[Line]) -> bool:
-        first = induction(lines).first_false
-        return first is not None and all(
-            close(line_at(lines[first], step), line_at(form, step)) for step in (STEP, OTHER)
-        )
-
-    return matches
-
-
-def _without_inner(W, h_prev, z, sigma):
-    return sigma(W @ h_prev + z)
-
-
-induction_step.mistake(
-    "h_{t−1} put where g_{t−1} stood",
-    "The assumption is g_{t−1} = σ(h_{t−1}), with the activation.",
-    example=([_without_inner, _claim],),
-    when=breaks_at(_without_inner),
-)
-
-
-def _without_outer(W, h_prev, z, sigma):
-    return W @ sigma(h_prev) + z
-
-
-induction_step.mistake(
-    "the outer activation lost",
-    "g_t is the state after the activation: σ stands around the whole of W g_{t−1} + z.",
-    example=([_without_outer, _claim],),
-    when=breaks_at(_without_outer),
-)
-
-
-def _split(W, h_prev, z, sigma):
-    return sigma(W @ sigma(h_prev)) + sigma(z)
-
-
-induction_step.mistake(
-    "σ of a sum split into a sum",
-    "An activation is not linear: σ(a + c) is not σ(a) + σ(c).",
-    example=([_split, _claim],),
-    when=breaks_at(_split),
-)
-induction_step.mistake(
-    "the claim as its own proof",
-    "g_t = σ(h_t) is what is to be shown. The line between says why: it puts in the "
-    "induction assumption and is written with h_{t−1} alone.",
-    example=([_claim],),
-    when=lambda lines: induction(lines).holds and not uses(lines[-1], "W", "z", "h_prev"),
-)
-
-
 # -- 1.2 ------------------------------------------------------------------------------------------
 
 
@@ -282,55 +198,7 @@ def jacobian(
     return right("Finite differences of one step give your matrix, for 12 networks.")
 
 
-jacobian.add_hints(
-    "Write out one entry: entry i of g_t is σ(a_i) with a_i = Σ_j W_ij g_j + z_i. What is its "
-    "derivative in g_j? There are two factors.",
-    "One of them is a number for each i, a slope. Does it belong to the row i or to the column j?",
-)
-
 jacobian.forbid(*JACOBIANS)
-
-
-@jacobian.mistake(
-    "slopes on the columns",
-    "That is the Jacobian of h, where the activation comes before W and the slope of unit j scales "
-    "what unit j sends. In g_t it comes after W: the slope of unit i scales what unit i receives.",
-)
-def _slopes_on_columns(W, a, dsigma):
-    return W @ np.diag(dsigma(a))
-
-
-@jacobian.mistake(
-    "Wᵀ in place of W",
-    "Entry (i, j) of a Jacobian is ∂(output i)/∂(input j), and unit j reaches unit i "
-    "through W_ij. Wᵀ appears when gradients are sent backward.",
-)
-def _transposed(W, a, dsigma):
-    return (W @ np.diag(dsigma(a))).T
-
-
-@jacobian.mistake(
-    "the transpose of the Jacobian",
-    "This has inputs as rows and outputs as columns. In this course the rows are the outputs.",
-)
-def _denominator_layout(W, a, dsigma):
-    return W.T @ np.diag(dsigma(a))
-
-
-@jacobian.mistake(
-    "the slope forgotten",
-    "W alone is the Jacobian of a linear network; the chain rule adds a slope.",
-)
-def _no_slope(W, a, dsigma):
-    return W
-
-
-@jacobian.mistake(
-    "W forgotten",
-    "diag(σ′) is the Jacobian of the activation alone; W comes before it.",
-)
-def _slopes_only(W, a, dsigma):
-    return np.diag(dsigma(a))
 
 
 # -- 1.3 ------------------------------------------------------------------------------------------
@@ -401,81 +269,7 @@ def jacobian_product(
     )
 
 
-jacobian_product.add_hints(
-    "What is ∂h_1/∂b? And ∂h_2/∂b? There b acts twice: directly, and through h_1.",
-    "Let B_t be ∂h_t/∂b. Differentiate h_t = W σ(h_{t−1}) + U x_t + b: how does B_t follow from "
-    "B_{t−1}?",
-    "The step from h_{t−1} to h_t has its slopes at h_{t−1}. From B_1 on, which of the rows of "
-    "`hs` are needed?",
-)
-
 jacobian_product.forbid(*JACOBIANS)
-
-
-@jacobian_product.mistake(
-    "the way from h_0",
-    "That is the product of the lecture, ∂h_T/∂h_0. The bias enters at every step, and h_0 does "
-    "not depend on it.",
-)
-def _from_the_start(W, hs, dsigma):
-    return jacobians(W, hs, dsigma)[-1]
-
-
-@jacobian_product.mistake(
-    "the first step alone",
-    "The bias of the first step reaches h_T this way. It enters in every later step too, and what "
-    "it does there is added.",
-)
-def _first_step(W, hs, dsigma):
-    return jacobians(W, hs[1:], dsigma)[-1]
-
-
-@jacobian_product.mistake(
-    "the last step alone",
-    "Directly b adds itself to h_T. But it has also moved all states before.",
-)
-def _last_step(W, hs, dsigma):
-    return np.eye(len(W))
-
-
-@jacobian_product.mistake(
-    "h_0 taken to depend on b",
-    "The sum has T terms, one for each step t = 1 … T. This one has a term for h_0, too, which was "
-    "there before any step.",
-)
-def _one_long(W, hs, dsigma):
-    return over_all_ways(W, hs, dsigma, first=0)
-
-
-def _is_nothing_at_one_step(answer: FunctionAnswer) -> bool:
-    return close(answer.array(SHEAR, np.ones((2, 2)), TANH.prime, shape=(2, 2)), np.zeros((2, 2)))
-
-
-@jacobian_product.mistake(
-    "the direct way forgotten",
-    "After one step ∂h_1/∂b is the identity: b itself is added to the state. At every later step "
-    "it is added again.",
-    when=_is_nothing_at_one_step,
-)
-def _without_the_last(W, hs, dsigma):
-    return over_all_ways(W, hs, dsigma) - np.eye(len(W))
-
-
-@jacobian_product.mistake(
-    "slopes one step late",
-    "The step from h_{t−1} to h_t has its slopes at h_{t−1}: for the last one that is h_{T−1}, and "
-    "no step starts at h_T.",
-)
-def _late_slopes(W, hs, dsigma):
-    return over_all_ways(W, np.vstack([hs[1:], hs[-1:]]), dsigma)
-
-
-@jacobian_product.mistake(
-    "Wᵀ in place of W",
-    "Each factor is W diag(σ′): unit j reaches unit i through W_ij.",
-)
-def _product_transposed(W, hs, dsigma):
-    return over_all_ways(W.T, hs, dsigma)
 
 
 # -- 1.4 ------------------------------------------------------------------------------------------
@@ -538,46 +332,6 @@ def _softplus(softplus: float) -> Verdict:
 @slope_bounds.part("SiLU")
 def _silu(silu: float) -> Verdict:
     return _least("SiLU", silu)
-
-
-slope_bounds.add_hints(
-    "γ is the height of the highest point of the curve σ′, not of σ.",
-    "sigmoid′ = s(1 − s) with s between 0 and 1; softplus′ is the sigmoid itself.",
-    "SiLU is x·s, so its slope is s + x·s(1 − s). Evaluate that on a fine grid of x and look "
-    "for the largest value.",
-)
-
-slope_bounds.mistake(
-    "the largest value in place of the largest slope",
-    "The sigmoid rises to 1, but slowly: γ is the largest slope, s(1 − s) at s = 1/2.",
-    example=(1,),
-    part="sigmoid",
-)
-slope_bounds.mistake(
-    "sigmoid and tanh exchanged",
-    "tanh is the steeper of the two: it rises from −1 to 1 where the sigmoid needs four times "
-    "as long to rise half as far.",
-    example=(1, 0.25, 1, 1, 1.1),
-)
-slope_bounds.mistake(
-    "SiLU taken for a ReLU",
-    "Far out the slope of SiLU is 1, but on its way there it overshoots: look at x "
-    "between 2 and 3.",
-    example=(1,),
-    part="SiLU",
-)
-slope_bounds.mistake(
-    "softplus taken for the sigmoid",
-    "The sigmoid is the slope of softplus, so γ is the largest value of the sigmoid.",
-    example=(0.25,),
-    part="softplus",
-)
-slope_bounds.mistake(
-    "the slope of tanh halved",
-    "tanh′ = 1 − tanh², which is 1 at 0.",
-    example=(0.5,),
-    part="tanh",
-)
 
 
 # -- 1.5 ------------------------------------------------------------------------------------------
@@ -665,75 +419,6 @@ def gradient_bound(
     )
 
 
-gradient_bound.add_hints(
-    "Bound one factor first: ‖W diag(σ′)‖ ≤ ‖W‖ · ‖diag(σ′)‖. How large is the second at most?",
-    "Then use ‖A B‖ ≤ ‖A‖ ‖B‖ for the product of all T factors.",
-    "‖W‖ is the largest singular value, √λ₁(WᵀW). In NumPy it is a norm of order 2.",
-)
-
-
-def _power(size: Callable[..., Any]) -> Callable:
-    return lambda W, gamma, T: (gamma * size(W)) ** T
-
-
-gradient_bound.mistake(
-    "the spectral radius in place of the norm",
-    "ρ(W) rules the long run of a linear network, but it is no bound: a non-normal W "
-    "stretches some vectors by more than |λ|.",
-    example=(_power(spectral_radius),),
-)
-
-
-def _largest_eigenvalue_of_square(W: np.ndarray) -> float:
-    return spectral_norm(W) ** 2
-
-
-gradient_bound.mistake(
-    "λ₁ without the square root",
-    "λ₁(WᵀW) is the square of the norm, and where the norm is below 1, too small.",
-    example=(_power(_largest_eigenvalue_of_square),),
-)
-gradient_bound.mistake(
-    "the Frobenius norm",
-    "‖W‖_F is never smaller than the spectral norm, so this is a true bound; but its square adds "
-    "up the squares of all singular values where only the largest counts: unless W has rank 1, it "
-    "is not the best one.",
-    example=(_power(np.linalg.norm),),
-)
-
-
-@gradient_bound.mistake(
-    "γ forgotten",
-    "Each factor is W diag(σ′), and the slopes are up to γ: for SiLU that is more than 1.",
-)
-def _no_gamma(W, gamma, T):
-    return spectral_norm(W) ** T
-
-
-@gradient_bound.mistake(
-    "γ once for all steps",
-    "Each of the T factors has slopes of its own, and so each brings a γ.",
-)
-def _gamma_once(W, gamma, T):
-    return gamma * spectral_norm(W) ** T
-
-
-@gradient_bound.mistake(
-    "one factor short",
-    "From h_0 to h_T there are T steps; at T = 1 the bound is γ‖W‖, not 1.",
-)
-def _one_step_too_few(W, gamma, T):
-    return (gamma * spectral_norm(W)) ** (T - 1)
-
-
-@gradient_bound.mistake(
-    "norms added in place of multiplied",
-    "The norm of a product is bounded by the product of the norms.",
-)
-def _linear_in_T(W, gamma, T):
-    return gamma * spectral_norm(W) * T
-
-
 # -- 1.6 and 1.7 ----------------------------------------------------------------------------------
 
 
@@ -816,71 +501,8 @@ def forgetful(W: Annotated[np.ndarray, SquareMatrix()]) -> Verdict:
     return right(f"‖W‖₂ = {show(norm)}, and after {T} steps no trace above 10⁻⁶ is left of h_0.")
 
 
-forgetful.add_hints(
-    "After two steps the state depends on h_0 through W·W only. Which matrices have W·W = 0?",
-    "A matrix of rank one is W = u vᵀ, with rows that are multiples of one another. What is W·W "
-    "then, in terms of the number vᵀu?",
-    "Choose u without a zero, then v without a zero and perpendicular to it, and make them as "
-    "long as you like.",
-)
-
-
 def _forgets(W: np.ndarray) -> bool:
     return bool(log_powers(W)[SOON] <= np.log(1e-6))
-
-
-def _lacks_a_way(W: np.ndarray) -> bool:
-    """Whether a unit hears nothing of another one."""
-    return bool((W[~np.eye(len(W), dtype=bool)] == 0).any())
-
-
-def _is_dense(W: np.ndarray) -> bool:
-    return len(W) >= FEWEST and np.abs(W).min() >= LEAST
-
-
-def _stretches_all_alike(W: np.ndarray) -> bool:
-    return close(W @ W.T, spectral_norm(W) ** 2 * np.eye(len(W)))
-
-
-forgetful.mistake(
-    "a unit that hears nothing of another",
-    "With zeros it is easy: what is sent in one direction only cannot come back. Here every unit "
-    "hears every other, and the ways have to cancel.",
-    example=([[0, 10, 10], [0, 0, 10], [0, 0, 0]],),
-    when=lambda W: len(W) >= FEWEST and _lacks_a_way(W) and _forgets(W),
-)
-forgetful.mistake(
-    "too few units",
-    "Two units are a good start. What makes W·W = 0 there? The same works for three.",
-    example=([[10, 10], [-10, -10]],),
-    when=lambda W: len(W) < FEWEST and _forgets(W),
-)
-forgetful.mistake(
-    "the norm is too small",
-    "This network does forget. The point is that it can do so with a large norm too.",
-    example=([[0.5, 0.5, -1], [0.5, 0.5, -1], [0.5, 0.5, -1]],),
-    when=lambda W: _is_dense(W) and _forgets(W),
-)
-forgetful.mistake(
-    "a multiple of a rotation or reflection",
-    "It stretches every vector by its norm at each step: the norm is the whole truth for such a W.",
-    example=([[-4, 8, 8], [8, -4, 8], [8, 8, -4]],),
-    when=lambda W: _is_dense(W) and _stretches_all_alike(W),
-)
-forgetful.mistake(
-    "singular, but not forgetful",
-    "A singular W forgets one direction in one step. What is asked is that every direction "
-    "is forgotten in the end: all eigenvalues must lie within the unit circle.",
-    example=([[10, 10, 10], [10, 10, 10], [10, 10, 10]],),
-    when=lambda W: _is_dense(W) and np.abs(np.linalg.eigvals(W)).min() < 1e-9 and not _forgets(W),
-)
-forgetful.mistake(
-    "a trace of 0 alone",
-    "The eigenvalues sum up to 0, as they must. But they may be large and cancel in the sum; each "
-    "of them has to lie within the unit circle.",
-    example=([[10, 20, 10], [10, -30, 20], [20, 10, 20]],),
-    when=lambda W: _is_dense(W) and abs(np.trace(W)) < 1e-9 and not _forgets(W),
-)
 
 
 FAR_OUT = 1e100  # a state there has grown by itself, and the gradient with it
@@ -1021,70 +643,6 @@ def _per_step(exponent: float) -> str:
     return f"its exponent, what a step adds to ln ‖∂h_T/∂h_0‖ in the long run, is {value}"
 
 
-explosion.add_hints(
-    "The bound says: if γ‖W‖₂ < 1, the gradient vanishes. What follows when it explodes?",
-    "Not all that may grow does grow. Think of exercise 1.6, or of an activation that is flat "
-    "where the states are.",
-)
-
-explosion.mistake(
-    "a large norm means explosion",
-    "The bound is an upper bound: when it grows, the gradient may grow, but nothing says "
-    "that it must.",
-    example=("sufficient",),
-    part="Condition",
-)
-explosion.mistake(
-    "the converse taken for granted",
-    "“If γ‖W‖₂ < 1 it vanishes” gives “if it explodes, γ‖W‖₂ ≥ 1”. It does not give “if "
-    "γ‖W‖₂ > 1 it explodes”.",
-    example=("both",),
-    part="Condition",
-)
-explosion.mistake(
-    "the bound forgotten",
-    "Without γ‖W‖₂ > 1 the gradient cannot explode: δ^T stays at or below 1.",
-    example=("neither",),
-    part="Condition",
-)
-
-
-def _explodes(activation: str, W: np.ndarray) -> bool:
-    return growth(W, ACTIVATIONS[activation]).explodes
-
-
-explosion.mistake(
-    "a W that stretches every vector alike",
-    "For such a W the norm is the whole truth as long as slopes are not small. Wanted is a "
-    "network in which the norm is large and the gradient stays small.",
-    example=("identity", [[2, 0], [0, 2]]),
-    when=lambda activation, W: _stretches_all_alike(W) and _explodes(activation, W),
-    part="Network",
-)
-explosion.mistake(
-    "a network that does explode",
-    "Wanted is one in which the norm is large and the gradient stays bounded all the same: a W "
-    "whose powers stay bounded, or an activation that is flat where the states are.",
-    example=("identity", [[2, 0], [0, 0.1]]),
-    when=_explodes,
-    part="Network",
-)
-explosion.mistake(
-    "on the limit",
-    "Asked is a norm above 1/γ. At 1/γ itself the bound δ^T is 1 for every T.",
-    example=("sigmoid", [[4]]),
-    when=lambda activation, W: close(spectral_norm(W), 1 / ACTIVATIONS[activation].gamma, 1e-12),
-    part="Network",
-)
-explosion.mistake(
-    "γ forgotten",
-    "The limit is 1/γ, not 1. The sigmoid has γ = 1/4, so there it is 4.",
-    example=("sigmoid", [[2]]),
-    when=lambda activation, W: 1 < spectral_norm(W) < 0.7 / ACTIVATIONS[activation].gamma,
-    part="Network",
-)
-
-
 # -- 1.8 ------------------------------------------------------------------------------------------
 
 
@@ -1135,73 +693,7 @@ def gated_jacobian(
     return right("Finite differences of one gated step give your matrix, for 9 networks.")
 
 
-gated_jacobian.add_hints(
-    "Entry i of the new state is f_i h_i + (1 − f_i) c_i. Which of its four factors change with "
-    "h_j? Apply the product rule.",
-    "There are three ways from h_j to the new h_i: past the weights (i = j alone), through the "
-    "gate f_i, and through the candidate c_i.",
-    "The gate's way carries (h_i − c_i) f_i (1 − f_i) W_f[i, j]: slopes belong to the row i here, "
-    "for the activation comes after the weights.",
-)
-
 gated_jacobian.forbid("rnn.finite_differences", "checks.rnn_gradients.gated_step")
-
-
-def _ways(
-    h: np.ndarray, W_f: np.ndarray, x_f: np.ndarray, W_c: np.ndarray, x_c: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the mistakes are put together from: f, h − c, and the slopes of gate and candidate."""
-    f, c = SIGMOID(W_f @ h + x_f), TANH(W_c @ h + x_c)
-    return f, h - c, f - f**2, 1 - c**2
-
-
-@gated_jacobian.mistake(
-    "the gate taken for a constant",
-    "That is the Jacobian with a gate that stands still. Here the gate looks at the state: nudge "
-    "h_j, and f_i moves too, and with it the mix of h_i and c_i.",
-)
-def _still_gate(h, W_f, x_f, W_c, x_c):
-    f, _, _, dc = _ways(h, W_f, x_f, W_c, x_c)
-    return np.diag(f) + ((1 - f) * dc)[:, None] * W_c
-
-
-@gated_jacobian.mistake(
-    "the direct way forgotten",
-    "The state is also handed on as it is: f_i stands on the diagonal. It is this way that keeps "
-    "a gradient alive.",
-)
-def _no_direct_way(h, W_f, x_f, W_c, x_c):
-    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
-    return (gap * df)[:, None] * W_f + ((1 - f) * dc)[:, None] * W_c
-
-
-@gated_jacobian.mistake(
-    "c − h in place of h − c",
-    "A gate that opens brings more of the old state h and less of the candidate c: what the gate "
-    "multiplies is h − c.",
-)
-def _gap_turned(h, W_f, x_f, W_c, x_c):
-    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
-    return np.diag(f) - (gap * df)[:, None] * W_f + ((1 - f) * dc)[:, None] * W_c
-
-
-@gated_jacobian.mistake(
-    "slopes on the columns",
-    "In W σ(h) the activation comes before the weights, and its slopes scale columns. Here gate "
-    "and candidate are activations of W h + x: their slopes scale rows.",
-)
-def _columns_scaled(h, W_f, x_f, W_c, x_c):
-    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
-    return np.diag(f) + gap[:, None] * W_f * df + (1 - f)[:, None] * W_c * dc
-
-
-@gated_jacobian.mistake(
-    "1 − f moves, and f does not",
-    "The gate stands in two places: with h it opens, with c it shuts. Both change with h_j.",
-)
-def _one_gate_only(h, W_f, x_f, W_c, x_c):
-    f, gap, df, dc = _ways(h, W_f, x_f, W_c, x_c)
-    return np.diag(f) + ((gap - h) * df)[:, None] * W_f + ((1 - f) * dc)[:, None] * W_c
 
 
 # -- 1.9 ------------------------------------------------------------------------------------------
@@ -1209,7 +701,7 @@ def _one_gate_only(h, W_f, x_f, W_c, x_c):
 TRACE = 1e-3  # less than that counts as forgotten
 
 
-@exercise(numbers=rnn_gradients)
+@exercise(numbers=OwnNumbers(rnn_gradients, within=1e-4))
 def gate_bias(student: StudentId, bias: RealNumber, forgotten: RealNumber) -> Verdict:
     """Find the bias of a gate that keeps your share of a gradient, and when it has forgotten."""
     return right("Multiplied step by step, the gate keeps what it should, and not for longer.")
@@ -1240,66 +732,6 @@ def _forgotten(student: str, forgotten: float) -> Verdict:
     else:
         says = f"One step earlier it was less than {TRACE} already."
     return wrong(says, at="forgotten", yours=forgotten)
-
-
-gate_bias.add_hints(
-    "With a gate that stands still and a candidate that does not look at the state, every step "
-    "multiplies the gradient by f. Which f, multiplied by itself so often, is the share?",
-    "sigmoid(b) = f means b = ln(f/(1 − f)).",
-    "For the second question you need no f: in `steps` steps the logarithm of what is left "
-    "changes by ln(share), and in each step by the same amount.",
-)
-
-
-def _face(face: Callable[[RnnGradients], float], student: Any = 0) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (student, face(rnn_gradients(student))),
-        "when": lambda student, answer: close(answer, face(rnn_gradients(student)), 1e-4),
-    }
-
-
-def _gate(n: RnnGradients) -> float:
-    return float(n.share ** (1 / n.steps))
-
-
-gate_bias.mistake(
-    "the gate in place of its bias",
-    "That is f itself. Asked is the b with sigmoid(b) = f.",
-    part="Bias",
-    **_face(_gate),
-)
-gate_bias.mistake(
-    "the sign of the bias",
-    "A gate that keeps nearly everything is nearly open: its bias is far above 0.",
-    part="Bias",
-    **_face(lambda n: -np.log(_gate(n) / (1 - _gate(n)))),
-)
-gate_bias.mistake(
-    "one step only",
-    "With this bias the share is left after one step. It should be left after all of them.",
-    part="Bias",
-    **_face(lambda n: np.log(n.share / (1 - n.share))),
-)
-gate_bias.mistake(
-    "the share divided by the steps",
-    "A step multiplies what is left; it does not take away the same amount each time. The T-th "
-    "root is needed, not 1 − (1 − share)/T.",
-    part="Bias",
-    **_face(lambda n: np.log(n.steps / (1 - n.share) - 1), student=1),
-)
-gate_bias.mistake(
-    "one step too early",
-    "There it is still a trace more than a thousandth. Round up.",
-    part="Forgotten",
-    **_face(lambda n: np.floor(n.steps * np.log(TRACE) / np.log(n.share))),
-)
-gate_bias.mistake(
-    "counted from the end",
-    "Count from h_0, not from the step at which your share was left.",
-    part="Forgotten",
-    **_face(lambda n: np.ceil(n.steps * np.log(TRACE) / np.log(n.share)) - n.steps),
-)
 
 
 # -- 1.10 -----------------------------------------------------------------------------------------
@@ -1392,72 +824,3 @@ def _least_left(least: FunctionAnswer) -> Verdict:
 @residual_bounds.part("Most")
 def _most_left(most: FunctionAnswer) -> Verdict:
     return _beyond("most", most)
-
-
-residual_bounds.add_hints(
-    "One step has the Jacobian 1 + a W diag(σ′). How long can (1 + M)x be, if ‖M‖ ≤ μ and ‖x‖ = 1? "
-    "How short?",
-    "The triangle inequality gives both: ‖x‖ − ‖Mx‖ ≤ ‖x + Mx‖ ≤ ‖x‖ + ‖Mx‖.",
-    "T steps multiply such factors. A length is never negative: what if a γ‖W‖ is above 1?",
-)
-
-
-def _reach(W: np.ndarray, gamma: float, a: float) -> float:
-    return a * gamma * spectral_norm(W)
-
-
-@residual_bounds.mistake(
-    "a negative factor",
-    "Where a γ‖W‖ is above 1 the factor 1 − a γ‖W‖ is negative, and its even powers are positive. "
-    "But slopes between can undo a step wholly: nothing above 0 is sure.",
-    part="Least",
-)
-def _negative_base(W, gamma, a, T):
-    return (1 - _reach(W, gamma, a)) ** T
-
-
-@residual_bounds.mistake(
-    "the identity taken for a guarantee",
-    "The state is handed on as it is, but a W σ(h) is added, and it can point the other way.",
-    part="Least",
-)
-def _at_least_one(W, gamma, a, T):
-    return 1.0
-
-
-@residual_bounds.mistake(
-    "the smallest singular value of W",
-    "What shortens most is the direction that W stretches most, turned around: the norm counts "
-    "here too.",
-    part="Least",
-)
-def _by_smallest(W, gamma, a, T):
-    return max(0.0, 1 - a * gamma * np.linalg.svd(W, compute_uv=False)[-1]) ** T
-
-
-@residual_bounds.mistake(
-    "the identity forgotten",
-    "Each factor is 1 + a W diag(σ′), not a W diag(σ′).",
-    part="Most",
-)
-def _without_identity(W, gamma, a, T):
-    return _reach(W, gamma, a) ** T
-
-
-@residual_bounds.mistake(
-    "steps added in place of multiplied",
-    "Each step stretches what the steps before have stretched: the factors multiply.",
-    part="Most",
-)
-def _added_up(W, gamma, a, T):
-    return 1 + T * _reach(W, gamma, a)
-
-
-@residual_bounds.mistake(
-    "the exponential",
-    "e^{T a γ‖W‖} is a true bound, and the limit for many small steps; for T steps (1 + x)^T is "
-    "smaller than e^{Tx}.",
-    part="Most",
-)
-def _exponential(W, gamma, a, T):
-    return np.exp(T * _reach(W, gamma, a))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -13,13 +12,13 @@ from selfcheck.compare import close, real_array
 from selfcheck.display import name_of, show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Function, RealNumber, StudentId
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
 
 from ..numbers.transport import Transport, transport
-from ..transport import another_optimal_plan, cost, cost_table, greedy_plan, optimal_plan
+from ..transport import cost, cost_table, optimal_plan
 from ..transport import wasserstein_1d as w1_by_area
 
 NEAR = 1e-6
@@ -107,7 +106,10 @@ def _cheaper(P: np.ndarray, n: Transport, order: float = 1) -> str:
 # -- 11.1 -----------------------------------------------------------------------------------------
 
 
-@exercise(numbers=transport)
+SEVERAL = 1  # a student whose masses move both ways; those of id 0 all move to the right
+
+
+@exercise(numbers=OwnNumbers(transport, example=SEVERAL))
 def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
     """Compute what the printed plan costs when a unit of mass pays the distance."""
     n = transport(student)
@@ -124,61 +126,10 @@ def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
     )
 
 
-plan_cost.add_hints(
-    "Go through the table: every entry that is not 0 travels from its row's x to its column's y.",
-    "Each entry contributes mass times distance. In NumPy the distances are "
-    "`np.abs(x[:, None] - y)`.",
-)
-
-SEVERAL = 1  # a student whose masses move both ways; those of id 0 all move to the right
-
-
-def _computed(face: Callable[[Transport], Any], student: Any = SEVERAL) -> Recognized:
-    """A mistake that can be computed: recognized with every student's masses."""
-
-    def made(student: str, answer: Any) -> bool:
-        return close(answer, face(transport(student)))
-
-    return {"example": (student, face(transport(student))), "when": made}
-
-
-plan_cost.mistake(
-    "ways counted, masses forgotten",
-    "Each way counts as often as there is mass on it: mass times distance, not distance.",
-    **_computed(lambda n: cost(n.plan > 0, _costs(n))),
-)
-plan_cost.mistake(
-    "ways that cancel",
-    "Without the absolute value, a way to the left pays for a way to the right. Both cost.",
-    **_computed(lambda n: cost(n.plan, n.y - n.x[:, None])),
-)
-plan_cost.mistake(
-    "rows and columns swapped",
-    "Row i belongs to x[i] and column j to y[j]; here the distances have them swapped.",
-    **_computed(lambda n: cost(n.plan, _costs(n).T)),
-)
-plan_cost.mistake(
-    "squared distances",
-    "These are squared distances; they come in exercise 11.7.",
-    **_computed(lambda n: cost(n.plan, _costs(n, 2))),
-)
-plan_cost.mistake(
-    "divided by the total mass",
-    "That is the mean way of a unit of mass, the cost as probabilities. Asked is the cost "
-    "of these masses.",
-    **_computed(lambda n: cost(n.plan, _costs(n)) / n.p.sum()),
-)
-plan_cost.mistake(
-    "the lowest cost",
-    "That is what the best plan costs. Asked is the plan that is printed.",
-    **_computed(_lowest),
-)
-
-
 # -- 11.2 -----------------------------------------------------------------------------------------
 
 
-@exercise(numbers=transport)
+@exercise(numbers=OwnNumbers(transport, example=SEVERAL))
 def feasible_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
     """Find a plan for your masses that is not the printed one."""
     n = transport(student)
@@ -189,57 +140,6 @@ def feasible_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) -
         return wrong("This is the plan that was printed.", at="the printed plan", yours=plan)
     spent = cost(plan, _costs(n))
     return right(f"No entry is negative and all sums are right. This plan costs {show(spent)}.")
-
-
-feasible_plan.add_hints(
-    "Start in the top left corner: move as much as both the row and the column allow, then go "
-    "on with what is left.",
-    "Or take the printed plan and pick two rows and two columns: what you add in two opposite "
-    "corners of that rectangle, take away in the other two.",
-)
-
-
-def _is_transposed(student: str, *tables: np.ndarray) -> bool:
-    n = transport(student)
-    return any(_fault(P, n) and not _fault(P.T, n) for P in tables if P.T.shape == n.plan.shape)
-
-
-SWAPPED = (
-    "rows and columns swapped",
-    "The row sums are q and the column sums are p. A row is what leaves one place x, so rows "
-    "sum to p. The transpose of your table is a plan.",
-)
-
-feasible_plan.mistake(*SWAPPED, example=(SEVERAL, transport(SEVERAL).plan.T), when=_is_transposed)
-feasible_plan.mistake(
-    "the printed plan again",
-    "That is a plan, but it is the one you were given. Find another.",
-    **_computed(lambda n: n.plan),
-)
-feasible_plan.mistake(
-    "products of the masses",
-    "The products p_i q_j have row sums p_i times the total. Divide by the total, and it "
-    "is a plan.",
-    **_computed(lambda n: np.outer(n.p, n.q)),
-)
-feasible_plan.mistake(
-    "products of probabilities",
-    "These entries sum to 1: it is a plan for probabilities. The masses here have another total.",
-    **_computed(lambda n: np.outer(n.p, n.q) / n.p.sum() ** 2),
-)
-
-
-def _fault_of_sums(student: str, P: np.ndarray) -> bool:
-    n = transport(student)
-    return not (close(P.sum(1), n.p) and close(P.sum(0), n.q))
-
-
-feasible_plan.mistake(
-    "more than there is",
-    "The sums are right, but an entry is negative: it would bring mass back that was never sent.",
-    example=(SEVERAL, transport(SEVERAL).plan - 1 + np.diag([3, 3, 3])),
-    when=lambda student, P: P.min() < -NEAR and not _fault_of_sums(student, P),
-)
 
 
 # -- 11.3 -----------------------------------------------------------------------------------------
@@ -283,66 +183,8 @@ def _is_optimal(P: np.ndarray, n: Transport) -> Verdict:
     return right()
 
 
-two_optimal_plans.add_hints(
-    "For a first optimal plan keep the order: the leftmost mass goes to the leftmost place "
-    "that still wants some.",
-    "Then look for two shipments that go the same way and overlap. If they swap their targets, "
-    "the sum of the two ways stays the same.",
-    "Move one unit of each of the two shipments to the other's target: two entries lose 1, "
-    "two gain 1.",
-)
-
-two_optimal_plans.mistake(
-    "one plan twice",
-    "Both tables are the same plan. Optimal plans are here more than one, and a second one "
-    "is asked.",
-    example=(0, np.eye(2), np.eye(2)),
-    when=lambda student, first, second: close(first, second),
-)
-
-
 def _plan(n: Transport, order: float = 1) -> np.ndarray:
     return optimal_plan(_costs(n, order), n.p, n.q).plan
-
-
-def _other(n: Transport) -> np.ndarray:
-    """An optimal plan for the plain distance that does not keep the order."""
-    crossing = another_optimal_plan(_costs(n), n.p, n.q)
-    return _plan(n) if crossing is None else crossing
-
-
-def _is_greedy(student: str, P: np.ndarray) -> bool:
-    n = transport(student)
-    return close(P, greedy_plan(_costs(n), n.p, n.q))
-
-
-def _is_too_dear(student: str, P: np.ndarray) -> bool:
-    return not _is_greedy(student, P)
-
-
-for _part, _example in (("The first plan", _plan), ("The second plan", _other)):
-    two_optimal_plans.mistake(
-        *SWAPPED,
-        part=_part,
-        example=(SEVERAL, _example(transport(SEVERAL)).T),
-        when=_is_transposed,
-    )
-    two_optimal_plans.mistake(
-        "greedy nearest matching",
-        "Taking the nearest pair first looks cheap, but can leave a long way for those who come "
-        "last. With your masses it does.",
-        part=_part,
-        example=(14, greedy_plan(_costs(transport(14)), transport(14).p, transport(14).q)),
-        when=_is_greedy,
-    )
-    two_optimal_plans.mistake(
-        "a plan, but dearer",
-        "Plans may differ as they like; what makes them optimal is the cost. Compare costs: "
-        "both plans must cost exactly as little.",
-        part=_part,
-        example=(SEVERAL, transport(SEVERAL).plan),
-        when=_is_too_dear,
-    )
 
 
 # -- 11.4 -----------------------------------------------------------------------------------------
@@ -405,74 +247,6 @@ def certificate(student: StudentId, f: Annotated[np.ndarray | FunctionAnswer, Pr
             yours=f,
         ),
     )
-
-
-certificate.add_hints(
-    "Between two neighboring places, how much mass has to cross, and which way? Everything "
-    "that starts to the left of the gap, less what is wanted there.",
-    "Let the price rise as steeply as it may where mass must cross to the right, and fall "
-    "where it must cross to the left.",
-    "So start with f = 0 at the leftmost place, and add or subtract the width of each gap.",
-)
-
-
-def _is_lipschitz(f: np.ndarray, n: Transport) -> bool:
-    return bool((np.abs(np.diff(f)) <= np.diff(n.places) * (1 + NEAR)).all())
-
-
-def _proves(f: np.ndarray, n: Transport) -> bool:
-    return _is_lipschitz(f, n) and close(_gain(f, n), _lowest(n))
-
-
-def _certificate(n: Transport) -> np.ndarray:
-    slopes = np.sign(_crossing(n))
-    return np.append(0, np.cumsum(slopes * np.diff(n.places)))
-
-
-def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any], bool]:
-    return lambda student, f: test(_at_places(f, transport(student)), transport(student))
-
-
-certificate.mistake(
-    "the prices turned around",
-    "With these prices the carrier loses as much as the best plan costs. Mass is bought "
-    "at x and sold at y, so the price rises in the direction of the way: take −f.",
-    example=(SEVERAL, -_certificate(transport(SEVERAL))),
-    when=_priced(lambda f, n: _proves(-f, n)),
-)
-certificate.mistake(
-    "too steep",
-    "No 1-Lipschitz f earns more than a plan costs, so a higher gain is a sign that f is "
-    "too steep somewhere: carrying it oneself would be cheaper than selling and buying.",
-    example=(SEVERAL, 2 * _certificate(transport(SEVERAL))),
-    when=_priced(lambda f, n: not _is_lipschitz(f, n) and _gain(f, n) > _lowest(n)),
-)
-
-
-def _is_straight(f: np.ndarray, n: Transport) -> bool:
-    return any(close(np.diff(f), slope * np.diff(n.places)) for slope in (1, -1))
-
-
-certificate.mistake(
-    "one slope everywhere",
-    "f(x) = x proves the homework's plan, where all mass moves to the right. With your "
-    "masses some has to go left, and there the price must fall.",
-    example=(SEVERAL, transport(SEVERAL).places),
-    when=_priced(_is_straight),
-)
-
-
-def _where_x(n: Transport) -> np.ndarray:
-    return np.where(np.isin(n.places, n.x), -1.0, 1.0)
-
-
-certificate.mistake(
-    "the sign between u and v",
-    "These look like the potentials u at x and v at y, with u + v ≤ C. One price for every "
-    "place needs f = v at y but f = −u at x.",
-    example=(SEVERAL, _certificate(transport(SEVERAL)) * _where_x(transport(SEVERAL))),
-    when=_priced(lambda f, n: _proves(f * _where_x(n), n)),
-)
 
 
 # -- 11.5 -----------------------------------------------------------------------------------------
@@ -541,101 +315,12 @@ def wasserstein_1d(
     return right("On 17 sets of points, places twice and without mass among them, it is W₁.")
 
 
-wasserstein_1d.add_hints(
-    "W₁ is the area between the two cumulative distribution functions. Both are flat between "
-    "neighboring places, so the area is a sum of rectangles.",
-    "Sort all places of x and y together. At each one, sum up the p at or left of it, and the "
-    "q; divide by the total.",
-    "Or walk through both lists from the left, as in the plan that keeps the order: "
-    "`np.argsort` for the places, and take the masses along.",
-)
-
 wasserstein_1d.forbid(
     "transport.wasserstein_1d",
     "transport.optimal_plan",
     "transport.another_optimal_plan",
     "transport.north_west_corner",
 )
-
-
-def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The places of both, and F_p − F_q at each of them."""
-    z = np.unique(np.concatenate([x, y]))
-    return z, np.array([np.sum(p * (x <= at)) - np.sum(q * (y <= at)) for at in z])
-
-
-@wasserstein_1d.mistake(
-    "forgetting to normalize",
-    "This is the cost of the masses as they are. W₁ compares probabilities: divide by the "
-    "total mass.",
-)
-def _unnormalized(x, p, y, q):
-    z, difference = _steps(x, p, y, q)
-    return float(np.abs(difference[:-1]) @ np.diff(z))
-
-
-@wasserstein_1d.mistake(
-    "CDF differences without the width",
-    "The differences between the CDFs are heights. An area needs each height times the "
-    "width of its gap; otherwise moving a point further away would cost nothing.",
-)
-def _without_width(x, p, y, q):
-    return float(np.abs(_steps(x, p / p.sum(), y, q / q.sum())[1]).sum())
-
-
-@wasserstein_1d.mistake(
-    "masses left behind in sorting",
-    "The points were sorted, but their masses stayed where they were. Use `np.argsort`, "
-    "and reorder both.",
-)
-def _masses_left_behind(x, p, y, q):
-    return _unnormalized(np.sort(x), p / p.sum(), np.sort(y), q / q.sum())
-
-
-@wasserstein_1d.mistake(
-    "masses ignored",
-    "Every point counts alike here; the masses p and q say how much lies at each.",
-)
-def _masses_ignored(x, p, y, q):
-    return _unnormalized(x, np.ones(len(x)) / len(x), y, np.ones(len(y)) / len(y))
-
-
-@wasserstein_1d.mistake(
-    "a place that occurs twice counted once",
-    "Several masses may lie at one place. Indexed addition `m[places] += p` keeps the last of "
-    "them, as a dictionary does; `np.add.at` or a comparison `x <= z` takes all.",
-)
-def _last_of_each(x, p, y, q):
-    last = [dict(zip(*side, strict=True)) for side in ((x, p / p.sum()), (y, q / q.sum()))]
-    (x, p), (y, q) = ([np.array(list(part)) for part in (d.keys(), d.values())] for d in last)
-    return _unnormalized(x, p, y, q)
-
-
-@wasserstein_1d.mistake(
-    "the difference of the means",
-    "That is right only if the best plan moves all mass the same way. Moves to the left and to "
-    "the right cancel in the means, but both cost.",
-)
-def _means_apart(x, p, y, q):
-    return float(abs(p @ x / p.sum() - q @ y / q.sum()))
-
-
-wasserstein_1d.mistake(
-    "the difference of the means, with its sign",
-    "W₁ is a cost and never negative. The difference of the means is not it either: moves to "
-    "the left and to the right cancel there, but both cost.",
-    example=(lambda x, p, y, q: float(p @ x / p.sum() - q @ y / q.sum()),),
-)
-
-
-@wasserstein_1d.mistake(
-    "greedy nearest matching",
-    "Taking the nearest pair first can leave a long way for those who come last. On a "
-    "line, keep the order instead.",
-)
-def _by_greed(x, p, y, q):
-    C = cost_table(x, y)
-    return cost(greedy_plan(C, p, q), C) / p.sum()
 
 
 # -- 11.6 -----------------------------------------------------------------------------------------
@@ -699,56 +384,6 @@ def greedy_loses(
     return wrong(says, at="greed", yours=[lowest, greedy])
 
 
-greedy_loses.add_hints(
-    "Greed is punished when the nearest pair uses up a place that another mass needed more. "
-    "Put a target just beside the last of your places, on the side where the others are.",
-    "Put the second target far out, beyond the last of your places. Who has to go there now?",
-)
-
-greedy_loses.mistake(
-    "the totals differ",
-    "There must be as much wanted as there is: q needs the same total as p.",
-    example=(0, [1.75, 100], [1, 2]),
-    when=lambda student, y, q: not close(q.sum(), transport(student).p.sum()),
-)
-greedy_loses.mistake(
-    "only one target",
-    "With one target there is only one plan, and greed finds it too.",
-    example=(0, [5], [2]),
-    when=lambda student, y, q: len(np.unique(y[q > 0])) == 1,
-)
-
-
-def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
-    x, y = transport(student).x, y[q > 0]
-    return bool(y.min() >= x.max() or y.max() <= x.min())
-
-
-greedy_loses.mistake(
-    "all targets on one side",
-    "If all targets lie on one side of all your places, every plan costs the difference of the "
-    "means, and greed cannot lose. Put a target between your places.",
-    example=(0, [4, 6], [1, 1]),
-    when=_all_one_way,
-)
-
-
-def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
-    n = transport(student)
-    C, q = _targets(student, y, q)
-    low, high = _greedy_costs(C, n.p, q)
-    return high > low + NEAR
-
-
-greedy_loses.mistake(
-    "greed loses only by bad luck",
-    "Two pairs are equally near, and if greed takes the right one first it does not lose. "
-    "Move a place a little, so that there is no tie.",
-    example=(0, [1.5, 100], [1, 1]),
-    when=_only_by_a_tie,
-)
-
-
 # -- 11.7 -----------------------------------------------------------------------------------------
 
 
@@ -763,40 +398,6 @@ def squared_plan(student: StudentId, plan: Annotated[np.ndarray, Numbers(2)]) ->
         return right(f"It costs {show(spent)} in squares, no plan costs less, and it is alone.")
     shown = show_apart(spent, lowest)[0]
     return wrong(f"It costs {shown} in squares. {_cheaper(plan, n, 2)}", at="dear", yours=plan)
-
-
-squared_plan.add_hints(
-    "With squared distances a long way is worse than two short ones. Do two shipments that "
-    "cross ever pay?",
-    "Crossing never pays, so keep the order: the leftmost mass to the leftmost place that "
-    "still wants some.",
-)
-
-squared_plan.mistake(
-    *SWAPPED, example=(SEVERAL, _plan(transport(SEVERAL), 2).T), when=_is_transposed
-)
-
-
-def _greedy_squares(n: Transport) -> np.ndarray:
-    return greedy_plan(_costs(n, 2), n.p, n.q)
-
-
-squared_plan.mistake(
-    "greedy nearest matching",
-    "Greed takes the short ways first, and squared costs punish the long ways that are "
-    "left over even more.",
-    **_computed(
-        _greedy_squares,
-        student=2,
-    ),
-)
-squared_plan.mistake(
-    "optimal for the plain distance",
-    "This plan is optimal for the plain distance, where crossing may be free. With squares "
-    "it never is: uncross the shipments.",
-    example=(SEVERAL, _other(transport(SEVERAL))),
-    when=lambda student, P: close(cost(P, _costs(transport(student))), _lowest(transport(student))),
-)
 
 
 # -- 11.8 -----------------------------------------------------------------------------------------
@@ -881,123 +482,7 @@ def sinkhorn(sinkhorn: Annotated[FunctionAnswer, Function(samples=SMOOTH[1:3])])
     return keeping(1, "With many rounds and moderate costs all is well.", lambda: _always(sinkhorn))
 
 
-sinkhorn.add_hints(
-    "Start from exp(−C/ε). Multiply each row by what makes it sum to p_i, then each column by "
-    "what makes it sum to q_j, and repeat.",
-    "For the second point keep the logarithms f and g of the factors. "
-    "log Σ_j exp(a_j) is m + log Σ_j exp(a_j − m) with the largest a_j for m.",
-    "f = log p − logsumexp(−C/ε + g) along the rows, g = log q − logsumexp(−C/ε + f) along the "
-    "columns; at the end P = exp(−C/ε + f + g).",
-)
-
 sinkhorn.forbid("transport.sinkhorn")
-
-
-def _underflows(sinkhorn: FunctionAnswer) -> bool:
-    return any(
-        not np.isfinite(sinkhorn.array(*each, shape=each[0].shape, finite=False)).all()
-        for each in STEEP
-    )
-
-
-@sinkhorn.mistake(
-    "exp(−C/ε) underflows",
-    "Where C is large against ε, exp(−C/ε) is 0 in floating point, and a row of zeros "
-    "cannot be scaled to its mass. Keep logarithms, and take exp at the very end.",
-    when=_underflows,
-    not_finite=True,
-)
-def _plain_sinkhorn(C, p, q, epsilon, rounds):
-    K, v = np.exp(-C / epsilon), np.ones(len(q))
-    with np.errstate(all="ignore"):
-        for _ in range(rounds):
-            u = p / (K @ v)
-            v = q / (K.T @ u)
-        return u[:, None] * K * v
-
-
-@sinkhorn.mistake(
-    "only the rows made small",
-    "With the smallest cost of each row subtracted, rows no longer underflow, but a column of "
-    "large costs does. Keep logarithms, and take exp at the very end.",
-    not_finite=True,
-)
-def _small_rows(C, p, q, epsilon, rounds):
-    return _plain_sinkhorn(C - C.min(axis=1, keepdims=True), p, q, epsilon, rounds)
-
-
-@sinkhorn.mistake(
-    "the number of rounds ignored",
-    "With many rounds every way ends at the same plan. After few rounds it has to be the plan "
-    "after that many.",
-)
-def _to_the_end(C, p, q, epsilon, rounds):
-    return by_logarithms(C, p, q, epsilon, ROUNDS)
-
-
-@sinkhorn.mistake(
-    "columns before rows",
-    "A round mends all rows first and then all columns, so that after it the columns are right.",
-)
-def _columns_first(C, p, q, epsilon, rounds):
-    return by_logarithms(C.T, q, p, epsilon, rounds).T
-
-
-@sinkhorn.mistake(
-    "rows only",
-    "The rows are right, the columns are not yet. Mend the columns, then the rows that "
-    "this has spoiled, and so on: both converge.",
-)
-def _rows_only(C, p, q, epsilon, rounds):
-    P = np.exp(-C / epsilon)
-    return P * (p / P.sum(1))[:, None]
-
-
-@sinkhorn.mistake(
-    "sums of 1 in place of the masses",
-    "Each row was scaled to 1. Row i has to sum to p_i and column j to q_j.",
-)
-def _stochastic(C, p, q, epsilon, rounds):
-    P = np.exp(-C / epsilon)
-    for _ in range(rounds):
-        P = P / P.sum(1, keepdims=True)
-        P = P / P.sum(0, keepdims=True)
-    return P
-
-
-@sinkhorn.mistake(
-    "multiplied by ε",
-    "The exponent is −C/ε. A small ε makes costs count more, so that the plan comes close "
-    "to the cheapest one.",
-)
-def _multiplied_by_epsilon(C, p, q, epsilon, rounds):
-    return _plain_sinkhorn(C * epsilon**2, p, q, epsilon, rounds)
-
-
-@sinkhorn.mistake(
-    "the minus sign lost",
-    "With exp(+C/ε) the dearest ways get the most mass.",
-)
-def _without_minus(C, p, q, epsilon, rounds):
-    return _plain_sinkhorn(-C, p, q, epsilon, rounds)
-
-
-@sinkhorn.mistake(
-    "the exact plan",
-    "That is the cheapest plan itself. Sinkhorn's is smoother: all its entries are "
-    "positive, and only as ε → 0 it becomes the exact one.",
-)
-def _exact(C, p, q, epsilon, rounds):
-    return optimal_plan(C, p, q).plan
-
-
-@sinkhorn.mistake(
-    "the cost left out",
-    "The product of the masses is a plan, but C does not occur in it. It is what Sinkhorn "
-    "gives for ε → ∞.",
-)
-def _product_plan(C, p, q, epsilon, rounds):
-    return np.outer(p, q) / p.sum()
 
 
 # -- 11.9: on a circle -----------------------------------------------------------------------------
@@ -1049,71 +534,9 @@ def on_a_circle(circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) ->
     return right("On every circle your function finds the cost of the best plan.")
 
 
-on_a_circle.add_hints(
-    "On a line, F − G at z tells how much has to cross z to the right, and W₁ sums up its absolute "
-    "value. On a circle mass may also run round: the same amount c more at every z.",
-    "So the cost is Σ |h − c| times the length of each arc, and you may choose c. There is also "
-    "the arc from the last place over the end to the first.",
-    "A sum of absolute values is smallest where c is one of the heights h: try them all.",
-)
-
 on_a_circle.forbid(
     "transport.optimal_plan", "transport.another_optimal_plan", "checks.transport.around"
 )
-
-
-def _heights(x: Any, p: Any, y: Any, q: Any, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """What crosses each arc to the right if nothing crosses the end, and the arcs' lengths."""
-    z = np.unique(np.concatenate([x, y]))
-    height = [p[x <= at].sum() - q[y <= at].sum() for at in z]
-    return np.array(height), np.diff(z, append=z[0] + length)
-
-
-def _running_round(choose: Callable[..., float]) -> Callable[..., float]:
-    """The cost with a wrong amount that runs round the circle."""
-
-    def circle(x: Any, p: Any, y: Any, q: Any, length: float) -> float:
-        height, arcs = _heights(x, p, y, q, length)
-        return float(np.abs(height - choose(height, arcs)) @ arcs)
-
-    return circle
-
-
-on_a_circle.mistake(
-    "the mean runs round",
-    "A sum of absolute values is smallest at a median, not at the mean.",
-    example=(_running_round(lambda height, arcs: float(np.average(height, weights=arcs))),),
-)
-on_a_circle.mistake(
-    "a median without weights",
-    "A height counts as much as its arc is long.",
-    example=(_running_round(lambda height, arcs: float(np.median(height))),),
-)
-
-
-@on_a_circle.mistake(
-    "the line",
-    "This is the cost on a line: nothing goes over the end of the circle, shorter or not.",
-)
-def _no_running(x, p, y, q, length):
-    return _running_round(lambda height, arcs: 0.0)(x, p, y, q, length)
-
-
-@on_a_circle.mistake(
-    "each unit to its nearest",
-    "Two units cannot have one place. The ways have to fit together.",
-)
-def _nearest(x, p, y, q, length):
-    ways = np.abs(x[:, None] - y)
-    return float(p @ np.minimum(ways, length - ways).min(axis=1))
-
-
-@on_a_circle.mistake(
-    "divided by the total mass",
-    "That is the cost as probabilities. Asked is the cost of these masses.",
-)
-def _as_probabilities(x, p, y, q, length):
-    return around(x, p, y, q, length) / p.sum()
 
 
 # -- 11.10: places that move -----------------------------------------------------------------------
@@ -1186,47 +609,3 @@ def _projected(n: Transport, P: np.ndarray | None = None) -> np.ndarray:
     """Each place where the masses that leave it are on average wanted."""
     plan = _plan(n, 2) if P is None else P
     return plan @ n.y / plan.sum(axis=1)
-
-
-moving_places.add_hints(
-    "A small move changes no entry of the best plan for squares. So differentiate "
-    "Σ P_ij (x_i − y_j)² with P held fixed.",
-    "The best plan keeps the order, wherever the places are, as long as they stay in order. It is "
-    "the one of exercise 11.7.",
-    "The gradient is 0 where p_i x_i = Σ_j P_ij y_j.",
-)
-
-
-def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
-    plan = _plan(n, 2) if P is None else P
-    return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
-
-
-def _of_part(part: str, face: Callable[[Transport], Any]) -> dict[str, Any]:
-    return {"part": part, **_computed(face)}
-
-
-moving_places.mistake(
-    "the 2 lost",
-    "The derivative of a square has a factor 2.",
-    **_of_part("Slope", lambda n: _gradient(n, factor=1)),
-)
-for _part, _name, _says, _face in [
-    ("Slope", "the other way", "The gradient tells how the cost grows; this is how it falls.",
-     lambda n: _gradient(n, factor=-2)),
-    ("Slope", "the printed plan", "The printed plan is not the best one for squares.",
-     lambda n: _gradient(n, n.plan)),
-    ("Slope", "for one unit of mass", "All of p_i moves with its place.",
-     lambda n: _gradient(n) / n.p),
-    ("Slope", "plain distances", "These are the slopes for |x − y|; the cost is squared.",
-     lambda n: (_plan(n, 2) * np.sign(n.x[:, None] - n.y)).sum(axis=1).astype(float)),
-    ("Best places", "one step down the slope", "A whole step goes too far or not far enough.",
-     lambda n: n.x - _gradient(n)),
-    ("Best places", "all in the middle", "Each place may go where its own mass is wanted.",
-     lambda n: np.full(len(n.x), n.y @ n.q / n.q.sum())),
-    ("Best places", "the printed plan", "The printed plan is not the best one for squares.",
-     lambda n: np.sort(_projected(n, n.plan))),
-    ("Best places", "the wanted places", "A place whose mass is split lies between them.",
-     lambda n: n.y.astype(float)),
-]:  # fmt: skip
-    moving_places.mistake(_name, _says, **_of_part(_part, _face))

@@ -11,8 +11,8 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, RealNumber, StudentId
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.parts import MissingAnswer
-from selfcheck.recognition import Recognized
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -212,51 +212,7 @@ def _values(student: str, V: np.ndarray) -> Verdict:
     return _projected("V", student, V)
 
 
-projections.add_hints(
-    "A row of Q is one token's query: the row of X times W^{Q}. K and V work the same way.",
-    "Every entry is a sum of six products: a row of X against a column of the matrix. In "
-    "NumPy the product of matrices is `@`.",
-)
-
 EXAMPLE = "example"  # the student whose numbers the examples of mistakes have
-
-
-def _computed(*faces: Callable[[TwoHeads], tuple]) -> Recognized:
-    """A mistake that can be computed: recognized with every student's numbers, in every face."""
-
-    def made(student: str, *answers: Any) -> bool:
-        there = [k for k, answer in enumerate(answers) if _given(answer) is not None]
-        for face in faces:
-            wrong = face(two_heads(student))
-            if there and all(_near(answers[k], np.asarray(wrong[k])) for k in there):
-                return True
-        return False
-
-    return {"example": (EXAMPLE, *faces[0](two_heads(EXAMPLE))), "when": made}
-
-
-projections.mistake(
-    "the matrices of head 2",
-    "These are the projections of head 2. The exercise asks for head 1, "
-    "`numbers.heads[0]`: Python counts from 0.",
-    **_computed(lambda n: _heads(n)[1][:3]),
-)
-projections.mistake(
-    "Q and K in each other's place",
-    "The order is Q, K, V. Swapped, a token would be looked up by its question and ask "
-    "with its label.",
-    **_computed(lambda n: (_heads(n)[0].K, _heads(n)[0].Q, _heads(n)[0].V)),
-)
-projections.mistake(
-    "K and V in each other's place",
-    "The order is Q, K, V: keys decide how much is looked at, values are what is seen.",
-    **_computed(lambda n: (_heads(n)[0].Q, _heads(n)[0].V, _heads(n)[0].K)),
-)
-projections.mistake(
-    "the tokens in the other order",
-    "Row 0 belongs to the first token, the first row of X.",
-    **_computed(lambda n: tuple(A[::-1] for A in _heads(n)[0][:3])),
-)
 
 
 # -- 5.2 ------------------------------------------------------------------------------------------
@@ -320,101 +276,6 @@ def _softmax(student: str, weights: np.ndarray, scores: np.ndarray | None = None
     )
 
 
-scores_and_weights.add_hints(
-    "The score of query i and key j is their dot product: `Q @ K.T` has them all.",
-    "Divide by the square root of the length of a key, then exponentiate and divide each row "
-    "by its sum.",
-    "With two keys the softmax needs only the difference of the two scores: the first weight "
-    "is 1/(1 + exp(−difference)).",
-)
-
-
-def _weighed(*changes: Callable[[np.ndarray], np.ndarray]) -> Recognized:
-    """Weights made from the scores in another way, from the student's own scores if there are."""
-
-    def made(student: str, scores: Any, weights: np.ndarray, *_: Any) -> bool:
-        own = _or(scores, _first(student).scores)
-        return any(_near(weights, change(own)) for change in changes)
-
-    scores = _first(EXAMPLE).scores
-    return {"example": (EXAMPLE, scores, changes[0](scores), None, None), "when": made}
-
-
-scores_and_weights.mistake(
-    "softmax down the columns",
-    "In your matrix the columns sum to 1. Each query, a row, shares out its attention "
-    "over the keys, so the rows have to.",
-    **_weighed(lambda S: softmax(S / np.sqrt(3), axis=0)),
-)
-scores_and_weights.mistake(
-    "no division by √3",
-    "The scores go into the softmax divided by √d, with keys of length d = 3. Without it "
-    "the larger weight comes too close to 1.",
-    **_weighed(softmax),
-)
-scores_and_weights.mistake(
-    "divided by 3 in place of √3",
-    "The variance of a dot product grows with the length of the key, its standard "
-    "deviation with the square root: divide by √3.",
-    **_weighed(lambda S: softmax(S / 3)),
-)
-scores_and_weights.mistake(
-    "divided by √6",
-    "6 is the length of a token. What is summed in a score are the 3 numbers of a key.",
-    **_weighed(lambda S: softmax(S / np.sqrt(6))),
-)
-scores_and_weights.mistake(
-    "no exponential",
-    "Dividing the scores by their sum gives rows that sum to 1, but softmax divides "
-    "exponentials. Raw scores may also be negative.",
-    **_weighed(lambda S: S / S.sum(axis=1, keepdims=True)),
-)
-scores_and_weights.mistake(
-    "weights in percent",
-    "These are the right weights times 100. Weights are shares of 1.",
-    **_weighed(lambda S: 100 * _weights(S), lambda S: np.round(100 * _weights(S), 2)),
-)
-
-
-def _scored(change: Callable[[np.ndarray], np.ndarray]) -> Recognized:
-    """Scores made in another way, from the student's own queries and keys if there are."""
-
-    def made(student: str, scores: np.ndarray, weights: Any, Q: Any, K: Any) -> bool:
-        head = _first(student)
-        return _near(scores, change(_or(Q, head.Q) @ _or(K, head.K).T))
-
-    head = _first(EXAMPLE)
-    return {"example": (EXAMPLE, change(head.scores), head.weights, None, None), "when": made}
-
-
-scores_and_weights.mistake(
-    "queries and keys swapped",
-    "Your scores are the transpose: row i should hold what query i says to every key, "
-    "QKᵀ and not KQᵀ.",
-    **_scored(np.transpose),
-)
-scores_and_weights.mistake(
-    "scores already divided",
-    "Asked for as scores are the whole numbers QKᵀ, before √3.",
-    **_scored(lambda S: S / np.sqrt(3)),
-)
-scores_and_weights.mistake(
-    "digits cut off, not rounded",
-    "0.01727 to four decimals is 0.0173: round to the nearest, do not drop the rest. Cut "
-    "digits push every number the same way, and the errors add up.",
-    **_weighed(lambda S: np.floor(_weights(S) * 1e4) / 1e4),
-)
-scores_and_weights.mistake(
-    "fewer than four decimals",
-    "The weights are right as far as they go. They are about to be multiplied, so keep "
-    "four decimals or more.",
-    **_weighed(
-        lambda S: np.round(_weights(S), 3),
-        lambda S: np.round(_weights(S), 2),
-    ),
-)
-
-
 # -- 5.3 and 5.4 ----------------------------------------------------------------------------------
 
 
@@ -458,73 +319,6 @@ def _head_1(
 @head_outputs.part("Head 2")
 def _head_2(student: str, head_2: np.ndarray) -> Verdict:
     return _mixed_by_head(2, student, head_2)
-
-
-head_outputs.add_hints(
-    "An output row is a weighted mean of the two rows of V, so each entry lies between the "
-    "two entries of its column of V.",
-    "Both heads do the same with their own matrices. Write one function of X, Wq, Wk, Wv and "
-    "call it twice; round only what you print.",
-)
-
-
-def _in_either_head(name: str, says: str, *changes: Callable[[Steps], np.ndarray]) -> None:
-    """A mistake that is known in each of the two heads by itself."""
-    for k, part in enumerate(head_outputs.parts):
-        faces = [lambda n, k=k, change=change: (change(_heads(n)[k]),) for change in changes]
-        head_outputs.mistake(name, says, part=part.name, **_computed(*faces))
-
-
-def _rounded(decimals: int) -> Callable[[Steps], np.ndarray]:
-    return lambda s: np.round(s.weights, decimals) @ s.V
-
-
-_in_either_head(
-    "rounding before the end",
-    "The weights were rounded and then multiplied: an error in a weight grows with the "
-    "distance between the two values. Keep all digits until the last line.",
-    *map(_rounded, (3, 2, 4)),
-)
-_in_either_head(
-    "softmax down the columns",
-    "Here the columns of the weights sum to 1, not the rows. An output is then no mean of "
-    "the values any more.",
-    lambda s: softmax(s.scores / np.sqrt(3), axis=0) @ s.V,
-)
-_in_either_head(
-    "no division by √3",
-    "The scores went into the softmax undivided; the outputs lie too close to one value.",
-    lambda s: softmax(s.scores) @ s.V,
-)
-_in_either_head(
-    "divided by 3 in place of √3",
-    "The scores are divided by the square root of the key's length.",
-    lambda s: softmax(s.scores / 3) @ s.V,
-)
-_in_either_head(
-    "weights transposed",
-    "Row i of the weights belongs to query i: the output is AV, not AᵀV.",
-    lambda s: s.weights.T @ s.V,
-)
-head_outputs.mistake(
-    "one head's weights for both",
-    "Each head has queries and keys of its own, and so weights of its own. Head 2 was "
-    "mixed with the weights of head 1.",
-    part="Head 2",
-    **_computed(lambda n: (_heads(n)[0].weights @ _heads(n)[1].V,)),
-)
-head_outputs.mistake(
-    "head 1 in the place of head 2",
-    "Head 1 comes first, then head 2; W^{O} is made for that order.",
-    part="Head 2",
-    **_computed(lambda n: (_heads(n)[0].output,)),
-)
-head_outputs.mistake(
-    "head 2 in the place of head 1",
-    "Head 1 comes first; W^{O} is made for that order.",
-    part="Head 1",
-    **_computed(lambda n: (_heads(n)[1].output,)),
-)
 
 
 @exercise(numbers=two_heads)
@@ -573,102 +367,10 @@ def _mixed_by_Wo(student: str, output: np.ndarray, concat: np.ndarray | None = N
     )
 
 
-final_output.add_hints(
-    "Each token keeps its own row: the output of head 1, and to its right that of head 2. "
-    "The concatenation has 2 rows and 6 columns.",
-    "Then multiply with W^{O}, a 6×6 matrix, from the right.",
-)
-
-
-def _put_together(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:
-    """A concatenation made in another way, from the student's own heads if there are."""
-
-    def made(student: str, concat: np.ndarray, output: Any, *own: Any) -> bool:
-        heads = [steps.output for steps in _heads(two_heads(student))]
-        return _near(concat, change(*map(_or, own, heads))) or _near(concat, change(*heads))
-
-    heads = [steps.output for steps in _heads(two_heads(EXAMPLE))]
-    return {"example": (EXAMPLE, change(*heads), None, None, None), "when": made}
-
-
-final_output.mistake(
-    "heads stacked as rows",
-    "With the heads one under the other there are four rows for two tokens, and W^{O} "
-    "does not fit. Heads go side by side: `np.hstack`, or `concatenate` with axis 1.",
-    **_put_together(lambda one, two: np.vstack([one, two])),
-)
-final_output.mistake(
-    "heads added",
-    "Adding the heads loses which head saw what, before W^{O} can weigh them. Put them "
-    "side by side.",
-    **_put_together(lambda one, two: one + two),
-)
-final_output.mistake(
-    "heads averaged",
-    "A mean of the heads loses which head saw what, before W^{O} can weigh them. Put them "
-    "side by side.",
-    **_put_together(lambda one, two: (one + two) / 2),
-)
-final_output.mistake(
-    "heads stacked as rows, then reshaped",
-    "The shape is right, but each row now holds both tokens of one head. A row belongs to "
-    "a token and holds both heads.",
-    **_put_together(lambda one, two: np.vstack([one, two]).reshape(2, 6)),
-)
-final_output.mistake(
-    "the heads in the other order",
-    "Head 1 comes first: the first three rows of W^{O} are made for it.",
-    **_put_together(lambda one, two: np.hstack([two, one])),
-)
-
-
-def _mixed(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:
-    """An output made in another way, from the student's own concatenation if there is one."""
-
-    def made(student: str, concat: Any, output: np.ndarray, *_: Any) -> bool:
-        numbers = two_heads(student)
-        return _near(output, change(_or(concat, _concat(numbers)), numbers.Wo))
-
-    numbers = two_heads(EXAMPLE)
-    concat = _concat(numbers)
-    return {"example": (EXAMPLE, concat, change(concat, numbers.Wo), None, None), "when": made}
-
-
-final_output.mistake(
-    "W^{O} transposed",
-    "The concatenation times W^{O}, not times its transpose.",
-    **_mixed(lambda concat, Wo: concat @ Wo.T),
-)
-final_output.mistake(
-    "W^{O} forgotten",
-    "The concatenation is not yet the output: W^{O} mixes what the heads have seen.",
-    **_mixed(lambda concat, Wo: concat),
-)
-
-
-def _too_early() -> list[Callable[[TwoHeads], np.ndarray]]:
-    """The concatenation from numbers that were rounded on the way."""
-    weights = [
-        lambda n, d=d: np.hstack([_rounded(d)(steps) for steps in _heads(n)]) for d in (3, 2, 4)
-    ]
-    return [*weights, *(lambda n, d=d: np.round(_concat(n), d) for d in (3, 2, 4))]
-
-
 ROUNDED = (
     "rounding before the end",
     "Numbers were rounded on the way and then multiplied and summed: W^{O} adds up their "
     "errors. Keep all digits until the last line.",
-)
-
-final_output.mistake(
-    *ROUNDED,
-    part="Concat",
-    **_computed(*(lambda n, f=f: (f(n),) for f in _too_early())),
-)
-final_output.mistake(
-    *ROUNDED,
-    part="Output",
-    **_computed(*(lambda n, f=f: (f(n) @ n.Wo,) for f in _too_early())),
 )
 
 
@@ -716,63 +418,6 @@ def other_keys(
     return verdict
 
 
-other_keys.add_hints(
-    "Softmax does not notice when the same number is added to every score of a row. How can a "
-    "change of K add the same number to the scores of both keys?",
-    "Look at one column of K. The score of key j gets q times the entry in its row j. What if "
-    "both entries of the column grow by the same amount?",
-)
-
-
-def _keys(student: Any, own_K: Any = None) -> np.ndarray:
-    return _or(own_K, _first(student).K)
-
-
-def _changed(
-    example: Callable[[np.ndarray], np.ndarray], like: Callable[[np.ndarray, np.ndarray], bool]
-) -> Recognized:
-    """A mistaken change of K, and how the new one is known beside the old one."""
-    return {
-        "example": (EXAMPLE, example(_keys(EXAMPLE)), None, None),
-        "when": lambda student, K, own_Q, own_K: like(K, _keys(student, own_K)),
-    }
-
-
-other_keys.mistake(
-    "nothing changed",
-    "This is K itself. Change at least one of its columns.",
-    **_changed(lambda K: K, lambda new, K: bool(np.abs(new - K).max() < 1e-9)),
-)
-other_keys.mistake(
-    "K multiplied by a number",
-    "A factor multiplies the differences between the scores too, and softmax lives on "
-    "differences. It is blind to what is added, not to what is multiplied.",
-    **_changed(lambda K: 2 * K, lambda new, K: close(new * (K**2).sum(), K * (new * K).sum())),
-)
-other_keys.mistake(
-    "one key changed",
-    "Only one of the two keys moved, so its score changed and the other's did not. Add "
-    "the same to both keys: down a column, not along a row.",
-    **_changed(
-        lambda K: K + np.array([[1], [0]]),
-        lambda new, K: bool((np.abs(new - K).max(axis=1) < 1e-9).sum() == 1),
-    ),
-)
-other_keys.mistake(
-    "keys in the other order",
-    "The weights are the same numbers, but in the other order: they belong to the keys.",
-    **_changed(lambda K: K[::-1], lambda new, K: close(new, K[::-1])),
-)
-other_keys.mistake(
-    "columns in another order",
-    "The columns of K meet the columns of Q one by one. Reordering K alone pairs each "
-    "with a wrong partner.",
-    **_changed(
-        lambda K: K[:, [1, 0, 2]], lambda new, K: sorted(new.T.tolist()) == sorted(K.T.tolist())
-    ),
-)
-
-
 # -- 5.6 ------------------------------------------------------------------------------------------
 
 EARNED = (0, 0, 1, 2, 2, 3, 4)  # by the number of columns found, as the text says
@@ -804,44 +449,6 @@ def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Columns()]) -> V
     return partly(EARNED[found], wrong(says, at="the columns", yours=Wo))
 
 
-hidden_matrix.add_hints(
-    "Each column of the printed output comes from one column of W^{O} alone. So search six "
-    "times among 6⁶ = 46,656 columns, not once among 6³⁶ matrices.",
-    "`itertools.product(range(-1, 5), repeat=6)` lists all columns. Put them into one array, "
-    "multiply with your unrounded concatenation, and compare with the printed column.",
-    "An output that was printed with three decimals is within 0.0005 of the true one. Keep the "
-    "candidate for which that holds in both rows.",
-)
-
-hidden_matrix.mistake(
-    "the W^{O} of exercise 5.4",
-    "`numbers.printed` was made with another matrix, which is not among your numbers.",
-    **_computed(lambda n: (n.Wo,)),
-)
-
-
-def _least_squares(n: TwoHeads) -> np.ndarray:
-    return np.linalg.pinv(_concat(n)) @ n.printed
-
-
-hidden_matrix.mistake(
-    "least squares",
-    "Two tokens give two equations for the six unknowns of a column, so infinitely many "
-    "real matrices give this output. What singles one out is that its entries are small "
-    "integers: search among those.",
-    **_computed(
-        lambda n: (_least_squares(n),),
-        lambda n: (np.linalg.lstsq(np.round(_concat(n), 3), n.printed, rcond=None)[0],),
-    ),
-)
-hidden_matrix.mistake(
-    "least squares, rounded",
-    "The real solution nearest to zero is not near the integer solution. Rounding it gives "
-    "another output.",
-    **_computed(lambda n: (np.rint(_least_squares(n)),)),
-)
-
-
 # -- 5.7 ------------------------------------------------------------------------------------------
 
 Places = frozenset[tuple[int, int]]
@@ -871,11 +478,6 @@ def _misses(n: TwoHeads) -> Iterator[tuple[Places, Places]]:
     for (line, before, exact), meant in zip(_lines(n), mended, strict=True):
         off = (np.abs(line - before) > UNIT) & (np.abs(line - exact) > UNIT)
         yield _places(off & (np.abs(line - meant) > UNIT)), _places(off)
-
-
-def _slips(n: TwoHeads) -> tuple[Places, Places]:
-    first, second = (off for _, off in _misses(n))
-    return first, second
 
 
 def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
@@ -919,73 +521,6 @@ def _in_output(student: str, in_output: Places) -> Verdict:
     return _found("output", 1, student, in_output)
 
 
-slips.add_hints(
-    "Compute each line from the line printed above it, not from your exact numbers: then "
-    "honest rounding disappears from the comparison.",
-    "The values are integers and the printed weights have three decimals, so a line that was "
-    "computed from the line above agrees with it exactly. What differs in the second decimal "
-    "was not rounded, it was miswritten.",
-)
-
-
-def _inexact(n: TwoHeads) -> tuple[Places, Places]:
-    first, second = (_places(np.abs(line - exact) > HALF_UNIT) for line, _, exact in _lines(n))
-    return first, second
-
-
-def _misread(face: Callable[[TwoHeads], tuple], part: int = 0, student: Any = EXAMPLE) -> dict:
-    """A mistake in reading one of the lines, as options of `mistake`."""
-    return {
-        "part": slips.parts[part].name,
-        "example": (student, sorted(face(two_heads(student))[part])),
-        "when": lambda student, places: places == face(two_heads(student))[part],
-    }
-
-
-ROUNDING = (
-    "rounding taken for slips",
-    "These are all entries that differ from the exact result. Most of them follow from "
-    "the rounded line above, correctly computed: rounding that travels is no slip.",
-)
-slips.mistake(*ROUNDING, **_misread(_inexact))
-slips.mistake(*ROUNDING, **_misread(_inexact, 1))
-
-
-def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
-    """The slips, and every output that the slip in the line before has changed."""
-    first, second = _slips(n)
-    return first, second | {(i, k) for i, j in first for k in range(6) if n.Wo[j, k]}
-
-
-slips.mistake(
-    "consequences taken for slips",
-    "The slip in the heads' outputs moves every result that it enters. Those entries "
-    "follow correctly from the line above as printed.",
-    **_misread(_with_consequences, 1, student=1),
-)
-
-
-def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads], tuple]:
-    return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
-
-
-FROM_ONE = (
-    "counted from 1",
-    "The places are right, but rows and columns count from 0 here, as in NumPy.",
-)
-slips.mistake(*FROM_ONE, **_misread(_moved(lambda i, j: (i + 1, j + 1))))
-slips.mistake(*FROM_ONE, **_misread(_moved(lambda i, j: (i + 1, j + 1)), 1))
-
-TURNED = "columns before rows", "The places are right, but a pair is (row, column), as in NumPy."
-slips.mistake(*TURNED, **_misread(_moved(lambda i, j: (j, i)), student=0))
-slips.mistake(*TURNED, **_misread(_moved(lambda i, j: (j, i)), 1, student=2))
-slips.mistake(
-    "no slip seen",
-    "There is one. Compare with the line above, entry by entry.",
-    **_misread(lambda n: (frozenset(), frozenset())),
-)
-
-
 # -- 5.8 ------------------------------------------------------------------------------------------
 
 SixBySix = Annotated[np.ndarray, Array((6, 6))]
@@ -1001,7 +536,7 @@ def _weights_of(X: np.ndarray, head: Head) -> np.ndarray:
     return _run(X, head).weights
 
 
-@exercise(numbers=two_heads)
+@exercise(numbers=OwnNumbers(two_heads, example=EXAMPLE))
 def merged(student: StudentId, M: SixBySix) -> Verdict:
     """Find the one matrix M behind two heads that look alike: their output is A X M."""
     numbers = two_heads(student)
@@ -1013,44 +548,6 @@ def merged(student: StudentId, M: SixBySix) -> Verdict:
         if verdict := differs(expected, A @ X @ M, at=at, what="the output", whole=M):
             return verdict
     return right("For 7 texts, two heads with the same weights and one with M give one output.")
-
-
-merged.add_hints(
-    "Write the output with A and X: it is A X W^{V}_1 times the first three rows of W^{O}, and "
-    "A X W^{V}_2 times the others.",
-    "Both terms begin with A X. What is left in the brackets?",
-)
-
-
-def _merging(face: Callable[[TwoHeads], np.ndarray]) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (EXAMPLE, face(two_heads(EXAMPLE))),
-        "when": lambda student, M: close(M, face(two_heads(student))),
-    }
-
-
-merged.mistake(
-    "one head alone",
-    "Head 2 has the same weights, but values of its own: it adds its term.",
-    **_merging(lambda n: n.heads[0][2] @ n.Wo[:3]),
-)
-merged.mistake(
-    "the rows of W^{O} exchanged",
-    "The first three rows of W^{O} meet the output of head 1, which stands first.",
-    **_merging(lambda n: n.heads[0][2] @ n.Wo[3:] + n.heads[1][2] @ n.Wo[:3]),
-)
-merged.mistake(
-    "values added before they are mixed",
-    "Each head has rows of W^{O} of its own; (W^{V}_1 + W^{V}_2) times their sum has crossed "
-    "terms in it.",
-    **_merging(lambda n: (n.heads[0][2] + n.heads[1][2]) @ (n.Wo[:3] + n.Wo[3:])),
-)
-merged.mistake(
-    "the values alone",
-    "This puts the two W^{V} side by side. W^{O} comes after them.",
-    **_merging(lambda n: np.hstack([n.heads[0][2], n.heads[1][2]])),
-)
 
 
 # -- 5.9 ------------------------------------------------------------------------------------------
@@ -1090,46 +587,6 @@ def _upper(student: str, upper: np.ndarray) -> Verdict:
 @other_heads.part("Lower rows", points=2)
 def _lower(student: str, lower: np.ndarray) -> Verdict:
     return _one_head("second", student, lower)
-
-
-other_heads.add_hints(
-    "The output is a sum: each head times its own three rows of W^{O}. So ask for each head alone.",
-    "The new second head gives the old output of head 1, times R. What has to stand behind R so "
-    "that R is undone?",
-    "`np.linalg.inv(R)` has whole numbers as entries.",
-)
-
-
-def _rows(part: str, face: Callable[[TwoHeads], np.ndarray]) -> dict[str, Any]:
-    """A mistake in three rows, as options of `mistake`."""
-    return {"part": part, **_merging(face)}
-
-
-other_heads.mistake(
-    "the rows left where they were",
-    "The heads have changed places, and their rows of W^{O} go with them.",
-    **_rows("Upper rows", lambda n: n.Wo[:3]),
-)
-other_heads.mistake(
-    "R in place of its inverse",
-    "The values come multiplied by R already. W^{O} has to take it back, not to do it once more.",
-    **_rows("Lower rows", lambda n: R @ n.Wo[:3]),
-)
-other_heads.mistake(
-    "R forgotten",
-    "These are the old rows, but the head they meet has other values now.",
-    **_rows("Lower rows", lambda n: n.Wo[:3]),
-)
-other_heads.mistake(
-    "the transpose in place of the inverse",
-    "Only a rotation or reflection is undone by its transpose.",
-    **_rows("Lower rows", lambda n: R.T @ n.Wo[:3]),
-)
-other_heads.mistake(
-    "the rows of the other head",
-    "Now the old head 1 stands second: it is its rows, the first three, that have to be mended.",
-    **_rows("Lower rows", lambda n: n.Wo[3:]),
-)
 
 
 # -- 5.10 -----------------------------------------------------------------------------------------
@@ -1184,46 +641,3 @@ def _least_mix(least: float) -> Verdict:
     else:
         says = f"there are heads that need less than {show(least)}."
     return wrong(says, at="the mix", yours=least)
-
-
-beyond_the_values.add_hints(
-    "Collect what stands in front of a: w₁p + w₂q = 2. And in front of b?",
-    "Both together say that w₁ + w₂ = 1. So one of the two numbers is negative: one head is "
-    "subtracted.",
-    "The more the heads differ, the less they have to be stretched.",
-)
-
-beyond_the_values.mistake(
-    "the tokens exchanged",
-    "This returns 2b − a: the first head should look at the first token.",
-    example=(0.1, 0.9, [2.375, -1.375]),
-    when=lambda p, q, w: close([w @ [p, q], w @ [1 - p, 1 - q]], [-1, 2]),
-    part="Heads",
-)
-beyond_the_values.mistake(
-    "b not taken away",
-    "In front of a stands 2, but b has to come out with −1. Then w₁ + w₂ = 1.",
-    example=(0.9, 0.1, [2.0, 2.0]),
-    when=lambda p, q, w: close(w @ [p, q], 2) and not close(w @ [1 - p, 1 - q], -1),
-    part="Heads",
-)
-beyond_the_values.mistake(
-    "a single head with weights beyond 1",
-    "2 and −1 would be weights that no softmax returns. Two heads, one of them subtracted, can do "
-    "what one cannot.",
-    example=(2, 0.5, [1, 0]),
-    when=lambda p, q, w: max(p, q) > 1 or min(p, q) < 0,
-    part="Heads",
-)
-beyond_the_values.mistake(
-    "weights of 0 and 1",
-    "With p = 1 and q = 0 a mix of 3 would do. Weights of a softmax with limits need more.",
-    example=(3,),
-    part="Least",
-)
-beyond_the_values.mistake(
-    "the sum without absolute values",
-    "w₁ + w₂ is always 1. Asked is how large the two numbers are: |w₁| + |w₂|.",
-    example=(1,),
-    part="Least",
-)

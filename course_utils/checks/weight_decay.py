@@ -11,9 +11,9 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, ahead_in
 from selfcheck.compare import as_array, close
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.exercises import Exercise, exercise
+from selfcheck.exercises import exercise
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
-from selfcheck.recognition import Recognized
+from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, wrong
@@ -63,52 +63,6 @@ def equivalent_penalty(gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
         if verdict := differs(decay, l2, at=at, what="the new θ, as by weight decay,"):
             return verdict
     return right("Both ran from the same point at 18 pairs (λ, η) and arrived at the same place.")
-
-
-equivalent_penalty.add_hints(
-    "Write one step of SGD on L + γ‖θ‖². What is the derivative of γθ² with respect to θ?",
-    "Collect everything that multiplies θ. It has to be the 1 − λ of weight decay.",
-)
-
-equivalent_penalty.mistake(
-    "the 2 lost",
-    "The gradient of γ‖θ‖² is 2γθ, not γθ: the square brings a factor 2 down.",
-    example=("lamda/eta",),
-)
-equivalent_penalty.mistake(
-    "γ = λ",
-    "λ is the share of θ that goes in one step. The penalty reaches θ only through its "
-    "gradient 2γθ, multiplied by the step size η.",
-    example=("lamda",),
-)
-equivalent_penalty.mistake(
-    "the step size lost",
-    "SGD multiplies the whole gradient by η, that of the penalty too: the shrinking of a "
-    "step is 2ηγ.",
-    example=("lamda/2",),
-)
-equivalent_penalty.mistake(
-    "solved for λ",
-    "λ = 2ηγ is the right relation; asked is γ, so solve it for γ.",
-    example=("2*eta*lamda",),
-)
-equivalent_penalty.mistake(
-    "multiplied by η",
-    "λ = 2ηγ. To have γ alone, divide by η: the smaller the step size, the stronger the "
-    "penalty has to be for the same decay.",
-    example=("lamda*eta/2",),
-)
-equivalent_penalty.mistake(
-    "2 on the wrong side",
-    "The 2 of the gradient 2γθ multiplies γ, so it divides λ.",
-    example=("2*lamda/eta",),
-)
-equivalent_penalty.mistake(
-    "a sign lost",
-    "A negative γ would reward large parameters. The minus sign is already in "
-    "θ ← θ − η · gradient.",
-    example=("-lamda/(2*eta)",),
-)
 
 
 # -- Adam, by its definition and with its well-known slips ----------------------------------------
@@ -263,136 +217,7 @@ def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
     )
 
 
-adam_l2_step.add_hints(
-    "Adam on another loss is still Adam: only the gradient that goes in is another one.",
-    "What is the gradient of γ Σ (θ_k − θ̄)²? When θ_1 moves, θ̄ moves too: write it out for two "
-    "parameters. Add it to g in the first line, before m and v see it.",
-    "Then the five lines of Adam: m, v, t, the two corrected copies, the move.",
-)
-
 adam_l2_step.forbid(*ADAM)
-
-
-def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
-    """A predicate: the answer moves like this function, whatever its state looks like."""
-    other = FunctionAnswer(known, "known")
-    return lambda step: all(close(_moved(step, *at)[1], _moved(other, *at)[1]) for at in WARM)
-
-
-def _moving_like(step: Callable, not_finite: bool = False) -> dict[str, Any]:
-    return {"example": (step,), "when": _moves_like(step), "not_finite": not_finite}
-
-
-def _adam(
-    penalty: Callable = lambda theta, c: 0.0,
-    decay: Callable = lambda theta, eta, c: 0.0,
-    corrected: bool = True,
-    root: Callable = lambda v, epsilon: np.sqrt(v) + epsilon,
-    first: int = 1,
-    sign: int = -1,
-    penalty_in_v: bool = True,
-    where: Callable = lambda own, theta, g: True,
-) -> Callable:
-    """Adam with one thing changed: the family to which most wrong answers belong."""
-
-    def step(state, g, theta, eta, c, beta1, beta2, epsilon):
-        m, v, t = state
-        whole = g + penalty(theta, c)
-        m = beta1 * m + (1 - beta1) * whole
-        v = beta2 * v + (1 - beta2) * (whole if penalty_in_v else g) ** 2
-        k = t + first
-        m_hat, v_hat = (m / (1 - beta1**k), v / (1 - beta2**k)) if corrected else (m, v)
-        own = sign * eta * m_hat / root(v_hat, epsilon)
-        return (m, v, t + 1), own + where(own, theta, g) * decay(theta, eta, c)
-
-    return step
-
-
-def _l2(theta: np.ndarray, c: float) -> np.ndarray:
-    return 2 * c * theta
-
-
-def _shrink(theta: np.ndarray, eta: float, c: float) -> np.ndarray:
-    return -c * theta
-
-
-adam_l2_step.mistake(
-    "the penalty of the lecture",
-    "γ‖θ‖² draws each parameter to 0. This penalty draws the parameters to their mean, whatever "
-    "that is: if all are equal, it is 0.",
-    **_moving_like(_adam(penalty=_l2)),
-)
-adam_l2_step.mistake(
-    "the 2 lost",
-    "The derivative of a square brings a factor 2 down.",
-    **_moving_like(_adam(penalty=lambda theta, c: _together(theta, c) / 2)),
-)
-adam_l2_step.mistake(
-    "one term differentiated",
-    "θ_k stands in all terms, for it moves θ̄. Those of the others sum up to 0 − (θ_k − θ̄) times "
-    "−1/n, and what is missing in the first comes back.",
-    **_moving_like(_adam(penalty=lambda theta, c: _together(theta, c) * (1 - 1 / len(theta)))),
-)
-adam_l2_step.mistake(
-    "decoupled decay where a penalty was asked",
-    "That is the idea of AdamW: θ shrinks beside the averages. The gradient of a penalty is part "
-    "of the gradient, and goes through m and v like the rest of it.",
-    **_moving_like(_adam(decay=_shrink)),
-)
-adam_l2_step.mistake(
-    "the penalty beside the averages",
-    "For SGD that would be the same. Adam divides the gradient by √v̂, so it matters that "
-    "the penalty enters before m and v.",
-    **_moving_like(_adam(decay=lambda theta, eta, c: -eta * _together(theta, c))),
-)
-adam_l2_step.mistake(
-    "the penalty left out of v",
-    "v averages the square of the whole gradient, that of the penalty included.",
-    **_moving_like(_adam(penalty=_together, penalty_in_v=False)),
-)
-adam_l2_step.mistake(
-    "the penalty with the wrong sign",
-    "The penalty is added to the loss, so its gradient is added to g.",
-    **_moving_like(_adam(penalty=lambda theta, c: -_together(theta, c))),
-)
-adam_l2_step.mistake(
-    "no penalty at all",
-    "That is plain Adam on L. The gradient of the penalty is still missing.",
-    **_moving_like(_adam()),
-)
-
-
-def _inside(v: np.ndarray, epsilon: float) -> np.ndarray:
-    return np.sqrt(v + epsilon)
-
-
-EPSILON_INSIDE = (
-    "ε inside the root",
-    "Adam divides by √v̂ + ε. Inside the root, ε = 1e−8 acts like 1e−4, and parameters with small "
-    "gradients hardly move.",
-)
-NO_CORRECTION = (
-    "bias correction forgotten",
-    "m and v start from 0 and are too small at first, v much longer than m. Divide copies of them "
-    "by 1 − β_1ᵗ and 1 − β_2ᵗ; the state keeps the raw ones.",
-)
-FROM_ZERO = (
-    "t counted from 0",
-    "In the first step t is 1: add 1 to it before you use it. With t = 0 the corrections divide "
-    "by 0.",
-)
-UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
-
-
-def _slips(exercise: Exercise, **same: Any) -> None:
-    """The slips that can happen in any kind of Adam."""
-    exercise.mistake(*EPSILON_INSIDE, **_moving_like(_adam(root=_inside, **same)))
-    exercise.mistake(*NO_CORRECTION, **_moving_like(_adam(corrected=False, **same)))
-    exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same), not_finite=True))
-    exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
-
-
-_slips(adam_l2_step, penalty=_together)
 
 
 HARDLY = 1e-6  # of η: a move so small that rounding may have made it, in either direction
@@ -438,89 +263,7 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
     )
 
 
-adamw_step.add_hints(
-    "The averages m and v never hear of the decay: they see g alone.",
-    "Take Adam's own move first. It goes toward 0 in those parameters where its sign is not that "
-    "of θ.",
-    "A comparison of two arrays is an array of True and False, which counts as 1 and 0 in a "
-    "product.",
-)
-
 adamw_step.forbid(*ADAM)
-
-
-def _toward_zero(own: np.ndarray, theta: np.ndarray, g: np.ndarray) -> np.ndarray:
-    return np.sign(own) + np.sign(theta) == 0
-
-
-def _cautious(
-    decay: Callable = _shrink, where: Callable = _toward_zero, **slip: Any
-) -> dict[str, Any]:
-    return _moving_like(_adam(decay=decay, where=where, **slip))
-
-
-adamw_step.mistake(
-    "decayed everywhere",
-    "That is AdamW as in the lecture. Here the decay leaves alone what Adam's own move takes away "
-    "from 0.",
-    **_moving_like(_adam(decay=_shrink)),
-)
-adamw_step.mistake(
-    "decayed where Adam moves away from 0",
-    "It is the other way round: the decay goes along with Adam, and does not work against it.",
-    **_cautious(where=lambda own, theta, g: own * theta > 0),
-)
-adamw_step.mistake(
-    "the gradient's sign in place of the move's",
-    "Adam's move goes against m, which remembers earlier gradients. The newest gradient alone may "
-    "have another sign.",
-    **_cautious(where=lambda own, theta, g: g * theta > 0),
-)
-adamw_step.mistake(
-    "all parameters or none",
-    "Each parameter is looked at by itself: some are decayed in a step, and others are not.",
-    **_cautious(where=lambda own, theta, g: own @ theta < 0),
-)
-adamw_step.mistake(
-    "the whole move left out",
-    "Where there is no decay, Adam's own move is still made.",
-    **_moving_like(lambda state, g, theta, eta, c, *rest: _halted(state, g, theta, eta, c, *rest)),
-)
-
-
-def _halted(state, g, theta, eta, c, *rest):
-    state, own = _adam()(state, g, theta, eta, c, *rest)
-    return state, np.where(_toward_zero(own, theta, g), own - c * theta, 0.0)
-
-
-adamw_step.mistake(
-    "L2 where decay was asked",
-    "Here 2λθ went into the gradient and was divided by √v̂ with it: that is Adam-L2. AdamW "
-    "leaves g alone and shrinks θ directly.",
-    **_moving_like(_adam(penalty=_l2)),
-)
-adamw_step.mistake(
-    "the decay multiplied by η",
-    "Here λ is the whole share that goes in one step, as in θ ← (1−λ)θ − η∇L. Some "
-    "libraries call something else weight decay, and multiply it by the step size.",
-    **_cautious(lambda theta, eta, c: -eta * c * theta),
-)
-adamw_step.mistake(
-    "twice the decay",
-    "The 2 belongs to the gradient of a penalty. Weight decay has none: θ loses λθ.",
-    **_cautious(lambda theta, eta, c: -2 * c * theta),
-)
-adamw_step.mistake(
-    "growth in place of decay",
-    "θ shrinks: the decay contributes −λθ to the move.",
-    **_cautious(lambda theta, eta, c: c * theta),
-)
-adamw_step.mistake(
-    "no decay at all",
-    "That is plain Adam; θ itself has to shrink too.",
-    **_moving_like(_adam()),
-)
-_slips(adamw_step, decay=_shrink, where=_toward_zero)
 
 
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --
@@ -588,53 +331,6 @@ def _under_adamw(ratio_adamw: FormulaAnswer, ratio_adam_l2: FormulaAnswer | None
     if ratio_adam_l2 and _is(ratio_adam_l2, "1") and _is(ratio_adamw, "s_2/s_1"):
         return wrong("this is the ratio under Adam-L2.", at="exchanged", yours=1)
     return _ratio_off("AdamW", ratio_adamw, optimizers.adamw_step, {"lamda": 1e-5})
-
-
-shrink_ratio.add_hints(
-    "The decay's part of the move is η · 2γθ/√v̂ under Adam-L2. Which part of it differs "
-    "between the two parameters?",
-    "If the data dominate, v̂ is the mean square of the gradients, so √v̂ is their RMS.",
-    "In AdamW, is there anything in −λθ that knows of the gradients?",
-)
-
-
-shrink_ratio.mistake(
-    "upside down",
-    "The pull of the penalty is divided by √v̂: a parameter with large gradients is "
-    "regularized less, not more.",
-    example=("s_1/s_2",),
-    part="Adam-L2",
-)
-shrink_ratio.mistake(
-    "v̂ in place of its root",
-    "v̂ is the mean square of the gradients. Adam divides by its root, the RMS.",
-    example=("(s_2/s_1)**2",),
-    part="Adam-L2",
-)
-shrink_ratio.mistake(
-    "a root too many",
-    "s is the RMS already, the root of the mean square: √v̂ = s.",
-    example=("sqrt(s_2/s_1)",),
-    part="Adam-L2",
-)
-shrink_ratio.mistake(
-    "Adam-L2 taken for SGD",
-    "With SGD both would shrink alike. Adam-L2 sends the penalty through the division by "
-    "√v̂, which differs between the two.",
-    example=("1",),
-    part="Adam-L2",
-)
-shrink_ratio.mistake(
-    "AdamW taken for Adam-L2",
-    "AdamW shrinks θ by λθ beside the averages. No √v̂ touches it.",
-    example=("s_2/s_1",),
-    part="AdamW",
-)
-shrink_ratio.mistake(
-    "the two in each other's place",
-    "Both ratios are found, but Adam-L2 is the one that divides by √v̂. The check takes it first.",
-    example=("1", "s_2/s_1"),
-)
 
 
 # -- statements: each is decided by a run ---------------------------------------------------------
@@ -739,41 +435,6 @@ def _d(d: str) -> Verdict:
     return _truth("d", d)
 
 
-statements.add_hints(
-    "Every statement can be tried: `course_utils.optimizers` has all the rules, and `train` "
-    "runs them.",
-    "Ask of each statement: what is divided by √v̂ here, and what is √v̂ made of?",
-)
-
-statements.mistake(
-    "size in place of gradient scale",
-    "√v̂ is made of gradients, to which a small penalty adds almost nothing. Two parameters with "
-    "the same gradients lose almost the same share of themselves, whatever their sizes.",
-    example=("true",),
-    part="Statement (b)",
-)
-statements.mistake(
-    "the recipe of SGD carried over to Adam",
-    "λ = 2ηγ was derived for a rule that uses the gradient as it is. Adam divides the "
-    "penalty by √v̂, so no single γ does for all parameters.",
-    example=("true",),
-    part="Statement (c)",
-)
-statements.mistake(
-    "SGD taken for Adam",
-    "For SGD, collecting the terms in θ gives (1 − 2ηγ)θ: with constant η the two are one.",
-    example=("false",),
-    part="Statement (a)",
-)
-statements.mistake(
-    "the scale of the loss taken to matter alike",
-    "m̂/√v̂ does not change when all gradients are multiplied by 10, and λθ has no gradient "
-    "in it. But 2γθ stays what it was while √v̂ has become ten times larger.",
-    example=("false",),
-    part="Statement (d)",
-)
-
-
 # -- 3.6 ------------------------------------------------------------------------------------------
 
 
@@ -797,7 +458,7 @@ def _shrunk(w: float, n: WeightDecay, lowered: bool) -> Verdict:
     return wrong(f"{is_left} of the weight is left; it should be {wanted}.", at="left", yours=w)
 
 
-@exercise(numbers=weight_decay)
+@exercise(numbers=OwnNumbers(weight_decay, within=1e-4))
 def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealNumber) -> Verdict:
     """Find the decay that leaves your share of a weight, with a constant and a lowered step."""
     return right("Step by step, both leave exactly your share of the weight.")
@@ -811,74 +472,6 @@ def _constant(student: str, w_constant: float) -> Verdict:
 @scheduled_decay.part("Lowered", points=2)
 def _lowered(student: str, w_lowered: float) -> Verdict:
     return _shrunk(w_lowered, weight_decay(student), lowered=True)
-
-
-scheduled_decay.add_hints(
-    "A step of size η takes the share η·w of the weight, so it multiplies the weight by 1 − η·w.",
-    "With a constant step all factors are alike: their T-th power is the share that is left.",
-    "With a lowered step there is no formula, but the product of all factors falls when w grows: "
-    "halve an interval again and again.",
-)
-
-
-def _decay(face: Callable[[WeightDecay], float], student: Any = 0) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (student, face(weight_decay(student))),
-        "when": lambda student, w: close(w, face(weight_decay(student)), 1e-4),
-    }
-
-
-def _root(n: WeightDecay) -> float:
-    """The share that each of equal steps takes."""
-    return float(1 - n.left ** (1 / n.steps))
-
-
-BY_EXPONENTIAL = (
-    "the exponential in place of the product",
-    "e^{−x} is close to 1 − x, but not equal: over many steps the difference shows in the second "
-    "or third digit. The steps multiply factors 1 − η·w.",
-)
-scheduled_decay.mistake(
-    "the step size forgotten",
-    "This is the share that a step takes, η·w. Asked is w, as PyTorch takes it.",
-    part="Constant",
-    **_decay(_root),
-)
-scheduled_decay.mistake(
-    "shares added in place of multiplied",
-    "Each step takes its share of what is left then, not of what was there at the beginning.",
-    part="Constant",
-    **_decay(lambda n: (1 - n.left) / (n.steps * n.peak)),
-)
-scheduled_decay.mistake(
-    "the γ of a penalty",
-    "Half of it is the γ of L + γ‖θ‖², whose gradient is 2γθ. Decay takes w·θ itself.",
-    part="Constant",
-    **_decay(lambda n: _root(n) / n.peak / 2),
-)
-scheduled_decay.mistake(
-    *BY_EXPONENTIAL,
-    part="Constant",
-    **_decay(lambda n: -np.log(n.left) / _sizes(n, lowered=False).sum()),
-)
-scheduled_decay.mistake(
-    *BY_EXPONENTIAL,
-    part="Lowered",
-    **_decay(lambda n: -np.log(n.left) / _sizes(n, lowered=True).sum()),
-)
-scheduled_decay.mistake(
-    "the mean step in place of all",
-    "A product of unequal factors is smaller than that of as many equal ones with the same mean.",
-    part="Lowered",
-    **_decay(lambda n: _root(n) / _sizes(n, lowered=True).mean()),
-)
-scheduled_decay.mistake(
-    "the decay of the constant step",
-    "When the step is lowered the decay is lowered with it, and more of the weight is left.",
-    part="Lowered",
-    **_decay(lambda n: _root(n) / n.peak),
-)
 
 
 # -- 3.7 ------------------------------------------------------------------------------------------
@@ -939,51 +532,6 @@ def _l2_limit(l2_limit: FormulaAnswer) -> Verdict:
     return right()
 
 
-sign_limits.add_hints(
-    "At rest a step changes nothing: what the sign adds, the decay takes away.",
-    "With decay: λ|θ| = η. With L2 the penalty stands inside of the sign: where does what is "
-    "inside change its sign?",
-)
-
-sign_limits.mistake(
-    "the size of the gradient counted",
-    "The sign has no size: however large the gradient is, the step is η.",
-    example=("eta*g/lamda",),
-    part="Decay",
-)
-sign_limits.mistake(
-    "upside down",
-    "The stronger the decay is, the closer to 0 the weight stays.",
-    example=("lamda/eta",),
-    part="Decay",
-)
-sign_limits.mistake(
-    "one step only",
-    "That is where the first step leads. The next ones push on in the same direction.",
-    example=("eta",),
-    part="Decay",
-)
-sign_limits.mistake(
-    "L2 taken for decay",
-    "With λ = 2ηγ this is the limit of decay. But inside of the sign the penalty does not shrink "
-    "the weight by a share: it only turns the sign around once it outweighs the gradient.",
-    example=("1/(2*gamma)",),
-    part="L2",
-)
-sign_limits.mistake(
-    "the 2 of the derivative forgotten",
-    "The gradient of γθ² is 2γθ.",
-    example=("g/gamma",),
-    part="L2",
-)
-sign_limits.mistake(
-    "the sign of |θ| lost",
-    "The weight moves against the gradient, so θ is negative here. Asked is its distance from 0.",
-    example=("-g/(2*gamma)",),
-    part="L2",
-)
-
-
 # -- 3.8 ------------------------------------------------------------------------------------------
 
 SCALED = Formula(c=(0.2, 20), eta=(0.01, 0.3), gamma=(0.01, 0.5))
@@ -1034,42 +582,3 @@ def _sgd_scaled(eta_sgd: FormulaAnswer, gamma_sgd: FormulaAnswer) -> Verdict:
 @scaled_loss.part("Adam")
 def _adam_scaled(eta_adam: FormulaAnswer, gamma_adam: FormulaAnswer) -> Verdict:
     return _goes_the_same_way(optimizers.adam_l2_step, eta_adam, gamma_adam)
-
-
-scaled_loss.add_hints(
-    "If the penalty is multiplied by c too, the whole objective is c times the old one.",
-    "SGD then moves c times as far. And Adam, which divides the mean gradient by the root mean "
-    "square of the gradients?",
-)
-
-scaled_loss.mistake(
-    "the step kept",
-    "SGD moves by η times the gradient: with c times the gradient it goes c times as far.",
-    example=("eta", "c*gamma"),
-    part="SGD",
-)
-scaled_loss.mistake(
-    "the penalty left as it was",
-    "The step is mended, but beside a loss of c·L the old penalty counts c times less than before.",
-    example=("eta/c", "gamma"),
-    part="SGD",
-)
-scaled_loss.mistake(
-    "the penalty divided",
-    "Loss and penalty have to grow together, or their balance changes.",
-    example=("eta/c", "gamma/c"),
-    part="SGD",
-)
-scaled_loss.mistake(
-    "Adam treated as SGD",
-    "Adam divides by the size of the gradients: a factor in front of all of them cancels, and the "
-    "step needs no correction.",
-    example=("eta/c", "c*gamma"),
-    part="Adam",
-)
-scaled_loss.mistake(
-    "nothing changed",
-    "A factor of the whole objective would cancel. But the penalty did not grow with the loss.",
-    example=("eta", "gamma"),
-    part="Adam",
-)

@@ -14,6 +14,7 @@ import sympy
 from classroom.notebooks import read
 from course_utils.attention import attention_weights, elu_plus_one, softmax
 from course_utils.checks import capstone as check
+from course_utils.numbers.capstone import BUGS
 from course_utils.transformer import as_text, from_text, normed, training_and_held_out
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
@@ -275,7 +276,7 @@ def test_a_gradient_that_works_for_one_token_only_is_refuted():
 
 
 def test_every_bug_is_one_line_that_the_definition_refutes():
-    for number, bug in check.BUGS:
+    for number, bug in BUGS:
         lines = [*check.BACKWARD_LINES[: number - 1], bug, *check.BACKWARD_LINES[number:]]
         found = check.run_lines(lines, *check.PAGE)
         pairs = zip(check.softmax_slopes(check.PAGE), found, strict=True)
@@ -295,7 +296,7 @@ def test_one_line_of_six_is_right_for_each_student(student):
 
 
 def test_students_have_different_bugs():
-    assert len({tuple(check.worksheet(student)) for student in range(40)}) == len(check.BUGS)
+    assert len({tuple(check.worksheet(student)) for student in range(40)}) == len(BUGS)
 
 
 @pytest.mark.parametrize("line", [0, 7, 2.5, -1])

@@ -3,6 +3,8 @@
 import ast
 import json
 import random
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -14,9 +16,13 @@ from classroom.grading.drafts import draft, write_drafts
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded, Result
 from course_utils.checks import momentum as check
+from selfcheck import mistakes_from_prose
+from selfcheck.blanks import ____
 from selfcheck.files import CourseError
+from selfcheck.prose import read_prose
 from selfcheck.units import declared
 from tests.classroom.grading.classes import synthetic_class
+from tests.places import ROOT
 
 UNIT = "02_momentum"
 SIZE, PLANTED = 300, 37
@@ -53,17 +59,22 @@ def grades(tmp_path):
 
 
 def parts_of(text):
-    """The two parts of a draft: for the check module, and for its test."""
-    _, module, test = text.split("# -- ")
-    return module.partition("\n")[2], test.partition("\n")[2]
+    """The two parts of a draft: the section for the prose, and the test."""
+    section = text[text.index("## Mistake:") : text.index("> The test:")]
+    (test,) = re.findall(r"^```python\n(.*?)^```", text.partition("> The test:")[2], re.M | re.S)
+    return section, test
 
 
-def run_draft(text, name, explanation):
+def run_draft(text, name, explanation, exercise, folder):
     """Name the mistake, and put the draft where it belongs."""
-    named = text.replace(drafts.NAME_IT, f'"{name}"').replace(drafts.EXPLAIN_IT, f'"{explanation}"')
-    module, test = parts_of(named)
-    exec(module, vars(check))
-    here = {"check": check, "____": check.FormulaAnswer}
+    named = text.replace(drafts.NAME_IT, name).replace(drafts.EXPLAIN_IT, explanation)
+    section, test = parts_of(named)
+    file = folder / "named.md"
+    file.write_text(f"# {exercise.number} {exercise.name}\n\n{section}", encoding="utf-8")
+    (read,) = read_prose(file)
+    for mistake in read.mistakes:
+        mistakes_from_prose._add(exercise, mistake, vars(check), file)
+    here = {"check": check, "____": ____}
     exec(test, here)
     return [value for name, value in here.items() if name.startswith("test_")]
 
@@ -91,7 +102,8 @@ def test_a_planted_mistake_is_found_drafted_named_and_explained_to_each(grades, 
     (written,) = [d for d in write_drafts(folder) if d.family.name == planted.name]
     assert written.path.read_text(encoding="utf-8") == written.text
     assert f"{PLANTED} students made it" in written.text
-    tests = run_draft(written.text, "a β too many", "Every weight has been multiplied once more.")
+    says = "Every weight has been multiplied once more."
+    tests = run_draft(written.text, "a β too many", says, check.bias, folder)
     for test in tests:
         test()
     for member in planted.members:
@@ -135,7 +147,7 @@ def tripled(beta, t):
 def test_a_plain_function_becomes_the_example(tmp_path, undone, source):
     result = judged(check.weights, tripled, source=source, called="check.weights(weights)")
     (family,) = family_of(tmp_path, result)
-    (test,) = run_draft(draft(family), "three times", "Too much.")
+    (test,) = run_draft(draft(family), "three times", "Too much.", check.weights, tmp_path)
     test()
     assert check.weights(tripled).misconception == "three times"
 
@@ -161,12 +173,12 @@ def test_whatever_else_a_student_wrote_is_a_comment(tmp_path, source):
     result = judged(check.weights, tripled, source=source, called="check.weights(weights)")
     (family,) = family_of(tmp_path, result)
     text = draft(family)
-    code = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    assert code[:3] == [
-        '@weights.mistake("NAME IT", "EXPLAIN IT")',
-        f"def _family_{family.name}(*args):",
-        "    raise NotImplementedError",
+    section, _ = parts_of(text)
+    assert re.findall(r"^```python\n(.*?)^```", section, re.M | re.S) == [
+        f"def _family_{family.name}(*args):\n    raise NotImplementedError\n"
     ]
+    quoted = text.partition("## Mistake:")[0].splitlines()
+    assert [line for line in quoted if line.strip() and not line.startswith(">")] == []
     assert not {"\u202e", "\x00", "\r"} & set(text)
 
 
@@ -174,7 +186,7 @@ def test_a_part_has_its_own_example(tmp_path, undone):
     result = judged(check.equivalent_rules, "beta", "delta**2*(1 - beta)")
     (family,) = family_of(tmp_path, result)
     text = draft(family)
-    assert 'example=("delta**2*(1 - beta)",),\n    part="ε",' in text
+    assert '- part: ε\n\n```python\n("delta**2*(1 - beta)",)\n```' in text
     assert "check.equivalent_rules(alpha=____, epsilon=" in text
 
 
@@ -189,59 +201,36 @@ def test_what_fewer_students_made_is_left_out_and_unknown_units_are_told(grades)
 
 # -- what a name changes --------------------------------------------------------------------------
 
-MODULE = """
-import numpy as np
 
-SCALE = 2
-
-
-def helper(x):
-    return x
-
-
-@exercise("1.1", points=1)
-def first(x):
-    ...
-
-
-first.mistake("a", "b", example=("1",))
-
-
-@first.mistake("c", "d")
-def _wrong(x):
-    return helper(x)
+def test_a_changed_sentence_changes_the_digest_of_its_exercise_alone(monkeypatch, tmp_path):
+    shutil.copytree(ROOT / "course_utils", tmp_path / "course_utils")
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    fingerprint.of_code.cache_clear()
+    before = fingerprint.of_code(UNIT), fingerprint.of_mistakes(UNIT)
+    prose = tmp_path / "course_utils" / "checks" / "momentum.md"
+    text = prose.read_text(encoding="utf-8")
+    (section,) = [s for s in read_prose(prose) if s.name == "bias"]
+    prose.write_text(text.replace(section.mistakes[0].name, "a new name"), encoding="utf-8")
+    fingerprint.of_code.cache_clear()
+    after = fingerprint.of_code(UNIT), fingerprint.of_mistakes(UNIT)
+    fingerprint.of_code.cache_clear()
+    assert before[0] == after[0]
+    assert {name for name in before[1] if before[1][name] != after[1][name]} == {"bias"}
 
 
-@second.mistake("e", "f")
-def _shared(x):
-    return x
-
-
-second.mistake("g", "h", example=(_shared,))
-"""
-
-
-def changed(old, new):
-    """What the digest of all else, and those of the exercises, say of a change."""
-    before, after = (fingerprint._parted(text) for text in (MODULE, MODULE.replace(old, new)))
-    exercises = {*before[1], *after[1]}
-    return before[0] != after[0], {e for e in exercises if before[1].get(e) != after[1].get(e)}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "all_else", "exercises"),
-    [
-        ('"b"', '"another word"', False, {"first"}),
-        ("return helper(x)", "return 2 * helper(x)", False, {"first"}),
-        ('"g", "h"', '"i", "h"', False, {"second"}),
-        ("SCALE = 2", "SCALE = 3", True, set()),
-        ("    return x\n\n\n@ex", "    return -x\n\n\n@ex", True, set()),
-        ('"e"', '"another name"', True, set()),  # another statement uses its function
-        ("\nSCALE", "\n# a comment\nSCALE", False, set()),
-    ],
-)
-def test_a_change_of_mistakes_is_a_change_of_their_exercise_alone(old, new, all_else, exercises):
-    assert changed(old, new) == (all_else, exercises)
+@pytest.mark.parametrize("name", ["checks/momentum.py", "checks/momentum.toml", "optimizers.py"])
+def test_what_can_change_points_changes_the_digest_of_grades(monkeypatch, tmp_path, name):
+    shutil.copytree(ROOT / "course_utils", tmp_path / "course_utils")
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    fingerprint.of_code.cache_clear()
+    before = fingerprint.of_code(UNIT)
+    file = tmp_path / "course_utils" / name
+    file.write_text(file.read_text(encoding="utf-8") + "\n# another line\n", encoding="utf-8")
+    fingerprint.of_code.cache_clear()
+    assert fingerprint.of_code(UNIT) != before
+    fingerprint.of_code.cache_clear()
 
 
 def test_every_unit_knows_mistakes_by_exercise():

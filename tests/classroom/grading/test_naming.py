@@ -73,12 +73,13 @@ def story(tmp_path_factory, bubblewrap):
     first = course("grade", "class", "--to", "grades")
     before = grades()
     drafted = course("mistakes", "grades", "--least", "3")
-    (path,) = (root / "grades" / "mistakes" / UNIT).glob("weights_*.py")
+    (path,) = (root / "grades" / "mistakes" / UNIT).glob("weights_*.md")
     draft = path.read_text(encoding="utf-8")
-    mistake = draft.split("# -- ")[1].partition("\n")[2]
-    module = root / "course_utils" / "checks" / "momentum.py"
+    mistake = draft[draft.index("## Mistake:") : draft.index("> The test:")]
+    prose = root / "course_utils" / "checks" / "momentum.md"
     named = mistake.replace("NAME IT", "three times").replace("EXPLAIN IT", "They sum to 3.")
-    module.write_text(module.read_text(encoding="utf-8") + "\n\n" + named, encoding="utf-8")
+    text = prose.read_text(encoding="utf-8")
+    prose.write_text(text.replace("# 2.3 bias", f"{named}\n# 2.3 bias"), encoding="utf-8")
     second = course("grade", "class", "--to", "grades")
     after = grades()
     third = course("grade", "class", "--to", "grades")

@@ -1,0 +1,212 @@
+"""Unit 04: examples of known mistakes that need more than a line; attention.md names them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.blanks import ____
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import close
+from selfcheck.recognition import Recognized
+
+from ..attention import causal_attention as package_causal
+from ..attention import causal_mask as causal_mask
+from ..attention import softmax
+from ..numbers.attention import Attention
+from ..numbers.attention import attention as attention_numbers
+from .attention import (
+    CAUSAL,
+    COUNT,
+    FOUR_DECIMALS,
+    LARGE_SCORES,
+    _of_length,
+    _past_before_and_after,
+    _placed,
+    _variant,
+    one_query,
+)
+
+matrices_written_for_column_vectors = ((3, 7), *[____] * 2, (4, 7), *[____] * 4)
+softmax_over_the_wrong_axis = (_variant(weigh=lambda S: softmax(S, axis=0)),)
+SCALE_MISTAKES = (
+    "Without 1/√m the scores spread the more the longer the vectors are: Var(qᵀk) grows as m.",
+    "Var(qᵀk) grows as m, so its spread grows as √m. Dividing by m flattens the weights.",
+)
+no_scale = (_variant(lambda Q, K, V: 1.0),)
+n_m_in_place_of_1_m = (_variant(lambda Q, K, V: Q.shape[1]),)
+scaled_by_the_width_of_a_value = (_variant(lambda Q, K, V: np.sqrt(V.shape[1])),)
+one_softmax_over_all_pairs = (_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum()),)
+normalized_by_a_sum_of_raw_scores = (_variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True)),)
+large_scores_not_tamed = (
+    _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)),
+)
+
+
+def _near_scores(Q, K):
+    """q_iᵀk_j/√m − (i − j), for all pairs."""
+    Q, K = _placed(Q, K)
+    return Q @ K.T / np.sqrt(Q.shape[1]) - np.arange(len(Q))[:, None]
+
+
+def _distance_times(slope: float, Q, K, V):
+    Q, K = _placed(Q, K)
+    return package_causal(Q, K * np.append(np.ones(K.shape[1] - 1), slope), V)
+
+
+def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
+    return softmax(np.where(visible, _near_scores(Q, K), hidden)) @ V
+
+
+def _hides_itself(causal_attention: FunctionAnswer) -> bool:
+    """In all rows but the first, which is 0/0 or something that was put in its place."""
+    Q, K, V = CAUSAL[0]
+    answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
+    Q, K = _placed(Q, K)
+    return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
+
+
+def _future_leaks(causal_attention: FunctionAnswer) -> bool:
+    """Moved by the future where scores are far below zero, and not where they are far above."""
+    before, *after = _past_before_and_after(causal_attention, LARGE_SCORES[0], sign=1)
+    if any(not np.array_equal(before, rows) for rows in after):
+        return False  # the later values come in by another way than their weights
+    probes = [_past_before_and_after(causal_attention, by) for by in LARGE_SCORES]
+    return any(not np.array_equal(before, after) for before, after, _ in probes)
+
+
+def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YBB"):
+    """Such an attention with another scale, or with other tokens in a role (B: both)."""
+
+    def run(Y, Z, Wq, Wk, Wv):
+        q, k, v = ({"Y": Y, "Z": Z, "B": np.vstack([Y, Z])}[role] for role in roles)
+        return softmax(q @ Wq @ (k @ Wk).T / scale(Y, Wq)) @ (v @ Wv)
+
+    return run
+
+
+def _two_softmaxes(Y, Z, Wq, Wk, Wv):
+    return _cross(roles="YZZ")(Y, Z, Wq, Wk, Wv) + _cross(roles="YYY")(Y, Z, Wq, Wk, Wv)
+
+
+the_decoder_s_own_tokens_left_out = (_cross(roles="YZZ"),)
+two_attentions_added = (_two_softmaxes,)
+the_encoder_asks = (_cross(roles="ZBB"),)
+the_encoder_left_out = (_cross(roles="YYY"),)
+the_decoder_left_out = (_cross(roles="ZZZ"),)
+no_scale_2 = (_cross(lambda Y, Wq: 1.0),)
+n_m_in_place_of_1_m_2 = (_cross(lambda Y, Wq: Wq.shape[1]),)
+scaled_by_d = (_cross(lambda Y, Wq: np.sqrt(Y.shape[1])),)
+
+
+def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:
+    """Each head's output; `scale` replaces √m."""
+    root = [scale or np.sqrt(Wq.shape[1]) for Wq, _, _ in heads]
+    return [
+        softmax(X @ Wq @ (X @ Wk).T / r) @ (X @ Wv)
+        for r, (Wq, Wk, Wv) in zip(root, heads, strict=True)
+    ]
+
+
+def _joined(X, heads, scale: float | None = None) -> np.ndarray:
+    return np.concatenate(_outputs(X, heads, scale), axis=1)
+
+
+def _each(
+    through: Callable[..., Any] = lambda Wo, t, T: np.split(Wo, T)[t], scale: Any = None
+) -> tuple[Callable]:
+    """All heads, each through these rows of W^O."""
+
+    def run(X, heads, Wo):
+        root = scale and scale(X)
+        outputs, T = _outputs(X, heads, root), len(heads)
+        return np.array([np.dot(outputs[t], through(Wo, t, T)) for t in range(T)])
+
+    return (run,)
+
+
+all_heads_through_the_first_rows = _each(lambda Wo, t, T: np.split(Wo, T)[0])
+heads_interleaved = _each(lambda Wo, t, T: Wo[t::T])
+heads_in_reverse_order = _each(lambda Wo, t, T: np.split(Wo, T)[T - 1 - t])
+scaled_by_d_2 = _each(scale=lambda X: np.sqrt(X.shape[1]))
+no_scale_3 = _each(scale=lambda X: 1.0)
+
+
+def _depends_on_n(count) -> bool:
+    points = list(COUNT.points())
+    return any(not close(count(**p), count(**{**p, "n": p["n"] + 1})) for p in points)
+
+
+def two_equal_tokens_seen(A, B, outputs):
+    return (A[0] == A[1]).all()
+
+
+def columns_swapped_seen(A, B, outputs):
+    return close(B, A[:, ::-1]) and not close(B, A[::-1])
+
+
+def the_order_unchanged_seen(A, B, outputs):
+    return close(A, B) and not close(B, A[::-1])
+
+
+def invariant_in_place_of_equivariant_seen(A, B, outputs):
+    return outputs == "the same" and close(B, A[::-1])
+
+
+def _turned(
+    face: Callable[[Attention], Any], close_to: Callable[[Any, Any], bool] = close
+) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (0, face(attention_numbers(0))),
+        "when": lambda student, answer: close_to(answer, face(attention_numbers(student))),
+    }
+
+
+def _same_directions(Q: np.ndarray, K: np.ndarray) -> bool:
+    lengths = np.linalg.norm(Q, axis=1, keepdims=True)
+    return bool((lengths > 0).all()) and close(Q / lengths, K / np.linalg.norm(K[0]), 1e-3)
+
+
+the_right_directions_too_short = _turned(
+    lambda n: n.K[list(n.target)] / n.radius**2, _same_directions
+)
+the_map_read_backward = _turned(lambda n: 100 * n.K[np.argsort(n.target)], _same_directions)
+every_token_looks_at_itself = _turned(lambda n: 100 * n.K, _same_directions)
+
+
+def _once_changed(change: Callable[[float, Attention], float], example: float) -> Recognized:
+    """A wrong length that would be right if it were changed like this."""
+
+    def slipped(student: str, length: float) -> bool:
+        n = attention_numbers(student)
+        return abs(_of_length(change(length, n), n) - n.weight) <= FOUR_DECIMALS
+
+    return {"example": (0, example), "when": slipped}
+
+
+m_forgotten = _once_changed(lambda length, n: length * math.sqrt(2), 4.9358)
+the_length_of_the_keys_forgotten = _once_changed(lambda length, n: length / n.radius, 13.9604)
+one_rival_alone = _turned(
+    lambda n: (
+        math.log(n.weight / (1 - n.weight))
+        * math.sqrt(2)
+        / (n.radius * (1 - math.cos(2 * math.pi / n.n)))
+    ),
+    lambda a, b: close(a, b, 1e-4),
+)
+
+
+def _texts(lengths: list[int]) -> np.ndarray:
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def _blocks(lengths):
+    return _texts(lengths)[:, None] == _texts(lengths)
+
+
+def _summed(Q: np.ndarray, K: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return (Q @ A.T)[:, None] + K @ B.T

@@ -1,0 +1,180 @@
+"""Unit 12: examples of known mistakes that need more than a line; capstone.md names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..attention import softmax as softmax
+from ..numbers.capstone import BACKWARD_LINES, BUGS
+from ..transformer import (
+    training_and_held_out,
+)
+from .capstone import EPSILON, FEW, SMALL, _grows, above, run_lines
+
+
+def _hot(Z, y):
+    return np.arange(Z.shape[1]) == y[:, None]
+
+
+def _unshifted(Z, y):
+    p = np.exp(Z) / np.exp(Z).sum(axis=1, keepdims=True)
+    return (p - _hot(Z, y)) / len(Z)
+
+
+exp_of_large_logits = (_unshifted,)
+
+
+def _sigma(X):
+    return np.sqrt(X.var(axis=1, keepdims=True) + EPSILON)
+
+
+def _mean(A):
+    return A.mean(axis=1, keepdims=True)
+
+
+INPUT = "By the input"
+
+
+def _fading(n, gamma):
+    age = np.subtract.outer(np.arange(n), np.arange(n))
+    return np.where(age >= 0, gamma ** np.maximum(age, 0), 0.0)
+
+
+def _similar(Q, K, gamma):
+    return _fading(len(Q), gamma) * (Q @ K.T)
+
+
+def _total(Q, K, gamma):
+    return _similar(Q, K, gamma).sum(axis=1, keepdims=True)
+
+
+def _pairs(Q, K, V, G, gamma, y):
+    """The slopes by q_iᵀk_j."""
+    along = (G * y).sum(axis=1, keepdims=True)
+    return _fading(len(Q), gamma) * (G @ V.T - along) / _total(Q, K, gamma)
+
+
+VALUES, KEYS = "By the values", "By the keys"
+
+
+def _with(number, text):
+    return lambda Q, K, V, G: run_lines(
+        [*BACKWARD_LINES[: number - 1], text, *BACKWARD_LINES[number:]], Q, K, V, G
+    )
+
+
+REPAIR = "The repair"
+d_v_without_the_transpose = (_with(*BUGS[0]),)
+m_where_the_values_are = (_with(*BUGS[1]),)
+the_sum_over_the_wrong_axis = (_with(*BUGS[2]),)
+a_plain_mean = (_with(*BUGS[3]),)
+m_forgotten_in_d_q = (_with(*BUGS[4]),)
+d_k_without_the_transpose = (_with(*BUGS[5]),)
+
+
+def _table(training, levels, width, start=1.0):
+    counts = np.full((levels + 1, levels), start)
+    np.add.at(counts, (above(training, levels, width), training), 1)
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _read(table, test, levels, width, log=np.log2):
+    return -log(table[above(test, levels, width), test]).mean()
+
+
+def counts_from_0_on_seen(bits):
+    return not np.isfinite(bits(*FEW[0]))
+
+
+def _features(x):
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+def _norm(x, gain, shift):
+    return (x - x.mean()) / np.sqrt(x.var() + 1e-5) * gain + shift
+
+
+def _blocks(P):
+    return sum(name.endswith(".q") for name in P)
+
+
+def _empty(P, heads):
+    m = P["token"].shape[1] // heads
+    return [(np.zeros((heads, m, m)), np.zeros((heads, m))) for _ in range(_blocks(P))]
+
+
+def _stepper(attend, norm=_norm, place=lambda P, t: P["place"][t], scale=1.0):
+    """A step whose parts can be exchanged for wrong ones."""
+
+    def step(P, heads, state, token, t):
+        h, new = P["token"][token] + place(P, t), []
+        for b in range(_blocks(P)):
+            a = norm(h, P[f"{b}.gain"], P[f"{b}.shift"])
+            q, k, v = ((a @ P[f"{b}.{name}"]).reshape(heads, -1) for name in "qkv")
+            kept, y = attend(state[b], q, k, v)
+            new.append(kept)
+            h = scale * h + y.ravel() @ P[f"{b}.o"]
+            a = norm(h, P[f"{b}.gain2"], P[f"{b}.shift2"])
+            h = scale * h + np.maximum(a @ P[f"{b}.up"], 0) @ P[f"{b}.down"]
+        return new, norm(h, P["gain"], P["shift"]) @ P["out"]
+
+    return step
+
+
+def _added(state, q, k, v):
+    s, z = state
+    s, z = s + _features(k)[:, :, None] * v[:, None, :], z + _features(k)
+    f = _features(q)
+    return (s, z), np.einsum("hm,hml->hl", f, s) / (f * z).sum(axis=1, keepdims=True)
+
+
+def _asks_first(state, q, k, v):
+    s, z = state
+    new, _ = _added(state, q, k, v)
+    f = _features(q)
+    below = (f * z).sum(axis=1, keepdims=True)
+    before = np.einsum("hm,hml->hl", f, s) / np.where(below == 0, 1, below)
+    return new, before
+
+
+def _growing(state, q, k, v):
+    keys, values = [*state[0], _features(k)], [*state[1], v]
+    weights = np.einsum("thm,hm->th", np.array(keys), _features(q))
+    y = np.einsum("th,thl->hl", weights, np.array(values)) / weights.sum(axis=0)[:, None]
+    return (keys, values), y
+
+
+def _undivided_sums(state, q, k, v):
+    new, _ = _added(state, q, k, v)
+    return new, np.einsum("hm,hml->hl", _features(q), new[0])
+
+
+def _raw(state, q, k, v):
+    s, z = state
+    s, z = s + k[:, :, None] * v[:, None, :], z + k
+    return (s, z), np.einsum("hm,hml->hl", q, s) / (q * z).sum(axis=1, keepdims=True)
+
+
+def a_state_that_grows_seen(start, step):
+    return _grows(start, step) is not None
+
+
+a_state_that_grows: tuple[Any, ...] = (
+    lambda P, heads: [([], []) for _ in range(_blocks(P))],
+    _stepper(_growing),
+)
+asked_before_it_was_written = (_empty, _stepper(_asks_first))
+not_normalized = (_empty, _stepper(_undivided_sums))
+forgotten = (_empty, _stepper(_raw))
+the_place_forgotten = (_empty, _stepper(_added, place=lambda P, t: 0.0))
+blocks_that_do_not_add = (_empty, _stepper(_added, scale=0.0))
+the_norms_forgotten = (_empty, _stepper(_added, norm=lambda x, gain, shift: x))
+
+
+def not_trained_seen(theta):
+    return SMALL.bits(theta, training_and_held_out()[1]) > np.log2(SMALL.levels)
+
+
+not_trained = (SMALL.draw(),)

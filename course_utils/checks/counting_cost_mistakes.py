@@ -1,0 +1,60 @@
+"""Unit 06: examples of known mistakes that need more than a line; counting_cost.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer
+from selfcheck.recognition import Recognized
+
+from ..numbers.counting_cost import Model, counting_cost
+from .counting_cost import BYTES, _by_differences, _bytes, _mix_sizes, _model_shapes
+
+_SCORES = "l*d_att + l**2*(2*d_att - 1)"
+
+
+_SOFTMAX, _MIX = "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
+
+
+def _swapped(backward: FunctionAnswer) -> bool:
+    first, second = backward(*_mix_sizes(2, 3, 4))
+    return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
+
+
+right_but_at_many_times_the_price = (_by_differences,)
+
+
+def _computed(part: str, face: Callable[[Model], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's model."""
+
+    def made(student: str, answer: float) -> bool:
+        return answer == face(counting_cost(student))
+
+    return {"part": part, **Recognized(example=("0", face(counting_cost("0"))), when=made)}
+
+
+def _size_with(per_layer: Callable[[Model], int], vocabulary: int = 1, size: int = BYTES) -> Any:
+    """Bytes if one layer had other numbers than it has."""
+    return lambda n: (
+        size * (vocabulary * n.vocabulary * n.width + n.layers * n.width * per_layer(n))
+    )
+
+
+def _layer(n: Model) -> int:
+    return 2 * n.head_width * (n.heads + n.groups) + 3 * n.hidden
+
+
+def _tokens_with(
+    a_token: Callable[[Model], int], unit: int = 2**20, parameters: bool = True, more: int = 0
+) -> Any:
+    """The tokens that fit if one of them took so many numbers."""
+    return lambda n: (
+        more + (n.mebibytes * unit - parameters * _bytes(_model_shapes(n))) // (BYTES * a_token(n))
+    )
+
+
+def _token(n: Model) -> int:
+    return 2 * n.layers * n.groups * n.head_width

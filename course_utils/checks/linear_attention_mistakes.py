@@ -1,0 +1,241 @@
+"""Unit 08: examples of known mistakes that need more than a line, for linear_attention.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer, line_at
+from selfcheck.compare import close
+from selfcheck.cost import cost_in_n
+from selfcheck.recognition import Recognized
+
+from ..attention import elu_plus_one, softmax
+from ..numbers.linear_attention import Waves
+from ..numbers.linear_attention import linear_attention as waves_of
+from .linear_attention import (
+    TWO_BY_THREE,
+    Line,
+    _phi_weights_first,
+    _weights_first,
+    _windowed,
+    _without_own,
+    draw,
+    grows_as,
+    row_sums,
+    tokens,
+    tokens_and_phi,
+    two_facts_at_once,
+)
+
+
+def _start(S, T, one_n):
+    return (S @ T.T) @ one_n
+
+
+def _ones(one_n):
+    return one_n
+
+
+def the_claim_as_its_own_proof_seen(lines):
+    return row_sums(lines, "S", "T").holds and bool(two_facts_at_once(lines))
+
+
+the_claim_as_its_own_proof = ([_ones],)
+
+
+def has_line(form: Line) -> Callable[[list[Line]], bool]:
+    """A predicate: one of the lines has the value of this one."""
+    return lambda lines: any(
+        close(line_at(line, TWO_BY_THREE), line_at(form, TWO_BY_THREE)) for line in lines
+    )
+
+
+a_sum_of_products_taken_as_a_product_of = has_line(lambda S, T: S.sum(axis=1) * T.sum())
+a_sum_of_products_taken_as_a_product_o_2 = ([lambda S, T: S.sum(axis=1) * T.sum(), _ones],)
+s_and_t_multiplied_entry_by_entry_seen = has_line(lambda S, T: (S * T).sum(axis=1))
+s_and_t_multiplied_entry_by_entry = ([lambda S, T: (S * T).sum(axis=1), _ones],)
+columns_summed_in_place_of_rows_seen = has_line(lambda S, T, one_n: T @ (S.T @ one_n))
+columns_summed_in_place_of_rows = ([lambda S, T, one_n: T @ (S.T @ one_n), _ones],)
+as_many_ones_as_features_seen = has_line(lambda one_d: one_d)
+as_many_ones_as_features = ([lambda S, one_d: S @ one_d, lambda one_d: one_d],)
+one_number_for_all_queries_seen = has_line(lambda: 1.0)
+one_number_for_all_queries = ([lambda S, one_d: S @ one_d, lambda: 1.0],)
+
+
+def right_but(
+    cost: str, example: Callable, inputs: Callable[[int], tuple]
+) -> Callable[[FunctionAnswer], bool]:
+    """A predicate: the numbers are those of the example, and the cost grows in this way."""
+
+    def matches(f: FunctionAnswer) -> bool:
+        return gives(example, inputs)(f) and cost_in_n(f, inputs, example).kind == cost
+
+    return matches
+
+
+def gives(example: Callable, inputs: Callable[[int], tuple]) -> Callable[[FunctionAnswer], bool]:
+    """A predicate: the numbers are those of the example, whatever they cost."""
+    return lambda f: close(f(*inputs(4)), example(*inputs(4)))
+
+
+the_n_n_weights_built_after_all_seen = right_but("memory", _weights_first, tokens)
+the_n_n_weights_built_after_all = (_weights_first,)
+
+
+def _turned(weights: Callable, over: Callable = lambda P: P.sum(axis=0)[:, None]) -> dict[str, Any]:
+    """The mistake of other weights P, or of another divisor."""
+
+    def example(Q, K, U):
+        P = weights(Q, K)
+        return P.T @ U / over(P)
+
+    return {"example": (example,), "when": gives(example, tokens)}
+
+
+def _separable(Q, K):
+    return softmax(Q) @ softmax(K, axis=0).T
+
+
+what_the_queries_hear_from_the_keys = _turned(lambda Q, K: _separable(Q, K).T, over=lambda P: 1.0)
+not_normalized = _turned(_separable, over=lambda P: 1.0)
+divided_by_the_number_of_queries = _turned(_separable, over=len)
+standard_attention = _turned(lambda Q, K: softmax(Q @ K.T))
+the_columns_of_k_not_normalized = _turned(lambda Q, K: softmax(Q) @ softmax(K).T)
+columns_of_q_normalized_in_place_of_rows = _turned(
+    lambda Q, K: softmax(Q, axis=0) @ softmax(K, axis=0).T
+)
+
+
+def no_more_tokens_than_columns_seen(Q, K):
+    return len(Q) <= Q.shape[1]
+
+
+def alike_rows(A: np.ndarray) -> bool:
+    return close(A, np.tile(A[:1], (len(A), 1)))
+
+
+def all_queries_alike_seen(Q, K):
+    return alike_rows(Q)
+
+
+def all_keys_alike_seen(Q, K):
+    return alike_rows(K)
+
+
+def scores_too_small_to_matter_seen(Q, K):
+    return np.abs(Q @ K.T).max() < 0.01
+
+
+def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
+    """The exponentials divided by their sums over these axes, one after the other, times V."""
+
+    def run(Q, K, V):
+        A = np.exp(scores(Q, K))
+        for axis in axes:
+            A = A / A.sum(axis=axis, keepdims=True)
+        return A @ V
+
+    return run
+
+
+softmax_attention = (_divided(1),)
+d_forgotten = (_divided(0),)
+rows_divided_first = (_divided(1, 0),)
+divided_by_d = (_divided(0, 1, scores=lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1])),)
+
+
+def equal_signs_seen(x, y):
+    return x * y > 0
+
+
+def a_product_below_1_seen(x, y):
+    return x * y < -1
+
+
+def the_product_is_1_seen(x, y):
+    return close(x * y, -1)
+
+
+def a_zero_seen(x, y):
+    return 0 in (x, y)
+
+
+def both_numbers_small_seen(x, y):
+    return max(abs(x), abs(y)) <= 2 and -1 < x * y < 0
+
+
+the_n_n_weights_built_after_all_seen_2 = right_but("memory", _phi_weights_first, tokens_and_phi)
+the_n_n_weights_built_after_all_2 = (_phi_weights_first,)
+
+
+def _weighing(
+    weights: Callable = _without_own,
+    over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
+    of: Callable = lambda V, phi: V,
+) -> dict[str, Any]:
+    """The mistake of other weights A, of another divisor, or of other values."""
+
+    def example(Q, K, V, phi):
+        pair = phi(Q), phi(K)
+        A = weights(*pair)
+        return A @ of(V, phi) / over(A, *pair)
+
+    return {"example": (example,), "when": gives(example, tokens_and_phi)}
+
+
+the_token_itself_not_left_out = _weighing(lambda F, G: F @ G.T)
+left_out_above_not_below = _weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True))
+left_out_below_not_above = _weighing(
+    lambda F, G: F @ G.T, lambda A, F, G: _without_own(F, G).sum(1, keepdims=True)
+)
+the_normalization_forgotten = _weighing(over=lambda A, F, G: 1.0)
+divided_by_the_number_of_other_tokens = _weighing(over=lambda A, F, G: len(A) - 1)
+one_sum_for_all_queries = _weighing(over=lambda A, F, G: A.sum())
+on_the_values_too = _weighing(of=lambda V, phi: phi(V)[..., : V.shape[1]])
+
+
+def _one_sided(Q, K, V, phi):
+    A = _without_own(phi(Q), K)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+def _like_one_sided(f: FunctionAnswer) -> bool:
+    Q, K, V = draw(3, 2, 2)
+    return close(f(Q, K, V, elu_plus_one), _one_sided(Q, K, V, elu_plus_one))
+
+
+on_the_queries_only = (_one_sided,)
+
+
+def nd_seen(flops):
+    return grows_as(flops, lambda n, m, d: n * d)
+
+
+def the_number_of_features_taken_to_be_d_see(flops):
+    return grows_as(flops, lambda n, m, d: n * d**2)
+
+
+def the_cost_of_softmax_attention_seen(flops):
+    return grows_as(flops, lambda n, m, d: n**2 * d)
+
+
+one_token_too_many = (_windowed(behind=1),)
+the_denominator_without_a_window = (_windowed(shared=True),)
+the_next_token_seen = (_windowed(ahead=1),)
+
+
+def _angle(n: Waves, weights: Any) -> float:
+    """The angle of the sum of the keys' arrows with these lengths."""
+    return float(np.arctan2(weights @ np.sin(n.keys), weights @ np.cos(n.keys)))
+
+
+def _computed(part: str, face: Callable[[Waves], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's keys."""
+
+    def made(student: str, answer: float) -> bool:
+        return close(answer, face(waves_of(student)), 1e-4)
+
+    return {"part": part, **Recognized(example=("1", face(waves_of("1"))), when=made)}

@@ -1,0 +1,203 @@
+"""Unit 07: examples of known mistakes that need more than a line; lookup.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import close
+from selfcheck.recognition import Recognized
+
+from ..attention import softmax
+from ..numbers.lookup import Shelf
+from ..numbers.lookup import lookup as shelf_of
+from .lookup import DATA, FIELDS, L_DELTA_EPSILON, _regress, _weights, kernel_estimates
+
+Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
+
+
+def _scores(Y: np.ndarray, X: np.ndarray, M: float, dot: float = 2, norm: float = -1) -> np.ndarray:
+    """dot · M²⟨y, x⟩ + norm · M²‖x‖², right for the default factors."""
+    return M**2 * (dot * Y @ X.T + norm * (X**2).sum(axis=1))
+
+
+MISTAKEN: dict[str, Score] = {
+    "no norm": lambda Y, X, M, p: _scores(Y, X, M, norm=0),
+    "no norm and no root": lambda Y, X, M, p: _scores(Y, X, M, norm=0) / np.sqrt(p),
+    "norm added": lambda Y, X, M, p: _scores(Y, X, M, norm=1),
+    "no two": lambda Y, X, M, p: _scores(Y, X, M, dot=1),
+    "norm without M": lambda Y, X, M, p: _scores(Y, X, M, norm=0) - (X**2).sum(axis=1),
+    "no root": lambda Y, X, M, p: _scores(Y, X, M) / np.sqrt(p),
+    "root twice": lambda Y, X, M, p: _scores(Y, X, M) * np.sqrt(p),
+    "root of another width": lambda Y, X, M, p: _scores(Y, X, M) * np.sqrt((p - 1) / p),
+    "M not squared": lambda Y, X, M, p: _scores(Y, X, M) / M,
+    "half": lambda Y, X, M, p: _scores(Y, X, M) / 2,
+}
+
+
+def _weighs_like(*mistakes: str) -> Callable[..., bool]:
+    """A predicate: on every field the weights are those of one of these mistakes."""
+
+    def alike(keys: FunctionAnswer, queries: FunctionAnswer, mistake: str) -> bool:
+        for field in FIELDS:
+            X, Y, M = field
+            seen, p = _weights(keys, queries, field)
+            if p < 2 or not close(seen, softmax(MISTAKEN[mistake](Y, X, M, p))):
+                return False
+        return True
+
+    return lambda keys, queries: any(alike(keys, queries, mistake) for mistake in mistakes)
+
+
+no_norm_term_seen = _weighs_like("no norm", "no norm and no root")
+
+
+def _keys(norm: float = -1, power: int = 2) -> Callable[..., np.ndarray]:
+    """keys(X, M) with norm · M^power · ‖x‖² as the last number."""
+    return lambda X, M: np.c_[X, norm * M**power * (X**2).sum(axis=1)]
+
+
+def _queries(dot: float = 2, scale: Callable[[int], float] = np.sqrt) -> Callable[..., np.ndarray]:
+    """queries(Y, M) that go with these keys, times scale(number of numbers in a query)."""
+    return lambda Y, M: (
+        np.c_[dot * M**2 * Y, np.ones(len(Y))] * scale(len(Y[0]) + 1)  # one more than coordinates
+    )
+
+
+norm_term_with_a_plus_sign_seen = _weighs_like("norm added")
+norm_term_with_a_plus_sign = (_keys(norm=1), _queries())
+the_2_lost_seen = _weighs_like("no two")
+the_2_lost = (_keys(), _queries(dot=1))
+m2_missing_in_the_norm_term_seen = _weighs_like("norm without M")
+m2_missing_in_the_norm_term = (_keys(power=0), _queries())
+n_d_att_not_folded_in_seen = _weighs_like("no root")
+n_d_att_not_folded_in = (_keys(), _queries(scale=lambda m: 1))
+d_att_folded_in_twice_seen = _weighs_like("root twice")
+d_att_folded_in_twice = (lambda X, M: _keys()(X, M) * np.sqrt(len(X[0]) + 1), _queries())
+d_att_without_the_extra_number_seen = _weighs_like("root of another width")
+d_att_without_the_extra_number = (_keys(), _queries(scale=lambda m: np.sqrt(m - 1)))
+m_in_place_of_m2_seen = _weighs_like("M not squared")
+half_of_the_exponent_seen = _weighs_like("half")
+half_of_the_exponent = (lambda X, M: _keys()(X, M) / 2, _queries())
+
+
+def a_sign_lost_seen(M, bound):
+    return all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points())
+
+
+def _unit(*places: int) -> list[list[float]]:
+    """A 5×1 matrix with 1 at these places, counted from 1."""
+    return [[float(place in places)] for place in range(1, 6)]
+
+
+counted_from_the_wrong_end = (_unit(1),)
+off_by_one = (_unit(4),)
+everything_summed = (_unit(1, 2, 3, 4, 5),)
+the_position_copied_along = (_unit(2, 3, 5),)
+
+
+def _estimates_like(*mistakes: str) -> Callable[..., bool]:
+    """A predicate: on all data the estimates are those of one of these mistakes."""
+
+    def alike(inputs: FunctionAnswer, mistake: str) -> bool:
+        for x_new, x, y, M in DATA:
+            seen, p = _regress(inputs, x_new, x, y, M)
+            scores = MISTAKEN[mistake](x_new[:, None], x[:, None], M, p)
+            if not close(seen, softmax(scores) @ y):
+                return False
+        return True
+
+    return lambda inputs, *_: any(alike(inputs, mistake) for mistake in mistakes)
+
+
+def _inputs(
+    keys: Callable[..., np.ndarray], queries: Callable[..., np.ndarray], values: Any = None
+) -> Callable[..., tuple]:
+    """A wrong answer to 7.5 from one to 7.1."""
+
+    def inputs(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) -> tuple:
+        V = x if values == "x" else y
+        return queries(x_new[:, None], M), keys(x[:, None], M), V[:, None]
+
+    return inputs
+
+
+no_norm_term_seen_2 = _estimates_like("no norm", "no norm and no root")
+no_norm_term = (_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y), None, None)
+n_d_att_not_folded_in_seen_2 = _estimates_like("no root")
+n_d_att_not_folded_in_2 = (_inputs(_keys(), _queries(scale=lambda m: 1)), None, None)
+half_of_the_exponent_seen_2 = _estimates_like("half")
+half_of_the_exponent_2 = (_inputs(lambda X, M: _keys()(X, M) / 2, _queries()), None, None)
+m_in_place_of_m2_seen_2 = _estimates_like("M not squared")
+m_in_place_of_m2 = (
+    _inputs(
+        lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
+        lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
+    ),
+    None,
+    None,
+)
+
+
+def x_j_averaged_in_place_of_y_j_seen(inputs, *_):
+    return all(
+        close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
+        for x_new, x, y, M in DATA
+    )
+
+
+x_j_averaged_in_place_of_y_j = (_inputs(_keys(), _queries(), values="x"), None, None)
+
+
+def _or_nothing(
+    null: Callable[..., float], length: int = 0, root: int = 1, more: bool = True
+) -> Any:
+    """Wrong inputs: the last key's own number is null(M, r), `length` times −M²‖y‖² is known."""
+
+    def inputs(
+        Y: np.ndarray, X: np.ndarray, a: np.ndarray, M: float, r: float, c: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        squared = M * M * (Y * Y).sum(axis=1)
+        Q = np.c_[2 * M * M * Y, np.ones(len(Y)), -length * squared]
+        last = [*np.zeros(len(X[0])), null(M, r), 0.0]
+        K = np.r_[np.c_[X, -M * M * (X * X).sum(axis=1), np.ones(len(X))], [last]]
+        count = len(X) + more
+        return Q * len(Q[0]) ** (root / 2), K[:count], np.append(a, c)[:count]
+
+    return inputs
+
+
+m2_y_2_taken_to_cancel = (_or_nothing(lambda M, r: -M * M * r * r),)
+the_score_0_for_nothing = (_or_nothing(lambda M, r: 0.0, length=1),)
+a_key_at_the_origin = (_or_nothing(lambda M, r: 0.0),)
+r_not_squared = (_or_nothing(lambda M, r: -M * M * r, length=1),)
+m2_missing_for_nothing = (_or_nothing(lambda M, r: -r * r, length=1),)
+no_default_at_all = (_or_nothing(lambda M, r: 0.0, more=False),)
+n_d_att_not_folded_in_3 = (_or_nothing(lambda M, r: -M * M * r * r, length=1, root=0),)
+
+
+def _computed(part: str, face: Callable[[Shelf], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's field."""
+
+    def made(student: str, answer: float) -> bool:
+        return close(answer, face(shelf_of(student)), 1e-4)
+
+    return {"part": part, **Recognized(example=("1", face(shelf_of("1"))), when=made)}
+
+
+def _margin(n: Shelf) -> float:
+    nearest, second = sorted((place - n.query) ** 2 for place in n.places)[:2]
+    return second - nearest
+
+
+def _by_bound(n: Shelf) -> float:
+    return float(np.sqrt(np.log((len(n.places) - 1) / n.epsilon) / _margin(n)))
+
+
+def _middle(n: Shelf, sign: float = 0, power: int = 2, scale: float = 0.5) -> float:
+    """Where the border would be, moved from the middle by another amount."""
+    (a, b), (first, second) = n.places[:2], n.copies
+    return float((a + b) / 2 + sign * scale * np.log(first / second) / (n.M**power * (b - a)))

@@ -1,0 +1,90 @@
+"""Unit 02: examples of known mistakes that need more than a line; momentum.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.compare import close
+from selfcheck.kinds import Formula, FormulaAnswer
+from selfcheck.recognition import Recognized
+
+from ..numbers.momentum import Momentum, momentum
+from .momentum import MOVE, Point, _derived, _first_false, _move, _numbers
+
+BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
+
+
+def _breaks_at(form: str) -> Callable[..., bool]:
+    """A predicate: the first false line of a derivation is equivalent to this formula."""
+
+    def matches(lines: list) -> bool:
+        first = _derived(lines).first_false
+        if first is None:
+            return False
+        line = BETA_T_MU.read(str(lines[first]), "the line")
+        return BETA_T_MU.same(line, BETA_T_MU.read(form, "the form"))
+
+    return matches
+
+
+the_series_taken_as_infinite_seen = _breaks_at("mu")
+one_term_too_many_seen = _breaks_at("(1 - beta**(t + 1))*mu")
+one_term_too_few_seen = _breaks_at("(1 - beta**(t - 1))*mu")
+n_lost_seen = _breaks_at("mu*(1 - beta**t)/(1 - beta)")
+is_what_is_missing_not_what_is_there_see = _breaks_at("beta**t*mu")
+
+
+def _line_is(where: Callable[[float, int], bool], example: int) -> Recognized:
+    def matches(student: str, line: float) -> bool:
+        return line in _numbers(student) and where(line, _first_false(student) or 0)
+
+    return {"example": (0, example), "when": matches}
+
+
+a_later_line_blamed = _line_is(lambda line, false: line > false, example=4)
+a_true_line_blamed = _line_is(lambda line, false: line < false, example=2)
+
+
+def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognized:
+    def matches(student: str, correction: FormulaAnswer) -> bool:
+        return all(close(correction(**p), other(student, p)) for p in MOVE.points())
+
+    return {"example": (0, example), "when": matches}
+
+
+def _last_line(student: str, point: Point) -> float:
+    return float(MOVE.read(momentum(student).derivation.lines[-1], "the last line")(**point))
+
+
+the_end_left_as_it_is = _moves_like(_last_line, example="-delta*(beta*step + (1 - beta)*g)")
+the_sign_of_the_last_move_lost = _moves_like(
+    lambda student, p: _move(student, p | {"step": -p["step"]}),
+    example="-beta*step - delta*(1 - beta)*g",
+)
+the_last_move_forgotten = _moves_like(
+    lambda student, p: _move(student, p | {"step": 0.0}), example="-delta*(1-beta)*g"
+)
+
+
+def _valley(face: Callable[[Momentum], tuple[float, ...]], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: known with every student's slopes."""
+    return {
+        "example": (student, *face(momentum(student))),
+        "when": lambda student, *answers: close(answers, face(momentum(student)), 1e-4),
+    }
+
+
+def _ends(n: Momentum) -> tuple[float, float]:
+    """The roots of both slopes; all the mistakes are written with them."""
+    return np.sqrt(n.smallest), np.sqrt(n.largest)
+
+
+def _squeezed(low: float, high: float) -> float:
+    return (high - low) / (high + low)
+
+
+def _powers(alpha: float, t: int) -> np.ndarray:
+    return alpha ** np.arange(t)[::-1]

@@ -1,0 +1,172 @@
+"""Unit 09: examples of known mistakes that need more than a line; random_features.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import close
+from selfcheck.recognition import Recognized
+
+from ..attention import positive_features
+from ..attention import trigonometric_features as trigonometric_features
+from ..numbers.random_features import Triple
+from ..numbers.random_features import random_features as triple_of
+from .random_features import (
+    ROUNDED,
+    SHIFT,
+    SPLIT,
+    W_SEEN,
+    X_SEEN,
+    course_features,
+    many_tokens,
+    to_scale,
+    tokens,
+)
+
+
+def _in_split(value: str) -> Callable[[list], bool]:
+    return lambda split: SPLIT.goes_wrong_as(split, value)
+
+
+the_cross_term_counted_once_seen = _in_split("exp(xy/2)")
+the_half_forgotten_seen = _in_split("exp(2*xy)")
+a_sign_lost_seen = _in_split("exp(s - xy)")
+the_outer_factors_forgotten_seen = _in_split("exp(s/2)")
+
+
+def _in_shift(value: str) -> Callable[[list], bool]:
+    return lambda shift: SHIFT.goes_wrong_as(shift, value)
+
+
+a_square_added_and_not_paid_for_seen = _in_shift("exp(-r/2)")
+the_square_paid_for_with_the_wrong_sign = _in_shift("exp(-s/2 - r/2)")
+s_in_place_of_s_2_seen = _in_shift("exp(s - r/2)")
+CLAIM = (
+    "the claim as its own proof",
+    "These lines are true, but they state what is to be shown. Write the square out in its "
+    "three terms first; its name comes in the line after.",
+)
+
+
+def the_claim_as_its_own_proof_seen(split):
+    return not SPLIT.is_shown_by(split)
+
+
+def the_claim_as_its_own_proof_seen_2(shift):
+    return not SHIFT.is_shown_by(shift)
+
+
+def _times(factor: Callable) -> Callable:
+    """Features that are off by a factor, which may depend on the rows and on W."""
+    return lambda X, W: factor(to_scale(X), len(W)) * course_features(X, W)
+
+
+def _half_squares(Z: np.ndarray) -> np.ndarray:
+    return (Z * Z).sum(axis=1)[:, None] / 2
+
+
+def _short_products(X, W):
+    Z = to_scale(X)
+    return course_features(X, W) * np.exp(_half_squares(Z) - _half_squares(X))
+
+
+only_the_dot_products_made_smaller = (_short_products,)
+
+
+def _short_norms(X, W):
+    return positive_features(X, W) * np.exp(_half_squares(X) - _half_squares(to_scale(X)))
+
+
+only_the_norms_made_smaller = (_short_norms,)
+n_m_in_place_of_1_m = (_times(lambda Z, m: m**-0.5),)
+no_1_m = (_times(lambda Z, m: m**0.5),)
+exp_x_2_2_forgotten = (_times(lambda Z, m: np.exp(_half_squares(Z))),)
+exp_x_2_for_exp_x_2_2 = (_times(lambda Z, m: np.exp(-_half_squares(Z))),)
+a_sign_lost_in_exp_x_2_2 = (_times(lambda Z, m: np.exp(2 * _half_squares(Z))),)
+
+
+def directions_of_its_own_seen(f):
+    return not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN))
+
+
+def _all_columns_equal(f: FunctionAnswer) -> bool:
+    F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
+    return close(F, np.repeat(F[:, :1], 4, axis=1))
+
+
+def _counted(answer: FunctionAnswer) -> str:
+    """How the cost grows, if it was counted, which it is where the numbers are right."""
+    return vars(answer)["costs"][many_tokens].kind
+
+
+def the_n_n_weights_built_after_all_seen(f):
+    return _counted(f) in ("weights", "memory")
+
+
+def one_query_at_a_time_seen(f):
+    return _counted(f) == "time"
+
+
+def _weighing(
+    weights: Callable = lambda F, G, counts: F @ G.T * counts,
+    over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
+) -> dict[str, Any]:
+    """The mistake of other weights or of another divisor, whatever it costs."""
+
+    def example(Q, K, V, W, counts):
+        F, G = course_features(Q, W), course_features(K, W)
+        A = weights(F, G, counts)
+        return A @ V / over(A, F, G)
+
+    def alike(f: FunctionAnswer) -> bool:
+        arrays = tokens(4, 3, 2, 6)
+        return close(f(*arrays), example(*arrays))
+
+    return {"example": (example,), "when": alike, "part": "Attention"}
+
+
+every_key_counted_once = _weighing(lambda F, G, counts: F @ G.T)
+counted_above_not_below = _weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True))
+the_count_squared = _weighing(
+    lambda F, G, counts: F @ G.T * counts**2,
+    over=lambda A, F, G: np.sqrt(A * (F @ G.T)).sum(axis=1, keepdims=True),
+)
+the_queries_counted = _weighing(
+    lambda F, G, counts: F @ G.T * counts[:, None],
+    over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True),
+)
+the_normalization_forgotten = _weighing(over=lambda A, F, G: 1.0)
+
+
+def _draws_anew(f: FunctionAnswer) -> bool:
+    arrays = tokens(4, 3, 2, 4)
+    return not close(f(*arrays), f(*arrays))
+
+
+def _lengths(n: Triple) -> tuple[float, float, float]:
+    """‖u₁‖², ‖u₂‖² and u₁ᵀu₂."""
+    u1, u2 = np.add(n.q, n.k1), np.add(n.q, n.k2)
+    return float(u1 @ u1), float(u2 @ u2), float(u1 @ u2)
+
+
+def _computed(part: str, face: Callable[[Triple], float]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's vectors."""
+
+    def made(student: str, answer: float) -> bool:
+        return close(answer, face(triple_of(student)), ROUNDED)
+
+    return {"part": part, **Recognized(example=("1", face(triple_of("1"))), when=made)}
+
+
+def _covariance(n: Triple, exponent: float | None = None, less: float = 1) -> float:
+    c = _lengths(n)[2] if exponent is None else exponent
+    return float(np.exp(np.dot(n.q, np.add(n.k1, n.k2))) * (np.exp(c) - less) / n.m)
+
+
+def _spread(n: Triple, one: float = 1, two: float = 1, both: float = -2, less: float = 0) -> float:
+    a, b, c = map(np.exp, _lengths(n))
+    return float(one * a + two * b + both * c + less)

@@ -1,0 +1,194 @@
+"""Unit 01: examples of known mistakes that need more than a line; rnn_gradients.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer, line_at
+from selfcheck.compare import close
+from selfcheck.recognition import Recognized
+
+from ..numbers.rnn_gradients import RnnGradients, rnn_gradients
+from ..rnn import (
+    ACTIVATIONS,
+    spectral_norm,
+    spectral_radius,
+)
+from .rnn_gradients import (
+    FEWEST,
+    LEAST,
+    OTHER,
+    SHEAR,
+    SIGMOID,
+    STEP,
+    TANH,
+    Line,
+    _forgets,
+    growth,
+    induction,
+    uses,
+)
+
+
+def _through_h_prev(W, h_prev, z, sigma):
+    return sigma(W @ sigma(h_prev) + z)
+
+
+def _claim(h, sigma):
+    return sigma(h)
+
+
+def _divided(W, h, z, sigma):
+    return sigma(W @ np.linalg.inv(W) @ (h - z) + z)
+
+
+def divided_by_the_matrix_w_seen(lines):
+    return not induction(lines).holds and induction(lines, False).holds
+
+
+divided_by_the_matrix_w = ([_through_h_prev, _divided, _claim],)
+
+
+def breaks_at(form: Line) -> Callable[[list[Line]], bool]:
+    """A predicate: the first false line has the value of this one, at two steps."""
+
+    def matches(lines: list[Line]) -> bool:
+        first = induction(lines).first_false
+        return first is not None and all(
+            close(line_at(lines[first], step), line_at(form, step)) for step in (STEP, OTHER)
+        )
+
+    return matches
+
+
+def _without_inner(W, h_prev, z, sigma):
+    return sigma(W @ h_prev + z)
+
+
+h_t_1_put_where_g_t_1_stood_seen = breaks_at(_without_inner)
+h_t_1_put_where_g_t_1_stood = ([_without_inner, _claim],)
+
+
+def _without_outer(W, h_prev, z, sigma):
+    return W @ sigma(h_prev) + z
+
+
+the_outer_activation_lost_seen = breaks_at(_without_outer)
+the_outer_activation_lost = ([_without_outer, _claim],)
+
+
+def _split(W, h_prev, z, sigma):
+    return sigma(W @ sigma(h_prev)) + sigma(z)
+
+
+of_a_sum_split_into_a_sum_seen = breaks_at(_split)
+of_a_sum_split_into_a_sum = ([_split, _claim],)
+
+
+def the_claim_as_its_own_proof_seen(lines):
+    return induction(lines).holds and not uses(lines[-1], "W", "z", "h_prev")
+
+
+the_claim_as_its_own_proof = ([_claim],)
+
+
+def _is_nothing_at_one_step(answer: FunctionAnswer) -> bool:
+    return close(answer.array(SHEAR, np.ones((2, 2)), TANH.prime, shape=(2, 2)), np.zeros((2, 2)))
+
+
+def _power(size: Callable[..., Any]) -> Callable:
+    return lambda W, gamma, T: (gamma * size(W)) ** T
+
+
+the_spectral_radius_in_place_of_the_norm = (_power(spectral_radius),)
+
+
+def _largest_eigenvalue_of_square(W: np.ndarray) -> float:
+    return spectral_norm(W) ** 2
+
+
+without_the_square_root = (_power(_largest_eigenvalue_of_square),)
+the_frobenius_norm = (_power(np.linalg.norm),)
+
+
+def _lacks_a_way(W: np.ndarray) -> bool:
+    """Whether a unit hears nothing of another one."""
+    return bool((W[~np.eye(len(W), dtype=bool)] == 0).any())
+
+
+def _is_dense(W: np.ndarray) -> bool:
+    return len(W) >= FEWEST and np.abs(W).min() >= LEAST
+
+
+def _stretches_all_alike(W: np.ndarray) -> bool:
+    return close(W @ W.T, spectral_norm(W) ** 2 * np.eye(len(W)))
+
+
+def a_unit_that_hears_nothing_of_another_see(W):
+    return len(W) >= FEWEST and _lacks_a_way(W) and _forgets(W)
+
+
+def too_few_units_seen(W):
+    return len(W) < FEWEST and _forgets(W)
+
+
+def the_norm_is_too_small_seen(W):
+    return _is_dense(W) and _forgets(W)
+
+
+def a_multiple_of_a_rotation_or_reflection_s(W):
+    return _is_dense(W) and _stretches_all_alike(W)
+
+
+def singular_but_not_forgetful_seen(W):
+    return _is_dense(W) and np.abs(np.linalg.eigvals(W)).min() < 1e-9 and not _forgets(W)
+
+
+def a_trace_of_0_alone_seen(W):
+    return _is_dense(W) and abs(np.trace(W)) < 1e-9 and not _forgets(W)
+
+
+def _explodes(activation: str, W: np.ndarray) -> bool:
+    return growth(W, ACTIVATIONS[activation]).explodes
+
+
+def a_w_that_stretches_every_vector_alike_se(activation, W):
+    return _stretches_all_alike(W) and _explodes(activation, W)
+
+
+def on_the_limit_seen(activation, W):
+    return close(spectral_norm(W), 1 / ACTIVATIONS[activation].gamma, 1e-12)
+
+
+def forgotten_seen(activation, W):
+    return 1 < spectral_norm(W) < 0.7 / ACTIVATIONS[activation].gamma
+
+
+def _ways(
+    h: np.ndarray, W_f: np.ndarray, x_f: np.ndarray, W_c: np.ndarray, x_c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What the mistakes are put together from: f, h − c, and the slopes of gate and candidate."""
+    f, c = SIGMOID(W_f @ h + x_f), TANH(W_c @ h + x_c)
+    return f, h - c, f - f**2, 1 - c**2
+
+
+def _face(face: Callable[[RnnGradients], float], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (student, face(rnn_gradients(student))),
+        "when": lambda student, answer: close(answer, face(rnn_gradients(student)), 1e-4),
+    }
+
+
+def _gate(n: RnnGradients) -> float:
+    return float(n.share ** (1 / n.steps))
+
+
+the_share_divided_by_the_steps = _face(lambda n: np.log(n.steps / (1 - n.share) - 1), student=1)
+
+
+def _reach(W: np.ndarray, gamma: float, a: float) -> float:
+    return a * gamma * spectral_norm(W)

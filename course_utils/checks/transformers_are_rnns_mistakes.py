@@ -1,0 +1,252 @@
+"""Unit 10: examples of known mistakes that need more than a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import close
+from selfcheck.kinds import FormulaAnswer
+from selfcheck.recognition import Recognized
+
+from ..attention import causal_attention, causal_linear_attention, elu_plus_one
+from ..numbers.transformers_are_rnns import Memory
+from ..numbers.transformers_are_rnns import transformers_are_rnns as memory_of
+from .transformers_are_rnns import (
+    FAR,
+    TOKEN,
+    _factors,
+    _likeness,
+    _near,
+    _similarity,
+    draw,
+    grows,
+    outputs,
+    power_of_n,
+)
+
+
+def _masked(Q, K):
+    return np.tril(_similarity(Q, K))
+
+
+def _strictly_before(Q, K, V):
+    A = np.tril(_similarity(Q, K), -1)
+    return A @ V / A.sum(axis=1, keepdims=True)
+
+
+a_token_does_not_see_itself = (_strictly_before,)
+softmax_attention = (causal_attention,)
+
+
+def _remembering(read: Callable) -> Callable:
+    """A step that keeps all tokens, and reads this from the last query and all q, k and v."""
+
+    def step(state, q, k, v):
+        tokens = [*state, (q, k, v)]
+        return tokens, read(q[None], *(np.array(rows) for rows in zip(*tokens, strict=True)))
+
+    return step
+
+
+def _no_tokens(d, width):
+    return []
+
+
+def _reads(weigh: Callable, over: Callable | None = None) -> tuple[Callable, Callable]:
+    """Start and step of an answer with these weights and this divisor, their sum if None."""
+
+    def read(q, Q, K, V):
+        weights = weigh(q, K)[0]
+        return weights @ V / (weights.sum() if over is None else over(q, Q, K))
+
+    return _no_tokens, _remembering(read)
+
+
+def a_state_that_grows_seen(initial_state, step):
+    return grows(initial_state, step) is not None
+
+
+a_state_that_grows = _reads(_similarity)
+
+
+_HIDDEN: list = []
+
+
+def _cheat(state, q, k, v):
+    """Right on the first text: keys and values in a list of the module, emptied at the start."""
+    if not state:
+        _HIDDEN.clear()
+    _HIDDEN.append((k, v))
+    weights = _similarity(q[None], np.array([k for k, _ in _HIDDEN]))[0]
+    return state + 1, weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
+
+
+def _late(q, Q, K, V):
+    weights = _similarity(q, K[:-1])[0] if len(K) > 1 else np.zeros(0)
+    with np.errstate(all="ignore"):
+        return weights @ V[:-1] / np.float64(weights.sum())
+
+
+LATE = FunctionAnswer(_no_tokens, "none"), FunctionAnswer(_remembering(_late), "late")
+
+
+def _rows_after_first(initial_state: FunctionAnswer, step: FunctionAnswer) -> np.ndarray:
+    """The first output may be 0/0, or something that was put in its place."""
+    return outputs(initial_state, step, draw(4, 2, 2))[1:]
+
+
+def the_output_read_before_the_update_seen(*answers):
+    return close(_rows_after_first(*answers), _rows_after_first(*LATE))
+
+
+the_output_read_before_the_update = (_no_tokens, _remembering(_late))
+not_squared = _reads(_likeness)
+squared_after_the_sum = (
+    _no_tokens,
+    _remembering(lambda q, Q, K, V: np.square(causal_linear_attention(Q, K, V)[-1])),
+)
+the_features_squared = _reads(
+    lambda Q, K: np.square(elu_plus_one(Q)) @ np.square(elu_plus_one(K)).T
+)
+not_normalized = _reads(_similarity, over=lambda q, Q, K: 1.0)
+the_past_forgotten = (_no_tokens, _remembering(lambda q, Q, K, V: V[-1]))
+z_holds_the_last_key_alone = _reads(_similarity, over=lambda q, Q, K: _similarity(q, K[-1:]).sum())
+queries_summed_in_place_of_keys = _reads(_similarity, over=lambda q, Q, K: _similarity(q, Q).sum())
+divided_by_the_number_of_tokens = _reads(_similarity, over=lambda q, Q, K: len(K))
+forgotten = _reads(lambda Q, K: np.square(Q @ K.T))
+
+
+def _over_queries(A, V):
+    """The sum over i where one over j is meant."""
+    return A / A.sum(axis=0) @ V
+
+
+def _softmax_over_queries(Q, K, V):
+    return _over_queries(np.exp(Q @ K.T / math.sqrt(Q.shape[1])), V)
+
+
+def _sim_over_queries(Q, K, V, sim):
+    return _over_queries(np.array([[sim(q, k) for k in K] for q in Q]), V)
+
+
+def _phi_over_queries(Q, K, V, phi):
+    return _over_queries(phi(Q) @ phi(K).T, V)
+
+
+SUMMED = (
+    "summed over i where j is meant",
+    "In the output of query i the denominator is a sum over the keys j, along row i. "
+    "Summed over i, the weights of a query no longer sum to 1.",
+)
+summed_over_i_where_j_is_meant = (_softmax_over_queries,)
+summed_over_i_where_j_is_meant_2 = (_sim_over_queries,)
+summed_over_i_where_j_is_meant_3 = (_phi_over_queries,)
+
+
+def all_three_grow_alike_seen(*growths):
+    return all(close(power_of_n(growth), 1) for growth in growths)
+
+
+def the_order_of_multiplication_overlooked_s(softmax, rnn, linear):
+    return close(power_of_n(linear), 2)
+
+
+def an_rnn_takes_its_steps_one_after_the_oth(softmax, rnn, linear):
+    return close(power_of_n(rnn), 2)
+
+
+def only_the_state_considered_seen(softmax, rnn, linear):
+    return close(power_of_n(rnn), 0)
+
+
+NUMERATORS = (
+    "not normalized",
+    "These are the numerators. Divide each by the sum of its weights over the keys.",
+)
+
+
+def _phi_unnormalized(Q, K, V, phi):
+    return phi(Q) @ (phi(K).T @ V)
+
+
+def degree(formula: FormulaAnswer, name: str) -> float:
+    """The power with which a formula grows in one size, the other being large too."""
+    here = dict.fromkeys(TOKEN.domain, 10**4)
+    ratio = formula(**here | {name: 10**4 * FAR}) / formula(**here)
+    return round(math.log(ratio) / math.log(FAR), 2) if ratio > 0 else math.nan
+
+
+def d_for_d2_seen(formula):
+    return degree(formula, "d") == 1 and degree(formula, "i") == 0
+
+
+def a_state_that_grows_seen_2(formula):
+    return degree(formula, "i") >= 1
+
+
+def the_cache_taken_for_a_summary_seen(formula):
+    return degree(formula, "i") == 0
+
+
+def all_tokens_so_far_in_place_of_one_seen(a, b, c):
+    return degree(b, "i") == 2
+
+
+def without_a_cache_only_the_last_row_seen(formula):
+    return degree(formula, "i") == 1
+
+
+def the_crossover_of_one_token_seen(crossover):
+    return crossover in (64, 65)
+
+
+def the_recurrence_credited_with_the_cache_s(by_cache, by_recurrence):
+    return _near(by_recurrence, _factors()[2])
+
+
+def the_two_factors_exchanged_seen(by_cache, by_recurrence):
+    return _near(by_cache, _factors()[1]) and _near(by_recurrence, _factors()[0])
+
+
+def upside_down_seen(by_cache, by_recurrence):
+    return _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
+
+
+upside_down = (1 / 523, 1 / 6.085)
+
+
+def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarray]:
+    """The gates from j + first to i + last − 1, multiplied."""
+
+    def decay(g: np.ndarray) -> np.ndarray:
+        n = len(g)
+        rows = [[np.prod(g[j + first : i + last]) for j in range(n)] for i in range(n)]
+        return np.tril(rows)
+
+    return decay
+
+
+a_token_s_own_gate_applied_to_it = (_products(first=0),)
+the_last_gate_forgotten = (_products(last=0),)
+
+
+def _computed(part: str, face: Callable[[Memory], np.ndarray]) -> dict[str, Any]:
+    """A mistake that can be computed: recognized with every student's pairs."""
+
+    def made(student: str, answer: np.ndarray) -> bool:
+        return close(answer, face(memory_of(student)))
+
+    return {"part": part, **Recognized(example=("1", face(memory_of("1"))), when=made)}
+
+
+def _by(n: Memory, scale: Callable[..., Any], correct: bool = True, order: int = 1) -> np.ndarray:
+    """The state if an error (or a value) is written with another factor, or in another order."""
+    s = np.zeros(3)
+    for k, v in list(zip(np.array(n.keys, dtype=float), n.values, strict=True))[::order]:
+        s = s + k * (v - correct * (k @ s)) * scale(k @ k)
+    return s

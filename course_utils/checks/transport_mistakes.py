@@ -1,0 +1,251 @@
+"""Unit 11: examples of known mistakes that need more than a line; transport.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import close
+from selfcheck.recognition import Recognized
+
+from ..numbers.transport import Transport, transport
+from ..transport import another_optimal_plan, cost, greedy_plan
+from .transport import (
+    NEAR,
+    SEVERAL,
+    STEEP,
+    _at_places,
+    _costs,
+    _crossing,
+    _fault,
+    _gain,
+    _greedy_costs,
+    _lowest,
+    _plan,
+    _projected,
+    _targets,
+)
+
+
+def _computed(face: Callable[[Transport], Any], student: Any = SEVERAL) -> Recognized:
+    """A mistake that can be computed: recognized with every student's masses."""
+
+    def made(student: str, answer: Any) -> bool:
+        return close(answer, face(transport(student)))
+
+    return {"example": (student, face(transport(student))), "when": made}
+
+
+def _is_transposed(student: str, *tables: np.ndarray) -> bool:
+    n = transport(student)
+    return any(_fault(P, n) and not _fault(P.T, n) for P in tables if P.T.shape == n.plan.shape)
+
+
+SWAPPED = (
+    "rows and columns swapped",
+    "The row sums are q and the column sums are p. A row is what leaves one place x, so rows "
+    "sum to p. The transpose of your table is a plan.",
+)
+rows_and_columns_swapped = (SEVERAL, transport(SEVERAL).plan.T)
+
+
+def _fault_of_sums(student: str, P: np.ndarray) -> bool:
+    n = transport(student)
+    return not (close(P.sum(1), n.p) and close(P.sum(0), n.q))
+
+
+def more_than_there_is_seen(student, P):
+    return P.min() < -NEAR and not _fault_of_sums(student, P)
+
+
+more_than_there_is = (SEVERAL, transport(SEVERAL).plan - 1 + np.diag([3, 3, 3]))
+
+
+def one_plan_twice_seen(student, first, second):
+    return close(first, second)
+
+
+one_plan_twice = (0, np.eye(2), np.eye(2))
+
+
+def _other(n: Transport) -> np.ndarray:
+    """An optimal plan for the plain distance that does not keep the order."""
+    crossing = another_optimal_plan(_costs(n), n.p, n.q)
+    return _plan(n) if crossing is None else crossing
+
+
+def _is_greedy(student: str, P: np.ndarray) -> bool:
+    n = transport(student)
+    return close(P, greedy_plan(_costs(n), n.p, n.q))
+
+
+def _is_too_dear(student: str, P: np.ndarray) -> bool:
+    return not _is_greedy(student, P)
+
+
+rows_and_columns_swapped_2 = (SEVERAL, _plan(transport(SEVERAL)).T)
+greedy_nearest_matching = (14, greedy_plan(_costs(transport(14)), transport(14).p, transport(14).q))
+a_plan_but_dearer = (SEVERAL, transport(SEVERAL).plan)
+rows_and_columns_swapped_3 = (SEVERAL, _other(transport(SEVERAL)).T)
+greedy_nearest_matching_2 = (
+    14,
+    greedy_plan(_costs(transport(14)), transport(14).p, transport(14).q),
+)
+a_plan_but_dearer_2 = (SEVERAL, transport(SEVERAL).plan)
+
+
+def _is_lipschitz(f: np.ndarray, n: Transport) -> bool:
+    return bool((np.abs(np.diff(f)) <= np.diff(n.places) * (1 + NEAR)).all())
+
+
+def _proves(f: np.ndarray, n: Transport) -> bool:
+    return _is_lipschitz(f, n) and close(_gain(f, n), _lowest(n))
+
+
+def _certificate(n: Transport) -> np.ndarray:
+    slopes = np.sign(_crossing(n))
+    return np.append(0, np.cumsum(slopes * np.diff(n.places)))
+
+
+def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any], bool]:
+    return lambda student, f: test(_at_places(f, transport(student)), transport(student))
+
+
+the_prices_turned_around_seen = _priced(lambda f, n: _proves(-f, n))
+the_prices_turned_around = (SEVERAL, -_certificate(transport(SEVERAL)))
+too_steep_seen = _priced(lambda f, n: not _is_lipschitz(f, n) and _gain(f, n) > _lowest(n))
+too_steep = (SEVERAL, 2 * _certificate(transport(SEVERAL)))
+
+
+def _is_straight(f: np.ndarray, n: Transport) -> bool:
+    return any(close(np.diff(f), slope * np.diff(n.places)) for slope in (1, -1))
+
+
+one_slope_everywhere_seen = _priced(_is_straight)
+one_slope_everywhere = (SEVERAL, transport(SEVERAL).places)
+
+
+def _where_x(n: Transport) -> np.ndarray:
+    return np.where(np.isin(n.places, n.x), -1.0, 1.0)
+
+
+the_sign_between_u_and_v_seen = _priced(lambda f, n: _proves(f * _where_x(n), n))
+the_sign_between_u_and_v = (
+    SEVERAL,
+    _certificate(transport(SEVERAL)) * _where_x(transport(SEVERAL)),
+)
+
+
+def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The places of both, and F_p − F_q at each of them."""
+    z = np.unique(np.concatenate([x, y]))
+    return z, np.array([np.sum(p * (x <= at)) - np.sum(q * (y <= at)) for at in z])
+
+
+def _unnormalized(x, p, y, q):
+    z, difference = _steps(x, p, y, q)
+    return float(np.abs(difference[:-1]) @ np.diff(z))
+
+
+def the_totals_differ_seen(student, y, q):
+    return not close(q.sum(), transport(student).p.sum())
+
+
+def only_one_target_seen(student, y, q):
+    return len(np.unique(y[q > 0])) == 1
+
+
+def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
+    x, y = transport(student).x, y[q > 0]
+    return bool(y.min() >= x.max() or y.max() <= x.min())
+
+
+def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
+    n = transport(student)
+    C, q = _targets(student, y, q)
+    low, high = _greedy_costs(C, n.p, q)
+    return high > low + NEAR
+
+
+rows_and_columns_swapped_4 = (SEVERAL, _plan(transport(SEVERAL), 2).T)
+
+
+def _greedy_squares(n: Transport) -> np.ndarray:
+    return greedy_plan(_costs(n, 2), n.p, n.q)
+
+
+greedy_nearest_matching_3 = _computed(
+    _greedy_squares,
+    student=2,
+)
+
+
+def optimal_for_the_plain_distance_seen(student, P):
+    return close(cost(P, _costs(transport(student))), _lowest(transport(student)))
+
+
+optimal_for_the_plain_distance = (SEVERAL, _other(transport(SEVERAL)))
+
+
+def _underflows(sinkhorn: FunctionAnswer) -> bool:
+    return any(
+        not np.isfinite(sinkhorn.array(*each, shape=each[0].shape, finite=False)).all()
+        for each in STEEP
+    )
+
+
+def _plain_sinkhorn(C, p, q, epsilon, rounds):
+    K, v = np.exp(-C / epsilon), np.ones(len(q))
+    with np.errstate(all="ignore"):
+        for _ in range(rounds):
+            u = p / (K @ v)
+            v = q / (K.T @ u)
+        return u[:, None] * K * v
+
+
+def _heights(x: Any, p: Any, y: Any, q: Any, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """What crosses each arc to the right if nothing crosses the end, and the arcs' lengths."""
+    z = np.unique(np.concatenate([x, y]))
+    height = [p[x <= at].sum() - q[y <= at].sum() for at in z]
+    return np.array(height), np.diff(z, append=z[0] + length)
+
+
+def _running_round(choose: Callable[..., float]) -> Callable[..., float]:
+    """The cost with a wrong amount that runs round the circle."""
+
+    def circle(x: Any, p: Any, y: Any, q: Any, length: float) -> float:
+        height, arcs = _heights(x, p, y, q, length)
+        return float(np.abs(height - choose(height, arcs)) @ arcs)
+
+    return circle
+
+
+the_mean_runs_round = (
+    _running_round(lambda height, arcs: float(np.average(height, weights=arcs))),
+)
+a_median_without_weights = (_running_round(lambda height, arcs: float(np.median(height))),)
+
+
+def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
+    plan = _plan(n, 2) if P is None else P
+    return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
+
+
+def _of_part(part: str, face: Callable[[Transport], Any]) -> dict[str, Any]:
+    return {"part": part, **_computed(face)}
+
+
+the_2_lost = _of_part("Slope", lambda n: _gradient(n, factor=1))
+the_other_way = _of_part("Slope", lambda n: _gradient(n, factor=-2))
+the_printed_plan = _of_part("Slope", lambda n: _gradient(n, n.plan))
+for_one_unit_of_mass = _of_part("Slope", lambda n: _gradient(n) / n.p)
+plain_distances = _of_part(
+    "Slope", lambda n: (_plan(n, 2) * np.sign(n.x[:, None] - n.y)).sum(axis=1).astype(float)
+)
+one_step_down_the_slope = _of_part("Best places", lambda n: n.x - _gradient(n))
+all_in_the_middle = _of_part("Best places", lambda n: np.full(len(n.x), n.y @ n.q / n.q.sum()))
+the_printed_plan_2 = _of_part("Best places", lambda n: np.sort(_projected(n, n.plan)))
+the_wanted_places = _of_part("Best places", lambda n: n.y.astype(float))

@@ -1,0 +1,160 @@
+"""Unit 03: examples of known mistakes that need more than a line; weight_decay.md names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from selfcheck.calls import FunctionAnswer
+from selfcheck.compare import close
+from selfcheck.exercises import Exercise
+from selfcheck.recognition import Recognized
+
+from ..numbers.weight_decay import WeightDecay, weight_decay
+from .weight_decay import WARM, _moved, _together, adam_l2_step, adamw_step
+
+
+def _moves_like(known: Callable) -> Callable[[FunctionAnswer], bool]:
+    """A predicate: the answer moves like this function, whatever its state looks like."""
+    other = FunctionAnswer(known, "known")
+    return lambda step: all(close(_moved(step, *at)[1], _moved(other, *at)[1]) for at in WARM)
+
+
+def _moving_like(step: Callable, not_finite: bool = False) -> dict[str, Any]:
+    return {"example": (step,), "when": _moves_like(step), "not_finite": not_finite}
+
+
+def _adam(
+    penalty: Callable = lambda theta, c: 0.0,
+    decay: Callable = lambda theta, eta, c: 0.0,
+    corrected: bool = True,
+    root: Callable = lambda v, epsilon: np.sqrt(v) + epsilon,
+    first: int = 1,
+    sign: int = -1,
+    penalty_in_v: bool = True,
+    where: Callable = lambda own, theta, g: True,
+) -> Callable:
+    """Adam with one thing changed: the family to which most wrong answers belong."""
+
+    def step(state, g, theta, eta, c, beta1, beta2, epsilon):
+        m, v, t = state
+        whole = g + penalty(theta, c)
+        m = beta1 * m + (1 - beta1) * whole
+        v = beta2 * v + (1 - beta2) * (whole if penalty_in_v else g) ** 2
+        k = t + first
+        m_hat, v_hat = (m / (1 - beta1**k), v / (1 - beta2**k)) if corrected else (m, v)
+        own = sign * eta * m_hat / root(v_hat, epsilon)
+        return (m, v, t + 1), own + where(own, theta, g) * decay(theta, eta, c)
+
+    return step
+
+
+def _l2(theta: np.ndarray, c: float) -> np.ndarray:
+    return 2 * c * theta
+
+
+def _shrink(theta: np.ndarray, eta: float, c: float) -> np.ndarray:
+    return -c * theta
+
+
+the_penalty_of_the_lecture = _moving_like(_adam(penalty=_l2))
+the_2_lost = _moving_like(_adam(penalty=lambda theta, c: _together(theta, c) / 2))
+one_term_differentiated = _moving_like(
+    _adam(penalty=lambda theta, c: _together(theta, c) * (1 - 1 / len(theta)))
+)
+decoupled_decay_where_a_penalty_was_aske = _moving_like(_adam(decay=_shrink))
+the_penalty_beside_the_averages = _moving_like(
+    _adam(decay=lambda theta, eta, c: -eta * _together(theta, c))
+)
+the_penalty_left_out_of_v = _moving_like(_adam(penalty=_together, penalty_in_v=False))
+the_penalty_with_the_wrong_sign = _moving_like(_adam(penalty=lambda theta, c: -_together(theta, c)))
+no_penalty_at_all = _moving_like(_adam())
+
+
+def _inside(v: np.ndarray, epsilon: float) -> np.ndarray:
+    return np.sqrt(v + epsilon)
+
+
+EPSILON_INSIDE = (
+    "ε inside the root",
+    "Adam divides by √v̂ + ε. Inside the root, ε = 1e−8 acts like 1e−4, and parameters with small "
+    "gradients hardly move.",
+)
+NO_CORRECTION = (
+    "bias correction forgotten",
+    "m and v start from 0 and are too small at first, v much longer than m. Divide copies of them "
+    "by 1 − β_1ᵗ and 1 − β_2ᵗ; the state keeps the raw ones.",
+)
+FROM_ZERO = (
+    "t counted from 0",
+    "In the first step t is 1: add 1 to it before you use it. With t = 0 the corrections divide "
+    "by 0.",
+)
+UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
+
+
+def _slips(exercise: Exercise, **same: Any) -> None:
+    """The slips that can happen in any kind of Adam."""
+    exercise.mistake(*EPSILON_INSIDE, **_moving_like(_adam(root=_inside, **same)))
+    exercise.mistake(*NO_CORRECTION, **_moving_like(_adam(corrected=False, **same)))
+    exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same), not_finite=True))
+    exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
+
+
+_slips(adam_l2_step, penalty=_together)
+
+
+def _toward_zero(own: np.ndarray, theta: np.ndarray, g: np.ndarray) -> np.ndarray:
+    return np.sign(own) + np.sign(theta) == 0
+
+
+def _cautious(
+    decay: Callable = _shrink, where: Callable = _toward_zero, **slip: Any
+) -> dict[str, Any]:
+    return _moving_like(_adam(decay=decay, where=where, **slip))
+
+
+decayed_everywhere = _moving_like(_adam(decay=_shrink))
+decayed_where_adam_moves_away_from_0 = _cautious(where=lambda own, theta, g: own * theta > 0)
+the_gradient_s_sign_in_place_of_the_move = _cautious(where=lambda own, theta, g: g * theta > 0)
+all_parameters_or_none = _cautious(where=lambda own, theta, g: own @ theta < 0)
+the_whole_move_left_out = _moving_like(
+    lambda state, g, theta, eta, c, *rest: _halted(state, g, theta, eta, c, *rest)
+)
+
+
+def _halted(state, g, theta, eta, c, *rest):
+    state, own = _adam()(state, g, theta, eta, c, *rest)
+    return state, np.where(_toward_zero(own, theta, g), own - c * theta, 0.0)
+
+
+l2_where_decay_was_asked = _moving_like(_adam(penalty=_l2))
+the_decay_multiplied_by = _cautious(lambda theta, eta, c: -eta * c * theta)
+twice_the_decay = _cautious(lambda theta, eta, c: -2 * c * theta)
+growth_in_place_of_decay = _cautious(lambda theta, eta, c: c * theta)
+no_decay_at_all = _moving_like(_adam())
+
+
+_slips(adamw_step, decay=_shrink, where=_toward_zero)
+
+
+def _decay(face: Callable[[WeightDecay], float], student: Any = 0) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers."""
+    return {
+        "example": (student, face(weight_decay(student))),
+        "when": lambda student, w: close(w, face(weight_decay(student)), 1e-4),
+    }
+
+
+def _root(n: WeightDecay) -> float:
+    """The share that each of equal steps takes."""
+    return float(1 - n.left ** (1 / n.steps))
+
+
+BY_EXPONENTIAL = (
+    "the exponential in place of the product",
+    "e^{−x} is close to 1 − x, but not equal: over many steps the difference shows in the second "
+    "or third digit. The steps multiply factors 1 − η·w.",
+)
