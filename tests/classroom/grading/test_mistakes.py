@@ -211,7 +211,8 @@ def test_a_changed_sentence_changes_the_digest_of_its_exercise_alone(monkeypatch
     prose = tmp_path / "course_utils" / "checks" / "momentum.md"
     text = prose.read_text(encoding="utf-8")
     (section,) = [s for s in read_prose(prose) if s.name == "bias"]
-    prose.write_text(text.replace(section.mistakes[0].name, "a new name"), encoding="utf-8")
+    changed = section.text.replace(section.mistakes[0].name, "a new name")
+    prose.write_text(text.replace(section.text, changed), encoding="utf-8")
     fingerprint.of_code.cache_clear()
     after = fingerprint.of_code(UNIT), fingerprint.of_mistakes(UNIT)
     fingerprint.of_code.cache_clear()
