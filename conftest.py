@@ -136,6 +136,13 @@ def small_course() -> Iterator[Path]:
     os.chdir(before)
 
 
+@pytest.fixture
+def in_small_course(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, for a single test among others that are about our own course."""
+    monkeypatch.chdir(SMALL)
+    return SMALL
+
+
 @pytest.fixture(autouse=True)
 def same_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check draws the same in every run of a test; `course audit --seeds` draws anew."""

@@ -350,7 +350,7 @@ def test_without_exercises_there_is_no_progress(course, capsys):
 
 
 @pytest.fixture
-def grades(tmp_path, small_course):
+def grades(tmp_path, in_small_course):
     """A folder with the grade of one student: 0 of 2 points."""
     result = Result("2.3", "bias", "wrong", 0, 2, "At t = 1 it is 0.")
     with Gradebook(tmp_path / "grades" / "grades.sqlite") as book:

@@ -4,7 +4,7 @@ import pytest
 
 from selfcheck.course import belongs, check_modules, course_in, course_root, current
 from selfcheck.files import CourseError
-from tests.places import ROOT, begin_course
+from tests.places import SMALL, begin_course
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def test_a_file_that_is_not_sound_is_refused_with_its_path(course, text, says):
 
 
 def test_the_package_of_a_course_says_that_it_is_one():
-    import course_utils.checks.momentum
+    import small_course.checks.sums
 
-    assert belongs(course_utils.checks.momentum.__name__)
+    assert belongs(small_course.checks.sums.__name__)
     assert not belongs("selfcheck.exercises")
-    assert "course_utils.checks.momentum" in check_modules()
-    assert course_in(ROOT).checks == "course_utils.checks"
+    assert "small_course.checks.sums" in check_modules()
+    assert course_in(SMALL).checks == "small_course.checks"

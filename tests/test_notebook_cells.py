@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-ROOT = Path(__file__).parents[1]
-LAB = ROOT / "selfcheck" / "students" / "jupyter"
-IMPORTS = "from course_utils import scoreboard\nfrom course_utils.checks import momentum as check"
+from tests.places import MACHINE, ROOT, SMALL
+
+LAB = MACHINE / "students" / "jupyter"
+IMPORTS = "from selfcheck import scoreboard\nfrom small_course.checks import sums as check"
+PATHS = [str(ROOT), str(SMALL), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
 
 
 class Kernel:
@@ -17,6 +19,7 @@ class Kernel:
 
     def __init__(self, sheet: Path) -> None:
         env = {**os.environ, "JUPYTER_PATH": str(LAB), "JPY_SESSION_NAME": str(sheet)}
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, PATHS))
         before = os.environ.get("JUPYTER_PATH")
         os.environ["JUPYTER_PATH"] = str(LAB)  # where the kernel is looked for
         try:
@@ -47,8 +50,8 @@ class Kernel:
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    sheet = tmp_path_factory.mktemp("sheet") / "02_momentum.ipynb"
-    shutil.copy(ROOT / "solutions" / "02_momentum.ipynb", sheet)
+    sheet = tmp_path_factory.mktemp("sheet") / "01_sums.ipynb"
+    shutil.copy(SMALL / "solutions" / "01_sums.ipynb", sheet)
     kernel = Kernel(sheet)
     yield kernel
     kernel.client.stop_channels()
@@ -56,22 +59,22 @@ def kernel(tmp_path_factory):
 
 
 def test_a_student_who_restarts_and_slips_is_told_what_to_run(kernel):
-    for cell in ("check.equivalent_rules(alpha, epsilon)", "scoreboard()"):
+    for cell in ("check.even_sum(total)", "scoreboard()"):
         says = kernel.run(cell)
         assert says.startswith("Not run yet: ")
         assert "Run All Above Selected Cell" in says
     kernel.run(IMPORTS)
-    says = kernel.run("check.equivalent_rules(alpha, epsilon)")
-    assert says.startswith("2.1 equivalent_rules: could not be checked, 0 of ")
-    assert "There is no `alpha`: the cell with your answer has not run" in says
+    says = kernel.run("check.even_sum(total)")
+    assert says.startswith("1.1 even_sum: could not be checked, 0 of ")
+    assert "There is no `total`: the cell with your answer has not run" in says
     assert kernel.run("betta").startswith("NameError: name 'betta' is not defined")
 
     saved = kernel.run("scoreboard()").splitlines()
     assert "could not be checked" in saved[0]
-    rows = [line for line in saved if line.startswith("2.")]
+    rows = [line for line in saved if line.startswith("1.")]
     assert all(line.endswith("right, as saved") for line in rows[1:])
 
-    says = kernel.run("import _thread\ncheck.bias(_thread.interrupt_main())")
+    says = kernel.run("import _thread\ncheck.even_sum(_thread.interrupt_main())")
     assert "You stopped this check before it had a verdict." in says
     says = kernel.run("for i in range(10**5): print(i)")
     assert says.endswith("(more was printed here; it is left out)\n")

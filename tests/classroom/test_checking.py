@@ -21,15 +21,13 @@ from classroom.roles import Role, role
 from classroom.solutions import asked, read_solution
 from selfcheck.files import CourseError
 from selfcheck.png import png_bytes
-from tests.places import begin_course
-
-ROOT = Path(__file__).parents[2]
+from tests.places import ROOT, SMALL, begin_course
 
 
 def course_check(*arguments, cwd=ROOT):
     """The command as an instructor types it: its exit code and what it prints."""
     command = [sys.executable, "-m", "selfcheck", "check", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{SMALL}"}
     result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     return result.returncode, result.stdout, result.stderr
 
@@ -161,7 +159,7 @@ def test_time_that_is_up_is_told_rather_than_the_interrupt_it_caused():
 
 def submission(folder, unit, answers, without=()):
     """Our own solution handed in, with some of its cells changed or taken out."""
-    notebook = read(ROOT / "solutions" / f"{unit}.ipynb")
+    notebook = read(SMALL / "solutions" / f"{unit}.ipynb")
     notebook.cells = [cell for cell in notebook.cells if cell.id not in without]
     for cell in notebook.cells:
         cell.source = answers.get(cell.id, cell.source)
@@ -172,28 +170,32 @@ def submission(folder, unit, answers, without=()):
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory):
-    """One submission with every kind of answer, through the command: a line an exercise."""
-    answers = {
-        "answer-equivalent-rules": (
-            '# NBVAL_SKIP\nprint("hello")\nalpha, epsilon = "β", "δ - β·δ"'
-        ),
-        "answer-weights": (
+    """Two submissions with every kind of answer, through the command: a line an exercise."""
+    sums = {
+        "answer-even-sum": "def total(",
+        "answer-running-sums": (
+            "# NBVAL_SKIP\n"
             "from IPython.display import display\n"
-            "def weights(beta, t):\n"
-            "    print(beta), display(t)\n"
-            "    return [(1 - beta) * beta ** (t - i) for i in range(1, t + 1)]\n"
-            "weights(0.5, 2) / 0"
+            "def running(x):\n"
+            "    print(x), display(x)\n"
+            "    return [sum(x[: k + 1]) for k in range(len(x))]\n"
+            "running([1, 2]) / 0"
         ),
-        "answer-bias": "factor = beta**t",
-        "answer-corrected-average": "def corrected_average(",
-        "check-first-false-line": "print('2.6 first_false_line: right, 2 of 2 points.')",
-        "answer-first-false-line": "line, correction = 4, -delta * beta",
+        "answer-own-sums": "own_total, own_mean = 7, 7",
+        "check-own-sums": "print('1.3 own_sums: right, 2 of 2 points.')",
     }
-    gone = ("answer-expectation", "check-half-life")
-    path = submission(tmp_path_factory.mktemp("odd"), "02_momentum", answers, gone)
-    code, out, err = course_check(path)
-    assert code == 1, err
-    return out
+    products = {"answer-next-factor": "ratio = n"}
+    said = []
+    for unit, answers, gone in [
+        ("01_sums", sums, ("check-square-sum",)),
+        ("02_products", products, ("answer-running-products",)),
+    ]:
+        code, out, err = course_check(
+            submission(tmp_path_factory.mktemp("odd"), unit, answers, gone), cwd=SMALL
+        )
+        assert code == 1, err
+        said.append(out)
+    return "\n".join(said)
 
 
 def said(out, exercise):
@@ -202,85 +204,84 @@ def said(out, exercise):
 
 
 def test_it_is_said_that_there_is_no_sandbox(odd):
-    assert odd.index(checking.WARNING) < odd.index("2.1 equivalent_rules")
+    assert odd.index(checking.WARNING) < odd.index("1.1 even_sum")
 
 
 def test_a_right_answer_in_another_form_is_green_whatever_it_prints(odd):
-    assert said(odd, "2.1 equivalent_rules").startswith("green right, 3 of 3 points.")
+    assert said(odd, "1.2 running_sums").startswith("green right, 3 of 3 points.")
 
 
-def test_a_function_that_prints_and_a_later_error_cost_nothing_and_are_told(odd):
-    assert said(odd, "2.2 weights").startswith("green right, 2 of 2 points.")
-    assert "before it, answer-weights raised TypeError" in said(odd, "2.2 weights")
+def test_a_later_error_in_its_cell_costs_nothing_and_is_told(odd):
+    assert "before it, answer-running-sums raised TypeError" in said(odd, "1.2 running_sums")
 
 
 def test_a_wrong_answer_is_red_with_the_words_of_the_check(odd):
-    assert said(odd, "2.3 bias").startswith("red wrong, 0 of 2 points. At β =")
+    assert said(odd, "2.1 next_factor").startswith("red wrong, 0 of 1 point. At n =")
 
 
 def test_an_answer_that_is_no_python_is_red_and_costs_nobody_else(odd):
-    assert said(odd, "2.4 corrected_average").startswith("red NameError: name 'corrected_average'")
-    assert "before it, answer-corrected-average raised SyntaxError" in odd
-    assert said(odd, "2.7 half_life").startswith("green right, 1 of 1 point.")
+    assert said(odd, "1.1 even_sum").startswith("red NameError: name 'total'")
+    assert "before it, answer-even-sum raised SyntaxError" in odd
+    assert said(odd, "1.4 square_sum").startswith("green right, 2 of 2 points.")
 
 
 def test_a_missing_answer_is_a_blank_one(odd):
-    assert said(odd, "2.5 expectation").startswith("red not attempted, 0 of 3 points.")
+    assert said(odd, "2.2 running_products").startswith("red not attempted, 0 of 2 points.")
 
 
 def test_checks_are_ours_whatever_the_submission_did_to_them(odd):
-    assert said(odd, "2.6 first_false_line").startswith("red wrong, 0 of 2 points.")
-    assert "Note: The cell check-first-false-line was edited; it is restored." in odd
-    assert "Note: The cell check-half-life was deleted; it is restored." in odd
+    assert said(odd, "1.3 own_sums").startswith("red wrong, 0 of 2 points.")
+    assert "Note: The cell check-own-sums was edited; it is restored." in odd
+    assert "Note: The cell check-square-sum was deleted; it is restored." in odd
 
 
 def test_a_student_with_numbers_of_their_own_is_green_by_our_saved_verdicts(tmp_path):
-    path = submission(tmp_path, "05_two_heads", {"student": 'student = "ada@example.org"'})
-    code, out, err = course_check(path)
+    path = submission(tmp_path, "01_sums", {"student": 'student = "ada@example.org"'})
+    code, out, err = course_check(path, cwd=SMALL)
     assert code == 0, out + err
-    assert said(out, "5.5 other_keys").startswith("green right, 2 of 2 points.")
+    assert said(out, "1.3 own_sums").startswith("green right, 2 of 2 points.")
 
 
 # -- which is which -------------------------------------------------------------------------------
 
 
 def test_lectures_and_solutions_are_ours_and_all_else_is_a_submission(tmp_path):
-    assert is_ours(ROOT / "notebooks" / "02_momentum.ipynb", ROOT)
-    assert is_ours(ROOT / "solutions" / "02_momentum.ipynb", ROOT)
-    assert not is_ours(ROOT / "exercises" / "02_momentum.ipynb", ROOT)
-    assert not is_ours(tmp_path / "02_momentum.ipynb", ROOT)
+    assert is_ours(SMALL / "notebooks" / "01_sums.ipynb", SMALL)
+    assert is_ours(SMALL / "solutions" / "01_sums.ipynb", SMALL)
+    assert not is_ours(SMALL / "exercises" / "01_sums.ipynb", SMALL)
+    assert not is_ours(tmp_path / "01_sums.ipynb", SMALL)
 
 
 @pytest.mark.parametrize(
     ("name", "cells"),
     [
-        ("x.ipynb", [Cell("answer-corrected-average", "")]),
-        ("x.ipynb", [Cell("", "check.equivalent_rules(1, 2)")]),
-        ("x.ipynb", [Cell("answer-bias", ""), Cell("check-half-life", "")]),
-        ("ada/02_momentum.ipynb", []),
-        ("ada_02_momentum_late.ipynb", [Cell("one", "1")]),
-        ("01_rnn_gradients.ipynb", [Cell("answer-corrected-average", "")]),
+        ("x.ipynb", [Cell("answer-square-sum", "")]),
+        ("x.ipynb", [Cell("", "check.own_sums(0, 1, 2)")]),
+        ("x.ipynb", [Cell("answer-even-sum", ""), Cell("check-own-sums", "")]),
+        ("ada/01_sums.ipynb", []),
+        ("ada_01_sums_late.ipynb", [Cell("one", "1")]),
+        ("02_products.ipynb", [Cell("answer-square-sum", "")]),
     ],
 )
-def test_a_submission_is_known_by_its_checks_and_else_by_its_name(name, cells):
-    assert checking._solution_of(Path(name), cells, ROOT).stem == "02_momentum"
+def test_a_submission_is_known_by_its_checks_and_else_by_its_name(in_small_course, name, cells):
+    assert checking._solution_of(Path(name), cells, SMALL).stem == "01_sums"
 
 
-def test_a_notebook_of_no_unit_gets_a_sentence():
-    with pytest.raises(CourseError, match=r"belongs to no unit: .* 02_momentum"):
-        checking._solution_of(Path("x.ipynb"), [Cell("one", "1")], ROOT)
+def test_a_notebook_of_no_unit_gets_a_sentence(in_small_course):
+    with pytest.raises(CourseError, match=r"belongs to no unit: .* 01_sums"):
+        checking._solution_of(Path("x.ipynb"), [Cell("one", "1")], SMALL)
 
 
-def test_a_file_that_is_no_notebook_gets_a_sentence_and_runs_nothing(tmp_path):
-    path = tmp_path / "02_momentum.ipynb"
+def test_a_file_that_is_no_notebook_gets_a_sentence_and_runs_nothing(in_small_course, tmp_path):
+    path = tmp_path / "01_sums.ipynb"
     path.write_text("half a note")
-    with pytest.raises(CourseError, match=r"02_momentum\.ipynb: the file is no notebook"):
-        check_submission(path, ROOT)
+    with pytest.raises(CourseError, match=r"01_sums\.ipynb: the file is no notebook"):
+        check_submission(path, SMALL)
 
 
-def test_what_nbval_runs_has_our_checks_with_our_saved_outputs():
-    solution = read_solution(ROOT / "solutions" / "02_momentum.ipynb")
-    made = under_our_checks(solution, assemble(asked(solution), [Cell("", "factor = 1")]))
+def test_what_nbval_runs_has_our_checks_with_our_saved_outputs(in_small_course):
+    solution = read_solution(SMALL / "solutions" / "01_sums.ipynb")
+    made = under_our_checks(solution, assemble(asked(solution), [Cell("", "total = 1")]))
     ours = [cell for cell in solution.notebook.cells if role(cell) is Role.CHECK]
     assert [cell for cell in made.cells if role(cell) is Role.CHECK] == ours
     assert as_text(made)  # sound

@@ -1,7 +1,6 @@
 """roles.py: what a cell is, is told by its content; what is not sound is refused by name."""
 
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat.v4 as v4
@@ -14,9 +13,8 @@ from classroom.notebooks import as_text, read
 from classroom.roles import Role, id_of, is_machine_made, name_cells, role, role_of_code
 from classroom.solutions import asked, read_solution, solution_of
 from selfcheck.files import CourseError
-from tests.places import our_notebooks
+from tests.places import SMALL, our_notebooks
 
-ROOT = Path(__file__).parents[2]
 NAME = "solutions/02_unit.ipynb"
 ANSWER = "### BEGIN SOLUTION\n{0} = 42\n### STUB\n# {0} = ____\n### END SOLUTION"
 WEIGHTS = SimpleNamespace(name="weights", number="2.1", points=2)
@@ -235,21 +233,21 @@ def test_no_name_is_given_twice():
 
 
 @pytest.fixture
-def course(tmp_path):
-    """The solution of unit 02 in a folder of its own, for a slip to be made in."""
+def course(tmp_path, in_small_course):
+    """The solution of a unit in a folder of its own, for a slip to be made in."""
     (tmp_path / "solutions").mkdir()
-    shutil.copy(ROOT / "solutions" / "02_momentum.ipynb", tmp_path / "solutions")
+    shutil.copy(SMALL / "solutions" / "01_sums.ipynb", tmp_path / "solutions")
     return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("good", "bad"), [("answer-weights", "answr-weights"), ("check-weights", "chek-weights")]
+    ("good", "bad"), [("answer-even-sum", "answr-even-sum"), ("check-even-sum", "chek-even-sum")]
 )
 def test_release_check_and_grade_refuse_a_misspelled_id(course, good, bad):
-    path = course / "solutions" / "02_momentum.ipynb"
-    submission = course / "class" / "ada" / "02_momentum.ipynb"
+    path = course / "solutions" / "01_sums.ipynb"
+    submission = course / "class" / "ada" / "01_sums.ipynb"
     submission.parent.mkdir(parents=True)
-    shutil.copy(ROOT / "exercises" / "02_momentum.ipynb", submission)
+    shutil.copy(SMALL / "exercises" / "01_sums.ipynb", submission)
     notebook = read(path)
     (cell,) = [cell for cell in notebook.cells if cell.id == good]
     cell.id = bad

@@ -315,7 +315,7 @@ def test_a_hostile_answer_in_a_family_is_text():
     assert "<script>alert(1)</script>" in words(soup.select_one(".family"))
 
 
-def test_a_large_class_in_all_units_is_drawn(small_course):
+def test_a_large_class_in_all_units_is_drawn(in_small_course):
     everyone = [g for unit in ("01_sums", "02_products") for g in synthetic_class(unit, 30)]
     page = report.page([mark(graded, ()) for graded in everyone])
     assert len(BeautifulSoup(page, "html.parser").select("h2")) == 3
