@@ -109,6 +109,34 @@ def test_its_exercises_are_those_that_the_unit_declares_each_with_heading_answer
     assert solution.exercises == listed(path.stem)
 
 
+def ids_of(a_role, path, beyond):
+    """Where the cells of this role stand: of what is beyond the page, or of what is on it."""
+    ids = [cell.id for cell in read(path).cells]
+    return [ids.index(id_of(a_role, e.name)) for e in listed(path.stem) if e.is_transfer is beyond]
+
+
+@each(SOLUTIONS)
+def test_a_text_cell_parts_what_is_on_the_page_from_what_is_beyond_it(path):
+    cells = read(path).cells
+    parting = [k for k, c in enumerate(cells) if c.source.startswith("## Beyond the page")]
+    if beyond := ids_of(Role.ANSWER, path, beyond=True):
+        (place,) = parting
+        assert cells[place].cell_type == "markdown"
+        assert max(ids_of(Role.CHECK, path, beyond=False)) < place < min(beyond)
+    else:
+        assert parting == []
+
+
+@each(SOLUTIONS)
+def test_a_solution_beyond_the_page_says_why_and_which_wrong_turns_are_common(path):
+    cells = read(path).cells
+    for check in ids_of(Role.CHECK, path, beyond=True):
+        after = cells[check + 1]
+        assert role(after) is Role.INSTRUCTORS, cells[check].source
+        assert after.source.startswith("**Why.**")
+        assert "wrong turn" in after.source.lower()
+
+
 # -- exercises ------------------------------------------------------------------------------------
 
 

@@ -319,6 +319,12 @@ def test_numbers_count_up_from_one_and_names_are_unique(unit):
     assert len({e.name for e in exercises}) == len(exercises)
 
 
+@pytest.mark.parametrize("unit", BY_UNIT)
+def test_what_stands_beyond_the_page_comes_last(unit):
+    beyond = [exercise.is_transfer for exercise in BY_UNIT[unit]]
+    assert beyond == sorted(beyond)
+
+
 def test_no_two_units_share_a_chapter():
     chapters = [unit[0].number.split(".")[0] for unit in BY_UNIT.values()]
     assert len(set(chapters)) == len(chapters)
