@@ -42,6 +42,7 @@ SLOW = [
     "tests/classroom/grading/test_resuming.py",
     "tests/classroom/grading/test_cluster.py",
     "tests/classroom/grading/test_grade_command.py",
+    "tests/classroom/grading/test_our_solutions.py",
     "tests/classroom/grading/test_judge.py",
     "tests/classroom/grading/test_class_run.py",
     "tests/classroom/grading/test_like_a_notebook.py",
@@ -129,11 +130,11 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def small_course() -> Iterator[Path]:
-    """The tests of a module are in the folder of the small fixed course, tests/course."""
-    before = Path.cwd()
-    os.chdir(SMALL)
-    yield SMALL
-    os.chdir(before)
+    """The tests of a module, and what they start, are in the small fixed course, tests/course."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(SMALL)
+        patch.setenv("PYTHONPATH", str(SMALL), prepend=os.pathsep)
+        yield SMALL
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Submissions made for tests: the solved notebook of a unit with some of its cells replaced."""
+"""Submissions made for tests: the solved notebook of a unit with some of its cells replaced.
+
+The unit is one of the course in whose folder we are.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from classroom.grading.asked import Solutions
 from classroom.grading.judge import Job
 from classroom.grading.judge_pool import Desk
 from classroom.grading.records import Graded
+from selfcheck.course import course_root
 from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[3]
@@ -31,12 +35,12 @@ Cells = dict[str, str]  # source by cell id, in the order of the notebook
 
 @cache
 def _solved(unit: str) -> tuple[tuple[str, str], ...]:
-    return tuple((cell.id, cell.source) for cell in Solutions(ROOT).cells(unit))
+    return tuple((cell.id, cell.source) for cell in Solutions(course_root()).cells(unit))
 
 
 @cache
 def _asked(unit: str) -> tuple[tuple[str, str, str], ...]:
-    return tuple(Solutions(ROOT).asked(unit))
+    return tuple(Solutions(course_root()).asked(unit))
 
 
 def solved(unit: str = UNIT, **answers: str) -> Cells:

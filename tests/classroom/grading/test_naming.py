@@ -11,21 +11,21 @@ import pytest
 
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded
-from tests.classroom.grading.making import ROOT, hand_in, solved
+from tests.classroom.grading.making import hand_in, solved
+from tests.places import ROOT, SMALL
 
-UNIT = "02_momentum"
+UNIT = "01_sums"
 MEMBERS = {
-    "ada": "weights = lambda beta, t: 3 * (1 - beta) * beta ** np.arange(t)[::-1]",
-    "bob": "def weights(beta, t):\n    return [3*(1-beta)*beta**(t-i) for i in range(1, t+1)]",
-    "cleo": "def weights(beta, t):\n    w = (1 - beta) * beta ** np.arange(t)\n"
-    "    return (w + w + w)[::-1]",
+    "ada": "running = lambda x: 3 * np.cumsum(x)",
+    "bob": "def running(x):\n    return [3 * sum(x[: k + 1]) for k in range(len(x))]",
+    "cleo": "def running(x):\n    s = np.cumsum(x)\n    return s + s + s",
 }
 OTHERS = {
-    "dora": "weights = lambda beta, t: np.ones(t)",
-    "emil": "weights = ____",
-    "flo": "weights = lambda beta, t: (1 - beta) * beta ** np.arange(t)[::-1]",
+    "dora": "running = lambda x: np.ones(len(x))",
+    "emil": "running = ____",
+    "flo": "running = lambda x: np.cumsum(x)",
 }
-STATE = "seen = 0\ndef weights(beta, t):\n    global seen\n    seen += 1\n    return [seen] * t"
+STATE = "seen = 0\ndef running(x):\n    global seen\n    seen += 1\n    return [seen] * len(x)"
 
 
 @dataclass
@@ -43,23 +43,18 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory, bubblewrap):
-    root = tmp_path_factory.mktemp("course")
+def story(small_course, tmp_path_factory, bubblewrap):
     no_caches = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "course_utils", root / "course_utils", ignore=no_caches)
-    shutil.copy(ROOT / "course.toml", root)
-    (root / "solutions").mkdir()
-    shutil.copy(ROOT / "solutions" / f"{UNIT}.ipynb", root / "solutions")
+    root = shutil.copytree(SMALL, tmp_path_factory.mktemp("a") / "course", ignore=no_caches)
     for student, source in {**MEMBERS, **OTHERS, "gus": STATE}.items():
-        hand_in(
-            root / "class", student, solved(UNIT, weights=source, bias="factor = beta**4"), UNIT
-        )
+        cells = solved(UNIT, running_sums=source, even_sum="total = n**4")
+        hand_in(root / "class", student, cells, UNIT)
 
     def course(*words):
         done = subprocess.run(
             [sys.executable, "-m", "selfcheck", *words],
             cwd=root,
-            env={**os.environ, "PYTHONPATH": str(root)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(ROOT)])},
             capture_output=True,
             text=True,
         )
@@ -73,13 +68,15 @@ def story(tmp_path_factory, bubblewrap):
     first = course("grade", "class", "--to", "grades")
     before = grades()
     drafted = course("mistakes", "grades", "--least", "3")
-    (path,) = (root / "grades" / "mistakes" / UNIT).glob("weights_*.md")
+    (path,) = (root / "grades" / "mistakes" / UNIT).glob("running_sums_*.md")
     draft = path.read_text(encoding="utf-8")
     mistake = draft[draft.index("## Mistake:") : draft.index("> The test:")]
-    prose = root / "course_utils" / "checks" / "momentum.md"
-    named = mistake.replace("NAME IT", "three times").replace("EXPLAIN IT", "They sum to 3.")
+    prose = root / "small_course" / "checks" / "sums.md"
+    named = mistake.replace("NAME IT", "three times")
+    named = named.replace("EXPLAIN IT", "Three times too large.")
     text = prose.read_text(encoding="utf-8")
-    prose.write_text(text.replace("# 2.3 bias", f"{named}\n# 2.3 bias"), encoding="utf-8")
+    prose.write_text(text.replace("# 1.3 own_sums", f"{named}
+# 1.3 own_sums"), encoding="utf-8")
     second = course("grade", "class", "--to", "grades")
     after = grades()
     third = course("grade", "class", "--to", "grades")
@@ -87,14 +84,14 @@ def story(tmp_path_factory, bubblewrap):
     return Story(first, drafted, draft, second, third, before, after, page)
 
 
-def result(graded, name="weights"):
+def result(graded, name="running_sums"):
     return next(result for result in graded.results if result.name == name)
 
 
 def test_the_families_come_from_functions_that_ran_in_the_sandbox(story):
     assert "7 graded" in story.first
-    assert "2.2 weights: 3 students; off by the factor 3" in story.drafted
-    assert "2.3 bias: 7 students" in story.drafted
+    assert "1.2 running_sums: 3 students; off by the factor 3" in story.drafted
+    assert "1.1 even_sum: 7 students" in story.drafted
     signed = [result(story.before[student]).signatures for student in MEMBERS]
     assert all(len(signatures) == 1 for signatures in signed)
     assert result(story.before["flo"]).signatures == ()
@@ -103,10 +100,10 @@ def test_the_families_come_from_functions_that_ran_in_the_sandbox(story):
 def test_all_members_get_the_explanation_and_nobody_else(story):
     for student in MEMBERS:
         (known,) = result(story.after[student]).known
-        assert (known.name, known.explanation) == ("three times", "They sum to 3.")
+        assert (known.name, known.explanation) == ("three times", "Three times too large.")
         assert result(story.after[student]).signatures == ()
     assert all(result(story.after[s]).misconception is None for s in ("emil", "flo", "gus"))
-    assert "They sum to 3." in story.page
+    assert "Three times too large." in story.page
 
 
 def test_only_the_wrong_answers_of_that_exercise_are_judged_again(story):
@@ -114,8 +111,8 @@ def test_only_the_wrong_answers_of_that_exercise_are_judged_again(story):
     assert (graded, unchanged) == (5, 2)  # not the blank one, and not the right one
     for student, before in story.before.items():
         after = story.after[student]
-        assert [r for r in after.results if r.name != "weights"] == [
-            r for r in before.results if r.name != "weights"
+        assert [r for r in after.results if r.name != "running_sums"] == [
+            r for r in before.results if r.name != "running_sums"
         ]
         assert (after.earned, after.digest, after.seconds) == (
             before.earned, before.digest, before.seconds,
@@ -125,4 +122,4 @@ def test_only_the_wrong_answers_of_that_exercise_are_judged_again(story):
 
 def test_a_function_that_remembers_is_signed_after_everything_was_judged(story):
     assert result(story.before["gus"]).outcome == "wrong"
-    assert result(story.before["gus"], "corrected_average").outcome == "right"
+    assert result(story.before["gus"], "square_sum").outcome == "right"

@@ -1,0 +1,28 @@
+"""What the judge says of our solutions is what was saved with them, and of our sheets nothing."""
+
+import pytest
+
+from classroom.grading.assembly import submitted_cells
+from classroom.notebooks import read
+from tests.classroom.grading.making import graded, solved
+from tests.places import ROOT, our_notebooks
+
+UNITS = [path.stem for path in our_notebooks("solutions")]
+AMPLE = {"cell": 60.0, "wall": 600.0}
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_solution_earns_everything_in_the_words_that_were_saved_with_it(desk, unit):
+    grade, _ = graded(desk, solved(unit), unit, limits=AMPLE)
+    notebook = read(ROOT / "solutions" / f"{unit}.ipynb")
+    saved = [c.outputs[0].data["text/plain"] for c in notebook.cells if c.id.startswith("check-")]
+    assert [repr(result.feedback) for result in grade.results] == saved
+    assert grade.earned == grade.points
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_an_exercise_as_it_was_handed_out_is_not_attempted(desk, unit):
+    cells = submitted_cells((ROOT / "exercises" / f"{unit}.ipynb").read_bytes())
+    grade, _ = graded(desk, cells, unit, limits=AMPLE)
+    assert {result.outcome for result in grade.results} == {"not attempted"}
+    assert (grade.earned, grade.notes) == (0, ())
