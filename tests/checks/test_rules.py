@@ -33,10 +33,10 @@ RULES = {
     "The solution of such an exercise": {
         SAVED: ["a_solution_beyond_the_page_says_why_and_which_wrong_turns_are_common"]
     },
-    "The decorator holds": {
-        ORDER: ["the_decorator_holds_number_points_and_whose_numbers_alone"],
+    "Number, name, title, points and minutes": {
         EVERY: ["points_are_positive_whole_numbers"],
-        "test_units.py": ["what_a_check_module_writes_down_is_what_it_declares"],
+        "test_units.py": ["exercises_are_those_that_the_file_of_facts_declares"],
+        "test_exercise_facts.py": ["what_is_not_declared_or_declared_twice_is_refused"],
     },
     "Two hints or more": {
         ORDER: ["two_hints_or_more_follow_the_function_and_its_parts"],

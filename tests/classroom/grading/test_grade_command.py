@@ -8,29 +8,26 @@ import sys
 import pytest
 
 from selfcheck.students.cli import main
-from tests.classroom.grading.making import ALL, ROOT, UNIT, hand_in, solved
+from tests.classroom.grading.making import hand_in, solved
 
-HEADS = "05_two_heads"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT = "01_sums"  # 9 points
 
 
 def course_grade(source, grades, *options):
     return main(["grade", str(source), "--to", str(grades), "--jobs", "1", *options])
 
 
-def written(folder, submissions, unit=UNIT):
+def written(folder, submissions):
     """The folder of a class."""
     for student, cells in submissions.items():
-        hand_in(folder, student, cells, unit)
+        hand_in(folder, student, cells, UNIT)
 
 
 def rows(grades):
     with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
-
-
-@pytest.fixture
-def in_course(monkeypatch):
-    monkeypatch.chdir(ROOT)
 
 
 def test_the_command_itself_loads_none_of_the_large_packages_and_no_checks():
@@ -39,36 +36,34 @@ def test_the_command_itself_loads_none_of_the_large_packages_and_no_checks():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert not large & set(loaded.split())
     assert "selfcheck.units" in loaded
-    assert "course_utils" not in loaded
+    assert "small_course" not in loaded
 
 
-def test_without_bubblewrap_nothing_runs_and_the_ways_out_are_told(
-    tmp_path, in_course, monkeypatch, capsys
-):
+def test_without_bubblewrap_nothing_runs_and_the_ways_out_are_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    written(tmp_path / "class", {"ada": solved()})
+    written(tmp_path / "class", {"ada": solved(UNIT)})
     assert course_grade(tmp_path / "class", tmp_path / "grades") == 1
     said = capsys.readouterr().err
     assert "bubblewrap is missing" in said
     assert "--no-sandbox" in said
 
 
-def test_without_a_sandbox_it_grades_alike_and_says_what_that_means(tmp_path, in_course, capsys):
-    written(tmp_path / "class", {"ada": solved(), "bob": solved(leak="bound = 1 / 0")})
+def test_without_a_sandbox_it_grades_alike_and_says_what_that_means(tmp_path, capsys):
+    written(
+        tmp_path / "class", {"ada": solved(UNIT), "bob": solved(UNIT, even_sum="total = 1 / 0")}
+    )
     assert course_grade(tmp_path / "class", tmp_path / "grades", "--no-sandbox") == 0
     told = capsys.readouterr()
     assert "Without a sandbox" in told.err
     assert "2 graded." in told.out
     points = {student: int(row["total"]) for student, row in rows(tmp_path / "grades").items()}
-    assert points == {"ada": sum(ALL.values()), "bob": sum(ALL.values()) - ALL["leak"]}
+    assert points == {"ada": 9, "bob": 7}
     assert (tmp_path / "grades" / "report.html").exists()
 
 
-def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(
-    tmp_path, bubblewrap, in_course, capsys
-):
-    theirs = {name: {**solved(HEADS), "student": "student = 7"} for name in ("ada", "bob")}
-    written(tmp_path / "class", theirs, HEADS)
+def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(tmp_path, bubblewrap, capsys):
+    theirs = {name: {**solved(UNIT), "student": "student = 7"} for name in ("ada", "bob")}
+    written(tmp_path / "class", theirs)
     assert course_grade(tmp_path / "class", tmp_path / "as written") == 0
     looks = [row["look by hand"] for row in rows(tmp_path / "as written").values()]
     assert all("The student id 7 is in the notebook of another student too." in x for x in looks)
@@ -77,7 +72,7 @@ def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(
     ids.write_text("ada,a-1\nbob,b-2\n")
     assert course_grade(tmp_path / "class", tmp_path / "true", "--ids", str(ids)) == 0
     for row in rows(tmp_path / "true").values():  # graded by the true ids, and still told
-        assert row["total"] == "23"
+        assert row["total"] == "9"
         assert "The student id 7 is in the notebook of another student too." in row["look by hand"]
         assert "Your notebook used id 7; your number is" in row["look by hand"]
         assert "The file is byte for byte that of" in row["look by hand"]
@@ -96,17 +91,18 @@ def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(
         (["--jobs", "0"], "--jobs is at least 1"),
     ],
 )
-def test_a_mistake_in_the_command_gets_a_sentence(tmp_path, in_course, capsys, options, says):
-    written(tmp_path / "class", {"ada": solved()})
+def test_a_mistake_in_the_command_gets_a_sentence(tmp_path, capsys, options, says):
+    written(tmp_path / "class", {"ada": solved(UNIT)})
     assert course_grade(tmp_path / "class", tmp_path / "grades", "--no-sandbox", *options) == 1
     assert says in capsys.readouterr().err
 
 
-def test_one_student_can_be_looked_at_closely(tmp_path, bubblewrap, in_course, capsys):
-    written(tmp_path / "class", {"ada": solved(leak="print('so')\nbound = 0"), "bob": solved()})
+def test_one_student_can_be_looked_at_closely(tmp_path, bubblewrap, capsys):
+    odd = solved(UNIT, even_sum="print('so')\ntotal = 0")
+    written(tmp_path / "class", {"ada": odd, "bob": solved(UNIT)})
     options = ("--student", "ada", "--verbose")
     assert course_grade(tmp_path / "class", tmp_path / "grades", *options) == 0
     told = capsys.readouterr().out
-    for part in (f"== ada, {UNIT}", "| bound = 0", "it printed:", "seen: 0", "7.2 leak: wrong"):
+    for part in (f"== ada, {UNIT}", "| total = 0", "it printed:", "seen: 0", "1.1 even_sum: wrong"):
         assert part in told
     assert "bob" not in told
