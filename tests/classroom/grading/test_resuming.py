@@ -20,9 +20,12 @@ import pytest
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.options import read_ids
 from selfcheck.files import CourseError
-from tests.classroom.grading.making import ALL, ROOT, UNIT, earned, graded, hand_in, solved
+from tests.classroom.grading.making import earned, graded, hand_in, solved
+from tests.places import ROOT, SMALL
 
-OTHER = "03_weight_decay"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT, POINTS, OTHER = "01_sums", 9, "02_products"
 STUDENTS = ("ada", "alan", "carl", "emmy", "grace", "hedy")
 CHILD_SUBREAPER = 36  # for prctl: who loses its parent becomes our child, so that we can see it
 STOP_AFTER = """
@@ -64,13 +67,9 @@ class Course:
     def __init__(self, folder: Path) -> None:
         self.root, self.submissions, self.grades = folder, folder / "class", folder / "grades"
         no_caches = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "course_utils", folder / "course_utils", ignore=no_caches)
-        shutil.copy(ROOT / "course.toml", folder)
-        (folder / "solutions").mkdir()
-        for unit in (UNIT, OTHER):
-            shutil.copy(ROOT / "solutions" / f"{unit}.ipynb", folder / "solutions")
+        shutil.copytree(SMALL, folder, ignore=no_caches, dirs_exist_ok=True)
         for student in STUDENTS:
-            hand_in(self.submissions, student, solved())
+            hand_in(self.submissions, student, solved(UNIT), UNIT)
         hand_in(self.submissions, "ada", solved(OTHER), OTHER)
 
     def grade(self, stop_after: int = 0, by: signal.Signals = signal.SIGKILL, jobs: int = 1) -> Run:
@@ -80,7 +79,7 @@ class Course:
         done = subprocess.run(
             [sys.executable, "-c", STOP_AFTER, str(stop_after), str(int(by)), *command],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(self.root), str(ROOT)])},
             capture_output=True,
             text=True,
         )
@@ -137,7 +136,7 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory, bubblewrap, ctrl_c) -> Story:
+def story(small_course, tmp_path_factory, bubblewrap, ctrl_c) -> Story:
     """Killed, killed, interrupted, finished; then a submission and a check are changed."""
     course = Course(tmp_path_factory.mktemp("course"))
     libc = ctypes.CDLL(None)
@@ -148,9 +147,9 @@ def story(tmp_path_factory, bubblewrap, ctrl_c) -> Story:
         interrupted = course.grade(stop_after=1, by=signal.SIGINT, jobs=2)
         finished = course.grade()
         with Gradebook(course.grades / NAME) as book:
-            book.override("alan", UNIT, "leak", 1, "Shown on paper.")
-        hand_in(course.submissions, "alan", solved(leak="bound = M"))
-        check = course.root / "course_utils" / "checks" / "weight_decay.py"
+            book.override("alan", UNIT, "even_sum", 1, "Shown on paper.")
+        hand_in(course.submissions, "alan", solved(UNIT, even_sum="total = n"), UNIT)
+        check = course.root / "small_course" / "checks" / "products.py"
         check.write_text(check.read_text(encoding="utf-8") + "\nCHANGED = True\n", encoding="utf-8")
         again = course.grade()
         with Gradebook(course.grades / NAME) as book:
@@ -177,7 +176,7 @@ def test_after_interruptions_nobody_is_lost_and_nobody_is_graded_twice(story):
     full = {(student, UNIT) for student in STUDENTS} | {("ada", OTHER)}
     assert story.finished.grades.keys() == full
     points = {key: points for key, (_, points) in story.finished.grades.items()}
-    assert all(points[student, UNIT] == sum(ALL.values()) for student in STUDENTS)
+    assert all(points[student, UNIT] == POINTS for student in STUDENTS)
 
 
 def test_ctrl_c_stops_cleanly_and_leaves_no_process_behind(story):
@@ -196,47 +195,44 @@ def test_a_changed_submission_and_a_changed_check_regrade_just_what_they_touch(s
 
 
 def test_an_override_survives_regrading(story):
-    total = sum(ALL.values())
-    assert story.mark == (total - ALL["leak"], total - ALL["leak"] + 1)
+    assert story.mark == (POINTS - 2, POINTS - 2 + 1)
 
 
 # -- numbers of one's own --------------------------------------------------------------------------
 
-OWN = "05_two_heads"
 OF_BOB = """
-bob = two_heads("bob")
-Wq, Wk, Wv = bob.heads[0]
-Q, K, V = bob.X @ Wq, bob.X @ Wk, bob.X @ Wv"""
+own_total = sum(sums("bob").numbers)
+own_mean = own_total / 4"""
 
 
 def with_id(written: str, **answers: str) -> dict[str, str]:
     """A solved notebook in which this id is written."""
-    return {**solved(OWN, **answers), "student": f"student = {written!r}"}
+    return {**solved(UNIT, **answers), "student": f"student = {written!r}"}
 
 
-def projections(desk, cells: dict[str, str], true_id: str | None) -> tuple[int, str | None]:
-    """The points of exercise 5.1 and the id that counted."""
-    grade, _ = graded(desk, cells, OWN, student_id=true_id, limits={"cell": 10, "wall": 60})
-    return earned(grade)["projections"], grade.student_id
+def own_sums(desk, cells: dict[str, str], true_id: str | None) -> tuple[int, str | None]:
+    """The points of exercise 1.3 and the id that counted."""
+    grade, _ = graded(desk, cells, UNIT, student_id=true_id, limits={"cell": 10, "wall": 60})
+    return earned(grade)["own_sums"], grade.student_id
 
 
 def test_with_a_list_of_ids_the_true_id_counts_whatever_is_written(desk):
-    (full,) = {projections(desk, with_id("ada"), None)[0]}
-    assert projections(desk, with_id("bob"), "ada") == (full, "ada")
-    assert projections(desk, with_id("bob", projections=OF_BOB), "ada") == (0, "ada")
-    assert projections(desk, with_id("bob", projections=OF_BOB), "bob") == (full, "bob")
+    (full,) = {own_sums(desk, with_id("ada"), None)[0]}
+    assert own_sums(desk, with_id("bob"), "ada") == (full, "ada")
+    assert own_sums(desk, with_id("bob", own_sums=OF_BOB), "ada") == (0, "ada")
+    assert own_sums(desk, with_id("bob", own_sums=OF_BOB), "bob") == (full, "bob")
 
 
 def test_without_a_list_the_id_in_the_notebook_counts(desk):
-    full, ada = projections(desk, with_id(" ADA "), None)
+    full, ada = own_sums(desk, with_id(" ADA "), None)
     assert full > 0
     assert ada == "ada"
-    assert projections(desk, with_id("bob", projections=OF_BOB), None) == (full, "bob")
-    assert projections(desk, with_id("ada", projections=OF_BOB), None) == (0, "ada")
+    assert own_sums(desk, with_id("bob", own_sums=OF_BOB), None) == (full, "bob")
+    assert own_sums(desk, with_id("ada", own_sums=OF_BOB), None) == (0, "ada")
 
 
 def test_the_homeworks_own_id_is_for_a_person_to_see(desk):
-    grade, _ = graded(desk, solved(OWN), OWN, limits={"cell": 10, "wall": 60})
+    grade, _ = graded(desk, solved(UNIT), UNIT, limits={"cell": 10, "wall": 60})
     assert grade.by_hand == ("The student id in the notebook is 0, which is nobody's.",)
 
 
