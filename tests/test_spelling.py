@@ -9,15 +9,17 @@ from pathlib import Path
 
 from spellchecker import SpellChecker
 
-from tests.places import COURSE, our_notebooks, python_files
+from tests.places import COURSE, SMALL, our_notebooks, python_files
 
 ROOT = Path(__file__).parents[1]
 WORD_LIST = Path(__file__).with_name("words.txt")
 MEASURED = ROOT / "docs" / "benchmarks.md"  # written by a program, with names of machines
-PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {MEASURED})
-NOTEBOOKS = [*our_notebooks("notebooks"), *our_notebooks("solutions")]
-CHECKS = python_files(COURSE / "checks", least=12)
-PROSE = sorted((COURSE / "checks").glob("*.md"))
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *SMALL.glob("*.md")} - {MEASURED}
+)
+NOTEBOOKS = [*our_notebooks("notebooks"), *our_notebooks("solutions"), *SMALL.glob("*s/*.ipynb")]
+CHECKS = [*python_files(COURSE / "checks", 12), *python_files(SMALL / "small_course" / "checks", 2)]
+PROSE = sorted([*(COURSE / "checks").glob("*.md"), *SMALL.glob("small_course/checks/*.md")])
 assert len(PROSE) >= 12
 
 # Names of checks and settings in the prose of a unit.
