@@ -15,18 +15,20 @@ from classroom.grading.clusters import families_of, keep_families
 from classroom.grading.drafts import draft, write_drafts
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.records import Graded, Result
-from course_utils.checks import momentum as check
 from selfcheck import mistakes_from_prose
 from selfcheck.blanks import ____
 from selfcheck.files import CourseError
 from selfcheck.prose import read_prose
 from selfcheck.units import declared
+from small_course.checks import sums as check
 from tests.classroom.grading.classes import synthetic_class
-from tests.places import ROOT
+from tests.places import SMALL
 
-UNIT = "02_momentum"
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT = "01_sums"
 SIZE, PLANTED = 300, 37
-FORMS = ["beta*(1 - beta**t)", "β − β^(t+1)", "beta - beta*beta**t", "(β − β·β^t)"]
+FORMS = ["n*(n**2 + n)", "n^3 + n²", "n**2*(n + 1)", "(n + 1)·n·n"]
 
 
 def judged(exercise, *answers, source="", called=""):
@@ -46,13 +48,13 @@ def grades(tmp_path):
             results = {result.name: result for result in graded.results}
             if number in members:
                 form = FORMS[number % len(FORMS)]
-                results["bias"] = judged(check.bias, form, source=f"factor = {form!r}")
-            elif results and "bias" in results and results["bias"].signatures:
-                results["bias"] = judged(check.bias, "beta**3", source="factor = beta**3")
+                results["even_sum"] = judged(check.even_sum, form, source=f"total = {form!r}")
+            elif results and "even_sum" in results and results["even_sum"].signatures:
+                results["even_sum"] = judged(check.even_sum, "n**4", source="total = n**4")
             values = {"student": f"s{number:03}", "problem": None}
             values["results"] = [r.as_dict() for r in results.values()]
             book.save(Graded.from_dict({**graded.as_dict(), **values}))
-        about = {"bias": refer(check.bias, check.bias("1 - beta**t")).as_dict()}
+        about = {"even_sum": refer(check.even_sum, check.even_sum("n**2 + n")).as_dict()}
         book.keep(f"reference {UNIT}", json.dumps(about).encode())
         keep_families(book, UNIT)
     return tmp_path, [f"s{number:03}" for number in sorted(members)]
@@ -94,30 +96,30 @@ def undone():
 def test_a_planted_mistake_is_found_drafted_named_and_explained_to_each(grades, undone):
     folder, members = grades
     with Gradebook(folder / NAME) as book:
-        found = [f for f in families_of(book, UNIT) if f.exercise == "bias"]
+        found = [f for f in families_of(book, UNIT) if f.exercise == "even_sum"]
     (planted,) = [f for f in found if set(f.students) & set(members)]
     assert len(found) > 1
     assert planted.students == members
-    assert planted.miss == "off by the factor β"
+    assert planted.miss == "off by the factor n"
     (written,) = [d for d in write_drafts(folder) if d.family.name == planted.name]
     assert written.path.read_text(encoding="utf-8") == written.text
     assert f"{PLANTED} students made it" in written.text
-    says = "Every weight has been multiplied once more."
-    tests = run_draft(written.text, "a β too many", says, check.bias, folder)
+    says = "Every sum has been multiplied once more."
+    tests = run_draft(written.text, "an n too many", says, check.even_sum, folder)
     for test in tests:
         test()
     for member in planted.members:
-        form = ast.literal_eval(member.result.answer.removeprefix("factor = "))
-        feedback = check.bias(form)
-        assert feedback.misconception == "a β too many"
-        assert feedback.explanation == "Every weight has been multiplied once more."
+        form = ast.literal_eval(member.result.answer.removeprefix("total = "))
+        feedback = check.even_sum(form)
+        assert feedback.misconception == "an n too many"
+        assert feedback.explanation == "Every sum has been multiplied once more."
         assert unnamed(feedback) == []
-    assert check.bias("beta**3").mistakes == ()
+    assert check.even_sum("n**4").mistakes == ()
 
 
 def test_a_drafted_test_fails_as_long_as_the_mistake_has_no_name(grades, undone):
     folder, _ = grades
-    (one,) = [d for d in write_drafts(folder) if d.family.miss == "off by the factor β"]
+    (one,) = [d for d in write_drafts(folder) if d.family.miss == "off by the factor n"]
     _, test = parts_of(one.text)
     here = {"check": check}
     exec(test, here)
@@ -132,37 +134,41 @@ def family_of(tmp_path, *results):
         return families_of(book, UNIT)
 
 
-def tripled(beta, t):
-    return 3 * (1 - beta) * beta ** np.arange(t)[::-1]
+CALLED = "check.running_sums(running)"
+
+
+def tripled(x):
+    return 3 * np.cumsum(x)
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "weights = lambda beta, t: 3 * (1 - beta) * beta ** np.arange(t)[::-1]",
-        "import numpy as np\ndef weights(beta, t):\n"
-        "    return 3 * (1 - beta) * beta ** np.arange(t)[::-1]",
+        "running = lambda x: 3 * np.cumsum(x)",
+        "import numpy as np\ndef running(x):\n    return 3 * np.cumsum(x)",
     ],
 )
 def test_a_plain_function_becomes_the_example(tmp_path, undone, source):
-    result = judged(check.weights, tripled, source=source, called="check.weights(weights)")
+    result = judged(
+        check.running_sums, tripled, source=source, called="check.running_sums(running)"
+    )
     (family,) = family_of(tmp_path, result)
-    (test,) = run_draft(draft(family), "three times", "Too much.", check.weights, tmp_path)
+    (test,) = run_draft(draft(family), "three times", "Too much.", check.running_sums, tmp_path)
     test()
-    assert check.weights(tripled).misconception == "three times"
+    assert check.running_sums(tripled).misconception == "three times"
 
 
 HOSTILE = [
-    "import os\ndef weights(beta, t):\n    os.system('true')\n    return []",
-    "def weights(beta, t):\n    return ().__class__.__base__.__subclasses__()",
-    "def weights(beta, t):\n    return np.lib.npyio.os.system",
-    "def weights(beta, t):\n    return open(0)",
-    "def weights(beta, t, x=print):\n    return eval('1')",
-    "@print\ndef weights(beta, t):\n    return 1",
-    "def weights(beta, t):\n    '''\n# -- for its test\n'''\n    return 1",
-    "weights = 1\ndef weights(beta, t):\n    return 1",
-    "def weights(beta, t):\n    return np.load",
-    "def weights(beta, t):\n    global check\n    check = 1\n    return 1",
+    "import os\ndef running(x):\n    os.system('true')\n    return []",
+    "def running(x):\n    return ().__class__.__base__.__subclasses__()",
+    "def running(x):\n    return np.lib.npyio.os.system",
+    "def running(x):\n    return open(0)",
+    "def running(x, y=print):\n    return eval('1')",
+    "@print\ndef running(x):\n    return 1",
+    "def running(x):\n    '''\n# -- for its test\n'''\n    return 1",
+    "running = 1\ndef running(x):\n    return 1",
+    "def running(x):\n    return np.load",
+    "def running(x):\n    global check\n    check = 1\n    return 1",
     "x = (",
     "# \u202e\r\nimport os\x00",
 ]
@@ -170,7 +176,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("source", HOSTILE)
 def test_whatever_else_a_student_wrote_is_a_comment(tmp_path, source):
-    result = judged(check.weights, tripled, source=source, called="check.weights(weights)")
+    result = judged(
+        check.running_sums, tripled, source=source, called="check.running_sums(running)"
+    )
     (family,) = family_of(tmp_path, result)
     text = draft(family)
     section, _ = parts_of(text)
@@ -183,16 +191,16 @@ def test_whatever_else_a_student_wrote_is_a_comment(tmp_path, source):
 
 
 def test_a_part_has_its_own_example(tmp_path, undone):
-    result = judged(check.equivalent_rules, "beta", "delta**2*(1 - beta)")
+    result = judged(check.own_sums, 0, 12, 5)
     (family,) = family_of(tmp_path, result)
     text = draft(family)
-    assert '- part: ε\n\n```python\n("delta**2*(1 - beta)",)\n```' in text
-    assert "check.equivalent_rules(alpha=____, epsilon=" in text
+    assert '- part: Mean\n\n```python\n("0", 5.0)\n```' in text
+    assert 'check.own_sums(student="0", total=____, mean=5.0)' in text
 
 
 def test_what_fewer_students_made_is_left_out_and_unknown_units_are_told(grades):
     folder, _ = grades
-    few, many = write_drafts(folder, "2", least=2), write_drafts(folder, least=PLANTED)
+    few, many = write_drafts(folder, "1", least=2), write_drafts(folder, least=PLANTED)
     assert len(many) < len(few)
     assert all(len(d.family.members) >= PLANTED for d in many)
     with pytest.raises(CourseError, match="no grades of a unit '9'"):
@@ -203,31 +211,29 @@ def test_what_fewer_students_made_is_left_out_and_unknown_units_are_told(grades)
 
 
 def test_a_changed_sentence_changes_the_digest_of_its_exercise_alone(monkeypatch, tmp_path):
-    shutil.copytree(ROOT / "course_utils", tmp_path / "course_utils")
-    shutil.copy(ROOT / "course.toml", tmp_path)
+    shutil.copytree(SMALL, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     fingerprint.of_code.cache_clear()
     before = fingerprint.of_code(UNIT), fingerprint.of_mistakes(UNIT)
-    prose = tmp_path / "course_utils" / "checks" / "momentum.md"
+    prose = tmp_path / "small_course" / "checks" / "sums.md"
     text = prose.read_text(encoding="utf-8")
-    (section,) = [s for s in read_prose(prose) if s.name == "bias"]
+    (section,) = [s for s in read_prose(prose) if s.name == "even_sum"]
     changed = section.text.replace(section.mistakes[0].name, "a new name")
     prose.write_text(text.replace(section.text, changed), encoding="utf-8")
     fingerprint.of_code.cache_clear()
     after = fingerprint.of_code(UNIT), fingerprint.of_mistakes(UNIT)
     fingerprint.of_code.cache_clear()
     assert before[0] == after[0]
-    assert {name for name in before[1] if before[1][name] != after[1][name]} == {"bias"}
+    assert {name for name in before[1] if before[1][name] != after[1][name]} == {"even_sum"}
 
 
-@pytest.mark.parametrize("name", ["checks/momentum.py", "checks/momentum.toml", "optimizers.py"])
+@pytest.mark.parametrize("name", ["checks/sums.py", "checks/sums.toml", "sums.py"])
 def test_what_can_change_points_changes_the_digest_of_grades(monkeypatch, tmp_path, name):
-    shutil.copytree(ROOT / "course_utils", tmp_path / "course_utils")
-    shutil.copy(ROOT / "course.toml", tmp_path)
+    shutil.copytree(SMALL, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     fingerprint.of_code.cache_clear()
     before = fingerprint.of_code(UNIT)
-    file = tmp_path / "course_utils" / name
+    file = tmp_path / "small_course" / name
     file.write_text(file.read_text(encoding="utf-8") + "\n# another line\n", encoding="utf-8")
     fingerprint.of_code.cache_clear()
     assert fingerprint.of_code(UNIT) != before
