@@ -32,10 +32,6 @@ from .attention import (
 
 matrices_written_for_column_vectors = ((3, 7), *[____] * 2, (4, 7), *[____] * 4)
 softmax_over_the_wrong_axis = (_variant(weigh=lambda S: softmax(S, axis=0)),)
-SCALE_MISTAKES = (
-    "Without 1/√m the scores spread the more the longer the vectors are: Var(qᵀk) grows as m.",
-    "Var(qᵀk) grows as m, so its spread grows as √m. Dividing by m flattens the weights.",
-)
 no_scale = (_variant(lambda Q, K, V: 1.0),)
 n_m_in_place_of_1_m = (_variant(lambda Q, K, V: Q.shape[1]),)
 scaled_by_the_width_of_a_value = (_variant(lambda Q, K, V: np.sqrt(V.shape[1])),)

@@ -34,9 +34,6 @@ def _mean(A):
     return A.mean(axis=1, keepdims=True)
 
 
-INPUT = "By the input"
-
-
 def _fading(n, gamma):
     age = np.subtract.outer(np.arange(n), np.arange(n))
     return np.where(age >= 0, gamma ** np.maximum(age, 0), 0.0)
@@ -56,16 +53,12 @@ def _pairs(Q, K, V, G, gamma, y):
     return _fading(len(Q), gamma) * (G @ V.T - along) / _total(Q, K, gamma)
 
 
-VALUES, KEYS = "By the values", "By the keys"
-
-
 def _with(number, text):
     return lambda Q, K, V, G: run_lines(
         [*BACKWARD_LINES[: number - 1], text, *BACKWARD_LINES[number:]], Q, K, V, G
     )
 
 
-REPAIR = "The repair"
 d_v_without_the_transpose = (_with(*BUGS[0]),)
 m_where_the_values_are = (_with(*BUGS[1]),)
 the_sum_over_the_wrong_axis = (_with(*BUGS[2]),)

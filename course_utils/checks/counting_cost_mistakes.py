@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer
-from selfcheck.recognition import Recognized
 
-from ..numbers.counting_cost import Model, counting_cost
+from ..numbers.counting_cost import Model
 from .counting_cost import BYTES, _by_differences, _bytes, _mix_sizes, _model_shapes
-
-_SCORES = "l*d_att + l**2*(2*d_att - 1)"
-
-
-_SOFTMAX, _MIX = "5*l**2 - 2*l", "l*d_out*(2*l - 1)"
 
 
 def _swapped(backward: FunctionAnswer) -> bool:
@@ -25,15 +19,6 @@ def _swapped(backward: FunctionAnswer) -> bool:
 
 
 right_but_at_many_times_the_price = (_by_differences,)
-
-
-def _computed(part: str, face: Callable[[Model], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's model."""
-
-    def made(student: str, answer: float) -> bool:
-        return answer == face(counting_cost(student))
-
-    return {"part": part, **Recognized(example=("0", face(counting_cost("0"))), when=made)}
 
 
 def _size_with(per_layer: Callable[[Model], int], vocabulary: int = 1, size: int = BYTES) -> Any:

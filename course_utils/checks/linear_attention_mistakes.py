@@ -10,11 +10,9 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.compare import close
 from selfcheck.cost import cost_in_n
-from selfcheck.recognition import Recognized
 
 from ..attention import elu_plus_one, softmax
 from ..numbers.linear_attention import Waves
-from ..numbers.linear_attention import linear_attention as waves_of
 from .linear_attention import (
     TWO_BY_THREE,
     Line,
@@ -29,10 +27,6 @@ from .linear_attention import (
     tokens_and_phi,
     two_facts_at_once,
 )
-
-
-def _start(S, T, one_n):
-    return (S @ T.T) @ one_n
 
 
 def _ones(one_n):
@@ -230,12 +224,3 @@ the_next_token_seen = (_windowed(ahead=1),)
 def _angle(n: Waves, weights: Any) -> float:
     """The angle of the sum of the keys' arrows with these lengths."""
     return float(np.arctan2(weights @ np.sin(n.keys), weights @ np.cos(n.keys)))
-
-
-def _computed(part: str, face: Callable[[Waves], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's keys."""
-
-    def made(student: str, answer: float) -> bool:
-        return close(answer, face(waves_of(student)), 1e-4)
-
-    return {"part": part, **Recognized(example=("1", face(waves_of("1"))), when=made)}

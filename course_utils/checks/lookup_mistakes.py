@@ -9,11 +9,9 @@ import numpy as np
 
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
-from selfcheck.recognition import Recognized
 
 from ..attention import softmax
 from ..numbers.lookup import Shelf
-from ..numbers.lookup import lookup as shelf_of
 from .lookup import DATA, FIELDS, L_DELTA_EPSILON, _regress, _weights, kernel_estimates
 
 Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
@@ -177,15 +175,6 @@ r_not_squared = (_or_nothing(lambda M, r: -M * M * r, length=1),)
 m2_missing_for_nothing = (_or_nothing(lambda M, r: -r * r, length=1),)
 no_default_at_all = (_or_nothing(lambda M, r: 0.0, more=False),)
 n_d_att_not_folded_in_3 = (_or_nothing(lambda M, r: -M * M * r * r, length=1, root=0),)
-
-
-def _computed(part: str, face: Callable[[Shelf], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's field."""
-
-    def made(student: str, answer: float) -> bool:
-        return close(answer, face(shelf_of(student)), 1e-4)
-
-    return {"part": part, **Recognized(example=("1", face(shelf_of("1"))), when=made)}
 
 
 def _margin(n: Shelf) -> float:

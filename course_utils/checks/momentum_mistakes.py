@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -67,14 +66,6 @@ the_sign_of_the_last_move_lost = _moves_like(
 the_last_move_forgotten = _moves_like(
     lambda student, p: _move(student, p | {"step": 0.0}), example="-delta*(1-beta)*g"
 )
-
-
-def _valley(face: Callable[[Momentum], tuple[float, ...]], student: Any = 0) -> Recognized:
-    """A mistake that can be computed: known with every student's slopes."""
-    return {
-        "example": (student, *face(momentum(student))),
-        "when": lambda student, *answers: close(answers, face(momentum(student)), 1e-4),
-    }
 
 
 def _ends(n: Momentum) -> tuple[float, float]:

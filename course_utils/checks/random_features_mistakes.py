@@ -9,14 +9,11 @@ import numpy as np
 
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
-from selfcheck.recognition import Recognized
 
 from ..attention import positive_features
 from ..attention import trigonometric_features as trigonometric_features
 from ..numbers.random_features import Triple
-from ..numbers.random_features import random_features as triple_of
 from .random_features import (
-    ROUNDED,
     SHIFT,
     SPLIT,
     W_SEEN,
@@ -45,11 +42,6 @@ def _in_shift(value: str) -> Callable[[list], bool]:
 a_square_added_and_not_paid_for_seen = _in_shift("exp(-r/2)")
 the_square_paid_for_with_the_wrong_sign = _in_shift("exp(-s/2 - r/2)")
 s_in_place_of_s_2_seen = _in_shift("exp(s - r/2)")
-CLAIM = (
-    "the claim as its own proof",
-    "These lines are true, but they state what is to be shown. Write the square out in its "
-    "three terms first; its name comes in the line after.",
-)
 
 
 def the_claim_as_its_own_proof_seen(split):
@@ -151,15 +143,6 @@ def _lengths(n: Triple) -> tuple[float, float, float]:
     """‖u₁‖², ‖u₂‖² and u₁ᵀu₂."""
     u1, u2 = np.add(n.q, n.k1), np.add(n.q, n.k2)
     return float(u1 @ u1), float(u2 @ u2), float(u1 @ u2)
-
-
-def _computed(part: str, face: Callable[[Triple], float]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's vectors."""
-
-    def made(student: str, answer: float) -> bool:
-        return close(answer, face(triple_of(student)), ROUNDED)
-
-    return {"part": part, **Recognized(example=("1", face(triple_of("1"))), when=made)}
 
 
 def _covariance(n: Triple, exponent: float | None = None, less: float = 1) -> float:

@@ -11,11 +11,9 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 from selfcheck.kinds import FormulaAnswer
-from selfcheck.recognition import Recognized
 
 from ..attention import causal_attention, causal_linear_attention, elu_plus_one
 from ..numbers.transformers_are_rnns import Memory
-from ..numbers.transformers_are_rnns import transformers_are_rnns as memory_of
 from .transformers_are_rnns import (
     FAR,
     TOKEN,
@@ -138,11 +136,6 @@ def _phi_over_queries(Q, K, V, phi):
     return _over_queries(phi(Q) @ phi(K).T, V)
 
 
-SUMMED = (
-    "summed over i where j is meant",
-    "In the output of query i the denominator is a sum over the keys j, along row i. "
-    "Summed over i, the weights of a query no longer sum to 1.",
-)
 summed_over_i_where_j_is_meant = (_softmax_over_queries,)
 summed_over_i_where_j_is_meant_2 = (_sim_over_queries,)
 summed_over_i_where_j_is_meant_3 = (_phi_over_queries,)
@@ -162,12 +155,6 @@ def an_rnn_takes_its_steps_one_after_the_oth(softmax, rnn, linear):
 
 def only_the_state_considered_seen(softmax, rnn, linear):
     return close(power_of_n(rnn), 0)
-
-
-NUMERATORS = (
-    "not normalized",
-    "These are the numerators. Divide each by the sum of its weights over the keys.",
-)
 
 
 def _phi_unnormalized(Q, K, V, phi):
@@ -233,15 +220,6 @@ def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarra
 
 a_token_s_own_gate_applied_to_it = (_products(first=0),)
 the_last_gate_forgotten = (_products(last=0),)
-
-
-def _computed(part: str, face: Callable[[Memory], np.ndarray]) -> dict[str, Any]:
-    """A mistake that can be computed: recognized with every student's pairs."""
-
-    def made(student: str, answer: np.ndarray) -> bool:
-        return close(answer, face(memory_of(student)))
-
-    return {"part": part, **Recognized(example=("1", face(memory_of("1"))), when=made)}
 
 
 def _by(n: Memory, scale: Callable[..., Any], correct: bool = True, order: int = 1) -> np.ndarray:

@@ -44,11 +44,6 @@ def _is_transposed(student: str, *tables: np.ndarray) -> bool:
     return any(_fault(P, n) and not _fault(P.T, n) for P in tables if P.T.shape == n.plan.shape)
 
 
-SWAPPED = (
-    "rows and columns swapped",
-    "The row sums are q and the column sums are p. A row is what leaves one place x, so rows "
-    "sum to p. The transpose of your table is a plan.",
-)
 rows_and_columns_swapped = (SEVERAL, transport(SEVERAL).plan.T)
 
 

@@ -255,11 +255,6 @@ def _misread(face: Callable[[TwoHeads], tuple], part: int = 0, student: Any = EX
     }
 
 
-ROUNDING = (
-    "rounding taken for slips",
-    "These are all entries that differ from the exact result. Most of them follow from "
-    "the rounded line above, correctly computed: rounding that travels is no slip.",
-)
 rounding_taken_for_slips = _misread(_inexact)
 rounding_taken_for_slips_2 = _misread(_inexact, 1)
 
@@ -277,13 +272,8 @@ def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads]
     return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
 
 
-FROM_ONE = (
-    "counted from 1",
-    "The places are right, but rows and columns count from 0 here, as in NumPy.",
-)
 counted_from_1 = _misread(_moved(lambda i, j: (i + 1, j + 1)))
 counted_from_1_2 = _misread(_moved(lambda i, j: (i + 1, j + 1)), 1)
-TURNED = "columns before rows", "The places are right, but a pair is (row, column), as in NumPy."
 columns_before_rows = _misread(_moved(lambda i, j: (j, i)), student=0)
 columns_before_rows_2 = _misread(_moved(lambda i, j: (j, i)), 1, student=2)
 no_slip_seen = _misread(lambda n: (frozenset(), frozenset()))

@@ -10,9 +10,8 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 from selfcheck.exercises import Exercise
-from selfcheck.recognition import Recognized
 
-from ..numbers.weight_decay import WeightDecay, weight_decay
+from ..numbers.weight_decay import WeightDecay
 from .weight_decay import WARM, _moved, _together, adam_l2_step, adamw_step
 
 
@@ -140,21 +139,6 @@ no_decay_at_all = _moving_like(_adam())
 _slips(adamw_step, decay=_shrink, where=_toward_zero)
 
 
-def _decay(face: Callable[[WeightDecay], float], student: Any = 0) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (student, face(weight_decay(student))),
-        "when": lambda student, w: close(w, face(weight_decay(student)), 1e-4),
-    }
-
-
 def _root(n: WeightDecay) -> float:
     """The share that each of equal steps takes."""
     return float(1 - n.left ** (1 / n.steps))
-
-
-BY_EXPONENTIAL = (
-    "the exponential in place of the product",
-    "e^{−x} is close to 1 − x, but not equal: over many steps the difference shows in the second "
-    "or third digit. The steps multiply factors 1 − η·w.",
-)

@@ -75,8 +75,8 @@ def story(small_course, tmp_path_factory, bubblewrap):
     named = mistake.replace("NAME IT", "three times")
     named = named.replace("EXPLAIN IT", "Three times too large.")
     text = prose.read_text(encoding="utf-8")
-    prose.write_text(text.replace("# 1.3 own_sums", f"{named}
-# 1.3 own_sums"), encoding="utf-8")
+    after = "# 1.3 own_sums"
+    prose.write_text(text.replace(after, f"{named}\n{after}"), encoding="utf-8")
     second = course("grade", "class", "--to", "grades")
     after = grades()
     third = course("grade", "class", "--to", "grades")

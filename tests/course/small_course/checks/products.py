@@ -36,18 +36,6 @@ def next_factor(ratio: Annotated[FormulaAnswer, N]) -> Verdict:
     return right("Both factorials were computed for 8 values of n.")
 
 
-next_factor.add_hints(
-    "Write (n + 2)! as a product. Which of its factors are those of n!?",
-    "Two factors are left, the last ones.",
-)
-
-next_factor.mistake(
-    "one factor only",
-    "From n! to (n + 2)! there are two factors more.",
-    example=("n + 2",),
-)
-
-
 @exercise
 def running_products(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
     """Write a function of an array x that gives x₁, x₁·x₂, x₁·x₂·x₃ and so on."""
@@ -58,14 +46,3 @@ def running_products(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
         if verdict := differs(expected, answer, at=at, what="the running products"):
             return verdict
     return right("The definition gave the same products on 7 arrays.")
-
-
-running_products.add_hints(
-    "How does each product follow from the one before it?",
-    "Begin with 1 and multiply by one entry after the other; keep every product.",
-)
-
-
-@running_products.mistake("sums in place of products", "Multiply by the next entry; you add it.")
-def _sums(x):
-    return np.cumsum(x)

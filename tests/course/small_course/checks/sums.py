@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -20,11 +19,10 @@ from selfcheck import (
     right,
     show,
 )
-from selfcheck.compare import close
 from selfcheck.kinds import RealNumber
 from selfcheck.sampling import numbers, sizes
 
-from ..variants import Sums, sums
+from ..variants import sums
 
 N = Formula(n=range(1, 13))
 
@@ -42,23 +40,6 @@ def even_sum(total: Annotated[FormulaAnswer, N]) -> Verdict:
         if verdict := differs(seen, total(n=n), at=at, what="their sum"):
             return verdict
     return right("The even numbers were added for 12 values of n and gave your formula.")
-
-
-even_sum.add_hints(
-    "Take the factor 2 out of every term. Which sum is left?",
-    "1 + 2 + … + n is n(n + 1)/2.",
-)
-
-even_sum.mistake(
-    "the factor 2 lost",
-    "That is 1 + 2 + … + n. Every even number is twice as large.",
-    example=("n*(n + 1)/2",),
-)
-even_sum.mistake(
-    "one number too few",
-    "The last even number is 2n, not 2(n − 1).",
-    example=("n*(n - 1)",),
-)
 
 
 # -- 1.2 ------------------------------------------------------------------------------------------
@@ -85,16 +66,7 @@ def running_sums(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
     return right("The definition gave the same sums on 7 arrays.")
 
 
-running_sums.add_hints(
-    "How does each sum follow from the one before it?",
-    "Begin with 0 and add one entry after the other; keep every sum.",
-)
 running_sums.forbid("sums.running_sums")
-
-
-@running_sums.mistake("the last entry left out", "Sum k contains x_k; yours stops before it.")
-def _before(x):
-    return np.cumsum(x) - x
 
 
 # -- 1.3 ------------------------------------------------------------------------------------------
@@ -118,34 +90,6 @@ def _mean(student: str, mean: float) -> Verdict:
     return differs(seen, mean, at="With your numbers", what="the mean") or right()
 
 
-own_sums.add_hints(
-    "Add them in any order.",
-    "The mean is the sum, divided by how many numbers there are.",
-)
-
-
-def _computed(slip: Callable[[Sums], float]) -> dict[str, Any]:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (0, slip(sums(0))),
-        "when": lambda student, answer: close(answer, slip(sums(student))),
-    }
-
-
-own_sums.mistake(
-    "the last number left out",
-    "There are four numbers; you added three.",
-    part="Sum",
-    **_computed(lambda own: sum(own.numbers[:-1])),
-)
-own_sums.mistake(
-    "divided by 2",
-    "There are four numbers, so divide by 4.",
-    part="Mean",
-    **_computed(lambda own: sum(own.numbers) / 2),
-)
-
-
 # -- 1.4 ------------------------------------------------------------------------------------------
 
 
@@ -158,15 +102,3 @@ def square_sum(squares: Annotated[FormulaAnswer, N]) -> Verdict:
         if verdict := differs(seen, squares(n=n), at=f"At n = {n}", what="the sum of the squares"):
             return verdict
     return right("The squares were added for 12 values of n and gave your formula.")
-
-
-square_sum.add_hints(
-    "It is a polynomial of degree 3 without a constant. Which values do you know?",
-    "Divide it by 1 + 2 + … + n: what is left is a straight line in n.",
-)
-
-square_sum.mistake(
-    "the square of the sum",
-    "Square first, then add: (1 + 2)² is 9, and 1² + 2² is 5.",
-    example=("(n*(n + 1)/2)**2",),
-)
