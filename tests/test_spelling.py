@@ -26,7 +26,7 @@ assert len(PROSE) >= 12
 NOT_SAID = re.compile(r"^# .*$|^- (?:example|when): .*$", re.MULTILINE)
 # What is not prose: code, formulas, addresses, calls such as exp(x), tags, entities.
 NOT_PROSE = re.compile(
-    r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]+\$|(?<=\])\([^)\s]*\)|https?://\S+"
+    r"````.*?````|```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]+\$|(?<=\])\([^)\s]*\)|https?://\S+"
     r"|\b\w+\([^()\s]+\)|<[^<>]+>|&#?\w+;",
     re.DOTALL,
 )
