@@ -48,6 +48,7 @@ SLOW = [
     "tests/classroom/grading/test_like_a_notebook.py",
     "tests/classroom/test_audit.py",
     "tests/classroom/grading/test_naming.py",
+    "tests/classroom/grading/test_what_grades_depend_on.py",
     "tests/classroom/test_checking.py",
     "tests/classroom/test_kernels.py",
     "tests/classroom/test_notebooks.py",

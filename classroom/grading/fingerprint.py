@@ -1,100 +1,112 @@
-"""Which code a unit's grades depend on, as digests: a changed check regrades just its unit.
+"""What a unit's grades depend on: the files that were really read while its solution was judged.
 
-What an exercise knows of mistakes is a digest of its own: if only that changes, only the wrong
-answers of that exercise are judged again.
+    watch()                       # in a judge, before anything is loaded
+    ...                           # the solution is judged
+    names = read_here(loaded)     # modules of both processes, and data that was opened
+
+The gradebook keeps their digests. As long as all files have them, what is graded stays; once one
+has another, the solution is judged anew, and so is everybody. What an exercise knows of mistakes is
+no part of it: that has digests of its own, and a name never changes a point.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
-from collections.abc import Iterator, Mapping
+import os
+import sys
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+import classroom
 import selfcheck
-from selfcheck.course import current
+from selfcheck.course import FILE, current
 from selfcheck.prose import prose_beside, read_prose
 
-SUFFIX = "_mistakes"  # of the Python file beside the checks that the prose names
-MACHINE = Path(str(selfcheck.__file__)).resolve().parent
-HERE = Path(__file__).resolve().parent
-GRADER = (
-    "algebra",
-    "assembly",
-    "flags",
-    "forbidden",
-    "child",
-    "jobs",
-    "judge",
-    "lent_functions",
-    "metering",
-    "sandbox",
-    "behavior",
-    "bubblewrap",
-    "wire",
-)
+MISTAKES = "_mistakes"  # how the Python file ends that the prose of a unit names
+NOT_OF_GRADES = (FILE, "units.toml")  # titles and the like; which unit is meant is known before
+_opened: set[str] = set()
 
 
-@functools.cache
-def of_code(unit: str) -> str:
-    """The digest of the unit's checks, of all they import from the course, and of the grader."""
-    checks = current().check_file(unit.partition("_")[2])
-    files = _with_imports(checks) | {checks.with_suffix(".toml")}
-    files |= {HERE / f"{stem}.py" for stem in GRADER}
-    digest = sha256()
-    for file in sorted(files):
-        digest.update(f"{file.parent.name}/{file.name}\n".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def watch() -> None:
+    """From now on note which files this process opens to read."""
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str) and not _is_written(arguments[1]):
+            _opened.add(arguments[0])
+
+    sys.addaudithook(note)
 
 
-def of_all(unit: str) -> str:
-    """Both together: who judges has to have the same of all."""
-    return sha256(f"{of_code(unit)} {sorted(of_mistakes(unit).items())}".encode()).hexdigest()
+def _is_written(mode: Any) -> bool:
+    return isinstance(mode, str) and any(letter in mode for letter in "wax+")
+
+
+def homes() -> dict[str, Path]:
+    """The packages whose files decide about a grade: the course's, and those of the machine."""
+    machine = [Path(str(package.__file__)).resolve().parent for package in (selfcheck, classroom)]
+    return {home.name: home for home in (current().package_folder.resolve(), *machine)}
+
+
+def read_here(elsewhere: Iterable[str] = ()) -> list[str]:
+    """The names of our files that this process has read, and of modules loaded `elsewhere`."""
+    found = set()
+    for module in list(sys.modules.values()):
+        if isinstance(file := getattr(module, "__file__", None), str):
+            found.add(_name(file))
+    for name in elsewhere:
+        found.add(_name_of_module(name))
+    found |= {_name(path) for path in _opened if not path.endswith((".py", ".pyc"))}
+    return sorted(name for name in found if name and not _is_of_mistakes(name))
+
+
+def _name(path: str) -> str:
+    """`selfcheck/exercises.py` for a file of ours, else nothing."""
+    real = Path(os.path.realpath(path))
+    for name, home in homes().items():
+        if real.is_relative_to(home) and real.is_file():
+            return f"{name}/{real.relative_to(home).as_posix()}"
+    return ""
+
+
+def _name_of_module(module: str) -> str:
+    """The same for a module, as the other process calls it."""
+    package, *rest = module.split(".")
+    home = homes().get(package)
+    if home is None:
+        return ""
+    place = home.joinpath(*rest)
+    for file in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+        if file.is_file():
+            return f"{package}/{file.relative_to(home).as_posix()}"
+    return ""
+
+
+def _is_of_mistakes(name: str) -> bool:
+    return name.endswith((".md", f"{MISTAKES}.py")) or name.rpartition("/")[2] in NOT_OF_GRADES
+
+
+def digests(names: Iterable[str]) -> dict[str, str]:
+    """The digest of each of these files as it is now; empty where it is gone."""
+    places = homes()
+    found = {}
+    for name in sorted(names):
+        package, _, rest = name.partition("/")
+        file = places[package] / rest if package in places else None
+        is_there = file is not None and file.is_file()
+        found[name] = sha256(file.read_bytes()).hexdigest()[:32] if file and is_there else ""
+    return found
+
+
+def of_files(files: Mapping[str, str]) -> str:
+    """One digest of all of them."""
+    return sha256(repr(sorted(files.items())).encode()).hexdigest()
 
 
 def of_mistakes(unit: str) -> dict[str, str]:
     """For each exercise, the digest of what the prose of its unit says of it."""
     file = current().check_file(unit.partition("_")[2])
-    helpers = file.with_name(f"{file.stem}{SUFFIX}.py")
+    helpers = file.with_name(f"{file.stem}{MISTAKES}.py")
     common = helpers.read_bytes() if helpers.exists() else b""
     sections = read_prose(prose_beside(file))
     return {s.name: sha256(s.text.encode() + common).hexdigest()[:16] for s in sections}
-
-
-def _with_imports(start: Path) -> set[Path]:
-    """The file and every file of the course and the machine that it imports, directly or not."""
-    homes = {home.name: home for home in (current().package_folder, MACHINE)}
-    found: set[Path] = set()
-    waiting = [start]
-    while waiting:
-        file = waiting.pop()
-        if file not in found and file.exists():
-            found.add(file)
-            waiting += [path for module in _imported(file) for path in _files(module, homes)]
-    return found
-
-
-def _imported(file: Path) -> Iterator[tuple[Path | None, str]]:
-    """The modules that a file imports: a folder and a name below it, or a name of its own."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            home = file.parents[node.level - 1] if node.level else None
-            base = node.module or ""
-            yield home, base
-            yield from ((home, f"{base}.{name.name}".lstrip(".")) for name in node.names)
-        elif isinstance(node, ast.Import):
-            yield from ((None, name.name) for name in node.names)
-
-
-def _files(module: tuple[Path | None, str], homes: Mapping[str, Path]) -> list[Path]:
-    """`a.b` may mean a/b.py or a/b/__init__.py."""
-    home, name = module
-    parts = name.split(".") if name else []
-    if home is None:
-        if not parts or parts[0] not in homes:
-            return []
-        home, parts = homes[parts[0]], parts[1:]
-    place = home.joinpath(*parts)
-    return [place.with_name(f"{place.name}.py"), place / "__init__.py"]

@@ -62,9 +62,8 @@ def _cluster(address: str) -> Iterator:
         yield client
 
 
-def _submit(executor: Executor, job: Job, options: Options) -> Future:
-    code = fingerprint.of_all(job.unit)
-    return executor.submit(judge_pool.judged, dict(vars(job)), options.walled, code)
+def _submit(executor: Executor, job: Job, options: Options, files: Mapping[str, str]) -> Future:
+    return executor.submit(judge_pool.judged, dict(vars(job)), options.walled, dict(files))
 
 
 def _seed(secret: str, student: str, unit: str) -> str:
@@ -118,6 +117,8 @@ class Grader:
     ) -> None:
         self.book, self.solutions, self.executor = book, solutions, executor
         self.options, self.lines = options, lines
+        self._files: dict[str, dict[str, str]] = {}  # that each unit's grades depend on
+        self._walls: dict[str, str] = {}  # of units whose solution was judged in this run
 
     # -- what is to be done ---------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ class Grader:
         contents = [_content(attempt) for attempt in attempts]
         parts = [
             contents if len(contents) > 1 else contents[0],
-            fingerprint.of_code(submission.unit),
+            fingerprint.of_files(self.files(submission.unit)),
             self.solutions.asked(submission.unit),
             self._ids(submission),
             asdict(self.options.limits),
@@ -141,6 +142,19 @@ class Grader:
         if self.options.ids is not None and listed_id(submission, self.options) is None:
             by_hand += ("The file of ids has none for this student; the notebook's own held.",)
         return Entry(submission, attempts, digest, contents[-1], late, by_hand)
+
+    def files(self, unit: str) -> dict[str, str]:
+        """The files that grades of a unit depend on, with their digests; the solution tells them.
+
+        What an earlier run noted holds as long as all of these files are as they were.
+        """
+        if unit not in self._files:
+            noted = json.loads(self.book.kept(f"files {unit}") or b"{}")
+            if noted and fingerprint.digests(noted) == noted:
+                self._files[unit] = noted
+            else:
+                self.prove(unit)
+        return self._files[unit]
 
     def due(self, submission: Submission) -> Entry | None:
         """What is to be graded of it; if nothing is, what is known besides is brought up to date.
@@ -192,7 +206,8 @@ class Grader:
                     finished.append((entry, (_problem(blank, str(problem)), [])))
                     continue
                 job = self._job(attempt, cells, entry.only)
-                running[_submit(self.executor, job, self.options)] = (entry, blank)
+                future = _submit(self.executor, job, self.options, self.files(job.unit))
+                running[future] = (entry, blank)
             if not running and not finished:
                 return
             if not finished:
@@ -264,10 +279,12 @@ class Grader:
 
     def prove(self, unit: str) -> str:
         """The unit's own solution has to earn all points here; returns which walls there are."""
+        if unit in self._walls:
+            return self._walls[unit]
         submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
         job = replace(self._job(submission, self.solutions.cells(unit)), verbose=False)
         job = replace(job, student_id=None, own_ids=[], is_solution=True)
-        answer = _submit(self.executor, job, self.options).result()
+        answer = _submit(self.executor, job, self.options, {}).result()
         graded = Graded.from_dict(answer["graded"])
         results = {result.name: result for result in graded.results}
         for exercise in listed(unit):
@@ -279,7 +296,10 @@ class Grader:
                     f"{why}"
                 )
         self.book.keep(f"reference {unit}", json.dumps(answer.get("references", {})).encode())
-        return str(answer.get("walls", ""))
+        self._files[unit] = fingerprint.digests(answer.get("read", []))
+        self.book.keep(f"files {unit}", json.dumps(self._files[unit]).encode())
+        self._walls[unit] = str(answer.get("walls", ""))
+        return self._walls[unit]
 
 
 def _other(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:

@@ -44,13 +44,13 @@ from selfcheck.sampling import LARGEST_SEED
 from selfcheck.units import declared
 
 from ..roles import Check, Ours
-from . import behavior
+from . import behavior, fingerprint
 from .algebra import load_sympy
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
 from .jobs import RARELY, Job, Limits
 from .records import Graded, Result
-from .sandbox import Lost, Needs, Part, Sandbox, Submission
+from .sandbox import CHILD, Lost, Needs, Part, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -99,6 +99,9 @@ class _OneOfThem(Exception):
     """Of several steps in one message, one did not come to its end."""
 
 
+LOADED = "[*__import__('sys').modules]"  # asked of the child that ran the solution
+
+
 class Judging:
     """One submission from its first cell to the last exercise."""
 
@@ -125,6 +128,7 @@ class Judging:
         self.by_steps = bool(job.is_alone or job.lost_at or job.troubled)  # one after the other
         self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
         self.references: dict[str, dict] = {}
+        self.loaded: list[str] = []  # the modules of the child that ran the solution
 
     def graded(self) -> Graded:
         """Run and judge everything; a child that dies costs the exercise it died in."""
@@ -184,6 +188,8 @@ class Judging:
                         ahead = self._run_ahead(there, place)
                     self._step(there, place, step)
                 self._sign_all(there)
+                if self.job.is_solution:
+                    self.loaded = [str(name) for name in there.value(LOADED)]
             return True
         except _OneOfThem:
             self.by_steps, there = True, None  # what that took is no step's
@@ -633,11 +639,14 @@ def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place
     judging = Judging(job, sandbox, tell)
     graded = judging.graded()
     answer = {"graded": graded.as_dict(), "story": judging.story, "again": judging.in_doubt}
+    if job.is_solution:
+        answer["read"] = fingerprint.read_here([*judging.loaded, CHILD])
     return {**answer, "walls": sandbox.walls, "references": judging.references}
 
 
 def main(number: int, walled: bool) -> None:
     """Serve jobs until the input ends."""
+    fingerprint.watch()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us decides when to stop
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # nothing else may get between the answers

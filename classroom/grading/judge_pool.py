@@ -39,6 +39,7 @@ class Desk:
         self._number, self._walled = number, walled
         self._process: subprocess.Popen[bytes] | None = None
         self._heard, self._closed, self._lock = b"", False, threading.Lock()
+        self._unit = ""  # of the jobs so far
 
     def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
         """The judge's answer; CourseError if there is none.
@@ -46,6 +47,7 @@ class Desk:
         What was too slow or died is tried once more, within `alone`: a block in which nothing else
         is judged.
         """
+        self._unit = self._unit or job.unit
         answer, job = self._answered(job)
         if not answer.get("again"):
             return answer
@@ -115,6 +117,12 @@ class Desk:
     def begin(self) -> None:
         """Start the judge, and do not wait for it."""
         self._start()
+
+    def renew(self, unit: str) -> None:
+        """Begin with a new judge if this one has read another unit's files already."""
+        if self._unit not in ("", unit):
+            self._end()
+        self._unit = unit
 
     def _start(self) -> None:
         """Have a judge at work, unless this desk was closed meanwhile."""
@@ -254,13 +262,18 @@ def begin(walled: bool, count: int) -> None:
         _SHARED.setdefault(walled, Desks(walled)).begin(count)
 
 
-def judged(job: dict, walled: bool, code: str) -> dict:
-    """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told."""
-    if fingerprint.of_all(job["unit"]) != code:
+def judged(job: dict, walled: bool, files: dict[str, str]) -> dict:
+    """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told.
+
+    Both have to have the same files that the grades of the unit depend on.
+    """
+    if fingerprint.digests(files) != files:
         raise CourseError("this worker has another version of the course; update it.")
     with _LOCK:
         desks = _SHARED.setdefault(walled, Desks(walled))
     with desks.desk() as desk, desks.turns.with_others():
+        if job.get("is_solution"):
+            desk.renew(job["unit"])
         return desk.judged(Job(**job), desks.turns.alone())
 
 
