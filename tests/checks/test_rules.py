@@ -8,7 +8,7 @@ import pytest
 from tests.places import ROOT
 
 TESTS = ROOT / "tests"
-EVERY, ORDER = "checks/test_every_exercise.py", "checks/test_reading_order.py"
+EVERY = "checks/test_every_exercise.py"
 SAVED, RELEASE = "test_committed_notebooks.py", "classroom/test_release.py"
 ROLES = "classroom/test_roles.py"
 # How the row of a rule begins: the tests that keep it.
@@ -39,14 +39,9 @@ RULES = {
         "test_exercise_facts.py": ["what_is_not_declared_or_declared_twice_is_refused"],
     },
     "Two hints or more": {
-        ORDER: ["two_hints_or_more_follow_the_function_and_its_parts"],
         EVERY: ["hints_progress_and_the_last_one_stays"],
     },
     "One known mistake or more": {
-        ORDER: [
-            "then_come_one_mistake_or_more_of_this_exercise_and_of_no_other",
-            "a_mistake_has_an_example_or_stands_over_the_function_that_makes_it",
-        ],
         EVERY: [
             "it_knows_at_least_one_mistake_and_their_names_are_unique",
             "each_known_mistake_is_wrong_and_earns_its_own_explanation",
@@ -56,7 +51,6 @@ RULES = {
     "The docstring is one sentence": {EVERY: ["the_docstring_is_one_sentence"]},
     "The check has at most 60 lines": {
         EVERY: ["the_check_is_a_short_function"],
-        ORDER: ["nothing_that_only_its_mistakes_need_stands_before_the_function"],
     },
     "Call the student's function first": {
         "test_reserved.py": ["no_reference_is_in_sight_while_a_students_code_runs"]
@@ -124,7 +118,6 @@ def test_the_tests_of_a_rule_are_there(rule):
     assert not any(missing.values()), missing
 
 
-@pytest.mark.parametrize("place", [EVERY, ORDER])
-def test_no_test_keeps_a_rule_that_authors_do_not_read(place):
-    told = {name for places in RULES.values() for name in places.get(place, [])}
-    assert names_in(place) == told | (OF_THE_MACHINE if place == EVERY else set())
+def test_no_test_keeps_a_rule_that_authors_do_not_read():
+    told = {name for places in RULES.values() for name in places.get(EVERY, [])}
+    assert names_in(EVERY) == told | OF_THE_MACHINE
