@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from selfcheck.reserved import answer
+
 # -- standard attention (unit 04) -----------------------------------------------------------------
 
 
+@answer
 def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     """Positive numbers that sum to 1 along the axis; finite for any finite scores."""
     weights = np.exp(scores - scores.max(axis=axis, keepdims=True))
@@ -26,6 +29,7 @@ def causal_mask(n: int) -> np.ndarray:
     return np.tril(np.ones((n, n), dtype=bool))
 
 
+@answer
 def attention_weights(Q: np.ndarray, K: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
     """softmax(Q Kᵀ / √m), (…, n, k). Where the mask is False the score is −∞, so the weight is 0.
 
@@ -37,6 +41,7 @@ def attention_weights(Q: np.ndarray, K: np.ndarray, mask: np.ndarray | None = No
     return softmax(scores)
 
 
+@answer
 def attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> np.ndarray:
@@ -44,11 +49,13 @@ def attention(
     return attention_weights(Q, K, mask) @ V
 
 
+@answer
 def causal_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """Attention in which token i sees tokens j ≤ i alone."""
     return attention(Q, K, V, causal_mask(Q.shape[-2]))
 
 
+@answer
 def cross_attention(
     Y: np.ndarray, Z: np.ndarray, Wq: np.ndarray, Wk: np.ndarray, Wv: np.ndarray
 ) -> np.ndarray:
@@ -59,6 +66,7 @@ def cross_attention(
     return attention(Y @ Wq, Z @ Wk, Z @ Wv)
 
 
+@answer
 def multi_head(
     X: np.ndarray,
     heads: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
@@ -73,6 +81,7 @@ def multi_head(
 # -- linear attention (unit 08) -------------------------------------------------------------------
 
 
+@answer
 def separable_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """softmax_row(Q) (softmax_col(K)ᵀ V): rows of weights sum to 1, no n×n array is built."""
     return softmax(Q) @ (np.swapaxes(softmax(K, axis=-2), -1, -2) @ V)
@@ -86,6 +95,7 @@ def elu_plus_one(x: np.ndarray) -> np.ndarray:
     return np.where(x > 0, x + 1, np.exp(np.clip(x, -300, 0)))
 
 
+@answer
 def linear_attention(
     Q: np.ndarray,
     K: np.ndarray,
@@ -101,6 +111,7 @@ def linear_attention(
 # -- random features (unit 09) --------------------------------------------------------------------
 
 
+@answer
 def positive_features(X: np.ndarray, W: np.ndarray) -> np.ndarray:
     """f(x) = exp(Wx − ‖x‖²/2)/√m, so that E f(x)ᵀf(y) = exp(xᵀy) over rows w ∼ N(0, I) of W."""
     half_norms = (X**2).sum(axis=-1, keepdims=True) / 2
@@ -129,6 +140,7 @@ def _random_rotations(count: int, d: int, rng: np.random.Generator) -> np.ndarra
 # -- causal linear attention, parallel and as a recurrence (unit 10) ------------------------------
 
 
+@answer
 def causal_linear_attention(
     Q: np.ndarray,
     K: np.ndarray,
@@ -150,6 +162,7 @@ def causal_linear_attention(
     return np.concatenate(outputs, axis=-2)
 
 
+@answer
 @dataclass(frozen=True)
 class LinearAttentionState:
     """All that causal linear attention remembers of the past: s (m, l) and z (m,), whatever n.

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from selfcheck.reserved import answer
+
 from . import attention as forward
 
 Pull = Callable[[np.ndarray], tuple[Any, ...]]
@@ -59,6 +61,7 @@ def backward(root: Node) -> None:
                 parent.gradient = part if first else parent.gradient + part
 
 
+@answer
 def gradients(
     loss: Callable[[dict[str, Node]], Node], parameters: Mapping[str, np.ndarray]
 ) -> tuple[float, dict[str, np.ndarray]]:
@@ -160,6 +163,7 @@ def elu_plus_one(a: Node) -> Node:
 # -- the parts of a transformer -------------------------------------------------------------------
 
 
+@answer
 def layer_norm(x: Node, gain: Node, shift: Node, epsilon: float = 1e-5) -> Node:
     """Each row less its mean, over its standard deviation, times a gain, plus a shift."""
     centered = x.value - x.value.mean(axis=-1, keepdims=True)
@@ -175,6 +179,7 @@ def layer_norm(x: Node, gain: Node, shift: Node, epsilon: float = 1e-5) -> Node:
     return Node(normed * gain.value + shift.value, (x, gain, shift), pull)
 
 
+@answer
 def causal_attention(q: Node, k: Node, v: Node) -> Node:
     """Softmax attention in which token i sees j ≤ i (unit 04)."""
     n, d = q.value.shape[-2:]
@@ -191,6 +196,7 @@ def causal_attention(q: Node, k: Node, v: Node) -> Node:
     return Node(weights @ v.value, (q, k, v), pull)
 
 
+@answer
 def causal_linear_attention(q: Node, k: Node, v: Node) -> Node:
     """Linear attention in which token i sees j ≤ i (unit 10); q and k are features, above zero.
 
@@ -212,6 +218,7 @@ def causal_linear_attention(q: Node, k: Node, v: Node) -> Node:
     return Node(y, (q, k, v), pull)
 
 
+@answer
 def cross_entropy(logits: Node, targets: np.ndarray) -> Node:
     """The mean of −log p(target), with p the softmax of the logits."""
     p = forward.softmax(logits.value)

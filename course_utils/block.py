@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from selfcheck.reserved import answer
+
 from .attention import attention_weights
 
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -21,6 +23,7 @@ def project(X: np.ndarray, Wq: np.ndarray, Wk: np.ndarray, Wv: np.ndarray) -> Ke
     return X @ Wq.T, X @ Wk.T, X @ Wv.T
 
 
+@answer
 def weigh(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
     """α: the softmax over keys of the scores QKᵀ/√d_att, (l, l)."""
     return attention_weights(Q, K)
@@ -60,6 +63,7 @@ def forward(X: np.ndarray, y: np.ndarray, parameters: Parameters) -> tuple[np.nd
     return squared_error(y, y_hat), (Q, K, V, A, mixed, H, y_hat)
 
 
+@answer
 def backward(
     X: np.ndarray, y: np.ndarray, parameters: Parameters, kept: Kept
 ) -> tuple[np.ndarray, Parameters]:

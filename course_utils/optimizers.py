@@ -9,21 +9,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selfcheck.reserved import answer
+
 Step = Callable[..., tuple[Any, Any]]
 
 
+@answer
 def momentum_step(v: Any, g: Any, alpha: float, epsilon: float) -> tuple[Any, Any]:
     """Rule M: v_t = α v_{t−1} + ε g_t and Δθ_t = −v_t."""
     v = alpha * v + epsilon * g
     return v, -v
 
 
+@answer
 def averaging_step(v: Any, g: Any, beta: float, delta: float) -> tuple[Any, Any]:
     """Rule A: v_t = β v_{t−1} + (1−β) g_t and Δθ_t = −δ v_t."""
     v = beta * v + (1 - beta) * g
     return v, -delta * v
 
 
+@answer
 def library_step(v: Any, g: Any, alpha: float, lr: float) -> tuple[Any, Any]:
     """Rule L, as PyTorch writes it: v_t = α v_{t−1} + g_t and Δθ_t = −lr v_t."""
     v = alpha * v + g
@@ -38,6 +43,7 @@ class AdamState(NamedTuple):
     t: int = 0
 
 
+@answer
 def adam_step(
     state: AdamState,
     g: Any,
@@ -55,6 +61,7 @@ def adam_step(
     return AdamState(m, v, t), -eta * m_hat / (np.sqrt(v_hat) + epsilon)
 
 
+@answer
 def adam_l2_step(
     state: AdamState, g: Any, theta: Any, eta: float, gamma: float, **adam: float
 ) -> tuple[AdamState, Any]:
@@ -62,6 +69,7 @@ def adam_l2_step(
     return adam_step(state, g + 2 * gamma * theta, eta, **adam)
 
 
+@answer
 def adamw_step(
     state: AdamState, g: Any, theta: Any, eta: float, lamda: float, **adam: float
 ) -> tuple[AdamState, Any]:
@@ -86,6 +94,7 @@ def sgd_decay_step(state: Any, g: Any, theta: Any, eta: float, lamda: float) -> 
     return state, move - lamda * theta
 
 
+@answer
 def moves(step: Step, gradients: Iterable[Any], **parameters: float) -> np.ndarray:
     """Every Δθ_t a rule makes on a given sequence of gradients, from v_0 = 0."""
     v, result = 0.0, []
@@ -95,11 +104,13 @@ def moves(step: Step, gradients: Iterable[Any], **parameters: float) -> np.ndarr
     return np.array(result)
 
 
+@answer
 def running_average(gradients: Iterable[Any], beta: float) -> np.ndarray:
     """v_1 … v_T of rule A, from v_0 = 0."""
     return -moves(averaging_step, gradients, beta=beta, delta=1.0)
 
 
+@answer
 def descend(
     step: Step,
     gradient: Callable[[np.ndarray], np.ndarray],
@@ -117,6 +128,7 @@ def descend(
     return np.array(path)
 
 
+@answer
 def train(
     step: Step,
     gradient: Callable[[np.ndarray, int], Any],

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from selfcheck.function_with_slope import Activation
+from selfcheck.reserved import answer
 
 # -- activations ----------------------------------------------------------------------------------
 
@@ -121,11 +122,13 @@ def run(step: Callable, start: Any, xs: Any, W: Any, U: Any, b: Any, sigma: Sigm
 # -- Jacobians ------------------------------------------------------------------------------------
 
 
+@answer
 def step_jacobian(W: Any, h: Any, dsigma: Sigma) -> np.ndarray:
     """∂h_t/∂h_{t−1} = W diag(σ′(h_{t−1})): column j of W, scaled by the slope of unit j."""
     return W @ np.diag(dsigma(h))
 
 
+@answer
 def jacobians(W: Any, hs: Any, dsigma: Sigma) -> np.ndarray:
     """∂h_t/∂h_0 for t = 0 … T, (T+1, n, n), from the states h_0 … h_T."""
     products = [np.eye(len(W))]
@@ -134,6 +137,7 @@ def jacobians(W: Any, hs: Any, dsigma: Sigma) -> np.ndarray:
     return np.array(products)
 
 
+@answer
 def jacobian_product(W: Any, hs: Any, dsigma: Sigma) -> np.ndarray:
     """∂h_T/∂h_0 from the states h_0 … h_T: exactly T factors, the latest on the left."""
     return jacobians(W, hs, dsigma)[-1]
@@ -144,6 +148,7 @@ def gradient_norms(W: Any, hs: Any, dsigma: Sigma) -> np.ndarray:
     return np.linalg.norm(jacobians(W, hs, dsigma), 2, axis=(1, 2))
 
 
+@answer
 def finite_differences(f: Callable[[np.ndarray], Any], x: Any, eps: float = 1e-6) -> np.ndarray:
     """The Jacobian of f at x as the definition has it: each input nudged up and down by ε."""
     x = np.array(x, dtype=float)

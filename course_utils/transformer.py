@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from selfcheck.reserved import answer
+
 from . import autodiff as ad
 from .attention import elu_plus_one, softmax
 from .autodiff import Node
@@ -44,6 +46,7 @@ def training_and_held_out() -> tuple[np.ndarray, np.ndarray]:
 # -- the model ------------------------------------------------------------------------------------
 
 
+@answer
 @dataclass(frozen=True)
 class Model:
     """The sizes of a model: attention is "linear" or "softmax", `blocks` blocks of this width."""
@@ -210,6 +213,7 @@ def from_text(text: str) -> np.ndarray:
 # -- writing --------------------------------------------------------------------------------------
 
 
+@answer
 class FixedState:
     """Linear attention, pixel by pixel: for each block s and z in one array, whatever was seen."""
 
@@ -246,6 +250,7 @@ def normed(x: np.ndarray, gain: np.ndarray, shift: np.ndarray) -> np.ndarray:
     return centered / np.sqrt((centered**2).mean(axis=-1, keepdims=True) + 1e-5) * gain + shift
 
 
+@answer
 def next_logits(
     model: Model, P: dict[str, np.ndarray], memory: FixedState | Cache, token: np.ndarray, t: int
 ) -> np.ndarray:
@@ -266,6 +271,7 @@ def pick(logits: np.ndarray, u: np.ndarray, temperature: float = 1.0) -> np.ndar
     return (ends <= u[..., None]).sum(axis=-1)
 
 
+@answer
 def write(
     model: Model,
     theta: np.ndarray,

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from selfcheck.reserved import answer
+
 Cell = tuple[int, int]
 ROUNDING = 1e-10  # relative: what is smaller than this is taken for zero
 
@@ -48,6 +50,7 @@ def is_plan(P: Any, p: Any, q: Any) -> bool:
 # -- on a line ------------------------------------------------------------------------------------
 
 
+@answer
 def wasserstein_1d(x: Any, p: Any, y: Any, q: Any, order: float = 1) -> float:
     """W_order between two sets of weighted points on a line, as probabilities, in O(n log n).
 
@@ -95,6 +98,7 @@ class Optimum(NamedTuple):
     pivots: int
 
 
+@answer
 def north_west_corner(p: Any, q: Any) -> tuple[np.ndarray, list[Cell]]:
     """A first plan, filled from the top left, and the m + n − 1 cells it was written into.
 
@@ -115,6 +119,7 @@ def north_west_corner(p: Any, q: Any) -> tuple[np.ndarray, list[Cell]]:
         i, j = (i + 1, j) if down else (i, j + 1)
 
 
+@answer
 def optimal_plan(C: Any, p: Any, q: Any) -> Optimum:
     """The cheapest plan by the transportation simplex, with the potentials that prove it.
 
@@ -167,6 +172,7 @@ def _worthwhile(
         gain[i, j] = 0
 
 
+@answer
 def another_optimal_plan(C: Any, p: Any, q: Any) -> np.ndarray | None:
     """A second plan of the same, lowest cost, or None if the first is the only one.
 
@@ -276,6 +282,7 @@ def greedy_plan(C: Any, p: Any, q: Any) -> np.ndarray:
     return P
 
 
+@answer
 def sinkhorn(
     C: Any, p: Any, q: Any, epsilon: float, rounds: int = 10_000, tolerance: float = 1e-9
 ) -> np.ndarray:

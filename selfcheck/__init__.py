@@ -20,6 +20,7 @@ _HOMES = {
     "Number": "kinds",
     "StudentId": "kinds",
     "Verdict": "verdicts",
+    "answer": "reserved",
     "cases": "sampling",
     "differs": "verdicts",
     "exercise": "exercises",

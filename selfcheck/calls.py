@@ -20,7 +20,7 @@ from .compare import SINGLE, alike, as_array, close, real_array
 from .display import in_words, show, show_apart
 from .encoding import NotPlain, WireError, as_argument, as_received, copied, plain_copy
 from .refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
-from .reserved import ReservedFunction, students_code
+from .reserved import ReservedFunction, lent, students_code
 from .sampling import surveyed
 from .time_limit import SECONDS, TooLong, with_time_limit
 
@@ -62,10 +62,10 @@ class FunctionAnswer:
                 # verdicts come from values, never from warnings
                 with (
                     np.errstate(all="ignore"),
-                    students_code(*self.runs, lent=given),
+                    students_code(*self.runs),
                     with_time_limit(self.function),
                 ):
-                    result = self.function(*given)
+                    result = self.function(*map(lent, given))
                 if crossing:
                     with contextlib.suppress(NotPlain):
                         return plain_copy(result)  # nothing in it is blank
@@ -118,9 +118,10 @@ class FunctionAnswer:
         m = Meter()
         m.most_steps = most_steps
         args = tuple(map(_nudged, args))
+        given = args if self.is_far else tuple(map(lent, args))
         try:
-            with students_code(*self.runs, lent=args), with_time_limit(self.function, times=3):
-                measured(m, self.function, args, {})
+            with students_code(*self.runs), with_time_limit(self.function, times=3):
+                measured(m, self.function, given, {})
         except ReservedFunction as reason:
             raise Unreadable(str(reason)) from None
         except TooLong:

@@ -132,15 +132,3 @@ def belongs(module: str) -> bool:
     """Is this a module of a course's own package? Such a package says `__course__ = True`."""
     package = sys.modules.get(module.partition(".")[0])
     return bool(getattr(package, "__course__", False))
-
-
-def check_modules() -> tuple[str, ...]:
-    """The check modules of courses that are loaded, such as our_course.checks.rings."""
-    return _check_modules(len(sys.modules))
-
-
-@functools.lru_cache(maxsize=1)
-def _check_modules(_: int) -> tuple[str, ...]:
-    """The same, looked for again when more modules are loaded."""
-    names = [name for name in list(sys.modules) if name.split(".")[1:2] == ["checks"]]
-    return tuple(name for name in names if name.count(".") == 2 and belongs(name))

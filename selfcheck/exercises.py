@@ -50,7 +50,7 @@ from .practice import Practice, another, can_be_practiced
 from .recognition import Misconception, Recognition
 from .record import record
 from .refusals import Unreadable
-from .reserved import all_checks, forbidding
+from .reserved import forbidding, gate_checks, object_named
 from .sampling import Compared, new_seed, surveying, trial
 from .verdicts import Verdict
 
@@ -111,6 +111,7 @@ class Exercise:
         self._refuting: int | None = None  # the seed that refuted the last answer
         self._chosen: list[tuple[str, ...]] = []
         self._recognition = Recognition(self)
+        gate_checks(self.unit)
         # a module that is loaded again replaces its exercises
         EXERCISES[:] = [e for e in EXERCISES if (e.unit, e.name) != (self.unit, self.name)]
         EXERCISES.append(self)
@@ -122,7 +123,7 @@ class Exercise:
 
     def judged(self, *answers: Any, **named_answers: Any) -> Feedback:
         """The feedback, which is not kept as the last one."""
-        with forbidding((*self.forbidden, *all_checks()), free=self._free):
+        with forbidding(self.forbidden, free=self._free):
             return self._judge(answers, named_answers)
 
     @property
@@ -182,10 +183,15 @@ class Exercise:
     def forbid(self, *names: str) -> None:
         """For the author: functions of the course that are its answer, as "running.total".
 
-        They raise a sentence when a student's code calls them for this exercise.
+        They raise a sentence when a student's code calls them for this exercise. Each of them is
+        decorated with `answer`; functions of the checks need not be.
         """
         package = self.unit.partition(".")[0]
-        self.forbidden += tuple(f"{package}.{name}" for name in names)
+        for name in names:
+            full = f"{package}.{name}"
+            if not name.startswith("checks.") and not hasattr(object_named(full), "reserved_as"):
+                raise CourseError(f"{full} can be forbidden only if it is decorated with @answer.")
+            self.forbidden += (full,)
 
     def add_hints(self, *hints: str) -> None:
         """For the author: what `hint` gives, one after the other."""

@@ -1,9 +1,10 @@
 """The course's own functions are no answer: what an exercise asks for does not run for it.
 
-An exercise names the functions of the course's package that are its answer. While a student's
-code runs for that exercise, each of them raises a sentence, however it was handed over: imported,
-wrapped, in a partial or called by a lambda. So do all functions of the checks. Checks compute their
-references outside of that time.
+A function of the course that is the answer of an exercise carries the decorator `answer`. It is a
+gate: before each call it asks whether a student's code is running for an exercise that reserves
+the function (`exercise.forbid("sums.total")`). The functions of the checks have the same gate,
+which is shut for all students. Checks compute their references while no student's code runs, and
+what they lend to a student's function runs as it is.
 """
 
 from __future__ import annotations
@@ -12,140 +13,166 @@ import contextlib
 import functools
 import importlib
 import inspect
+import sys
+import threading
 import types
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
-from .course import check_modules
+from .course import belongs
+
+CHECKS = "functions of checks"  # all of them have this name at the gate
+Anything = TypeVar("Anything")
+Names = frozenset[str]
 
 
 class ReservedFunction(Exception):
     """A function was called that is what the exercise asks for."""
 
 
-Refused = tuple[Any, types.CodeType, types.CodeType]  # a function, its code and its refusal
+# What the exercise reserves that is judged in this context, and whose functions may use it.
+_asked: ContextVar[tuple[Names, tuple[Any, ...]] | None] = ContextVar("asked", default=None)
+# What is refused in this context; None where no check and no student's code was begun.
+_refused: ContextVar[Names | None] = ContextVar("refused", default=None)
+# What is refused in such contexts, and the threads that it does not concern.
+_around: list[tuple[Names, frozenset[int]]] = []
 
 
-class Forbidden:
-    """What is forbidden now, and whether a student's code is running."""
-
-    names: tuple[str, ...] = ()
-    free: tuple[Any, ...] = ()  # functions that may use them: the examples of known mistakes
-    found: list[Refused] | None = None
-    active = False
-
-
-@contextlib.contextmanager
-def forbidding(names: Sequence[str], free: Sequence[Any] = ()) -> Iterator[None]:
-    """Within this, students' code may not call these functions, such as "numbers.sums.mean"."""
-    before = Forbidden.names, Forbidden.free, Forbidden.found
-    Forbidden.names, Forbidden.free, Forbidden.found = tuple(names), tuple(free), None
-    try:
-        yield
-    finally:
-        Forbidden.names, Forbidden.free, Forbidden.found = before
+def answer(made: Anything) -> Anything:
+    """Decorates a function or a class that is an answer: for that exercise it does not run."""
+    whole: Any = made
+    name = f"{whole.__module__}.{whole.__qualname__}"
+    if not isinstance(made, type):
+        return _gate(made, name, name)  # type: ignore[no-any-return]
+    for key, method in list(vars(made).items()):
+        if isinstance(method, types.FunctionType):
+            setattr(made, key, _gate(method, name, name))
+    whole.reserved_as = name
+    return made
 
 
-@contextlib.contextmanager
-def students_code(*functions: Any, lent: Iterable[Any] = ()) -> Iterator[None]:
-    """Around every call of students' functions: what is forbidden raises `ReservedFunction`.
+def _gate(function: Any, name: str, key: str) -> Any:
+    """The function, which refuses to run where its key is refused."""
 
-    What is `lent` to them, such as a feature map to be called, runs as it is.
+    @functools.wraps(function)
+    def gate(*args: Any, **kwargs: Any) -> Any:
+        if key in _refused_here():
+            raise ReservedFunction(
+                f"{name.partition('.')[2]} is what this exercise asks you to write; the course's "
+                "own functions are no answer to it."
+            )
+        return function(*args, **kwargs)
+
+    vars(gate)["reserved_as"] = key
+    return gate
+
+
+def _refused_here() -> Names:
+    """The names that are refused in this context.
+
+    A context of which nothing is known is a student's if it is in the thread of their code, or in
+    one that was started since their code began.
     """
-    if not _are_students_own(functions):
+    refused = _refused.get()
+    if refused is not None or not _around:
+        return refused or frozenset()
+    here = threading.get_ident()
+    return frozenset().union(*(names for names, others in [*_around] if here not in others))
+
+
+@contextlib.contextmanager
+def forbidding(names: Iterable[str], free: Sequence[Any] = ()) -> Iterator[None]:
+    """Within this, students' code may not call these functions, such as "numbers.sums.mean".
+
+    The `free` functions may: the examples of known mistakes.
+    """
+    with _as(_asked, (frozenset([*names, CHECKS]), tuple(free))), _as(_refused, _refused_here()):
+        yield
+
+
+@contextlib.contextmanager
+def students_code(*functions: Any) -> Iterator[None]:
+    """Around every call of students' functions: what is forbidden raises `ReservedFunction`."""
+    names, free = _asked.get() or (frozenset(), ())
+    if not names or any(hasattr(f, "home_of_stand_in") for f in functions):  # seen to there
         yield
         return
-    found = _forbidden_except(functions_behind(lent))
-    Forbidden.active = True
+    known = {id(inspect.unwrap(f)) for f in free}
+    if functions and all(id(inspect.unwrap(f)) in known for f in functions):
+        yield
+        return
+    others = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
+    names |= _refused_here()
+    with refusing(names, others), _as(_refused, names):  # type: ignore[arg-type]
+        yield
+
+
+@contextlib.contextmanager
+def refusing(names: Iterable[str], others: Iterable[int] = ()) -> Iterator[None]:
+    """Refuse these functions, and those of the checks, to all threads but these others."""
+    refused = frozenset([*names, CHECKS]), frozenset(others)
+    _around.append(refused)
     try:
-        for f, _, refusal in found:
-            f.__code__ = refusal
         yield
     finally:
-        for f, own_code, _ in found:
-            f.__code__ = own_code
-        Forbidden.active = False
+        _around.remove(refused)
 
 
-def _are_students_own(functions: Sequence[Any]) -> bool:
-    """Is something forbidden to these, and are they the ones to be watched here and now?"""
-    if Forbidden.active or not Forbidden.names:
-        return False
-    if any(hasattr(f, "home_of_stand_in") for f in functions):  # it is seen to there
-        return False
-    own = [inspect.unwrap(f) for f in functions]
-    return not own or not all(any(f is known for known in Forbidden.free) for f in own)
+def lent(value: Any) -> Any:
+    """What a check hands to a student's function: a function of the course runs as it is."""
+    function = value.func if type(value) is functools.partial else value
+    if type(function) is not types.FunctionType or not belongs(function.__module__):
+        return value
+
+    @functools.wraps(value)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with _as(_refused, frozenset()):
+            return value(*args, **kwargs)
+
+    return run
 
 
-def _forbidden_except(lent: Sequence[types.FunctionType]) -> list[Refused]:
-    """What is forbidden now, each with its own code and its refusal, but for these functions."""
-    if Forbidden.found is None:
-        Forbidden.found = [
-            (f, f.__code__, _refusal(name)) for name in Forbidden.names for f in _functions(name)
-        ]
-    lent_ids = {id(f) for f in lent}
-    return [refused for refused in Forbidden.found if id(refused[0]) not in lent_ids]
-
-
-def functions_behind(lent: Iterable[Any]) -> list[types.FunctionType]:
-    """The functions among these, and those that they call by a name of their module."""
-    found: list[types.FunctionType] = []
-    waiting = [x for x in lent if callable(x)]
-    while waiting:
-        f = waiting.pop()
-        f = getattr(f, "func", f)
-        if not isinstance(f, types.FunctionType) or any(f is known for known in found):
-            continue
-        found.append(f)
-        waiting += [f.__globals__[name] for name in _names(f.__code__) if name in f.__globals__]
-        waiting += [cell.cell_contents for cell in f.__closure__ or ()]
-    return found
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield from _names(inner)
-
-
-def all_checks() -> tuple[str, ...]:
-    """The check modules that are loaded: their functions are references, and no one's answer."""
-    return check_modules()
-
-
-@functools.cache
-def _refusal(name: str) -> types.CodeType:
-    """The code of a function that takes anything and says the sentence."""
-
-    def refuse(*args, **kwargs):  # type: ignore[no-untyped-def]
-        raise __import__("selfcheck.reserved").reserved.ReservedFunction(
-            "NAME is what this exercise asks you to write; the course's own functions are no "
-            "answer to it."
-        )
-
-    code = refuse.__code__
-    shown = name.partition(".")[2]  # without the package
-    says = [c.replace("NAME", shown) if isinstance(c, str) else c for c in code.co_consts]
-    return code.replace(co_consts=tuple(says))
-
-
-def _functions(name: str) -> tuple[types.FunctionType, ...]:
-    """The Python functions behind a name, which may be that of a class or a module."""
-    return _functions_of(object_named(name))
-
-
-@functools.cache
-def _functions_of(found: Any) -> tuple[types.FunctionType, ...]:
-    if not isinstance(found, type | types.ModuleType):
-        return (getattr(found, "__wrapped__", found),)
-    home = found.__name__ if isinstance(found, types.ModuleType) else found.__module__
-    inside = (getattr(f, "__wrapped__", f) for f in vars(found).values() if callable(f))
-    plain = (f for f in inside if isinstance(f, types.FunctionType))
-    return tuple(f for f in plain if f.__module__ == home and not f.__code__.co_freevars)
+@contextlib.contextmanager
+def _as(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    """The context variable has this value for a time."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
 
 
 def object_named(name: str) -> Any:
-    """The function, class or module of this name, such as our_course.sums.mean."""
+    """The function or class of this name, such as our_course.sums.mean."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)
+
+
+# -- the functions of checks
+
+
+class ModuleOfChecks(types.ModuleType):
+    """Whoever takes a function out of a module of checks has it with a gate; the module has not."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        is_function = isinstance(value, types.FunctionType) or hasattr(value, "cache_clear")
+        is_own = is_function and value.__module__ == super().__getattribute__("__name__")
+        return _gate_of_checks(value) if is_own else value
+
+
+@functools.cache
+def _gate_of_checks(function: Any) -> Any:
+    name = f"{function.__module__}.{function.__name__}"
+    return function if hasattr(function, "reserved_as") else _gate(function, name, CHECKS)
+
+
+def gate_checks(module: str) -> None:
+    """For every module in which an exercise is declared, and for those beside it that it uses."""
+    if not belongs(module) or isinstance(sys.modules[module], ModuleOfChecks):
+        return
+    package = module.rpartition(".")[0] + "."
+    for name, found in list(sys.modules.items()):
+        if name.startswith(package) and type(found) is types.ModuleType:
+            found.__class__ = ModuleOfChecks

@@ -5,22 +5,39 @@ import copy
 import functools
 import importlib
 import itertools
+import pickle
 import sys
+import threading
+import timeit
 import types
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 
 import numpy as np
 import pytest
 
 import course_utils
+from classroom.grading.flags import flags
 from course_utils import attention, transport
 from course_utils.checks import attention as check_attention
 from course_utils.checks import linear_attention as check_linear
 from course_utils.checks import transport as check_transport
+from selfcheck import reserved
 from selfcheck.compare import close, real_array
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
+from selfcheck.files import CourseError
 from selfcheck.kinds import Function
-from selfcheck.reserved import ReservedFunction, forbidding, object_named, students_code
+from selfcheck.reserved import (
+    CHECKS,
+    ReservedFunction,
+    forbidding,
+    lent,
+    object_named,
+    refusing,
+    students_code,
+)
+from tests.checks.forms import students_own
 from tests.places import check_modules
 
 UNITS = check_modules()
@@ -186,9 +203,158 @@ def test_the_functions_of_the_checks_are_no_answer():
 
 
 def test_a_function_of_the_checks_that_is_lent_to_a_student_runs():
-    lent = check_linear.exp_features
-    with forbidding(["course_utils.checks.linear_attention"]):
-        with students_code(lent=[lent]):
-            assert lent(np.zeros((1, 1))).size
-        with students_code(), pytest.raises(ReservedFunction):
-            lent(np.zeros((1, 1)))
+    features = check_linear.exp_features
+    with forbidding([]), students_code():
+        assert lent(features)(np.zeros((1, 1))).size
+        with pytest.raises(ReservedFunction):
+            features(np.zeros((1, 1)))
+
+
+def test_a_function_that_is_lent_may_use_what_is_reserved():
+    def features(x):
+        return attention.softmax(x)
+
+    features.__module__ = attention.__name__
+    with forbidding(["course_utils.attention.softmax"]), students_code():
+        assert lent(features)(np.zeros(2)) == pytest.approx([0.5, 0.5])
+        assert lent(functools.partial(features))(np.zeros(2)) == pytest.approx([0.5, 0.5])
+        with pytest.raises(ReservedFunction):
+            features(np.zeros(2))
+
+
+def test_what_is_no_function_of_the_course_is_lent_as_it_is():
+    own = [len, np.tanh, np.zeros(2), "text", test_it_can_be_used_again_when_the_check_is_over]
+    assert all(lent(value) is value for value in own)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.__name__)
+def test_every_function_of_the_checks_has_a_gate(unit):
+    values = [getattr(unit, name) for name in vars(unit)]
+    own = [f for f in values if getattr(f, "__module__", "") == unit.__name__]
+    functions = [f for f in own if isinstance(f, types.FunctionType) or hasattr(f, "cache_clear")]
+    assert functions
+    assert all(f.reserved_as == CHECKS for f in functions)
+
+
+def test_only_what_has_a_gate_can_be_forbidden():
+    before = check_transport.sinkhorn.forbidden
+    with pytest.raises(CourseError, match=r"transport\.cost_table can be forbidden only if"):
+        check_transport.sinkhorn.forbid("transport.cost_table")
+    assert check_transport.sinkhorn.forbidden == before
+
+
+# -- routes to a function that is reserved ---------------------------------------------------------
+
+
+def in_a_thread(call):
+    """What a call gives that is made in a new thread; its error is raised here."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
+
+
+def softmax():
+    return attention.softmax(np.zeros(2))
+
+
+@reserved.answer
+class Counter:
+    """A class that is an answer."""
+
+    def __init__(self):
+        self.count = 0
+
+    def up(self):
+        self.count += 1
+
+
+COUNTER = Counter()
+ROUTES = {
+    "called": softmax,
+    "a partial": functools.partial(attention.softmax, np.zeros(2)),
+    "a lambda": lambda: attention.softmax(np.zeros(2)),
+    "a copy": lambda: copy.deepcopy(attention.softmax)(np.zeros(2)),
+    "pickled": lambda: pickle.loads(pickle.dumps(attention.softmax))(np.zeros(2)),
+    "a new function of its code": lambda: types.FunctionType(
+        attention.softmax.__code__,
+        attention.softmax.__globals__,
+        closure=attention.softmax.__closure__,
+    )(np.zeros(2)),
+    "by another function of the course": lambda: attention.attention_weights(*np.ones((2, 1, 1))),
+    "loaded again": lambda: importlib.reload(attention).softmax(np.zeros(2)),
+    "a thread": lambda: in_a_thread(softmax),
+    "an empty context": lambda: Context().run(softmax),
+    "an empty context of a thread": lambda: in_a_thread(lambda: Context().run(softmax)),
+    "within another check": lambda: within_another_check(softmax),
+    "a class": Counter,
+    "a method": COUNTER.up,
+}
+
+
+def within_another_check(call):
+    with forbidding([]), students_code():
+        return call()
+
+
+@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
+@pytest.mark.parametrize("around", [forbidding, refusing])
+def test_closed_routes(route, around):
+    kept = dict(vars(attention))  # loaded again, it would have other functions
+    names = ["course_utils.attention.softmax", f"{__name__}.Counter"]
+    with around(names), students_code(), pytest.raises(ReservedFunction):
+        route()
+    vars(attention).update(kept)
+
+
+def test_a_thread_from_before_is_not_refused_in_a_notebook_and_is_in_a_submission():
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        with forbidding(["course_utils.attention.softmax"]), students_code():
+            assert pool.submit(softmax).result() == pytest.approx([0.5, 0.5])
+        with refusing(["course_utils.attention.softmax"]), pytest.raises(ReservedFunction):
+            pool.submit(softmax).result()
+
+
+def test_another_thread_may_use_what_somebodys_check_reserves():
+    refused, calls, over = [], [], threading.Event()
+
+    def work():
+        while not over.is_set():
+            try:
+                calls.append(softmax())
+            except ReservedFunction as error:
+                refused.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    feedback = [check_linear.normalized(attention.softmax) for _ in range(5)]
+    over.set()
+    thread.join()
+    assert calls
+    assert not refused
+    assert all("is what this exercise asks" in one.says for one in feedback)
+
+
+def test_two_checks_in_two_threads_do_not_meet():
+    def judge(_):
+        return check_transport.sinkhorn(students_own("transport").sinkhorn).outcome
+
+    def refuse(_):
+        return check_linear.normalized(attention.softmax).outcome
+
+    with ThreadPoolExecutor(2) as pool:
+        right, refused = pool.map(judge, range(4)), pool.map(refuse, range(4))
+        assert {*right} == {Outcome.RIGHT}
+        assert {*refused} == {Outcome.UNCHECKED}
+
+
+def test_below_the_gate_is_open_and_asks_for_a_look():
+    with forbidding(["course_utils.attention.softmax"]), students_code():
+        assert attention.softmax.__wrapped__(np.zeros(2)) == pytest.approx([0.5, 0.5])
+    for way in ("__wrapped__", "__closure__[0].cell_contents", "__code__"):
+        assert "looks into the program" in flags("a", f"w = A.softmax.{way}", [])[0]
+
+
+def test_an_open_gate_takes_less_than_a_microsecond():
+    plain, gated = (lambda x: x), reserved.answer(lambda x: x)
+    took = [min(timeit.repeat(lambda f=f: f(1), number=10_000, repeat=20)) for f in (plain, gated)]
+    assert took[1] - took[0] < 10_000 * 1e-6

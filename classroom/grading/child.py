@@ -31,17 +31,17 @@ import socket
 import sys
 import types
 from collections.abc import Callable, Iterable
+from contextvars import Context
 from typing import Any
 
 from selfcheck.encoding import TAG, WireError, plain_copy
-from selfcheck.exercises import Exercise
 from selfcheck.meter.stand_ins import exchange
-from selfcheck.reserved import all_checks, forbidding, students_code
+from selfcheck.reserved import lent, refusing
 
 from .algebra import load_sympy
 from .forbidden import LIBC, forbid, is_known
 from .jobs import RARELY
-from .lent_functions import at_place, lending
+from .lent_functions import at_place
 from .metering import Encoded, Far
 from .wire import Gone, Peer, Stream, in_short, key_of, mark, tried
 
@@ -132,11 +132,10 @@ class Notebook:
     def forbid(self, names: list[str]) -> None:
         """Until the next cell, these functions of the package refuse to run: they are answers.
 
-        So do the functions of all checks: here they are of use to nobody else.
+        So do the functions of all checks; and in all threads, for all are the student's.
         """
         self._bans.close()
-        self._bans.enter_context(forbidding([*names, *all_checks()]))
-        self._bans.enter_context(students_code())
+        self._bans.enter_context(refusing(names))
 
     def run(self, source: str) -> dict:
         """Execute a cell: what it printed, and its error if there was one."""
@@ -207,15 +206,9 @@ class TimedPeer(Peer):
     def _stand_in(self, data: dict) -> Any:
         """A function that a check lends is the one that we have ourselves, where we have it."""
         if "home" in data:
-            return at_place(data["home"])
+            return lent(at_place(data["home"]))
         stand_in = super()._stand_in(data)
         return self.extension.lent(stand_in, data["shaped by"]) if "shaped by" in data else stand_in
-
-    def _run(self, function: Any, arguments: list, named: dict) -> Any:
-        if not any(map(callable, arguments)):
-            return super()._run(function, arguments, named)
-        with lending(arguments):
-            return super()._run(function, arguments, named)
 
     def serve(self, question: dict) -> Any:
         """Only here: a loop of the course over the student's functions."""
@@ -223,8 +216,8 @@ class TimedPeer(Peer):
             return super().serve(question)
         made: list[tuple] = []
         args = [self._watched(x, made) for x in question["args"]]
-        loop = at_place(question["place"])
-        with contextlib.suppress(Exception), lending([loop]):
+        loop = lent(at_place(question["place"]))
+        with contextlib.suppress(Exception):
             loop(*args)
         return made
 
@@ -238,7 +231,8 @@ class TimedPeer(Peer):
         def call(*args: Any) -> Any:
             asked = mark(key_of(handle, args, {}))
             self._begin_call()
-            what, result = tried(self._run, function, list(map(plain_copy, args)), {})
+            given = list(map(plain_copy, args))  # and in a new context, in which nothing is lent
+            what, result = Context().run(tried, self._run, function, given, {})
             made.append((asked, what, result))  # as it is, if the loop cannot go on with it
             if what != "value":
                 raise WireError("there is no value to go on with")
@@ -476,11 +470,6 @@ def _look_once(given: Iterable[Any]) -> None:
         _ = formula.is_positive, formula.is_integer, str(formula)
         _ = sympy.log(formula), sympy.exp(formula), sympy.sqrt(formula)
     exchange({}, [])
-    checks = [vars(sys.modules[name]) for name in all_checks()]
-    exercises = [x for check in checks for x in check.values() if isinstance(x, Exercise)]
-    names = {name for exercise in exercises for name in exercise.forbidden}
-    with forbidding([*names, *all_checks()]), students_code():  # which loads their modules
-        pass
 
 
 class Warm:

@@ -12,7 +12,10 @@ from collections.abc import Collection, Iterator
 LOOPS = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
-PEEPING = {"_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers"}
+PEEPING = {
+    "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
+    "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
+}  # fmt: skip
 
 
 def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
@@ -62,6 +65,8 @@ def _is_private_of_check(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id="check"), attr=name):
             return name.startswith("_")
+        case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id="check")]):
+            return True
     return False
 
 

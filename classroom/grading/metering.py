@@ -24,8 +24,9 @@ from selfcheck.meter.counting import DECISIONS, line_at_work
 from selfcheck.meter.loops import apply_along_axis
 from selfcheck.meter.stand_ins import NOT_MEASURED, exchange, globals_of, numpy_with
 from selfcheck.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
+from selfcheck.reserved import lent
 
-from .lent_functions import at_place, lending, place_of
+from .lent_functions import at_place, place_of
 from .wire import Peer
 
 NOT_MEASURED.add(__name__.partition(".")[0])  # what crosses to a judge is counted there
@@ -413,9 +414,7 @@ def _of_method(name: str, args: tuple, named: dict) -> Any:
 @functools.lru_cache(maxsize=100)
 def _given_by(place: str, *arrays: tuple) -> Any:
     """An array like the one that a function of the course makes of such arrays."""
-    own = at_place(place)
-    with lending([own]):
-        like = own(*(_filled(*array) for array in arrays))
+    like = lent(at_place(place))(*(_filled(*array) for array in arrays))
     return like if type(like) is np.ndarray and like.dtype.kind == "f" else None
 
 

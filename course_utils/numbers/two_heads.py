@@ -11,6 +11,7 @@ import numpy as np
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Draws, read_only, rng_for, side_by_side
 from selfcheck.record import record
+from selfcheck.reserved import answer
 
 from ..attention import attention as attend
 from ..attention import attention_weights
@@ -91,6 +92,7 @@ def two_heads(student: Any) -> TwoHeads:
     return _two_heads(student_id(student))
 
 
+@answer
 def concat_of(X: np.ndarray, heads: tuple[Head, ...]) -> np.ndarray:
     """The outputs of the heads side by side, not yet mixed by W^O."""
     return np.concatenate([attend(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads], axis=-1)

@@ -19,6 +19,8 @@ FORBIDDEN = ["course_utils.transport.sinkhorn", "course_utils.attention.causal_a
         ("import course_utils.transport\nf = course_utils.transport.sinkhorn", "sinkhorn"),
         ("sys._getframe(1).f_locals", "looks into the program"),
         ("f = check._by_linear_program", "the inside of a check"),
+        ("f = vars(check)['by_definition']", "the inside of a check"),
+        ("f = transport.sinkhorn.__wrapped__", "looks into the program"),
     ],
 )
 def test_a_cell_that_guesses_or_reaches_is_named(source, says):
@@ -47,3 +49,32 @@ def test_an_answer_from_the_package_earns_nothing_and_is_looked_at(desk):
     assert result.earned == 0
     assert "attention.causal_attention is what this exercise asks you to write" in result.says
     assert any("reaches for attention.causal_attention" in says for says in grade.by_hand)
+
+
+ROUTES = {
+    "in a thread": "ThreadPoolExecutor(1).submit(attend, Q, K, V).result()",
+    "in a thread from before": "POOL.submit(attend, Q, K, V).result()",
+    "in an empty context": "Context().run(attend, Q, K, V)",
+    "by its module": "importlib.reload(course_utils.attention).causal_attention(Q, K, V)",
+    "pickled": "pickle.loads(pickle.dumps(attend))(Q, K, V)",
+    "by a check": "by_definition(Q, K, V, np.tril(np.ones((len(Q), len(Q)), dtype=bool)))",
+}
+
+
+@pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
+def test_a_route_to_what_is_reserved_earns_nothing(desk, call):
+    cell = f"""
+import importlib, pickle
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
+import course_utils.attention
+from course_utils.attention import causal_attention as attend
+from course_utils.checks.attention import by_definition
+POOL = ThreadPoolExecutor(1)
+POOL.submit(int).result()
+def causal_attention(Q, K, V):
+    return {call}"""
+    grade, _ = graded(desk, solved("04_attention", causal_attention=cell), "04_attention")
+    result = next(r for r in grade.results if r.name == "causal_attention")
+    assert result.earned == 0
+    assert "is what this exercise asks you to write" in result.says

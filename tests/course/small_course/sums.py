@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from selfcheck.reserved import answer
 
+
+@answer
 def running_sums(x: np.ndarray) -> np.ndarray:
     """x₁, x₁ + x₂, x₁ + x₂ + x₃ and so on."""
     return np.cumsum(x)
