@@ -11,6 +11,8 @@ from selfcheck import style
 from selfcheck.explore import GOAL, REACHED, Explorer
 from selfcheck.png import small_png
 
+from .grading.fingerprint import read_here
+
 FRAME_BYTES = 50_000  # a frame is one of many: a heavier one has 256 colors
 # After a click the keys turn slides again; whoever comes by keyboard leaves by Page Up or Down.
 RANGE = """\
@@ -28,6 +30,11 @@ if (i == place && figure.dataset.goal)\
 FRAMES = """\
 <div class="course-frames">{goal}{ranges}
 <div aria-live="polite">{figures}</div></div>"""
+
+
+def with_what_was_read(explorer: Explorer) -> dict[str, object]:
+    """The frames of an explorer, and the names of our files that drawing them read."""
+    return {"html": frames_html(explorer), "read": read_here()}
 
 
 def frames_html(explorer: Explorer, **grid: object) -> str:

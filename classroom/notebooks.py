@@ -6,7 +6,7 @@ import copy
 import re
 import subprocess
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import nbformat
@@ -47,10 +47,16 @@ def as_text(notebook: NotebookNode) -> str:
     return nbformat.v4.writes(notebook) + "\n"  # as `nbformat.writes`, which validates again
 
 
-def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
+def execute(
+    path: Path,
+    timeout: int = CELL_TIMEOUT,
+    first: str = "",
+    seen: Callable[[NotebookNode], None] = lambda notebook: None,
+) -> NotebookNode:
     """Run a notebook in a fresh kernel of this very Python; return it clean, its cells named.
 
-    What a new run would change for no reason stays as it was saved (`saved_outputs.py`).
+    What a new run would change for no reason stays as it was saved (`saved_outputs.py`). Code that
+    is to run `first` leaves no trace; `seen` gets all outputs as they came, and may take some away.
     """
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -74,12 +80,19 @@ def execute(path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:
         coalesce_streams=True,
         on_cell_start=lambda cell, cell_index: last.append(cell.id),
     )
+
+    def begin(notebook: NotebookNode) -> None:
+        if first and client.kc is not None:
+            client.kc.execute(first, silent=True)
+
+    client.on_notebook_start = begin
     try:
         # The kernel is ours to end; its own remarks on stderr are of no use here.
         client.execute(cleanup_kc=True, stderr=subprocess.DEVNULL)
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         story = ANSI_COLOR.sub("", str(error)).strip()
         raise CourseError(f"{path}, cell {last[-1]}: did not run to its end.\n{story}") from None
+    seen(notebook)
     return name_cells(keep_saved(before, clean(notebook)))
 
 

@@ -20,18 +20,18 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_core.utils import ensure_event_loop
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
-import selfcheck
-from selfcheck.course import current
+from selfcheck.explore import FRAMES
 from selfcheck.files import CourseError, write_whole
 from selfcheck.record import record
 
+from .grading import fingerprint
 from .notebooks import as_text, execute, strip_outputs
 from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, vendored
 from .outline import Slide, mark, outline
@@ -44,21 +44,23 @@ PACKAGES = ("nbconvert",)
 MATHJAX = "mathjax.js"
 ENGINE = ("reveal.css", "reveal.js", "notes.js")  # the file of each is the id of its element
 DRAWING = ("matplotlib", "numpy")
-# Parts of the helper package that no picture depends on.
-NOT_DRAWN = {
-    "calls.py", "checks", "exercises.py", "files.py", "kinds.py", "parts.py", "recognition.py",
-    "refusals.py", "scores.py", "students",
-}  # fmt: skip
-# Figures of the lecture itself are drawn for nobody here.
-BAKE = """\
-import os
-
-from classroom.frames import frames_html
-from selfcheck import style
+# Run before a lecture: its explorers make frames, and what it reads is noted.
+WITH_FRAMES = """\
+from classroom.frames import with_what_was_read
+from classroom.grading.fingerprint import watch
 from selfcheck.explore import Explorer
 
-os.environ["COURSE_TAKE"], Explorer.baked = "1", frames_html
-style.show = lambda *figure, **words: None"""
+watch()
+Explorer.as_frames = with_what_was_read
+"""
+# Where nothing but the frames is wanted, figures of the lecture itself are drawn for nobody.
+NO_FIGURES = """\
+import os
+from selfcheck import style
+
+os.environ["COURSE_TAKE"] = "1"
+style.show = lambda *figure, **words: None
+"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
@@ -106,9 +108,12 @@ def _written(
     look: tuple[str, str],
     framed: Mapping[Path, NotebookNode] | None,
 ) -> Iterator[Deck]:
-    digests = {path: _hash(_digest(notebook), *look) for path, notebook in lectures.items()}
+    def digest(path: Path) -> str:
+        frames = Frames.kept(path, lectures[path], cache)
+        return _hash(_digest(lectures[path], frames.digest), *look)
+
     targets = {path: folder / f"{path.stem}.html" for path in lectures}
-    stale = [path for path in lectures if not _is_fresh(targets[path], digests[path])]
+    stale = [path for path, target in targets.items() if not _is_fresh(target, digest(path))]
     if framed is None:
         drawn = all_with_frames([(path, lectures[path]) for path in stale], cache)
     else:
@@ -116,33 +121,21 @@ def _written(
     for path, target in targets.items():
         start = time.perf_counter()
         if path in stale:
-            write_whole(target, _deck(path, next(drawn), outlines[path], digests[path], *look))
+            lecture = next(drawn)  # whose frames are known now
+            write_whole(target, _deck(path, lecture, outlines[path], digest(path), *look))
         yield Deck(target, path in stale, time.perf_counter() - start)
 
 
 # -- what changed ---------------------------------------------------------------------------------
 
 
-def _digest(notebook: NotebookNode) -> str:
-    """Of all that a deck depends on: the notebook, this package, and the packages it uses."""
+def _digest(notebook: NotebookNode, frames: str) -> str:
+    """Of all that a deck depends on: the notebook, its frames, this package and what it uses."""
     package = Path(__file__).parent
     ours = [package / f"{name}.py" for name in ("slides", "offline", "outline")]
     ours += sorted(p for p in TEMPLATES.rglob("*") if p.is_file())
     ours.append(VENDOR / "contents.toml")
-    return _hash(as_text(notebook), _code_digest(notebook), *_versions(PACKAGES), *ours)
-
-
-def _code_digest(notebook: NotebookNode) -> str:
-    """Of all that the frames of explorers depend on: code cells, helper package, drawing tools."""
-    packages = (current().package_folder, Path(str(selfcheck.__file__)).parent)
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    drawn = [
-        path
-        for package in packages
-        for path in sorted(package.rglob("*.py"))
-        if path.relative_to(package).parts[0] not in NOT_DRAWN
-    ]
-    return _hash(*code, *_versions(DRAWING), *drawn, Path(__file__).with_name("frames.py"))
+    return _hash(as_text(notebook), frames, *_versions(PACKAGES), *ours)
 
 
 def _versions(packages: Sequence[str]) -> list[str]:
@@ -219,34 +212,71 @@ def _is_explorer(output: NotebookNode) -> bool:
     return output.get("data", {}).get("text/plain", "").startswith("Explorer(")
 
 
+@dataclass(frozen=True)
+class Frames:
+    """Frames of a lecture's explorers, by the id of their cell, and what they were drawn from."""
+
+    code: str = ""
+    html: dict[str, list[str]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def kept(cls, path: Path, notebook: NotebookNode, cache: Path) -> Frames:
+        """Those of the last run, if neither its code nor anything that it read has changed."""
+        file = cache / f"{path.stem}.json"
+        if not file.exists():
+            return cls()
+        found = cls(**json.loads(file.read_text(encoding="utf-8")))
+        is_same = found.code == _code(notebook)
+        return found if is_same and fingerprint.digests(found.files) == found.files else cls()
+
+    @property
+    def digest(self) -> str:
+        """Of what they were drawn from; empty where nothing is known."""
+        return _hash(self.code, json.dumps(self.files)) if self.code else ""
+
+
+def _code(notebook: NotebookNode) -> str:
+    """The digest of code cells and of what draws."""
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return _hash(*code, *_versions(DRAWING))
+
+
 def _cached_frames(path: Path, notebook: NotebookNode, cache: Path) -> dict[str, list[str]]:
-    kept = cache / f"{path.stem}-{_code_digest(notebook)[:16]}.json"
-    if kept.exists():
-        return json.loads(kept.read_text(encoding="utf-8"))
-    frames = _bake(path, notebook)
-    write_whole(kept, json.dumps(frames))
-    for old in set(cache.glob(f"{path.stem}-*.json")) - {kept}:
-        old.unlink()
-    return frames
-
-
-def _bake(path: Path, notebook: NotebookNode) -> dict[str, list[str]]:
-    """Run the notebook once with explorers that show their frames: HTML by id of the cell."""
-    baking = strip_outputs(copy.deepcopy(notebook))
-    baking.cells.insert(0, new_code_cell(BAKE, id="bake"))
+    kept = Frames.kept(path, notebook, cache)
+    if kept.code:
+        return kept.html
     with tempfile.TemporaryDirectory(prefix="course-") as scratch:
-        kitchen = Path(scratch) / path.name
-        kitchen.write_text(as_text(baking), encoding="utf-8")
-        cells = [cell for cell in execute(kitchen).cells if cell.cell_type == "code"]
-    found = {
-        cell.id: [o.data["text/html"] for o in cell.outputs if _is_explorer(o) and _is_baked(o)]
-        for cell in cells
-    }
-    return {name: frames for name, frames in found.items() if frames}
+        copied = Path(scratch) / path.name
+        copied.write_text(as_text(strip_outputs(copy.deepcopy(notebook))), encoding="utf-8")
+        return _drawn(copied, cache, WITH_FRAMES + NO_FIGURES)[1].html
 
 
-def _is_baked(output: NotebookNode) -> bool:
-    return "text/html" in output.data  # an explorer without frames stays a still picture
+def executed(path: Path, cache: Path) -> NotebookNode:
+    """Run a lecture: the notebook to save, while frames of its explorers go to the cache.
+
+    So no deck has to run it a second time.
+    """
+    return _drawn(path, cache, WITH_FRAMES)[0]
+
+
+def _drawn(path: Path, cache: Path, first: str) -> tuple[NotebookNode, Frames]:
+    """Run a notebook after this code, and keep the frames that its explorers made."""
+    html: dict[str, list[str]] = {}
+    names: set[str] = set()
+
+    def take(notebook: NotebookNode) -> None:
+        for cell in notebook.cells:
+            for output in cell.get("outputs", []):
+                if made := output.get("data", {}).pop(FRAMES, None):
+                    html.setdefault(cell.id, []).append(made["html"])
+                    names.update(made["read"])
+
+    notebook = execute(path, first=first, seen=take)
+    frames = Frames(_code(notebook), html, fingerprint.digests(names))
+    if html:
+        write_whole(cache / f"{path.stem}.json", json.dumps(asdict(frames)))
+    return notebook, frames
 
 
 # -- the deck -------------------------------------------------------------------------------------

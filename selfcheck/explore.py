@@ -44,6 +44,7 @@ from matplotlib.figure import Figure
 from . import style
 from .png import png_bytes, small_png
 
+FRAMES = "application/x-frames+json"  # pictures for every value of the controls, for slides
 GOAL, REACHED = "Goal:", "✓ Goal reached:"  # how the line of the goal begins
 SCREEN = "course-screen"  # the comm over which a page tells how fine its screen is
 
@@ -95,7 +96,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
     kernel: one control moves over a list of values, the others named keep one.
     """
 
-    baked: ClassVar[Any] = None  # while slides are made: what shows the frames as well
+    as_frames: ClassVar[Any] = None  # where frames are wanted: what makes them of an explorer
     scale = style.SCALE  # how fine a picture that moves is drawn; no finer than the screen
 
     def __init__(
@@ -230,8 +231,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
         rgb, text = self.draw({})
         data["image/png"] = base64.b64encode(small_png(rgb)).decode()
         data["text/plain"] = repr(self)
-        if self.baked and self.frames:
-            data["text/html"] = type(self).baked(self)
+        if self.as_frames and self.frames:
+            data[FRAMES] = type(self).as_frames(self)
         height, width = (pixels // style.SCALE for pixels in rgb.shape[:2])
         about = {"alt": f"{self.alt} {text}", "width": width, "height": height}
         return data, {"image/png": about}

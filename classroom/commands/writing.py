@@ -65,14 +65,18 @@ def _make_unit(course: Course, number: str, name: str, title: str) -> int:
 def execute(options: argparse.Namespace) -> int:
     from ..kernels import warm
     from ..notebooks import as_text, execute
+    from ..slides import executed
 
     paths = options.notebook or _lectures_and_solutions(course_root())
+    frames = course_root() / "build" / "frames"
     with warm():
         for number, path in enumerate(paths, start=1):
             start = time.perf_counter()
             print(f"[{number}/{len(paths)}] {path}", end=" ", flush=True)
             try:
-                write_whole(path, as_text(execute(path)))
+                is_lecture = path.resolve().parent.name == "notebooks"
+                ran = executed(path, frames) if is_lecture else execute(path)
+                write_whole(path, as_text(ran))
             finally:
                 print(f"{time.perf_counter() - start:.1f} s", flush=True)
     return 0

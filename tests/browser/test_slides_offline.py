@@ -70,7 +70,7 @@ def decks(tmp_path_factory):
     others = [path for stem, path in LECTURES.items() if stem != MOMENTUM]
     made = list(write_decks(read_all(LECTURES[MOMENTUM]), folder, ROOT / "build" / "frames"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slides, "_bake", stand_ins)
+        patch.setattr(slides, "_cached_frames", lambda path, notebook, _: stand_ins(path, notebook))
         made += write_decks(read_all(*others), folder, folder / "frames")
     return {deck.target.stem: deck.target for deck in made}
 

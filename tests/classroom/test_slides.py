@@ -1,6 +1,8 @@
 """Slides: marks make an outline, the outline makes a deck, and only what changed is built again."""
 
+import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import nbformat.v4 as v4
@@ -13,7 +15,7 @@ from classroom.offline import sound
 from classroom.outline import has_marks, outline, table
 from classroom.slides import write_decks
 from course_utils.units import UNITS
-from selfcheck.files import CourseError
+from selfcheck.files import CourseError, write_whole
 from tests.places import SMALL
 
 ROOT = Path(__file__).parents[2]
@@ -204,7 +206,9 @@ def test_when_one_of_many_was_not_run_none_is_written(tmp_path):
 
 def test_frames_that_would_make_the_deck_heavy_are_refused(deck, monkeypatch):
     heavy = {"code": ["<p>" + "x" * 2_000_000]}
-    monkeypatch.setattr(slides, "_bake", lambda path, notebook: heavy)
+    monkeypatch.setattr(
+        slides, "_drawn", lambda path, cache, first: (None, slides.Frames("code", heavy))
+    )
     with pytest.raises(CourseError, match=r"the frames of its explorers take 1\.5 MB"):
         deck(code(outputs=[picture(**{"text/plain": "Explorer(a=1)"})]))
 
@@ -315,9 +319,14 @@ def test_words_of_links_to_other_notebooks_stay_without_the_link(deck):
 
 def test_an_explorer_shows_its_frames_and_a_skipped_one_is_not_even_run(deck, monkeypatch):
     baked = []
-    monkeypatch.setattr(
-        slides, "_bake", lambda path, _: baked.append(path) or {"code": ["<p>frames</p>"]}
-    )
+
+    def drawn(path, cache, first):
+        baked.append(path)
+        frames = slides.Frames(slides._code(read(path)), {"code": ["<p>frames</p>"]})
+        write_whole(cache / f"{path.stem}.json", json.dumps(asdict(frames)))
+        return read(path), frames
+
+    monkeypatch.setattr(slides, "_drawn", drawn)
     explorer = picture(**{"text/plain": "Explorer(a=1)"})
     assert "frames" in deck(code(outputs=[explorer])).get_text()
     assert len(baked) == 1
@@ -357,10 +366,10 @@ def test_a_deck_is_built_again_only_when_something_changed(tmp_path):
     ],
 )
 def test_a_new_version_or_template_means_a_new_deck(monkeypatch, change):
-    before = slides._digest(notebook())
-    assert slides._digest(notebook()) == before
+    before = slides._digest(notebook(), "")
+    assert slides._digest(notebook(), "") == before
     change(monkeypatch)
-    assert slides._digest(notebook()) != before
+    assert slides._digest(notebook(), "") != before
 
 
 # -- every lecture --------------------------------------------------------------------------------
