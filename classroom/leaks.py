@@ -8,11 +8,11 @@ line, in tests/leaks.txt.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import selfcheck
 from selfcheck.course import course_in
-from selfcheck.record import record
 
 from .notebooks import read
 from .release import solution_lines, squeezed
@@ -21,7 +21,7 @@ from .solutions import solution_paths
 SHORTEST = 12  # signs; `i = 0` and the like stand everywhere
 
 
-@record()
+@dataclass(frozen=True)
 class Leak:
     """A line of a solution, and the files of the bundle in which it stands."""
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
 from nbformat import NotebookNode
-
-from selfcheck.record import record
 
 FILE = "notation.toml"
 CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -26,7 +24,7 @@ WORDS = re.compile(
 LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
-@record()
+@dataclass(frozen=True)
 class Meaning:
     """What a letter means in some units, and the words by which their lectures tell the reader."""
 
@@ -35,7 +33,7 @@ class Meaning:
     said: dict[str, str] = field(default_factory=dict)
 
 
-@record()
+@dataclass(frozen=True)
 class Letter:
     """A letter of formulas, or a name beside the alphabet, with all that it means."""
 

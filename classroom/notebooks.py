@@ -7,13 +7,13 @@ import re
 import subprocess
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 
 from .roles import Role, name_cells, role
 
@@ -130,7 +130,7 @@ def is_blank_sheet(notebook: NotebookNode) -> bool:
     return any("____" in c.source for c in cells) and all(c.execution_count is None for c in cells)
 
 
-@record()
+@dataclass(frozen=True)
 class Coverage:
     """How much of a notebook was saved executed and how much of that nbval compares."""
 

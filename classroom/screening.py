@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfcheck.files import write_whole
-from selfcheck.record import record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -73,7 +73,7 @@ MEASURE = """smallest => {
 }"""
 
 
-@record()
+@dataclass(frozen=True)
 class Misfit:
     """A slide that does not fit its frame."""
 

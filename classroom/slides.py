@@ -29,7 +29,6 @@ from nbformat import NotebookNode
 
 from selfcheck.explore import FRAMES
 from selfcheck.files import CourseError, write_whole
-from selfcheck.record import record
 
 from .grading import fingerprint
 from .notebooks import as_text, execute, strip_outputs
@@ -66,7 +65,7 @@ LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
 
 
-@record()
+@dataclass(frozen=True)
 class Deck:
     """A deck that is there: whether it was written just now, and the seconds that took."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 from selfcheck.units import listed
 
 from .marks import refuse_bad_marks
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-@record()
+@dataclass(frozen=True)
 class Solution:
     """A solved notebook whose exercises are exactly those that its unit declares."""
 

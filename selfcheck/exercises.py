@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 
 from .blanks import ____
@@ -48,7 +48,6 @@ from .parts import (
 )
 from .practice import Practice, another, can_be_practiced
 from .recognition import Misconception, Recognition
-from .record import record
 from .refusals import Unreadable
 from .reserved import forbidding, gate_checks, object_named
 from .sampling import Compared, new_seed, surveying, trial
@@ -57,7 +56,7 @@ from .verdicts import Verdict
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
-@record()
+@dataclass(frozen=True)
 class Judged:
     """What a feedback stands on: the answers as they were read, and the verdict on each part."""
 
@@ -65,7 +64,7 @@ class Judged:
     pieces: dict[str, Verdict]
 
 
-@record()
+@dataclass(frozen=True)
 class Hint:
     """One nudge of several."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from .cards import counted, state_card
-from .record import record
 
 if TYPE_CHECKING:
     from .exercises import Judged
@@ -23,7 +22,7 @@ class Outcome(StrEnum):
     UNCHECKED = "could not be checked"
 
 
-@record()
+@dataclass(frozen=True)
 class NamedMistake:
     """A known mistake in a feedback; `instead` of the one before it, if both give this answer."""
 
@@ -37,7 +36,7 @@ class NamedMistake:
         return f"{begin}: {self.name}. {self.explanation}"
 
 
-@record()
+@dataclass(frozen=True)
 class Feedback:
     """The result of one check: a card in JupyterLab, a line in a terminal, data for the grader."""
 

@@ -15,6 +15,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -36,7 +37,6 @@ from .notation import (
     vocabulary_of,
     without_escapes,
 )
-from .record import record
 
 __all__ = [
     "CONSTANTS",
@@ -153,7 +153,7 @@ ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
 CONSTANTS = {"pi": np.pi, "E": np.e, "e": np.e, "oo": np.inf}
 
 
-@record()
+@dataclass(frozen=True)
 class ReadFormula:
     """A formula that has been read: `text` for people, `tree` for evaluation."""
 

@@ -12,11 +12,11 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from .formula import read_formula
-from .record import record
 
 
 class NotPolynomial(ValueError):
@@ -86,7 +86,7 @@ BLOCKS = (
 )  # for code that works in blocks: up to 64 and all its divisors
 
 
-@record()
+@dataclass(frozen=True)
 class Growth:
     """How a count grows with a size: the exact polynomial, or the counts if there is none."""
 
@@ -216,7 +216,7 @@ def _interpolate(
     return {powers: c for powers, c in total.items() if c}
 
 
-@record(repr=False)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """What a formula lacks and what it has too much, in SymPy; false when the formula is exact."""
 

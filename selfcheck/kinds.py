@@ -11,6 +11,7 @@ import ast
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,7 +22,6 @@ from .display import name_of, show_at, type_in_words
 from .encoding import WireError, as_received
 from .formula import FormulaError, ReadFormula, pretty, read_formula, without_order
 from .ids import student_id
-from .record import record
 from .refusals import Unreadable
 
 
@@ -44,7 +44,7 @@ def received(kind: Kind, answer: Any, name: str) -> Any:
         raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
 
 
-@record()
+@dataclass(frozen=True)
 class Number:
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
 
@@ -61,7 +61,7 @@ class Number:
         return close(a, b)
 
 
-@record()
+@dataclass(frozen=True)
 class Array:
     """Numbers in an array of the given shape; nested lists are fine."""
 
@@ -138,7 +138,7 @@ def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: 
     return [round(low + (high - low) * float(u), digits) for u in rng.uniform(0.1, 0.9, count)]
 
 
-@record()
+@dataclass(frozen=True)
 class Function:
     """A function, compared with another by running both on `samples` (tuples of arguments)."""
 
@@ -156,7 +156,7 @@ class Function:
         )
 
 
-@record()
+@dataclass(frozen=True)
 class Choice:
     """One of a few words; True and False stand for the words true and false."""
 

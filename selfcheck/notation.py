@@ -12,11 +12,10 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import NamedTuple
-
-from .record import record
 
 MANY_NAMES = 1000  # more than a class uses; they are asked for at every point of a check
 LETTERS = {
@@ -77,7 +76,7 @@ def quoted(text: str) -> str:
     return f"'{text if len(text) <= 80 else f'{text[:77]}…'}'"
 
 
-@record()
+@dataclass(frozen=True)
 class Vocabulary:
     """The words of a formula: the symbols and functions of the exercise, and those of everybody."""
 

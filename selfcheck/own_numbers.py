@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from .ids import student_id
-from .record import record
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def rng_for(student: Any, unit: str) -> Draws:
     return Draws(f"{unit}:{student_id(student)}")
 
 
-@record()
+@dataclass(frozen=True)
 class Listed:
     """Numbers of one student that print as a list."""
 

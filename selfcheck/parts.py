@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .blanks import has_blank
 from .display import in_words
 from .feedback import Outcome
 from .kinds import Kind, received
-from .record import record
 from .refusals import NotAttempted, NotFinite, Unreadable
 from .sampling import trial
 from .verdicts import Verdict, not_finite
@@ -17,7 +17,7 @@ from .verdicts import Verdict, not_finite
 BLANK = "Replace `____` with your answer and run the cell."
 
 
-@record()
+@dataclass(frozen=True)
 class Part:
     """A part of an exercise: the answers that it needs by name, and the check of it."""
 

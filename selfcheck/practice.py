@@ -10,11 +10,11 @@ of an id that nobody has.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .cards import card, in_html
 from .kinds import Student
-from .record import record
 
 if TYPE_CHECKING:
     from .exercises import Exercise
@@ -50,7 +50,7 @@ class Practice:
         return card(f"Practice for {self.exercise.number}", "", [self._asked()]) + numbers
 
 
-@record()
+@dataclass(frozen=True)
 class Practiced:
     """The verdict on a task: as that of the exercise, without points."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from .feedback import NamedMistake, Outcome
 from .kinds import Function, Kind
-from .record import record
 from .sampling import FreshCases
 from .verdicts import Seen, Verdict
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .exercises import Exercise
 
 
-@record(eq=False)
+@dataclass(frozen=True, eq=False)
 class Misconception:
     """A well-known mistake: an example of it as answers, and what to say to those who make it.
 

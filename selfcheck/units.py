@@ -6,6 +6,7 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from .course import Course, current
 from .facts import Facts, read_facts
 from .files import CourseError
-from .record import record
 
 if TYPE_CHECKING:
     from .exercises import Exercise
 
 
-@record()
+@dataclass(frozen=True)
 class Unit:
     """A row of the table; the exercises, and so the points, are those of its check module."""
 

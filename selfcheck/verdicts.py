@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,11 @@ from .calls import FunctionAnswer
 from .compare import alike_where_finite, close, real_array
 from .display import show, show_apart
 from .feedback import Outcome
-from .record import record
 from .refusals import NotFinite, Unreadable
 from .sampling import Compared, current, refuting_seed, surveyed
 
 
-@record()
+@dataclass(frozen=True)
 class Seen:
     """Where an answer was refuted, what it gave there, and the two sides as they are printed."""
 
@@ -56,7 +55,7 @@ class Seen:
         return array is None or not array.size or bool(np.isfinite(array).any())
 
 
-@record()
+@dataclass(frozen=True)
 class Verdict:
     """What a check function returns; `earned` is None for all points or none of them.
 

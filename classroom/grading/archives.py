@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 
 LARGEST = 20 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
 LARGEST_ZIP = 10 * LARGEST  # of a student's; within another zip it is read into memory
@@ -33,7 +32,7 @@ Opened = Callable[[], AbstractContextManager[zipfile.ZipFile]]
 END_OF_ZIP, SMALLEST_ENTRY = b"PK\x05\x06", 46
 
 
-@record()
+@dataclass(frozen=True)
 class Found:
     """One file that might be a submission; with a `trouble`, one that was not opened, and why."""
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 
 from ..marks import INSTRUCTOR_ONLY
 from ..roles import Check, Ours, Role, called_check, role_of_code
@@ -31,7 +31,7 @@ class Cell(NamedTuple):
     source: str
 
 
-@record()
+@dataclass(frozen=True)
 class Step:
     """One cell to run, or one exercise to judge where `check` is given."""
 
@@ -43,7 +43,7 @@ class Step:
     is_answer: bool = False
 
 
-@record()
+@dataclass(frozen=True)
 class Assembly:
     """All steps in order, and in words what had to be put right."""
 

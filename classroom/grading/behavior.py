@@ -17,7 +17,7 @@ import contextlib
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,6 @@ from selfcheck.exercises import Exercise
 from selfcheck.feedback import Feedback, Outcome
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, Lines, Steps, Student
 from selfcheck.parts import MissingAnswer
-from selfcheck.record import record
 from selfcheck.sampling import Compared
 
 from .records import _Record
@@ -41,7 +40,7 @@ LONGEST_WORD, LONGEST_SENTENCE = 400, 2000
 WHOLE = {"t", "T", "i", "j", "k", "m", "n"}  # symbols that count something, in derivations
 
 
-@record()
+@dataclass(frozen=True)
 class Item(_Record):
     """Numbers of an answer, flat, and the right ones where the check told them."""
 
@@ -61,7 +60,7 @@ class Item(_Record):
         return None if self.right is None else np.array(self.right, float).reshape(self.shape)
 
 
-@record()
+@dataclass(frozen=True)
 class Signature(_Record):
     """One wrong part of an answer: numbers, words, and the answers as an example would have them.
 
@@ -82,7 +81,7 @@ class Signature(_Record):
         return super().from_dict({**data, "items": [*map(Item.from_dict, data["items"])]})
 
 
-@record()
+@dataclass(frozen=True)
 class Reference(_Record):
     """A right answer's numbers by part, and those of right answers with a known twist."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from selfcheck.feedback import Outcome
-from selfcheck.record import record
 from selfcheck.units import beyond
 
 from .records import Line, Mark, in_order
@@ -22,7 +22,7 @@ WEAK, GOOD = 0.2, 0.4  # rules of thumb for the correlation
 DIFFICULTY = ((0.3, "Very hard"), (0.5, "Hard"), (0.85, "Manageable"), (1.0, "Easy"))
 
 
-@record()
+@dataclass(frozen=True)
 class ExerciseNumbers:
     """How a class did in one exercise."""
 
@@ -66,7 +66,7 @@ class ExerciseNumbers:
         return "fair" if self.discrimination < GOOD else "good"
 
 
-@record()
+@dataclass(frozen=True)
 class Mistake:
     """A known mistake, and how many made it."""
 
@@ -77,7 +77,7 @@ class Mistake:
     share: float  # of the graded submissions
 
 
-@record()
+@dataclass(frozen=True)
 class UnitNumbers:
     """What there is to know about a class in one unit."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
@@ -20,7 +21,6 @@ import numpy as np
 
 from selfcheck.compare import FLOOR, TOLERANCE
 from selfcheck.exercises import Exercise
-from selfcheck.record import record
 from selfcheck.units import declared
 
 from .behavior import Reference, Signature
@@ -29,7 +29,7 @@ from .gradebook import Gradebook
 from .records import Graded, Result, in_order
 
 
-@record()
+@dataclass(frozen=True)
 class Member:
     """One wrong answer: whose it is, what the judge kept of it, and its signature."""
 
@@ -38,7 +38,7 @@ class Member:
     signature: Signature
 
 
-@record()
+@dataclass(frozen=True)
 class Family:
     """Wrong answers of one part of an exercise that are the same."""
 

@@ -13,13 +13,13 @@ import ast
 import builtins
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from selfcheck.course import current
 from selfcheck.exercises import Exercise
 from selfcheck.files import write_whole
 from selfcheck.kinds import Function, Steps
-from selfcheck.record import record
 from selfcheck.units import declared
 
 from ..roles import called_check
@@ -47,7 +47,7 @@ KINDS_OF_CODE = (
 )  # fmt: skip
 
 
-@record()
+@dataclass(frozen=True)
 class Draft:
     """What was written for a family, and where."""
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from selfcheck.ids import student_id
-from selfcheck.record import record
 
 from .roster import Line, Roster
 from .settings import Settings, moodle_time
 from .submissions import Class, Submission
 
 
-@record()
+@dataclass(frozen=True)
 class Enrolled:
     """A class whose students go by their names in the roster; without one, as they were found."""
 

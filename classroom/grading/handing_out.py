@@ -6,12 +6,11 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 
 from selfcheck.feedback import Outcome
 from selfcheck.files import CourseError
-from selfcheck.record import record
 from selfcheck.units import listed
 
 from ..extras import need
@@ -91,7 +90,7 @@ def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
     return replace(graded, **known, notes=notes, by_hand=by_hand), answer["story"]
 
 
-@record()
+@dataclass(frozen=True)
 class Entry:
     """A submission that may be graded: all attempts that count, and what is known besides."""
 

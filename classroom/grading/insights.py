@@ -13,7 +13,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ import numpy as np
 
 from selfcheck.exercises import Exercise
 from selfcheck.kinds import Student
-from selfcheck.record import record
 from selfcheck.units import declared
 
 from .class_numbers import ENOUGH, ExerciseNumbers, UnitNumbers
@@ -41,7 +40,7 @@ class Column(NamedTuple):
     points: int
 
 
-@record()
+@dataclass(frozen=True)
 class Row:
     """A student in the heat map: points by exercise, None where nothing was graded."""
 
@@ -51,7 +50,7 @@ class Row:
     mark: Mark  # of the first unit, which has a page
 
 
-@record()
+@dataclass(frozen=True)
 class Again:
     """How a unit went, and whether to take it up again."""
 
@@ -80,7 +79,7 @@ class Again:
         return f"{said} Most was lost in {e.number} {e.name}: {self.lost:.1f} of {e.points} points."
 
 
-@record()
+@dataclass(frozen=True)
 class Together:
     """Two known mistakes that the same students make."""
 
@@ -110,7 +109,7 @@ class Together:
         )
 
 
-@record()
+@dataclass(frozen=True)
 class Side:
     """One half of a class: how many there are, how many have all points."""
 
@@ -123,7 +122,7 @@ class Side:
         return self.solved / self.students
 
 
-@record()
+@dataclass(frozen=True)
 class Fairness:
     """An exercise in which everybody has other numbers, by one property of these numbers."""
 
@@ -162,7 +161,7 @@ class Fairness:
         return f"{said}; chance explains it."
 
 
-@record()
+@dataclass(frozen=True)
 class Insights:
     """A class at a glance."""
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from selfcheck.record import record
 
 START_SECONDS = 600  # for a judge or a sandbox, on a busy machine
 RARELY = 50_000  # objects more than before, until garbage is collected
 STARTS = 3  # attempts, before it is given up
 
 
-@record()
+@dataclass(frozen=True)
 class Limits:
     """What one submission may use; seconds are its own, on the processor or asleep."""
 
@@ -27,7 +25,7 @@ class Limits:
     text: int = 4000  # characters that a cell prints
 
 
-@record()
+@dataclass(frozen=True)
 class Job:
     """One submission to judge: plain data, so that it can be sent to another machine."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 
 from .gradebook import NAME, Gradebook
 from .jobs import Limits
@@ -17,7 +16,7 @@ from .settings import Settings, read_text
 from .submissions import Submission
 
 
-@record()
+@dataclass(frozen=True)
 class Options:
     """How a class is graded."""
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 
 from . import copies, judge_pool
 from .asked import Solutions
@@ -30,7 +29,7 @@ from .roster import Line
 from .submissions import Submission, find
 
 
-@record()
+@dataclass(frozen=True)
 class Done:
     """One more submission graded: its grade, its story if wanted, and how far we are."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from selfcheck.feedback import Outcome
 from selfcheck.files import CourseError
-from selfcheck.record import record
 
 from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
@@ -22,7 +22,7 @@ from .records import Line, Mark
 SHARED = 2  # students, from which on a family is worth a look
 
 
-@record()
+@dataclass(frozen=True)
 class Place:
     """One answer in the queue; the mark itself may change meanwhile."""
 
@@ -38,7 +38,7 @@ class Place:
         return sha256(whose.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@record()
+@dataclass(frozen=True)
 class Answer:
     """What there is to see of an answer in the queue."""
 

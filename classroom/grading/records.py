@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Self
 
 from selfcheck.feedback import Feedback, NamedMistake, Outcome
-from selfcheck.record import record
 from selfcheck.units import beyond
 
 from .settings import LateRule
@@ -28,7 +27,7 @@ def points(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-@record()
+@dataclass(frozen=True)
 class _Record:
     """A record is its fields, as plain data."""
 
@@ -51,7 +50,7 @@ def _plain(value: Any) -> Any:
     return value.as_dict() if isinstance(value, _Record) else value
 
 
-@record()
+@dataclass(frozen=True)
 class Result(_Record):
     """One exercise of one submission: what was answered and what the check said."""
 
@@ -106,7 +105,7 @@ class Result(_Record):
         return super().from_dict(data)
 
 
-@record()
+@dataclass(frozen=True)
 class Graded(_Record):
     """One submission after grading; with a `problem`, nothing of it could be graded."""
 
@@ -144,7 +143,7 @@ class Graded(_Record):
         return super().from_dict({**data, "results": [*map(Result.from_dict, data["results"])]})
 
 
-@record()
+@dataclass(frozen=True)
 class Override(_Record):
     """Points that a person gave for one exercise, and why; without points, a comment alone."""
 
@@ -158,7 +157,7 @@ class Override(_Record):
     answer: str = ""  # a digest of the answer for which it was made; none in old gradebooks
 
 
-@record()
+@dataclass(frozen=True)
 class Line:
     """One exercise of a mark: the check's result, and the override if there is one."""
 
@@ -184,7 +183,7 @@ class Line:
         return bool(made_for) and made_for != answer_digest(self.result)
 
 
-@record()
+@dataclass(frozen=True)
 class Mark:
     """What counts for a student and unit: results, with overrides on top."""
 

@@ -18,14 +18,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
 from selfcheck.files import CourseError
 from selfcheck.ids import student_id
-from selfcheck.record import record
 from selfcheck.units import units as all_units
 
 from .gradebook import Gradebook
@@ -52,7 +51,7 @@ FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
 
 
-@record()
+@dataclass(frozen=True)
 class Line:
     """One student of the roster."""
 
@@ -67,7 +66,7 @@ class Line:
     modified: str = ""  # when the platform got the submission, in its own words
 
 
-@record()
+@dataclass(frozen=True)
 class Filling:
     """What is written into the roster for one student and unit."""
 

@@ -31,14 +31,13 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from selfcheck.files import CourseError
 from selfcheck.ids import student_id
-from selfcheck.record import record
 from selfcheck.units import meant, units
 
 NAME = "course.toml"
@@ -57,7 +56,7 @@ MOODLE_TIMES = (
 )
 
 
-@record()
+@dataclass(frozen=True)
 class LateRule:
     """So many percent of the points are lost, once or for each day or hour that is begun."""
 
@@ -85,7 +84,7 @@ class LateRule:
         return math.floor(2 * earned * share + 1e-9) / 2
 
 
-@record()
+@dataclass(frozen=True)
 class Settings:
     """The rules of a class; where nothing is said, all is left as it was."""
 

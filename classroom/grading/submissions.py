@@ -16,11 +16,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from selfcheck.files import CourseError
-from selfcheck.record import record
 from selfcheck.units import meant
 
 from ..roles import called_check
@@ -52,7 +51,7 @@ RULE = (
 )
 
 
-@record()
+@dataclass(frozen=True)
 class Submission:
     """One student's notebook for one unit: its cells, or the problem that there are none."""
 
@@ -86,7 +85,7 @@ class Submission:
         return data
 
 
-@record()
+@dataclass(frozen=True)
 class Class:
     """All submissions by student and unit, and a sentence for each file that is none."""
 
@@ -96,7 +95,7 @@ class Class:
     looked_for: str = ""
 
 
-@record()
+@dataclass(frozen=True)
 class Owner:
     """Whose a file is, by the names that the platform made."""
 

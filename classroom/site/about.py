@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from selfcheck.course import Course
-from selfcheck.record import record
 
 
-@record()
+@dataclass(frozen=True)
 class Facts:
     """What every page says of the course, and the name under which a browser keeps its work."""
 

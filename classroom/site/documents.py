@@ -7,15 +7,14 @@ for page in documents(root):
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
-
-from selfcheck.record import record
 
 LEFT_OUT = ("docs/bundle",)  # what goes to students as it is
 WITH_PAGES = ("notebooks", "exercises", "docs")
 
 
-@record()
+@dataclass(frozen=True)
 class Document:
     """A page: its place on the site, its title, its body as HTML, and the files that it shows."""
 

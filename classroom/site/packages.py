@@ -26,6 +26,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 import selfcheck
 from selfcheck.course import Course
 from selfcheck.files import CourseError, write_whole
-from selfcheck.record import record
 
 from .bytecode import EPOCH, compiled
 
@@ -74,7 +74,7 @@ font_manager.json_dump(manager, pathlib.Path(sys.argv[1]) / name)
 """
 
 
-@record()
+@dataclass(frozen=True)
 class Shelf:
     """The files for the site's package folder, the lock beside them, and the runtime if inside."""
 

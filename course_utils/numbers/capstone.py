@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import rng_for
-from selfcheck.record import record
 
 BACKWARD_LINES = (
     "A = attention_weights(Q, K)",
@@ -26,7 +26,7 @@ BUGS = (
 )
 
 
-@record()
+@dataclass(frozen=True)
 class Pass:
     """One student's backward pass of softmax attention; one of its six lines is wrong."""
 

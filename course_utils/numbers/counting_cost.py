@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import as_list, rng_for
-from selfcheck.record import record
 
 
-@record()
+@dataclass(frozen=True)
 class Model:
     """One student's language model and the memory of the card that it has to run on.
 

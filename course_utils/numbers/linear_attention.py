@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import as_list, rng_for
-from selfcheck.record import record
 
 
-@record()
+@dataclass(frozen=True)
 class Waves:
     """One student's keys (numbers, which are angles) and values, and an output beyond them all."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Listed, rng_for
-from selfcheck.record import record
 
 
-@record()
+@dataclass(frozen=True)
 class Derivation:
     """A rule, and lines that write its move by the move before; one line does not follow.
 
@@ -87,7 +87,7 @@ def _derivation(student: str) -> Derivation:
     return Derivation(str(c), k, lines, first=draws.integer(1000, 9990))
 
 
-@record(repr=False)
+@dataclass(frozen=True, repr=False)
 class Momentum(Listed):
     """One student's valley: the slopes of its gradient along the flattest and steepest axis.
 

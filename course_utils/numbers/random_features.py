@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -9,12 +10,11 @@ import numpy as np
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Draws, as_list, rng_for
-from selfcheck.record import record
 
 Pair = tuple[float, float]
 
 
-@record()
+@dataclass(frozen=True)
 class Triple:
     """One student's query, two keys, a number m of directions, and the error r of a ratio."""
 

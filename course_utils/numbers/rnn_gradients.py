@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Listed, rng_for
-from selfcheck.record import record
 
 
-@record(repr=False)
+@dataclass(frozen=True, repr=False)
 class RnnGradients(Listed):
     """One student's gate: after `steps` steps this share of the gradient is to be left."""
 

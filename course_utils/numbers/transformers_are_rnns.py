@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -9,10 +10,9 @@ import numpy as np
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import rng_for, side_by_side
-from selfcheck.record import record
 
 
-@record()
+@dataclass(frozen=True)
 class Memory:
     """One student's pairs of a key (three whole numbers) and a value, written in this order."""
 

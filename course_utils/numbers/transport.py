@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -9,12 +10,11 @@ import numpy as np
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Draws, read_only, rng_for, shuffled, side_by_side
-from selfcheck.record import record
 
 LAST_PLACE, MOST_MASS = 12, 4
 
 
-@record()
+@dataclass(frozen=True)
 class Transport:
     """One student's masses: p lies at the places x and is wanted as q at the places y.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Draws, read_only, rng_for, side_by_side
-from selfcheck.record import record
 from selfcheck.reserved import answer
 
 from ..attention import attention as attend
@@ -22,7 +22,7 @@ DECIMALS = 3  # as many as are printed
 HALF_UNIT = 0.5 * 10**-DECIMALS  # what rounding may take away
 
 
-@record()
+@dataclass(frozen=True)
 class Worksheet:
     """A calculation by hand, as printed: weights of both heads, their outputs, the result."""
 
@@ -41,7 +41,7 @@ class Worksheet:
         )
 
 
-@record()
+@dataclass(frozen=True)
 class TwoHeads:
     """One student's numbers: X (2×6), two heads (W^Q, W^K, W^V: 6×3), W^O (6×6), and two riddles.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from selfcheck.ids import student_id
 from selfcheck.own_numbers import Listed, rng_for
-from selfcheck.record import record
 
 
-@record(repr=False)
+@dataclass(frozen=True, repr=False)
 class WeightDecay(Listed):
     """One student's schedule: steps from this peak on, after which this share is to be left."""
 
