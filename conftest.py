@@ -5,7 +5,6 @@ tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing t
 """
 
 import functools
-import gc
 import itertools
 import os
 import signal
@@ -107,12 +106,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _place(item.nodeid.partition("::")[0]) < len(SLOW):
             item.add_marker("slow")
-
-
-def pytest_collection_finish() -> None:
-    """What was collected stays, so nobody has to look again and again whether it is garbage."""
-    gc.freeze()
-    gc.set_threshold(20_000)
 
 
 @functools.cache

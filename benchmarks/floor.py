@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from unittest.mock import patch
@@ -23,7 +22,7 @@ from classroom.grading.sandbox import Limits, Sandbox
 from classroom.notebooks import read
 
 ROOT = Path(__file__).parents[1]
-GOAL = 1.5
+GOAL = 2.0
 
 
 def job(solutions: Solutions, unit: str) -> Job:
@@ -54,7 +53,7 @@ def measure(report: Report, rounds: int = 5) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     solutions, rows, medians = Solutions(ROOT), [], []
-    forgetful = patch("classroom.grading.judge.remembering", nullcontext)
+    forgetful = patch("selfcheck.derivation.derivations.recalled", lambda known, words, do: do())
     with forgetful, Sandbox(walled=True, number=os.getpid() % 4000) as sandbox:
         for unit in units():
             asked = job(solutions, unit)

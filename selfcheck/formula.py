@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cache import remembered
 from .notation import (
     GREEK,
     LETTERS,
@@ -213,7 +212,7 @@ def read_formula(
     return _read_text(_as_text(answer), tuple(symbols), tuple(functions), calculus)
 
 
-@remembered()
+@functools.lru_cache(500)  # formulas: in a class many are alike
 def _read_text(
     text: str, symbols: tuple[str, ...], functions: tuple[str, ...], calculus: bool
 ) -> ReadFormula:

@@ -58,8 +58,6 @@ class Recognition:
         self._exercise = exercise
         self._examples_read: dict[Misconception, list[Any]] = {}
         self._same_for_all_seeds: dict[Misconception, Verdict] = {}  # verdicts on examples
-        # examples (and part) that pass the first cases, which are the same for all seeds
-        self._beyond_pencil: set[tuple[Misconception, str]] = set()
 
     def mistakes(
         self, answers: list[Any], pieces: dict[str, Verdict], seed: int
@@ -115,12 +113,8 @@ class Recognition:
 
     def _seen_there(self, m: Misconception, failure: Failure, seen: Seen) -> Seen | None:
         """What was seen of the example, if it was refuted where the answer was."""
-        if (m, failure.part) in self._beyond_pencil and _at_pencil(failure.verdict):
-            return None
         verdict = failure.on_example(m)
         other = (verdict.pieces or {"": verdict}).get(failure.part)
-        if m not in self._same_for_all_seeds and not (other and _at_pencil(other)):
-            self._beyond_pencil.add((m, failure.part))
         if other is None or other.outcome is not Outcome.WRONG or other.seen is None:
             return None
         return other.seen if seen.is_where(other.seen) else None
@@ -152,12 +146,6 @@ def _same(kind: Kind, a: Any, b: Any) -> bool:
     if isinstance(kind, Function) and not kind.samples:
         return True
     return kind.same(a, b)
-
-
-def _at_pencil(piece: Verdict) -> bool:
-    """Did it fail at one of the first cases, before anything was drawn?"""
-    place = piece.seen.place if piece.seen else None
-    return piece.seed is None and place is not None and place[0] == 1
 
 
 def _holds(predicate: Callable[..., bool], *arguments: Any) -> bool:

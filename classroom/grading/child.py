@@ -8,11 +8,6 @@ Everything in this file is on the student's side of the wall; the judge believes
 
 from __future__ import annotations
 
-import gc
-
-if __name__ == "__main__":
-    gc.disable()  # until all is loaded
-
 import ast
 import builtins
 import contextlib
@@ -30,19 +25,17 @@ import signal
 import socket
 import sys
 import types
-from collections.abc import Callable, Iterable
 from contextvars import Context
 from typing import Any
 
+from IPython.core.inputtransformer2 import TransformerManager
+
 from selfcheck.encoding import TAG, WireError, plain_copy
-from selfcheck.meter.stand_ins import exchange
 from selfcheck.reserved import lent, refusing
 
-from .algebra import load_sympy
 from .forbidden import LIBC, forbid, is_known
-from .jobs import RARELY
 from .lent_functions import at_place
-from .metering import Encoded, Far
+from .metering import Far
 from .wire import Gone, Peer, Stream, in_short, key_of, mark, tried
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
@@ -81,7 +74,6 @@ class Notebook:
 
     def __init__(self, limits: dict) -> None:
         self.limits = limits
-        self.encode: Callable[[Any], Any] = lambda value: value  # the wire's
         self._bans = contextlib.ExitStack()
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
@@ -100,34 +92,7 @@ class Notebook:
                 return [tried(eval, e, self.names) for e in question["expressions"]]
             case "judging":
                 return self.forbid(question["names"])
-            case "cells":
-                return self.run_all(question["parts"])
         raise WireError("nothing of that kind can be asked for")
-
-    def run_all(self, parts: list[dict]) -> list[tuple]:
-        """Cells and what the checks between them will ask for, as far as that can be told."""
-        told: list[tuple] = []
-        for part in parts:
-            told.append(self.run_part(**part))
-            if part["expressions"] and told[-1][1] is None:
-                break
-        return told
-
-    def run_part(self, sources: list[str], expressions: list[str], names: list | None) -> tuple:
-        """Cells up to a check, and what it will ask for; of the latter nothing if some is odd."""
-        reports = []
-        for source in sources:
-            reports.append(self.run(source))
-            if (reports[-1]["error"] or {}).get("type") == TooSlow.__name__:
-                raise TooSlow
-        try:
-            values = [tried(eval, e, self.names) for e in expressions]
-            told = Encoded(self.encode(values)) if expressions else None
-        except Exception:  # then each is asked for by itself
-            return reports, None
-        if names is not None:
-            self.forbid(names)
-        return reports, told
 
     def forbid(self, names: list[str]) -> None:
         """Until the next cell, these functions of the package refuse to run: they are answers.
@@ -241,9 +206,9 @@ class TimedPeer(Peer):
 
         return call
 
-    def _one_of(self, function: Any, arguments: list, named: dict) -> tuple:
+    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
         self._begin_call()
-        return super()._one_of(function, arguments, named)
+        return super()._one_of(handle, args, named)
 
     def _begin_call(self) -> None:
         """Each of several calls has the time of one question."""
@@ -273,8 +238,6 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
     try:
         return code(source)
     except SyntaxError:
-        from IPython.core.inputtransformer2 import TransformerManager
-
         return code(TransformerManager().transform_cell(source))
 
 
@@ -375,7 +338,6 @@ def serve_submission(wire: socket.socket, limits: dict) -> None:
     far = Far()
     notebook = Notebook(limits)
     far.peer = peer = TimedPeer(Stream(wire), notebook.serve, far, limits["cell"])
-    notebook.encode = peer.encode
     while True:
         peer.answer(peer.stream.receive())
 
@@ -425,18 +387,9 @@ def child(wire: socket.socket, limits: dict, work: str) -> None:
 
 
 def warm_up() -> None:
-    """Load what every submission uses, and use it once, so that no child has to."""
-    load_sympy()
-    import numpy as np
-    import sympy
-
-    x, t, i = sympy.symbols("x t i", positive=True)
-    formulas = [sympy.Sum(x ** (t - i), (i, 1, t)), (1 - x**t) * sympy.log(x) / sympy.log(2)]
-    formulas += [sympy.sqrt(x) * sympy.exp(-t), sympy.Rational(1, 2), sympy.sqrt(2) * sympy.pi]
-    formulas += [(x - 1) * sympy.exp(-(t**2) * i), sympy.sqrt(sympy.log((x + 2) / t) / i) * 2]
-    formulas += [sympy.exp(2 * x) * (sympy.exp(t) - 3) / i, (x * t + i * (x + 1)) / (t - i * x)]
-    arrays = [np.linalg.inv(np.eye(2)), np.einsum("ij->j", np.ones((2, 2))).tolist()]
-    Peer(None, lambda question: None).encode([formulas, arrays, lambda x: x, (1, 0.5)])
+    """Load what every submission uses, so that no child has to."""
+    for module in ("numpy", "sympy", "sympy.tensor.tensor"):  # the last, when a sum is made
+        importlib.import_module(module)
 
 
 @functools.cache
@@ -453,23 +406,20 @@ def prepare(modules: tuple[str, ...], sources: tuple[str, ...]) -> None:
         for source in sources:
             with contextlib.suppress(Exception):
                 exec(compiled(source), names)
-    _look_once(names.values())
-    names.clear()
-    gc.freeze()
+    _use_sympy(list(names.values()))
 
 
-def _look_once(given: Iterable[Any]) -> None:
-    """What would be looked for in every child, and is then known: nothing of an answer."""
+def _use_sympy(given: list) -> None:
+    """SymPy keeps what it once found out about formulas of these symbols, such as their signs."""
     import sympy
 
     symbols = [x for x in given if isinstance(x, sympy.Symbol)]
     formulas = [f for x in symbols for f in (x - 1, 1 / x, -x, x**2, 1 / sympy.sqrt(x))]
     for x, y in itertools.permutations(symbols, 2):
         formulas += [x * y, x / y, (x - 1) / y, -x * y**2]
-    for formula in formulas:  # SymPy keeps what it knows of them, such as their signs
+    for formula in formulas:
         _ = formula.is_positive, formula.is_integer, str(formula)
         _ = sympy.log(formula), sympy.exp(formula), sympy.sqrt(formula)
-    exchange({}, [])
 
 
 class Warm:
@@ -639,9 +589,6 @@ def main(fd: int, work: str) -> None:
     orders = socket.socket(fileno=fd)
     can_filter = _can_filter()  # while there is little to copy
     warm_up()
-    gc.freeze()  # there is no garbage in what is loaded
-    gc.enable()
-    gc.set_threshold(RARELY)
     alone = os.getpid() == 1  # in a sandbox of its own; then -1 means all of its processes
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _prctl(NOT_DUMPABLE, 0)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 START_SECONDS = 600  # for a judge or a sandbox, on a busy machine
-RARELY = 50_000  # objects more than before, until garbage is collected
 STARTS = 3  # attempts, before it is given up
 
 

@@ -11,16 +11,10 @@ the job is done again, alone and in a fresh sandbox: only what happens twice cou
 
 from __future__ import annotations
 
-import gc
-
-if __name__ == "__main__":
-    gc.disable()  # until all is loaded
-
 import contextlib
 import faulthandler
 import json
 import os
-import re
 import resource
 import signal
 import sys
@@ -31,7 +25,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from selfcheck.cache import remembering
 from selfcheck.course import current
 from selfcheck.encoding import WireError
 from selfcheck.exercises import Exercise
@@ -45,21 +38,14 @@ from selfcheck.units import declared
 
 from ..roles import Check, Ours
 from . import behavior, fingerprint
-from .algebra import load_sympy
 from .assembly import Assembly, Cell, Step, assemble
 from .flags import flags
-from .jobs import RARELY, Job, Limits
+from .jobs import Job, Limits
 from .records import Graded, Result
-from .sandbox import CHILD, Lost, Needs, Part, Sandbox, Submission
+from .sandbox import CHILD, Lost, Needs, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
-MAGIC, MAGIC_READER = re.compile(r"^\s*[%!]", re.MULTILINE), "IPython.core.inputtransformer2"
-SLOW_AT_FIRST = {
-    "simplify": "import sympy\nsympy.simplify('(exp(x) - 2)*sinh(y)/(x*(y - 1))')",
-    "sympy import *": "from sympy import *",
-}  # by word: what is done once for all that use it
-MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up
@@ -95,19 +81,11 @@ class _Died(Exception):
         self.place = place
 
 
-class _OneOfThem(Exception):
-    """Of several steps in one message, one did not come to its end."""
-
-
 LOADED = "[*__import__('sys').modules]"  # asked of the child that ran the solution
 
 
 class Judging:
     """One submission from its first cell to the last exercise."""
-
-    met_broken_cells = (
-        False  # a child reads such a cell again for magics: a slow import, if its own
-    )
 
     def __init__(self, job: Job, sandbox: Sandbox, tell: Callable[[int], None]) -> None:
         self.job, self.sandbox, self.limits = job, sandbox, Limits(**job.limits)
@@ -125,7 +103,6 @@ class Judging:
         self.died, self.troubled = Counter(job.troubled), set(job.troubled)
         self.spent, self.losses = 0.0, 0
         self.deadly: set[str] = set()  # what was asked for when the code ended
-        self.by_steps = bool(job.is_alone or job.lost_at or job.troubled)  # one after the other
         self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
         self.references: dict[str, dict] = {}
         self.loaded: list[str] = []  # the modules of the child that ran the solution
@@ -138,7 +115,6 @@ class Judging:
         most = self.limits.wall * (2 if self.job.is_alone else 1)
         if self.job.in_fresh_sandbox:
             self.sandbox.close()
-        self._load_meanwhile()
         while not self._pass() and self.spent < most:
             pass
         for step in self.steps:
@@ -163,16 +139,6 @@ class Judging:
             seconds=round(time.monotonic() - start, 3),
         )
 
-    def _load_meanwhile(self) -> None:
-        """A sandbox that was begun is not ready yet: what the checks will load is loaded now."""
-        name = self.job.unit.partition("_")[2]
-        checks = sys.modules.get(f"{current().checks}.{name}")
-        if hasattr(checks, "Derivation") and "sympy" not in sys.modules:
-            gc.disable()  # there is no garbage in what is loaded
-            load_sympy()
-            gc.freeze()
-            gc.enable()
-
     @property
     def in_doubt(self) -> list[int]:
         """The steps that have to be tried again before they count."""
@@ -180,54 +146,21 @@ class Judging:
 
     def _pass(self) -> bool:
         """Go through the steps in a fresh child; False if it has to be done once more."""
-        there, ahead = None, 0
+        there = None
         try:
             with self.sandbox.submission(self.limits, self._needs()) as there, self.alarm:
                 for place, step in enumerate(self.steps):
-                    if not self.by_steps and place >= ahead:
-                        ahead = self._run_ahead(there, place)
                     self._step(there, place, step)
                 self._sign_all(there)
                 if self.job.is_solution:
                     self.loaded = [str(name) for name in there.value(LOADED)]
             return True
-        except _OneOfThem:
-            self.by_steps, there = True, None  # what that took is no step's
-            return False
         except _Died as died:
             return self._after(died)
         except Gone as gone:  # between two steps
             return self._after(_Died(-1, str(gone)))
         finally:
             self.spent += there.clock.seconds if there else 0.0
-
-    def _run_ahead(self, there: Submission, first: int) -> int:
-        """One message for all steps up to a check that calls functions; returns where they end.
-
-        A message ends with the id, too, and has nothing else to tell then.
-        """
-        parts: list[Part] = []
-        ends, sources = [], list[str]()
-        for place, step in enumerate(self.steps[first:], first):
-            is_id, check = place == self.ids.place, self._open(step)
-            if is_id and parts:
-                break
-            sources += [] if step.check else [step.source]
-            if not (is_id or check or place + 1 == len(self.steps)):
-                continue
-            wanted = ["student"] if is_id else [*check.arguments] if check else []
-            names = _forbidden(self.exercises[check.exercise]) if check else None
-            parts.append(Part(sources, wanted, names))
-            ends.append(place + 1)
-            sources = []
-            if is_id or names is not None:
-                break
-        self.tell(ends[-1] - 1)
-        try:
-            with self.alarm.step():
-                return ends[there.run_ahead(parts) - 1]
-        except (Gone, Exception):
-            raise _OneOfThem from None
 
     def tell(self, place: int) -> None:
         """Say which step begins."""
@@ -258,7 +191,7 @@ class Judging:
 
     def _after(self, died: _Died) -> bool:
         """Decide whether it counts that a child died over a step; always False: go on."""
-        place, why, self.by_steps = died.place, str(died), True
+        place, why = died.place, str(died)
         if self.sandbox.is_lost or place < 0:
             self.losses += 1
             if self.losses >= LOSSES:
@@ -302,22 +235,17 @@ class Judging:
         return place in self.ran and bool(self.ran[place].fatal)
 
     def _needs(self) -> Needs:
-        """What the child should find loaded: the unit's checks, and what the cells mention."""
+        """What the child should find loaded: the checks, our first cell, and what cells mention."""
         sources = "\n".join(step.source for step in self.steps)
         modules = [module for module in LARGE if module.partition(".")[0] in sources]
-        if Judging.met_broken_cells or MAGIC.search(sources):
-            modules.append(MAGIC_READER)
         given = [s.source for s in self.steps if not s.is_students and s.check is None]
-        given = given if sum(map(len, given)) < MOST_LETTERS else given[:1]
-        given += [source for word, source in SLOW_AT_FIRST.items() if word in sources]
         unit = self.job.unit.partition("_")[2]
-        return Needs([f"{current().checks}.{unit}", *modules], given)
+        return Needs([f"{current().checks}.{unit}", *modules], given[:1])
 
     def _run(self, there: Submission, place: int, step: Step) -> None:
         if step.is_students and self._is_out(place):
             return  # it killed the child before; the rest goes on without it
-        if self.by_steps:
-            self.tell(place)
+        self.tell(place)
         try:
             with self.alarm.step():
                 report = there.run(step.source)
@@ -328,8 +256,6 @@ class Judging:
         else:
             self.ran[place] = _as_ran(report)
         kind = (self.ran[place].error or {}).get("type")
-        if kind == "SyntaxError":
-            Judging.met_broken_cells = True
         if kind == "TooSlow" and not (step.is_students and self._counts(place)):
             raise _Died(place, "took too long")
         self._tell(step, self.ran[place])
@@ -383,8 +309,7 @@ class Judging:
                 there.forbid(names)
         there.begin(self.limits.cell * PATIENCE)
         exercise.seed = seed_of(self.job.seed, exercise.name)
-        with remembering():
-            return exercise(*answers), [_shown(answer) for answer in answers]
+        return exercise(*answers), [_shown(answer) for answer in answers]
 
     def _without_answer(
         self, place: int, expression: str, error: Exception
@@ -655,10 +580,6 @@ def main(number: int, walled: bool) -> None:
     def say(message: dict) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(RARELY)
-    settled = False
     with Sandbox(walled, number) as sandbox:
         sandbox.begin()
         for line in sys.stdin:
@@ -669,9 +590,6 @@ def main(number: int, walled: bool) -> None:
             except Lost as loss:
                 answer = {"lost": str(loss)}
             say(answer)
-            if not settled:
-                gc.freeze()  # what the first job loaded stays; no need to look through it again
-                settled = True
 
 
 if __name__ == "__main__":

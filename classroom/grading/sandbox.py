@@ -25,7 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from selfcheck.encoding import TAG, WireError
+from selfcheck.encoding import TAG
 from selfcheck.files import CourseError
 from selfcheck.meter import Meter
 
@@ -33,7 +33,7 @@ from .bubblewrap import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, pyth
 from .jobs import START_SECONDS, STARTS, Limits
 from .lent_functions import place_of
 from .metering import Counter
-from .wire import Gone, Peer, Stream, each
+from .wire import Gone, Peer, Stream
 
 CHILD = "classroom.grading.child"
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
@@ -55,14 +55,6 @@ class Needs(NamedTuple):
 
     modules: Sequence[str] = ()
     sources: Sequence[str] = ()  # the instructor's cells
-
-
-class Part(NamedTuple):
-    """Cells up to a check, what it wants to know, and what is forbidden then, if it calls."""
-
-    sources: list[str]
-    expressions: list[str]
-    names: list[str] | None
 
 
 class Usage(NamedTuple):
@@ -125,10 +117,7 @@ class Submission:
         self._counter = Counter()
         self._peer = Lender(_Patient(wire, self), self._serve, self._counter)
         self.was_slow = False  # a cell or call stopped itself, since its time was over
-        self._reports: list = []  # of cells that were run ahead
         self._values: dict[str, Callable[[], Any]] = {}  # what was told in one message
-        self._is_new = False  # and no check has asked for it yet
-        self._next: list[dict[str, Callable[[], Any]]] = []  # what was told for the checks to come
         self._forbidden: list[str] | None = None
         self.begin(limits.wall)
 
@@ -143,36 +132,9 @@ class Submission:
         return self._peer.ask(**question)
 
     def run(self, source: str) -> object:
-        """The report of a cell, which may be known already."""
-        if self._reports:
-            return self._reports.pop(0)
-        self._forget()
+        """The report of a cell, after which everything may be otherwise."""
+        self._values, self._forbidden = {}, None
         return self.ask(ask="run", source=source)
-
-    def _forget(self) -> None:
-        """After a cell everything may be otherwise."""
-        self._values, self._is_new, self._next, self._forbidden = {}, False, [], None
-        self._reports = []
-
-    def run_ahead(self, parts: list[Part]) -> int:
-        """Run cells in the time of one, and have told what the checks between them want to know.
-
-        Returns how many parts were run: it ends with one of which something could not be told.
-        Whatever is raised: which of them it was is not known.
-        """
-        self._forget()
-        told = self.ask(ask="cells", parts=[part._asdict() for part in parts])
-        if type(told) is not list or not 0 < len(told) <= len(parts):
-            raise WireError("not all cells have a report")
-        for part, one in zip(parts, told, strict=False):
-            reports, values = one if type(one) is tuple and len(one) == 2 else (None, None)
-            if type(reports) is not list or len(reports) != len(part.sources):
-                raise WireError("not all cells have a report")
-            self._reports += reports
-            self._next.append(dict(zip(part.expressions, each(values), strict=False)))
-            self._forbidden = part.names if self._next[-1] else None
-        self._values, self._is_new = self._next.pop(0), True
-        return len(told)
 
     def value(self, expression: str) -> Any:
         """What an expression of the instructor's is over there; it may be known already."""
@@ -181,13 +143,8 @@ class Submission:
         return self.ask(ask="value", expression=expression)
 
     def have_told(self, expressions: list[str]) -> None:
-        """Ask what several are now, unless it was just told; the rest is asked for one by one."""
+        """Ask what several are now; what is not told then is asked for one by one."""
         self._peer.forget_ahead()
-        if not self._is_new and self._next:
-            self._values, self._is_new = self._next.pop(0), True
-        was_new, self._is_new = self._is_new, False
-        if was_new and all(e in self._values for e in expressions):
-            return
         self.begin(self._limits.cell + self._limits.grace)
         told = self._peer.several(ask="values", expressions=expressions)
         self._values = dict(zip(expressions, told, strict=False))

@@ -174,7 +174,7 @@ class Peer(Codec):
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
-            return self._several_calls(question["values"], question["calls"])
+            return [self._one_of(*call) for call in question["calls"]]
         if question["ask"] != "call":
             return self._serve(question)
         if "before" in question:
@@ -183,8 +183,10 @@ class Peer(Codec):
         return self._called(function, question.get("args") or [], named)
 
     def _called(self, function: Callable, args: list, named: dict) -> Any:
-        arguments = [self.decode(x) for x in args]
-        return self._run(function, arguments, {name: self.decode(x) for name, x in named.items()})
+        return self._run(function, *self._decoded(args, named))
+
+    def _decoded(self, args: list, named: dict) -> tuple[list, dict]:
+        return [self.decode(x) for x in args], {n: self.decode(x) for n, x in named.items()}
 
     def _run(self, function: Callable, arguments: list, named: dict) -> Any:
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
@@ -192,25 +194,10 @@ class Peer(Codec):
             result = function(*arguments, **named)
             return self.extension.returned(result) if self.extension else result
 
-    def _several_calls(self, values: list, calls: list) -> list[tuple]:
-        """What several calls give; values that many have in common come once, and are copied."""
-        first = [self.decode(x) for x in values]
-
-        def given(place: int) -> Any:
-            value = first[place]
-            plain = type(value) is np.ndarray and value.dtype.char in NUMBERS
-            return value.copy() if plain else self.decode(values[place])
-
-        told = []
-        for handle, names, places in calls:
-            arguments, count = [given(place) for place in places], len(places) - len(names)
-            named = dict(zip(names, arguments[count:], strict=True))
-            told.append(self._one_of(self._own(handle), arguments[:count], named))
-        return told
-
-    def _one_of(self, function: Callable, arguments: list, named: dict) -> tuple:
+    def _one_of(self, handle: int, args: list, named: dict) -> tuple:
         """One of several calls."""
-        return tried(self._run, function, arguments, named)
+        arguments, named = self._decoded(args, named)
+        return tried(self._run, self._own(handle), arguments, named)
 
     def _stand_in(self, data: dict) -> Callable:
         """A function that calls the one on the other side, with that one's name and parameters."""
@@ -248,18 +235,14 @@ class Peer(Codec):
 
     def ask_ahead(self, calls: list[tuple[Any, Any, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
-        asked, keys, places, values = [], [], dict[Any, int](), list[Any]()
+        asked, keys = [], []
         with contextlib.suppress(WireError):  # too much at once: then one after the other
             for f, args, named in calls:
-                handle, given = f.home_of_stand_in[1], [*args, *named.values()]
-                keys.append(key := key_of(handle, args, named, self._odd))
-                parts = key[-len(given) :] if given else ()
-                for part, value in zip(parts, given, strict=True):
-                    if part not in places:
-                        places[part] = len(values)
-                        values.append(self.encode(value))
-                asked.append([handle, [*named], [places[part] for part in parts]])
-            told = self.several(ask="calls", values=values, calls=asked)
+                handle = f.home_of_stand_in[1]
+                keys.append(key_of(handle, args, named, self._odd))
+                given = {name: self.encode(x) for name, x in named.items()}
+                asked.append([handle, [self.encode(x) for x in args], given])
+            told = self.several(ask="calls", calls=asked)
             for key, give in zip(keys, told, strict=False):
                 self._ahead[key].append(give)
 
@@ -293,7 +276,7 @@ class Peer(Codec):
             told = self.ask(**question)
         except Exception:  # too much for one message, or one of them took too long
             return []
-        return each(told)
+        return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
 
 
 _PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)
@@ -350,11 +333,6 @@ def tried(do: Callable, *args: Any) -> tuple:
         return ("value", do(*args))
     except Exception as error:
         return ("error", in_short(error))
-
-
-def each(told: Any) -> list[Callable[[], Any]]:
-    """Of what was asked for in one message, each told or raised when called."""
-    return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
 
 
 def _are_tuples(told: Any, length: int) -> bool:

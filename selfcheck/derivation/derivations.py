@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
-from .. import cache
 from ..formula import FormulaError
 from ..function_with_slope import Activation
 from . import rendering
@@ -17,6 +16,20 @@ from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances
 from .judging import LineJudge, Read
 from .lines import BLANK, Line, LineReport, Report, read_line
+
+Found = TypeVar("Found")
+
+MOST_KNOWN = 500  # lines of a derivation that are read and judged once: in a class many are alike
+
+
+def recalled(known: dict[Any, Found], words: Any, work_out: Callable[[], Found]) -> Found:
+    """What was worked out for these words before, as long as there is room to keep it."""
+    if words in known:
+        return known[words]
+    found = work_out()
+    if len(known) < MOST_KNOWN:
+        known[words] = found
+    return found
 
 
 class Derivation:
@@ -94,7 +107,7 @@ class Derivation:
     def _read(self, source: Any) -> Read:
         """The expression, which may have been read before; else as `_read_anew`."""
         read = partial(self._read_anew, source)
-        return cache.recalled(self._words, source, read) if type(source) is str else read()
+        return recalled(self._words, source, read) if type(source) is str else read()
 
     def _read_anew(self, source: Any) -> Read:
         """The expression, a sentence that says why it is none, or None for a blank."""
@@ -130,7 +143,7 @@ class Derivation:
         judged = partial(self._judge.report, before, now, lines)
         if limits or any(type(word) is not str for word in words):
             return judged()
-        return cache.recalled(self._known, words, judged)
+        return recalled(self._known, words, judged)
 
     # -- showing
 

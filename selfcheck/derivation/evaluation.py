@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..cache import remembered
 from ..formula import GREEK, FormulaError, canonical
 from .bounded import magnitude
 from .operations import POWERS, Arithmetic, function_of, number, operations, total_of
@@ -203,7 +202,7 @@ def _geometric(e: Any, name: str) -> Callable[..., Any] | None:
     return total
 
 
-@remembered(POWERS)
+@lru_cache(POWERS)
 def _series(digits: tuple[Any, ...], count: int, precision: int) -> Any:
     """1 + r + … + r^(count − 1) with all digits, however near r is to 1."""
     import mpmath

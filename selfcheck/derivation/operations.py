@@ -5,18 +5,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import Any
 
 import numpy as np
 
-from ..cache import remembered
 from ..formula import FormulaError
 from .bounded import magnitude, safe_power, safely
 from .precise import bare, precise
 
 ROUNDING, FLOAT_ROUNDING = 1e-20, 1e-8  # where a condition asks whether two numbers are equal
-POWERS = 5000  # that a judge remembers: all answers are compared at the same instances
+POWERS = 5000  # that are remembered: all answers are compared at the same instances
 SPELLED = {
     "ceiling": "ceil", "Heaviside": "_step", "LambertW": "lambertw", "re": "re", "im": "im",
     "conjugate": "conj", "Chi": "chi", "Shi": "shi", "Si": "si", "Ci": "ci", "Ei": "ei",
@@ -193,7 +192,7 @@ def _power_of_digits() -> Callable[[Any, Any], Any]:
 
     mp, half, minus_one = mpmath.mp, mpmath.mpf(0.5), mpmath.mpf(-1)._mpf_
 
-    @remembered(POWERS)
+    @lru_cache(POWERS)
     def raised(a: tuple[Any, ...], b: tuple[Any, ...], _: int) -> Any:
         return mp.make_mpf(a) ** mp.make_mpf(b)
 

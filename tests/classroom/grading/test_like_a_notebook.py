@@ -106,33 +106,3 @@ def test_five_hundred_cells_leave_what_they_leave_in_a_notebook():
     there, here = seen("notebook", sources), seen("grading", sources)
     pairs = zip(sources, there, here, strict=True)
     assert [pair for pair in pairs if pair[1] != pair[2]] == []
-
-
-LATE = """
-import sys
-from classroom.grading.algebra import load_sympy
-load_sympy()
-import sympy
-late = [f"sympy.{name}" for name in ("geometry", "plotting", "combinatorics.polyhedron")]
-print(sympy.Symbol("x") + 1, *(name in sys.modules for name in late))
-print(sympy.Point(1, 2), sympy.geometry.Point is sympy.Point, sympy.plot.__name__)
-from sympy import *
-from sympy.combinatorics import *
-print(Circle is sympy.Circle, cube.size, sympy.combinatorics.Polyhedron is Polyhedron)
-print(sympy.combinatorics.polyhedron.tetrahedron is tetrahedron)
-print(*(name in sys.modules for name in late))
-print(hasattr(sympy, "nothing"), hasattr(sympy.combinatorics, "nothing of that name"))
-"""
-
-
-def test_what_sympy_loads_late_is_there_when_it_is_asked_for():
-    command = [sys.executable, "-c", LATE]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines() == [
-        "x + 1 False False False",
-        "Point2D(1, 2) True plot",
-        "True 8 True",
-        "True",
-        "True True True",
-        "False False",
-    ]

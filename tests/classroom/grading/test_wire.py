@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 import sympy
 
-from classroom.grading.sandbox import Part
 from classroom.grading.wire import Gone, Peer, Stream
 from course_utils import checks, optimizers
 from course_utils.attention import elu_plus_one, softmax
@@ -654,49 +653,9 @@ def test_the_cases_after_the_first_are_asked_for_together(received):
     assert all(y == 2 * x for x, y in tried)
 
 
-def test_cells_up_to_a_check_and_what_it_wants_to_know_cross_in_one_message(monkeypatch):
-    with notebook(60) as there:
-        there.run_ahead([Part(["x = 1", "y = 1 / 0"], ["x", "y"], [])])
-        monkeypatch.setattr(there, "ask", None)  # nothing else is asked for
-        assert there.run("x = 1")["error"] is None
-        assert there.run("y = 1 / 0")["error"]["type"] == "ZeroDivisionError"
-        there.have_told(["x", "y"])
-        there.forbid([])
-        assert there.value("x") == 1
-        with pytest.raises(NameError):
-            there.value("y")
-
-
-def test_cells_of_several_checks_cross_in_one_message_and_each_is_told_its_values(monkeypatch):
-    with notebook(60) as there:
-        parts = [
-            Part(["x = [1]"], ["x"], None),
-            Part([], ["x"], None),
-            Part(["x += [2]"], ["x"], []),
-        ]
-        assert there.run_ahead(parts) == 3
-        monkeypatch.setattr(there, "ask", None)
-        for cells, expected in [(1, [1]), (0, [1]), (1, [1, 2])]:
-            assert all(there.run("")["error"] is None for _ in range(cells))
-            there.have_told(["x"])
-            assert there.value("x") == expected
-        there.forbid([])
-
-
-def test_no_cell_runs_before_a_check_was_told_what_it_wants_to_know():
-    deep = "x = []\nfor _ in range(999): x = [x]"
-    with notebook(60) as there:
-        assert there.run_ahead([Part([deep], ["x"], None), Part(["x = 2"], ["x"], None)]) == 1
-        there.run(deep)
-        there.have_told(["x"])
-        with pytest.raises(WireError, match="too deeply nested"):
-            there.value("x")
-
-
 def test_every_check_is_told_what_its_values_are_now(monkeypatch):
     with notebook(60) as there:
-        there.run_ahead([Part(["x = []\ndef f(): x.append(len(x))"], ["x", "f"], [])])
-        there.run("")
+        there.run("x = []\ndef f(): x.append(len(x))")
         there.have_told(["x", "f"])
         assert there.value("x") == []
         there.value("f")()
@@ -711,20 +670,11 @@ def test_every_check_is_told_what_its_values_are_now(monkeypatch):
 
 def test_what_is_odd_among_several_values_is_asked_for_by_itself():
     with notebook(60) as there:
-        there.run_ahead([Part(["x, y = 1, []\nfor _ in range(999): y = [y]"], ["x", "y"], [])])
-        there.run("")
+        there.run("x, y = 1, []\nfor _ in range(999): y = [y]")
         there.have_told(["x", "y"])
         assert there.value("x") == 1
         with pytest.raises(WireError, match="too deeply nested"):
             there.value("y")
-
-
-def test_of_several_cells_none_has_a_report_if_one_is_too_slow():
-    with notebook(0.2) as there:
-        with pytest.raises(Exception, match="took too long"):
-            there.run_ahead([Part(["x = 1", "while True: pass", "y = 2"], ["x"], None)])
-        assert there.run("x += 1")["error"] is None
-        assert there.value("x") == 2
 
 
 def test_what_was_asked_for_ahead_is_forgotten_before_the_next_exercise():
