@@ -89,7 +89,7 @@ def judged(jobs: Iterator[Job], unit: str) -> tuple[dict[bool, float], list[Grad
     """Seconds with and without signing, the records, and what the solution gives."""
     seconds, records = {True: 0.0, False: 0.0}, []
     quiet = patch.object(Judging, "_sign_all", lambda self, there: None)
-    with Sandbox(walled=True, number=os.getpid() % 4000) as sandbox:
+    with Sandbox(sandboxed=True, number=os.getpid() % 4000) as sandbox:
         first = next(jobs)
         solution = [list(cell) for cell in Class(unit).solved.items()]
         answer = judge(replace(first, cells=solution, is_solution=True), sandbox)  # and warm

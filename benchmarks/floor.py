@@ -54,7 +54,7 @@ def measure(report: Report, rounds: int = 5) -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     solutions, rows, medians = Solutions(ROOT), [], []
     forgetful = patch("selfcheck.derivation.derivations.recalled", lambda known, words, do: do())
-    with forgetful, Sandbox(walled=True, number=os.getpid() % 4000) as sandbox:
+    with forgetful, Sandbox(sandboxed=True, number=os.getpid() % 4000) as sandbox:
         for unit in units():
             asked = job(solutions, unit)
             ways = {"floor": lambda u=unit: quietly(u), "graded": lambda j=asked: judge(j, sandbox)}

@@ -14,7 +14,7 @@ import nbformat.v4 as v4
 import pytest
 from ipykernel.kernelspec import get_kernel_dict
 
-from classroom import checking, facts, interchange, navigation, notebooks, release
+from classroom import checking, facts, interchange, navigation, notebooks, release, slides
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
 from selfcheck.facts import Facts
@@ -141,6 +141,7 @@ def executed(monkeypatch):
     """Executing takes no time and gives the word `new`."""
     paths = []
     monkeypatch.setattr(notebooks, "execute", lambda path: paths.append(path) or "new")
+    monkeypatch.setattr(slides, "executed", lambda path, cache: paths.append(path) or "new")
     monkeypatch.setattr(notebooks, "as_text", str)
     return paths
 

@@ -1,4 +1,4 @@
-"""The walls of a sandbox: the commands that shut a process in. Loaded without NumPy."""
+"""The commands that confine a process by bubblewrap. Loaded without NumPy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def cgroup() -> tuple[str, ...]:
 
 
 def bubblewrap(user_id: int) -> list[str]:
-    """The command that puts walls around the command behind it."""
+    """The command that confines the command behind it."""
     require_bubblewrap()
     if os.geteuid() != 0:
         return ["bwrap", *_sealed(), *_visible(), *_own_folders()]
@@ -94,7 +94,7 @@ def _own_folders() -> list[str]:
 
 @functools.cache
 def _visible(within: bool = False) -> list[str]:
-    """All that can be seen in there; `within` the outer walls it is in its place already."""
+    """All that can be seen in there; `within` the outer sandbox it is in its place already."""
     options = ["--ro-bind", "/usr", "/usr"]
     for folder in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(folder):

@@ -62,7 +62,7 @@ def _cluster(address: str) -> Iterator:
 
 
 def _submit(executor: Executor, job: Job, options: Options, files: Mapping[str, str]) -> Future:
-    return executor.submit(judge_pool.judged, dict(vars(job)), options.walled, dict(files))
+    return executor.submit(judge_pool.judged, dict(vars(job)), options.sandboxed, dict(files))
 
 
 def _seed(secret: str, student: str, unit: str) -> str:
@@ -117,7 +117,7 @@ class Grader:
         self.book, self.solutions, self.executor = book, solutions, executor
         self.options, self.lines = options, lines
         self._files: dict[str, dict[str, str]] = {}  # that each unit's grades depend on
-        self._walls: dict[str, str] = {}  # of units whose solution was judged in this run
+        self._protection: dict[str, str] = {}  # of units whose solution was judged in this run
 
     # -- what is to be done ---------------------------------------------------------------------
 
@@ -277,9 +277,9 @@ class Grader:
         )
 
     def prove(self, unit: str) -> str:
-        """The unit's own solution has to earn all points here; returns which walls there are."""
-        if unit in self._walls:
-            return self._walls[unit]
+        """The solution has to earn all points here; returns what protects this machine."""
+        if unit in self._protection:
+            return self._protection[unit]
         submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
         job = replace(self._job(submission, self.solutions.cells(unit)), verbose=False)
         job = replace(job, student_id=None, own_ids=[], is_solution=True)
@@ -297,8 +297,8 @@ class Grader:
         self.book.keep(f"reference {unit}", json.dumps(answer.get("references", {})).encode())
         self._files[unit] = fingerprint.digests(answer.get("read", []))
         self.book.keep(f"files {unit}", json.dumps(self._files[unit]).encode())
-        self._walls[unit] = str(answer.get("walls", ""))
-        return self._walls[unit]
+        self._protection[unit] = str(answer.get("protection", ""))
+        return self._protection[unit]
 
 
 def _other(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:

@@ -566,10 +566,10 @@ def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place
     answer = {"graded": graded.as_dict(), "story": judging.story, "again": judging.in_doubt}
     if job.is_solution:
         answer["read"] = fingerprint.read_here([*judging.loaded, CHILD])
-    return {**answer, "walls": sandbox.walls, "references": judging.references}
+    return {**answer, "protection": sandbox.protection, "references": judging.references}
 
 
-def main(number: int, walled: bool) -> None:
+def main(number: int, sandboxed: bool) -> None:
     """Serve jobs until the input ends."""
     fingerprint.watch()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started us decides when to stop
@@ -580,7 +580,7 @@ def main(number: int, walled: bool) -> None:
     def say(message: dict) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
-    with Sandbox(walled, number) as sandbox:
+    with Sandbox(sandboxed, number) as sandbox:
         sandbox.begin()
         for line in sys.stdin:
             try:
@@ -593,4 +593,4 @@ def main(number: int, walled: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2] == "walled")
+    main(int(sys.argv[1]), sys.argv[2] == "sandboxed")

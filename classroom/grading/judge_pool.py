@@ -1,6 +1,6 @@
-"""Desks: judges at work, each with its sandbox, kept warm from one submission to the next.
+"""Judges at work, each with its sandbox, kept warm from one submission to the next.
 
-A desk is a process that is told a job and answers with a grade. It can be killed at any time, so
+A judge process is one that is told a job and answers with a grade. It can be killed at any time, so
 nothing that a submission does can hold up the others for longer than its limits.
 """
 
@@ -32,13 +32,13 @@ MOST_LOSSES = 12  # judges over one submission, before it is given up
 USERS = 4000  # so many sandboxes of different processes have user ids of their own
 
 
-class Desk:
+class JudgeProcess:
     """One judge process; started when it is first needed, and again after it was lost."""
 
-    def __init__(self, number: int, walled: bool) -> None:
-        self._number, self._walled = number, walled
+    def __init__(self, number: int, sandboxed: bool) -> None:
+        self._number, self._sandboxed = number, sandboxed
         self._process: subprocess.Popen[bytes] | None = None
-        self._heard, self._closed, self._lock = b"", False, threading.Lock()
+        self._received, self._closed, self._lock = b"", False, threading.Lock()
         self._unit = ""  # of the jobs so far
 
     def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
@@ -105,13 +105,13 @@ class Desk:
     def _line(self, seconds: float) -> bytes:
         """The next line; empty if there is none in this time."""
         _, answers = self._pipes()
-        while b"\n" not in self._heard:
+        while b"\n" not in self._received:
             ready = select.select([answers], [], [], seconds)[0]
             part = os.read(answers.fileno(), 1 << 16) if ready else b""
             if not part:
                 return b""
-            self._heard += part
-        line, _, self._heard = self._heard.partition(b"\n")
+            self._received += part
+        line, _, self._received = self._received.partition(b"\n")
         return line
 
     def begin(self) -> None:
@@ -125,11 +125,11 @@ class Desk:
         self._unit = unit
 
     def _start(self) -> None:
-        """Have a judge at work, unless this desk was closed meanwhile."""
+        """Have a judge at work, unless this one was closed meanwhile."""
         if self._process is not None and self._process.poll() is None:
             return
         self._end()
-        word = "walled" if self._walled else "open"
+        word = "sandboxed" if self._sandboxed else "open"
         with self._lock:
             if self._closed:
                 raise LostJudge("grading was stopped.")
@@ -149,7 +149,7 @@ class Desk:
     def _end(self, grace: float = 0.0) -> str:
         """End the judge; returns how it had ended before, if it had."""
         with self._lock:
-            process, self._process, self._heard = self._process, None, b""
+            process, self._process, self._received = self._process, None, b""
         if process is None:
             return "it was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -209,77 +209,79 @@ class Turns:
                 self._changed.notify_all()
 
 
-class Desks:
+class JudgePool:
     """As many desks as are in use at once; a thread takes one and puts it back."""
 
-    def __init__(self, walled: bool) -> None:
-        if walled:
+    def __init__(self, sandboxed: bool) -> None:
+        if sandboxed:
             require_bubblewrap()
-        self._walled = walled
-        self._free: queue.SimpleQueue[Desk] = queue.SimpleQueue()
-        self._all: list[Desk] = []
+        self._sandboxed = sandboxed
+        self._free: queue.SimpleQueue[JudgeProcess] = queue.SimpleQueue()
+        self._all: list[JudgeProcess] = []
         self._lock = threading.Lock()
         self.turns = Turns()
 
     @contextlib.contextmanager
-    def desk(self) -> Iterator[Desk]:
-        """A desk for the time of the block."""
+    def judge_process(self) -> Iterator[JudgeProcess]:
+        """A judge process for the time of the block."""
         try:
-            desk = self._free.get_nowait()
+            judge_process = self._free.get_nowait()
         except queue.Empty:
-            desk = self._new()
+            judge_process = self._new()
         try:
-            yield desk
+            yield judge_process
         finally:
-            self._free.put(desk)
+            self._free.put(judge_process)
 
-    def _new(self) -> Desk:
+    def _new(self) -> JudgeProcess:
         with self._lock:
-            desk = Desk((os.getpid() * 16 + len(self._all)) % USERS, self._walled)
-            self._all.append(desk)
-        return desk
+            judge_process = JudgeProcess(
+                (os.getpid() * 16 + len(self._all)) % USERS, self._sandboxed
+            )
+            self._all.append(judge_process)
+        return judge_process
 
     def begin(self, count: int) -> None:
         """Have so many judges started, ahead of their first job."""
         for _ in range(count - len(self._all)):
-            desk = self._new()
-            desk.begin()
-            self._free.put(desk)
+            judge_process = self._new()
+            judge_process.begin()
+            self._free.put(judge_process)
 
     def close(self) -> None:
         """End all judges."""
-        for desk in self._all:
-            desk.close()
+        for judge_process in self._all:
+            judge_process.close()
 
 
-_SHARED: dict[bool, Desks] = {}
+_SHARED: dict[bool, JudgePool] = {}
 _LOCK = threading.Lock()
 
 
-def begin(walled: bool, count: int) -> None:
+def begin(sandboxed: bool, count: int) -> None:
     """Start judges in this process, ahead of their first job."""
     with _LOCK:
-        _SHARED.setdefault(walled, Desks(walled)).begin(count)
+        _SHARED.setdefault(sandboxed, JudgePool(sandboxed)).begin(count)
 
 
-def judged(job: dict, walled: bool, files: dict[str, str]) -> dict:
-    """A job done at a desk of this process: what a thread here, or a worker elsewhere, is told.
+def judged(job: dict, sandboxed: bool, files: dict[str, str]) -> dict:
+    """A job done by a judge of this process: what a thread here, or a worker elsewhere, is told.
 
     Both have to have the same files that the grades of the unit depend on.
     """
     if fingerprint.digests(files) != files:
         raise CourseError("this worker has another version of the course; update it.")
     with _LOCK:
-        desks = _SHARED.setdefault(walled, Desks(walled))
-    with desks.desk() as desk, desks.turns.with_others():
+        pool = _SHARED.setdefault(sandboxed, JudgePool(sandboxed))
+    with pool.judge_process() as judge_process, pool.turns.with_others():
         if job.get("is_solution"):
-            desk.renew(job["unit"])
-        return desk.judged(Job(**job), desks.turns.alone())
+            judge_process.renew(job["unit"])
+        return judge_process.judged(Job(**job), pool.turns.alone())
 
 
 def close_all() -> None:
     """End all judges of this process."""
     with _LOCK:
-        for desks in _SHARED.values():
-            desks.close()
+        for pool in _SHARED.values():
+            pool.close()
         _SHARED.clear()

@@ -24,7 +24,7 @@ class Options:
     student: str | None = None  # this one alone, also if nothing changed
     jobs: int = 1
     scheduler: str | None = None
-    walled: bool = True
+    sandboxed: bool = True
     verbose: bool = False
     ids: dict[str, str] | None = None
     roster: Roster | None = None

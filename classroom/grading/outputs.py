@@ -49,18 +49,18 @@ def write_outputs(
     with Gradebook(folder / NAME, create=False) as book:
         marks = book.marks(unit and book.stem(unit))
         filled, _ = fill_roster(book)
-        walls = book.kept("walls").decode()
+        protection = book.kept("protection").decode()
         units = sorted({m.graded.unit for m in marks})
         families = [family for stem in units for family in _families(book, stem)]
         secret = book.secret() if anonymous else ""
-        state = _digest(marks, filled, walls, families, secret)
+        state = _digest(marks, filled, protection, families, secret)
         before = json.loads(book.kept(WRITTEN) or b"{}")
     there = {folder / name: stamp for name, stamp in before.get("files", {}).items()}
     if before.get("from") == state and all(_stamp(path) == s for path, s in there.items()):
         for path in there:
             tell(path)
         return []
-    reports = _reports(folder, marks, walls, families, secret)
+    reports = _reports(folder, marks, protection, families, secret)
     changed, files = [], {}
     for path, text in reports if anonymous else _outputs(folder, marks, filled, reports):
         changed += [path] if _write_if_changed(path, text) else []
@@ -113,13 +113,13 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, str], list[str]]:
 
 
 def _reports(
-    folder: Path, marks: list[Mark], walls: str, families: list[Family], secret: str
+    folder: Path, marks: list[Mark], protection: str, families: list[Family], secret: str
 ) -> Iterator[tuple[Path, str]]:
     """The class report as a page, and its numbers as JSON and CSV."""
     from . import report  # it draws, and takes long to load
 
     name = "report_anonymous" if secret else "report"
-    yield folder / f"{name}.html", report.page(marks, walls, families, secret)
+    yield folder / f"{name}.html", report.page(marks, protection, families, secret)
     data = report.as_data(report.anonymized(marks, secret) if secret else marks, families)
     yield folder / f"{name}.json", report.as_json(data)
     yield folder / f"{name}.csv", report.as_csv(data)

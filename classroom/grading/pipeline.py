@@ -49,7 +49,7 @@ class Run:
     unplaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-    walls: str = ""
+    protection: str = ""
 
 
 def grade(
@@ -73,7 +73,7 @@ def grade(
     if options.student is None:
         for line in (*before_grading(class_), *_without_id(wanted, options)):
             announce(line)
-    if options.walled and options.scheduler is None:
+    if options.sandboxed and options.scheduler is None:
         require_bubblewrap()
     with Gradebook(folder / NAME) as book, executor(options) as judges:
         keep(book, options)
@@ -85,16 +85,16 @@ def grade(
         todo = [entry for entry in map(grader.due, wanted) if entry is not None]
         run.unchanged = len(wanted) - len(todo)
         if options.scheduler is None:
-            judge_pool.begin(options.walled, min(options.jobs, len(todo)))
+            judge_pool.begin(options.sandboxed, min(options.jobs, len(todo)))
         for unit in sorted({entry.submission.unit for entry in todo}):
-            run.walls = grader.prove(unit)
+            run.protection = grader.prove(unit)
         start = time.monotonic()
         for graded, story in grader.graded(todo):
             book.save(graded)
             run.graded += 1
             tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
-        if run.walls:
-            book.keep("walls", run.walls.encode())
+        if run.protection:
+            book.keep("protection", run.protection.encode())
         if options.student is None:
             run.gone = _note_gone(book, class_.submissions, options)
         for unit in {submission.unit for submission in wanted}:

@@ -36,9 +36,9 @@ SCRIPT = (TEMPLATES / "class_report" / "sort.js").read_text(encoding="utf-8")
 
 
 def page(
-    marks: Sequence[Mark], walls: str = "", families: Sequence[Family] = (), secret: str = ""
+    marks: Sequence[Mark], protection: str = "", families: Sequence[Family] = (), secret: str = ""
 ) -> str:
-    """The report on all units of these marks; `walls` says which limits were in force.
+    """The report on all units of these marks; `protection` says which limits were in force.
 
     With a secret it has no names: from the secret come the ones that stand in their place.
     """
@@ -51,7 +51,7 @@ def page(
         "shown": NAMES_SHOWN,
         "states": STATES,
         "link": _link,
-        "walls": walls,
+        "protection": protection,
         "anonymous": bool(secret),
         "script": Markup(SCRIPT),
         "script_hash": Markup(f"'sha256-{digest}'"),

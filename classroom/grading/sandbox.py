@@ -210,8 +210,8 @@ class _Patient(Stream):
 class Sandbox:
     """A warm process behind a wall; runs one submission at a time."""
 
-    def __init__(self, walled: bool = True, number: int = 0) -> None:
-        self._walled, self._number = walled, number
+    def __init__(self, sandboxed: bool = True, number: int = 0) -> None:
+        self._sandboxed, self._number = sandboxed, number
         self._process: subprocess.Popen[bytes] | None = None
         self._starting: subprocess.Popen[bytes] | None = None  # not yet known to be ready
         self._is_filtered, self.is_lost, self.killed = True, False, ""
@@ -339,9 +339,9 @@ class Sandbox:
         return said[-1] if said else f"it ended with code {code}", False
 
     @property
-    def walls(self) -> str:
+    def protection(self) -> str:
         """Which limits are in force, in a sentence."""
-        if not self._walled:
+        if not self._sandboxed:
             return "none of a sandbox; time, memory of a process and sizes of files alone."
         memory = "memory by a control group" if cgroup() else "memory by watching"
         calls = (
@@ -353,7 +353,7 @@ class Sandbox:
 
     def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
         inside = ["-m", CHILD, str(fd)]
-        if self._walled:
+        if self._sandboxed:
             command = [*bubblewrap(USER_ID + self._number), python_in_there(), *inside]
             kept = {name: os.environ[name] for name in FOR_CGROUPS if name in os.environ}
             return [*cgroup(), *command, "/tmp/work"], kept

@@ -33,7 +33,7 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
         student=given.student,
         jobs=_at_least_one(given.jobs),
         scheduler=given.scheduler,
-        walled=not given.no_sandbox,
+        sandboxed=not given.no_sandbox,
         verbose=given.verbose,
         ids=read_ids(given.ids) if given.ids else None,
         roster=Roster.read(given.roster, settings.id_column) if given.roster else None,
@@ -41,7 +41,7 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
         settings=settings,
         limits=Limits(cell=given.cell_seconds, wall=6 * given.cell_seconds),
     )
-    if not options.walled:
+    if not options.sandboxed:
         print(UNPROTECTED, file=sys.stderr)
     progress = Progress(options.verbose)
     run = grade(root, given.submissions, given.to, options, progress, _announce)
@@ -50,8 +50,8 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
         print(line)
     for line in run.gone:
         print(visible(f"gone, and its grade is kept: {line}"))
-    if run.walls:
-        print(f"Limits in force: {run.walls}")
+    if run.protection:
+        print(f"Limits in force: {run.protection}")
     print(summary(run, given.to))
     return 0
 

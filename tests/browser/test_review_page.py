@@ -79,7 +79,7 @@ def address(grades, ctrl_c):
 
 
 @pytest.fixture
-def desk(browser, address):
+def judge_process(browser, address):
     """The page with the first answer of the queue; it may ask for nothing but itself."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     view, problems = context.new_page(), []
@@ -100,43 +100,51 @@ def overrides(grades):
         return {o.student: (o.earned, o.comment) for o in book.overrides()}
 
 
-def go_to(desk, student):
+def go_to(judge_process, student):
     for _ in range(10):
-        if student in desk.locator("h1").inner_text():
+        if student in judge_process.locator("h1").inner_text():
             return
-        before = desk.url
-        desk.keyboard.press("j")
-        desk.wait_for_url(lambda url, before=before: url != before)
+        before = judge_process.url
+        judge_process.keyboard.press("j")
+        judge_process.wait_for_url(lambda url, before=before: url != before)
     raise AssertionError(f"{student} is not in the queue")
 
 
-def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once(desk, grades):
-    assert "token" not in desk.url
-    expect(desk.locator("h1")).to_have_text("1.1 even_sum: ada")
-    expect(desk.locator("main")).to_contain_text("could not be checked: `total` cannot be read.")
-    expect(desk.locator("main")).to_contain_text("check.even_sum(total) after the cells above")
-    expect(desk.locator(".printed")).to_have_text("hm\n")
-    desk.keyboard.press("1")
-    desk.keyboard.press("h")
-    expect(desk.locator("#points")).to_have_value("1.5")
-    desk.keyboard.press("c")
-    desk.keyboard.type("You meant 1 − βᵗ. Say so <b>clearly</b>.")
-    desk.keyboard.press("Control+Enter")
-    expect(desk.locator("h1")).not_to_have_text("1.1 even_sum: ada")
+def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once(
+    judge_process, grades
+):
+    assert "token" not in judge_process.url
+    expect(judge_process.locator("h1")).to_have_text("1.1 even_sum: ada")
+    expect(judge_process.locator("main")).to_contain_text(
+        "could not be checked: `total` cannot be read."
+    )
+    expect(judge_process.locator("main")).to_contain_text(
+        "check.even_sum(total) after the cells above"
+    )
+    expect(judge_process.locator(".printed")).to_have_text("hm\n")
+    judge_process.keyboard.press("1")
+    judge_process.keyboard.press("h")
+    expect(judge_process.locator("#points")).to_have_value("1.5")
+    judge_process.keyboard.press("c")
+    judge_process.keyboard.type("You meant 1 − βᵗ. Say so <b>clearly</b>.")
+    judge_process.keyboard.press("Control+Enter")
+    expect(judge_process.locator("h1")).not_to_have_text("1.1 even_sum: ada")
     assert overrides(grades) == {"ada": (1.5, "You meant 1 − βᵗ. Say so <b>clearly</b>.")}
-    expect(desk.locator("nav")).to_contain_text("✓ 1.1 ada")
+    expect(judge_process.locator("nav")).to_contain_text("✓ 1.1 ada")
 
 
-def test_one_comment_is_for_everybody_in_the_family_and_points_for_one(desk, grades):
-    go_to(desk, "bob")
-    expect(desk.locator("main")).to_contain_text("3 other students have the same wrong answer")
-    desk.keyboard.press("2")
-    desk.keyboard.press("c")
-    desk.keyboard.type("Look at the series again.")
-    desk.keyboard.press("Escape")
-    desk.keyboard.press("f")
-    desk.keyboard.press("s")
-    expect(desk.locator("h1")).not_to_have_text("1.1 even_sum: bob")
+def test_one_comment_is_for_everybody_in_the_family_and_points_for_one(judge_process, grades):
+    go_to(judge_process, "bob")
+    expect(judge_process.locator("main")).to_contain_text(
+        "3 other students have the same wrong answer"
+    )
+    judge_process.keyboard.press("2")
+    judge_process.keyboard.press("c")
+    judge_process.keyboard.type("Look at the series again.")
+    judge_process.keyboard.press("Escape")
+    judge_process.keyboard.press("f")
+    judge_process.keyboard.press("s")
+    expect(judge_process.locator("h1")).not_to_have_text("1.1 even_sum: bob")
     given = overrides(grades)
     assert given["bob"] == (2, "Look at the series again.")
     assert given["cleo"] == given["dora"] == (None, "Look at the series again.")
@@ -145,49 +153,49 @@ def test_one_comment_is_for_everybody_in_the_family_and_points_for_one(desk, gra
     assert not page.exists()
 
 
-def test_what_is_not_possible_is_said_and_nothing_is_written(desk, grades):
-    desk.keyboard.press("2")
-    desk.keyboard.press("s")
-    expect(desk.locator("#told")).to_have_text(
+def test_what_is_not_possible_is_said_and_nothing_is_written(judge_process, grades):
+    judge_process.keyboard.press("2")
+    judge_process.keyboard.press("s")
+    expect(judge_process.locator("#told")).to_have_text(
         "Points need a comment: the student will read why. Without points, write a comment."
     )
-    desk.locator("#comment").fill("why")
-    desk.locator("#points").fill("7")
-    desk.evaluate("decide({})")
-    expect(desk.locator("#told")).to_contain_text("is worth 0 to 2 points, in halves.")
+    judge_process.locator("#comment").fill("why")
+    judge_process.locator("#points").fill("7")
+    judge_process.evaluate("decide({})")
+    expect(judge_process.locator("#told")).to_contain_text("is worth 0 to 2 points, in halves.")
     assert overrides(grades) == {}
 
 
-def test_a_decision_survives_a_regrade_is_shown_and_can_be_dropped(desk, grades):
-    desk.locator("#comment").fill("Well argued.")
-    desk.locator("#points").fill("2")
-    desk.get_by_role("button", name="Save and go on").click()
-    expect(desk.locator("h1")).not_to_have_text("1.1 even_sum: ada")
+def test_a_decision_survives_a_regrade_is_shown_and_can_be_dropped(judge_process, grades):
+    judge_process.locator("#comment").fill("Well argued.")
+    judge_process.locator("#points").fill("2")
+    judge_process.get_by_role("button", name="Save and go on").click()
+    expect(judge_process.locator("h1")).not_to_have_text("1.1 even_sum: ada")
     with Gradebook(grades / NAME) as book:
         for graded in class_of_five():
             book.save(graded)  # as a regrade does
-    go_to_first = desk.get_by_role("link", name="1.1 ada")
+    go_to_first = judge_process.get_by_role("link", name="1.1 ada")
     go_to_first.click()
-    expect(desk.locator("form")).to_contain_text("Decided: 2 of 2 points.")
-    expect(desk.locator("#comment")).to_have_value("Well argued.")
-    desk.get_by_role("button", name="Drop the decision").click()
-    expect(desk.locator("form")).not_to_contain_text("Decided")
+    expect(judge_process.locator("form")).to_contain_text("Decided: 2 of 2 points.")
+    expect(judge_process.locator("#comment")).to_have_value("Well argued.")
+    judge_process.get_by_role("button", name="Drop the decision").click()
+    expect(judge_process.locator("form")).not_to_contain_text("Decided")
     assert overrides(grades) == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_hostile_answer_is_text_and_no_page_has_barriers(desk, scheme):
-    desk.emulate_media(color_scheme=scheme)
-    assert violations(desk) == []
-    go_to(desk, "zed")
-    expect(desk.locator("h1")).to_contain_text("</script>")
-    assert desk.locator("script").count() == 1
-    assert desk.locator("img, iframe, b").count() == 0
-    desk.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
-    desk.evaluate(LEAVE_ONE_OF_EACH)
-    assert violations(desk) == []
-    desk.set_viewport_size(PHONE)
-    assert desk.evaluate(WIDER_THAN_THE_SCREEN) == []
+def test_a_hostile_answer_is_text_and_no_page_has_barriers(judge_process, scheme):
+    judge_process.emulate_media(color_scheme=scheme)
+    assert violations(judge_process) == []
+    go_to(judge_process, "zed")
+    expect(judge_process.locator("h1")).to_contain_text("</script>")
+    assert judge_process.locator("script").count() == 1
+    assert judge_process.locator("img, iframe, b").count() == 0
+    judge_process.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    judge_process.evaluate(LEAVE_ONE_OF_EACH)
+    assert violations(judge_process) == []
+    judge_process.set_viewport_size(PHONE)
+    assert judge_process.evaluate(WIDER_THAN_THE_SCREEN) == []
 
 
 def test_nobody_without_the_token_sees_or_changes_anything(address, grades):

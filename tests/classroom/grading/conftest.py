@@ -1,16 +1,16 @@
-"""A fixture for tests that run student code: `desk`, a judge at work."""
+"""A fixture for tests that run student code: `judge_process`, a judge at work."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
 
-from classroom.grading.judge_pool import Desk
+from classroom.grading.judge_pool import JudgeProcess
 
 
 @pytest.fixture(scope="module")
-def desk(bubblewrap: None) -> Iterator[Desk]:
+def judge_process(bubblewrap: None) -> Iterator[JudgeProcess]:
     """One judge with its sandbox, for all tests of a module one after the other."""
-    desk = Desk(os.getpid() % 4000, walled=True)
-    yield desk
-    desk.close()
+    judge_process = JudgeProcess(os.getpid() % 4000, sandboxed=True)
+    yield judge_process
+    judge_process.close()

@@ -13,7 +13,7 @@ from typing import Any
 
 from classroom.grading.asked import Solutions
 from classroom.grading.judge import Job
-from classroom.grading.judge_pool import Desk
+from classroom.grading.judge_pool import JudgeProcess
 from classroom.grading.records import Graded
 from selfcheck.course import course_root
 from selfcheck.units import declared
@@ -55,7 +55,9 @@ def solved(unit: str = UNIT, **answers: str) -> Cells:
     return cells
 
 
-def graded(desk: Desk, cells: Any, unit: str = UNIT, **about: Any) -> tuple[Graded, list[dict]]:
+def graded(
+    judge_process: JudgeProcess, cells: Any, unit: str = UNIT, **about: Any
+) -> tuple[Graded, list[dict]]:
     """The grade of these cells and the story behind it, from a judge that is at work already.
 
     As it is when all that is too slow or dies has done so before: then it counts at once.
@@ -73,7 +75,7 @@ def graded(desk: Desk, cells: Any, unit: str = UNIT, **about: Any) -> tuple[Grad
         verbose=True,
         **about,
     )
-    answer = desk.judged(job)
+    answer = judge_process.judged(job)
     return Graded.from_dict(answer["graded"]), answer["story"]
 
 

@@ -42,9 +42,9 @@ def test_an_ordinary_cell_is_not(source):
     assert flags("answer-a", source, FORBIDDEN) == []
 
 
-def test_an_answer_from_the_package_earns_nothing_and_is_looked_at(desk):
+def test_an_answer_from_the_package_earns_nothing_and_is_looked_at(judge_process):
     cell = "from course_utils.attention import causal_attention"
-    grade, _ = graded(desk, solved("04_attention", causal_attention=cell), "04_attention")
+    grade, _ = graded(judge_process, solved("04_attention", causal_attention=cell), "04_attention")
     result = next(r for r in grade.results if r.name == "causal_attention")
     assert result.earned == 0
     assert "attention.causal_attention is what this exercise asks you to write" in result.says
@@ -62,7 +62,7 @@ ROUTES = {
 
 
 @pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
-def test_a_route_to_what_is_reserved_earns_nothing(desk, call):
+def test_a_route_to_what_is_reserved_earns_nothing(judge_process, call):
     cell = f"""
 import importlib, pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -74,7 +74,7 @@ POOL = ThreadPoolExecutor(1)
 POOL.submit(int).result()
 def causal_attention(Q, K, V):
     return {call}"""
-    grade, _ = graded(desk, solved("04_attention", causal_attention=cell), "04_attention")
+    grade, _ = graded(judge_process, solved("04_attention", causal_attention=cell), "04_attention")
     result = next(r for r in grade.results if r.name == "causal_attention")
     assert result.earned == 0
     assert "is what this exercise asks you to write" in result.says

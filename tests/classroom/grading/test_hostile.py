@@ -15,7 +15,7 @@ import pytest
 from classroom.grading import judge_pool
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.judge import Job
-from classroom.grading.judge_pool import Desk
+from classroom.grading.judge_pool import JudgeProcess
 from classroom.grading.options import Options
 from classroom.grading.outputs import write_outputs
 from classroom.grading.pipeline import grade
@@ -41,7 +41,7 @@ def all_but(*lost: str) -> dict[str, int]:
 
 
 @pytest.fixture(autouse=True)
-def everyone_else(desk: Desk):
+def everyone_else(judge_process: JudgeProcess):
     """After each test, the next student's right submission earns everything, in a clean place."""
     yield
     cells = solved(
@@ -51,7 +51,7 @@ print(os.listdir("/tmp"), os.listdir("/dev/shm"), os.listdir("."))
 print([p for p in os.listdir("/proc") if p.isdigit() and p not in ("1", str(os.getpid()))])
 {solved()["answer-lookup"]}"""
     )
-    grade, story = graded(desk, cells)
+    grade, story = graded(judge_process, cells)
     assert earned(grade) == ALL
     assert printed(story, "answer-lookup") == "['work'] [] []\n[]\n"
     assert not grade.by_hand
@@ -139,14 +139,14 @@ LOST = {
 
 
 @pytest.mark.parametrize("source", LOST.values(), ids=LOST)
-def test_what_breaks_a_cell_costs_its_exercise_and_no_other(desk, source):
-    grade, _ = graded(desk, solved(leak=source))
+def test_what_breaks_a_cell_costs_its_exercise_and_no_other(judge_process, source):
+    grade, _ = graded(judge_process, solved(leak=source))
     assert earned(grade) == all_but("leak")
 
 
-def test_a_call_that_kills_its_process_costs_its_exercise_and_no_other(desk):
+def test_a_call_that_kills_its_process_costs_its_exercise_and_no_other(judge_process):
     killer = "def regression_inputs(x_new, x, y, M): import os; os._exit(0)"
-    grade, _ = graded(desk, solved(regression=killer))
+    grade, _ = graded(judge_process, solved(regression=killer))
     assert earned(grade) == all_but("regression")
     (killed,) = [result for result in grade.results if result.name == "regression"]
     assert "ended" in killed.says
@@ -166,9 +166,9 @@ CALLS = {
 
 
 @pytest.mark.parametrize("body", CALLS.values(), ids=CALLS)
-def test_a_call(desk, body):
+def test_a_call(judge_process, body):
     source = f"def regression_inputs(x_new, x, y, M):\n    {body}"
-    grade, _ = graded(desk, solved(regression=source))
+    grade, _ = graded(judge_process, solved(regression=source))
     assert earned(grade) == all_but("regression")
     assert not grade.results[-1].says.startswith("The check itself")
 
@@ -223,25 +223,25 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("source", HARMLESS.values(), ids=HARMLESS)
-def test_what_is_left_behind_is_gone_before_the_next_submission(desk, source):
-    grade, _ = graded(desk, solved(leak=f"{textwrap.dedent(source)}\n{RIGHT_BOUND}"))
+def test_what_is_left_behind_is_gone_before_the_next_submission(judge_process, source):
+    grade, _ = graded(judge_process, solved(leak=f"{textwrap.dedent(source)}\n{RIGHT_BOUND}"))
     assert earned(grade) == ALL
 
 
-# -- walls -----------------------------------------------------------------------------------------
+# -- protection -------------------------------------------------------------------------------------
 
 
-def look(desk: Desk, source: str, **limits) -> object:
+def look(judge_process: JudgeProcess, source: str, **limits) -> object:
     """What this code finds out in the sandbox: it prints JSON."""
     cells = solved(leak=f"import json, os\n{textwrap.dedent(source)}\n{RIGHT_BOUND}")
-    grade, story = graded(desk, cells, limits=limits)
+    grade, story = graded(judge_process, cells, limits=limits)
     assert earned(grade) == ALL, [step for step in story if step.get("trouble")]
     return json.loads(printed(story, "answer-leak"))
 
 
-def test_nothing_can_be_written_but_in_two_folders_of_limited_size(desk):
+def test_nothing_can_be_written_but_in_two_folders_of_limited_size(judge_process):
     mounted, created, written = look(
-        desk,
+        judge_process,
         """
         mounted = [line.split()[4:6] for line in open("/proc/self/mountinfo")]
         places = [mount[0] for mount in mounted] + ["/", "/etc", "/course/course_utils", "/proc/1"]
@@ -272,11 +272,11 @@ def test_nothing_can_be_written_but_in_two_folders_of_limited_size(desk):
     assert written <= 64 << 20
 
 
-def test_no_solution_no_other_submission_and_no_gradebook_can_be_seen(desk, tmp_path):
+def test_no_solution_no_other_submission_and_no_gradebook_can_be_seen(judge_process, tmp_path):
     (tmp_path / "gradebook-of-this-test").touch()
     names = [path.name for path in our_notebooks("solutions")]
     seen, listed = look(
-        desk,
+        judge_process,
         f"""
         wanted, seen = {{*{names}, "gradebook-of-this-test", "grades.sqlite"}}, []
         for folder, folders, files in os.walk("/"):
@@ -291,9 +291,9 @@ def test_no_solution_no_other_submission_and_no_gradebook_can_be_seen(desk, tmp_
     assert set(listed) <= {".venv"}
 
 
-def test_memory_that_is_nobodys_cannot_be_had(desk):
+def test_memory_that_is_nobodys_cannot_be_had(judge_process):
     seen = look(
-        desk,
+        judge_process,
         """
         import mmap
         def tried(make):
@@ -312,10 +312,10 @@ def test_memory_that_is_nobodys_cannot_be_had(desk):
     assert seen[3] == "made"
 
 
-def test_there_is_no_network(desk):
+def test_there_is_no_network(judge_process):
     with socket.create_server(("127.0.0.1", 0)) as server:
         interfaces, refused = look(
-            desk,
+            judge_process,
             f"""
             import socket
             refused = 0
@@ -331,9 +331,9 @@ def test_there_is_no_network(desk):
     assert refused == 2
 
 
-def test_nothing_of_the_surroundings_is_told(desk, monkeypatch):
+def test_nothing_of_the_surroundings_is_told(judge_process, monkeypatch):
     environment, processes, open_files = look(
-        desk,
+        judge_process,
         """
         fds = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
                if os.path.exists(f"/proc/self/fd/{fd}")]
@@ -345,9 +345,9 @@ def test_nothing_of_the_surroundings_is_told(desk, monkeypatch):
     assert all(name == "/dev/null" or name.startswith("socket:") for name in open_files)
 
 
-def test_no_privilege_can_be_gained(desk):
+def test_no_privilege_can_be_gained(judge_process):
     allowed = look(
-        desk,
+        judge_process,
         """
         import ctypes, mmap
         libc = ctypes.CDLL(None, use_errno=True)
@@ -418,25 +418,25 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("source", FORGERIES.values(), ids=FORGERIES)
-def test_a_wrong_answer_stays_wrong_with(desk, source):
+def test_a_wrong_answer_stays_wrong_with(judge_process, source):
     source = textwrap.dedent(source)
     wrong = source if "bound =" in source else f"{source}\nbound = M"
-    grade, _ = graded(desk, solved(leak=wrong))
+    grade, _ = graded(judge_process, solved(leak=wrong))
     assert earned(grade) == all_but("leak")
 
 
-def test_patched_builtins_harm_their_owner_alone(desk):
+def test_patched_builtins_harm_their_owner_alone(judge_process):
     source = """
         import builtins
         builtins.all = builtins.any = builtins.isinstance = builtins.issubclass = lambda *a: True
         builtins.float = builtins.abs = builtins.len = lambda *a: 1.0
         bound = M"""
-    grade, _ = graded(desk, solved(leak=source))
+    grade, _ = graded(judge_process, solved(leak=source))
     assert earned(grade)["leak"] == 0
     assert earned(grade)["lookup"] == ALL["lookup"]  # which was judged before
 
 
-def test_messages_forged_on_every_descriptor_raise_no_grade(desk):
+def test_messages_forged_on_every_descriptor_raise_no_grade(judge_process):
     forged = [
         {"graded": {"results": [{"name": "leak", "earned": 2}]}},
         {"at": 3},
@@ -456,7 +456,7 @@ def test_messages_forged_on_every_descriptor_raise_no_grade(desk):
                     try: os.write(fd, frame)
                     except OSError: pass
         bound = M"""
-    grade, _ = graded(desk, solved(leak=source))
+    grade, _ = graded(judge_process, solved(leak=source))
     assert earned(grade)["leak"] == 0
     assert all(0 <= mine <= ALL[name] for name, mine in earned(grade).items())
 
@@ -535,15 +535,15 @@ def plainly(Q, K, V): return mean(plain_soft(K, 0) @ plain_soft(Q, 1).T, V)
 """
 
 
-def separable_graded(desk, source):
+def separable_graded(judge_process, source):
     """The grade of unit 08 with this function for exercise 8.2."""
     unit = "08_linear_attention"
-    return graded(desk, solved(unit, separable=WAYS + textwrap.dedent(source)), unit)[0]
+    return graded(judge_process, solved(unit, separable=WAYS + textwrap.dedent(source)), unit)[0]
 
 
-def test_a_function_may_branch_on_each_of_its_numbers_and_earn_everything(desk):
+def test_a_function_may_branch_on_each_of_its_numbers_and_earn_everything(judge_process):
     grade = separable_graded(
-        desk,
+        judge_process,
         """
         def looked_at(Q, K, V):
             for row in K:
@@ -554,8 +554,8 @@ def test_a_function_may_branch_on_each_of_its_numbers_and_earn_everything(desk):
 
 
 @pytest.mark.parametrize("source", COSTS.values(), ids=COSTS)
-def test_the_cost_cannot_be_forged_by_a_function_that(desk, source):
-    grade = separable_graded(desk, source)
+def test_the_cost_cannot_be_forged_by_a_function_that(judge_process, source):
+    grade = separable_graded(judge_process, source)
     assert earned(grade)["separable"] <= 1  # of 3: right numbers at the wrong price
     others = [result for result in grade.results if result.name != "separable"]
     assert all(result.earned == result.points for result in others)
@@ -642,9 +642,11 @@ x = A()""",
 
 
 @pytest.mark.parametrize("source", ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_earns_nothing_and_costs_nothing_else_if_it(desk, source):
+def test_an_answer_earns_nothing_and_costs_nothing_else_if_it(judge_process, source):
     """As a formula and as a matrix: a sentence each, and no check fails by itself."""
-    grade, _ = graded(desk, solved(leak=f"{source}\nbound = x", value_matrix=f"{source}\nW_v = x"))
+    grade, _ = graded(
+        judge_process, solved(leak=f"{source}\nbound = x", value_matrix=f"{source}\nW_v = x")
+    )
     assert earned(grade) == all_but("leak", "value_matrix")
     assert not any(result.says.startswith("The check itself") for result in grade.results)
 
@@ -652,48 +654,48 @@ def test_an_answer_earns_nothing_and_costs_nothing_else_if_it(desk, source):
 # -- cells -----------------------------------------------------------------------------------------
 
 
-def test_deleted_checks_are_restored(desk):
+def test_deleted_checks_are_restored(judge_process):
     cells = {key: source for key, source in solved().items() if not key.startswith("check-")}
-    grade, _ = graded(desk, cells)
+    grade, _ = graded(judge_process, cells)
     assert earned(grade) == ALL
     assert "The cell check-leak was deleted; it is restored." in grade.notes
 
 
-def test_edited_checks_are_restored(desk):
+def test_edited_checks_are_restored(judge_process):
     cells = {**solved(leak="bound = M"), "check-leak": f"check.leak({RIGHT_BOUND[8:]})"}
-    grade, _ = graded(desk, cells)
+    grade, _ = graded(judge_process, cells)
     assert earned(grade) == all_but("leak")
     assert "The cell check-leak was edited; it is restored." in grade.notes
 
 
-def test_moved_cells_run_in_the_order_of_the_instructor(desk):
-    grade, _ = graded(desk, list(solved().items())[::-1])
+def test_moved_cells_run_in_the_order_of_the_instructor(judge_process):
+    grade, _ = graded(judge_process, list(solved().items())[::-1])
     assert earned(grade) == ALL
     assert grade.notes == ("The cells were in another order; they ran in the instructor's.",)
 
 
-def test_doubled_checks_count_once_and_the_first_answer_cell_is_the_answer(desk):
+def test_doubled_checks_count_once_and_the_first_answer_cell_is_the_answer(judge_process):
     cells = list(solved().items())
-    grade, _ = graded(desk, [*cells, *cells])
+    grade, _ = graded(judge_process, [*cells, *cells])
     assert earned(grade) == ALL
     assert grade.points == sum(ALL.values())
 
 
-def test_a_deleted_answer_is_not_attempted(desk):
+def test_a_deleted_answer_is_not_attempted(judge_process):
     cells = {key: source for key, source in solved().items() if key != "answer-leak"}
-    grade, _ = graded(desk, cells)
+    grade, _ = graded(judge_process, cells)
     assert earned(grade) == all_but("leak")
     assert [r.outcome for r in grade.results if r.name == "leak"] == ["not attempted"]
 
 
-def test_ids_that_are_lost_are_made_up_for_by_the_calls_of_the_checks(desk):
-    grade, _ = graded(desk, [("", source) for source in solved().values()])
+def test_ids_that_are_lost_are_made_up_for_by_the_calls_of_the_checks(judge_process):
+    grade, _ = graded(judge_process, [("", source) for source in solved().values()])
     assert earned(grade) == ALL
 
 
-def test_many_cells_of_ones_own_are_run(desk):
+def test_many_cells_of_ones_own_are_run(judge_process):
     extras = [(f"own-{number}", "x = 1") for number in range(300)]
-    grade, _ = graded(desk, [*solved().items(), *extras])
+    grade, _ = graded(judge_process, [*solved().items(), *extras])
     assert earned(grade) == ALL
 
 
@@ -749,7 +751,7 @@ def odd_files(folder: Path) -> None:
     (folder / "cut.zip").write_bytes(data[:-300])
 
 
-def test_files_of_every_kind_hold_up_nobody(desk, tmp_path, monkeypatch):
+def test_files_of_every_kind_hold_up_nobody(judge_process, tmp_path, monkeypatch):
     folder, grades = tmp_path / "here" / "class", tmp_path / "here" / "grades"
     for name, data in {**INVALID, **STRANGE}.items():
         hand_in(folder, name, {}).write_bytes(data)
@@ -757,7 +759,9 @@ def test_files_of_every_kind_hold_up_nobody(desk, tmp_path, monkeypatch):
         hand_in(folder, name, solved())
     odd_files(folder)
     before = {path for path in tmp_path.rglob("*") if grades not in (path, *path.parents)}
-    monkeypatch.setattr(judge_pool, "judged", lambda job, walled, code: desk.judged(Job(**job)))
+    monkeypatch.setattr(
+        judge_pool, "judged", lambda job, sandboxed, code: judge_process.judged(Job(**job))
+    )
     run = grade(ROOT, folder, grades, Options(unit=UNIT), lambda done: None)
     with Gradebook(grades / NAME) as book:
         points = {g.student: (g.earned, g.problem) for g in book.all()}
@@ -792,15 +796,17 @@ def test_a_judge_that_is_lost_is_replaced_by_one_that_leaves_out_the_step(tmp_pa
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(judge_pool, "JUDGE", "fragile")
-    desk = Desk(0, walled=False)
-    assert desk.judged(Job("ada", UNIT, "", "", [], []))["graded"] == [1, 3]
-    desk.close()
+    judge_process = JudgeProcess(0, sandboxed=False)
+    assert judge_process.judged(Job("ada", UNIT, "", "", [], []))["graded"] == [1, 3]
+    judge_process.close()
     with pytest.raises(judge_pool.LostJudge):
-        desk.judged(Job("ada", UNIT, "", "", [], []))
+        judge_process.judged(Job("ada", UNIT, "", "", [], []))
 
 
-def test_a_step_that_brought_a_judge_down_costs_its_exercise_and_is_for_a_person_to_see(desk):
+def test_a_step_that_brought_a_judge_down_costs_its_exercise_and_is_for_a_person_to_see(
+    judge_process,
+):
     steps = [step for step in solved() if step != "scoreboard"]
-    grade, _ = graded(desk, solved(), lost_at=(steps.index("check-leak"),))
+    grade, _ = graded(judge_process, solved(), lost_at=(steps.index("check-leak"),))
     assert earned(grade) == all_but("leak")
     assert grade.by_hand == ("The cell check-leak was stopped: it brought the judge down.",)

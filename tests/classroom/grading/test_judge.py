@@ -11,15 +11,15 @@ UNIT = "01_sums"
 AMPLE = {"cell": 60.0, "wall": 600.0}
 
 
-def sums(desk, **answers):
+def sums(judge_process, **answers):
     """The grade of the unit with these answers, and the result of the first of them."""
-    grade, story = graded(desk, solved(UNIT, **answers), UNIT, limits=AMPLE)
+    grade, story = graded(judge_process, solved(UNIT, **answers), UNIT, limits=AMPLE)
     name = next(iter(answers))
     return next(result for result in grade.results if result.name == name), grade, story
 
 
-def test_a_known_mistake_is_named_and_explained(desk):
-    result, grade, _ = sums(desk, own_sums="own_total, own_mean = 6, 3")
+def test_a_known_mistake_is_named_and_explained(judge_process):
+    result, grade, _ = sums(judge_process, own_sums="own_total, own_mean = 6, 3")
     assert (result.outcome, result.earned) == ("wrong", 1)  # the mean is right
     assert result.misconception
     assert result.explanation
@@ -28,8 +28,8 @@ def test_a_known_mistake_is_named_and_explained(desk):
 
 
 @pytest.mark.parametrize("total", ["____", "object()", "'no formula'", "undefined_name"])
-def test_a_part_without_an_answer_costs_that_part_alone(desk, total):
-    result, _, _ = sums(desk, own_sums=f"own_mean = 3\nown_total = {total}")
+def test_a_part_without_an_answer_costs_that_part_alone(judge_process, total):
+    result, _, _ = sums(judge_process, own_sums=f"own_mean = 3\nown_total = {total}")
     assert result.earned == 1, result
     assert result.says.startswith("Sum: ")
 
@@ -74,8 +74,8 @@ NOTEBOOKISH["captured text"] = "%%time\n%time one = 1\ntotal = n**2 + one * n"
 
 
 @pytest.mark.parametrize("kind", NOTEBOOKISH)
-def test_what_runs_in_a_notebook_runs_here(desk, kind):
-    result, grade, _ = sums(desk, even_sum=NOTEBOOKISH[kind])
+def test_what_runs_in_a_notebook_runs_here(judge_process, kind):
+    result, grade, _ = sums(judge_process, even_sum=NOTEBOOKISH[kind])
     assert grade.earned == grade.points, result
 
 
@@ -88,8 +88,8 @@ def test_what_runs_in_a_notebook_runs_here(desk, kind):
         ("%%timeit", None),
     ],
 )
-def test_a_magic_that_swallowed_code_is_named(desk, magic, source):
-    result, grade, _ = sums(desk, even_sum=source or "%%timeit -n 1\ntotal = n**2 + n")
+def test_a_magic_that_swallowed_code_is_named(judge_process, magic, source):
+    result, grade, _ = sums(judge_process, even_sum=source or "%%timeit -n 1\ntotal = n**2 + n")
     assert result.earned == 0
     if source:
         assert f"{magic} does nothing here" in result.says
@@ -98,33 +98,33 @@ def test_a_magic_that_swallowed_code_is_named(desk, magic, source):
         assert "name 'total' is not defined" in result.says
 
 
-def test_an_error_in_a_cell_is_told_in_its_own_words(desk):
-    result, grade, _ = sums(desk, even_sum="total = 1 / 0")
+def test_an_error_in_a_cell_is_told_in_its_own_words(judge_process):
+    result, grade, _ = sums(judge_process, even_sum="total = 1 / 0")
     assert result.outcome == "could not be checked"
     assert "raised ZeroDivisionError: division by zero. So there is no `total`." in result.says
     assert grade.earned == grade.points - 2
 
 
-def test_a_name_that_is_misspelled_is_told(desk):
-    result, _, _ = sums(desk, even_sum="totale = n**2 + n")
+def test_a_name_that_is_misspelled_is_told(judge_process):
+    result, _, _ = sums(judge_process, even_sum="totale = n**2 + n")
     assert "NameError: name 'total' is not defined" in result.says
 
 
-def test_a_blank_that_is_computed_with_is_not_attempted(desk):
-    result, _, _ = sums(desk, even_sum="total = 1 - ____ * n\nif total > 0: total = 1")
+def test_a_blank_that_is_computed_with_is_not_attempted(judge_process):
+    result, _, _ = sums(judge_process, even_sum="total = 1 - ____ * n\nif total > 0: total = 1")
     assert result.outcome == "not attempted"
 
 
-def test_a_cell_that_is_too_slow_is_stopped_and_named(desk):
+def test_a_cell_that_is_too_slow_is_stopped_and_named(judge_process):
     cells = solved(UNIT, even_sum="while True: pass")
-    grade, _ = graded(desk, cells, UNIT, limits={"cell": 0.5, "wall": 30.0})
+    grade, _ = graded(judge_process, cells, UNIT, limits={"cell": 0.5, "wall": 30.0})
     result = next(result for result in grade.results if result.name == "even_sum")
     assert "raised TooSlow: it was stopped, since it took too long" in result.says
     assert grade.earned == grade.points - 2
 
 
-def test_the_story_tells_what_was_run_and_seen_and_why(desk):
-    result, _, story = sums(desk, even_sum="print('thinking')\ntotal = n**3")
+def test_the_story_tells_what_was_run_and_seen_and_why(judge_process):
+    result, _, story = sums(judge_process, even_sum="print('thinking')\ntotal = n**3")
     cell = next(step for step in story if step.get("cell") == "answer-even-sum")
     assert (cell["printed"], cell["trouble"]) == ("thinking\n", "")
     check = next(step for step in story if step.get("exercise") == "check.even_sum(total)")
@@ -132,58 +132,58 @@ def test_the_story_tells_what_was_run_and_seen_and_why(desk):
     assert result.says in check["says"]
 
 
-def test_the_true_id_counts_where_it_is_known(desk):
+def test_the_true_id_counts_where_it_is_known(judge_process):
     cells = solved(UNIT)  # computes for whatever the cell `student` says
-    grade, _ = graded(desk, cells, UNIT, student_id="ada@example.org")
+    grade, _ = graded(judge_process, cells, UNIT, student_id="ada@example.org")
     assert (grade.student_id, grade.earned) == ("ada@example.org", grade.points)
 
 
-def test_answers_for_somebody_elses_numbers_earn_nothing(desk):
+def test_answers_for_somebody_elses_numbers_earn_nothing(judge_process):
     own = "own_total = sum(sums(7).numbers)\nown_mean = own_total / 4"
-    grade, _ = graded(desk, solved(UNIT, own_sums=own), UNIT, student_id="8")
+    grade, _ = graded(judge_process, solved(UNIT, own_sums=own), UNIT, student_id="8")
     assert earned(grade)["own_sums"] == 0
 
 
-def test_without_a_known_id_the_one_in_the_notebook_counts(desk):
+def test_without_a_known_id_the_one_in_the_notebook_counts(judge_process):
     cells = {**solved(UNIT), "student": "student = ' Ada@Example.org'"}
-    grade, _ = graded(desk, cells, UNIT)
+    grade, _ = graded(judge_process, cells, UNIT)
     assert (grade.student_id, grade.earned) == ("ada@example.org", grade.points)
     assert grade.by_hand == ()
 
 
-def test_the_students_own_ids_hold_as_well(desk):
+def test_the_students_own_ids_hold_as_well(judge_process):
     cells = {**solved(UNIT), "student": "student = 'Ada@example.org'"}
     about = {"student_id": "8", "own_ids": ["8", "ada@example.org"]}
-    grade, _ = graded(desk, cells, UNIT, **about)
+    grade, _ = graded(judge_process, cells, UNIT, **about)
     assert (grade.student_id, grade.earned) == ("ada@example.org", grade.points)
     assert (grade.by_hand, grade.notes) == ((), ())
 
 
-def test_another_id_is_replaced_and_the_student_is_told(desk):
-    grade, _ = graded(desk, solved(UNIT), UNIT, student_id="8")
+def test_another_id_is_replaced_and_the_student_is_told(judge_process):
+    grade, _ = graded(judge_process, solved(UNIT), UNIT, student_id="8")
     assert (grade.student_id, grade.written_id, grade.earned) == ("8", "0", grade.points)
     assert grade.notes[0].startswith("Your notebook used id 0; your number is 8")
 
 
 @pytest.mark.parametrize("true_id", [None, "mallory"])
-def test_an_id_that_changes_further_down_earns_nothing_and_is_told(desk, true_id):
+def test_an_id_that_changes_further_down_earns_nothing_and_is_told(judge_process, true_id):
     cells = {**solved(UNIT), "student": "student = 'mallory'"}
     cells["answer-own-sums"] = f"student = 'ada'\n{cells['answer-own-sums']}"
-    grade, _ = graded(desk, cells, UNIT, student_id=true_id)
+    grade, _ = graded(judge_process, cells, UNIT, student_id=true_id)
     assert grade.student_id == "mallory"
     assert earned(grade)["own_sums"] == 0
     assert "changed on the way, from mallory to ada; mallory held" in grade.by_hand[0]
 
 
-def test_the_id_of_nobody_asks_for_a_look_by_hand(desk):
-    grade, _ = graded(desk, solved(UNIT), UNIT)
+def test_the_id_of_nobody_asks_for_a_look_by_hand(judge_process):
+    grade, _ = graded(judge_process, solved(UNIT), UNIT)
     assert "nobody's" in grade.by_hand[0]
 
 
 @pytest.mark.parametrize(
     "attack", ["import os; os._exit(1)", "while True: pass", "raise SystemExit"]
 )
-def test_what_happens_while_wrong_answers_are_signed_changes_no_verdict(desk, attack):
+def test_what_happens_while_wrong_answers_are_signed_changes_no_verdict(judge_process, attack):
     source = f"""
         armed = False
         def running(x):
@@ -194,7 +194,7 @@ def test_what_happens_while_wrong_answers_are_signed_changes_no_verdict(desk, at
     cells = solved(UNIT, running_sums=source, even_sum="total = n**3")
     cells["answer-square-sum"] += "\narmed = True"
     cells["student"] = "student = 7"
-    grade, _ = graded(desk, cells, UNIT, limits=AMPLE)
+    grade, _ = graded(judge_process, cells, UNIT, limits=AMPLE)
     results = {result.name: result for result in grade.results}
     wrong = {"running_sums", "even_sum"}
     assert {name for name, result in results.items() if result.outcome == "wrong"} == wrong

@@ -14,7 +14,7 @@ import pytest
 from classroom.grading import forbidden, judge_pool, sandbox
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.judge import Job
-from classroom.grading.judge_pool import Desk, LostJudge
+from classroom.grading.judge_pool import JudgeProcess, LostJudge
 from classroom.grading.options import Options
 from classroom.grading.pipeline import grade
 from classroom.grading.sandbox import Clock, Limits, Sandbox, Usage
@@ -91,15 +91,17 @@ class Killer:
 
     def __init__(self, seed):
         self.chance, self.done, self.kills = random.Random(seed), set(), 0
-        self.line = Desk._line
+        self.line = JudgeProcess._line
 
-    def __call__(self, desk, seconds):
-        line = self.line(desk, seconds)
-        about = (id(desk), line)
+    def __call__(self, judge_process, seconds):
+        line = self.line(judge_process, seconds)
+        about = (id(judge_process), line)
         if line and about not in self.done and self.chance.random() < 0.3 and self.kills < 6:
             self.done.add(about)
             self.kills += 1
-            self._kill(desk._process.pid, self.chance.choice(["judge", "sandbox", "child"]))
+            self._kill(
+                judge_process._process.pid, self.chance.choice(["judge", "sandbox", "child"])
+            )
         return line
 
     def _kill(self, judge, whom):
@@ -119,7 +121,9 @@ def _command(pid):
 
 def test_kills_at_random_moments_change_nothing(tmp_path, quiet, monkeypatch):
     killer = Killer(seed=1)
-    monkeypatch.setattr(Desk, "_line", lambda desk, seconds: killer(desk, seconds))
+    monkeypatch.setattr(
+        JudgeProcess, "_line", lambda judge_process, seconds: killer(judge_process, seconds)
+    )
     some = {name: CLASS[name] for name in ("right", "dead", "plots")}
     found = graded(tmp_path, some, jobs=2)
     assert killer.kills > 3
@@ -137,17 +141,17 @@ def test_a_judge_that_is_always_killed_is_told_truly_and_not_for_good(tmp_path, 
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(judge_pool, "JUDGE", "fragile")
-    desk = Desk(0, walled=False)
+    judge_process = JudgeProcess(0, sandboxed=False)
     with pytest.raises(LostJudge, match="killed by signal 9"):
-        desk.judged(Job("ada", UNIT, "", "", [], []))
-    desk.close()
+        judge_process.judged(Job("ada", UNIT, "", "", [], []))
+    judge_process.close()
 
 
 class Failing(Sandbox):
     """A sandbox whose first starts are these commands."""
 
     def __init__(self, *commands):
-        super().__init__(walled=False)
+        super().__init__(sandboxed=False)
         self.commands = list(commands)
 
     def _command(self, fd):
@@ -212,9 +216,9 @@ def test_a_busy_machine_takes_no_points(tmp_path, quiet):
 
 def test_what_is_too_slow_once_is_tried_again_before_it_counts(bubblewrap):
     """The first run of the cell is slow, as on a bad day; the second is not."""
-    desk = Desk(os.getpid() % 4000, walled=True)
+    judge_process = JudgeProcess(os.getpid() % 4000, sandboxed=True)
     asked = []
-    ask = desk._asked
+    ask = judge_process._asked
 
     def remembering(job):
         asked.append((job.is_alone, job.troubled))
@@ -223,36 +227,36 @@ def test_what_is_too_slow_once_is_tried_again_before_it_counts(bubblewrap):
         job.cells[place][1] = slow
         return ask(job)
 
-    desk._asked = remembering
+    judge_process._asked = remembering
     cells = [list(cell) for cell in solved().items()]
     solution = [list(cell) for cell in _asked(UNIT)]
-    answer = desk.judged(Job("ada", UNIT, "", "", solution, cells, limits=SMALL))
-    desk.close()
+    answer = judge_process.judged(Job("ada", UNIT, "", "", solution, cells, limits=SMALL))
+    judge_process.close()
     assert [alone for alone, _ in asked] == [False, True]
     leak = next(r for r in answer["graded"]["results"] if r["name"] == "leak")
     assert leak["outcome"] != "could not be checked"
     assert asked[1][1]
 
 
-def test_a_cell_of_ours_is_never_left_out(desk):
+def test_a_cell_of_ours_is_never_left_out(judge_process):
     """What keeps it from coming to an end is."""
     from tests.classroom.grading.making import graded as one
 
     cells = solved("05_two_heads")
     spoiled = "def two_heads(student):\n    while True: pass"
     cells = {"mine": spoiled, **cells}
-    grade, _ = one(desk, list(cells.items()), "05_two_heads", limits={"wall": 60.0})
-    assert earned(grade) == earned(one(desk, solved("05_two_heads"), "05_two_heads")[0])
+    grade, _ = one(judge_process, list(cells.items()), "05_two_heads", limits={"wall": 60.0})
+    assert earned(grade) == earned(one(judge_process, solved("05_two_heads"), "05_two_heads")[0])
 
 
-# -- walls ----------------------------------------------------------------------------------------
+# -- protection -------------------------------------------------------------------------------------
 
 
 def test_a_machine_without_a_filter_is_said_aloud(monkeypatch):
-    box = Sandbox(walled=True)
-    assert "system calls filtered" in box.walls
+    box = Sandbox(sandboxed=True)
+    assert "system calls filtered" in box.protection
     box._is_filtered = False
-    assert "system calls NOT filtered" in box.walls
+    assert "system calls NOT filtered" in box.protection
     monkeypatch.setattr(forbidden.os, "uname", lambda: SimpleNamespace(machine="riscv64"))
     assert forbidden.forbid() is False
 
@@ -265,7 +269,7 @@ def test_a_control_group_is_used_where_one_can_be_had(tmp_path, monkeypatch):
     sandbox.cgroup.cache_clear()
     try:
         assert any(word.startswith("--property=MemoryMax=") for word in sandbox.cgroup())
-        assert "memory by a control group" in Sandbox().walls
+        assert "memory by a control group" in Sandbox().protection
         fake.write_text("#!/bin/sh\nexit 1\n")
         sandbox.cgroup.cache_clear()
         assert sandbox.cgroup() == ()

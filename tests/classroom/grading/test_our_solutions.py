@@ -12,8 +12,8 @@ AMPLE = {"cell": 60.0, "wall": 600.0}
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_solution_earns_everything_in_the_words_that_were_saved_with_it(desk, unit):
-    grade, _ = graded(desk, solved(unit), unit, limits=AMPLE)
+def test_a_solution_earns_everything_in_the_words_that_were_saved_with_it(judge_process, unit):
+    grade, _ = graded(judge_process, solved(unit), unit, limits=AMPLE)
     notebook = read(ROOT / "solutions" / f"{unit}.ipynb")
     saved = [c.outputs[0].data["text/plain"] for c in notebook.cells if c.id.startswith("check-")]
     assert [repr(result.feedback) for result in grade.results] == saved
@@ -21,8 +21,8 @@ def test_a_solution_earns_everything_in_the_words_that_were_saved_with_it(desk, 
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_an_exercise_as_it_was_handed_out_is_not_attempted(desk, unit):
+def test_an_exercise_as_it_was_handed_out_is_not_attempted(judge_process, unit):
     cells = submitted_cells((ROOT / "exercises" / f"{unit}.ipynb").read_bytes())
-    grade, _ = graded(desk, cells, unit, limits=AMPLE)
+    grade, _ = graded(judge_process, cells, unit, limits=AMPLE)
     assert {result.outcome for result in grade.results} == {"not attempted"}
     assert (grade.earned, grade.notes) == (0, ())

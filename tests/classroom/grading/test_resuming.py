@@ -210,29 +210,31 @@ def with_id(written: str, **answers: str) -> dict[str, str]:
     return {**solved(UNIT, **answers), "student": f"student = {written!r}"}
 
 
-def own_sums(desk, cells: dict[str, str], true_id: str | None) -> tuple[int, str | None]:
+def own_sums(judge_process, cells: dict[str, str], true_id: str | None) -> tuple[int, str | None]:
     """The points of exercise 1.3 and the id that counted."""
-    grade, _ = graded(desk, cells, UNIT, student_id=true_id, limits={"cell": 10, "wall": 60})
+    grade, _ = graded(
+        judge_process, cells, UNIT, student_id=true_id, limits={"cell": 10, "wall": 60}
+    )
     return earned(grade)["own_sums"], grade.student_id
 
 
-def test_with_a_list_of_ids_the_true_id_counts_whatever_is_written(desk):
-    (full,) = {own_sums(desk, with_id("ada"), None)[0]}
-    assert own_sums(desk, with_id("bob"), "ada") == (full, "ada")
-    assert own_sums(desk, with_id("bob", own_sums=OF_BOB), "ada") == (0, "ada")
-    assert own_sums(desk, with_id("bob", own_sums=OF_BOB), "bob") == (full, "bob")
+def test_with_a_list_of_ids_the_true_id_counts_whatever_is_written(judge_process):
+    (full,) = {own_sums(judge_process, with_id("ada"), None)[0]}
+    assert own_sums(judge_process, with_id("bob"), "ada") == (full, "ada")
+    assert own_sums(judge_process, with_id("bob", own_sums=OF_BOB), "ada") == (0, "ada")
+    assert own_sums(judge_process, with_id("bob", own_sums=OF_BOB), "bob") == (full, "bob")
 
 
-def test_without_a_list_the_id_in_the_notebook_counts(desk):
-    full, ada = own_sums(desk, with_id(" ADA "), None)
+def test_without_a_list_the_id_in_the_notebook_counts(judge_process):
+    full, ada = own_sums(judge_process, with_id(" ADA "), None)
     assert full > 0
     assert ada == "ada"
-    assert own_sums(desk, with_id("bob", own_sums=OF_BOB), None) == (full, "bob")
-    assert own_sums(desk, with_id("ada", own_sums=OF_BOB), None) == (0, "ada")
+    assert own_sums(judge_process, with_id("bob", own_sums=OF_BOB), None) == (full, "bob")
+    assert own_sums(judge_process, with_id("ada", own_sums=OF_BOB), None) == (0, "ada")
 
 
-def test_the_homeworks_own_id_is_for_a_person_to_see(desk):
-    grade, _ = graded(desk, solved(UNIT), UNIT, limits={"cell": 10, "wall": 60})
+def test_the_homeworks_own_id_is_for_a_person_to_see(judge_process):
+    grade, _ = graded(judge_process, solved(UNIT), UNIT, limits={"cell": 10, "wall": 60})
     assert grade.by_hand == ("The student id in the notebook is 0, which is nobody's.",)
 
 
