@@ -228,7 +228,7 @@ def test_what_is_left_behind_is_gone_before_the_next_submission(judge_process, s
     assert earned(grade) == ALL
 
 
-# -- protection -------------------------------------------------------------------------------------
+# -- protection ------------------------------------------------------------------------------------
 
 
 def look(judge_process: JudgeProcess, source: str, **limits) -> object:

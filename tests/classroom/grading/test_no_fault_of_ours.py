@@ -249,7 +249,7 @@ def test_a_cell_of_ours_is_never_left_out(judge_process):
     assert earned(grade) == earned(one(judge_process, solved("05_two_heads"), "05_two_heads")[0])
 
 
-# -- protection -------------------------------------------------------------------------------------
+# -- protection ------------------------------------------------------------------------------------
 
 
 def test_a_machine_without_a_filter_is_said_aloud(monkeypatch):
