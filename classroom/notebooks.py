@@ -50,13 +50,15 @@ def as_text(notebook: NotebookNode) -> str:
 def execute(
     path: Path,
     timeout: int = CELL_TIMEOUT,
+    folder: Path | None = None,
     first: str = "",
     seen: Callable[[NotebookNode], None] = lambda notebook: None,
 ) -> NotebookNode:
     """Run a notebook in a fresh kernel of this very Python; return it clean, its cells named.
 
-    What a new run would change for no reason stays as it was saved (`saved_outputs.py`). Code that
-    is to run `first` leaves no trace; `seen` gets all outputs as they came, and may take some away.
+    What a new run would change for no reason stays as it was saved (`saved_outputs.py`). It runs in
+    its own folder, or in another one. Code that is to run `first` leaves no trace; `seen` gets all
+    outputs as they came, and may take some away.
     """
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -75,7 +77,7 @@ def execute(
         km=kernel,
         timeout=timeout,
         startup_timeout=180,
-        resources={"metadata": {"path": str(path.resolve().parent)}},
+        resources={"metadata": {"path": str((folder or path.parent).resolve())}},
         store_widget_state=False,
         coalesce_streams=True,
         on_cell_start=lambda cell, cell_index: last.append(cell.id),

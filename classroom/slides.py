@@ -248,7 +248,7 @@ def _cached_frames(path: Path, notebook: NotebookNode, cache: Path) -> dict[str,
     with tempfile.TemporaryDirectory(prefix="course-") as scratch:
         copied = Path(scratch) / path.name
         copied.write_text(as_text(strip_outputs(copy.deepcopy(notebook))), encoding="utf-8")
-        return _drawn(copied, cache, WITH_FRAMES + NO_FIGURES)[1].html
+        return _drawn(copied, cache, WITH_FRAMES + NO_FIGURES, path.parent)[1].html
 
 
 def executed(path: Path, cache: Path) -> NotebookNode:
@@ -259,7 +259,9 @@ def executed(path: Path, cache: Path) -> NotebookNode:
     return _drawn(path, cache, WITH_FRAMES)[0]
 
 
-def _drawn(path: Path, cache: Path, first: str) -> tuple[NotebookNode, Frames]:
+def _drawn(
+    path: Path, cache: Path, first: str, folder: Path | None = None
+) -> tuple[NotebookNode, Frames]:
     """Run a notebook after this code, and keep the frames that its explorers made."""
     html: dict[str, list[str]] = {}
     names: set[str] = set()
@@ -271,7 +273,7 @@ def _drawn(path: Path, cache: Path, first: str) -> tuple[NotebookNode, Frames]:
                     html.setdefault(cell.id, []).append(made["html"])
                     names.update(made["read"])
 
-    notebook = execute(path, first=first, seen=take)
+    notebook = execute(path, folder=folder, first=first, seen=take)
     frames = Frames(_code(notebook), html, fingerprint.digests(names))
     if html:
         write_whole(cache / f"{path.stem}.json", json.dumps(asdict(frames)))

@@ -207,7 +207,7 @@ def test_when_one_of_many_was_not_run_none_is_written(tmp_path):
 def test_frames_that_would_make_the_deck_heavy_are_refused(deck, monkeypatch):
     heavy = {"code": ["<p>" + "x" * 2_000_000]}
     monkeypatch.setattr(
-        slides, "_drawn", lambda path, cache, first: (None, slides.Frames("code", heavy))
+        slides, "_drawn", lambda path, cache, first, folder: (None, slides.Frames("code", heavy))
     )
     with pytest.raises(CourseError, match=r"the frames of its explorers take 1\.5 MB"):
         deck(code(outputs=[picture(**{"text/plain": "Explorer(a=1)"})]))
@@ -320,7 +320,7 @@ def test_words_of_links_to_other_notebooks_stay_without_the_link(deck):
 def test_an_explorer_shows_its_frames_and_a_skipped_one_is_not_even_run(deck, monkeypatch):
     baked = []
 
-    def drawn(path, cache, first):
+    def drawn(path, cache, first, folder):
         baked.append(path)
         frames = slides.Frames(slides._code(read(path)), {"code": ["<p>frames</p>"]})
         write_whole(cache / f"{path.stem}.json", json.dumps(asdict(frames)))
