@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.3.0"
+__machine__ = True  # what it does with NumPy is not counted
 _HOMES = {
     "____": "blanks",
     "Array": "kinds",

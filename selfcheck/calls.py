@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import counted_numpy  # noqa: F401  (before students take functions out of NumPy)
 from .blanks import has_blank
 from .compare import SINGLE, alike, as_array, close, real_array
 from .display import in_words, show, show_apart

@@ -701,7 +701,6 @@ def test_numpy_and_the_globals_are_restored_even_after_an_error():
     with pytest.raises(ZeroDivisionError):
         measure(lambda x: 1 // 0, X)
     with meter():
-        assert np is not mine
         assert type(np.zeros(3)) is type(bare_zeros(3)) is MeteredArray
     with pytest.raises(ZeroDivisionError), meter():
         _ = 1 // 0

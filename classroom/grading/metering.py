@@ -12,24 +12,22 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from selfcheck.counted_numpy import CREATORS, counted_by, counter
 from selfcheck.encoding import NUMBERS, TAG, WireError
 from selfcheck.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
 from selfcheck.meter.arrays import LikeAnArray
 from selfcheck.meter.counting import DECISIONS, line_at_work
 from selfcheck.meter.loops import apply_along_axis
-from selfcheck.meter.stand_ins import NOT_MEASURED, exchange, globals_of, numpy_with
-from selfcheck.meter.tables import CREATORS, DATA_DECIDES, METHODS, UFUNCS
+from selfcheck.meter.tables import DATA_DECIDES, METHODS, UFUNCS
 from selfcheck.reserved import lent
 
 from .lent_functions import at_place, place_of
 from .wire import Peer
-
-NOT_MEASURED.add(__name__.partition(".")[0])  # what crosses to a judge is counted there
 
 DONE = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"} | {
     "__getitem__", "__setitem__", "__array__", "__bool__", "__float__", "__int__", "__index__",
@@ -66,8 +64,8 @@ class Counter:
     def encode(self, value: Any) -> dict | None:
         if type(value) is not MeteredArray:
             return None
-        if self._meter is not Meter._running:  # another measurement: forget the one before
-            self._meter, self._arrays, self._told = Meter._running, {}, 0
+        if self._meter is not counter():  # another measurement: forget the one before
+            self._meter, self._arrays, self._told = counter(), {}, 0
         handle = next(self._numbers)
         self._arrays[handle] = value
         shape = list(value.shape)
@@ -91,7 +89,7 @@ class Counter:
     @np.errstate(all="ignore")  # verdicts come from values, never from warnings
     def serve(self, peer: Peer, question: dict) -> Any:
         """Operations on metered arrays that nobody waited for, and then one, if there is one."""
-        m = Meter._running
+        m = counter()
         if question.get("ask") != "array" or m is None:
             raise WireError("nothing of that kind can be asked for now")
         waiting = question.get("before") or []
@@ -129,10 +127,9 @@ class Counter:
             case "ufunc" if isinstance(getattr(np, name, None), np.ufunc):
                 return m._ufunc(getattr(np, name), str(question.get("method")), tuple(args), named)
             case "function" if name in FUNCTIONS and _has_metered([args, named]):
-                return m._function(FUNCTIONS[name], tuple(args), named)
+                return m.call(FUNCTIONS[name], tuple(args), named)
             case "create" if name in CREATORS:
-                m._doing = name
-                return m._wrap(CREATORS[name](*m._raw(args), **m._raw(named)))
+                return m.create(name, *args, **named)
             case "turn" if name in TURNED and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)
             case "do" if name in DONE and type(args[0]) is MeteredArray:
@@ -228,6 +225,8 @@ class FarArray(LikeAnArray):
 class Far:
     """Asks the judge for operations on far arrays; `np` makes far arrays too while one is here."""
 
+    array_type = FarArray
+
     def __init__(self) -> None:
         self.peer: Peer | None = None
         self.dropped: list[int] = []
@@ -235,9 +234,13 @@ class Far:
         self._waiting: list[dict] = []  # operations whose results have a shape that is known
         self._handles = itertools.count(-1, -1)
 
+    def create(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """What np.zeros and its like make, with the judge."""
+        return self.ask("create", name, *args, named=kwargs)
+
     def call(self, function: Callable, args: tuple, kwargs: Any) -> Any:
         """A function of NumPy; one that calls the student's own is a loop on this side."""
-        if function is np.apply_along_axis:
+        if function.__name__ == "apply_along_axis":
             return apply_along_axis(*args, **kwargs)
         name = f"{function.__module__}.{function.__name__}"
         return self.ask("function", name, *args, named=kwargs)
@@ -303,42 +306,26 @@ class Far:
     def encode(self, value: Any) -> dict | None:
         if type(value) is FarArray:
             return {TAG: "metered", "handle": value._handle}
-        if self._metering and (isinstance(value, np.dtype) or value in (float, int, bool)):
+        if counter() is self and (isinstance(value, np.dtype) or value in (float, int, bool)):
             return {TAG: "dtype", "v": np.dtype(value).str}
-        if self._metering and isinstance(value, type) and issubclass(value, np.generic):
+        if counter() is self and isinstance(value, type) and issubclass(value, np.generic):
             return {TAG: "dtype", "v": np.dtype(value).str}
         return None
 
     def decode(self, tag: str, data: dict) -> Any:
         if tag != "metered":
             return None
-        self._metering = True
+        self._metering = counter() is not self  # the call that comes next
         return FarArray(self, data["handle"], tuple(data["shape"]), np.dtype(data["dtype"]))
 
     def calling(self, function: Callable) -> contextlib.AbstractContextManager:
         """Around a call with far arrays, `np.zeros` and its like are done by the judge as well."""
-        return self._exchanging(function) if self._metering else contextlib.nullcontext()
-
-    @contextlib.contextmanager
-    def _exchanging(self, function: Callable) -> Iterator[None]:
-        exchanged = exchange(self._stand_ins, globals_of(function))
-        try:
-            yield
-        finally:
-            self._metering = False
-            for namespace, name, original, _ in exchanged:
-                namespace[name] = original
+        metering, self._metering = self._metering, False
+        return counted_by(self) if metering else contextlib.nullcontext()
 
     def returned(self, result: Any) -> Any:
         """What would compute later computes now, while the judge counts."""
-        return realized(result, FarArray) if self._metering else result
-
-    @functools.cached_property
-    def _stand_ins(self) -> dict[int, Any]:
-        def creator(name: str) -> Callable:
-            return lambda *args, **kwargs: self.ask("create", name, *args, named=kwargs)
-
-        return numpy_with({name: creator(name) for name in CREATORS}, FarArray, self.call)
+        return realized(result, FarArray) if counter() is self else result
 
 
 # -- what comes out of an operation, as far as its shape and kind are concerned

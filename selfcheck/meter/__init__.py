@@ -27,10 +27,10 @@ Nothing leaves in silence. `float(x)`, `x.tolist()`, `str`, `repr` and `format` 
 says how many numbers left that way; a comparison that Python asks for (`if x > 0`) lets a truth
 value leave, and counts among `decisions` too. A result that would compute later (an iterator, an
 object with `__array__`) is computed while it is counted. Inside the block np.zeros, np.array,
-np.asarray and the other `CREATORS` give metered arrays: `np` is exchanged in the globals of the
-code that is measured, of the notebook and of a course; NumPy itself stays as it is, for
-libraries and other threads. A plain array from elsewhere counts as allocated when it first meets a
-metered one. `m.arrays` names the largest arrays with the lines of code that made them.
+np.asarray and the other `CREATORS` give metered arrays, wherever the measured code has them from
+(`counted_numpy.py`); other threads have NumPy as it is. A plain array from elsewhere counts as
+allocated when it first meets a metered one. `m.arrays` names the largest arrays with the lines of
+code that made them.
 What cannot be closed: arithmetic among plain arrays alone (from np.random, say), which cannot
 depend on the inputs without `read_out` showing it, and code that reaches into private attributes.
 An n×n array kept as n rows is seen by `peak`, not by `largest`. After the block a metered array is
@@ -39,7 +39,6 @@ ordinary data again.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -49,7 +48,6 @@ from ..growth import Growth, NotPolynomial, difference, growth, polynomial
 from .arrays import MeteredArray, nested
 from .counting import Largest, MadeArray, Meter, NotCounted
 from .functions import HANDLERS
-from .stand_ins import globals_of
 
 __all__ = [
     "HANDLERS",
@@ -61,7 +59,6 @@ __all__ = [
     "NotCounted",
     "NotPolynomial",
     "difference",
-    "globals_of",
     "growth",
     "measure",
     "measured",
@@ -79,31 +76,24 @@ def meter() -> Meter:
 
 def measure(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Meter:
     """Run the function on metered copies of its arrays; `.result` keeps what it returns, plain."""
-    return measured(meter(), function, args, kwargs, sys._getframe(1).f_globals)
+    return measured(meter(), function, args, kwargs)
 
 
 def measured(
-    m: Meter,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    *namespaces: dict[str, Any],
+    m: Meter, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Meter:
     """As `measure`, with a meter that may know how many steps are enough."""
-    m._start([*namespaces, *globals_of(function, *args, *kwargs.values())])
     copies: dict[int, MeteredArray] = {}  # an array handed over twice is one array
 
     def metered(x: Any) -> Any:
-        if isinstance(x, np.ndarray) and id(x) not in copies:
+        if isinstance(x, np.ndarray) and not isinstance(x, MeteredArray) and id(x) not in copies:
             copies[id(x)] = m.array(x)
         return copies.get(id(x), x)
 
-    try:
+    with m:
         result = realized(function(*nested(args, metered), **nested(kwargs, metered)))
         if m.refusals:  # also those that the function caught and kept to itself
             raise m.refusals[0]
-    finally:
-        m.__exit__()
     m.result = m.plain(result)
     return m
 

@@ -28,6 +28,7 @@ class LikeAnArray(np.lib.mixins.NDArrayOperatorsMixin):
     """What an array does by indexing, comparing and copying, wherever its numbers are."""
 
     __slots__ = ()
+    __class__ = property(lambda self: np.ndarray)  # for isinstance
     __getitem__: Callable[..., Any]
     __len__: Callable[..., int]
     copy: Callable[..., Any]
@@ -66,7 +67,7 @@ class MeteredArray(LikeAnArray):
         kwargs: dict[str, Any],
     ) -> Any:
         if self._meter._open:
-            return self._meter._function(function, args, kwargs)
+            return self._meter.call(function, args, kwargs)
         return function(*nested(args, _data), **nested(kwargs, _data))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

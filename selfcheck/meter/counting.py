@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import linecache
 import math
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..counted_numpy import CREATORS, counted_by, counter, is_machine
 from .arrays import MeteredArray, nested
 from .functions import (
     COMPOSED,
@@ -24,7 +26,6 @@ from .functions import (
     shorter_power,
 )
 from .scalars import counted_by_scalars
-from .stand_ins import NOT_MEASURED, exchange, stand_ins
 from .tables import DATA_DECIDES, FROM_OUTSIDE, INSTEAD, OTHERWISE, PRODUCTS, UFUNCS
 
 
@@ -60,7 +61,7 @@ MOST_MADE = 4  # of the largest arrays are remembered with the line that made th
 class Meter:
     """What a piece of NumPy code cost: FLOPs by kind, MACs, numbers allocated, peak live memory."""
 
-    _running: Meter | None = None
+    array_type = MeteredArray
 
     def __init__(self) -> None:
         self.flops_by_kind: dict[str, int] = {}
@@ -77,6 +78,7 @@ class Meter:
         self._live: dict[int, tuple[Any, ...]] = {}
         self._numbers = self._bytes = self._given = 0
         self._open = self._used = False
+        self._counted = contextlib.ExitStack()
         self.steps, self.most_steps = 0, math.inf  # results handed out, and how many may be
 
     @property
@@ -98,7 +100,8 @@ class Meter:
         """A metered copy of the values, counted as an input."""
         if not self._open:
             raise RuntimeError("Metered arrays are made inside the `with meter() as m:` block.")
-        copy = np.array(values if isinstance(values, np.ndarray) else self._raw(values), subok=True)
+        plain = isinstance(values, np.ndarray) and not isinstance(values, MeteredArray)
+        copy = np.array(values if plain else self._raw(values), subok=True)
         self._see(copy, given=True)
         return MeteredArray(copy, self)
 
@@ -114,22 +117,17 @@ class Meter:
         return nested(value, leave)
 
     def __enter__(self) -> Meter:
-        return self._start([sys._getframe(1).f_globals])
-
-    def _start(self, namespaces: list[dict[str, Any]]) -> Meter:
-        if Meter._running is not None:
+        if counter() is not None:
             raise RuntimeError("A meter is running already: measure one thing after the other.")
         if self._used:
             raise RuntimeError("A meter measures once: make a new one with meter().")
-        Meter._running, self._open, self._used = self, True, True
-        self._exchanged = exchange(stand_ins(self), namespaces)
+        self._open = self._used = True
+        self._counted.enter_context(counted_by(self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        Meter._running, self._open = None, False
-        for namespace, name, original, stand_in in self._exchanged:
-            if namespace.get(name) is stand_in:
-                namespace[name] = original
+        self._open = False
+        self._counted.close()
 
     # -- counting
 
@@ -227,11 +225,12 @@ class Meter:
     def _refuse(self, what: str, instead: str = "") -> NotCounted:
         instead = instead or INSTEAD.get(what.rsplit(".", 1)[-1], OTHERWISE)
         refusal = NotCounted(f"{what} is not counted by the meter. {instead}")
-        (Meter._running or self).refusals.append(refusal)
+        running = counter()
+        (running if isinstance(running, Meter) else self).refusals.append(refusal)
         return refusal
 
     def _refuse_plain(self, out: Any = None) -> None:
-        if isinstance(out, np.ndarray):
+        if isinstance(out, np.ndarray) and not isinstance(out, MeteredArray):
             raise self._refuse("Writing metered numbers into a plain array", FROM_OUTSIDE)
 
     def _ufunc(
@@ -261,7 +260,12 @@ class Meter:
             self._count(kind, applications(method, raw[0], options, result))
         return self._wrap(result) if out is None else out
 
-    def _function(
+    def create(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """What np.zeros and its like make while this meter runs."""
+        self._doing = name
+        return self._wrap(CREATORS[name](*self._raw(args), **self._raw(kwargs)))
+
+    def call(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
@@ -321,11 +325,10 @@ class Meter:
 
 
 def line_at_work() -> str:
-    """The line of code outside of this package and of NumPy that is being run."""
+    """The line of code outside of the machine and of NumPy that is being run."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        owner = frame.f_globals.get("__name__", "")
-        if owner.partition(".")[0] not in {"numpy", *NOT_MEASURED}:
+        if not is_machine(frame.f_globals.get("__name__", "")):
             line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
             return line or f"line {frame.f_lineno} of {frame.f_code.co_name}"
         frame = frame.f_back

@@ -5,6 +5,7 @@ The same code serves arrays that are metered here and arrays whose numbers are e
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,9 +35,9 @@ class Vectorize:
     """np.vectorize: a function of numbers, called for every entry."""
 
     def __init__(
-        self, array: Callable[..., Any], function: Callable[..., Any], *args: Any, **options: Any
+        self, create: Callable[..., Any], function: Callable[..., Any], *args: Any, **options: Any
     ) -> None:
-        self._array, self._function = array, function
+        self._array, self._function = functools.partial(create, "array"), function
         if args or options.keys() - {"otypes", "doc", "cache"}:
             raise NotImplementedError("np.vectorize with these options is not counted.")
 
@@ -47,27 +48,38 @@ class Vectorize:
         return self._array(found).reshape(shape)
 
 
+def vectorizing(original: Any, counter: Callable[[], Any]) -> Callable[..., Any]:
+    """np.vectorize, and ours where somebody counts."""
+    return lambda *args, **options: (
+        Vectorize(now.create, *args, **options)
+        if (now := counter())
+        else original(*args, **options)
+    )
+
+
 class Bracket:
     """np.c_ and np.r_: arrays joined as columns or end to end."""
 
-    def __init__(self, creators: dict[str, Callable[..., Any]], columns: bool) -> None:
-        self._creators, self._columns = creators, columns
+    def __init__(self, original: Any, columns: bool, counter: Callable[[], Any]) -> None:
+        self._original, self._columns, self._counter = original, columns, counter
 
     def __getitem__(self, key: Any) -> Any:
-        parts = [self._part(p) for p in (key if type(key) is tuple else (key,))]
+        if (now := self._counter()) is None:
+            return self._original[key]
+        parts = [self._part(p, now.create) for p in (key if type(key) is tuple else (key,))]
         return np.concatenate(parts, axis=-1 if self._columns else 0)
 
-    def _part(self, part: Any) -> Any:
+    def _part(self, part: Any, create: Callable[..., Any]) -> Any:
         if isinstance(part, str):
             raise NotImplementedError("np.r_ with options is not counted: use np.concatenate.")
         if isinstance(part, slice):
             step = 1 if part.step is None else part.step
             if isinstance(step, complex):
-                part = self._creators["linspace"](part.start or 0, part.stop, int(abs(step)))
+                part = create("linspace", part.start or 0, part.stop, int(abs(step)))
             else:
-                part = self._creators["arange"](part.start or 0, part.stop, step)
+                part = create("arange", part.start or 0, part.stop, step)
         elif not hasattr(part, "ndim"):
-            part = self._creators["array"](part)
+            part = create("array", part)
         if part.ndim == 0:
             part = part.reshape(1)
         return part.reshape(-1, 1) if self._columns and part.ndim == 1 else part

@@ -68,10 +68,6 @@ METHODS = named(
     "sum prod max min mean argmax argmin cumsum cumprod var std any all clip trace dot nonzero "
     "ravel squeeze swapaxes diagonal repeat copy take round ptp compress choose"
 )
-CREATORS = named(
-    "array asarray asanyarray ascontiguousarray zeros ones empty full eye identity arange linspace "
-    "tri fromiter"
-)
 DATA_DECIDES = words(  # how much is done depends on the numbers, or on what LAPACK does inside
     "sort argsort partition argpartition lexsort msort sort_complex unique unique_all "
     "unique_counts unique_inverse unique_values median nanmedian percentile nanpercentile "
@@ -89,7 +85,7 @@ INSTEAD = {
 }
 
 FROM_OUTSIDE = (
-    "Make arrays by np.zeros or np.array inside the measured code, with `import numpy as np` at "
-    "the top, and keep to functions that the meter counts."
+    "Make arrays by np.zeros or np.array inside the measured code, and keep to functions that the "
+    "meter counts."
 )
 OTHERWISE = "Write it with + − * /, comparisons, exp, sqrt, @, einsum, sum and max."
