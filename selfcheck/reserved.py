@@ -32,7 +32,7 @@ class ReservedFunction(Exception):
 
 
 # What the exercise reserves that is judged in this context, and whose functions may use it.
-_asked: ContextVar[tuple[Names, tuple[Any, ...]] | None] = ContextVar("asked", default=None)
+_asked: ContextVar[tuple[Names, frozenset[int]]] = ContextVar("asked")
 # What is refused in this context; None where no check and no student's code was begun.
 _refused: ContextVar[Names | None] = ContextVar("refused", default=None)
 # What is refused in such contexts, and the threads that it does not concern.
@@ -87,20 +87,18 @@ def forbidding(names: Iterable[str], free: Sequence[Any] = ()) -> Iterator[None]
 
     The `free` functions may: the examples of known mistakes.
     """
-    with _as(_asked, (frozenset([*names, CHECKS]), tuple(free))), _as(_refused, _refused_here()):
+    asked = frozenset([*names, CHECKS]), frozenset(id(inspect.unwrap(f)) for f in free)
+    with _as(_asked, asked), _as(_refused, _refused_here()):
         yield
 
 
 @contextlib.contextmanager
 def students_code(*functions: Any) -> Iterator[None]:
     """Around every call of students' functions: what is forbidden raises `ReservedFunction`."""
-    names, free = _asked.get() or (frozenset(), ())
-    if not names or any(hasattr(f, "home_of_stand_in") for f in functions):  # seen to there
-        yield
-        return
-    known = {id(inspect.unwrap(f)) for f in free}
-    if functions and all(id(inspect.unwrap(f)) in known for f in functions):
-        yield
+    names, free = _asked.get((frozenset(), frozenset()))
+    are_free = functions and all(id(inspect.unwrap(f)) in free for f in functions)
+    if not names or are_free or any(hasattr(f, "home_of_stand_in") for f in functions):
+        yield  # functions of another process are seen to there
         return
     others = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
     names |= _refused_here()
@@ -112,11 +110,11 @@ def students_code(*functions: Any) -> Iterator[None]:
 def refusing(names: Iterable[str], others: Iterable[int] = ()) -> Iterator[None]:
     """Refuse these functions, and those of the checks, to all threads but these others."""
     refused = frozenset([*names, CHECKS]), frozenset(others)
-    _around.append(refused)
     try:
+        _around.append(refused)
         yield
     finally:
-        _around.remove(refused)
+        _around[:] = [other for other in _around if other is not refused]
 
 
 def lent(value: Any) -> Any:
