@@ -70,12 +70,8 @@ def refuse_bad_marks(cell: NotebookNode, name: str) -> None:
     for part, line in parts(cell.source):
         if part == STUB and line.strip() and not line.strip().startswith("#"):
             raise CourseError(f"{where}: the stub line {line.strip()!r} is not commented out.")
-    if seen and not _has_blank(cell.source):
+    if seen and not any("____" in line for part, line in parts(cell.source) if part != BEGIN):
         raise CourseError(f"{where}: nothing is left for the student; the stub needs a ____.")
-
-
-def _has_blank(source: str) -> bool:
-    return any("____" in line for part, line in parts(source) if part != BEGIN)
 
 
 def _resembles_code_mark(line: str) -> bool:

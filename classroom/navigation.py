@@ -183,10 +183,7 @@ def _within(root: Path, folder: Path) -> Change:
     def change(target: str) -> str | None:
         path = (folder / unquote(target.partition("#")[0])).resolve()
         is_there = path.exists() and path.is_relative_to(root.resolve())
-        return target if is_there or not _is_relative(target) else None
+        leads_out = re.match(r"[a-z][a-z0-9+.-]*:|//|#", target, re.IGNORECASE)
+        return target if is_there or leads_out else None
 
     return change
-
-
-def _is_relative(target: str) -> bool:
-    return not re.match(r"[a-z][a-z0-9+.-]*:|//|#", target, re.IGNORECASE)

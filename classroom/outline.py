@@ -16,7 +16,6 @@ from nbformat import NotebookNode
 from selfcheck.files import CourseError
 
 MARKS = ("slide", "subslide", "fragment", "skip", "notes", "-")
-CODE_SHOWN = "slide-code"  # the tag of a cell whose code is the point
 WORDS_A_MINUTE = 110  # unhurried speech, with pauses
 MINUTES_TO_LOOK = 0.75  # at a figure or a displayed formula
 MINUTES_TO_THINK = 1.5  # when the room is asked

@@ -57,7 +57,8 @@ def write_own_sheets(
     pages, key = [], [v4.new_markdown_cell(f"# {solution.stem}: key")]
     with _kernel(solution.parent) as kernel:
         for student in students:
-            page = folder / f"{_file_name(student.key)}.html"
+            name = re.sub(r"[^\w.@-]+", "_", student.key).strip("._") or "student"
+            page = folder / f"{name}.html"
             sheet = _sheet(solved, student, kernel)
             write_whole(page, as_page(solution, sheet, {}, keep=False))
             key += _key(solved, student, kernel)
@@ -71,10 +72,6 @@ def write_own_sheets(
             for page in pages:
                 print_page(chrome, page, page.with_suffix(".pdf"))
                 yield page.with_suffix(".pdf")
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"[^\w.@-]+", "_", name).strip("._") or "student"
 
 
 # -- one student ----------------------------------------------------------------------------------

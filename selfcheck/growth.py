@@ -151,15 +151,10 @@ def in_words(expression: Any) -> str:
     )
     written = ""
     for term in terms:
-        sign = "− " if str(term).startswith("-") else "+ "
-        written += sign + _written(abs_term(term)) + " "
+        is_less = str(term).startswith("-")
+        written += f"− {_written(-term)} " if is_less else f"+ {_written(term)} "
     written = written.strip().removeprefix("+ ")
     return f"−{written[2:]}" if written.startswith("− ") else written
-
-
-def abs_term(term: Any) -> Any:
-    """A term without its sign."""
-    return -term if str(term).startswith("-") else term
 
 
 def _total_degree(term: Any) -> int:

@@ -11,7 +11,7 @@ A figure cell reads:
 
 import base64
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
@@ -75,7 +75,7 @@ def line(name: str, markers: int = 0) -> dict[str, Any]:
     """Arguments for `ax.plot`: color and dashes of that name; `markers` to spread along it."""
     if name not in COLORS:
         raise ValueError(
-            f"There is no color {name!r} in the palette; choose one of {_list(COLORS)}."
+            f"There is no color {name!r} in the palette; choose one of {', '.join(COLORS)}."
         )
     look = {"color": COLORS[name], "linestyle": DASHES[name], "linewidth": LINE_WIDTH}
     if markers:
@@ -259,7 +259,3 @@ def _caption_html(caption: str, alt: str, width: int) -> str:
         spoken = f'<span style="{hidden}"> Picture: {html.escape(alt)}</span>'
     look = f"max-width:{width}px;margin:0 0 .5em"
     return f'<p class="course-caption" style="{look}">{html.escape(caption)}{spoken}</p>'
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)

@@ -12,6 +12,7 @@ import ast
 import builtins
 import contextlib
 import functools
+import gc
 import importlib
 import inspect
 import io
@@ -26,6 +27,7 @@ import socket
 import sys
 import types
 from contextvars import Context
+from pathlib import Path
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -88,8 +90,6 @@ class Notebook:
                 return self.run(question["source"])
             case "value":
                 return eval(question["expression"], self.names)
-            case "values":
-                return [tried(eval, e, self.names) for e in question["expressions"]]
             case "judging":
                 return self.forbid(question["names"])
         raise WireError("nothing of that kind can be asked for")
@@ -170,10 +170,7 @@ class TimedPeer(Peer):
 
     def _stand_in(self, data: dict) -> Any:
         """A function that a check lends is the one that we have ourselves, where we have it."""
-        if "home" in data:
-            return lent(at_place(data["home"]))
-        stand_in = super()._stand_in(data)
-        return self.extension.lent(stand_in, data["shaped by"]) if "shaped by" in data else stand_in
+        return lent(at_place(data["home"])) if "home" in data else super()._stand_in(data)
 
     def serve(self, question: dict) -> Any:
         """Only here: a loop of the course over the student's functions."""
@@ -440,6 +437,7 @@ class Warm:
             limits = {**order["limits"], "filter": self.can_filter}
             prepare(tuple(order["modules"]), tuple(order["sources"]))
             self.orders.send(b"prepared")
+            gc.freeze()  # else a child copies all pages when it looks for garbage
             pid = os.fork()
             if not pid:
                 self.orders.close()
@@ -507,7 +505,7 @@ def memory_used() -> int:
     used = 0
     for process in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            lines = _told_by_kernel(f"/proc/{process}/status").splitlines()
+            lines = Path(f"/proc/{process}/status").read_bytes().splitlines()
             kept = [line.split()[1] for line in lines if line.startswith((b"RssAnon", b"RssShmem"))]
             used += sum(map(int, kept)) * 1024 if process != "1" else 0
     return used
@@ -518,21 +516,12 @@ def usage(session: int) -> tuple[float, bool]:
     ticks, asleep = 0, True
     for process in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            about = _told_by_kernel(f"/proc/{process}/stat").rpartition(b")")[2].split()
+            about = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
             if (int(about[3]) != session) if session else (process == "1"):
                 continue
             ticks += sum(map(int, about[11:15]))  # its own, and of those that it waited for
             asleep = asleep and about[0] not in (b"R", b"D")
     return ticks / os.sysconf("SC_CLK_TCK"), asleep
-
-
-def _told_by_kernel(path: str) -> bytes:
-    """A short file of the kernel's, read with few steps: each one costs a fresh process pages."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(file, 1 << 14)
-    finally:
-        os.close(file)
 
 
 def _can_filter() -> bool:
@@ -575,7 +564,7 @@ def _remove(path: str, top: str) -> None:
 def _shared_memory_left() -> bool:
     for kind in ("shm", "msg", "sem"):
         with contextlib.suppress(FileNotFoundError):
-            if len(_told_by_kernel(f"/proc/sysvipc/{kind}").splitlines()) > 1:
+            if len(Path(f"/proc/sysvipc/{kind}").read_bytes().splitlines()) > 1:
                 return True
     return False
 

@@ -169,7 +169,7 @@ def _as_function(family: Family) -> str | None:
         body = ast.parse(family.example.result.answer).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    match [node for node in body if not _is_import(node)]:
+    match [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]:
         case [ast.FunctionDef(name=name) as function] if name == wanted:
             pass
         case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as made)] if (
@@ -183,10 +183,6 @@ def _as_function(family: Family) -> str | None:
         return None
     function.name, function.returns, function.decorator_list = _function_name(family), None, []
     return ast.unparse(ast.fix_missing_locations(function))
-
-
-def _is_import(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _is_plain(function: ast.FunctionDef) -> bool:

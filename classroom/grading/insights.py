@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.exercises import Exercise
 from selfcheck.kinds import Student
 from selfcheck.units import declared
 
@@ -200,7 +199,9 @@ class Insights:
         made = self._made()
         everyone = {row.student for row in self.rows}
         pairs = [
-            Together(_title(a), _title(b), *_overlap(made[a], made[b]), len(everyone))
+            Together(
+                _title(a), _title(b), *map(len, (made[a], made[b], made[a] & made[b], everyone))
+            )
             for a, b in itertools.combinations(sorted(made, key=_place), 2)
             if a[0] != b[0]
         ]
@@ -238,10 +239,6 @@ def at_least(both: int, first: int, second: int, everyone: int) -> float:
 def _title(key: tuple[str, str]) -> str:
     exercise, name = key
     return f"{exercise} “{name}”"
-
-
-def _overlap(a: set[str], b: set[str]) -> tuple[int, int, int]:
-    return len(a), len(b), len(a & b)
 
 
 def _place(key: tuple[str, str]) -> tuple:
@@ -288,7 +285,8 @@ PROPERTIES: dict[str, Callable[[np.ndarray], float]] = {
 
 def _fairness(unit: UnitNumbers) -> Iterator[Fairness]:
     graded = {e.name for e in unit.exercises}
-    own = [e for e in declared(unit.unit) if e.name in graded and _has_own_numbers(e)]
+    listed = [e for e in declared(unit.unit) if e.name in graded]
+    own = [e for e in listed if any(isinstance(kind, Student) for kind in e.kinds.values())]
     draw = own[0].numbers if own else None
     if draw is None:
         return
@@ -307,15 +305,7 @@ def _fairness(unit: UnitNumbers) -> Iterator[Fairness]:
             for name, split in splits.items()
         ]
         if found:
-            yield min(found, key=lambda fair: (fair.chance, -abs(_gap(fair)), fair.trait))
-
-
-def _has_own_numbers(exercise: Exercise) -> bool:
-    return any(isinstance(kind, Student) for kind in exercise.kinds.values())
-
-
-def _gap(fair: Fairness) -> float:
-    return fair.more.share - fair.fewer.share
+            yield min(found, key=lambda f: (f.chance, -abs(f.more.share - f.fewer.share), f.trait))
 
 
 def _properties(draw: Callable[[str], Any], student: str) -> dict[str, float]:

@@ -46,6 +46,7 @@ from .sandbox import CHILD, Lost, Needs, Sandbox, Submission
 from .wire import Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
+MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
 PATIENCE = 3  # an exercise may take so many times as long as a cell, with all its calls
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up
@@ -235,12 +236,13 @@ class Judging:
         return place in self.ran and bool(self.ran[place].fatal)
 
     def _needs(self) -> Needs:
-        """What the child should find loaded: the checks, our first cell, and what cells mention."""
+        """What the child should find loaded: the unit's checks, and what the cells mention."""
         sources = "\n".join(step.source for step in self.steps)
         modules = [module for module in LARGE if module.partition(".")[0] in sources]
         given = [s.source for s in self.steps if not s.is_students and s.check is None]
         unit = self.job.unit.partition("_")[2]
-        return Needs([f"{current().checks}.{unit}", *modules], given[:1])
+        given = given if sum(map(len, given)) < MOST_LETTERS else given[:1]
+        return Needs([f"{current().checks}.{unit}", *modules], given)
 
     def _run(self, there: Submission, place: int, step: Step) -> None:
         if step.is_students and self._is_out(place):
@@ -290,7 +292,7 @@ class Judging:
     ) -> tuple[Feedback, list[str]]:
         answers: list[Any] = []
         reasons: list[NotAttempted | Unreadable] = []
-        there.have_told([e for e in expressions if e not in self.deadly])
+        there.forget_ahead()
         for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
             earlier = name in exercise.optional  # without it the check goes on
             if earlier and expression in self.deadly:

@@ -10,7 +10,6 @@ next question, in their order.
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -24,9 +23,7 @@ from selfcheck.meter.arrays import LikeAnArray
 from selfcheck.meter.counting import DECISIONS, line_at_work
 from selfcheck.meter.loops import apply_along_axis
 from selfcheck.meter.tables import DATA_DECIDES, METHODS, UFUNCS
-from selfcheck.reserved import lent
 
-from .lent_functions import at_place, place_of
 from .wire import Peer
 
 DONE = {*METHODS, "reshape", "transpose", "astype", "flatten", "fill", "item", "tolist"} | {
@@ -134,8 +131,6 @@ class Counter:
                 return getattr(args[0], name)
             case "do" if name in DONE and type(args[0]) is MeteredArray:
                 return getattr(args[0], name)(*args[1:], **named)
-            case "lent" if place_of(args[0]) and _has_metered(args[1:]):
-                return args[0](*args[1:])
         raise m._refuse(name.replace("numpy", "np", 1))
 
 
@@ -245,17 +240,6 @@ class Far:
         name = f"{function.__module__}.{function.__name__}"
         return self.ask("function", name, *args, named=kwargs)
 
-    def lent(self, stand_in: Callable, place: str) -> Callable:
-        """A function that a check lends: the judge calls it, ours tells which shape comes out."""
-
-        @functools.wraps(stand_in)
-        def call(*args: Any, **named: Any) -> Any:
-            if named or not args or any(type(x) is not FarArray for x in args):
-                return stand_in(*args, **named)
-            return self.ask("lent", place, stand_in, *args)
-
-        return call
-
     def ask(self, what: str, name: str, *args: Any, named: Any = (), method: str = "") -> Any:
         peer, named = self._judge(), dict(named)
         question: dict[str, Any] = {"what": what, "name": name, "where": line_at_work()}
@@ -349,8 +333,6 @@ def _foreseen(what: str, name: str, args: tuple, named: dict, method: str) -> An
             case "function" if name in STACKED and _is_plain([*args[1:], *named.values()]):
                 function = getattr(np, name.removeprefix("numpy."))
                 return function(_like(args[0]), *args[1:], **named)
-            case "lent":
-                return _given_by(name, *((x.shape, x.dtype) for x in args[1:]))
             case "create" if name in ("zeros", "ones") and not named and _is_shape(*args):
                 return np.broadcast_to(0.0, args[0])
     except Exception:  # the judge says what is wrong
@@ -387,13 +369,6 @@ def _of_method(name: str, args: tuple, named: dict) -> Any:
     if name in SHAPED and _is_plain([*args[1:], *named.values()]):
         return getattr(_like(args[0]), name)(*args[1:], **named)
     return None
-
-
-@functools.lru_cache(maxsize=100)
-def _given_by(place: str, *arrays: tuple) -> Any:
-    """An array like the one that a function of the course makes of such arrays."""
-    like = lent(at_place(place))(*(_filled(*array) for array in arrays))
-    return like if type(like) is np.ndarray and like.dtype.kind == "f" else None
 
 
 def _filled(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -24,7 +24,7 @@ from . import charts
 from .class_numbers import STATES, WEAK, UnitNumbers, by_unit
 from .clusters import Family
 from .exports import csv_text
-from .insights import PASSED, Insights, Row
+from .insights import PASSED, Insights
 from .records import Mark, visible
 from .student_pages import TEMPLATES, page_path, render
 
@@ -283,7 +283,10 @@ def as_data(marks: Sequence[Mark], families: Sequence[Family] = ()) -> dict[str,
         "heat map": {
             "exercises": [f"{c.number} {c.name}" for c in insights.columns],
             "points": [c.points for c in insights.columns],
-            "students": [_row_data(row) for row in insights.rows],
+            "students": [
+                {"student": visible(r.student, 200), "earned": list(r.earned), "total": r.total}
+                for r in insights.rows
+            ],
         },
         "take up again": [
             {"unit": one.unit, "share": round(one.share, 4), "below half": one.low,
@@ -304,10 +307,6 @@ def as_data(marks: Sequence[Mark], families: Sequence[Family] = ()) -> dict[str,
             for fair in insights.fairness
         ],
     }  # fmt: skip
-
-
-def _row_data(row: Row) -> dict[str, Any]:
-    return {"student": visible(row.student, 200), "earned": list(row.earned), "total": row.total}
 
 
 def _exercise_data(unit: UnitNumbers, families: Sequence[Family]) -> dict[str, Any]:

@@ -1,13 +1,8 @@
 """The roster of a class: read from what Canvas or Moodle exports, and given back filled in.
 
-    roster = Roster.read(Path("2026-11-16_Grades.csv"))
-    line = roster.line_of(submission)
-
-Three kinds of files are known by their header: the gradebook that Canvas exports (`Student`, `ID`,
-`SIS User ID`, `SIS Login ID`, `Section`), the grading worksheet of a Moodle assignment
-(`Identifier`, `Full name`, `Email address`, `Grade`), and a plain table with a column `student`.
-What is filled in are grades and comments; every other cell stays as it was, so the platform takes
-the file back.
+Three kinds of files are known by their header: the gradebook that Canvas exports, the grading
+worksheet of a Moodle assignment, and a plain table with a column `student`. What is filled in are
+grades and comments; every other cell stays as it was, so the platform takes the file back.
 """
 
 from __future__ import annotations

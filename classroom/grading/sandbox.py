@@ -98,15 +98,14 @@ class Clock:
 class Lender(Peer):
     """Tells the child where it has a function itself that a check lends to a student's function.
 
-    While arrays are metered the child's own only tells which shape comes out: then the numbers are
-    here, and so is what is done to them.
+    While arrays are metered it is called here, where the numbers are.
     """
 
     def _by_number(self, value: Any, kind: type, inner: Callable) -> dict:
         data = super()._by_number(value, kind, inner)
-        home = place_of(value) if data[TAG] == "function" else ""
-        word = "home" if counter() is None else "shaped by"
-        return {**data, word: home} if home else data
+        here = data[TAG] != "function" or counter() is not None
+        home = "" if here else place_of(value)
+        return {**data, "home": home} if home else data
 
 
 class Submission:
@@ -117,8 +116,6 @@ class Submission:
         self._counter = Counter()
         self._peer = Lender(_Patient(wire, self), self._serve, self._counter)
         self.was_slow = False  # a cell or call stopped itself, since its time was over
-        self._values: dict[str, Callable[[], Any]] = {}  # what was told in one message
-        self._forbidden: list[str] | None = None
         self.begin(limits.wall)
 
     def _serve(self, question: dict) -> object:
@@ -132,30 +129,20 @@ class Submission:
         return self._peer.ask(**question)
 
     def run(self, source: str) -> object:
-        """The report of a cell, after which everything may be otherwise."""
-        self._values, self._forbidden = {}, None
+        """The report of a cell."""
         return self.ask(ask="run", source=source)
 
     def value(self, expression: str) -> Any:
-        """What an expression of the instructor's is over there; it may be known already."""
-        if known := self._values.get(expression):
-            return known()
+        """What an expression of the instructor's is over there."""
         return self.ask(ask="value", expression=expression)
 
-    def have_told(self, expressions: list[str]) -> None:
-        """Ask what several are now; what is not told then is asked for one by one."""
+    def forget_ahead(self) -> None:
+        """What the check before asked for ahead, and did not use, is of no use any more."""
         self._peer.forget_ahead()
-        self.begin(self._limits.cell + self._limits.grace)
-        told = self._peer.several(ask="values", expressions=expressions)
-        self._values = dict(zip(expressions, told, strict=False))
-        self.was_slow = False  # it is seen by which of them, when that is asked for alone
 
     def forbid(self, names: list[str]) -> None:
         """From now until the next cell these functions of the package refuse to run."""
-        if self._forbidden != names:
-            self._forbidden = None
-            self.ask(ask="judging", names=names)
-            self._forbidden = names
+        self.ask(ask="judging", names=names)
 
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""

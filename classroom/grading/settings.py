@@ -1,28 +1,7 @@
 """The rules of a class: the table [class] in `course.toml`, in the folder of the course.
 
-    [class]
-    late = "10% a day"          # or "50%", "2% an hour", "none"
-    attempt = "best"            # or "last"
-    without = "transfer"        # what stands beyond the page does not count; or "essentials"
-    slides = "Numbers · A. Lecturer · fall 2026"  # on each title slide
-
-    [class.deadlines]
-    01_sums = 2026-11-16T23:59:00
-
-    [class.extra]               # time for single students, after each deadline
-    "ada@example.org" = "3 days"
-
-    [class.roster]
-    id = "SIS User ID"          # the column from which students' ids are taken
-    time = "platform"           # or "file": when a file was written says how late it is
-
-    [class.roster.columns]
-    01_sums = "Homework 1 (4711)"
-
-A file of its own (`course grade --settings FILE`) may hold the same, with or without `class`.
-How late a submission is, is known from a worksheet of Moodle. Canvas only says that it is late;
-then one day counts, and a person should look. The times of files are believed where you say so: a
-download often has its own.
+docs/instructors.md has an example of all of it. A file of its own (`course grade --settings FILE`)
+may hold the same, with or without `class`.
 """
 
 from __future__ import annotations

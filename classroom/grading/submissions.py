@@ -1,14 +1,9 @@
 """Finding the submissions of a class: whose each file is, and of which unit.
 
 The student is the folder, zip or file name that the platform made: the first part of a path that is
-no unit. Whatever lies inside a student's own folder or zip is that student's, however it is called.
-
-    ada/exercises/01_sums.ipynb   ada/homework.zip   01_sums/ada/work.ipynb
-    ada_01_sums.ipynb             Ada Lovelace_123_assignsubmission_file_/… (Moodle)
-    ada.zip                       lovelaceada_LATE_123_456_01_sums-1.ipynb (Canvas)
-
-Other trees are described by a layout such as "{student}/course/exercises/{unit}.ipynb". What cannot
-be placed is told, never dropped in silence, and nobody's file is in the way of another's.
+no unit; docs/instructors.md has examples. Whatever lies inside a student's own folder or zip is
+that student's, however it is called. Other trees are described by a layout. What cannot be placed
+is told, never dropped in silence, and nobody's file is in the way of another's.
 """
 
 from __future__ import annotations
@@ -243,7 +238,8 @@ class _Placing:
         inside = parts[depth + 1 :]
         name = inside[-1] if inside else who.named or parts[-1]
         unit = self._unit_in(name)
-        unit = unit or next(filter(None, map(self._unit_in_folder, reversed(inside[:-1]))), "")
+        units = (_unit_folder(name, self.units) for name in reversed(inside[:-1]))
+        unit = unit or next(filter(None, units), "")
         unit = unit or next((u for p in parts[:depth] if (u := _unit_folder(p, self.units))), "")
         if not unit and inside and file.path.suffix.lower() == ".ipynb":
             unit = self._by_content(file, last=False) or self._unit_in(who.named)
@@ -252,9 +248,6 @@ class _Placing:
     def _unit_in(self, name: str) -> str:
         stem, _ = _split(name)
         return _flat(stem, self.units)[1] or _unit_named(stem, self.units)
-
-    def _unit_in_folder(self, name: str) -> str:
-        return _unit_folder(name, self.units)
 
     def _by_content(self, file: Found, last: bool = True) -> str:
         """The unit whose checks the notebook calls; with --unit, that one if it cannot be told."""

@@ -209,8 +209,9 @@ class Peer(Codec):
         def call(*args: Any, **named: Any) -> Any:
             if self._ahead and (known := self._asked_before(handle, args, named)):
                 return known.pop(0)()
-            encoded = {name: self.encode(x) for name, x in named.items()}
-            return self.call_there(handle, [self.encode(x) for x in args], encoded)
+            given = {name: self.encode(x) for name, x in named.items()}
+            encoded = [self.encode(x) for x in args]
+            return self.ask(ask="call", function=handle, args=encoded, named=given)
 
         stand_in: Any = call
         stand_in.ahead = self.ask_ahead
@@ -236,15 +237,17 @@ class Peer(Codec):
     def ask_ahead(self, calls: list[tuple[Any, Any, dict]]) -> None:
         """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
         asked, keys = [], []
-        with contextlib.suppress(WireError):  # too much at once: then one after the other
+        try:
             for f, args, named in calls:
                 handle = f.home_of_stand_in[1]
                 keys.append(key_of(handle, args, named, self._odd))
                 given = {name: self.encode(x) for name, x in named.items()}
                 asked.append([handle, [self.encode(x) for x in args], given])
-            told = self.several(ask="calls", calls=asked)
-            for key, give in zip(keys, told, strict=False):
-                self._ahead[key].append(give)
+            told = self.ask(ask="calls", calls=asked)
+        except Exception:  # too much for one message, or too slow: then one after the other
+            return
+        for key, one in zip(keys, told, strict=False) if _are_tuples(told, 2) else ():
+            self._ahead[key].append(functools.partial(_told, *one))
 
     def forget_ahead(self) -> None:
         """What was asked for ahead, and was not used, is of no use any more."""
@@ -254,10 +257,6 @@ class Peer(Codec):
         """Ask for the outputs of a loop over a state that stays there."""
         handles = {"initial": initial.home_of_stand_in[1], "step": step.home_of_stand_in[1]}
         return self.ask(ask="in a row", **handles, args=self.encode([start, tokens]))
-
-    def call_there(self, handle: int, args: list, named: dict) -> Any:
-        """Ask for the value of a call."""
-        return self.ask(ask="call", function=handle, args=args, named=named)
 
     def loop_ahead(self, loop: Callable, args: list) -> None:
         """Have a loop of the course run there, and keep what the functions that it calls gave."""
@@ -269,14 +268,6 @@ class Peer(Codec):
         for asked, *told in calls if _are_tuples(calls, 3) else ():
             if type(asked) is str:
                 self._ahead[asked].append(functools.partial(_told, *told))
-
-    def several(self, **question: Any) -> list[Callable[[], Any]]:
-        """What is asked for in one message, each told or raised when called; none if that fails."""
-        try:
-            told = self.ask(**question)
-        except Exception:  # too much for one message, or one of them took too long
-            return []
-        return [functools.partial(_told, *one) for one in told] if _are_tuples(told, 2) else []
 
 
 _PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)

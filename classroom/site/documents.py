@@ -41,7 +41,8 @@ def _page(root: Path, path: Path) -> Document:
         mark.decompose()
     heading = soup.h1.extract().get_text() if soup.h1 else path.stem
     for title in soup.find_all(re.compile("^h[2-6]$")):
-        title["id"] = _anchor(title.get_text())
+        words = re.sub(r"[^\w\- ]", "", title.get_text().lower())  # as GitHub makes addresses
+        title["id"] = words.strip().replace(" ", "-")
     for link in soup.select("a[href]"):
         target = _on_site(path, str(link["href"]))
         if target is None:
@@ -50,11 +51,6 @@ def _page(root: Path, path: Path) -> Document:
             link["href"] = target
     pictures = tuple(_beside(path, str(image["src"])) for image in soup.select("img[src]"))
     return Document(_page_place(path), heading, str(soup), pictures)
-
-
-def _anchor(heading: str) -> str:
-    """The name of a heading in addresses, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def _on_site(page: Path, target: str) -> str | None:

@@ -111,7 +111,8 @@ def settles(
     around = [
         [v, *(w for q in near(p) if (w := gap_at(q)) is not None)] for p, v in found[-FEWEST:]
     ]
-    early, late = (_largest(rows) for rows in (around[:3], around[-3:]))
+    ends = (around[:3], around[-3:])
+    early, late = (max(abs(v) for row in rows for v in row) for rows in ends)
     if late > SHRINKS_LITTLE * early and late > SEEN and _swings(around):
         return False, late, 0
     if late < VANISHED and (late < early or not late):
@@ -124,10 +125,6 @@ def settles(
     error, size = max(error, abs(limit)), max(abs(v) for v in values)
     shrinks = late < SHRINKS * early and error < ROUGHLY * size
     return (True if shrinks or error < CLOSELY * size else None), limit, error
-
-
-def _largest(rows: list[list[Any]]) -> Any:
-    return max(abs(v) for row in rows for v in row)
 
 
 def _swings(around: list[list[Any]]) -> bool:

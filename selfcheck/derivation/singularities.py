@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import islice, pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from .domains import Domain
@@ -263,7 +264,7 @@ def sign(f: Any, domains: Mapping[Any, Domain], wanted: int, strict: bool = True
     import sympy as sp
 
     f = wanted * f
-    holds = _is_positive if strict else _is_nonnegative
+    holds = attrgetter("is_positive" if strict else "is_nonnegative")
     if holds(f):
         return True
     if f.count_ops() > 60 or not f.is_rational_function():
@@ -275,14 +276,6 @@ def sign(f: Any, domains: Mapping[Any, Domain], wanted: int, strict: bool = True
         if not (holds(numerator) and denominator.is_positive):
             return False
     return True
-
-
-def _is_positive(e: Any) -> bool:
-    return bool(e.is_positive)
-
-
-def _is_nonnegative(e: Any) -> bool:
-    return bool(e.is_nonnegative)
 
 
 def _unbounded(symbol: Any, domain: Domain) -> list[tuple[Any, ...]]:
