@@ -135,7 +135,7 @@ def ours(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
     """What `course grade --jobs 1` does: sandbox, judge and gradebook."""
     source = hand_in(scratch / "submissions", unit, notebooks)
     grades = scratch / "grades"
-    cost = run([sys.executable, "-c", GRADE, ROOT, source, grades, unit], scratch)
+    cost = run([sys.executable, "-c", GRADE, ROOT, source, grades, unit], scratch, cwd=ROOT)
     with Gradebook(grades / NAME) as book:
         cost.points = {graded.student: graded.earned for graded in book.all(unit)}
     return cost
@@ -145,7 +145,7 @@ def with_pages(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> 
     """`course grade` itself, which also writes feedback pages, tables and the class report."""
     source = hand_in(scratch / "submissions", unit, notebooks)
     command = [sys.executable, "-m", "selfcheck", "grade", source, "--to", scratch / "g"]
-    return run([*command, "--unit", unit, "--jobs", "1"], scratch)
+    return run([*command, "--unit", unit, "--jobs", "1"], scratch, cwd=ROOT)
 
 
 def nbgrader(scratch: Path, unit: str, notebooks: dict[str, NotebookNode]) -> Cost:
@@ -224,7 +224,9 @@ def run_cells(notebook: NotebookNode) -> float:
 # -- measuring ------------------------------------------------------------------------------------
 
 
-def run(command: list[str | Path], folder: Path, codes: tuple[int, ...] = (0,)) -> Cost:
+def run(
+    command: list[str | Path], folder: Path, codes: tuple[int, ...] = (0,), cwd: Path | None = None
+) -> Cost:
     """The time of a command, and on the processor that of all processes it started.
 
     A judge that is ended leaves its sandbox to us: it is waited for here, so that it counts.
@@ -234,7 +236,8 @@ def run(command: list[str | Path], folder: Path, codes: tuple[int, ...] = (0,)) 
     environment = {**os.environ, **ONE_THREAD, **places, "PYTHONPATH": str(ROOT), "PATH": path}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [str(word) for word in command]
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    quietly = {"capture_output": True, "text": True}
+    result = subprocess.run(command, cwd=cwd or folder, env=environment, **quietly)
     wall = time.perf_counter() - start
     with contextlib.suppress(ChildProcessError):
         while True:
@@ -269,8 +272,8 @@ def again(unit: str, notebooks: dict[str, NotebookNode]) -> tuple[float, float]:
         source = hand_in(scratch / "submissions", unit, notebooks)
         command = [sys.executable, "-m", "selfcheck", "grade", source, "--to", scratch / "g"]
         command += ["--unit", unit, "--jobs", "1"]
-        first = run(command, scratch).wall
-        return first, min(run(command, scratch).wall for _ in range(3))
+        first = run(command, scratch, cwd=ROOT).wall
+        return first, min(run(command, scratch, cwd=ROOT).wall for _ in range(3))
 
 
 def measure(report: Report) -> None:
