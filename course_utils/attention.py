@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -150,7 +151,9 @@ def causal_linear_attention(
 ) -> np.ndarray:
     """Linear attention in which token i sees j ≤ i, in chunks: the largest mask is chunk×chunk."""
     Q, K = phi(Q), phi(K)
-    s, z, outputs = 0.0, 0.0, []
+    s: Any = 0.0
+    z: Any = 0.0
+    outputs = []
     for start in range(0, Q.shape[-2], chunk):
         q, k, v = (A[..., start : start + chunk, :] for A in (Q, K, V))
         near = np.tril(q @ np.swapaxes(k, -1, -2))

@@ -176,7 +176,9 @@ def _as_function(family: Family) -> str | None:
             name == wanted
         ):
             given = ast.Return(made.body)
-            function = ast.FunctionDef(name, made.args, [given], [], None, None)
+            empty = ast.parse("def made(): pass").body[0]  # as this Python has functions
+            assert isinstance(empty, ast.FunctionDef)
+            function, function.args, function.body = empty, made.args, [given]
         case _:
             return None
     if not _is_plain(function):

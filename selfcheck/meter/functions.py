@@ -183,10 +183,15 @@ def _trace(m: Meter, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) ->
     return np.sum(np.diagonal(x, offset, axis1, axis2), axis=-1)
 
 
+def _over(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
+    """A function of NumPy along an axis, for arrays of any kind: its types know only some."""
+    return function(x, axis=axis, keepdims=keepdims)
+
+
 def _var(m: Meter, x: Any, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
     deviation = x - np.mean(x, axis=axis, keepdims=True)
     deviation *= deviation
-    total = np.sum(deviation, axis=axis, keepdims=keepdims)
+    total = _over(np.sum, deviation, axis=axis, keepdims=keepdims)
     return total / (np.size(x) // max(1, np.size(total)) - ddof)
 
 
@@ -202,32 +207,34 @@ def _norm(m: Meter, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = 
     if axis is None and not keepdims:
         flat = np.ravel(x, order="K")
         return np.sqrt(np.dot(flat, flat))
-    return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+    return np.sqrt(_over(np.sum, x * x, axis=axis, keepdims=keepdims))
 
 
 def _power_norm(x: Any, order: Any, axis: Any, keepdims: bool) -> Any:
     """The norm of a vector, or of every row, of any order but 2."""
     if order == 0:
-        return np.sum(x != 0, axis=axis, keepdims=keepdims).astype(float)
+        return _over(np.sum, x != 0, axis=axis, keepdims=keepdims).astype(float)
     size = np.abs(x)
     if order in (1, np.inf, -np.inf):
         totals: dict[Any, Callable[..., Any]] = {1: np.sum, np.inf: np.max, -np.inf: np.min}
         return totals[order](size, axis=axis, keepdims=keepdims)
-    return np.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
+    return _over(np.sum, size**order, axis=axis, keepdims=keepdims) ** (1 / order)
 
 
 def _average(
     m: Meter, x: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = False
 ) -> Any:
     if weights is None:
-        return np.mean(m._wrap(np.asarray(m._raw(x))), axis=axis, keepdims=keepdims)
+        return _over(np.mean, m._wrap(np.asarray(m._raw(x))), axis=axis, keepdims=keepdims)
     x, weights = (m._wrap(np.asarray(m._raw(part))) for part in (x, weights))
     if weights.shape != x.shape:  # one weight for each place along the axis
         spread = [1] * x.ndim
         spread[axis] = -1
         weights = weights.reshape(spread)
-    total = np.sum(weights, axis=axis if weights.shape == x.shape else None, keepdims=keepdims)
-    weighed = np.sum(x * weights, axis=axis, keepdims=keepdims)
+    total = _over(
+        np.sum, weights, axis=axis if weights.shape == x.shape else None, keepdims=keepdims
+    )
+    weighed = _over(np.sum, x * weights, axis=axis, keepdims=keepdims)
     return weighed / (total.reshape(()) if weights.shape != x.shape else total)
 
 
@@ -266,11 +273,13 @@ def _array_equal(m: Meter, a: Any, b: Any) -> bool:
 
 def _count_nonzero(m: Meter, x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     truth = x if x.dtype == bool else x != 0
-    return np.sum(truth, axis=axis, keepdims=keepdims)
+    return _over(np.sum, truth, axis=axis, keepdims=keepdims)
 
 
 def _ptp(m: Meter, x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    return np.max(x, axis=axis, keepdims=keepdims) - np.min(x, axis=axis, keepdims=keepdims)
+    return _over(np.max, x, axis=axis, keepdims=keepdims) - _over(
+        np.min, x, axis=axis, keepdims=keepdims
+    )
 
 
 def _matrix_power(m: Meter, A: Any, n: int) -> Any:
