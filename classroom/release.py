@@ -25,7 +25,7 @@ from selfcheck.cards import counted
 from selfcheck.course import FILE, course_in
 from selfcheck.files import CourseError, write_whole
 
-from . import facts, navigation, selection
+from . import navigation, selection, unit_table
 from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
 from .roles import HEADING, Role, id_of, role
@@ -120,12 +120,14 @@ def _leave_out(without: str, sheet: NotebookNode, solution: Solution) -> None:
             kept.append(cell)
         if role(cell) is Role.SCOREBOARD:
             cell.source = f'scoreboard(without="{without}")'
-    in_all = f"*{counted(points, thing='point')}, about {facts.in_words(5 * round(minutes / 5))}"
+    in_all = (
+        f"*{counted(points, thing='point')}, about {unit_table.in_words(5 * round(minutes / 5))}"
+    )
     if not points:
         in_all = "*This unit has no exercises beyond the page"
     for cell in kept:
         if cell.cell_type == "markdown":
-            cell.source = facts.IN_ALL.sub(in_all, cell.source)
+            cell.source = unit_table.IN_ALL.sub(in_all, cell.source)
     sheet.cells = kept
 
 

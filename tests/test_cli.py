@@ -14,7 +14,7 @@ import nbformat.v4 as v4
 import pytest
 from ipykernel.kernelspec import get_kernel_dict
 
-from classroom import checking, facts, interchange, navigation, notebooks, release, slides
+from classroom import checking, interchange, navigation, notebooks, release, slides, unit_table
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
 from selfcheck.facts import Facts
@@ -309,14 +309,14 @@ def test_a_closed_pipe_is_no_error():
 
 def test_links_names_the_notebooks_that_changed(course, monkeypatch, capsys):
     page = Path("notebooks") / "02_unit.ipynb"
-    monkeypatch.setattr(facts, "tell", lambda root: [root / "README.md", root / page])
+    monkeypatch.setattr(unit_table, "tell", lambda root: [root / "README.md", root / page])
     monkeypatch.setattr(navigation, "link", lambda root: [root / page])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == f"wrote README.md\nwrote {page}\n"
 
 
 def test_links_says_when_nothing_changed(course, monkeypatch, capsys):
-    monkeypatch.setattr(facts, "tell", lambda root: [])
+    monkeypatch.setattr(unit_table, "tell", lambda root: [])
     monkeypatch.setattr(navigation, "link", lambda root: [])
     assert cli.main(["links"]) == 0
     assert capsys.readouterr().out == "nothing changed\n"

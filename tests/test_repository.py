@@ -150,3 +150,13 @@ def test_make_help_lists_every_target():
 )
 def test_the_readme_names_the_two_commands_with_and_without_make(command):
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_no_two_modules_have_one_name():
+    """But the aliases by which notebooks import what is the machine's, and checks and numbers."""
+    aliases = {"__init__", "explore", "style", "units"}
+    files = [path for home in (MACHINE, COURSE, CLASSROOM) for path in python_files(home, 15)]
+    own = [p for p in files if p.parent.name not in ("checks", "numbers")]
+    names = [path.stem for path in own if path.stem not in aliases]
+    assert len(names) > 150
+    assert {name for name in names if names.count(name) > 1} == set()

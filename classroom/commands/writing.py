@@ -110,10 +110,10 @@ def check(options: argparse.Namespace) -> int:
     "write links, titles, points and maps anew from the table of units",
 )
 def links(options: argparse.Namespace) -> int:
-    from .. import facts, navigation
+    from .. import navigation, unit_table
 
     root = course_root()
-    changed = [*facts.tell(root), *navigation.link(root)]
+    changed = [*unit_table.tell(root), *navigation.link(root)]
     _tell_changes(list(dict.fromkeys(changed)), root)
     return 0
 

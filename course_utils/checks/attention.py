@@ -19,11 +19,11 @@ from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
+from ..answer_groups import SOFTMAX_ATTENTION
 from ..attention import attention as package_attention
 from ..attention import softmax
 from ..numbers.attention import Attention
 from ..numbers.attention import attention as attention_numbers
-from ..reserved import SOFTMAX_ATTENTION
 
 # -- the definition, one query at a time ----------------------------------------------------------
 

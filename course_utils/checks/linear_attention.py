@@ -28,11 +28,11 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
+from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..numbers.linear_attention import Waves
 from ..numbers.linear_attention import linear_attention as waves_of
-from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 
 # -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
 

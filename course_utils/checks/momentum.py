@@ -21,9 +21,9 @@ from selfcheck.own_numbers import OwnNumbers
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, wrong
 
+from ..answer_groups import RUNNING_AVERAGES
 from ..numbers.momentum import Momentum, momentum
 from ..optimizers import averaging_step, momentum_step, moves, running_average
-from ..reserved import RUNNING_AVERAGES
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
 BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))

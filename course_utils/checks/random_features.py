@@ -25,10 +25,10 @@ from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, wrong
 
+from ..answer_groups import LINEAR_ATTENTION
 from ..attention import positive_features
 from ..numbers.random_features import Triple
 from ..numbers.random_features import random_features as triple_of
-from ..reserved import LINEAR_ATTENTION
 
 # -- 9.1 -------------------------------------------------------------------------------------------
 

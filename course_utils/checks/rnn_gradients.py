@@ -19,6 +19,7 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
+from ..answer_groups import JACOBIANS
 from ..derivation import (
     Derivation,
     Report,
@@ -28,7 +29,6 @@ from ..derivation import (
     vector,
 )
 from ..numbers.rnn_gradients import rnn_gradients
-from ..reserved import JACOBIANS
 from ..rnn import (
     ACTIVATIONS,
     Activation,

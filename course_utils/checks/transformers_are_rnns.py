@@ -20,10 +20,10 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
 
+from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..numbers.transformers_are_rnns import Memory
 from ..numbers.transformers_are_rnns import transformers_are_rnns as memory_of
-from ..reserved import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]  # Q, K and V
 

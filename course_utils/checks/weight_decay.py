@@ -19,9 +19,9 @@ from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, wrong
 
 from .. import optimizers
+from ..answer_groups import ADAM
 from ..numbers.weight_decay import WeightDecay, weight_decay
 from ..optimizers import AdamState, adam_step, train
-from ..reserved import ADAM
 
 Point = dict[str, Any]
 LAMBDA_ETA = Formula(lamda=(0, 0.5), eta=(0, 2))

@@ -65,7 +65,7 @@ def test_the_walk_ends_in_grades_for_a_solved_and_a_blank_sheet(course):
 def test_the_unit_keeps_what_all_units_promise(course):
     tests = "tests/checks/test_diffusion.py tests/checks/test_every_exercise.py tests/test_units.py"
     tests += " tests/checks/test_prose_of_units.py tests/test_committed_notebooks.py"
-    tests += " tests/classroom/test_slides.py tests/test_links.py tests/test_facts.py"
+    tests += " tests/classroom/test_slides.py tests/test_links.py tests/test_unit_table.py"
     chosen = "(diffusion or 13_ or 13. or links or facts) and not nbval and not bundle"
     run(course, f'python -m pytest -q -p no:cacheprovider {tests} -k "{chosen}"')
     run(course, "python -m ruff check --no-cache . && python -m ruff format --check --no-cache .")

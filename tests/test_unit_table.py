@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from classroom.facts import in_words, outdated, tell
 from classroom.notebooks import read
+from classroom.unit_table import in_words, outdated, tell
 from selfcheck.files import CourseError
 from tests.places import ROOT, SMALL
 
