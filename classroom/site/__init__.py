@@ -8,6 +8,7 @@ relative. A second build writes only what has changed.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import json
@@ -27,7 +28,7 @@ from selfcheck.units import Unit, find, units
 from .. import outline, slides
 from ..grading.settings import NAME, read_settings
 from ..handouts import without_navigation
-from ..notebooks import as_text, read
+from ..notebooks import as_text
 from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, role
@@ -69,7 +70,7 @@ def build(
     site = Wanted(target, keep=("lite",))
     tell("JupyterLite")
     digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
-    within = {_name(path): _marked(path, digests[path]) for path in paths}
+    within = {_name(p): _marked(notebook, digests[p]) for p, notebook in notebooks.items()}
     add_lite(target / "lite", within, shelf, facts, cache / "site-packages")
     tell("pictures of the explorers")
     drawn = slides.all_with_frames(notebooks.items(), cache / "frames")
@@ -115,9 +116,9 @@ def _digest_of(notebook: NotebookNode) -> str:
     return hashlib.sha256("\0\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _marked(path: Path, digest: str) -> NotebookNode:
+def _marked(notebook: NotebookNode, digest: str) -> NotebookNode:
     """The notebook as it lies in JupyterLite: with a mark by which a copy of it is known."""
-    notebook = read(path)
+    notebook = copy.deepcopy(notebook)
     notebook.metadata["course"] = {"digest": digest}
     return notebook
 
