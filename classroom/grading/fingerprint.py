@@ -50,35 +50,33 @@ def homes() -> dict[str, Path]:
 
 def read_here(elsewhere: Iterable[str] = ()) -> list[str]:
     """The names of our files that this process has read, and of modules loaded `elsewhere`."""
-    found = set()
-    for module in list(sys.modules.values()):
-        if isinstance(file := getattr(module, "__file__", None), str):
-            found.add(_name(file))
-    for name in elsewhere:
-        found.add(_name_of_module(name))
-    found |= {_name(path) for path in _opened if not path.endswith((".py", ".pyc"))}
+    places = homes()
+    loaded = {*sys.modules, *elsewhere, _own_name()}
+    found = {_of_module(name, places) for name in loaded if name.partition(".")[0] in places}
+    found |= {_of_data(path, places) for path in _opened if not path.endswith((".py", ".pyc"))}
     return sorted(name for name in found if name and not _is_of_mistakes(name))
 
 
-def _name(path: str) -> str:
-    """`selfcheck/exercises.py` for a file of ours, else nothing."""
-    real = Path(os.path.realpath(path))
-    for name, home in homes().items():
-        if real.is_relative_to(home) and real.is_file():
-            return f"{name}/{real.relative_to(home).as_posix()}"
+def _own_name() -> str:
+    """The module that this process was started with, by its real name."""
+    return getattr(getattr(sys.modules["__main__"], "__spec__", None), "name", "")
+
+
+def _of_module(module: str, places: Mapping[str, Path]) -> str:
+    """`selfcheck/exercises.py` for selfcheck.exercises; nothing where there is no such file."""
+    package, *rest = module.split(".")
+    place = places[package].joinpath(*rest)
+    for file in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+        if file.is_file():
+            return f"{package}/{file.relative_to(places[package]).as_posix()}"
     return ""
 
 
-def _name_of_module(module: str) -> str:
-    """The same for a module, as the other process calls it."""
-    package, *rest = module.split(".")
-    home = homes().get(package)
-    if home is None:
-        return ""
-    place = home.joinpath(*rest)
-    for file in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
-        if file.is_file():
-            return f"{package}/{file.relative_to(home).as_posix()}"
+def _of_data(path: str, places: Mapping[str, Path]) -> str:
+    """The same for a file that was opened; nothing if it is none of ours."""
+    for name, home in places.items():
+        if name in path and (real := Path(os.path.realpath(path))).is_relative_to(home):
+            return f"{name}/{real.relative_to(home).as_posix()}" if real.is_file() else ""
     return ""
 
 
