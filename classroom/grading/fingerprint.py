@@ -11,6 +11,7 @@ no part of it: that has digests of its own, and a name never changes a point.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -86,14 +87,23 @@ def _is_of_mistakes(name: str) -> bool:
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     """The digest of each of these files as it is now; empty where it is gone."""
-    places = homes()
-    found = {}
-    for name in sorted(names):
-        package, _, rest = name.partition("/")
-        file = places[package] / rest if package in places else None
-        is_there = file is not None and file.is_file()
-        found[name] = sha256(file.read_bytes()).hexdigest()[:32] if file and is_there else ""
-    return found
+    places = {name: str(home) for name, home in homes().items()}
+    return {name: _digest(name, places) for name in sorted(names)}
+
+
+def _digest(name: str, places: Mapping[str, str]) -> str:
+    package, _, rest = name.partition("/")
+    try:
+        path = f"{places[package]}/{rest}"
+        about = os.stat(path)
+        return _digest_of(path, about.st_mtime_ns, about.st_size)
+    except (KeyError, OSError):
+        return ""
+
+
+@functools.lru_cache(maxsize=10_000)
+def _digest_of(path: str, _time: int, _size: int) -> str:
+    return sha256(Path(path).read_bytes()).hexdigest()[:32]
 
 
 def of_files(files: Mapping[str, str]) -> str:
