@@ -30,8 +30,6 @@ from contextvars import Context
 from pathlib import Path
 from typing import Any
 
-from IPython.core.inputtransformer2 import TransformerManager
-
 from selfcheck.encoding import TAG, WireError, plain_copy
 from selfcheck.reserved import lent, refusing
 
@@ -235,6 +233,9 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
     try:
         return code(source)
     except SyntaxError:
+        # 40 ms that only cells with magics have to spend
+        from IPython.core.inputtransformer2 import TransformerManager
+
         return code(TransformerManager().transform_cell(source))
 
 
