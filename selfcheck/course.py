@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,6 @@ class Course:
     license: str = ""  # a sentence at the foot of each page of its site
     picture: str = ""  # a file to show on the first page of its site
     bundle: tuple[str, ...] = ()  # what students get beside notebooks and package
-    rules: dict[str, Any] = field(default_factory=dict, compare=False)  # of a class: [class]
 
     @property
     def package_folder(self) -> Path:
@@ -125,7 +124,7 @@ def _course(path: Path, data: dict[str, Any]) -> Course:
     if not isinstance(rules, dict):
         raise CourseError(f"{path}: class should be a table [class], not {rules!r}.")
     texts = {key: " ".join(data[key].split()) for key in TEXTS if key in data}
-    return Course(path.parent, bundle=tuple(bundle), rules=rules, **texts)
+    return Course(path.parent, bundle=tuple(bundle), **texts)
 
 
 def belongs(module: str) -> bool:

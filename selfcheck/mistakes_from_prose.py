@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 from .compare import close
 from .files import CourseError
 from .kinds import Student
-from .prose import Example, Mistake, prose_beside, read_prose
+from .prose import MISTAKES, Example, Mistake, mistakes_beside, prose_beside, read_prose
 
 if TYPE_CHECKING:
     from .exercises import Exercise
-
-SUFFIX = "_mistakes"  # of the Python file beside a check module
 
 
 def attach(exercises: list[Exercise], module: str) -> None:
@@ -53,8 +51,8 @@ def attach(exercises: list[Exercise], module: str) -> None:
 def _names(module: str) -> dict[str, Any]:
     """All that an example may use: names of the checks, and of the file of mistakes."""
     names = dict(vars(sys.modules[module]))
-    if importlib.util.find_spec(f"{module}{SUFFIX}") is not None:
-        names |= vars(importlib.import_module(f"{module}{SUFFIX}"))
+    if importlib.util.find_spec(f"{module}{MISTAKES}") is not None:
+        names |= vars(importlib.import_module(f"{module}{MISTAKES}"))
     return names
 
 
@@ -103,7 +101,9 @@ def _told(example: Any) -> dict[str, Any]:
 
 def _named(name: str, names: dict[str, Any], file: Path, line: int) -> Any:
     if name not in names:
-        raise _refusal(file, line, f"there is no {name} in {file.stem}{SUFFIX}.py or the checks.")
+        raise _refusal(
+            file, line, f"there is no {name} in {mistakes_beside(file).name} or the checks."
+        )
     return names[name]
 
 

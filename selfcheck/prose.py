@@ -43,6 +43,7 @@ HINT = re.compile(r"(?P<number>\d+)\. (?P<text>\S.*)")
 FENCE = re.compile(r"```(?P<kind>\w*)")
 SETTINGS = ("part", "example", "when", "not finite")
 KINDS = ("formula", "lines", "python", "numbers")
+MISTAKES = "_mistakes"  # how the Python file ends that the prose names
 
 
 @dataclass
@@ -80,6 +81,12 @@ class Section:
 def prose_beside(module: str | Path) -> Path:
     """The file of hints and mistakes that belongs to a check module."""
     return Path(module).with_suffix(".md")
+
+
+def mistakes_beside(module: str | Path) -> Path:
+    """The Python file of examples that the prose of a check module names, if there is one."""
+    path = Path(module)
+    return path.with_name(f"{path.stem}{MISTAKES}.py")
 
 
 def read_prose(file: Path) -> tuple[Section, ...]:

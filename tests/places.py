@@ -4,9 +4,13 @@ What a test loops over is asked for here with a least count: when things move, a
 is red, not green.
 """
 
+import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 from course_utils.units import UNITS
 
@@ -46,3 +50,12 @@ def begin_course(folder: Path, title: str = "Numbers", package: str = "course_ut
     (folder / "students").mkdir()
     (folder / "students" / "README.md").write_text("# Numbers\n", encoding="utf-8")
     return folder
+
+
+def loaded(path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module in this file, known under the name of the file for the time of a test."""
+    spec = spec_from_file_location(path.stem, path)
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, path.stem, module)
+    spec.loader.exec_module(module)
+    return module

@@ -1,13 +1,12 @@
 """facts.py: what is known of an exercise stands in one file, and a bad edit names its line."""
 
-import importlib.util
 import itertools
-import sys
 
 import pytest
 
 from selfcheck.facts import Facts, read_facts
 from selfcheck.files import CourseError
+from tests.places import loaded
 
 FIRST = """\
 [[exercise]]
@@ -49,11 +48,7 @@ def load(tmp_path, monkeypatch):
         path.write_text(source, encoding="utf-8")
         if facts is not None:
             path.with_suffix(".toml").write_text(facts, encoding="utf-8")
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-        return module
+        return loaded(path, monkeypatch)
 
     return load
 

@@ -1,14 +1,13 @@
 """prose.py: hints and mistakes in Markdown; an edit that is not sound is refused with its line."""
 
-import importlib.util
 import itertools
 import re
-import sys
 
 import pytest
 
 from selfcheck.files import CourseError
 from selfcheck.prose import read_prose
+from tests.places import loaded
 
 PROSE = """\
 # 1.1 total
@@ -87,11 +86,7 @@ def load(tmp_path, monkeypatch):
         if mistakes:
             path.with_name(f"{name}_mistakes.py").write_text(mistakes, encoding="utf-8")
         monkeypatch.syspath_prepend(str(tmp_path))
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-        return module
+        return loaded(path, monkeypatch)
 
     return load
 

@@ -12,6 +12,9 @@ from selfcheck.files import CourseError
 
 from .declaring import command, option, positive
 
+GRADES = option("grades", type=Path, metavar="GRADES", help="as for `course report`")
+OF_UNIT = option("--unit", help="of this unit alone")
+
 
 @command(
     "grade",
@@ -62,7 +65,7 @@ def grade(options: argparse.Namespace) -> int:
     "report",
     "write grades, feedback pages and report anew; nothing is run",
     option("grades", type=Path, metavar="GRADES", help="the folder of `course grade`"),
-    option("--unit", help="of this unit alone"),
+    OF_UNIT,
     option("--anonymous", action="store_true", help="only a report without names, to be shown"),
 )
 def report(options: argparse.Namespace) -> int:
@@ -88,7 +91,7 @@ def _show_current(path: Path) -> None:
 @command(
     "override",
     "let points that you give count for an exercise, also after regrading",
-    option("grades", type=Path, metavar="GRADES", help="as for `course report`"),
+    GRADES,
     option("student", metavar="STUDENT"),
     option("unit", metavar="UNIT"),
     option("exercise", metavar="EXERCISE"),
@@ -134,8 +137,8 @@ def override(options: argparse.Namespace) -> int:
 @command(
     "mistakes",
     "draft known mistakes from wrong answers that students share",
-    option("grades", type=Path, metavar="GRADES", help="as for `course report`"),
-    option("--unit", help="of this unit alone"),
+    GRADES,
+    OF_UNIT,
     option(
         "--least", type=positive, default=2, metavar="N", help="made by N or more; 2 if not given"
     ),
@@ -155,8 +158,8 @@ def mistakes(options: argparse.Namespace) -> int:
 @command(
     "review",
     "a page in your browser for what has to be looked at by hand",
-    option("grades", type=Path, metavar="GRADES", help="as for `course report`"),
-    option("--unit", help="of this unit alone"),
+    GRADES,
+    OF_UNIT,
     option("--port", type=int, default=0, help="any free one if not given"),
     option("--no-browser", action="store_true", help="only tell the address"),
 )

@@ -22,9 +22,8 @@ from typing import Any
 import classroom
 import selfcheck
 from selfcheck.course import FILE, current
-from selfcheck.prose import prose_beside, read_prose
+from selfcheck.prose import MISTAKES, mistakes_beside, prose_beside, read_prose
 
-MISTAKES = "_mistakes"  # how the Python file ends that the prose of a unit names
 NOT_OF_GRADES = (FILE, "units.toml")  # titles and the like; which unit is meant is known before
 _opened: set[str] = set()
 
@@ -114,7 +113,7 @@ def of_files(files: Mapping[str, str]) -> str:
 def of_mistakes(unit: str) -> dict[str, str]:
     """For each exercise, the digest of what the prose of its unit says of it."""
     file = current().check_file(unit.partition("_")[2])
-    helpers = file.with_name(f"{file.stem}{MISTAKES}.py")
+    helpers = mistakes_beside(file)
     common = helpers.read_bytes() if helpers.exists() else b""
     sections = read_prose(prose_beside(file))
     return {s.name: sha256(s.text.encode() + common).hexdigest()[:16] for s in sections}

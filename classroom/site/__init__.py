@@ -33,7 +33,7 @@ from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, role
 from .about import Facts
-from .documents import documents
+from .documents import Document, documents
 from .drawing import drawn_map
 from .lite import PACKAGES, Wanted, add_lite
 from .packages import LOCK, Shelf, gather, loads, runtime_address
@@ -84,9 +84,10 @@ def build(
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
     pages.readings(list(readings.values()), digests, chosen, shelf, notebooks)
-    pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], course)
+    guides = documents(root)
+    pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], course, guides)
     pages.sources(root, chosen)
-    pages.documents(root)
+    pages.documents(guides, root)
     pages.others(list(readings.values()), shelf, root)
     site.sweep()
     return target
@@ -250,6 +251,7 @@ class _Pages:
         readings: Sequence[Reading],
         decks: Sequence[str],
         course: Course,
+        guides: Sequence[Document],
     ) -> None:
         """The first page: what this is, the map, and what each unit teaches."""
         lectures = {r.stem: r for r in readings if r.folder == "notebooks"}
@@ -281,7 +283,7 @@ class _Pages:
             picture=picture,
             units=rows,
             map=Markup(drawn_map(units)),
-            guides=documents(course.folder),
+            guides=guides,
             first_run=f"lite/notebooks/index.html?path=notebooks/{self.facts.start}.ipynb",
         )
 
@@ -292,9 +294,9 @@ class _Pages:
         groups = [(unit, [s for s in listed if s["unit"] == unit.number]) for unit in units]
         self.write("sources.html", "sources", title="Sources", groups=groups)
 
-    def documents(self, root: Path) -> None:
+    def documents(self, pages: Sequence[Document], root: Path) -> None:
         """The pages of docs/, and the pictures that they show."""
-        for page in documents(root):
+        for page in pages:
             self.write(page.place, "plain", title=page.title, body=Markup(page.body))
             for picture in page.pictures:
                 self.site.copy(picture, root / picture)
