@@ -566,7 +566,7 @@ def _fitting(answer: np.ndarray, n: Transport, name: str) -> np.ndarray:
     return answer
 
 
-@exercise(numbers=transport)
+@exercise(numbers=OwnNumbers(transport, example=SEVERAL))
 def moving_places(
     student: StudentId,
     slope: Annotated[np.ndarray, Numbers(1)],

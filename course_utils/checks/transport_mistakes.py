@@ -25,7 +25,6 @@ from .transport import (
     _greedy_costs,
     _lowest,
     _plan,
-    _projected,
     _targets,
 )
 
@@ -227,20 +226,3 @@ a_median_without_weights = (_running_round(lambda height, arcs: float(np.median(
 def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
     plan = _plan(n, 2) if P is None else P
     return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
-
-
-def _of_part(part: str, face: Callable[[Transport], Any]) -> dict[str, Any]:
-    return {"part": part, **_computed(face)}
-
-
-the_2_lost = _of_part("Slope", lambda n: _gradient(n, factor=1))
-the_other_way = _of_part("Slope", lambda n: _gradient(n, factor=-2))
-the_printed_plan = _of_part("Slope", lambda n: _gradient(n, n.plan))
-for_one_unit_of_mass = _of_part("Slope", lambda n: _gradient(n) / n.p)
-plain_distances = _of_part(
-    "Slope", lambda n: (_plan(n, 2) * np.sign(n.x[:, None] - n.y)).sum(axis=1).astype(float)
-)
-one_step_down_the_slope = _of_part("Best places", lambda n: n.x - _gradient(n))
-all_in_the_middle = _of_part("Best places", lambda n: np.full(len(n.x), n.y @ n.q / n.q.sum()))
-the_printed_plan_2 = _of_part("Best places", lambda n: np.sort(_projected(n, n.plan)))
-the_wanted_places = _of_part("Best places", lambda n: n.y.astype(float))
