@@ -573,7 +573,7 @@ def _one_head(name: str, student: str, rows: np.ndarray) -> Verdict:
     return right()
 
 
-@exercise(numbers=two_heads)
+@exercise(numbers=OwnNumbers(two_heads, example=EXAMPLE))
 def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> Verdict:
     """Find the W^O with which the heads in the other order, one of them with W^V R, act alike."""
     return right("For 7 texts, the new heads with your matrix give the old output.")

@@ -15,7 +15,6 @@ from ..numbers.two_heads import HALF_UNIT, TwoHeads, two_heads
 from .two_heads import (
     EXAMPLE,
     Places,
-    R,
     Steps,
     _concat,
     _first,
@@ -277,26 +276,6 @@ counted_from_1_2 = _misread(_moved(lambda i, j: (i + 1, j + 1)), 1)
 columns_before_rows = _misread(_moved(lambda i, j: (j, i)), student=0)
 columns_before_rows_2 = _misread(_moved(lambda i, j: (j, i)), 1, student=2)
 no_slip_seen = _misread(lambda n: (frozenset(), frozenset()))
-
-
-def _merging(face: Callable[[TwoHeads], np.ndarray]) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
-    return {
-        "example": (EXAMPLE, face(two_heads(EXAMPLE))),
-        "when": lambda student, M: close(M, face(two_heads(student))),
-    }
-
-
-def _rows(part: str, face: Callable[[TwoHeads], np.ndarray]) -> dict[str, Any]:
-    """A mistake in three rows, as options of `mistake`."""
-    return {"part": part, **_merging(face)}
-
-
-the_rows_left_where_they_were = _rows("Upper rows", lambda n: n.Wo[:3])
-r_in_place_of_its_inverse = _rows("Lower rows", lambda n: R @ n.Wo[:3])
-r_forgotten = _rows("Lower rows", lambda n: n.Wo[:3])
-the_transpose_in_place_of_the_inverse = _rows("Lower rows", lambda n: R.T @ n.Wo[:3])
-the_rows_of_the_other_head = _rows("Lower rows", lambda n: n.Wo[3:])
 
 
 def the_tokens_exchanged_seen(p, q, w):
