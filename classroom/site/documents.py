@@ -49,6 +49,8 @@ def _page(root: Path, path: Path) -> Document:
             link.unwrap()
         else:
             link["href"] = target
+    for table in soup.find_all("table"):  # wider than a phone: it scrolls by itself
+        table.wrap(soup.new_tag("div", attrs={"class": "wide"}))
     pictures = tuple(_beside(path, str(image["src"])) for image in soup.select("img[src]"))
     return Document(_page_place(path), heading, str(soup), pictures)
 

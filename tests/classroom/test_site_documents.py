@@ -60,3 +60,9 @@ def test_every_picture_of_our_own_pages_is_there():
     pictures = [picture for page in documents(ROOT) for picture in page.pictures]
     assert len(pictures) > 5
     assert [picture for picture in pictures if not (ROOT / picture).is_file()] == []
+
+
+def test_a_table_scrolls_by_itself_where_the_page_is_narrow(course):
+    (course / "docs" / "guide.md").write_text("# Guide\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
+    guide, _ = documents(course)
+    assert BeautifulSoup(guide.body, "html.parser").select_one("div.wide > table")
