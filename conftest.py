@@ -5,11 +5,8 @@ tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing t
 """
 
 import functools
-import itertools
 import os
 import signal
-import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -136,11 +133,3 @@ def in_small_course(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, for a single test among others that are about our own course."""
     monkeypatch.chdir(SMALL)
     return SMALL
-
-
-@pytest.fixture(autouse=True)
-def same_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check draws the same in every run of a test; `course audit --seeds` draws anew."""
-    if engine := sys.modules.get("selfcheck.exercises"):
-        seeds = itertools.count(zlib.crc32(request.node.nodeid.encode()) % 50_000)
-        monkeypatch.setattr(engine, "new_seed", lambda: next(seeds))

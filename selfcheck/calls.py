@@ -1,7 +1,6 @@
 """Calls of students' functions: what goes in is copied, what goes wrong becomes a sentence.
 
-The grader's functions live in another process. `ahead`, `ahead_in` and `asks` tell it which calls
-come next, so that many of them travel in one message; in a notebook they do nothing.
+The grader's functions live in another process; a check need not know.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .display import in_words, show, show_apart
 from .encoding import NotPlain, WireError, as_argument, as_received, copied, plain_copy
 from .refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
 from .reserved import ReservedFunction, lent, students_code
-from .sampling import surveyed
+from .sampling import current, surveyed
 from .time_limit import SECONDS, TooLong, with_time_limit
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ STOPPED = f"was stopped after {SECONDS:g} seconds of computing. Does one of its 
 
 class FunctionAnswer:
     """A student's function behind glass: it gets copies of its inputs, its errors become words."""
+
+    may_return_none = False
 
     def __init__(
         self, function: Callable[..., Any], name: str, runs: Sequence[Callable[..., Any]] = ()
@@ -85,7 +86,7 @@ class FunctionAnswer:
             raise Unreadable(f"{self.call(*args)} raised {reason}.") from None
         if has_blank(result):
             raise NotAttempted
-        if result is None:
+        if result is None and not self.may_return_none:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
         return copied(result) if crossing and not self.is_far else result
 
@@ -157,7 +158,8 @@ def _nudged(value: Any) -> Any:
     """An array of floats, each by up to a half more or less; anything else as it is."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return value
-    return value * np.random.default_rng().uniform(0.5, 1.5, value.shape)
+    rng = np.random.default_rng([current().seed, value.size])
+    return value * rng.uniform(0.5, 1.5, value.shape)
 
 
 def _first_difference(found: Any, wanted: Any) -> str:
@@ -172,55 +174,42 @@ def _first_difference(found: Any, wanted: Any) -> str:
     return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
 
 
-def ahead(*calls: Any) -> None:
-    """The calls that a check makes next, each a function and its arguments, in their order.
-
-    Where the functions live in another process, one message asks for all of it.
-    """
-    if len(calls) > 1 and calls[0][0].is_far:
-        peer = calls[0][0].function.home_of_stand_in[0]
-        peer.ask_ahead([(f.function, args, {}) for f, *args in calls])
-
-
-def ahead_in(loop: Callable[..., None], *args: Any) -> None:
-    """A loop of the course calls functions as a check will call them next, with what came before.
-
-    Where the functions live in another process the loop runs there, and what it saw is known here.
-    """
-    given = [a.function if isinstance(a, FunctionAnswer) else a for a in args]
-    homes = [f.home_of_stand_in for f in given if hasattr(f, "home_of_stand_in")]
-    if homes:
-        homes[0][0].loop_ahead(loop, given)
-
-
-def asks(
-    answer: FunctionAnswer, calls: Callable[[Any], list[Any]] | None = None
-) -> Callable[[list[Any]], None] | None:
-    """For `cases(…, ahead=…)`: the calls made at a case; else there is one, with all it holds."""
-    if not answer.is_far:
-        return None
-    at = calls or (lambda case: [(answer, *case)])
-    return lambda rest: ahead(*(call for case in rest for call in at(case)))
-
-
 def in_a_row(
-    initial: FunctionAnswer, step: FunctionAnswer, start: Sequence[Any], tokens: Any
-) -> Any:
-    """All outputs of `state, y = step(state, *token)`, with nothing copied between the calls.
+    initial: FunctionAnswer | None,
+    step: FunctionAnswer,
+    start: Any,
+    tokens: Sequence[Sequence[Any]],
+    given: Sequence[Any] = (),
+) -> list[Any]:
+    """All outputs of `state, y = step(*given, state, *token)`, nothing copied between the calls.
 
-    So it is in a student's own loop, and a state that is shared or changed in place shows. Where
-    the functions live in another process, the loop runs there.
+    So it is in a student's own loop, and a state that is shared or changed in place shows. The
+    first state is `initial(*start)`, or `start` where there is no such function. Where the
+    functions live in another process, the loop runs there.
     """
     loop = getattr(step.function, "in_a_row", in_a_row_here)
-    both = initial.function, step.function
-    return FunctionAnswer(lambda: loop(*both, start, tokens), step.name, runs=both)()
+    both = initial and initial.function, step.function
+    own = [function for function in both if function]
+    answer = _Loop(lambda: loop(*both, start, tokens, given), step.name, runs=own)
+    outputs: list[Any] = answer()
+    return outputs
 
 
-def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) -> list[Any]:
+class _Loop(FunctionAnswer):
+    """A loop over calls of a function, of which one may fail."""
+
+    def call(self, *_: Any) -> str:
+        return f"{self.name}(…)"
+
+
+def in_a_row_here(initial: Any, step: Any, start: Any, tokens: Any, given: Any = ()) -> list[Any]:
     """The loop itself."""
-    state, outputs = initial(*start), []
+    state, outputs = initial(*start) if initial else copied(start), []
     for token in tokens:
-        state, y = step(state, *map(copied, token))
+        result = step(*given, state, *map(copied, token))
+        if not isinstance(result, tuple | list) or len(result) != 2:
+            raise TypeError("it should return two things, the new state and what comes out")
+        state, y = result
         outputs.append(copied(y))
     return outputs
 
@@ -228,11 +217,6 @@ def in_a_row_here(initial: Any, step: Any, start: Sequence[Any], tokens: Any) ->
 def line_at(line: Callable[..., Any], quantities: Mapping[str, Any], name: str = "A line") -> Any:
     """The value of a line of `Steps`, which names the quantities that it uses."""
     return FunctionAnswer(line, name)(*_used(line, quantities))
-
-
-def lines_ahead(lines: Iterable[Callable[..., Any]], places: Sequence[Mapping[str, Any]]) -> None:
-    """As `ahead`, for the values of lines at these places."""
-    ahead(*((FunctionAnswer(line, ""), *_used(line, at)) for line in lines for at in places))
 
 
 def _used(line: Callable[..., Any], quantities: Mapping[str, Any]) -> list[Any]:

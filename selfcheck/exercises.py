@@ -50,7 +50,7 @@ from .practice import Practice, another, can_be_practiced
 from .recognition import Misconception, Recognition
 from .refusals import Unreadable
 from .reserved import forbidding, gate_checks, object_named
-from .sampling import Compared, new_seed, surveying, trial
+from .sampling import PUBLIC_SEED, Compared, surveying, trial
 from .verdicts import Verdict
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -81,7 +81,7 @@ class Hint:
 class Exercise:
     """A check that can be called with an answer; made by the decorator `exercise`."""
 
-    seed: int | None = None  # the grader sets it, so that a regrade draws the same; else a new one
+    seed: int | None = None  # the grader sets one for a whole class; else that of notebooks
 
     def __init__(
         self,
@@ -107,7 +107,6 @@ class Exercise:
         self.optional = {n for n, default in defaults.items() if default is None}
         self.last: Feedback | None = None
         self._hints_given = 0
-        self._refuting: int | None = None  # the seed that refuted the last answer
         self._chosen: list[tuple[str, ...]] = []
         self._recognition = Recognition(self)
         gate_checks(self.unit)
@@ -304,14 +303,9 @@ class Exercise:
             return self._feedback(failed(error))
 
     def _tried(self, answers: list[Any]) -> Feedback:
-        """The verdict with the seed that refuted an answer before, if one did, and a new one."""
         tries = self._count_try(answers)
-        before = [] if self._refuting is None else [self._refuting]
-        for seed in [self.seed] if self.seed is not None else [*before, new_seed()]:
-            verdict = self.verdict(answers, seed)
-            if verdict.outcome is not Outcome.RIGHT:
-                break
-        self._refuting = verdict.seed
+        seed = PUBLIC_SEED if self.seed is None else self.seed
+        verdict = self.verdict(answers, seed)
         pieces = verdict.pieces or {"": verdict}
         mistakes = self._recognition.mistakes(answers, pieces, seed)
         seen = tuple(piece.seen for piece in pieces.values() if piece.seen)
@@ -382,8 +376,6 @@ class Exercise:
         full = self.points if verdict.outcome is Outcome.RIGHT else 0
         earned = full if verdict.earned is None else int(verdict.earned)
         says = one_line(verdict.says)
-        if verdict.seed is not None and verdict.outcome is not Outcome.RIGHT:
-            says += f" (Seed {verdict.seed}.)"
         return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
 
 

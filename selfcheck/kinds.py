@@ -16,7 +16,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .calls import FunctionAnswer, line_at, lines_ahead, parameters
+from .calls import FunctionAnswer, line_at, parameters
 from .compare import alike_where_finite, as_array, close, real_array
 from .display import name_of, show_at, type_in_words
 from .encoding import WireError, as_received
@@ -143,12 +143,15 @@ class Function:
     """A function, compared with another by running both on `samples` (tuples of arguments)."""
 
     samples: Sequence[tuple[Any, ...]] = ()
+    may_return_none: bool = False  # as the first state of a loop may be
 
     def read(self, answer: Any, name: str) -> FunctionAnswer:
         if not callable(answer):
             kind = type_in_words(answer)
             raise Unreadable(f"{name} should be a function, not {kind}; give its name without ().")
-        return FunctionAnswer(answer, name_of(answer, name))
+        read = FunctionAnswer(answer, name_of(answer, name))
+        read.may_return_none = self.may_return_none
+        return read
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
         return bool(self.samples) and all(
@@ -220,7 +223,6 @@ class Steps:
     def read(self, answer: Any, name: str) -> list[Callable[..., Any]]:
         if not issubclass(type(answer), list | tuple) or not answer:
             raise Unreadable(f"{name} should be a list with a function for every line.")
-        lines_ahead([line for line in answer if self._fits(line)], [self.quantities])
         for number, line in enumerate(answer, start=1):
             self._try(line, f"Line {number}")
         return list(answer)

@@ -95,9 +95,7 @@ def together(pieces: dict[str, Verdict], earned: int) -> Verdict:
         for name, piece in pieces.items()
         if piece.outcome is not Outcome.RIGHT
     ]
-    seeds = [piece.seed for piece in pieces.values() if piece.seed is not None]
-    seed = seeds[0] if seeds else None
-    return Verdict(outcome, " ".join(says), earned, None, seed, pieces)
+    return Verdict(outcome, " ".join(says), earned, pieces=pieces)
 
 
 def points_of(

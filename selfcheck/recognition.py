@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from .feedback import NamedMistake, Outcome
 from .kinds import Function, Kind
-from .sampling import FreshCases
 from .verdicts import Seen, Verdict
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class Recognition:
     def __init__(self, exercise: Exercise) -> None:
         self._exercise = exercise
         self._examples_read: dict[Misconception, list[Any]] = {}
-        self._same_for_all_seeds: dict[Misconception, Verdict] = {}  # verdicts on examples
+        self._verdicts: dict[tuple[Misconception, int], Verdict] = {}  # on examples, by seed
 
     def mistakes(
         self, answers: list[Any], pieces: dict[str, Verdict], seed: int
@@ -120,14 +119,10 @@ class Recognition:
         return other.seen if seen.is_where(other.seen) else None
 
     def _verdict_on(self, m: Misconception, seed: int) -> Verdict:
-        """The verdict on a mistake's example; where nothing was drawn, it is that for all seeds."""
-        if m not in self._same_for_all_seeds:
-            before = FreshCases.count
-            verdict = self._exercise.verdict(self._example(m), seed)
-            if FreshCases.count > before:  # with another seed it may fail elsewhere
-                return verdict
-            self._same_for_all_seeds[m] = verdict
-        return self._same_for_all_seeds[m]
+        """The verdict on a mistake's example."""
+        if (m, seed) not in self._verdicts:
+            self._verdicts[m, seed] = self._exercise.verdict(self._example(m), seed)
+        return self._verdicts[m, seed]
 
     def _example(self, m: Misconception) -> list[Any]:
         """The answers of an example; read once, so that what was counted for them is kept."""

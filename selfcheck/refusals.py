@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .sampling import current, refuting_seed
+from .sampling import current
 
 
 class Unreadable(Exception):
@@ -16,8 +16,7 @@ class NotFinite(Exception):
 
     def __init__(self, says: str, at: str, value: Any) -> None:
         super().__init__(says)
-        self.at, self.value = at, value
-        self.place, self.seed = current().place, refuting_seed()
+        self.at, self.value, self.place = at, value, current().place
 
 
 class OtherNumbers(Exception):

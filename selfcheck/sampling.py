@@ -1,15 +1,15 @@
-"""Instances for a check: those for pencil and paper first, then some that are drawn anew each call.
+"""Instances for a check: those for pencil and paper, then corners, then a few that are drawn.
 
-    for Q, K, V in cases(PENCIL, lambda rng: draw(rng, *sizes(rng, 3))):
+    for Q, K, V in cases(PENCIL, any_queries):
         ...
 
-A call of an exercise has one seed, and all that is drawn in it comes from that seed. A verdict at
-an instance that was drawn carries the seed; the card shows it, and the next call begins with it.
+Corners are those of what the function draws (see corners.py): always the same, in one order. What
+is drawn comes from the seed of the call. In notebooks that is one seed, and in a class one for all,
+so the same answer has the same verdict.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,8 +18,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .corners import Source, corners
+
 Case = TypeVar("Case")
-LARGEST_SEED = 99_999  # five digits are easy to copy
+PUBLIC_SEED = 1  # of notebooks
+PENCIL = "pencil"  # a kind of case
 
 
 @dataclass
@@ -28,8 +31,10 @@ class Trial:
 
     seed: int
     place: tuple[int, int] | None = None
-    fresh: bool = False
+    kind: str = ""  # of a corner
+    by_pencil: bool = False
     loops: int = 0  # loops over cases, so that two of them in one check draw different numbers
+    tried: int = 0
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,6 @@ class Compared:
     expected: Any
     yours: Any
     place: tuple[int, int] | None
-
-
-class FreshCases:
-    """How many fresh cases there were so far, in all trials."""
-
-    count = 0
 
 
 _TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
@@ -85,67 +84,60 @@ def surveyed() -> list[Compared] | None:
     return _SURVEY.get()
 
 
-def refuting_seed() -> int | None:
-    """The seed, if the case at hand was drawn from it."""
-    now = current()
-    return now.seed if now.fresh else None
+def by_pencil() -> bool:
+    """Is this a case for pencil and paper, of which every digit is known?"""
+    return current().by_pencil
 
 
-def new_seed() -> int:
-    """A seed that nobody can foresee."""
-    return int(np.random.default_rng().integers(1, LARGEST_SEED + 1))
+def tried() -> int:
+    """How many cases this call has come to so far."""
+    return current().tried
 
 
 def cases(
     pencil: Iterable[Case],
     *draws: Callable[[np.random.Generator], Case],
-    fresh: int = 6,
-    ahead: Callable[[list[Case]], None] | None = None,
+    fresh: int = 3,
+    also: Sequence[Callable[[np.random.Generator], Case]] = (),
 ) -> Iterator[Case]:
-    """The pencil cases in their order, then fresh ones, which the given functions draw in turn.
+    """The pencil cases in their order, the corners of each function, then cases that they draw.
 
+    At the end `also` draws one case each: what takes long, and has no corners of its own.
     Loop over it as it is: a verdict is known to be about a case while the loop is at that case.
-    `ahead` is told the first, and then all others, since an answer that passes one is asked them.
     """
     now = current()
     now.loops += 1
     loop = now.loops
-    every = _every(pencil, draws, fresh, now.seed, loop)
-    if ahead:
-        every = itertools.chain(
-            _announced(itertools.islice(every, 1), ahead), _announced(every, ahead)
-        )
     try:
-        for place, (case, is_fresh) in enumerate(every):
-            now.place, now.fresh = (loop, place), is_fresh
-            FreshCases.count += is_fresh
+        for place, (kind, case) in enumerate(_every(pencil, draws, fresh, also)):
+            now.place, now.kind, now.by_pencil = (loop, place), kind, kind == PENCIL
+            now.tried += 1
             yield case
     finally:
-        now.place, now.fresh = None, False
+        now.place, now.kind, now.by_pencil = None, "", False
 
 
 def _every(
-    pencil: Iterable[Case], draws: Sequence[Callable[..., Any]], fresh: int, seed: int, loop: int
-) -> Iterator[tuple[Case, bool]]:
-    """All cases, and whether they were drawn."""
-    yield from ((case, False) for case in pencil)
-    if surveyed() is not None:
-        fresh = min(fresh, len(draws))  # one of each kind tells enough
-    for k in range(fresh if draws else 0):
-        yield draws[k % len(draws)](np.random.default_rng([seed, loop, k])), True
-
-
-def _announced(
-    rest: Iterator[tuple[Case, bool]], ahead: Callable[[list[Case]], None]
-) -> Iterator[tuple[Case, bool]]:
-    """The same cases, once it was told which they are."""
-    known = list(rest)
-    ahead([case for case, _ in known])
-    yield from known
+    pencil: Iterable[Case],
+    draws: Sequence[Callable[..., Any]],
+    fresh: int,
+    also: Sequence[Callable[..., Any]],
+) -> Iterator[tuple[str, Case]]:
+    """All cases, each with its kind."""
+    now = current()
+    seed, loop = now.seed, now.loops
+    yield from ((PENCIL, case) for case in pencil)
+    for draw in draws:
+        yield from corners(draw)
+    drawing = [draws[k % len(draws)] for k in range(max(fresh, len(draws)) if draws else 0)]
+    for k, draw in enumerate([*drawing, *also]):
+        yield "", draw(np.random.default_rng([seed, loop, k]))
 
 
 def sizes(rng: np.random.Generator, count: int, low: int = 1, high: int = 40) -> list[int]:
     """As many sizes, all different, small ones as likely as large ones."""
+    if isinstance(rng, Source):
+        return rng.draw_sizes(count, low, high)
     there_are = np.arange(low, high + 1)
     weights = 1 / there_are
     return [int(n) for n in rng.choice(there_are, count, replace=False, p=weights / weights.sum())]
@@ -153,6 +145,8 @@ def sizes(rng: np.random.Generator, count: int, low: int = 1, high: int = 40) ->
 
 def numbers(rng: np.random.Generator, *shape: int, largest: float = 2.0) -> np.ndarray:
     """Numbers of few digits up to `largest`, either sign; some are 0 and some occur twice."""
+    if isinstance(rng, Source):
+        return rng.shaped(numbers(rng.spawned(), *shape, largest=largest), -largest, largest)
     drawn = rng.uniform(-1, 1, shape).round(2)
     drawn[rng.random(shape) < 0.1] = 0.0
     if drawn.size > 2 and rng.random() < 0.5:
@@ -162,5 +156,5 @@ def numbers(rng: np.random.Generator, *shape: int, largest: float = 2.0) -> np.n
 
 def magnitude(rng: np.random.Generator, low: float = 1e-3, high: float = 1e3) -> float:
     """A power of ten between two others."""
-    exponents = np.log10([low, high])
-    return float(10.0 ** rng.integers(round(exponents[0]), round(exponents[1]) + 1))
+    least, most = (round(float(np.log10(end))) for end in (low, high))
+    return float(10.0 ** rng.integers(least, most + 1))

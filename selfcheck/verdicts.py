@@ -22,7 +22,7 @@ from .compare import alike_where_finite, close, real_array
 from .display import show, show_apart
 from .feedback import Outcome
 from .refusals import NotFinite, Unreadable
-from .sampling import Compared, current, refuting_seed, surveyed
+from .sampling import Compared, current, surveyed
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,13 @@ class Seen:
 class Verdict:
     """What a check function returns; `earned` is None for all points or none of them.
 
-    A verdict at an instance that was drawn carries the seed. `pieces` are the verdicts on the parts
-    of an exercise, by their names.
+    `pieces` are the verdicts on the parts of an exercise, by their names.
     """
 
     outcome: Outcome
     says: str = ""
     earned: int | None = None
     seen: Seen | None = None
-    seed: int | None = field(default_factory=refuting_seed)
     pieces: dict[str, Verdict] = field(default_factory=dict)
     line: int | None = None  # of a derivation, the first that is false
 
@@ -126,14 +124,14 @@ def refuted(report: Any) -> Verdict:
 def not_finite(why: NotFinite) -> Verdict:
     """The verdict on numbers that are none, where the definition has some."""
     seen = Seen(why.at, why.value, place=why.place)
-    return Verdict(Outcome.WRONG, str(why), seen=seen, seed=why.seed)
+    return Verdict(Outcome.WRONG, str(why), seen=seen)
 
 
 def differs(
     expected: Any,
     yours: Any,
     *,
-    at: str = "",
+    at: str | Callable[[], str] = "",
     what: str = "the result",
     tolerance: float | None = None,
     whole: Any = None,
@@ -141,7 +139,8 @@ def differs(
 ) -> Verdict | None:
     """None if the two agree; else the refutation, with the first row or entry that is off.
 
-    `at` is the instance as the beginning of the sentence ("With Q = …"), `what` names the value.
+    `at` is the instance as the beginning of the sentence ("With Q = …"), or a function that gives
+    it, for what takes long to write; `what` names the value.
     Where `yours` is a part of what the answer gave, `whole` is all of it, for naming mistakes, and
     `against` all that it should have been, where that is known.
     """
@@ -152,6 +151,7 @@ def differs(
     same = close(expected, yours) if tolerance is None else close(expected, yours, tolerance)
     if same:
         return None
+    at = at if isinstance(at, str) else at()
     a, b = real_array(expected), real_array(yours)
     seen = whole if whole is not None else yours if b is None else b
     if a is None or b is None:
@@ -164,6 +164,11 @@ def differs(
         says = f"{what} is not finite: it should be {show(a)}; yours is {show(b)}."
         return Verdict(Outcome.WRONG, _sentence(at, says), seen=Seen(at, seen, (show(a), show(b))))
     return _refutation(at, what, *show_apart(a, b), seen)
+
+
+def where(words: str, *values: Any) -> Callable[[], str]:
+    """For `differs(at=…)`: words with values in them, which are written only if they are needed."""
+    return lambda: words.format(*map(show, values))
 
 
 def repeats(function: FunctionAnswer, *args: Any) -> Verdict | None:

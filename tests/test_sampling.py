@@ -1,4 +1,4 @@
-"""Instances that are drawn anew, from a seed that is shown and can be repeated."""
+"""Cases by pencil, corners and cases that are drawn: the same for everybody and every run."""
 
 from typing import Annotated
 
@@ -11,15 +11,7 @@ from selfcheck.calls import FunctionAnswer
 from selfcheck.exercises import exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Choice, Function, RealNumber
-from selfcheck.sampling import (
-    cases,
-    magnitude,
-    numbers,
-    refuting_seed,
-    sizes,
-    surveying,
-    trial,
-)
+from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveying, trial, tried
 from selfcheck.verdicts import (
     Seen,
     Verdict,
@@ -65,20 +57,27 @@ def only_small(x):
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def test_pencil_cases_come_first_and_fresh_ones_depend_on_the_seed_alone():
-    def drawn(seed):
-        with trial(seed):
-            return [x.tolist() for x in cases([np.array([7.0])], vector)]
-
-    assert drawn(1)[0] == [7.0]
-    assert len(drawn(1)) == 7
-    assert drawn(1) == drawn(1) != drawn(2)
+def drawn_with(seed, *draws, **more):
+    with trial(seed):
+        return [x.tolist() for x in cases([np.array([7.0])], *draws, **more)]
 
 
-def test_a_case_knows_whether_it_was_drawn():
+def test_pencil_cases_come_first_then_corners_and_drawn_ones_depend_on_the_seed_alone():
+    one, again, other = (drawn_with(seed, vector) for seed in (1, 1, 2))
+    assert one[0] == [7.0]
+    assert one == again
+    assert one[:-3] == other[:-3]
+    assert all(a != b for a, b in zip(one[-3:], other[-3:], strict=True))
+
+
+def test_what_takes_long_is_drawn_once_and_has_no_corners():
+    assert len(drawn_with(1, also=[vector, vector])) == 3
+
+
+def test_a_check_knows_how_many_cases_there_were_and_which_are_by_pencil():
     with trial(5):
-        assert [refuting_seed() for _ in cases([1], vector, fresh=2)] == [None, 5, 5]
-        assert refuting_seed() is None
+        assert [by_pencil() for _ in cases([1, 2], also=[vector])] == [True, True, False]
+        assert (by_pencil(), tried()) == (False, 3)
 
 
 def test_sizes_are_all_different_and_small_ones_are_frequent():
@@ -96,34 +95,41 @@ def test_numbers_have_few_digits_and_both_signs_and_magnitudes_are_powers_of_ten
     assert magnitude(rng, 1, 1e12) in [10.0**k for k in range(13)]
 
 
-# -- a refuting seed -------------------------------------------------------------------------------
+# -- one answer, one verdict -----------------------------------------------------------------------
 
 
-def test_the_seed_is_shown_kept_and_tried_first():
+def test_the_same_answer_has_the_same_verdict_every_time():
     doubled = make()
-    first, again = doubled(only_small), doubled(only_small)
-    assert first.outcome == "wrong"
-    assert "(Seed " in first.says
-    assert repr(first) == repr(again)
+    assert len({repr(doubled(only_small)) for _ in range(5)}) == 1
 
 
-def test_a_right_sentence_does_not_depend_on_the_seed():
+@pytest.mark.parametrize("seed", [None, *range(1, 20)])
+@pytest.mark.parametrize(
+    "special",
+    [
+        lambda x: len(x) == 1,
+        lambda x: len(x) == 2,
+        lambda x: len(x) > 39,
+        lambda x: len(x) > 64,
+        lambda x: not x.any(),
+        lambda x: len(x) > 1 and len({*x}) == 1,
+        lambda x: len({*x}) < len(x),
+        lambda x: (x > 0).all(),
+        lambda x: (x < 0).all(),
+        lambda x: len(x) > 1 and abs(x).max() > 50 * np.sort(abs(x))[-2],
+    ],
+)
+def test_an_answer_that_is_wrong_at_a_corner_is_wrong_with_every_seed(special, seed):
     doubled = make()
-    said = set()
-    for seed in range(1, 200):
-        doubled.seed = seed
-        said.add(repr(doubled(lambda x: x + x)))
-    assert said == {"9.1 doubled: right, 2 of 2 points. Doubled."}
+    doubled.seed = seed
+    assert doubled(lambda x: 2 * x + 1.0 * special(x)).outcome == "wrong"
 
 
-def test_a_seed_that_is_given_is_the_seed():
+@pytest.mark.parametrize("seed", [None, *range(1, 20)])
+def test_a_right_answer_has_one_sentence(seed):
     doubled = make()
-    doubled.seed = 48213
-    assert doubled(only_small).says.endswith("(Seed 48213.)")
-
-
-def test_a_refutation_by_a_pencil_case_shows_no_seed():
-    assert "Seed" not in make()(lambda x: x).says
+    doubled.seed = seed
+    assert repr(doubled(lambda x: x + x)) == "9.1 doubled: right, 2 of 2 points. Doubled."
 
 
 # -- naming ----------------------------------------------------------------------------------------
@@ -310,7 +316,7 @@ def test_a_survey_refutes_nothing_and_notes_both_sides_at_all_cases():
             seen.append(case)
             assert differs(case, 10 * case, whole=[case, 0]) is None
         assert differs(7, 8, whole=[8, 9], against=[7, 9]) is None
-    assert seen == [1, 2, 3, 4]  # one of each kind of fresh ones
+    assert seen == [1, 2, 3, 4, 3]
     assert [(c.expected, c.yours) for c in noted[:2]] == [(1, 10), (2, 20)]
     assert (noted[-1].expected, noted[-1].yours) == ([7, 9], [8, 9])
     assert differs(1, 2) is not None

@@ -119,7 +119,7 @@ def sign(exercise: Exercise, feedback: Feedback, part: str, seed: int) -> Signat
         compared = exercise.survey(answers, part, seed)
         signature = replace(signature, items=_cut([*_items(compared), *signature.items]))
     if not signature.items and not signature.words:
-        told = verdict.seen.at if verdict.seen else verdict.says if verdict.seed is None else ""
+        told = verdict.seen.at if verdict.seen else verdict.says
         signature = replace(signature, words=(told[:LONGEST_WORD],))
     return signature
 

@@ -26,17 +26,16 @@ import signal
 import socket
 import sys
 import types
-from contextvars import Context
 from pathlib import Path
 from typing import Any
 
-from selfcheck.encoding import TAG, WireError, plain_copy
+from selfcheck.encoding import WireError
 from selfcheck.reserved import lent, refusing
 
 from .forbidden import LIBC, forbid, is_known
 from .lent_functions import at_place
 from .metering import Far
-from .wire import Gone, Peer, Stream, in_short, key_of, mark, tried
+from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
@@ -169,37 +168,6 @@ class TimedPeer(Peer):
     def _stand_in(self, data: dict) -> Any:
         """A function that a check lends is the one that we have ourselves, where we have it."""
         return lent(at_place(data["home"])) if "home" in data else super()._stand_in(data)
-
-    def serve(self, question: dict) -> Any:
-        """Only here: a loop of the course over the student's functions."""
-        if question["ask"] != "loop":
-            return super().serve(question)
-        made: list[tuple] = []
-        args = [self._watched(x, made) for x in question["args"]]
-        loop = lent(at_place(question["place"]))
-        with contextlib.suppress(Exception):
-            loop(*args)
-        return made
-
-    def _watched(self, data: Any, made: list[tuple]) -> Any:
-        """An argument of a loop; of a function, every call with plain values is noted."""
-        if not isinstance(data, dict) or data.get(TAG) != "yours":
-            return self.decode(data)
-        handle = data["handle"]
-        function = self._own(handle)
-
-        def call(*args: Any) -> Any:
-            asked = mark(key_of(handle, args, {}))
-            self._begin_call()
-            given = list(map(plain_copy, args))  # and in a new context, in which nothing is lent
-            what, result = Context().run(tried, self._run, function, given, {})
-            made.append((asked, what, result))  # as it is, if the loop cannot go on with it
-            if what != "value":
-                raise WireError("there is no value to go on with")
-            made[-1] = asked, what, plain_copy(result)
-            return plain_copy(result)
-
-        return call
 
     def _one_of(self, handle: int, args: list, named: dict) -> tuple:
         self._begin_call()

@@ -65,10 +65,9 @@ def _submit(executor: Executor, job: Job, options: Options, files: Mapping[str, 
     return executor.submit(judge_pool.judged, dict(vars(job)), options.sandboxed, dict(files))
 
 
-def _seed(secret: str, student: str, unit: str) -> str:
-    """What a student's seeds in a unit begin with: the same at every regrade; "" is the class."""
-    whose = json.dumps([secret, student, unit])
-    return sha256(whose.encode()).hexdigest()
+def _seed(secret: str, unit: str) -> str:
+    """What all seeds in a unit begin with: the same for everybody, and at every regrade."""
+    return sha256(json.dumps([secret, unit]).encode()).hexdigest()
 
 
 def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
@@ -254,8 +253,7 @@ class Grader:
             own_ids=own_ids,
             limits=asdict(self.options.limits),
             verbose=self.options.verbose,
-            seed=_seed(self.options.secret, submission.student, submission.unit),
-            class_seed=_seed(self.options.secret, "", submission.unit),
+            seed=_seed(self.options.secret, submission.unit),
             only=only,
         )
 

@@ -38,8 +38,7 @@ class Job:
     own_ids: list[str] = field(default_factory=list)  # others that are this student's as well
     limits: dict[str, Any] = field(default_factory=dict)
     verbose: bool = False
-    seed: str = ""  # what the seeds of the exercises are made from, student by student
-    class_seed: str = ""  # the same for all students: wrong answers are compared with it
+    seed: str = ""  # what the seeds of the exercises are made from, for a whole class
     only: tuple[str, ...] = ()  # judge these exercises alone; all if none
     is_solution: bool = False  # the answers are right: tell their numbers
     lost_at: tuple[int, ...] = ()  # steps over which a judge was lost before

@@ -19,7 +19,7 @@ import resource
 import signal
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -33,7 +33,6 @@ from selfcheck.files import CourseError
 from selfcheck.ids import student_id
 from selfcheck.kinds import Student
 from selfcheck.refusals import NotAttempted, Unreadable
-from selfcheck.sampling import LARGEST_SEED
 from selfcheck.units import declared
 
 from ..roles import Check, Ours
@@ -43,7 +42,7 @@ from .flags import flags
 from .jobs import Job, Limits
 from .records import Graded, Result
 from .sandbox import CHILD, Lost, Needs, Sandbox, Submission
-from .wire import Gone
+from .wire import Foreseen, Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
 MOST_LETTERS = 8000  # of cells that are run before a child is made: they go in one order
@@ -51,6 +50,7 @@ PATIENCE = 3  # an exercise may take so many times as long as a cell, with all i
 MEMORY = 4 << 30  # bytes of address space for the judge itself
 LOSSES = 8  # sandboxes over one submission, before it is given up
 SIGNING = -1  # the step after all steps, at which wrong answers are signed
+FORESEEN = defaultdict[tuple[str, ...], Foreseen](Foreseen)  # by exercise
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
@@ -292,7 +292,6 @@ class Judging:
     ) -> tuple[Feedback, list[str]]:
         answers: list[Any] = []
         reasons: list[NotAttempted | Unreadable] = []
-        there.forget_ahead()
         for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
             earlier = name in exercise.optional  # without it the check goes on
             if earlier and expression in self.deadly:
@@ -310,6 +309,7 @@ class Judging:
             with contextlib.suppress(Exception):  # whoever breaks this is on their side of the wall
                 there.forbid(names)
         there.begin(self.limits.cell * PATIENCE)
+        there.foresee(FORESEEN[self.job.unit, exercise.name])
         exercise.seed = seed_of(self.job.seed, exercise.name)
         return exercise(*answers), [_shown(answer) for answer in answers]
 
@@ -388,7 +388,8 @@ class Judging:
                 there.forbid(list(exercise.forbidden))
                 there.begin(1.0 + result.seconds)
             feedback, _ = self.unsigned[exercise.name]
-            seed = seed_of(self.job.class_seed, exercise.name)
+            there.foresee(FORESEEN[self.job.unit, exercise.name, part])
+            seed = seed_of(self.job.seed, exercise.name)
             signed = behavior.sign(exercise, feedback, part, seed).as_dict()
             self.results[exercise.name] = replace(result, signatures=(*result.signatures, signed))
 
@@ -548,8 +549,8 @@ def _not_judged(exercise: Exercise, reason: NotAttempted | Unreadable) -> Feedba
 
 
 def seed_of(seed: str, exercise: str) -> int:
-    """The seed of one exercise: five digits, the same at every regrade."""
-    return 1 + int(sha256(f"{seed} {exercise}".encode()).hexdigest(), 16) % LARGEST_SEED
+    """The seed of one exercise, the same for a whole class and at every regrade."""
+    return int(sha256(f"{seed} {exercise}".encode()).hexdigest()[:8], 16)
 
 
 def _shown(answer: Any) -> str:

@@ -33,7 +33,7 @@ from .bubblewrap import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, pyth
 from .jobs import START_SECONDS, STARTS, Limits
 from .lent_functions import place_of
 from .metering import Counter
-from .wire import Gone, Peer, Stream
+from .wire import Foreseen, Gone, Peer, Stream
 
 CHILD = "classroom.grading.child"
 LOOK_EVERY = 0.25  # seconds, at what a submission that we wait for has used
@@ -136,9 +136,10 @@ class Submission:
         """What an expression of the instructor's is over there."""
         return self.ask(ask="value", expression=expression)
 
-    def forget_ahead(self) -> None:
-        """What the check before asked for ahead, and did not use, is of no use any more."""
-        self._peer.forget_ahead()
+    def foresee(self, calls: Foreseen) -> None:
+        """A check begins, which calls functions as it did before."""
+        calls.begin()
+        self._peer.foreseen = calls
 
     def forbid(self, names: list[str]) -> None:
         """From now until the next cell these functions of the package refuse to run."""

@@ -12,13 +12,12 @@ import builtins
 import contextlib
 import functools
 import inspect
+import itertools
 import json
-import marshal
 import types
-from collections import defaultdict
+from collections import deque
 from collections.abc import Callable
-from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +35,6 @@ from selfcheck.encoding import (
 )
 from selfcheck.refusals import NotAttempted
 from selfcheck.reserved import ReservedFunction
-
-from .lent_functions import place_of
 
 
 class Gone(KeyboardInterrupt):
@@ -129,7 +126,8 @@ class Peer(Codec):
         self.stream, self._serve = stream, serve
         self._depth, self._asked = 0, 0
         self._stand_ins: dict[int, tuple[dict, Callable]] = {}
-        self._ahead = defaultdict[Any, list[Callable]](list)  # each is given once
+        self.foreseen: Foreseen | None = None  # for the check at hand
+        self._answers = deque[Callable]()  # of calls that come next
 
     def ask(self, **question: Any) -> Any:
         """The value of what is asked for; an error over there is raised here."""
@@ -170,7 +168,8 @@ class Peer(Codec):
     def serve(self, question: dict) -> Any:
         """A call of a function kept here; anything else is for the owner of this end."""
         if question["ask"] == "in a row":
-            functions = [self._own(question.get(name)) for name in ("initial", "step")]
+            handles = [question.get(name) for name in ("initial", "step")]
+            functions = [None if handle is None else self._own(handle) for handle in handles]
             with np.errstate(all="ignore"):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
@@ -207,14 +206,13 @@ class Peer(Codec):
             return known
 
         def call(*args: Any, **named: Any) -> Any:
-            if self._ahead and (known := self._asked_before(handle, args, named)):
-                return known.pop(0)()
+            if self.foreseen and (known := self._foreseen(handle, args, named)):
+                return known()
             given = {name: self.encode(x) for name, x in named.items()}
             encoded = [self.encode(x) for x in args]
             return self.ask(ask="call", function=handle, args=encoded, named=given)
 
         stand_in: Any = call
-        stand_in.ahead = self.ask_ahead
         stand_in.home_of_stand_in = (self, handle)
         stand_in.in_a_row = self.in_a_row_there
         stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
@@ -224,50 +222,80 @@ class Peer(Codec):
             self._stand_ins[handle] = (data, stand_in)
         return stand_in
 
-    def _asked_before(self, handle: int, args: Any, named: dict) -> list[Callable] | None:
-        key = key_of(handle, args, named, self._odd)
-        return self._ahead.get(key) or self._ahead.get(mark(key))
+    def _foreseen(self, handle: int, args: tuple, named: dict) -> Callable | None:
+        """What a call comes to, if it was asked for before or is now, with all that come next."""
+        if self.foreseen is None or not self.foreseen.is_next(handle, args, named):
+            self._answers.clear()
+        elif not self._answers:
+            self._answers.extend(self._asked_at_once(self.foreseen.coming()))
+        return self._answers.popleft() if self._answers else None
 
-    def _odd(self, value: Any) -> Any:
-        """What tells a value that is not plain from others."""
-        if isinstance(value, types.FunctionType):
-            return value
-        return json.dumps(self.encode(value), default=bytes.hex)
-
-    def ask_ahead(self, calls: list[tuple[Any, Any, dict]]) -> None:
-        """Stand-ins that are called next, each with its arguments: ask for all of it at once."""
-        asked, keys = [], []
+    def _asked_at_once(self, calls: list[Call]) -> list[Callable]:
         try:
-            for f, args, named in calls:
-                handle = f.home_of_stand_in[1]
-                keys.append(key_of(handle, args, named, self._odd))
-                given = {name: self.encode(x) for name, x in named.items()}
-                asked.append([handle, [self.encode(x) for x in args], given])
-            told = self.ask(ask="calls", calls=asked)
+            told = self.ask(ask="calls", calls=[[c.function, *self._encoded(c)] for c in calls])
         except Exception:  # too much for one message, or too slow: then one after the other
-            return
-        for key, one in zip(keys, told, strict=False) if _are_tuples(told, 2) else ():
-            self._ahead[key].append(functools.partial(_told, *one))
+            return []
+        if not _are_tuples(told, 2) or len(told) != len(calls):
+            return []
+        return [functools.partial(_told, *one) for one in told]
 
-    def forget_ahead(self) -> None:
-        """What was asked for ahead, and was not used, is of no use any more."""
-        self._ahead.clear()
+    def _encoded(self, call: Call) -> tuple[list, dict]:
+        named = {name: self.encode(x) for name, x in call.named.items()}
+        return [self.encode(x) for x in call.args], named
 
-    def in_a_row_there(self, initial: Any, step: Any, start: Any, tokens: Any) -> Any:
+    def in_a_row_there(self, initial: Any, step: Any, *args: Any) -> Any:
         """Ask for the outputs of a loop over a state that stays there."""
-        handles = {"initial": initial.home_of_stand_in[1], "step": step.home_of_stand_in[1]}
-        return self.ask(ask="in a row", **handles, args=self.encode([start, tokens]))
+        handle = initial.home_of_stand_in[1] if initial else None
+        there = {"initial": handle, "step": step.home_of_stand_in[1]}
+        return self.ask(ask="in a row", **there, args=self.encode(list(args)))
 
-    def loop_ahead(self, loop: Callable, args: list) -> None:
-        """Have a loop of the course run there, and keep what the functions that it calls gave."""
+
+class Call(NamedTuple):
+    """A call of a function over there, which is known by its number."""
+
+    function: int
+    args: tuple
+    named: dict
+    key: tuple
+
+
+class Foreseen:
+    """The calls that a check makes, as it made them of the answer before that it asked most.
+
+    All answers to an exercise are asked the same, in one order. So from its second call on, what
+    comes next is known, and one message asks for all of it. Functions are known by the order in
+    which they are called first, as those of another answer have other handles.
+    """
+
+    def __init__(self) -> None:
+        self._longest: list[Call] = []
+        self._made: list[Call] = []
+        self._handles: list[int] = []
+
+    def begin(self) -> None:
+        """The check is called with another answer."""
+        if len(self._made) > len(self._longest):
+            self._longest = self._made
+        self._made, self._handles = [], []
+
+    def is_next(self, handle: int, args: tuple, named: dict) -> bool:
+        """Is this call the one that was made at this place before? It is noted either way."""
+        if handle not in self._handles:
+            self._handles.append(handle)
+        function, place = self._handles.index(handle), len(self._made)
         try:
-            encoded = [self.encode(x) for x in args]
-            calls = self.ask(ask="loop", place=place_of(loop), args=encoded)
-        except Exception:  # too much for one message, or too slow: then one after the other
-            return
-        for asked, *told in calls if _are_tuples(calls, 3) else ():
-            if type(asked) is str:
-                self._ahead[asked].append(functools.partial(_told, *told))
+            key = key_of(function, args, named)
+        except NotPlain:
+            key = ()
+        if place < MOST_KEYS:
+            self._made.append(Call(function, args, named, key))
+        return 0 < place < len(self._longest) and bool(key) and self._longest[place].key == key
+
+    def coming(self) -> list[Call]:
+        """This call and those after it, up to one of a function that was not called yet."""
+        calls = self._longest[len(self._made) - 1 :]
+        known = itertools.takewhile(lambda c: c.key and c.function < len(self._handles), calls)
+        return [c._replace(function=self._handles[c.function]) for c in known]
 
 
 _PARAMETER_KINDS: Any = type(inspect.Parameter.VAR_KEYWORD)
@@ -280,24 +308,12 @@ def _parameter(about: list) -> inspect.Parameter:
     return inspect.Parameter(word(name), kinds[kind], default=default)
 
 
-def mark(key: tuple) -> str:
-    """A short text for a call, the same in any process; none if a function is in its key."""
-    try:
-        return sha256(marshal.dumps(key, 2)).hexdigest()
-    except ValueError:
-        return ""
+def key_of(function: int, args: Any, named: dict) -> tuple:
+    """What a call has in common with its likes alone; NotPlain if that cannot be told."""
+    return function, len(args), *named, *map(_part, (*args, *named.values()))
 
 
-def key_of(handle: int, args: Any, named: dict, odd: Callable[[Any], Any] | None = None) -> tuple:
-    """What a call has in common with its likes alone; its arguments come last.
-
-    `odd` tells arguments apart that are not plain; without it they are `NotPlain`.
-    """
-    given = [_part(x, odd) for x in (*args, *named.values())]
-    return handle, len(args), *named, *given
-
-
-def _part(value: Any, odd: Callable[[Any], Any] | None) -> Any:
+def _part(value: Any) -> Any:
     kind = type(value)
     if kind is np.ndarray and value.dtype.char in NUMBERS:
         return value.dtype.str, value.shape, value.tobytes()
@@ -310,12 +326,12 @@ def _part(value: Any, odd: Callable[[Any], Any] | None) -> Any:
     if kind is np.float64 or kind is np.int64:
         return kind.__name__, value.tobytes()
     if kind is list or kind is tuple:
-        return kind.__name__, tuple([_part(x, odd) for x in value])
+        return kind.__name__, tuple(map(_part, value))
     if kind is dict:
-        return "dict", tuple([_part(x, odd) for item in value.items() for x in item])
-    if odd is None:
-        raise NotPlain
-    return "odd", odd(value)
+        return "dict", tuple([_part(x) for item in value.items() for x in item])
+    if kind is types.FunctionType or isinstance(value, np.ufunc):
+        return value
+    raise NotPlain
 
 
 def tried(do: Callable, *args: Any) -> tuple:

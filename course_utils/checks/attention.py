@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, asks
+from selfcheck.calls import FunctionAnswer
 from selfcheck.cards import counted
 from selfcheck.compare import close, real_array
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes
-from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
 from ..answer_groups import SOFTMAX_ATTENTION
 from ..attention import attention as package_attention
@@ -194,15 +193,12 @@ LARGE = (
 )
 
 
-def any_queries(rng: np.random.Generator, least: int = 1) -> Text:
-    """Queries, keys and values, all sizes different; some keys are the same."""
-    n, k, m, width = sizes(rng, 4, least)
+def any_queries(rng: np.random.Generator) -> Text:
+    """Queries, keys and values of any sizes; some keys are the same."""
+    n, k, m, width = sizes(rng, 4)
     K = numbers(rng, k, m)
     K[rng.integers(k)] = K[0]
     return numbers(rng, n, m), K, numbers(rng, k, width, largest=float(rng.choice([1, 100])))
-
-
-MANY_QUERIES = partial(any_queries, least=8)
 
 
 def large_scores(rng: np.random.Generator) -> Text:
@@ -215,12 +211,12 @@ def large_scores(rng: np.random.Generator) -> Text:
 
 
 def _stays_right(attention: FunctionAnswer) -> Verdict:
-    for Q, K, V in cases([LARGE], large_scores, fresh=3, ahead=asks(attention)):
+    for Q, K, V in cases([LARGE], large_scores, fresh=3):
         answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
         if verdict := row_off(answer, Q, K, V, tolerance=1e-3):
             return verdict
     return right(
-        "Every row is the weighted mean of the definition, for 11 pairs of lengths; scores of "
+        f"Every row is the weighted mean of the definition in {tried()} cases; scores of "
         "±10000 stay finite and right, and adding one vector to all keys changes nothing."
     )
 
@@ -233,8 +229,7 @@ def _moved(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...
 @exercise
 def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])]) -> Verdict:
     """Write a function of Q (n×m), K (k×m) and V (k×l) that returns attention, n×l."""
-    each = asks(attention, lambda case: [(attention, *case), (attention, *_moved(*case))])
-    for Q, K, V in cases(PLAIN, any_queries, MANY_QUERIES, ahead=each):
+    for Q, K, V in cases(PLAIN, any_queries):
         shape = (len(Q), V.shape[1])
         answer = attention.array(Q, K, V, shape=shape)
         if verdict := row_off(answer, Q, K, V):
@@ -267,9 +262,9 @@ PAST = 2  # of the 4 tokens whose future is changed
 LARGE_SCORES = (1e4, 3.0, 1e12, 1e300)
 
 
-def _any_causal(rng: np.random.Generator, least: int = 1) -> Text:
+def _any_causal(rng: np.random.Generator) -> Text:
     """Tokens of any number and any width."""
-    n, m, width = sizes(rng, 3, least)
+    n, m, width = sizes(rng, 3)
     return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
 
 
@@ -340,13 +335,10 @@ def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
     """Write attention in which token i sees the tokens j ≤ i alone, and far ones less."""
-    draws = _any_causal, partial(_any_causal, least=8), _drawn_far_back
-    for Q, K, V in cases(CAUSAL, *draws, ahead=asks(causal_attention)):
+    for Q, K, V in cases(CAUSAL, _any_causal, _drawn_far_back):
         answer = causal_attention.array(Q, K, V, shape=V.shape)
-        at = (
-            f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}, where query i sees keys 1 to i, "
-        )
-        at += "the further away the less,"
+        says = "With Q = {}, K = {} and V = {}, where query i sees keys 1 to i, the further away "
+        at = where(f"{says}the less,", Q, K, V)
         if verdict := differs(_causal_by_definition(Q, K, V), answer, at=at):
             return verdict
     return keeping(2, "Right for small scores.", lambda: _past_stays(causal_attention))
@@ -363,9 +355,9 @@ CROSS = [_cross_instance(10, 2, 2, 3, 2, 2), _cross_instance(39, 3, 3, 2, 1, 3),
          _cross_instance(0, 2, 4, 3, 2, 1), _cross_instance(4, 5, 1, 2, 4, 2)]  # fmt: skip
 
 
-def any_cross(rng: np.random.Generator, least: int = 1) -> tuple[np.ndarray, ...]:
-    """Tokens of both sides and three matrices, all sizes different."""
-    n, k, d, m, width = sizes(rng, 5, least)
+def any_cross(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Tokens of both sides and three matrices of any sizes."""
+    n, k, d, m, width = sizes(rng, 5)
     shapes = [(n, d), (k, d), (d, m), (d, m), (d, width)]
     return tuple(numbers(rng, *shape, largest=1.0) for shape in shapes)
 
@@ -405,8 +397,7 @@ def slipped(attention: FunctionAnswer | None) -> Attend | None:
 
 def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
     """Refuted by the definition, or None."""
-    draws = any_cross, partial(any_cross, least=6)
-    for Y, Z, Wq, Wk, Wv in cases(CROSS, *draws, ahead=asks(cross_attention)):
+    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
         begin = "Queries come from Y, keys and values from Z and Y together. With"
         answering = np.concatenate([Z, Y])
@@ -419,7 +410,7 @@ def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
 
 def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
     """The same with another attention."""
-    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross, partial(any_cross, least=6)):
+    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross):
         answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
         answering = np.concatenate([Z, Y])
         if not close(attend(Y @ Wq, answering @ Wk, answering @ Wv), answer, 1e-5):
@@ -501,21 +492,19 @@ def _backward(X: np.ndarray, heads: list, Wo: np.ndarray) -> tuple[np.ndarray, l
 
 def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
     """Refuted by the definition, or None."""
-    each = asks(multi_head, lambda case: [(multi_head, *case), (multi_head, *_backward(*case))])
-    for X, heads, Wo in cases(HEADS, any_heads, ahead=each):
+    for X, heads, Wo in cases(HEADS, any_heads):
         answer = _applied(multi_head, X, heads, Wo)
         turned = _applied(multi_head, *_backward(X, heads, Wo))
         expected = np.array(_mixed(by_definition, X, heads, Wo))
         t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
-        at = (
-            f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and "
-            f"X = {show(X)}"
+        at = where(
+            f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and X = {{}},", X
         )
         what = f"row {i + 1} of block {t + 1}, what head {t + 1} adds there,"
         if verdict := differs(
             expected[t, i],
             answer[t, i],
-            at=f"{at},",
+            at=at,
             what=what,
             whole=answer,
             against=expected,
@@ -524,8 +513,8 @@ def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
             return verdict
         if verdict := differs(expected, answer, whole=answer, tolerance=1e-5):
             return verdict
-        at = "With the heads in another order, together with their rows of W^O,"
-        if verdict := differs(answer[::-1], turned, at=at, whole=turned, tolerance=1e-5):
+        order = "With the heads in another order, together with their rows of W^O,"
+        if verdict := differs(answer[::-1], turned, at=order, whole=turned, tolerance=1e-5):
             return verdict
     return None
 
@@ -579,7 +568,9 @@ def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
         at = f"At {show_at(point)}, with {len(arrays)} real arrays,"
         if verdict := differs(entries, parameters(**point), at=at, what="the number of entries"):
             return verdict
-    return right("Real arrays were made at 18 settings and their entries counted: your formula.")
+    return right(
+        f"Real arrays were made at {tried()} settings and their entries counted: your formula."
+    )
 
 
 VARIANCE = Formula(m=range(1, 6), s=(0, 3))
@@ -609,7 +600,9 @@ def score_variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
         at = f"At {show_at(point)}, where every entry of q and k is +s or −s,"
         if verdict := differs(seen, variance(**point), at=at, what="the variance over all cases"):
             return verdict
-    return right("At 18 pairs (m, s), over all choices of signs, this is the variance of qᵀk.")
+    return right(
+        f"At {tried()} pairs (m, s), over all choices of signs, this is the variance of qᵀk."
+    )
 
 
 ORDERS = ("the same", "rows swapped", "unrelated")
@@ -720,8 +713,8 @@ def packed_mask(
     packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
 ) -> Verdict:
     """Write a function of the lengths of packed texts that returns their causal mask."""
-    draws, each = (any_pack, many_packed), asks(packed_mask, lambda n: [(packed_mask, n)])
-    for lengths in cases(PACKED, *draws, ahead=each):
+    draws = any_pack, many_packed
+    for lengths in cases(PACKED, *draws):
         total = sum(lengths)
         mask = packed_mask.array(lengths, shape=(total, total)) != 0
         Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
@@ -744,9 +737,9 @@ def packed_mask(
 Additive = tuple[np.ndarray, ...]  # Q, K, V, A, B and u
 
 
-def any_additive(rng: np.random.Generator, least: int = 1, most: int = 12) -> Additive:
-    """All sizes different: queries and keys need not even be of the same width."""
-    n, k, m, width, p, other = sizes(rng, 6, least, most)
+def any_additive(rng: np.random.Generator) -> Additive:
+    """Any sizes: queries and keys need not even be of the same width."""
+    n, k, m, width, p, other = sizes(rng, 6, high=24)
     shapes = [(n, m), (k, other), (k, width), (p, m), (p, other), (p,)]
     return tuple(numbers(rng, *shape, largest=1.5) for shape in shapes)
 
@@ -759,14 +752,15 @@ def additive_attention(
     additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)],
 ) -> Verdict:
     """Write attention whose scores are uᵀ tanh(A q + B k), for all queries at once."""
-    draws = any_additive, partial(any_additive, least=9, most=24)
-    for Q, K, V, A, B, u in cases(ADDITIVE, *draws, ahead=asks(additive_attention)):
+    for Q, K, V, A, B, u in cases(ADDITIVE, any_additive):
         answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
         for i, q in enumerate(Q):
-            scores = np.array([u @ np.tanh(A @ q + B @ k) for k in K])
-            at = f"With Q {Q.shape}, K {K.shape} and u = {show(u)}, query {i + 1} has the scores "
-            at += f"{show(scores)}:"
+            scores = np.tanh(A @ q + K @ B.T) @ u
+            at = where(
+                f"With Q {Q.shape}, K {K.shape} and u = {{}}, query {i + 1} has the scores {{}}:",
+                u, scores,
+            )  # fmt: skip
             what = "its output"
             if verdict := differs(softmax(scores) @ V, answer[i], at=at, what=what, whole=answer):
                 return verdict
-    return right("Every row is the weighted mean with these scores, for 9 sets of sizes.")
+    return right(f"Every row is the weighted mean with these scores, in {tried()} cases.")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
-import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, asks, line_at, lines_ahead
+from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, Report, matrix
@@ -25,8 +23,8 @@ from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes
-from selfcheck.verdicts import Verdict, differs, partly, right, wrong
+from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
+from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import elu_plus_one, softmax
@@ -135,7 +133,6 @@ def has_no_slope(line: Line) -> bool:
 def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive line by line that every row of softmax_row(Q) softmax_col(K)ᵀ sums to 1."""
     lines = [as_vector(line) for line in lines]
-    lines_ahead(lines, [TWO_BY_THREE, *itertools.chain(*MOVED), ANY_TWO_BY_THREE])
     for number, line in enumerate(lines, start=1):
         if has_no_slope(line):
             return wrong(
@@ -200,17 +197,15 @@ def off(
     carried: str = "V",
 ) -> Verdict | None:
     """A refutation at the first instance where a row is not as the definition has it."""
-    each = asks(answer)
-    first, fresh = cases(pencil, ahead=each), cases([], *draws, ahead=each)
-    for tolerance, given in ((None, first), (SINGLE, fresh)):
-        for arrays in given:
-            found = answer.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
-            expected = definition(*arrays)
-            (Q, K, V), more = map(show, arrays[:3]), arrays[3:]
-            at = f"With Q = {Q}, K = {K}, {carried} = {V}"
-            at += f" and φ(x) = {FEATURE_MAPS[more[0]]}," if more else ","
-            if verdict := differs(expected, found, at=at, tolerance=tolerance):
-                return verdict
+    for arrays in cases(pencil, *draws):
+        found = answer.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
+        says = ["Q = {}", "K = {}", f"{carried} = {{}}"]
+        says += [f"φ(x) = {FEATURE_MAPS[phi]}" for phi in arrays[3:4]]
+        says += [f"w = {w}" for w in arrays[4:]]
+        tolerance = None if by_pencil() else SINGLE
+        at = where(f"With {', '.join(says[:-1])} and {says[-1]},", *arrays[:3])
+        if verdict := differs(definition(*arrays), found, at=at, tolerance=tolerance):
+            return verdict
     return None
 
 
@@ -304,7 +299,7 @@ def full_rank(Q: Annotated[np.ndarray, Tokens()], K: Annotated[np.ndarray, Token
 
 def similarities(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
     """exp(q_iᵀ k_j) for every query and every key, by the definition."""
-    return np.array([[math.exp(q @ k) for k in K] for q in Q])
+    return np.exp(Q @ K.T)
 
 
 def slots_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -433,15 +428,14 @@ FIRST_FEATURES = [
 ]
 
 
-def _some(rng: np.random.Generator, least: int = 1) -> list[int]:
+def _some(rng: np.random.Generator) -> list[int]:
     """n, d and l; there are always others."""
-    n, d, width = sizes(rng, 3, least, 25)
-    return [max(n, 2), d, width]
+    return [*sizes(rng, 1, 2, 25), *sizes(rng, 2, 1, 25)]
 
 
-def any_features(rng: np.random.Generator, least: int = 1) -> tuple:
+def any_features(rng: np.random.Generator) -> tuple:
     """Tokens of any shapes, and one of the positive feature maps."""
-    n, d, width = _some(rng, least)
+    n, d, width = _some(rng)
     phi = [elu_plus_one, exp_features, one_feature][rng.integers(3)]
     return numbers(rng, n, d, largest=4), numbers(rng, n, d), numbers(rng, n, width), phi
 
@@ -472,7 +466,7 @@ def linear(
     ],
 ) -> Verdict:
     """Write attention to all other tokens with similarity φ(q)ᵀφ(k), with a cost linear in n."""
-    draws = any_features, signed_features, functools.partial(any_features, least=17)
+    draws = any_features, signed_features
     if verdict := off(linear_attention, others_by_definition, FIRST_FEATURES, *draws):
         return verdict
     return judge_linear(linear_attention, tokens_and_phi, _phi_weights_first)
@@ -576,9 +570,9 @@ def windowed_by_definition(
     return np.array(rows)
 
 
-def any_window(rng: np.random.Generator, least: int = 1) -> tuple:
+def any_window(rng: np.random.Generator) -> tuple:
     """Tokens of any shapes with positive features, and a window of any width."""
-    n, d, width = sizes(rng, 3, least, 25)
+    n, d, width = sizes(rng, 3, high=25)
     phi = [elu_plus_one, exp_features][rng.integers(2)]
     Q, K = numbers(rng, n, d), numbers(rng, n, d)
     return Q, K, numbers(rng, n, width), phi, int(rng.integers(1, n + 3))
@@ -599,17 +593,8 @@ def windowed(
     ],
 ) -> Verdict:
     """Write linear attention in which a token sees the last w tokens, at a cost free of w."""
-    each, draws = asks(windowed_attention), (any_window, functools.partial(any_window, least=17))
-    first, fresh = cases(WINDOWED, ahead=each), cases([], *draws, ahead=each)
-    for tolerance, given in ((None, first), (SINGLE, fresh)):
-        for arrays in given:
-            found = windowed_attention.array(*arrays, shape=(len(arrays[0]), arrays[2].shape[1]))
-            expected = windowed_by_definition(*arrays)
-            Q, K, V = map(show, arrays[:3])
-            at = f"With Q = {Q}, K = {K}, V = {V}, φ(x) = {FEATURE_MAPS[arrays[3]]}"
-            at += f" and w = {arrays[4]},"
-            if verdict := differs(expected, found, at=at, tolerance=tolerance):
-                return verdict
+    if verdict := off(windowed_attention, windowed_by_definition, WINDOWED, any_window):
+        return verdict
     return judge_linear(windowed_attention, half_windows, windowed_by_definition, sizes=EVEN)
 
 

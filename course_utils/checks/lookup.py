@@ -7,8 +7,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, asks
+from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import as_array, close, real_array
+from selfcheck.corners import excluding
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, RealNumber, StudentId
@@ -72,20 +73,15 @@ def any_positive(rng: np.random.Generator, low: float, high: float) -> float:
 Field = tuple[np.ndarray, np.ndarray, float]
 
 
-def any_field(rng: np.random.Generator, least: int = 1) -> Field:
+def any_field(rng: np.random.Generator) -> Field:
     """Keys, query points and M of any size; the weights are neither even nor all on one key."""
-    count, queries, d = sizes(rng, 3, least)
+    count, queries, d = sizes(rng, 3)
     M = any_positive(rng, 0.01, 100)
     X, Y = numbers(rng, count, d), numbers(rng, queries, d)
     X *= rng.uniform(0.2, 2, (count, 1)).round(1)
     if count > 2:
         X[-1] = X[0]  # the same place twice
     return X / (M * np.sqrt(d)), Y / (M * np.sqrt(d)), M
-
-
-def large_field(rng: np.random.Generator) -> Field:
-    """Many keys, many queries, many coordinates."""
-    return any_field(rng, least=25)
 
 
 def _calls(keys: FunctionAnswer, queries: FunctionAnswer, field: tuple) -> list[tuple]:
@@ -129,8 +125,7 @@ def lookup(
 ) -> Verdict:
     """Write `keys(X, M)` and `queries(Y, M)` so that attention weighs keys by their distance."""
     verdict, ranked = None, True
-    each = asks(keys, lambda field: _calls(keys, queries, field))
-    for field in cases(FIELDS, any_field, large_field, ahead=each):
+    for field in cases(FIELDS, any_field):
         X, Y, M = field
         seen, _ = _weights(keys, queries, field)
         ranked = ranked and (len(X) == 1 or _ranks(seen, squared_distances(Y, X)))
@@ -332,6 +327,7 @@ _rng = np.random.default_rng(4)
 SHOPS = [shop_tokens(count, _rng) for count in (3, 5, 8)]
 
 
+@excluding(twice="There are 9 places on the map for a shop.")
 def any_shops(rng: np.random.Generator) -> np.ndarray:
     """Tokens at other places, with payloads of either sign."""
     X = shop_tokens(sizes(rng, 1, 2, 9)[0], rng)
@@ -442,8 +438,7 @@ def regression(
 ) -> Verdict:
     """Write a function that returns Q, K, V with which attention is kernel regression."""
     verdict, follows, uneven = None, True, False
-    each = asks(inputs, lambda data: [(inputs, *data), *_own_calls(keys, queries, data)])
-    for data in cases(DATA, any_data, ahead=each):
+    for data in cases(DATA, any_data):
         x_new, x, y, M = data
         seen, _ = _regress(inputs, *data)
         own = _own_weights(keys, queries, data)
@@ -490,7 +485,7 @@ def any_request(rng: np.random.Generator) -> Request:
 @exercise
 def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) -> Verdict:
     """Write a function that returns Q, K, V for a lookup with a default where nothing is near."""
-    for request in cases(REQUESTS, any_request, fresh=8, ahead=asks(inputs)):
+    for request in cases(REQUESTS, any_request, fresh=8):
         Y, X, a, M, r, c = request
         seen, _ = _attended(inputs, request, len(Y))
         at = f"With Y = {show(Y)}, X = {show(X)}, a = {show(a)}, M = {M:g}, r = {r:g}, c = {c:g},"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, ahead, asks
+from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, inner_products
@@ -22,8 +23,8 @@ from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber,
 from selfcheck.line_by_line import Step, Way
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
-from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
+from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION
 from ..attention import positive_features
@@ -203,16 +204,13 @@ def features(
         says = f"All 4 features of x = {show(X_SEEN[0])} are {show(F[0, 0])}"
         return wrong(f"{says}, though the directions differ.", at="equal columns", yours=F)
     pencil = [draw(1, 3, 1), draw(2, 3, 2)]  # in 3 dimensions a grid has thousands of directions
-    grids = asks(features, lambda X: [(features, X, gauss_grid(X.shape[1])[0])])
-    few = [few_tokens(d) for d in (1, 2, 3, 1)]
-    for X in cases(pencil, *few, fresh=4, ahead=grids):
+    for X in cases(pencil, also=[few_tokens(d) for d in (1, 2, 3, 1)]):
         if found := biased_at(features, X):
             return found
-    for X in cases([], opposite_tokens, fresh=1):
+    for X in cases([], also=[opposite_tokens]):
         if found := sampled_off(features, X):
             return found
-    each = asks(features, lambda case: [(features, *part) for part in _and_parts(*case)])
-    for X, W in cases([(X_SEEN, W_SEEN)], any_shapes, fresh=3, ahead=each):
+    for X, W in cases([(X_SEEN, W_SEEN)], any_shapes):
         if found := mixed(features, X, W):
             return found
     return right(
@@ -267,19 +265,17 @@ def is_product(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> bool:
 
     Fewer coordinates have a smaller √d: there x is as much shorter.
     """
-    product, few = np.ones((len(X), 5)), []
+    product = np.ones((len(X), 5))
     for k in range(0, X.shape[1], 3):
         x, w = X[:, k : k + 3], W[:5, k : k + 3]
-        few.append((x * (x.shape[1] / X.shape[1]) ** 0.25, w))
-    ahead(*((features, x, w) for x, w in few))
-    for x, w in few:
+        x = x * (x.shape[1] / X.shape[1]) ** 0.25
         product *= np.sqrt(5) * features.array(x, w, shape=product.shape)
     return close(np.sqrt(5) * features.array(X, W[:5], shape=product.shape), product)
 
 
 def any_shapes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens and directions, every size different, small or large."""
-    n, m, d = sizes(rng, 3, low=int(rng.choice([1, 21])))
+    """Tokens and directions of any sizes."""
+    n, m, d = sizes(rng, 3)
     return numbers(rng, n, d, largest=1), rng.normal(size=(m, d)).round(2)
 
 
@@ -353,7 +349,7 @@ def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
         if verdict := differs(seen, variance(**point), at=at, what=what):
             return verdict
     return right(
-        "The variance of one direction was integrated for 18 pairs (x, y); with m independent "
+        "The variance of one direction was integrated for many pairs (x, y); with m independent "
         "ones, up to 9000, it is yours."
     )
 
@@ -398,7 +394,7 @@ def needed_features(
     """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
     verdict = _by_integration(needed)
     if verdict is None:
-        return right("At 24 pairs (s, r) this many features give the relative error r.")
+        return right(f"At {tried()} pairs (s, r) this many features give the relative error r.")
     with contextlib.suppress(Unreadable):
         if variance and _by_own(needed, variance):
             return right(
@@ -418,18 +414,10 @@ def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarra
 
 
 def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Inputs of any size, all sizes different."""
-    return _tokens(rng, *sizes(rng, 4))
-
-
-def large_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """The same, and every size above 20."""
-    return _tokens(rng, *sizes(rng, 4, low=21))
-
-
-def _tokens(rng: np.random.Generator, n: int, d: int, width: int, m: int) -> tuple[np.ndarray, ...]:
+    """Inputs of any size; some keys are not there."""
+    n, d, width, m = sizes(rng, 4)
     rows = numbers(rng, n, d, largest=1), numbers(rng, n, d, largest=1), numbers(rng, n, width)
-    counts = np.append(1, rng.integers(0, 5, n - 1))  # some keys are not there
+    counts = np.append(1, rng.integers(0, 5, n - 1))
     return *rows, rng.normal(size=(m, d)).round(2), rng.permutation(counts)
 
 
@@ -474,7 +462,6 @@ def as_features(features: FunctionAnswer | None) -> list[Callable]:
     own = Own(features)
     inputs = [(X_SEEN, W_SEEN), (X_SEEN, W_SEEN), (X_SEEN[::-1], W_SEEN)]
     inputs += [(X_SEEN + 0.3, W_SEEN), (X_SEEN, W_SEEN + 0.3)]
-    ahead(*((features, *one) for one in inputs))
     try:
         F, again, turned, *other = (own(*one) for one in inputs)
     except (NotAttempted, Unreadable, NotFinite):
@@ -527,40 +514,22 @@ def _attends(
 ) -> Verdict:
     pencil = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
     f = followed(approximate_attention, features)
-
-    def calls(arrays: tuple) -> list[tuple]:
-        Q, K, _, W, _ = arrays
-        own = [(f.features, Q, W), (f.features, K, W)] if isinstance(f, Own) else []
-        return [(approximate_attention, *arrays), *own]
-
     for arrays in cases(
         (tokens(*shape, k) for k, shape in enumerate(pencil)),
         any_tokens,
-        large_tokens,
-        fresh=4,
-        ahead=asks(approximate_attention, calls),
     ):
         Q, _, V, *_ = arrays
         answer = approximate_attention.array(*arrays, shape=(len(Q), V.shape[1]))
-        at = ", ".join(
-            f"{name} = {show(array)}"
-            for name, array in zip(["Q", "K", "V", "W", "counts"], arrays, strict=True)
-        )
+        at = where("With Q = {}, K = {}, V = {}, W = {}, counts = {},", *arrays)
         expected = by_definition(*arrays, f=f)
-        if verdict := differs(expected, answer, at=f"With {at},", tolerance=1e-5):
+        if verdict := differs(expected, answer, at=at, tolerance=1e-5):
             return verdict
     return linear(approximate_attention, f)
 
 
 def linear(answer: FunctionAnswer, f: Callable = course_features) -> Verdict:
     """The verdict on the cost; the right numbers earn one point."""
-
-    def like(Q: np.ndarray, K: np.ndarray, V: np.ndarray, W: np.ndarray, counts: np.ndarray) -> Any:
-        if isinstance(f, Own):
-            ahead((f.features, Q, W), (f.features, K, W))
-        return by_definition(Q, K, V, W, counts, f=f)
-
-    return judge_linear(answer, many_tokens, like)
+    return judge_linear(answer, many_tokens, functools.partial(by_definition, f=f))
 
 
 approximate_attention.forbid(*LINEAR_ATTENTION)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, asks, line_at
+from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
@@ -16,7 +16,7 @@ from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases, numbers, sizes
+from selfcheck.sampling import cases, numbers, sizes, tried
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..answer_groups import JACOBIANS
@@ -188,14 +188,13 @@ def jacobian(
 ) -> Verdict:
     """Write a function of W, a and σ′ that returns ∂g_t/∂g_{t−1} where a = W g_{t−1} + z_t."""
     draws = any_step, partial(any_step, units=12)
-    each = asks(jacobian, lambda case: [(jacobian, *case[:2], case[2].prime)])
-    for W, a, sigma in cases(STEPS, *draws, ahead=each):
+    for W, a, sigma in cases(STEPS, *draws):
         answer = jacobian.array(W, a, sigma.prime, shape=W.shape)
         seen = finite_differences(partial(_next_output, W, a, sigma), 0 * a)
         at = f"At W = {show(W)}, a = {show(a)} and σ = {sigma.name},"
         if verdict := _entry_off(seen, answer, at, "g"):
             return verdict
-    return right("Finite differences of one step give your matrix, for 12 networks.")
+    return right(f"Finite differences of one step give your matrix, for {tried()} networks.")
 
 
 jacobian.forbid(*JACOBIANS)
@@ -254,8 +253,7 @@ def jacobian_product(
 ) -> Verdict:
     """Write a function of W, the states h_0 … h_T and σ′ that returns ∂h_T/∂b."""
     draws = any_journey, partial(any_journey, most=4, steps=12)
-    each = asks(bias_jacobian, lambda case: [(bias_jacobian, *case[:2], case[2].prime)])
-    for k, (W, hs, sigma) in enumerate(cases(journeys(), *draws, ahead=each)):
+    for k, (W, hs, sigma) in enumerate(cases(journeys(), *draws)):
         T = len(hs) - 1
         answer = bias_jacobian.array(W, hs, sigma.prime, shape=W.shape)
         seen = nudged(k) if k < len(journeys()) else over_all_ways(W, hs, sigma.prime)
@@ -398,8 +396,7 @@ def gradient_bound(
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
     draws = any_network, partial(any_network, units=12)
-    each = asks(gradient_bound, lambda case: [(gradient_bound, *case[:3])])
-    for case in cases([*NETWORKS, HUGE], *draws, ahead=each):
+    for case in cases([*NETWORKS, HUGE], *draws):
         W, gamma, T, _ = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
         norm, tight = runs().get(id(case)) or largest_run(case), is_reached(W, T)
@@ -681,7 +678,7 @@ def gated_jacobian(
 ) -> Verdict:
     """Write a function of h, W_f, x_f, W_c and x_c that returns the Jacobian of one gated step."""
     draws = any_gated, partial(any_gated, units=17, most=24)
-    for h, W_f, x_f, W_c, x_c in cases(GATED, *draws, ahead=asks(gated_jacobian)):
+    for h, W_f, x_f, W_c, x_c in cases(GATED, *draws):
         answer = gated_jacobian.array(h, W_f, x_f, W_c, x_c, shape=W_f.shape)
         seen = finite_differences(
             partial(gated_step, W_f=W_f, x_f=x_f, W_c=W_c, x_c=x_c), h, eps=1e-5
@@ -690,7 +687,7 @@ def gated_jacobian(
         at = f"At {', '.join(f'{name} = {show(value)}' for name, value in named.items())},"
         if verdict := _entry_off(seen, answer, at):
             return verdict
-    return right("Finite differences of one gated step give your matrix, for 9 networks.")
+    return right(f"Finite differences of a gated step give your matrix, for {tried()} networks.")
 
 
 gated_jacobian.forbid("rnn.finite_differences", "checks.rnn_gradients.gated_step")
@@ -788,8 +785,7 @@ def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
     """Is no run beyond this bound, and one of those with a symmetric W on it?"""
     loose = None
     draws = any_residual, partial(any_residual, units=17, most=24)
-    each = asks(bound, lambda case: [(bound, *case[:4])])
-    for case in cases(residuals(), *draws, ahead=each):
+    for case in cases(residuals(), *draws):
         W, gamma, a, T = case[:4]
         seen = case.least if which == "least" else case.most
         answer = float(bound.array(W, gamma, a, T, shape=()))
@@ -813,7 +809,7 @@ ResidualBound = Annotated[
 @exercise
 def residual_bounds(least: ResidualBound, most: ResidualBound) -> Verdict:
     """Bound what T steps h + a W σ(h) can make of a nudge of length 1, from below and above."""
-    return right("In 13 networks no run lies beyond, and where W is symmetric some lie on both.")
+    return right("No run that was tried lies beyond, and where W is symmetric some lie on both.")
 
 
 @residual_bounds.part("Least")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, ahead_in, asks, in_a_row
+from selfcheck.calls import FunctionAnswer, in_a_row
 from selfcheck.compare import TOLERANCE, as_array, close
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
@@ -17,8 +17,8 @@ from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, Growth, Rea
 from selfcheck.meter import growth, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
-from selfcheck.verdicts import Verdict, differs, keeping, right, wrong
+from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed, tried
+from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
@@ -72,12 +72,6 @@ def any_text(rng: np.random.Generator) -> Text:
     return numbers(rng, n, d), numbers(rng, n, d, largest=large), numbers(rng, n, width)
 
 
-def large_text(rng: np.random.Generator) -> Text:
-    """A text of which every size is above 20."""
-    n, d, width = sizes(rng, 3, low=21)
-    return numbers(rng, n, d), numbers(rng, n, d), numbers(rng, n, width)
-
-
 def long_text(rng: np.random.Generator, least: int = 115) -> Text:
     """A text that is longer than a chunk or a usual window; loops over all pairs take a while."""
     n = int(rng.integers(least, least + 10))
@@ -91,24 +85,17 @@ def causal_linear(
     ],
 ) -> Verdict:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
-
-    def calls(text: Text) -> list[tuple]:
-        twice = [text, _last_changed(text)] if any(text is small for small in SMALL) else [text]
-        return [(causal_linear_attention, *one) for one in twice]
-
-    draws = *[any_text, large_text] * 2, any_text, long_text
-    each = asks(causal_linear_attention, calls)
-    for k, (Q, K, V) in enumerate(cases(SMALL, *draws, ahead=each)):
+    for Q, K, V in cases(SMALL, any_text, also=[long_text]):
         answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
-        at = f"With Q = {show(Q)}, K = {show(K)} and V = {show(V)}"
-        tolerance = None if k < len(SMALL) else SINGLE
+        at = where("With Q = {}, K = {} and V = {}", Q, K, V)
+        tolerance = None if by_pencil() else SINGLE
         off = differs(causal_by_definition(Q, K, V), answer, at=at, tolerance=tolerance)
-        if off or k < len(SMALL):  # what is right in a long text needs no second run of it
+        if off or by_pencil():  # what is right in a long text needs no second run of it
             off = _leak(causal_linear_attention, (Q, K, V), answer) or off
         if off:
             return off
     return right(
-        "At 11 sizes every row is the weighted mean of the values up to it, and a "
+        f"In {tried()} cases every row is the weighted mean of the values up to it, and a "
         "change of the last token moves the last row alone."
     )
 
@@ -190,18 +177,10 @@ def one_step(step: FunctionAnswer, state: Any, token: tuple, width: int) -> tupl
     return result[0], as_array(result[1], (width,), f"The second result of {call}", finite=False)
 
 
-def _steps(initial: Callable, step: Callable, start: tuple, tokens: list) -> None:
-    """The calls of `run`."""
-    state = initial(*start)
-    for token in tokens:
-        state, _ = step(state, *token)
-
-
 def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> Iterator[tuple]:
     """The state after each token, and the output there."""
     Q, K, V = arrays
     width, tokens = V.shape[1], list(zip(Q, K, V, strict=True))
-    ahead_in(_steps, initial, step, (Q.shape[1], width), tokens)
     state = initial(Q.shape[1], width)
     for token in tokens:
         state, y = one_step(step, state, token, width)
@@ -209,11 +188,19 @@ def run(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> Iterator
 
 
 def outputs(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> np.ndarray:
-    """All outputs, token by token."""
-    return np.array([y for _, y in run(initial, step, arrays)])
+    """All outputs, token by token, as in a student's own loop."""
+    Q, K, V = arrays
+    width, tokens = V.shape[1], list(zip(Q, K, V, strict=True))
+    every = in_a_row(initial, step, (Q.shape[1], width), tokens)
+    says = f"The second result of {step.name}"
+    return np.array([as_array(y, (width,), says, finite=False) for y in every])
 
 
 SHORT, LONG = 8, 48  # tokens
+REMEMBERS = (
+    "From the same state with the same token, step gave another output once it had tried another "
+    "token in between: something is remembered outside of the state."
+)
 
 
 def grows(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
@@ -232,16 +219,33 @@ def grows(initial: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
     return None
 
 
-def _remembers_elsewhere(initial: FunctionAnswer, step: FunctionAnswer) -> bool:
-    """Does the same token give another output in the same state, with another text in between?"""
-    Q, K, V = draw(4, 2, 2)
-    state = initial(2, 2)
-    for token in zip(Q[:2], K[:2], V[:2], strict=True):
-        state, _ = one_step(step, state, token, 2)
-    _, once = one_step(step, state, (Q[2], K[2], V[2]), 2)
-    outputs(initial, step, draw(5, 2, 2, seed=1))
-    _, again = one_step(step, state, (Q[2], K[2], V[2]), 2)
-    return not close(once, again)
+Advance = Callable[[Any, Any, int], tuple[Any, np.ndarray]]  # of a state, a token and its place
+
+
+def remembers_elsewhere(begin: Callable[[], Any], advance: Advance, tokens: Sequence[Any]) -> bool:
+    """Does it matter to one future of a state that another one was looked at before?
+
+    From one state two tokens are tried, and the first goes on: with all memory in the state, it
+    comes to what it comes to alone.
+    """
+    first, other, last = tokens
+
+    def end(*detours: Any) -> np.ndarray:
+        state = begin()
+        after, _ = advance(state, first, 0)
+        for token in detours:
+            advance(state, token, 0)
+        return advance(after, last, 1)[1]
+
+    return not close(end(), end(other))
+
+
+def _remembers(initial_state: FunctionAnswer, step: FunctionAnswer) -> bool:
+    def advance(state: Any, token: tuple, _: int) -> tuple[Any, np.ndarray]:
+        return one_step(step, state, token, 2)
+
+    tokens = list(zip(*draw(3, 2, 2), strict=True))
+    return remembers_elsewhere(lambda: initial_state(2, 2), advance, tokens)
 
 
 def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict:
@@ -251,56 +255,42 @@ def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict
     )
 
 
-def narrow(drawn: Callable[[np.random.Generator], Text]) -> Callable[..., Text]:
-    """The same texts with at most 6 numbers in a query or key."""
-
-    def few(rng: np.random.Generator) -> Text:
-        Q, K, V = drawn(rng)
-        return Q[:, :6], K[:, :6], V
-
-    return few
+def narrow_text(rng: np.random.Generator) -> Text:
+    """A text with at most 6 numbers in a query or key."""
+    n, d, width = *sizes(rng, 1, high=24), *sizes(rng, 1, high=6), *sizes(rng, 1, high=24)
+    return numbers(rng, n, d), numbers(rng, n, d), numbers(rng, n, width)
 
 
+LONGER = partial(long_text, least=84)
 FIRST_TEXTS = [draw(*shape, seed) for seed, shape in enumerate([(3, 2, 2), (4, 3, 3), (5, 2, 3),
                                                                 (3, 3, 1), (2, 1, 4)])]  # fmt: skip
 
 
-def _stale(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict | None:
-    """A refutation if a text does not start anew when one was run before it, else nothing."""
-    Q, K, V = FIRST_TEXTS[1]
-    for which in ("first", "second"):
-        start, tokens = (Q.shape[1], V.shape[1]), list(zip(Q, K, V, strict=True))
-        answer = in_a_row(initial_state, step, start, tokens)
-        at = f"When the text {show(K)} with values {show(V)} is run twice, the {which} time"
-        if verdict := differs(causal_by_definition(Q, K, V), answer, at=at):
-            return verdict
-    return None
-
-
 @exercise
 def recurrence(
-    initial_state: Annotated[FunctionAnswer, Function()],
+    initial_state: Annotated[FunctionAnswer, Function(may_return_none=True)],
     step: Annotated[FunctionAnswer, Function()],
 ) -> Verdict:
     """Write the attention of 10.1 as a step from token to token, with a state of fixed size."""
-    longer = partial(long_text, least=84)
-    draws = [narrow(drawn) for drawn in (any_text, large_text, any_text, longer)]
-    for k, (Q, K, V) in enumerate(cases(FIRST_TEXTS, *draws, fresh=4)):
+    next(run(initial_state, step, FIRST_TEXTS[0]))  # returns two things
+    for Q, K, V in cases(FIRST_TEXTS, narrow_text, also=[LONGER]):
         answer, expected = outputs(initial_state, step, (Q, K, V)), causal_by_definition(Q, K, V)
-        tolerance = TOLERANCE if k < len(FIRST_TEXTS) else SINGLE
+        tolerance = TOLERANCE if by_pencil() else SINGLE
         if surveyed() is None and close(expected, answer, tolerance):
+            if by_pencil():
+                at = where("When the text {} with values {} is run twice, the second time", K, V)
+                if verdict := differs(expected, outputs(initial_state, step, (Q, K, V)), at=at):
+                    return verdict
             continue
         for i, q in enumerate(Q):
-            at = f"After the keys {show(K[: i + 1])} with values {show(V[: i + 1])}"
+            at = where("After the keys {} with values {}", K[: i + 1], V[: i + 1])
             what = f"the output for the query {show(q)}"
             if verdict := differs(
                 expected[i], answer[i], at=at, what=what, whole=answer, tolerance=tolerance
             ):
                 return verdict
-    if verdict := _stale(initial_state, step):
-        return verdict
-    if _remembers_elsewhere(initial_state, step):
-        return wrong("Run again from the same state with the same token, step gave another output.")
+    if _remembers(initial_state, step):
+        return wrong(REMEMBERS, at="two futures of one state")
     return keeping(2, "The numbers are right.", lambda: _stays_small(initial_state, step))
 
 
@@ -434,12 +424,11 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
         draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
     ]
     calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
-    each = asks(function, lambda case: [(function, *case, *more) for more in calls])
-    for Q, K, V in cases(pencil, any_queries, fresh=4, ahead=each):
+    for Q, K, V in cases(pencil, any_queries):
         for more in calls:
             answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
             expected = definition(Q, K, V, *more)
-            at = f"in {function.call(Q, K, V, *more)}"
+            at = lambda: f"in {function.call(Q, K, V, *more)}"  # noqa: B023, E731
             if verdict := differs(expected, answer, at=at):
                 return verdict
     return right()
@@ -447,7 +436,7 @@ def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable)
 
 def any_queries(rng: np.random.Generator) -> Text:
     """Queries, and keys with their values: every size different."""
-    n, keys, d, width = sizes(rng, 4, low=int(rng.choice([1, 13])), high=30)
+    n, keys, d, width = sizes(rng, 4, high=20)
     return (
         numbers(rng, n, d, largest=1),
         numbers(rng, keys, d, largest=1),
@@ -669,9 +658,9 @@ def open_gates(rng: np.random.Generator) -> np.ndarray:
     return rng.choice([0.98, 0.99, 1.0], int(rng.integers(103, 110)))
 
 
-def _forgets(decay: FunctionAnswer, pencil: list, *draws: Callable) -> Verdict | None:
+def _forgets(decay: FunctionAnswer, texts: Iterator[np.ndarray]) -> Verdict | None:
     """A refutation at the first text whose weights are not those of the recurrence."""
-    for g in cases(pencil, *draws, fresh=len(draws)):
+    for g in texts:
         n = len(g)
         at = f"With the gates {show(g)}" if n <= 6 else f"With {n} gates, the first {show(g[:4])},"
         if verdict := differs(decay_by_recurrence(g), decay.array(g, shape=(n, n)), at=at):
@@ -684,13 +673,13 @@ def forgetting(
     decay: Annotated[FunctionAnswer, Function(samples=[(g,) for g in GATES])],
 ) -> Verdict:
     """Write the n×n weights D with which (QKᵀ∘D)V is what a state with gates returns."""
-    if verdict := _forgets(decay, GATES, *[any_gates] * 5, open_gates):
+    if verdict := _forgets(decay, cases(GATES, any_gates, also=[open_gates])):
         return verdict
     says = "For gates of moderate size the weights are right."
     shut = [np.array([0.5, 0.0, 0.5])]
 
     def rest() -> Verdict:
-        found = _forgets(decay, shut, *[strong_gates] * 3)
+        found = _forgets(decay, cases(shut, also=[strong_gates] * 3))
         return found or right("The weights are those of the recurrence, also where a gate is shut.")
 
     return keeping(2, says, rest)

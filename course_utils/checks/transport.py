@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, asks
+from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close, real_array
 from selfcheck.display import name_of, show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Function, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes
-from selfcheck.verdicts import Verdict, differs, keeping, partly, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.verdicts import Verdict, differs, keeping, partly, right, where, wrong
 
 from ..numbers.transport import Transport, transport
 from ..transport import cost, cost_table, optimal_plan
@@ -270,30 +269,20 @@ ON_A_LINE = [
 ]
 
 
-def any_masses(rng: np.random.Generator, most: int = 40) -> Instance:
+def any_masses(rng: np.random.Generator) -> Instance:
     """Unsorted places on both sides of 0, some of them twice, some without mass; any total."""
-    units, unit = int(rng.integers(1, 60)), magnitude(rng, 1e-3, 1e3)
-    scale = magnitude(rng, 0.1, 1e4)
-    places, masses = [], []
-    for size in rng.permutation(
-        [*sizes(rng, 1, high=most), int(rng.integers(most // 2, most + 1))]
-    ):
-        whole = rng.random() < 0.5
-        drawn = rng.integers(-9, 10, size) if whole else rng.normal(size=size).round(2)
-        places.append(drawn * scale)
-        masses.append(rng.multinomial(units, rng.dirichlet(np.ones(size))) * unit)
-    return _instance(places[0], masses[0], places[1], masses[1])
-
-
-def few_masses(rng: np.random.Generator) -> Instance:
-    """The same with at most six places, so that the linear program is quick."""
-    return any_masses(rng, most=6)
+    m, n = sizes(rng, 2)
+    scale, unit, whole = magnitude(rng, 0.1, 1e4), magnitude(rng, 1e-3, 1e3), rng.random() < 0.5
+    x, y = (numbers(rng, size, largest=9) for size in (m, n))
+    x, y = (x.round(), y.round()) if whole else (x, y)
+    p, q = (np.eye(size)[0] + rng.integers(0, 9, size) for size in (m, n))
+    return _instance(x * scale, p * unit, y * scale, q * (unit * p.sum() / q.sum()))
 
 
 def _w1(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
     """By the linear program; where that is large, by the area between the CDFs."""
     C = cost_table(x, y)
-    if C.size <= 36:
+    if C.size <= 12:
         return cost(optimal_plan(C, p, q).plan, C) / p.sum()
     return w1_by_area(x, p, y, q)
 
@@ -303,16 +292,16 @@ def wasserstein_1d(
     wasserstein_1d: Annotated[FunctionAnswer, Function(samples=ON_A_LINE[3:])],
 ) -> Verdict:
     """Write a function of x, p, y, q that returns W₁ between the two as probabilities."""
-    for x, p, y, q in cases(
-        ON_A_LINE, few_masses, any_masses, fresh=10, ahead=asks(wasserstein_1d)
-    ):
+    for x, p, y, q in cases(ON_A_LINE, any_masses, fresh=6):
         answer, truth = float(wasserstein_1d.array(x, p, y, q, shape=())), _w1(x, p, y, q)
         if abs(answer - truth) <= NEAR * np.ptp(np.append(x, y)):
             continue
-        at = f"With masses {show(p)} at {show(x)}, wanted as {show(q)} at {show(y)},"
+        at = where("With masses {} at {}, wanted as {} at {},", p, x, q, y)
         if verdict := differs(truth, answer, at=at, what="W₁"):
             return verdict
-    return right("On 17 sets of points, places twice and without mass among them, it is W₁.")
+    return right(
+        f"On {tried()} sets of points, places twice and without mass among them, it is W₁."
+    )
 
 
 wasserstein_1d.forbid(
@@ -429,9 +418,9 @@ def by_logarithms(C: np.ndarray, p: Any, q: Any, epsilon: float, rounds: int) ->
     return np.exp(log_P)
 
 
-def any_costs(rng: np.random.Generator, least: int = 1) -> Smooth:
+def any_costs(rng: np.random.Generator) -> Smooth:
     """Costs of any kind and sign, moderate against ε, and a few rounds."""
-    m, n = sizes(rng, 2, least, 20)
+    m, n = sizes(rng, 2, high=40)
     p, q = rng.dirichlet(np.full(m, 3.0)) + 0.01, rng.dirichlet(np.full(n, 3.0)) + 0.01
     total = magnitude(rng, 0.1, 100)
     p, q, unit = p / p.sum() * total, q / q.sum() * total, magnitude(rng, 0.1, 10)
@@ -459,8 +448,7 @@ def _scaled_as_defined(sinkhorn: FunctionAnswer, instance: Smooth) -> Verdict | 
 
 
 def _always(sinkhorn: FunctionAnswer) -> Verdict:
-    draws = any_costs, steep_costs, partial(any_costs, least=17)
-    for instance in cases([*FEW_ROUNDS, *STEEP], *draws, fresh=9, ahead=asks(sinkhorn)):
+    for instance in cases([*FEW_ROUNDS, *STEEP], any_costs, steep_costs):
         if verdict := _scaled_as_defined(sinkhorn, instance):
             return verdict
     C, p, q, epsilon, _ = SMOOTH[1]
@@ -476,7 +464,7 @@ def _always(sinkhorn: FunctionAnswer) -> Verdict:
 @exercise
 def sinkhorn(sinkhorn: Annotated[FunctionAnswer, Function(samples=SMOOTH[1:3])]) -> Verdict:
     """Write a function of C, p, q, ε and a number of rounds that returns Sinkhorn's plan."""
-    for instance in cases(SMOOTH, ahead=asks(sinkhorn)):
+    for instance in cases(SMOOTH):
         if verdict := _scaled_as_defined(sinkhorn, instance):
             return verdict
     return keeping(1, "With many rounds and moderate costs all is well.", lambda: _always(sinkhorn))
@@ -504,12 +492,12 @@ def around(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray, length: f
 
 def any_round(rng: np.random.Generator) -> Circle:
     """Whole masses at whole places of a circle, in no order; some places occur twice."""
-    return _round(rng, *rng.integers(1, 7, 2))
+    return _round(rng, *sizes(rng, 2, high=8))
 
 
 def fine_round(rng: np.random.Generator) -> Circle:
     """More places, which are not whole, and quarters of masses."""
-    x, p, y, q, length = _round(rng, *rng.integers(17, 21, 2))
+    x, p, y, q, length = _round(rng, 20, 20)
     return (0.37 * x).round(2), p / 4, (0.37 * y).round(2), q / 4, round(0.37 * length, 2)
 
 
@@ -523,11 +511,9 @@ def _round(rng: np.random.Generator, m: int, n: int) -> Circle:
 @exercise
 def on_a_circle(circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
-    for x, p, y, q, length in cases(
-        CIRCLES, any_round, any_round, fine_round, fresh=12, ahead=asks(circle)
-    ):
+    for x, p, y, q, length in cases(CIRCLES, any_round, fresh=6, also=[fine_round] * 2):
         lowest = around(x, p, y, q, length)
-        at = f"With x = {show(x)}, p = {show(p)}, y = {show(y)}, q = {show(q)}, length {length:g},"
+        at = where("With x = {}, p = {}, y = {}, q = {}, length {},", x, p, y, q, length)
         found = circle.array(x, p, y, q, length, shape=())
         if verdict := differs(lowest, found, at=at, what="the lowest cost"):
             return verdict

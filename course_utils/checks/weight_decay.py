@@ -8,15 +8,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, ahead_in
+from selfcheck.calls import FunctionAnswer, in_a_row
 from selfcheck.compare import as_array, close
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes
-from selfcheck.verdicts import Verdict, differs, right, wrong
+from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.verdicts import Verdict, differs, right, where, wrong
 
 from .. import optimizers
 from ..answer_groups import ADAM
@@ -62,7 +62,7 @@ def equivalent_penalty(gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
         )
         if verdict := differs(decay, l2, at=at, what="the new θ, as by weight decay,"):
             return verdict
-    return right("Both ran from the same point at 18 pairs (λ, η) and arrived at the same place.")
+    return right(f"Both ran from the same point at {tried()} pairs (λ, η) to the same place.")
 
 
 # -- Adam, by its definition and with its well-known slips ----------------------------------------
@@ -99,23 +99,20 @@ ON_THE_WAY = (np.array([0.5, -0.25]), np.array([1.0, 0.5]), 3)
 JOURNEYS += [Journey(SETTINGS[0], HISTORY, START, ON_THE_WAY)]
 
 
-def any_journey(rng: np.random.Generator, numbers_of_theta: int = 1) -> Journey:
-    """As many parameters or more, any scale of gradients, from rest or on the way."""
-    (n,) = sizes(rng, 1, numbers_of_theta)
+def any_journey(rng: np.random.Generator) -> Journey:
+    """Any number of parameters, any scale of gradients, from rest or on the way."""
+    (n,) = sizes(rng, 1)
     setting = (
         magnitude(rng, 1e-3, 10), round(rng.uniform(0.01, 1), 2), round(rng.uniform(0.1, 0.95), 2),
         round(rng.uniform(0.5, 0.999), 3), float(rng.choice([1.0, 1e-2, 1e-8])),
     )  # fmt: skip
-    g = numbers(rng, 12, n, largest=magnitude(rng, 1e-2, 1e2))
+    g = numbers(rng, 6, n, largest=magnitude(rng, 1e-2, 1e2))
     journey = _from_rest(setting, g, numbers(rng, n, largest=3.0))
     if rng.random() < 0.5:
         return journey
     return journey._replace(
         state=(numbers(rng, n), numbers(rng, n) ** 2 + 0.1, int(rng.integers(1, 9)))
     )
-
-
-MANY = partial(any_journey, numbers_of_theta=5)
 
 
 def _moved(step: FunctionAnswer, *args: Any) -> tuple[Any, np.ndarray]:
@@ -130,9 +127,6 @@ def _moved(step: FunctionAnswer, *args: Any) -> tuple[Any, np.ndarray]:
     return state, as_array(move, np.shape(args[2]), f"the move of {step.name}", finite=False)
 
 
-FAR_AWAY = 1e9
-
-
 class Move(NamedTuple):
     """A step of a student's rule, and what Adam does there with the gradients it is shown."""
 
@@ -142,39 +136,25 @@ class Move(NamedTuple):
     shown: np.ndarray  # the gradient that Adam sees
     adam: np.ndarray
 
-    @property
-    def at(self) -> str:
-        return f"at θ = {show(self.theta)} with ∇L = {show(self.g)}"
-
-
-def _walk(step: Callable, state: Any, theta: Any, gradients: Any, setting: tuple) -> None:
-    """The calls of `_travel`."""
-    for g in gradients:
-        state, move = step(state, g, theta, *setting)
-        theta = theta + np.asarray(move, dtype=float)
-        if not np.abs(theta).max() <= FAR_AWAY:
-            break
-
 
 @np.errstate(all="ignore")
 def _travel(step: FunctionAnswer, journey: Journey, shown: Callable, strength: str) -> list[Move]:
-    """Steps of a student's rule, each from where the one before has led, until one is wrong."""
+    """Steps of a student's rule in a row, and those of Adam with the gradients that it is shown."""
     setting, gradients, theta, state = journey
     eta, _, *rest = setting
+    places = np.linspace(1, -1, len(gradients))[:, None] * theta
+    tokens = [(g, at, *setting) for g, at in zip(gradients, places, strict=True)]
     reference, moves = AdamState(*state), []
-    ahead_in(_walk, step, state, theta, gradients, setting)
-    for t, g in enumerate(gradients, start=1):
-        state, move = _moved(step, state, g, theta, *setting)
+    answers = in_a_row(None, step, state, tokens)
+    for t, (g, at, answer) in enumerate(zip(gradients, places, answers, strict=True), start=1):
+        move = as_array(answer, theta.shape, f"the move of {step.name}", finite=False)
         if not np.isfinite(move).all():
-            at = _with(setting, strength)
-            says = f"With {at}, the move of step {t} is not finite: it is {show(move)}."
+            says = f"With {_with(setting, strength)}, the move of step {t} is not finite: it is "
+            says += f"{show(move)}."
             raise NotFinite(says, "a move", move)
-        seen = shown(g, theta)
+        seen = shown(g, at)
         reference, adam = adam_step(reference, seen, eta, *rest)
-        moves.append(Move(g, theta, move, seen, adam))
-        theta = theta + move
-        if np.abs(theta).max() > FAR_AWAY:  # it has run away: no need to follow
-            break
+        moves.append(Move(g, at, move, seen, adam))
     return moves
 
 
@@ -184,8 +164,8 @@ def _with(setting: tuple, strength: str) -> str:
 
 
 def _together(theta: np.ndarray, gamma: float) -> np.ndarray:
-    """The gradient of γ Σ (θ_k − θ̄)² by finite differences."""
-    return _slope(lambda at: gamma * ((at - at.mean()) ** 2).sum(), theta)
+    """The gradient of γ Σ (θ_k − θ̄)²."""
+    return 2 * gamma * (theta - theta.mean())
 
 
 WARM = [(ON_THE_WAY, HISTORY[0], START, *setting) for setting in SETTINGS]
@@ -198,23 +178,21 @@ AdamStep = Annotated[FunctionAnswer, Function(samples=WARM)]
 @exercise
 def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
     """Write one step of Adam on L + γ Σ (θ_k − θ̄)²: the new state (m, v, t) and the move Δθ."""
-    for journey in cases(JOURNEYS, any_journey, MANY):
+    _moved(adam_l2_step, *WARM[0])
+    for journey in cases(JOURNEYS, any_journey):
         gamma = journey.setting[1]
         gradient = lambda g, theta: g + _together(theta, gamma)  # noqa: B023, E731
         moves = _travel(adam_l2_step, journey, gradient, "γ")
         for t, move in enumerate(moves, start=1):
-            at = (
-                f"With {_with(journey.setting, 'γ')}: in step {t}, {move.at}, the gradient of "
-                f"the penalized loss by finite differences is {show(move.shown)}, and"
-            )
+            at = where(
+                f"With {_with(journey.setting, 'γ')}: in step {t}, at θ = {{}} with ∇L = {{}}, "
+                "the gradient of the penalized loss is {}, and", move.theta, move.g, move.shown
+            )  # fmt: skip
             if verdict := differs(
                 move.adam, move.yours, at=at, what=ADAMS_MOVE, tolerance=journey.rounding
             ):
                 return verdict
-    return right(
-        "In 10 settings your steps are those of Adam on the penalized loss; the gradient of the "
-        "penalty was taken by finite differences."
-    )
+    return right(f"On {tried()} ways your steps are those of Adam on the penalized loss.")
 
 
 adam_l2_step.forbid(*ADAM)
@@ -243,22 +221,23 @@ def _decayed_where_it_helps(move: Move, eta: float, lamda: float) -> np.ndarray:
 @exercise
 def adamw_step(adamw_step: AdamStep) -> Verdict:
     """Write one step of cautious AdamW: the new state (m, v, t) and the move Δθ."""
-    for journey in cases(JOURNEYS, any_journey, MANY):
+    _moved(adamw_step, *WARM[0])
+    for journey in cases(JOURNEYS, any_journey):
         eta, lamda, *_ = journey.setting
         moves = _travel(adamw_step, journey, lambda g, theta: g, "λ")
         for t, move in enumerate(moves, start=1):
-            at = (
-                f"With {_with(journey.setting, 'λ')}: in step {t}, {move.at}, Adam's own move is "
-                f"{show(move.adam)} and the decay, where there is one, "
-                f"−λθ = {show(-lamda * move.theta)}:"
-            )
+            at = where(
+                f"With {_with(journey.setting, 'λ')}: in step {t}, at θ = {{}} with ∇L = {{}}, "
+                "Adam's own move is {} and the decay, where there is one, −λθ = {}:",
+                move.theta, move.g, move.adam, -lamda * move.theta,
+            )  # fmt: skip
             both = _decayed_where_it_helps(move, eta, lamda)
             if verdict := differs(
                 both, move.yours, at=at, what="the move", tolerance=journey.rounding
             ):
                 return verdict
     return right(
-        "In 10 settings every move is Adam's own, with −λθ beside it for the parameters that it "
+        f"On {tried()} ways every move is Adam's own, with −λθ for the parameters that it "
         "takes toward 0 and for no others."
     )
 
@@ -297,7 +276,7 @@ def _ratio_off(
     name: str, ratio: FormulaAnswer, step: Callable, strength: dict[str, float]
 ) -> Verdict:
     """Refuted by the first pair of scales at which the run says otherwise, or right."""
-    for points in cases([list(SCALES.points())], any_scales, fresh=1):
+    for points in cases([list(SCALES.points())], also=[any_scales]):
         rates = _shrink_rates(step, [[p["s_1"], p["s_2"]] for p in points], **strength)
         for point, (first, second) in zip(points, rates, strict=True):
             at = f"Under {name}, in a run with {show_at(point)},"
@@ -316,7 +295,7 @@ def shrink_ratio(
     ratio_adam_l2: Annotated[FormulaAnswer, SCALES], ratio_adamw: Annotated[FormulaAnswer, SCALES]
 ) -> Verdict:
     """Find the ratio of the shrink rates of two parameters under Adam-L2 and under AdamW."""
-    return right("Runs at 18 pairs (s_1, s_2) shrink at the ratios you gave, under both.")
+    return right("Runs with many scales s_1, s_2 shrink at the ratios you gave, under both.")
 
 
 @shrink_ratio.part("Adam-L2", points=2)
@@ -513,7 +492,7 @@ def sign_limits(
     decay_limit: Annotated[FormulaAnswer, SIGNED], l2_limit: Annotated[FormulaAnswer, SIGNED]
 ) -> Verdict:
     """Find how far from 0 a weight gets that is moved by signs alone, with decay and with L2."""
-    return right("Runs at 18 points come to rest there, with decay and with L2.")
+    return right("Runs with many settings come to rest there, with decay and with L2.")
 
 
 @sign_limits.part("Decay")
@@ -571,7 +550,7 @@ def scaled_loss(
     gamma_adam: Annotated[FormulaAnswer, SCALED],
 ) -> Verdict:
     """Find the η and γ with which SGD and Adam on c·L + γ‖θ‖² go the same way as before."""
-    return right("At 18 points both optimizers go the same way as with the old loss.")
+    return right("With many settings both optimizers go the same way as with the old loss.")
 
 
 @scaled_loss.part("SGD")

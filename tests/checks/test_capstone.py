@@ -245,16 +245,89 @@ test_a_right_answer_passes_in_every_form = passes_in_every_form(check, RIGHT)
 # -- 12.1 to 12.3 ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_definition_is_never_finer_than_its_own_rounding(seed):
+def slopes(loss, arrays, position):
+    """Each entry turned up and down by a little, and how much the loss changes."""
+    x, step = arrays[position], 1e-6
+    found = np.empty(x.shape)
+    for place in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[place] += step
+        down[place] -= step
+        ends = [loss(*arrays[:position], t, *arrays[position + 1 :]) for t in (up, down)]
+        found[place] = (ends[0] - ends[1]) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gradients_are_those_that_finite_differences_measure(seed):
     rng = np.random.default_rng(seed)
-    X, gain, G = check.spread_rows(rng)
-    assert (
-        check.off(check.slopes(check._loss_of_norm, [X, gain, G]), norm_collected(X, gain, G))
-        is None
-    )
-    Z, y = check.large_logits(rng)
-    assert check.off(check.entropy_slopes(Z, y), entropy_by_onehot(Z, y)) is None
+    Z, y = check.any_logits(rng)
+
+    def surprise(Z):
+        return -np.log(softmax(Z)[np.arange(len(y)), y]).mean()
+
+    np.testing.assert_allclose(check.entropy_gradients(Z, y), slopes(surprise, [Z], 0), atol=1e-8)
+    X, gain, G = check.NORM[seed % 2]
+
+    def normed_loss(X, gain):
+        return (G * check.normed_rows(X) * gain).sum()
+
+    for k, exact in enumerate(check.norm_gradients(X, gain, G)):
+        np.testing.assert_allclose(exact, slopes(normed_loss, [X, gain], k), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gradients_of_attention_are_those_that_finite_differences_measure(seed):
+    rng = np.random.default_rng(seed)
+    Q, K, V, G, gamma = check.any_features(rng)
+
+    def fading(K, V):
+        return (G * check.attended(Q, K, V, gamma)).sum()
+
+    for k, exact in enumerate(check.attended_gradients(Q, K, V, G, gamma).values()):
+        np.testing.assert_allclose(exact, slopes(fading, [K, V], k), rtol=1e-5, atol=1e-7)
+    q, k_, v, g = check.any_attention(rng)
+
+    def attention(Q, K, V):
+        return (g * (attention_weights(Q, K) @ V)).sum()
+
+    for k, exact in enumerate(check.softmax_gradients(q, k_, v, g)):
+        np.testing.assert_allclose(exact, slopes(attention, [q, k_, v], k), rtol=1e-5, atol=1e-7)
+
+
+def _mixed_up(shift):
+    def d_logits(Z, y):
+        E = np.exp(Z - shift(Z))
+        return (E / E.sum(1, keepdims=True) - np.eye(Z.shape[1])[y]) / len(Z)
+
+    return d_logits
+
+
+@pytest.mark.parametrize(
+    "shift",
+    [
+        lambda Z: Z.max(),
+        lambda Z: Z.min(1, keepdims=True),
+        lambda Z: Z.mean(1, keepdims=True),
+        lambda Z: Z[:, :1],
+        lambda Z: Z.max(0, keepdims=True),
+        lambda Z: 900,
+    ],
+)
+def test_a_softmax_that_overflows_somewhere_is_refuted(shift):
+    assert check.entropy_gradient(_mixed_up(shift)).outcome == "wrong"
+
+
+def test_gradients_of_32_bits_are_right():
+    def narrow(f):
+        def single(x):
+            return np.float32(x) if np.asarray(x).dtype.kind == "f" else x
+
+        return lambda *a: np.float32(f(*map(single, a)))
+
+    for name in ("entropy_gradient", "norm_gradient", "attention_gradient"):
+        answers = RIGHT[name][0]
+        assert getattr(check, name)(*map(narrow, answers)).outcome is Outcome.RIGHT
 
 
 def test_another_epsilon_in_the_norm_is_seen():
@@ -279,14 +352,14 @@ def test_every_bug_is_one_line_that_the_definition_refutes():
     for number, bug in BUGS:
         lines = [*check.BACKWARD_LINES[: number - 1], bug, *check.BACKWARD_LINES[number:]]
         found = check.run_lines(lines, *check.PAGE)
-        pairs = zip(check.softmax_slopes(check.PAGE), found, strict=True)
-        assert any(check.off(measured, array) for measured, array in pairs)
+        pairs = zip(check.softmax_gradients(*check.PAGE), found, strict=True)
+        assert any(check.off(true, array) for true, array in pairs)
     right = zip(
-        check.softmax_slopes(check.PAGE),
+        check.softmax_gradients(*check.PAGE),
         check.run_lines([*check.BACKWARD_LINES], *check.PAGE),
         strict=True,
     )
-    assert not any(check.off(measured, array) for measured, array in right)
+    assert not any(check.off(true, array) for true, array in right)
 
 
 @pytest.mark.parametrize("student", range(12))

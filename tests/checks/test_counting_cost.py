@@ -5,6 +5,7 @@ import pytest
 import sympy
 
 from course_utils.checks import counting_cost as check
+from course_utils.checks import counting_cost_mistakes as mistakes
 from course_utils.variants import counting_cost
 from selfcheck.blanks import ____
 from selfcheck.feedback import Outcome
@@ -293,7 +294,7 @@ def test_gradients_right_for_square_shapes_only_are_caught():
     assert check.mix_backward(square_only).outcome is Outcome.WRONG
 
 
-@pytest.mark.parametrize("expensive", [by_jacobian, check._by_differences])
+@pytest.mark.parametrize("expensive", [by_jacobian, mistakes._by_differences])
 def test_right_gradients_at_a_higher_price_earn_one_of_two_points(expensive):
     feedback = check.mix_backward(expensive)
     assert feedback.earned == 1

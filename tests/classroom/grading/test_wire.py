@@ -1,8 +1,8 @@
 """What crosses the wire arrives as it was, or not at all; and every check judges it alike."""
 
+import contextlib
 import functools
 import importlib
-import itertools
 import json
 import math
 import os
@@ -10,6 +10,7 @@ import socket
 import struct
 from array import array as flat_array
 from collections import Counter, OrderedDict, UserList, deque
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -19,18 +20,17 @@ import numpy as np
 import pytest
 import sympy
 
-from classroom.grading.wire import Gone, Peer, Stream
-from course_utils import checks, optimizers
+from classroom.grading.wire import Foreseen, Gone, Peer, Stream
+from course_utils import checks
 from course_utils.attention import elu_plus_one, softmax
 from selfcheck.blanks import ____, has_blank
-from selfcheck.calls import FunctionAnswer, ahead, ahead_in, asks, in_a_row
+from selfcheck.calls import FunctionAnswer, in_a_row
 from selfcheck.compare import real_array
 from selfcheck.encoding import Codec, WireError, as_received
 from selfcheck.exercises import Exercise
 from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number, Student
 from selfcheck.meter import Meter, measure
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases
 from tests.classroom.grading.across import elsewhere, notebook, value
 from tests.places import check_modules
 
@@ -560,46 +560,70 @@ def test_a_long_loop_is_left_out_by_count_so_it_earns_the_same_here_and_there(mo
     assert (here.earned, "not linear" in here.says) == (1, True)
 
 
-def test_many_calls_cross_in_one_message_and_each_result_is_given_once():
-    asked = []
-
-    def one_over(x):
-        asked.append(x)
-        return 1 / x
-
-    with elsewhere(one_over=one_over, asked=asked) as there:
-        stand_in = value(there, "one_over")
-        stand_in.ahead([(stand_in, (), {"x": x}) for x in (4, 0, 2)])
-        assert value(there, "asked") == [4, 0, 2]
-        assert (stand_in(x=2), stand_in(x=4)) == (0.5, 0.25)
-        with pytest.raises(ZeroDivisionError):
-            stand_in(x=0)
-        assert value(there, "asked") == [4, 0, 2]
-        assert stand_in(x=4) == 0.25  # once more is a call of its own
-        assert value(there, "asked") == [4, 0, 2, 4]
+@contextmanager
+def foreseeing(there, *functions):
+    """The functions as a check calls them that called others alike before."""
+    calls = Foreseen()
+    yield lambda: there.foresee(calls), [FunctionAnswer(value(there, n), n) for n in functions]
 
 
-def test_what_several_calls_have_in_common_is_each_ones_own(received):
+def one_over(x):
+    return 1 / x
+
+
+def twice(x):
+    return 2 * x
+
+
+def test_what_a_check_asked_of_an_answer_before_is_asked_in_one_message(received):
+    with elsewhere(f=one_over) as there, foreseeing(there, "f") as (begin, (f,)):
+        counts = []
+        for _ in range(2):
+            begin()
+            received.clear()
+            assert [f(x) for x in (4.0, 1.0, 2.0, 8.0)] == [0.25, 1.0, 0.5, 0.125]
+            counts.append(len(received))
+    assert counts == [4, 2]
+
+
+def test_an_error_is_raised_where_its_call_is_made():
+    with elsewhere(f=one_over) as there, foreseeing(there, "f") as (begin, (f,)):
+        for x in (2.0, 0.0, 4.0):
+            with contextlib.suppress(Unreadable):
+                f(x)
+        begin()
+        assert f(2.0) == 0.5
+        with pytest.raises(Unreadable, match="ZeroDivisionError"):
+            f(0.0)
+        assert f(4.0) == 0.25
+
+
+def test_where_a_check_goes_another_way_it_gets_what_it_asks_for():
+    with elsewhere(f=twice) as there, foreseeing(there, "f") as (begin, (f,)):
+        for ways in ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 7.0, 4.0, 5.0], [9.0, 2.0, 3.0], [1.0]):
+            begin()
+            assert [f(x) for x in ways] == [2 * x for x in ways]
+
+
+def test_each_call_has_arguments_of_its_own():
     def grow(x, more):
         x += more[0]
         more.append(0)
         return x.sum(), len(more)
 
     same, more = np.zeros(3), [1.0]
-    with elsewhere(grow=grow) as there:
-        stand_in = value(there, "grow")
-        stand_in.ahead([(stand_in, (same, more), {}), (stand_in, (same.copy(), more), {})])
-        received.clear()
-        assert [stand_in(same, more) for _ in range(2)] == [(3.0, 2)] * 2
-        assert not received
+    with elsewhere(f=grow) as there, foreseeing(there, "f") as (begin, (f,)):
+        for _ in range(2):
+            begin()
+            assert [f(same, more) for _ in range(3)] == [(3.0, 2)] * 3
 
 
 @pytest.mark.parametrize(("asked", "other"), [(0.0, -0.0), (1, 1.0), (1, True), ([1], (1,))])
-def test_what_was_asked_for_ahead_is_told_to_the_very_same_call_alone(asked, other):
-    with elsewhere(shown=repr) as there:
-        stand_in = value(there, "shown")
-        stand_in.ahead([(stand_in, (asked,), {})])
-        assert (stand_in(other), stand_in(asked)) == (repr(other), repr(asked))
+def test_what_was_foreseen_is_told_to_the_very_same_call_alone(asked, other):
+    with elsewhere(f=repr) as there, foreseeing(there, "f") as (begin, (f,)):
+        for x in (asked, other):
+            begin()
+            assert [f(0), f(x), f(0)] == ["0", repr(x), "0"]
 
 
 @pytest.fixture
@@ -631,23 +655,16 @@ def test_what_a_check_lends_for_metered_arrays_is_counted_as_at_home():
 def test_calls_of_several_functions_are_made_in_their_order(received):
     asked = []
     first, second = (lambda x: asked.append(x) or x, lambda x: asked.append(-x) or -x)
-    with elsewhere(first=first, second=second, asked=asked) as there:
-        f, g = (FunctionAnswer(value(there, name), name) for name in ("first", "second"))
-        received.clear()
-        ahead((g, 1), (f, 2), (g, 3))
-        assert (f(2), g(1), g(3)) == (2, -1, -3)
-        assert len(received) == 1
-        assert value(there, "asked") == [-1, 2, -3]
-
-
-def test_the_cases_after_the_first_are_asked_for_together(received):
-    drawn = [lambda rng: (float(rng.uniform()),)]
-    with elsewhere(f=lambda x: 2 * x) as there:
-        double = FunctionAnswer(value(there, "f"), "f")
-        received.clear()
-        tried = [(x, double(x)) for (x,) in cases([(1.0,), (2.0,)], *drawn, ahead=asks(double))]
-    assert (len(tried), len(received)) == (8, 2)
-    assert all(y == 2 * x for x, y in tried)
+    with (
+        elsewhere(first=first, second=second, asked=asked) as there,
+        foreseeing(there, "first", "second") as (begin, (f, g)),
+    ):
+        for _ in range(2):
+            begin()
+            received.clear()
+            assert (g(1), f(2), g(3), f(4)) == (-1, 2, -3, 4)
+        assert len(received) == 2  # the first, and the rest
+        assert value(there, "asked") == [-1, 2, -3, 4] * 2
 
 
 def test_every_check_is_told_what_its_values_are_now():
@@ -660,20 +677,18 @@ def test_every_check_is_told_what_its_values_are_now():
             there.value("y")
 
 
-def test_what_was_asked_for_ahead_is_forgotten_before_the_next_exercise():
-    count = itertools.count()
-    with elsewhere(f=lambda x: (next(count), x)[0]) as there:
-        function = FunctionAnswer(value(there, "f"), "f")
-        ahead((function, 1), (function, 2))
-        there.forget_ahead()
-        assert function(1) == 2
-
-
-def follow(start, step, count):
-    """A loop of the course, as checks have them."""
-    state = start()
-    for k in range(count):
-        state, _ = step(state, float(k))
+def test_what_was_foreseen_is_forgotten_before_the_next_answer():
+    asked = []
+    with (
+        elsewhere(f=lambda x: asked.append(x) or len(asked), asked=asked) as there,
+        foreseeing(there, "f") as (begin, (f,)),
+    ):
+        begin()
+        assert [f(k) for k in range(4)] == [1, 2, 3, 4]
+        begin()
+        assert [f(k) for k in range(2)] == [5, 6]  # two more are known by now
+        begin()
+        assert [f(k) for k in range(2)] == [9, 10]
 
 
 STATES = {
@@ -690,38 +705,27 @@ class Point(NamedTuple):
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_a_loop_that_ran_over_there_gives_what_its_calls_give(name, monkeypatch):
+def test_a_loop_that_ran_over_there_gives_what_it_gives_here(name, received):
     start, step = STATES[name]
+    tokens = [(float(k),) for k in range(3)]
 
-    def outcomes(begin, on, count=3):
-        state, seen = begin(), []
-        for k in range(count):
-            try:
-                state, y = on(state, float(k))
-            except Unreadable as why:
-                return [*seen, str(why)]
-            seen.append((real_array(state).tolist(), y))
-        return seen
+    def outcome(begin, on):
+        try:
+            return in_a_row(begin, on, (), tokens)
+        except Unreadable as why:
+            return str(why)
 
-    monkeypatch.setattr(optimizers, "follow", follow, raising=False)
-    monkeypatch.setattr(follow, "__module__", optimizers.__name__)
-    here = outcomes(FunctionAnswer(start, "start"), FunctionAnswer(step, "step"))
-    with elsewhere(start=start, step=step) as there:
-        both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
-        ahead_in(follow, *both, 3)
-        assert outcomes(*both) == here
-
-
-def test_a_loop_costs_one_message(received, monkeypatch):
-    monkeypatch.setattr(optimizers, "follow", follow, raising=False)
-    monkeypatch.setattr(follow, "__module__", optimizers.__name__)
-    start, step = STATES["a pair"]
+    here = outcome(FunctionAnswer(start, "start"), FunctionAnswer(step, "step"))
     with elsewhere(start=start, step=step) as there:
         both = [FunctionAnswer(value(there, n), n) for n in ("start", "step")]
         received.clear()
-        ahead_in(follow, *both, 5)
-        follow(*both, 5)
+        assert outcome(*both) == here
     assert len(received) == 1
+
+
+def test_a_loop_may_start_from_a_state_that_is_given():
+    step = FunctionAnswer(lambda scale, s, x: (s + x, scale * s), "step")
+    assert in_a_row(None, step, 1.0, [(2.0,), (5.0,)], given=(10.0,)) == [10.0, 30.0]
 
 
 def test_a_function_that_a_check_lends_runs_where_it_is_called(received):

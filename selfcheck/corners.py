@@ -1,0 +1,233 @@
+"""The corners of what an exercise allows, read off the function that draws its instances.
+
+A function that draws says what the statement allows, in sizes, numbers and options:
+
+    def any_keys(rng):
+        n, k, d = sizes(rng, 3)
+        return numbers(rng, n, d), numbers(rng, k, d)
+
+It is run once to see what it asks for, and then once for each corner: with every size as small and
+as large as it may be, with sizes that are equal, with every option, and with numbers that are 0,
+the same, repeated, of one sign, one large beside small ones, or of another level in each row. What
+a statement excludes, the function says with its reason:
+
+    @excluding(zero="A row of zeros has no direction.")
+    def any_keys(rng):
+        ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+Draw = Callable[[np.random.Generator], Any]
+AnyDraw = TypeVar("AnyDraw", bound=Callable[..., Any])
+
+SIZES = ("least", "most", "equal", "twice")
+WHOLE = ("zero", "same")  # arrays of one number: one array at a time, or they hide each other
+MIXED = ("repeated", "positive", "negative", "large", "levels")
+WORDS = {
+    "least": "the smallest size",
+    "most": "the largest size",
+    "twice": "twice the largest size",
+    "equal": "equal sizes",
+    "option": "another setting",
+    "zero": "zeros",
+    "same": "all numbers the same",
+    "repeated": "a row twice",
+    "positive": "no negative number",
+    "negative": "no positive number",
+    "large": "one large number beside small ones",
+    "levels": "rows of different levels",
+}
+MOST_OPTIONS = 100_000  # an integer from more than so many is a seed, and has no corners
+TINY = 1e-3  # how small the others are beside a large number
+
+
+@dataclass(frozen=True)
+class Corner:
+    """What a source gives in place of what it would draw, by the place of the request."""
+
+    kind: str = ""
+    sizes: Mapping[int, str | int] = field(default_factory=dict)  # an int: as large as that one
+    values: Mapping[int, str] = field(default_factory=dict)
+    all_values: str = ""
+    options: Mapping[int, int] = field(default_factory=dict)  # which end of it, or which option
+
+
+class Source(np.random.Generator):
+    """Draws as a generator does, notes what it is asked for, and turns at a corner."""
+
+    def __init__(self, seed: Any, corner: Corner) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.corner = corner
+        self.sizes_asked: list[tuple[int, int]] = []
+        self.values_asked = 0
+        self.options_asked: list[int] = []
+        self._given: list[int] = []
+
+    def draw_sizes(self, count: int, low: int, high: int) -> list[int]:
+        """Small sizes, all different, but for those of the corner."""
+        begin = len(self._given)
+        self.sizes_asked += [(low, high)] * count
+        least = min(max(low, 2), high)
+        others = list(self.permutation(np.arange(least, least + begin + count)))
+        for place in range(begin, begin + count):
+            rule = self.corner.sizes.get(place)
+            if rule == "least":
+                size = low
+            elif rule == "most":
+                size = high
+            elif rule == "twice":
+                size = 2 * high
+            elif isinstance(rule, int) and rule < place:
+                size = min(max(self._given[rule], low), high)
+            else:
+                size = next((n for n in others if n <= high and n not in self._given), least)
+            self._given.append(int(size))
+        return self._given[begin:]
+
+    def shaped(self, drawn: np.ndarray, low: float, high: float) -> np.ndarray:
+        """Numbers between these bounds, as the corner has them."""
+        place, self.values_asked = self.values_asked, self.values_asked + 1
+        rule = self.corner.values.get(place, self.corner.all_values)
+        if not rule or not drawn.size:
+            return drawn
+        bounded: np.ndarray = np.clip(_SHAPES[rule](drawn, low, high), low, high)
+        return bounded.astype(drawn.dtype)
+
+    def one_of(self, drawn: Any, *ends: Any) -> Any:
+        """A single draw, or one of its ends."""
+        place = len(self.options_asked)
+        self.options_asked.append(len(ends))
+        chosen = self.corner.options.get(place)
+        return drawn if chosen is None else ends[min(chosen, len(ends) - 1)]
+
+    def spawned(self) -> np.random.Generator:
+        """A generator of its own, whose draws are no requests."""
+        return np.random.default_rng(self.bit_generator.random_raw())
+
+    # -- what functions that draw ask a generator for
+
+    def integers(  # type: ignore[override]
+        self, low: Any, high: Any = None, size: Any = None, **more: Any
+    ) -> Any:
+        drawn = super().integers(low, high, size, **more)
+        least, most = (0, int(low) - 1) if high is None else (int(low), int(high) - 1)
+        if most - least > MOST_OPTIONS:
+            return drawn
+        return self.one_of(drawn, least, most) if size is None else self.shaped(drawn, least, most)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        drawn = super().uniform(low, high, size)
+        return self.one_of(drawn, low, high) if size is None else self.shaped(drawn, low, high)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        drawn = super().normal(loc, scale, size)
+        return drawn if size is None else self.shaped(drawn, loc - 4 * scale, loc + 4 * scale)
+
+    def random(self, size: Any = None, **more: Any) -> Any:  # type: ignore[override]
+        drawn = super().random(size, **more)
+        return self.one_of(drawn, 0.0, 1.0 - 1e-9) if size is None else drawn
+
+    def choice(self, a: Any, size: Any = None, **more: Any) -> Any:  # type: ignore[override]
+        drawn = self.spawned().choice(a, size, **more)  # whose own draws are no requests
+        return self.one_of(drawn, *np.asarray(a)) if size is None and np.ndim(a) == 1 else drawn
+
+
+def _large(drawn: np.ndarray, low: float, high: float) -> np.ndarray:
+    small = drawn * TINY if drawn.dtype.kind == "f" else np.sign(drawn)
+    small.flat[drawn.size // 2] = high if abs(high) >= abs(low) else low
+    return small
+
+
+def _repeated(drawn: np.ndarray, low: float, high: float) -> np.ndarray:
+    twice = drawn.copy()
+    twice[-1] = twice[0]
+    return twice
+
+
+def _levels(drawn: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Each row, or number, at another of three levels."""
+    level = np.array([1.0, 0.1, 0.01])[np.arange(len(drawn)) % 3]
+    rows: np.ndarray = drawn * level.reshape(-1, *[1] * (drawn.ndim - 1))
+    return rows
+
+
+_SHAPES: dict[str, Callable[[np.ndarray, float, float], np.ndarray]] = {
+    "zero": lambda drawn, low, high: np.zeros_like(drawn),
+    "same": lambda drawn, low, high: np.full_like(drawn, drawn.flat[0] or high),
+    "repeated": _repeated,
+    "positive": lambda drawn, low, high: abs(drawn),
+    "negative": lambda drawn, low, high: -abs(drawn),
+    "large": _large,
+    "levels": _levels,
+}
+
+
+def excluding(**reasons: str) -> Callable[[AnyDraw], AnyDraw]:
+    """For a function that draws: kinds of corners that the statement excludes, and why."""
+    if unknown := {*reasons} - {*WORDS}:
+        raise TypeError(f"There are no corners {', '.join(sorted(unknown))}.")
+
+    def says(draw: AnyDraw) -> AnyDraw:
+        draw.excluded = {**excluded(draw), **reasons}  # type: ignore[attr-defined]
+        return draw
+
+    return says
+
+
+def excluded(draw: Draw) -> dict[str, str]:
+    """The kinds of corners that a function never draws, with the reasons."""
+    inner = {} if not isinstance(draw, partial) else excluded(draw.func)
+    return inner | getattr(draw, "excluded", {})
+
+
+def corners(draw: Draw) -> Iterator[tuple[str, Any]]:
+    """Every corner of what it draws: the kind, and the instance. Always the same, in one order."""
+    source = Source(0, Corner())
+    draw(source)
+    without = excluded(draw)
+    for number, corner in enumerate(_corners(source)):
+        if corner.kind not in without:
+            yield corner.kind, draw(Source([1, number], corner))
+
+
+def _corners(asked: Source) -> Iterator[Corner]:
+    ranges = asked.sizes_asked
+    count, arrays = len(ranges), min(asked.values_asked, 6)
+    for kind in ("least", "most"):
+        for i, (low, high) in enumerate(ranges):
+            if low < high:
+                yield Corner(kind, sizes={i: kind})
+    yield from (Corner("equal", sizes=pairs) for pairs in _pairings(count))
+    if count > 2:
+        yield Corner("equal", sizes=dict.fromkeys(range(1, count), 0))
+    if count:
+        yield Corner("twice", sizes={0: "twice"})
+    for i, ends in enumerate(asked.options_asked):
+        yield from (Corner("option", options={i: end}) for end in range(ends))
+    for kind in WHOLE if arrays else ():
+        yield from (Corner(kind, values={i: kind}) for i in range(arrays))
+        if arrays > 1:
+            yield Corner(kind, all_values=kind)
+    for k, kind in enumerate(MIXED if arrays else ()):
+        yield Corner(kind, all_values=kind)
+        if arrays > 1:
+            others = {i: MIXED[(k + i) % len(MIXED)] for i in range(arrays)}
+            yield Corner(kind, values=others)
+
+
+def _pairings(count: int) -> Iterator[dict[int, str | int]]:
+    """Pairs of sizes that are equal, several at once, so that every two are in one of them."""
+    teams = [*range(count)] + [-1] * (count % 2)
+    for _ in range(len(teams) - 1):
+        half = len(teams) // 2
+        pairs = [sorted(p) for p in zip(teams[:half], reversed(teams[half:]), strict=True)]
+        yield {b: a for a, b in pairs if a >= 0}
+        teams[1:] = teams[-1:] + teams[1:-1]

@@ -1,0 +1,111 @@
+"""The corners of what a function draws, read off the requests that it makes."""
+
+import itertools
+from functools import partial
+
+import numpy as np
+import pytest
+
+from selfcheck.corners import WORDS, corners, excluding
+from selfcheck.sampling import magnitude, numbers, sizes
+
+
+def tables(rng, high=40):
+    n, k, d = sizes(rng, 3, high=high)
+    return numbers(rng, n, d), numbers(rng, k, d)
+
+
+def found(draw, kind):
+    return [case for name, case in corners(draw) if name == kind]
+
+
+def test_they_are_the_same_every_time_and_all_have_words():
+    first, again = ([(kind, [a.tolist() for a in case]) for kind, case in corners(tables)]
+                    for _ in "12")  # fmt: skip
+    assert first == again
+    assert {kind for kind, _ in first} <= {*WORDS}
+
+
+def test_every_size_is_once_the_least_and_once_the_most():
+    shapes = [(len(A), len(B), A.shape[1]) for A, B in found(tables, "least")]
+    assert [min(shape) for shape in shapes] == [1, 1, 1]
+    assert [shape.index(1) for shape in shapes] == [0, 1, 2]
+    most = [(len(A), len(B), A.shape[1]) for A, B in found(tables, "most")]
+    assert [shape.index(40) for shape in most] == [0, 1, 2]
+    assert [len(A) for A, _ in found(tables, "twice")] == [80]
+
+
+def test_every_two_sizes_are_equal_once_and_once_all_of_them():
+    shapes = [(len(A), len(B), A.shape[1]) for A, B in found(tables, "equal")]
+    for i, j in itertools.combinations(range(3), 2):
+        assert any(shape[i] == shape[j] and len({*shape}) == 2 for shape in shapes)
+    assert len({*shapes[-1]}) == 1
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_pairs_of_many_sizes_share_their_cases(count):
+    shapes = found(partial(sizes, count=count), "equal")
+    assert len(shapes) <= count + 1
+    for i, j in itertools.combinations(range(count), 2):
+        assert any(shape[i] == shape[j] for shape in shapes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_so"),
+    [
+        ("zero", lambda A: not A.any()),
+        ("same", lambda A: len({*A.flat}) == 1 and A.any()),
+        ("repeated", lambda A: len(A) > 1 and (A[0] == A[-1]).all()),
+        ("positive", lambda A: (A >= 0).all()),
+        ("negative", lambda A: (A <= 0).all()),
+        ("large", lambda A: abs(A).max() == 2.0 and np.sort(abs(A).flat)[-2] < 0.01),
+        (
+            "levels",
+            lambda A: abs(A[1:2]).max(initial=0.0) < 0.3 and len(A) > 1 and abs(A).max() > 0.3,
+        ),
+    ],
+)
+def test_numbers_are_special_together_and_one_array_at_a_time(kind, is_so):
+    special = [(is_so(A), is_so(B)) for A, B in found(tables, kind)]
+    assert (True, True) in special
+    everywhere = [case for _, case in corners(tables)]
+    assert any(is_so(A) and not is_so(B) for A, B in everywhere)
+    assert any(is_so(B) and not is_so(A) for A, B in everywhere)
+
+
+def test_every_option_and_both_ends_of_a_number_are_taken():
+    def settings(rng):
+        return (
+            int(rng.integers(3, 7)),
+            float(rng.uniform(0.5, 2.0)),
+            str(rng.choice(["a", "b", "c"])),
+            magnitude(rng, 0.1, 100),
+            rng.random() < 0.5,
+        )
+
+    columns = [{*column} for column in zip(*(case for _, case in corners(settings)), strict=True)]
+    for column, wanted in zip(
+        columns, [{3, 6}, {0.5, 2.0}, {"a", "b", "c"}, {0.1, 100.0}, {True, False}], strict=True
+    ):
+        assert column >= wanted
+
+
+def test_numbers_stay_in_their_bounds_and_of_their_kind():
+    def bounded(rng):
+        return rng.uniform(0.2, 0.9, (3, 2)), rng.integers(1, 5, 4)
+
+    for _, (reals, counts) in corners(bounded):
+        assert (reals >= 0.2).all()
+        assert (reals <= 0.9).all()
+        assert counts.dtype.kind == "i"
+        assert (counts >= 1).all()
+        assert (counts <= 4).all()
+
+
+def test_what_a_statement_excludes_is_not_drawn_and_the_reason_stays():
+    draw = excluding(zero="A row of zeros has no direction.")(lambda rng: tables(rng))
+    assert not found(draw, "zero")
+    assert not found(partial(draw), "zero")
+    assert found(draw, "same")
+    with pytest.raises(TypeError, match="no corners zeros"):
+        excluding(zeros="No.")
