@@ -8,8 +8,8 @@ A function that draws says what the statement allows, in sizes, numbers and opti
 
 It is run once to see what it asks for, and then once for each corner: with every size as small and
 as large as it may be, with sizes that are equal, with every option, and with numbers that are 0,
-the same, repeated, of one sign, one large beside small ones, or of another level in each row. What
-a statement excludes, the function says with its reason:
+the same, repeated, of one sign, small, one large beside small ones, or of another level in each
+row. What a statement excludes, the function says with its reason:
 
     @excluding(zero="A row of zeros has no direction.")
     def any_keys(rng):
@@ -30,7 +30,7 @@ AnyDraw = TypeVar("AnyDraw", bound=Callable[..., Any])
 
 SIZES = ("least", "most", "equal", "twice")
 WHOLE = ("zero", "same")  # arrays of one number: one array at a time, or they hide each other
-MIXED = ("repeated", "positive", "negative", "large", "levels")
+MIXED = ("repeated", "positive", "negative", "large", "levels", "small")
 WORDS = {
     "least": "the smallest size",
     "most": "the largest size",
@@ -44,6 +44,7 @@ WORDS = {
     "negative": "no positive number",
     "large": "one large number beside small ones",
     "levels": "rows of different levels",
+    "small": "small numbers alone",
 }
 MOST_OPTIONS = 100_000  # an integer from more than so many is a seed, and has no corners
 TINY = 1e-3  # how small the others are beside a large number
@@ -167,6 +168,7 @@ _SHAPES: dict[str, Callable[[np.ndarray, float, float], np.ndarray]] = {
     "negative": lambda drawn, low, high: -abs(drawn),
     "large": _large,
     "levels": _levels,
+    "small": lambda drawn, low, high: drawn * TINY,
 }
 
 

@@ -10,8 +10,9 @@
     beyond = true                 # neither a lecture nor the package has its answer
     earns = [0, 0, 1, 2]          # points by the number of right parts, where they do not add up
     follows = ["odd_sum"]         # earlier exercises whose answers are handed on
+    never = {"a zero" = "Why."}   # corners that its check never tries, for `course audit --corners`
 
-The last four may be missing. A file that is not sound is refused with the line of the exercise.
+The last five may be missing. A file that is not sound is refused with the line of the exercise.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ class Facts:
     beyond: bool = False
     earns: tuple[int, ...] = ()
     follows: tuple[str, ...] = ()
+    never: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_transfer(self) -> bool:
@@ -56,14 +59,16 @@ KINDS: dict[str, type] = {
     "beyond": bool,
     "earns": list,
     "follows": list,
+    "never": dict,
 }
 WORDS: dict[type, str] = {
     str: "text in quotes",
     int: "a whole number",
     bool: "true or false",
     list: "a list",
+    dict: "a table of texts",
 }
-NEEDED = [field.name for field in fields(Facts) if field.default is MISSING]
+NEEDED = [f.name for f in fields(Facts) if f.default is f.default_factory is MISSING]
 
 
 def facts_beside(module: str | Path) -> Path:

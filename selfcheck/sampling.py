@@ -47,6 +47,7 @@ class Compared:
 
 
 _TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
+_NOTHING_DRAWN: ContextVar[bool] = ContextVar("nothing_drawn", default=False)
 _SURVEY: ContextVar[list[Compared] | None] = ContextVar("survey", default=None)
 
 
@@ -63,6 +64,19 @@ def trial(seed: int) -> Iterator[Trial]:
 def current() -> Trial:
     """The trial that is going on; outside of one everything is drawn from seed 0."""
     return _TRIAL.get() or Trial(0)
+
+
+@contextmanager
+def nothing_drawn() -> Iterator[None]:
+    """Within, there are only the cases that are the same for all seeds: by pencil and corners.
+
+    What is refuted here is refuted always.
+    """
+    token = _NOTHING_DRAWN.set(True)
+    try:
+        yield
+    finally:
+        _NOTHING_DRAWN.reset(token)
 
 
 @contextmanager
@@ -129,6 +143,8 @@ def _every(
     yield from ((PENCIL, case) for case in pencil)
     for draw in draws:
         yield from corners(draw)
+    if _NOTHING_DRAWN.get():
+        return
     drawing = [draws[k % len(draws)] for k in range(max(fresh, len(draws)) if draws else 0)]
     for k, draw in enumerate([*drawing, *also]):
         yield "", draw(np.random.default_rng([seed, loop, k]))

@@ -59,6 +59,7 @@ def test_pairs_of_many_sizes_share_their_cases(count):
         ("positive", lambda A: (A >= 0).all()),
         ("negative", lambda A: (A <= 0).all()),
         ("large", lambda A: abs(A).max() == 2.0 and np.sort(abs(A).flat)[-2] < 0.01),
+        ("small", lambda A: 0 < abs(A).max() < 0.01),
         (
             "levels",
             lambda A: abs(A[1:2]).max(initial=0.0) < 0.3 and len(A) > 1 and abs(A).max() > 0.3,

@@ -75,8 +75,10 @@ def test_another_example_is_right_as_well_if_an_oracle_finds_so():
     assert audit.tried(audit.Mutant(form, "", "[[1, 1, -2]] * 3")) == audit.CAUGHT
 
 
-def test_right_answers_are_put_to_many_seeds():
-    assert not list(audit.unstable(ROOT, ["03_weight_decay"], seeds=2))
+def test_an_answer_that_passes_with_some_class_secrets_is_open_whatever_it_is():
+    score = audit.Score()
+    score.add(audit.LUCKY, ("1.1 name", "a → b"), {"1.1 name": {"a → b": "the same."}})
+    assert score.open == [("1.1 name", "a → b")]
 
 
 def form_of(source, answers):
