@@ -12,6 +12,7 @@ from .refusals import NotAttempted, Unreadable
 
 TOLERANCE = 1e-6  # relative: far above rounding, far below any known wrong answer
 SINGLE = 1e-4  # the same for numbers of 32 bits, where it is known already that they are right
+ENTRY = 1e-5  # the same for each number by itself
 FLOOR = 1e-12  # absolute: what rounding leaves where the exact value is 0
 _FLOATS = (float, np.float64)
 
@@ -67,6 +68,29 @@ def alike(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     if isinstance(a, tuple | list) and isinstance(b, tuple | list) and real_array(a) is None:
         return len(a) == len(b) and all(alike(*pair, tolerance) for pair in zip(a, b, strict=True))
     return close(a, b, tolerance)
+
+
+def same_entries(a: Any, b: Any, or_nowhere: bool = False) -> bool:
+    """The same finite numbers in the same places, each for itself; whole numbers exactly.
+
+    What is finite nowhere is the same only `or_nowhere`. Results of several parts are the same part
+    by part.
+    """
+    x, y = real_array(a), real_array(b)
+    if x is None or y is None:
+        if isinstance(a, tuple | list) and isinstance(b, tuple | list) and len(a) == len(b):
+            return all(same_entries(*pair, or_nowhere) for pair in zip(a, b, strict=True))
+        return x is y and alike(a, b)
+    finite = np.isfinite(x)
+    if x.shape != y.shape or not np.array_equal(finite, np.isfinite(y)):
+        return False
+    x, y = x[finite], y[finite]
+    if not x.size:
+        return or_nowhere
+    larger = np.maximum(np.abs(x), np.abs(y))
+    if (x == np.floor(x)).all() and (y == np.floor(y)).all():
+        return bool((x == y).all())
+    return bool((np.abs(x - y) <= ENTRY * larger + TOLERANCE * ENTRY * larger.max()).all())
 
 
 def alike_where_finite(a: Any, b: Any, or_nowhere: bool = False) -> bool:

@@ -315,7 +315,7 @@ class Exercise:
 
     def survey(self, answers: dict[str, Any], part: str, seed: int) -> list[Compared]:
         """For the grader: all that this part compares for answers that were read, with a seed."""
-        with forbidding(self.forbidden), trial(seed), surveying() as noted:
+        with forbidding(self.forbidden, free=self._free), trial(seed), surveying() as noted:
             if part:
                 verdict_on_part(self._part(part), answers, seed)
             else:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .calls import FunctionAnswer
-from .compare import alike_where_finite, close, real_array
+from .compare import alike_where_finite, close, real_array, same_entries
 from .display import show, show_apart
 from .feedback import Outcome
 from .refusals import NotFinite, Unreadable
@@ -46,7 +46,7 @@ class Seen:
 
     def is_like(self, other: Seen, not_finite: bool = False) -> bool:
         """The same value too, with a number in it unless `not_finite` is the sign."""
-        return alike_where_finite(self.yours, other.yours, not_finite)
+        return same_entries(self.yours, other.yours, not_finite)
 
     @property
     def is_finite(self) -> bool:

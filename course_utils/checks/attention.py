@@ -15,7 +15,7 @@ from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
 from ..answer_groups import SOFTMAX_ATTENTION
@@ -45,7 +45,7 @@ def row_off(
 ) -> Verdict | None:
     """Refuted by the row that is furthest from the definition, in numbers; else None."""
     expected = by_definition(Q, K, V)
-    if close(expected, answer, tolerance):
+    if surveyed() is None and close(expected, answer, tolerance):
         return None
     i = int(np.abs(answer - expected).max(axis=1).argmax())
     scores, weights, output = one_query(Q[i], K, V)

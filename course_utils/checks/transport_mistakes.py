@@ -16,6 +16,7 @@ from ..transport import another_optimal_plan, cost, greedy_plan
 from .transport import (
     NEAR,
     SEVERAL,
+    SMOOTH,
     STEEP,
     _at_places,
     _costs,
@@ -226,3 +227,9 @@ a_median_without_weights = (_running_round(lambda height, arcs: float(np.median(
 def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
     plan = _plan(n, 2) if P is None else P
     return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
+
+
+def the_number_of_rounds_does_not_matter(sinkhorn: FunctionAnswer) -> bool:
+    """Is the plan after one round that after seven?"""
+    C, p, q, epsilon, _ = SMOOTH[1]
+    return close(*(sinkhorn(C, p, q, epsilon, rounds) for rounds in (1, 7)))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from selfcheck.blanks import ____
+from selfcheck.compare import same_entries
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
@@ -126,6 +127,82 @@ def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(exercise, mis
     assert feedback.earned < exercise.points
     for seen in feedback.seen:  # the two numbers of a refutation differ as they are printed
         assert seen.shown == ("", "") or seen.shown[0] != seen.shown[1]
+
+
+def in_another_layout(function):
+    """The same numbers as lists, at another cost."""
+
+    def other(*args):
+        result = function(*args)
+        sorted(range(100))
+        return result.tolist() if isinstance(result, np.ndarray) else result
+
+    return other
+
+
+def with_one_more_change(function, rows=5):
+    """The same mistake, and another one where there are more than a few rows."""
+
+    def neighbor(*args):
+        result = function(*args)
+        many = any(isinstance(a, np.ndarray) and a.ndim and len(a) > rows for a in args)
+        return result * 1.01 if many and isinstance(result, np.ndarray | float) else result
+
+    return neighbor
+
+
+def _functions_changed(exercise, misconception, change):
+    kinds = zip(exercise.kinds.values(), misconception.example, strict=False)
+    return [change(a) if isinstance(kind, Function) and callable(a) else a for kind, a in kinds]
+
+
+def _free(answers, monkeypatch):
+    """Let these use what is reserved, as examples may."""
+    examples = Exercise._free.fget
+    functions = [a for a in answers if callable(a)]
+    monkeypatch.setattr(Exercise, "_free", property(lambda e: [*examples(e), *functions]))
+
+
+of_functions = pytest.mark.parametrize(
+    ("exercise", "misconception"),
+    [
+        pytest.param(e, m, id=f"{e.number}-{m.name}")
+        for e in EXERCISES
+        for m in e.misconceptions
+        if any(isinstance(kind, Function) for kind in e.kinds.values())
+    ],
+)
+
+
+@of_functions
+def test_a_mistake_keeps_its_name_in_another_layout_and_at_another_cost(
+    exercise, misconception, monkeypatch
+):
+    answers = _functions_changed(exercise, misconception, in_another_layout)
+    _free(answers, monkeypatch)
+    assert misconception.name in [known.name for known in exercise(*answers).mistakes]
+
+
+@of_functions
+def test_a_neighbor_of_a_mistake_does_not_get_its_name(exercise, misconception, monkeypatch):
+    answers = _functions_changed(exercise, misconception, with_one_more_change)
+    _free(answers, monkeypatch)
+    feedback = exercise(*answers)
+    if misconception.name not in [known.name for known in feedback.mistakes]:
+        return
+    part = misconception.part or next(iter(feedback.judged.pieces))
+    places = [piece.seen.place for piece in feedback.judged.pieces.values() if piece.seen]
+    loops = {place[0] for place in places if place}
+    mine, known = (
+        [
+            c.yours
+            for c in exercise.survey(dict(zip(exercise.kinds, read, strict=True)), part, 1)
+            if c.place and c.place[0] in loops
+        ]
+        for read in (feedback.judged.answers.values(), exercise.read(misconception.example))
+    )
+    same = len(mine) == len(known) and all(map(same_entries, mine, known, [True] * len(mine)))
+    assert misconception.when or same  # the change does not show in what is compared
 
 
 @each_exercise
