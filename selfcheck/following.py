@@ -1,0 +1,71 @@
+"""One slip is charged once: a later answer is judged with the student's own earlier one.
+
+An exercise names what it follows among its facts and takes the earlier answer as a parameter that
+may be missing. Where the answer is not right, it is judged again with that one, if it is worth it:
+
+    return following(verdict, "attention of exercise 4.2", lambda: judged_with(own))
+
+Junk is not carried on. An array has to be finite, of the right shape, not one number everywhere and
+right in an entry; a function or formula has to heed all that it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .compare import TOLERANCE, close
+from .feedback import Outcome
+from .refusals import NotAttempted, NotFinite, Unreadable
+from .verdicts import Verdict, right
+
+Refused = (NotAttempted, Unreadable, NotFinite)
+UNEVEN = np.sin(np.arange(1.0, 401.0))  # added to an argument: nothing stays even
+
+
+def following(verdict: Verdict, what: str, again: Callable[[], Verdict | None]) -> Verdict:
+    """The verdict; or, if it is not right, that it follows from `what`, if `again` says so.
+
+    `again` judges with the student's own earlier answer; None if that is not worth it.
+    """
+    if verdict.outcome is Outcome.RIGHT:
+        return verdict
+    try:
+        own = again()
+    except Refused:
+        return verdict
+    if own is None or own.outcome is not Outcome.RIGHT:
+        return verdict
+    return right(f"This follows from your {what}, which is not right yet. {own.says}".strip())
+
+
+def own_array(
+    own: np.ndarray | None, truth: np.ndarray, tolerance: float = TOLERANCE
+) -> np.ndarray | None:
+    """The student's earlier array, if it is wrong and worth to be carried on; else None."""
+    if own is None or own.shape != truth.shape or not np.isfinite(own).all():
+        return None
+    near = np.abs(own - truth) <= tolerance * max(1.0, float(np.abs(truth).max(initial=0.0)))
+    if near.all() or not near.any() or (own.size > 1 and np.ptp(own) == 0):
+        return None
+    return own
+
+
+def heeds(function: Callable[..., Any], samples: Sequence[Sequence[Any]]) -> bool:
+    """Does each argument matter to it, at one of these samples at least?"""
+    try:
+        return all(_matters(function, samples, place) for place in range(len(samples[0])))
+    except Refused:
+        return False
+
+
+def _matters(function: Callable[..., Any], samples: Sequence[Sequence[Any]], place: int) -> bool:
+    for sample in samples:
+        value = np.asarray(sample[place], dtype=float)
+        moved = value + UNEVEN[: value.size].reshape(value.shape)
+        other = moved if np.ndim(sample[place]) else float(moved)
+        if not close(function(*sample), function(*sample[:place], other, *sample[place + 1 :])):
+            return True
+    return False
