@@ -143,15 +143,15 @@ class FunctionAnswer:
 
 
 def _where_not(array: np.ndarray) -> str:
-    """`row 2 is [nan, 1]`: the first place that is not finite."""
+    """`result[1] is [nan, 1]`: the first place that is not finite."""
     if array.ndim < 2 and array.size <= 6:
         return f"it is {show(array)}"
     off = ~np.isfinite(array)
     if array.ndim == 2 and array.shape[1] <= 6:
         i = int(np.argmax(off.any(axis=1)))
-        return f"row {i + 1} is {show(array[i])}"
+        return f"result[{i}] is {show(array[i])}"
     place = np.unravel_index(int(np.argmax(off)), array.shape)
-    return f"entry {', '.join(str(k + 1) for k in place)} is {show(array[place])}"
+    return f"result[{', '.join(map(str, place))}] is {show(array[place])}"
 
 
 def _nudged(value: Any) -> Any:
@@ -169,9 +169,9 @@ def _first_difference(found: Any, wanted: Any) -> str:
     if mine is None or true is None or mine.shape != true.shape:
         return f"{says}."
     place = next(i for i in np.ndindex(true.shape) if not close(mine[i], true[i]))
-    where = f"[{', '.join(map(str, place))}]" if place else ""
+    where = f"result[{', '.join(map(str, place))}]" if place else "it"
     shown = show_apart(mine[place], true[place])
-    return f"{says}: entry {where} is {shown[0]}, and should be {shown[1]}."
+    return f"{says}: {where} is {shown[0]}, and should be {shown[1]}."
 
 
 def in_a_row(

@@ -3,7 +3,7 @@
 An exercise names what it follows among its facts and takes the earlier answer as a parameter that
 may be missing. Where the answer is not right, it is judged again with that one, if it is worth it:
 
-    return following(verdict, "attention of exercise 4.2", lambda: judged_with(own))
+    return following(verdict, "count of exercise 1.2", lambda: judged_with(own))
 
 Junk is not carried on. An array has to be finite, of the right shape, not one number everywhere and
 right in an entry; a function or formula has to heed all that it is given.

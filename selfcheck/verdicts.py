@@ -158,8 +158,8 @@ def differs(
         return _refutation(at, what, show(expected), show(yours), seen)
     if a.shape != b.shape:
         return _refutation(at, f"the shape of {what}", show(a.shape), show(b.shape), seen)
-    where, a, b = _first_off(a, b, tolerance)
-    what = f"{where} of {what}" if where else what
+    place, a, b = _first_off(a, b, tolerance)
+    what = entry(what, *place) if place else what
     if not np.isfinite(b).all():
         says = f"{what} is not finite: it should be {show(a)}; yours is {show(b)}."
         return Verdict(Outcome.WRONG, _sentence(at, says), seen=Seen(at, seen, (show(a), show(b))))
@@ -199,27 +199,32 @@ def _refutation(at: str, what: str, expected: str, given: str, seen: Any) -> Ver
 
 
 def _sentence(at: str, says: str) -> str:
-    return f"{at} {says}" if at else f"{says[:1].upper()}{says[1:]}"
+    if at or "[" in says.partition(" ")[0]:  # a name stays as it is
+        return f"{at} {says}".strip()
+    return f"{says[:1].upper()}{says[1:]}"
 
 
 MOST = 6  # numbers in a row that is shown whole
 
 
+def entry(what: str, *place: int) -> str:
+    """How a row or an entry of a value is called, counted as in NumPy: `result[0]`."""
+    name, index = what.removeprefix("the "), ", ".join(map(str, place))
+    return f"{name}[{index}]" if name.isidentifier() else f"entry [{index}] of {what}"
+
+
 def _first_off(
     a: np.ndarray, b: np.ndarray, tolerance: float | None
-) -> tuple[str, np.ndarray, np.ndarray]:
+) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
     """The first row of a matrix that is off, or the first entry of a long row."""
     scale = max(np.abs(a).max(initial=0.0), np.abs(b[np.isfinite(b)]).max(initial=0.0))
     with np.errstate(all="ignore"):
         gap = np.abs(a - b)
         off = ~(gap <= (1e-6 if tolerance is None else tolerance) * scale + 1e-12)
-    if a.ndim == 0:
-        return "", a, b
-    if a.ndim == 1 and a.size <= MOST:
-        return "", a, b
+    if a.ndim == 0 or (a.ndim == 1 and a.size <= MOST):
+        return (), a, b
     if a.ndim == 2 and a.shape[1] <= MOST:
         i = int(np.argmax(off.any(axis=1)))
-        return f"row {i + 1}", a[i], b[i]
+        return (i,), a[i], b[i]
     place = np.unravel_index(int(np.argmax(off)), off.shape)
-    words = {1: "entry {}", 2: "row {}, column {}"}.get(a.ndim, "entry " + ", ".join("{}" * a.ndim))
-    return words.format(*(int(k) + 1 for k in place)), a[place], b[place]
+    return tuple(map(int, place)), a[place], b[place]

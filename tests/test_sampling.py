@@ -170,14 +170,14 @@ def test_two_mistakes_that_give_the_same_answer_are_both_named():
     [
         (1.0, 1.00001, "The result should be 1; yours is 1.00001."),
         ([[1, 2], [3, 4]], [[1, 2], [3, 5]],
-         "Row 2 of the result should be [3, 4]; yours is [3, 5]."),
+         "result[1] should be [3, 4]; yours is [3, 5]."),
         ([1, 2], [1, 2, 3], "The shape of the result should be [2]; yours is [3]."),
         ([1, 2], [1, np.nan], "The result is not finite: it should be [1, 2]; yours is [1, nan]."),
-        (np.arange(9), np.arange(9) * 2, "Entry 2 of the result should be 1; yours is 2."),
+        (np.arange(9), np.arange(9) * 2, "result[1] should be 1; yours is 2."),
         (
             np.ones((2, 9)),
             2 * np.ones((2, 9)),
-            "Row 1, column 1 of the result should be 1; yours is 2.",
+            "result[0, 0] should be 1; yours is 2.",
         ),
     ],
 )  # fmt: skip

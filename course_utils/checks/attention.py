@@ -50,10 +50,10 @@ def row_off(
     i = int(np.abs(answer - expected).max(axis=1).argmax())
     scores, weights, output = one_query(Q[i], K, V)
     at = (
-        f"{begin} Q = {show(Q)}, K = {show(K)} and V = {show(V)}, query {i + 1} has the scores "
+        f"{begin} Q = {show(Q)}, K = {show(K)} and V = {show(V)}, query Q[{i}] has the scores "
         f"{show(scores)} and the weights {show(weights)}:"
     )
-    what = f"row {i + 1} of the result"
+    what = f"result[{i}]"
     return differs(output, answer[i], at=at, what=what, whole=answer, tolerance=tolerance)
 
 
@@ -500,7 +500,7 @@ def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
         at = where(
             f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and X = {{}},", X
         )
-        what = f"row {i + 1} of block {t + 1}, what head {t + 1} adds there,"
+        what = f"result[{t}, {i}], what head {t} adds there,"
         if verdict := differs(
             expected[t, i],
             answer[t, i],
@@ -757,7 +757,7 @@ def additive_attention(
         for i, q in enumerate(Q):
             scores = np.tanh(A @ q + K @ B.T) @ u
             at = where(
-                f"With Q {Q.shape}, K {K.shape} and u = {{}}, query {i + 1} has the scores {{}}:",
+                f"With Q {Q.shape}, K {K.shape} and u = {{}}, query Q[{i}] has the scores {{}}:",
                 u, scores,
             )  # fmt: skip
             what = "its output"

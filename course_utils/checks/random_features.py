@@ -295,7 +295,7 @@ def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | N
     i, r = n - 1, m - 1
     alone = features.array(*row, shape=(1, m))
     at = f"For n = {n} tokens and m = {m} directions"
-    what = f"row {i + 1}, as it is when X has only it,"
+    what = f"result[{i}], as it is when X has only this row,"
     if verdict := differs(alone[0], F[i], at=at, what=what, tolerance=SINGLE):
         return verdict
     alone = features.array(*column, shape=(n, 1)) / np.sqrt(m)

@@ -119,7 +119,7 @@ def _leak(answer: FunctionAnswer, arrays: Text, before: np.ndarray) -> Verdict |
             was, became = show_apart(before[i], after[i])
             return wrong(
                 f"Token {i + 1} sees the future. With 1 added to q, k and v of token "
-                f"{len(before)} alone, row {i + 1} moves from {was} to {became}.",
+                f"{len(before)} alone, result[{i}] moves from {was} to {became}.",
                 at="the last token changed",
                 yours=[before, after],
             )

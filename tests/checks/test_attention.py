@@ -264,7 +264,7 @@ def test_a_wrong_row_is_told_with_its_scores_weights_and_output():
     feedback = check.attention(lambda Q, K, V: np.zeros((len(Q), V.shape[1])))
     assert feedback.outcome is Outcome.WRONG
     assert feedback.misconception is None
-    assert "query 1 has the scores" in feedback.says
+    assert "query Q[0] has the scores" in feedback.says
     assert feedback.says.endswith("yours is [0, 0].")
 
 
@@ -301,7 +301,7 @@ def test_softmax_that_overflows_earns_two_points_of_three():
     untamed = check._variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True))
     feedback = check.attention(untamed)
     assert feedback.earned == 2
-    assert "is not finite: row 1 is [nan, nan]" in feedback.says
+    assert "is not finite: result[0] is [nan, nan]" in feedback.says
     assert feedback.misconception == "large scores not tamed"
 
 
@@ -394,7 +394,7 @@ def test_a_known_mistake_is_recognized_in_another_form():
 
 def test_a_first_row_that_is_not_the_first_value_is_shown():
     feedback = check.causal_attention(lambda Q, K, V: np.zeros_like(V))
-    assert "row 1 of the result should be" in feedback.says
+    assert "result[0] should be" in feedback.says
 
 
 def distance(Q):
@@ -625,7 +625,7 @@ def test_the_variance_over_all_signs_agrees_with_a_simulation():
 def test_other_tokens_are_no_other_order():
     feedback = check.order_blindness([[1, 0], [0, 1]], [[0, 1], [1, 1]], "rows swapped")
     assert feedback.outcome is Outcome.WRONG
-    assert "Row 2 of B, the same tokens in the other order, should be [1, 0]" in feedback.says
+    assert "Entry [1] of B, the same tokens in the other order, should be [1, 0]" in feedback.says
 
 
 @pytest.mark.parametrize("A", [[[1, 2], [1, 2.01]], [[100, 0], [100.5, 0]], [[1, 1], [1, 1.001]]])

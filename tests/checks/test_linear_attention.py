@@ -442,7 +442,7 @@ def test_linear_attention_with_a_feature_map_of_its_own_is_wrong():
 
     feedback = check.linear(stubborn)
     assert feedback.outcome is Outcome.WRONG
-    assert "and φ(x) = (1, exp(x), exp(−x)), row 1" in feedback.says
+    assert "and φ(x) = (1, exp(x), exp(−x)), result[0]" in feedback.says
 
 
 def test_a_function_that_overwrites_its_input_fools_nobody():

@@ -212,7 +212,7 @@ def test_equal_weights_for_all_keys_earn_nothing():
 
 def test_the_counterexample_can_be_followed_by_hand():
     says = check.lookup(lambda X, M: X, lambda Y, M: 2 * M**2 * Y).says
-    assert "With the keys [[1], [2], [4]], the query points [[1.4]] and M = 1, row 1 of" in says
+    assert "With the keys [[1], [2], [4]], the query points [[1.4]] and M = 1, entry [0] of" in says
 
 
 def test_keys_and_queries_of_unequal_width_cannot_be_checked():

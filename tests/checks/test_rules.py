@@ -47,6 +47,12 @@ RULES = {
             "each_known_mistake_is_wrong_and_earns_its_own_explanation",
         ],
     },
+    "A mistake in functions keeps its name": {
+        EVERY: [
+            "a_mistake_keeps_its_name_in_another_layout_and_at_another_cost",
+            "a_neighbor_of_a_mistake_does_not_get_its_name",
+        ],
+    },
     "An explanation is whole sentences": {EVERY: ["an_explanation_is_whole_sentences_on_one_line"]},
     "The docstring is one sentence": {EVERY: ["the_docstring_is_one_sentence"]},
     "The check has at most 60 lines": {

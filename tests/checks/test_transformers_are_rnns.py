@@ -369,7 +369,7 @@ def test_a_state_that_the_next_text_finds_as_the_last_one_left_it_is_found():
 
     feedback = check.recurrence(lambda d, width: (s[: d * d, :width], z[: d * d]), step)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
-    assert "is run twice, the second time row 1 of the result should be" in feedback.says
+    assert "is run twice, the second time result[0] should be" in feedback.says
 
 
 def test_a_cost_that_grows_with_i_is_not_led_by_d_squared():
