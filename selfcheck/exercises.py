@@ -34,7 +34,7 @@ from .feedback import Feedback, Outcome
 from .files import CourseError
 from .kinds import Choice, Kind
 from .mistakes_from_prose import attach
-from .notebook import into_the_notebook
+from .notebook import CELLS, into_the_notebook
 from .own_numbers import as_own_numbers
 from .parts import (
     MissingAnswer,
@@ -116,6 +116,8 @@ class Exercise:
 
     def __call__(self, *answers: Any, **named_answers: Any) -> Feedback:
         """Check the answers; whatever they are, the student gets a sentence."""
+        if why := CELLS.why_not():
+            return self.without_answer(why)
         self.last = self.judged(*answers, **named_answers)
         return self.last
 

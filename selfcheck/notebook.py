@@ -1,14 +1,16 @@
 """What happens around the cells of a notebook: slips of order get a card in place of a traceback.
 
 A check whose answer has no value yet, one that is run after a restart, and one that was stopped say
-what to do. It is an extension of IPython: `course lab` loads it into every kernel, the checks load
-it elsewhere.
+what to do. A verdict is about the cell that is on the screen: if the last run of the cell that made
+an answer failed, the value from before is not judged. It is an extension of IPython: `course lab`
+loads it into every kernel, the checks load it elsewhere.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import re
 import sys
 import threading
 from types import TracebackType
@@ -58,6 +60,73 @@ def watch_over(shell: Any) -> None:
     shell.course_cells = True
     shell.set_custom_exc((NameError, KeyboardInterrupt), _show_card)
     shell.events.register("pre_run_cell", lambda *_: _cut(shell))
+    shell.events.register("pre_run_cell", CELLS.begin)
+    shell.events.register("post_run_cell", CELLS.end)
+
+
+class Cells:
+    """Which names were made by a cell whose last run failed."""
+
+    def __init__(self) -> None:
+        self._running = ""
+        self._made: dict[str, set[str]] = {}  # by the id of the cell
+        self._failed: dict[str, str] = {}  # by name, how the run ended
+
+    def begin(self, info: Any) -> None:
+        """A cell is about to run."""
+        self._running = str(getattr(info, "raw_cell", ""))
+
+    def end(self, result: Any) -> None:
+        """A cell has run, and what it makes is there, or is not any more."""
+        info, error = result.info, result.error_before_exec or result.error_in_exec
+        source, self._running = str(getattr(info, "raw_cell", "")), ""
+        if info is None or _called(source) is not None:
+            return
+        id_ = str(getattr(info, "cell_id", None) or "")
+        names = _makes(source)
+        if error is None:
+            for name in names:
+                self._failed.pop(name, None)
+            if id_:
+                self._made[id_] = names
+        else:
+            for name in names | self._made.get(id_, set()):
+                self._failed[name] = type(error).__name__
+
+    def why_not(self) -> str:
+        """A sentence, if the cell that runs now uses what a failed one was to make; else none."""
+        if not self._failed or not self._running:
+            return ""
+        try:
+            tree = ast.parse(self._running)
+        except SyntaxError:  # a magic, for instance
+            return ""
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        for name in sorted(used - _makes(self._running)):
+            if name in self._failed:
+                return (
+                    f"Your cell with `{name}` did not run to its end: {self._failed[name]}. Mend "
+                    "it and run it, then this one. What was there before is not judged."
+                )
+        return ""
+
+
+def _makes(source: str) -> set[str]:
+    """The names that a cell makes; where it cannot be parsed, those that its lines begin with."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return {*re.findall(r"^(?:def +|class +)?(\w+) *(?:[(=:,]|$)", source, re.MULTILINE)}
+    stored = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return stored | {node.name for node in tree.body if isinstance(node, kinds)}
+
+
+CELLS = Cells()
 
 
 def into_the_notebook() -> None:

@@ -81,6 +81,42 @@ def test_a_student_who_restarts_and_slips_is_told_what_to_run(kernel):
     assert kernel.run("print('after')") == "after\n"
 
 
+RIGHT = "total = 'n**2 + n'"
+BROKEN = [
+    "total = 'n**2 + n",
+    "total = 'n**2 + n')",
+    "total == ",
+    "total = n**2 + n_",
+    "total = 1/0",
+    "total = (",
+    "total = 'n**2 + n' @",
+    "import no_such_module\ntotal = 'n**2 + n'",
+    "total = 'n**2 + n'\nassert False",
+    "def total(n)\n    return n",
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_cell_that_was_broken_does_not_keep_its_green_card(kernel, broken):
+    kernel.run(IMPORTS)
+    kernel.run(RIGHT)
+    assert ": right, " in kernel.run("check.even_sum(total)")
+    kernel.run(broken)
+    says = kernel.run("check.even_sum(total)")
+    assert says.startswith("1.1 even_sum: could not be checked, 0 of ")
+    assert "Your cell with `total` did not run to its end: " in says
+    assert "could not be checked" in kernel.run("scoreboard()").splitlines()[0]
+    kernel.run(RIGHT)
+    assert ": right, " in kernel.run("check.even_sum(total)")
+
+
+def test_what_is_made_in_the_cell_of_the_check_or_anew_elsewhere_is_judged(kernel):
+    kernel.run(IMPORTS)
+    kernel.run("total = 1/0")
+    assert ": right, " in kernel.run(f"{RIGHT}\ncheck.even_sum(total)")
+    assert ": right, " in kernel.run("check.even_sum('n**2 + n')")
+
+
 def test_sympy_is_loaded_while_the_student_still_reads(kernel):
     """In a thread of its own, which may be done already."""
     waiting = "import sys, threading\nfor thread in threading.enumerate():\n"
