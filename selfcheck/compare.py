@@ -61,6 +61,12 @@ def close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
         return bool((np.abs(a - b) <= tolerance * scale + FLOOR).all())
 
 
+def last_digit(value: float, digits: int = 6) -> float:
+    """What one more in the last of so many digits comes to; at least so many decimals count."""
+    size = math.floor(math.log10(abs(value))) if value else 0
+    return float(10.0 ** (max(size, 0) + 1 - digits))
+
+
 def alike(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
     """`close`, part by part where a result is a tuple, list or dictionary of several arrays."""
     if isinstance(a, dict) and isinstance(b, dict):

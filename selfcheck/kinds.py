@@ -18,11 +18,11 @@ import numpy as np
 
 from .calls import FunctionAnswer, line_at, parameters
 from .compare import alike_where_finite, as_array, close, real_array
-from .display import name_of, show_at, type_in_words
+from .display import name_of, show, show_at, type_in_words
 from .encoding import WireError, as_received
 from .formula import FormulaError, ReadFormula, pretty, read_formula, without_order
 from .ids import student_id
-from .refusals import Unreadable
+from .refusals import NotFinite, Unreadable
 
 
 @runtime_checkable
@@ -81,15 +81,21 @@ class FormulaAnswer:
         self.formula, self.name = formula, name
 
     def __call__(self, **point: float) -> float:
+        """The value at a point; an infinity or nan there is wrong, as `NotFinite`."""
+        value = self.value(**point)
+        if not np.isfinite(value):
+            says = f"{pretty(self.name)} is not a finite number at {show_at(point)}"
+            raise NotFinite(f"{says}: it is {show(value)}.", show_at(point), value)
+        return value
+
+    def value(self, **point: float) -> float:
+        """The same, where an infinity is a value like others."""
         try:
-            value = self.formula.at(**point)
+            return self.formula.at(**point)
         except FormulaError as error:
             raise Unreadable(
                 f"{pretty(self.name)} has no value at {show_at(point)}. {error}"
             ) from None
-        if not np.isfinite(value):
-            raise Unreadable(f"{pretty(self.name)} is not a finite number at {show_at(point)}.")
-        return value
 
     def __str__(self) -> str:
         return str(self.formula)

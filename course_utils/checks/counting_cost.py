@@ -19,7 +19,7 @@ from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
-from selfcheck.refusals import OtherNumbers, Unreadable
+from selfcheck.refusals import NotFinite, OtherNumbers, Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
@@ -178,7 +178,7 @@ def _gap(answer: FormulaAnswer, measured: Any, kind: Formula) -> Any:
         for point in [{name: 100 + k for k, name in enumerate(kind.domain)}, *_at_far(kind)]:
             if abs(answer(**point)) > HUGE * _counted(measured, point):
                 return None
-    except Unreadable:  # beyond floating point
+    except (Unreadable, NotFinite):  # beyond floating point
         return None
     symbols = {name: sympy.Symbol(name, integer=True, positive=True) for name in kind.domain}
     return difference(measured, answer.formula.to_sympy(**symbols))
@@ -343,7 +343,7 @@ def own_terms(macs: FormulaAnswer | None, D: float) -> Terms | None:
         return None
     try:
         once, twice, thrice = (macs(N=N, D=D, T=HEADS) for N in (1, 2, 3))
-    except Unreadable:
+    except (Unreadable, NotFinite):
         return None
     quadratic = (twice - 2 * once) / 2
     linear = once - quadratic

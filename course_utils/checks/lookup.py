@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer
-from selfcheck.compare import as_array, close, real_array
+from selfcheck.compare import as_array, close, last_digit, real_array
 from selfcheck.corners import excluding
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
@@ -57,12 +57,20 @@ def _rows(function: FunctionAnswer, points: np.ndarray, M: float) -> np.ndarray:
     """What the function returns for these points: a matrix with a row for each, of any width."""
     call, result = function.call(points, M), function(points, M)
     array = real_array(result)
-    if array is not None and (array.ndim != 2 or len(array) != len(points) or not array.size):
+    if array is None:
+        return as_array(result, (len(points), 0), call)  # says what is wrong with it
+    if array.ndim != 2 or len(array) != len(points) or not array.size:
         raise Unreadable(
             f"{call} has shape {array.shape}; a matrix with {len(points)} rows was expected, one "
             "for each point."
         )
-    return as_array(result, (len(points), 0) if array is None else array.shape, call)
+    return _finite(array, call)
+
+
+def _finite(array: np.ndarray, name: str) -> np.ndarray:
+    if not np.isfinite(array).all():
+        raise NotFinite(f"{name} has {show(array[~np.isfinite(array)][0])} in it.", name, array)
+    return array
 
 
 def any_positive(rng: np.random.Generator, low: float, high: float) -> float:
@@ -142,9 +150,6 @@ def lookup(
     return partly(1, replace(verdict, says=says))
 
 
-# What attention's scores come to, by mistake: from query points, keys, M and the width of a key.
-
-
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
 
 L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5))
@@ -155,7 +160,9 @@ ROUNDING = 1e-15  # of 1 − …, which is then 0 or at least a hundredth of tha
 
 def off_target(M: float, squared: np.ndarray) -> float:
     """The weight on all keys but the nearest, from the squared distances of the keys."""
-    others = np.exp(-(M**2) * np.delete(squared - squared.min(), squared.argmin()))
+    with np.errstate(all="ignore"):  # M may be huge, by mistake
+        farther = np.delete(squared - squared.min(), squared.argmin())
+        others = np.exp(-np.square(M, dtype=float) * farther)
     return float(others.sum() / (1 + others.sum()))  # adding up what leaks keeps small leaks exact
 
 
@@ -213,8 +220,8 @@ TIGHT_LEAKS = [_equally_far(n, *at) for n in (2, 5, 9) for at in [(3.0, 2.1), (5
 def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
     """Bound the weight off target in l, M and Δ, tightly if all other keys are equally far."""
     for field in cases(FIRST_LEAKS, random_field, leaky_field, tight_field, fresh=9):
-        seen, answer = off_target(field.M, field.squared), bound(**field.point)
-        if answer < seen * (1 - 1e-9) - ROUNDING:
+        seen, answer = off_target(field.M, field.squared), bound.value(**field.point)
+        if not answer >= seen * (1 - 1e-9) - ROUNDING:  # an infinite bound holds, and falls below
             bounded, leaked = show_apart(answer, seen)
             says = (
                 f"Take M = {show(field.M)} and {len(field.squared)} keys at the squared distances "
@@ -222,8 +229,8 @@ def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
                 f"the weight is off target. Your bound is {bounded}."
             )
             return wrong(says, at="a field", yours=answer)
-    still = bound(l=3, M=20.0, Delta=1.0)
-    if still > 0.05:
+    still = bound.value(l=3, M=20.0, Delta=1.0)
+    if not still <= 0.05:
         says = f"At M = 20, l = 3, Δ = 1 it still is {show(still)}."
         says = f"No field broke your bound, but it does not fall to 0 as M grows. {says}"
         return wrong(says, at="M = 20", yours=still)
@@ -262,14 +269,14 @@ def _no_larger_than_required(
     seen = off_target(M, equidistant(l, Delta))
     try:
         own = bound is not None and close(bound(l=l, M=M, Delta=Delta), epsilon)
-    except Unreadable:
+    except (Unreadable, NotFinite):
         own = False
     return seen >= epsilon / (1 + epsilon) * (1 - 1e-6), own  # what the bound gives away, no more
 
 
 @exercise
 def sharpness(
-    M: Annotated[FormulaAnswer, L_DELTA_EPSILON],
+    sharp_enough: Annotated[FormulaAnswer, L_DELTA_EPSILON],
     bound: Annotated[FormulaAnswer | None, L_M_DELTA] = None,
 ) -> Verdict:
     """Find the M that keeps the weight off target below ε, in l, Δ and ε."""
@@ -277,12 +284,13 @@ def sharpness(
     for setting in cases(SETTINGS, any_setting):
         count, Delta, epsilon = setting.values()
         where = f"With {count} keys, Δ = {show(Delta)} and ε = {show(epsilon)} your M is"
-        if np.isnan(M.formula.at(**setting)):
-            return wrong(f"{where} not a real number.", at="a setting", yours=np.nan)
-        answer = M(**setting)
+        answer = sharp_enough.value(**setting)
+        if np.isnan(answer):
+            return wrongly or wrong(f"{where} not a real number.", at="a setting", yours=answer)
         squared, where = equidistant(count, Delta), f"{where} {show(answer)}"
         if answer < 0:
-            return wrong(f"{where}, but M is a positive number.", at="a setting", yours=answer)
+            says = f"{where}, but M is a positive number."
+            return wrongly or wrong(says, at="a setting", yours=answer)
         seen, (tight, own) = (
             off_target(answer, squared),
             _no_larger_than_required(answer, setting, bound),
@@ -381,9 +389,9 @@ def _attended(
         keys = len(found[1])
     arrays = []
     for name, array, rows in zip("QKV", found, (queries, keys, keys), strict=True):
-        if array is None or not np.isfinite(array).all():
-            raise Unreadable(f"{call}: {name} should be an array of finite real numbers.")
-        arrays.append(array)
+        if array is None:
+            raise Unreadable(f"{call}: {name} should be an array of real numbers.")
+        arrays.append(_finite(array, f"{call}: {name}"))
         if name == "V" and array.shape == (rows,):
             continue
         if array.ndim != 2 or len(array) != rows or (name == "V" and array.shape[1] != 1):
@@ -432,7 +440,7 @@ def _own_weights(
 
 @exercise
 def regression(
-    inputs: Annotated[FunctionAnswer, Function(samples=DATA)],
+    regression_inputs: Annotated[FunctionAnswer, Function(samples=DATA)],
     keys: Annotated[FunctionAnswer | None, Function()] = None,
     queries: Annotated[FunctionAnswer | None, Function()] = None,
 ) -> Verdict:
@@ -440,7 +448,7 @@ def regression(
     verdict, follows, uneven = None, True, False
     for data in cases(DATA, any_data):
         x_new, x, y, M = data
-        seen, _ = _regress(inputs, *data)
+        seen, _ = _regress(regression_inputs, *data)
         own = _own_weights(keys, queries, data)
         follows = follows and own is not None and close(seen, own @ y)
         uneven = uneven or (own is not None and np.ptp(own) > 0)
@@ -483,11 +491,13 @@ def any_request(rng: np.random.Generator) -> Request:
 
 
 @exercise
-def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) -> Verdict:
+def or_nothing(
+    inputs_or_nothing: Annotated[FunctionAnswer, Function(samples=REQUESTS)],
+) -> Verdict:
     """Write a function that returns Q, K, V for a lookup with a default where nothing is near."""
     for request in cases(REQUESTS, any_request, fresh=8):
         Y, X, a, M, r, c = request
-        seen, _ = _attended(inputs, request, len(Y))
+        seen, _ = _attended(inputs_or_nothing, request, len(Y))
         at = f"With Y = {show(Y)}, X = {show(X)}, a = {show(a)}, M = {M:g}, r = {r:g}, c = {c:g},"
         what = "what attention returns"
         expected = near_or_default(*request)
@@ -498,12 +508,11 @@ def or_nothing(inputs: Annotated[FunctionAnswer, Function(samples=REQUESTS)]) ->
 
 # -- 7.7: a field of one's own ---------------------------------------------------------------------
 
-EXACT = 1e-5  # of a weight: six digits of an answer are enough
 FAR_OUT = 1e6
 
 
 @exercise(numbers=OwnNumbers(shelf_of, example="1", within=1e-4))
-def own_shelf(student: StudentId, sharpness: RealNumber, border: RealNumber) -> Verdict:
+def own_shelf(student: StudentId, own_sharpness: RealNumber, own_border: RealNumber) -> Verdict:
     """Find the M at which just ε leaks, and where two records with copies weigh the same."""
     return right(
         "With your M just ε of the weight leaks, and at your place both records weigh the same."
@@ -511,28 +520,35 @@ def own_shelf(student: StudentId, sharpness: RealNumber, border: RealNumber) -> 
 
 
 @own_shelf.part("Sharpness", points=2)
-def _sharpness_of(student: str, sharpness: float) -> Verdict:
-    n = shelf_of(student)
-    if not 0 < sharpness < FAR_OUT:
-        return wrong("M is above 0, and not that large.", at="leak", yours=sharpness)
-    leak = off_target(sharpness, (np.array(n.places) - n.query) ** 2)
-    if abs(leak - n.epsilon) <= EXACT * n.epsilon:
+def _sharpness_of(student: str, own_sharpness: float) -> Verdict:
+    n, unit = shelf_of(student), last_digit(own_sharpness)
+    if not 0 < own_sharpness < FAR_OUT:
+        return wrong("M is above 0, and not that large.", at="leak", yours=own_sharpness)
+    less, leak, more = (  # it falls as M grows: does it come to ε within the last of six digits?
+        off_target(max(M, 0.0), (np.array(n.places) - n.query) ** 2)
+        for M in (own_sharpness + unit, own_sharpness, own_sharpness - unit)
+    )
+    if less <= n.epsilon <= more:
         return right()
-    says = f"with M = {show(sharpness, 7)} the weight off target is {show(leak, 7)}"
-    return wrong(f"{says}, not {n.epsilon:g}.", at="leak", yours=sharpness)
+    seen, wanted = show_apart(leak, n.epsilon)
+    says = f"with M = {show(own_sharpness, 7)} the weight off target is {seen}, not {wanted}."
+    return wrong(says, at="leak", yours=own_sharpness)
 
 
 @own_shelf.part("Border", points=2)
-def _border_of(student: str, border: float) -> Verdict:
-    n = shelf_of(student)
-    first, second = softmax(_of_records(n, np.clip(border, -FAR_OUT, FAR_OUT)))
-    if abs(first - second) <= EXACT:
+def _border_of(student: str, own_border: float) -> Verdict:
+    n, y = shelf_of(student), float(np.clip(own_border, -FAR_OUT, FAR_OUT))
+    unit = last_digit(y)
+    if _ahead(n, y - unit) >= 0 >= _ahead(n, y + unit):
         return right()
-    says = f"at {show(border, 7)} the copies of record 1 have {first:.5f} of the weight in all"
-    return wrong(f"{says}, those of record 2 {second:.5f}.", at="border", yours=border)
+    first, second = softmax(np.array([_ahead(n, y), 0.0]))
+    says = f"at {show(own_border, 7)} the copies of record 1 have {show(first, 7)} of the weight"
+    says = f"{says} of these two, and those of record 2 {show(second, 7)}."
+    return wrong(says, at="border", yours=own_border)
 
 
-def _of_records(n: Shelf, y: float) -> np.ndarray:
-    """Logarithms of what all copies of the first two records weigh together at y."""
-    squared = (np.array(n.places[:2]) - y) ** 2
-    return np.log(n.copies) - n.M**2 * squared
+def _ahead(n: Shelf, y: float) -> float:
+    """By how much the log-weight of all copies of record 1 is larger at y than of record 2."""
+    (here, there), (first, second) = n.places[:2], n.copies
+    ahead = np.log(first / second) + n.M**2 * ((there - y) ** 2 - (here - y) ** 2)
+    return float(ahead)  # it falls as y grows, for record 1 lies left of record 2

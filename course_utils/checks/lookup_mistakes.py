@@ -82,8 +82,8 @@ half_of_the_exponent_seen = _weighs_like("half")
 half_of_the_exponent = (lambda X, M: _keys()(X, M) / 2, _queries())
 
 
-def a_sign_lost_seen(M, bound):
-    return all(np.isnan(M.formula.at(**p)) for p in L_DELTA_EPSILON.points())
+def a_sign_lost_seen(sharp_enough, bound):
+    return all(np.isnan(sharp_enough.value(**p)) for p in L_DELTA_EPSILON.points())
 
 
 def _unit(*places: int) -> list[list[float]]:
@@ -151,7 +151,7 @@ x_j_averaged_in_place_of_y_j = (_inputs(_keys(), _queries(), values="x"), None, 
 
 
 def _or_nothing(
-    null: Callable[..., float], length: int = 0, root: int = 1, more: bool = True
+    null: Callable[..., float], length: int = 0, root: int = 1, more: bool = True, of: int = 2
 ) -> Any:
     """Wrong inputs: the last key's own number is null(M, r), `length` times −M²‖y‖² is known."""
 
@@ -163,7 +163,7 @@ def _or_nothing(
         last = [*np.zeros(len(X[0])), null(M, r), 0.0]
         K = np.r_[np.c_[X, -M * M * (X * X).sum(axis=1), np.ones(len(X))], [last]]
         count = len(X) + more
-        return Q * len(Q[0]) ** (root / 2), K[:count], np.append(a, c)[:count]
+        return Q * (len(Y[0]) + of) ** (root / 2), K[:count], np.append(a, c)[:count]
 
     return inputs
 
@@ -174,6 +174,7 @@ a_key_at_the_origin = (_or_nothing(lambda M, r: 0.0),)
 r_not_squared = (_or_nothing(lambda M, r: -M * M * r, length=1),)
 m2_missing_for_nothing = (_or_nothing(lambda M, r: -r * r, length=1),)
 no_default_at_all = (_or_nothing(lambda M, r: 0.0, more=False),)
+one_number_more = (_or_nothing(lambda M, r: -M * M * r * r, length=1, of=1),)
 n_d_att_not_folded_in_3 = (_or_nothing(lambda M, r: -M * M * r * r, length=1, root=0),)
 
 

@@ -437,3 +437,73 @@ def test_mistakes_are_named_with_every_students_field():
     _, M, _ = own_shelf(5)
     middle = sum(lookup(5).places[:2]) / 2
     assert check.own_shelf(5, M, middle).misconception == "the copies forgotten"
+
+
+OVERFLOWING = ["(l-1)*exp(M**2*Delta)", "(l-1)*exp(exp(M))", "l/(M - 20)", "exp(M**4*Delta)"]
+
+
+@pytest.mark.parametrize("bound", OVERFLOWING)
+def test_a_bound_that_overflows_is_wrong_and_never_unchecked(bound):
+    feedback = check.leak(bound)
+    assert feedback.outcome is Outcome.WRONG, feedback
+    assert feedback.earned == 0
+
+
+def test_the_lost_sign_of_a_bound_has_a_name_and_a_place():
+    feedback = check.leak("(l-1)*exp(M**2*Delta)")
+    assert "does not fall to 0 as M grows" in feedback.says
+    assert [m.name for m in feedback.mistakes] == ["the minus sign lost"]
+
+
+@pytest.mark.parametrize(
+    "M",
+    [
+        "((l-1)/epsilon)**(1/Delta)",
+        "exp(log((l-1)/epsilon)/Delta)",
+        "exp(exp(l/epsilon))",
+        "1/(l-2)",
+        "exp(1/epsilon)",
+    ],
+)
+@pytest.mark.parametrize("own", [None, "(l-1)*exp(-M**2*Delta)", "exp(M**2*Delta)", "1/(M-2)"])
+def test_an_m_beyond_all_numbers_is_wrong_and_the_check_goes_on(M, own):
+    feedback = check.sharpness(M, own)
+    assert feedback.outcome is Outcome.WRONG, feedback
+    assert "check itself" not in feedback.says
+
+
+def test_keys_that_overflow_are_wrong_with_the_place():
+    feedback = check.lookup(lambda X, M: np.exp(1000 * X) / M, queries)
+    assert feedback.outcome is Outcome.WRONG
+    assert "inf" in feedback.says
+    overflowing = check.regression(lambda x_new, x, y, M: (x_new[:, None], x[:, None] / 0, y))
+    assert overflowing.outcome is Outcome.WRONG
+
+
+def exact_shelf(student):
+    """Both answers to 7.7 with all digits."""
+    n = lookup(student)
+    squares = np.sort((np.array(n.places) - n.query) ** 2)
+    low, high = 0.0, 100.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        rest = np.exp(-(middle**2) * (squares[1:] - squares[0])).sum()
+        low, high = (middle, high) if rest / (1 + rest) > n.epsilon else (low, middle)
+    (a, b), (first, second) = n.places[:2], n.copies
+    return low, (a + b) / 2 + np.log(first / second) / (2 * n.M**2 * (b - a))
+
+
+@pytest.mark.parametrize("digits", [6, 7, 12])
+def test_as_many_digits_as_asked_are_right_for_everybody(digits):
+    for student in range(400):
+        rounded = [float(f"{x:.{digits}g}") for x in exact_shelf(student)]
+        feedback = check.own_shelf(student, *rounded)
+        assert feedback.earned == 4, (student, feedback)
+
+
+def test_a_number_that_is_off_in_the_fifth_digit_is_wrong_for_everybody():
+    for student in range(0, 400, 7):
+        M, y = exact_shelf(student)
+        feedback = check.own_shelf(student, M * (1 + 3e-5), y + 3e-5 * max(abs(y), 1))
+        assert feedback.earned == 0, (student, feedback)
+        assert "0.5 of" not in feedback.says
