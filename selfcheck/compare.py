@@ -62,9 +62,9 @@ def close(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
 
 
 def last_digit(value: float, digits: int = 6) -> float:
-    """What one more in the last of so many digits comes to; at least so many decimals count."""
-    size = math.floor(math.log10(abs(value))) if value else 0
-    return float(10.0 ** (max(size, 0) + 1 - digits))
+    """What one more in the last of so many digits comes to; more decimals than that count not."""
+    size = math.floor(math.log10(abs(value))) if value else -1
+    return float(10.0 ** (max(size, -1) + 1 - digits))
 
 
 def alike(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:

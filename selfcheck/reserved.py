@@ -59,8 +59,8 @@ def _gate(function: Any, name: str, key: str) -> Any:
     def gate(*args: Any, **kwargs: Any) -> Any:
         if key in _refused_here():
             raise ReservedFunction(
-                f"{name.partition('.')[2]} is what this exercise asks you to write; the course's "
-                "own functions are no answer to it."
+                f"{name.partition('.')[2]} does not run here: this exercise asks you to write it, "
+                "or to do without it."
             )
         return function(*args, **kwargs)
 

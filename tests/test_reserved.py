@@ -110,7 +110,7 @@ def test_no_function_of_the_package_earns_a_point(exercise):
 def test_a_function_that_is_the_answer_says_so(answer):
     feedback = check_attention.causal_attention(answer)
     assert feedback.outcome is Outcome.UNCHECKED
-    assert "is what this exercise asks you to write" in feedback.says
+    assert "does not run here: this exercise asks you to write it" in feedback.says
 
 
 def test_it_can_be_used_again_when_the_check_is_over():

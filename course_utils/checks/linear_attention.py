@@ -6,7 +6,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, Report, matrix
-from selfcheck.display import show, show_at
+from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.formula import written
 from selfcheck.growth import SIZES
@@ -281,13 +281,16 @@ class Tokens:
 
 
 @exercise
-def full_rank(Q: Annotated[np.ndarray, Tokens()], K: Annotated[np.ndarray, Tokens()]) -> Verdict:
+def full_rank(
+    full_Q: Annotated[np.ndarray, Tokens()], full_K: Annotated[np.ndarray, Tokens()]
+) -> Verdict:
     """Find Q and K (n×d) for which softmax_row(QKᵀ) has a rank above d."""
-    if Q.shape != K.shape:
-        raise Unreadable(f"Q has shape {Q.shape} and K has shape {K.shape}; both should be n×d.")
-    n, d = Q.shape
-    stretch = np.linalg.svd(softmax(Q @ K.T), compute_uv=False)
-    rank = int((stretch > 1e-6 * stretch[0]).sum())
+    if full_Q.shape != full_K.shape:
+        shapes = f"full_Q has shape {full_Q.shape} and full_K has shape {full_K.shape}"
+        raise Unreadable(f"{shapes}; both should be n×d.")
+    n, d = full_Q.shape
+    stretch = np.linalg.svd(softmax(full_Q @ full_K.T), compute_uv=False)
+    rank = int((stretch >= 1e-6 * (1 - 1e-9) * stretch[0]).sum())  # what rounding decides, counts
     says = f"The {n}×{n} weights have rank {rank}, and d = {d}"
     if rank <= d:
         return wrong(f"{says}; their singular values are {show(stretch[:6].round(6))}.")
@@ -313,7 +316,7 @@ FEW_TOKENS = [(2, 1, 1), (3, 2, 2), (2, 3, 3), (4, 3, 2), (1, 2, 3)]
 
 def any_scores(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Q, K and V of any shapes; no score is so large that its exponential overflows."""
-    n, d, width = sizes(rng, 3)
+    n, d, width = sizes(rng, 3, high=20)
     Q, K = numbers(rng, n, d, largest=4) / np.sqrt(d), numbers(rng, n, d)
     return Q, K, numbers(rng, n, width, largest=magnitude(rng, 0.1, 100))
 
@@ -363,6 +366,8 @@ def shape_of_scores(
 def negative(x: RealNumber, y: RealNumber) -> Verdict:
     """Find x and y, one of them beyond ±2, with a negative (x, x²)·(y, y²)."""
     product = x * y  # the similarity is xy + (xy)², negative for −1 < xy < 0
+    if abs(product) > 1e100:
+        return wrong("(x, x²)·(y, y²) = xy + (xy)² is huge, and positive.")
     says = f"(x, x²)·(y, y²) = {show(product)} + {show(product * product)}"
     if not -1 + 1e-12 < product < 0:
         return wrong(f"{says} is not negative.")
@@ -483,6 +488,14 @@ CORNERS = [{"n": n, "m": m, "d": d} for n in (NEAR, FAR) for m in (NEAR, FAR) fo
 
 
 @cache
+def in_numbers(polynomial: Any, names: str) -> Callable[..., int]:
+    """A polynomial as a function of its letters."""
+    import sympy
+
+    return cast(Callable[..., int], sympy.lambdify([*names], polynomial, "math"))
+
+
+@cache
 def linear_flops() -> Any:
     """The metered FLOPs of linear attention from φ(Q), φ(K) and V on, as a polynomial."""
 
@@ -494,7 +507,7 @@ def linear_flops() -> Any:
 
 
 def _counted(**point: int) -> int:
-    return int(linear_flops().subs(point))
+    return in_numbers(linear_flops(), "nmd")(**point)
 
 
 def grows_as(flops: Callable[..., float], term: Callable[..., float]) -> bool:
@@ -628,7 +641,7 @@ ORDER = Formula(k=range(4, 12), m=range(2, 5), l=range(2, 5))
 
 
 @cache
-def cross_macs(order: str) -> Any:
+def counted_macs(order: str) -> Callable[..., Any]:
     """MACs of attention from features of n queries and k keys, values or scores first."""
 
     def values_first(F, G, V):
@@ -642,7 +655,7 @@ def cross_macs(order: str) -> Any:
         arrays = np.ones((n, m)), np.ones((k, m)), np.ones((k, l))
         return measure({"values": values_first, "scores": scores_first}[order], *arrays).macs
 
-    return polynomial(count, n=1, k=1, m=1, l=1)
+    return in_numbers(polynomial(count, n=1, k=1, m=1, l=1), "nkml")
 
 
 def any_of(kind: Formula, low: int, high: int) -> Callable[[np.random.Generator], dict[str, int]]:
@@ -652,41 +665,40 @@ def any_of(kind: Formula, low: int, high: int) -> Callable[[np.random.Generator]
 
 @exercise
 def cross(
-    macs: Annotated[FormulaAnswer, CROSS], queries: Annotated[FormulaAnswer, ORDER]
+    cross_macs: Annotated[FormulaAnswer, CROSS], same_at: Annotated[FormulaAnswer, ORDER]
 ) -> Verdict:
     """Count the MACs of n queries that meet k keys by features, and find when scores first win."""
     return right("The metered counts follow your formula, and at your n both orders cost the same.")
 
 
 @cross.part("MACs")
-def _cross_macs(macs: FormulaAnswer) -> Verdict:
+def _cross_macs(cross_macs: FormulaAnswer) -> Verdict:
     for point in cases(CROSS.points(), any_of(CROSS, 1, 40), any_of(CROSS, 100, 1000)):
-        counted = int(cross_macs("values").subs(point))
+        counted = counted_macs("values")(**point)
         at, what = f"At {show_at(point)}", "the number of MACs"
-        if verdict := differs(counted, macs(**point), at=at, what=what, tolerance=1e-12):
+        if verdict := differs(counted, cross_macs(**point), at=at, what=what, tolerance=1e-12):
             return verdict
     return right()
 
 
 @cross.part("Queries")
-def _cross_queries(queries: FormulaAnswer) -> Verdict:
+def _cross_queries(same_at: FormulaAnswer) -> Verdict:
     few, many = any_of(ORDER, 2, 5), any_of(ORDER, 20, 200)
     for drawn in cases(ORDER.points(), few, many):
         point = {**drawn, "k": drawn["k"] + max(drawn["m"], drawn["l"]) + 2}
-        n = queries(**point)
-        values, scores = (
-            float(cross_macs(o).subs({**point, "n": n})) for o in ("values", "scores")
-        )
+        n = same_at(**point)
+        values, scores = (float(counted_macs(o)(**point, n=n)) for o in ("values", "scores"))
         if not n > 0 or not close(values, scores):
-            first, second = (f"{count:.9g}" for count in (values, scores))
+            first, second = show_apart(values, scores)
             says = f"your n is {show(n)}; values first take {first} MACs, scores first {second}."
+            says = says if n > 0 else f"your n is {show(n)}, and not above 0."
             return wrong(f"at {show_at(point)} {says}", at="n", yours=n)
     return right()
 
 
 # -- 8.11: denominators that vanish ----------------------------------------------------------------
 
-EXACT = 1e-6
+EXACT = 1e-6  # of an angle
 
 
 def _cosines(n: Waves, q: float) -> np.ndarray:
@@ -696,27 +708,34 @@ def _cosines(n: Waves, q: float) -> np.ndarray:
 
 
 @exercise(numbers=OwnNumbers(waves_of, example="1", within=1e-4))
-def vanishing(student: StudentId, blind: RealNumber, beyond: RealNumber) -> Verdict:
+def vanishing(student: StudentId, blind_query: RealNumber, far_query: RealNumber) -> Verdict:
     """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
     return right("There the denominator vanishes, and there the “mean” is what was asked.")
 
 
 @vanishing.part("Blind")
-def _blind(student: str, blind: float) -> Verdict:
-    total = _cosines(waves_of(student), blind).sum()
-    if abs(total) <= EXACT:
+def _blind(student: str, blind_query: float) -> Verdict:
+    n = waves_of(student)
+    if _vanishes(n, np.ones(len(n.keys)), blind_query):
         return right()
-    says = f"at q = {show(blind, 7)} the similarities sum to {show(total, 7)}, not to 0."
-    return wrong(says, at="blind", yours=blind)
+    total = _cosines(n, blind_query).sum()
+    says = f"at q = {show(blind_query, 7)} the similarities sum to {show(total, 7)}, not to 0."
+    return wrong(says, at="blind", yours=blind_query)
+
+
+def _vanishes(n: Waves, weights: np.ndarray, q: float) -> bool:
+    """Is Σ w_j φ(q)ᵀφ(k_j) zero at q, or between the next digits of q?"""
+    less, more = (weights @ _cosines(n, q + step) for step in (-EXACT, EXACT))
+    return bool(less * more <= 0)
 
 
 @vanishing.part("Beyond")
-def _beyond(student: str, beyond: float) -> Verdict:
+def _beyond(student: str, far_query: float) -> Verdict:
     n = waves_of(student)
-    cosines = _cosines(n, beyond)
-    with np.errstate(all="ignore"):
-        output = cosines @ n.values / cosines.sum()
-    if abs(output - n.target) <= EXACT * abs(n.target):
+    if _vanishes(n, np.array(n.values) - n.target, far_query):
         return right()
-    says = f"at q = {show(beyond, 7)} the output is {show(output, 7)}, not {n.target}."
-    return wrong(says, at="beyond", yours=beyond)
+    cosines = _cosines(n, far_query)
+    with np.errstate(all="ignore"):
+        seen, wanted = show_apart(cosines @ n.values / cosines.sum(), float(n.target))
+    says = f"at q = {show(far_query, 7)} the output is {seen}, not {wanted}."
+    return wrong(says, at="beyond", yours=far_query)

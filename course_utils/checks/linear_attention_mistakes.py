@@ -188,7 +188,7 @@ left_out_below_not_above = _weighing(
 the_normalization_forgotten = _weighing(over=lambda A, F, G: 1.0)
 divided_by_the_number_of_other_tokens = _weighing(over=lambda A, F, G: len(A) - 1)
 one_sum_for_all_queries = _weighing(over=lambda A, F, G: A.sum())
-on_the_values_too = _weighing(of=lambda V, phi: phi(V)[..., : V.shape[1]])
+on_the_values_too = _weighing(of=lambda V, phi: phi(V)[..., -V.shape[1] :])
 
 
 def _one_sided(Q, K, V, phi):

@@ -10,6 +10,7 @@ import pytest
 import sympy
 
 from course_utils.checks import linear_attention as check
+from course_utils.attention import softmax
 from course_utils.variants import linear_attention
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form, with_seeds
@@ -767,3 +768,58 @@ def test_what_is_right_in_32_bits_is_counted_too():
         return looked_at(*(x.astype(np.float32) for x in (Q, K, U)))
 
     assert with_seeds(check.separable, (single,), 20) == [(3,)] * 20
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda Q, K, V, phi: np.ones_like(V),
+        lambda Q, K, V, phi: phi(Q) @ phi(K).T @ np.ones_like(V) / (phi(Q) @ phi(K).sum(0))[:, None],
+        lambda Q, K, V, phi: np.ones_like(phi(Q @ (K.T @ V))[:, : V.shape[1]]),
+    ],
+)
+def test_ones_are_not_called_features_of_the_values(answer):
+    feedback = check.linear(answer)
+    assert feedback.outcome is Outcome.WRONG
+    assert not feedback.mistakes, feedback
+
+
+@pytest.mark.parametrize("flops", ["exp(n)*m*d", "4*n*m*d/(n-10**7)", "4*n**99*m*d", "m*d/(n-n)"])
+def test_a_count_beyond_all_numbers_is_wrong_and_never_unchecked(flops):
+    assert check.cost(flops).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize("same_at", ["k*m*l/(m - 2)", "exp(exp(k))", "1/(k - k)", "-k"])
+def test_a_number_of_queries_with_a_pole_is_wrong_with_the_place(same_at):
+    feedback = check.cross("k*m*l + n*m*(l + 1)", same_at)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
+    assert "k = " in feedback.says
+
+
+def test_numbers_whose_product_overflows_have_no_negative_similarity():
+    assert check.negative(1e200, -1e200).outcome is Outcome.WRONG
+    assert "nan" not in check.negative(1e200, -1e200).says
+
+
+def circle_queries(student):
+    n = linear_attention(student)
+    keys, values = np.array(n.keys), np.array(n.values)
+    return [
+        np.pi / 2 + np.arctan2(lengths @ np.sin(keys), lengths @ np.cos(keys))
+        for lengths in (np.ones(3), values - n.target)
+    ]
+
+
+def test_queries_on_the_circle_may_have_seven_digits_or_32_bits_for_everybody():
+    for student in range(400):
+        blind, far = circle_queries(student)
+        for form in (np.float32, lambda q: float(f"{q:.7g}"), lambda q: q + 200 * np.pi):
+            feedback = check.vanishing(student, form(blind), form(far))
+            assert feedback.earned == 2, (student, feedback)
+        feedback = check.vanishing(student, blind + 2e-5, far + 2e-5)
+        assert feedback.earned == 0, (student, feedback)
+
+
+def test_what_may_not_be_called_is_not_said_to_be_asked_for():
+    feedback = check.normalized(lambda Q, K, V: softmax(Q @ K.T) @ V)
+    assert "or to do without it" in feedback.says
