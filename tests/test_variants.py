@@ -399,7 +399,7 @@ def test_of_a_thousand_students_next_to_none_has_a_query_of_another():
 
 def test_the_vectors_of_two_students_are_pinned_for_ever():
     n = random_features(0)
-    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.5, 0.5), (0.5, 0), (0, 0.5), 10, 0.1)
+    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.5, 0.5), (0.5, 0), (0, 0.5), 20, 0.1)
     n = random_features(1)
     assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.1, 0.4), (-0.45, 0.45), (0.15, 0.4), 34, 0.08)
 

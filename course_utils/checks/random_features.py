@@ -16,7 +16,7 @@ from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, inner_products
-from selfcheck.display import name_of, show, show_at
+from selfcheck.display import name_of, show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
@@ -251,8 +251,8 @@ def sampled_off(features: FunctionAnswer, X: np.ndarray, m: int = 4000) -> Verdi
     F = features.array(X, W, shape=(len(X), m))
     for y, products in zip(X, m * F[0] * F, strict=True):
         mean, error = products.mean(), products.std() / np.sqrt(m)
-        truth = similarity(X[0], y)
-        if abs(mean - truth) <= 7 * error + NEAR_ENOUGH:
+        truth, few = similarity(X[0], y), products.sum() ** 2 < 100 * (products**2).sum()
+        if abs(mean - truth) <= 7 * error + NEAR_ENOUGH or few:  # some directions outweigh all
             continue
         at = f"In {len(y)} dimensions, with {m} random directions and a standard error of "
         what = f"the mean of f(x)ᵀf(y) for xᵀy = {show(X[0] @ y)}"
@@ -270,7 +270,7 @@ def is_product(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> bool:
         x, w = X[:, k : k + 3], W[:5, k : k + 3]
         x = x * (x.shape[1] / X.shape[1]) ** 0.25
         product *= np.sqrt(5) * features.array(x, w, shape=product.shape)
-    return close(np.sqrt(5) * features.array(X, W[:5], shape=product.shape), product)
+    return close(np.sqrt(5) * features.array(X, W[:5], shape=product.shape), product, SINGLE)
 
 
 def any_shapes(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -299,7 +299,7 @@ def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | N
     if verdict := differs(alone[0], F[i], at=at, what=what, tolerance=SINGLE):
         return verdict
     alone = features.array(*column, shape=(n, 1)) / np.sqrt(m)
-    what = f"column {r + 1}, 1/√m of what it is when W has only row {r + 1},"
+    what = f"result[:, {r}], 1/√m of what it is when W has only its row {r},"
     return differs(alone[:, 0], F[:, r], at=at, what=what, tolerance=SINGLE)
 
 
@@ -395,7 +395,7 @@ def needed_features(
     verdict = _by_integration(needed)
     if verdict is None:
         return right(f"At {tried()} pairs (s, r) this many features give the relative error r.")
-    with contextlib.suppress(Unreadable):
+    with contextlib.suppress(Unreadable, NotFinite):
         if variance and _by_own(needed, variance):
             return right(
                 "With your variance of exercise 9.3, whose slip is charged there, this many "
@@ -408,9 +408,9 @@ def needed_features(
 
 
 def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """Q, K (n×d), V (n×width), W (m×d) and n counts, from 1 on."""
+    """Q, K (n×d), V (n×width), W (m×d) and n counts: 1, 2, none, and so on."""
     Q, K, V = draw(seed, n, d), draw(seed + 1, n, d), draw(seed + 2, n, width)
-    return Q, K, V, 2 * draw(seed + 3, m, d), 1 + np.arange(n) % 3
+    return Q, K, V, 2 * draw(seed + 3, m, d), (1 + np.arange(n)) % 3
 
 
 def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -567,7 +567,7 @@ def pair_moments(x: float, y: float) -> tuple[float, float]:
 
 @exercise
 def antithetic(
-    variance: Annotated[FormulaAnswer, VARIANCE], gain: Annotated[FormulaAnswer, LENGTH]
+    pair_variance: Annotated[FormulaAnswer, VARIANCE], gain: Annotated[FormulaAnswer, LENGTH]
 ) -> Verdict:
     """Find the variance of f(x)ᵀf(y) if every w comes with −w, and the gain at equal cost."""
     return right(
@@ -576,13 +576,13 @@ def antithetic(
 
 
 @antithetic.part("Variance", points=2)
-def _pairs(variance: FormulaAnswer) -> Verdict:
+def _pairs(pair_variance: FormulaAnswer) -> Verdict:
     for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
         point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
         at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
         what = "the variance with m pairs, integrated over all directions,"
         seen = pair_moments(x, y)[1] / m
-        if verdict := differs(seen, variance(**point), at=at, what=what):
+        if verdict := differs(seen, pair_variance(**point), at=at, what=what):
             return verdict
     return right()
 
@@ -603,6 +603,7 @@ def _gain(gain: FormulaAnswer) -> Verdict:
 # -- 9.7: a ratio of two estimates -----------------------------------------------------------------
 
 ROUNDED = 1e-6  # relative; the integrals are more exact
+ALL_DIGITS = "the first three digits are right, but not the first six: keep all of them."
 
 
 def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -614,7 +615,7 @@ def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @exercise(numbers=OwnNumbers(triple_of, example="1", within=ROUNDED))
-def ratio(student: StudentId, covariance: RealNumber, needed: RealNumber) -> Verdict:
+def ratio(student: StudentId, covariance: RealNumber, needed_for_ratio: RealNumber) -> Verdict:
     """Find the covariance of two estimates with the same directions, and the m for their ratio."""
     return right("Integrated over all directions, both numbers are yours.")
 
@@ -623,20 +624,29 @@ def ratio(student: StudentId, covariance: RealNumber, needed: RealNumber) -> Ver
 def _together(student: str, covariance: float) -> Verdict:
     n = triple_of(student)
     first, second, weights = _relative_products(n)
-    means = np.exp(np.dot(n.q, n.k1)) * np.exp(np.dot(n.q, n.k2))
-    if close(covariance, means * (weights @ ((first - 1) * (second - 1))) / n.m, ROUNDED):
+    first, second = ((p - 1) * np.exp(np.dot(n.q, k)) for p, k in ((first, n.k1), (second, n.k2)))
+    truth = float(weights @ (first * second)) / n.m
+    if close(covariance, truth, ROUNDED):
         return right()
-    return wrong("the two do not vary together like that.", at="covariance", yours=covariance)
+    if close(covariance, truth, 1e-3):
+        return wrong(ALL_DIGITS, at="covariance", yours=covariance)
+    alone = float(weights @ (first**2 + second**2)) / n.m
+    seen, by_yours = show_apart(alone + 2 * truth, alone + 2 * covariance)
+    says = f"integrated over all directions, p̂₁ + p̂₂ has the variance {seen}; with your covariance"
+    return wrong(f"{says} it would have {by_yours}.", at="covariance", yours=covariance)
 
 
 @ratio.part("Features", points=2)
-def _needed(student: str, needed: float) -> Verdict:
-    n = triple_of(student)
+def _needed(student: str, needed_for_ratio: float) -> Verdict:
+    n, m = triple_of(student), needed_for_ratio
     first, second, weights = _relative_products(n)
-    if needed <= 0:
-        return wrong("a number of features is above 0.", at="features", yours=needed)
-    error = float(np.sqrt(weights @ (first - second) ** 2 / needed))
+    if m <= 0:
+        return wrong("a number of directions is above 0.", at="features", yours=m)
+    error = float(np.sqrt(weights @ (first - second) ** 2 / m))
     if close(error, n.r, ROUNDED):
         return right()
-    says = f"with so many features the relative error of the ratio is about {show(error)}"
-    return wrong(f"{says}, not {n.r:g}.", at="features", yours=needed)
+    if close(error, n.r, 1e-3):
+        return wrong(ALL_DIGITS, at="features", yours=m)
+    seen, wanted = show_apart(error, n.r)
+    says = f"with so many directions the standard deviation of δ₁ − δ₂ is {seen}, not {wanted}."
+    return wrong(says, at="features", yours=m)

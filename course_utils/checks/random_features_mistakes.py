@@ -81,6 +81,24 @@ exp_x_2_for_exp_x_2_2 = (_times(lambda Z, m: np.exp(-_half_squares(Z))),)
 a_sign_lost_in_exp_x_2_2 = (_times(lambda Z, m: np.exp(2 * _half_squares(Z))),)
 
 
+def _of_other_size(X, W):
+    return positive_features(X / len(X) ** 0.25, W)
+
+
+n_in_place_of_d = (_of_other_size,)
+d_in_place_of_m = (lambda X, W: course_features(X, W) * np.sqrt(len(W) / W.shape[1]),)
+the_largest_exponent_subtracted = (
+    lambda X, W: course_features(X, W) / np.exp(_exponents(X, W).max(axis=1, keepdims=True)),
+)
+the_largest_of_all_subtracted = (
+    lambda X, W: course_features(X, W) / np.exp(_exponents(X, W).max()),
+)
+
+
+def _exponents(X, W):
+    return to_scale(X) @ W.T - _half_squares(to_scale(X))
+
+
 def directions_of_its_own_seen(f):
     return not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN))
 
@@ -127,6 +145,7 @@ the_count_squared = _weighing(
     lambda F, G, counts: F @ G.T * counts**2,
     over=lambda A, F, G: np.sqrt(A * (F @ G.T)).sum(axis=1, keepdims=True),
 )
+padding_counted_once = _weighing(lambda F, G, counts: F @ G.T * np.maximum(counts, 1))
 the_queries_counted = _weighing(
     lambda F, G, counts: F @ G.T * counts[:, None],
     over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True),
@@ -145,11 +164,19 @@ def _lengths(n: Triple) -> tuple[float, float, float]:
     return float(u1 @ u1), float(u2 @ u2), float(u1 @ u2)
 
 
-def _covariance(n: Triple, exponent: float | None = None, less: float = 1) -> float:
+def _covariance(
+    n: Triple, exponent: float | None = None, less: float = 1, scale: float = 1
+) -> float:
     c = _lengths(n)[2] if exponent is None else exponent
-    return float(np.exp(np.dot(n.q, np.add(n.k1, n.k2))) * (np.exp(c) - less) / n.m)
+    means = np.exp(scale * np.dot(n.q, np.add(n.k1, n.k2)))
+    return float(means * (np.exp(scale * c) - less) / n.m)
 
 
-def _spread(n: Triple, one: float = 1, two: float = 1, both: float = -2, less: float = 0) -> float:
-    a, b, c = map(np.exp, _lengths(n))
+def _spread(
+    n: Triple, one: float = 1, two: float = 1, both: float = -2, less: float = 0, scale: float = 1
+) -> float:
+    a, b, c = (np.exp(scale * length) for length in _lengths(n))
     return float(one * a + two * b + both * c + less)
+
+
+ROOT_HALF = 0.5**0.5

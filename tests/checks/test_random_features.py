@@ -497,3 +497,101 @@ def test_a_simulation_sees_the_covariance_and_the_spread_of_the_ratio():
     assert np.cov(first, second)[0, 1] == pytest.approx(covariance, rel=0.1)
     a, b = (p * np.exp(-np.dot(n.q, k)) for p, k in ((first, n.k1), (second, n.k2)))
     assert np.var(a - b) * n.m == pytest.approx(needed * n.r**2, rel=0.1)
+
+
+def scaled_ratio(student):
+    """What 9.7 comes to with the features of 9.2."""
+    n = random_features(student)
+    q, k1, k2 = (np.array(v) / 2**0.25 for v in (n.q, n.k1, n.k2))
+    u1, u2 = q + k1, q + k2
+    covariance = np.exp(q @ (k1 + k2)) * np.expm1(u1 @ u2) / n.m
+    return covariance, (np.exp(u1 @ u1) + np.exp(u2 @ u2) - 2 * np.exp(u1 @ u2)) / n.r**2
+
+
+@pytest.mark.parametrize("student", [0, 1, 7, "ada"])
+def test_the_root_of_exercise_9_2_is_named_where_it_does_not_belong(student):
+    feedback = check.ratio(student, *scaled_ratio(student))
+    assert {m.name for m in feedback.mistakes} == {"√d of exercise 9.2"}
+
+
+@pytest.mark.parametrize("student", range(0, 400, 13))
+def test_a_ratio_with_too_few_digits_is_told_so_and_nothing_contradicts_itself(student):
+    _, *exact = ratio(student)
+    feedback = check.ratio(student, *(float(f"{x:.4g}") for x in exact))
+    if feedback.earned < 4:
+        assert "keep all of them" in feedback.says
+    assert check.ratio(student, *(float(f"{x:.8g}") for x in exact)).earned == 4
+    assert check.ratio(student, *map(np.float32, exact)).earned == 4
+    for near in (1.002, 0.9, 2, -1):
+        says = check.ratio(student, *(near * x for x in exact)).says
+        for seen, yours in re.findall(r"variance (\S+); .* would have (\S+)\.", says):
+            assert seen != yours
+
+
+def test_no_mistake_is_named_for_the_default_id_that_was_not_made():
+    _, covariance, needed = ratio(0)
+    feedback = check.ratio(0, covariance, needed * 0.01 / 20)  # divided by m in place of r²
+    assert not feedback.mistakes, feedback
+
+
+@pytest.mark.parametrize(
+    "pole", ["exp(2*xy)*(exp(s) - 1)/(m - 1)", "1/(xy - xy)", "exp(exp(9*m))"]
+)
+def test_a_variance_with_a_pole_is_wrong_with_the_place(pole):
+    feedback = check.variance(pole)
+    assert feedback.outcome is Outcome.WRONG
+    assert "m = " in feedback.says
+
+
+@pytest.mark.parametrize("needed", ["1/(s - s)", "exp(exp(1/r))", "log(-s)"])
+def test_a_number_of_features_that_is_none_is_wrong_whatever_stood_in_9_3(needed):
+    for variance in (None, "exp(2*xy)/m", "1/(m - m)", "log(-s)"):
+        assert check.needed_features(needed, variance).outcome is Outcome.WRONG
+
+
+def test_padding_that_counts_is_refuted_where_it_can_be_seen_and_named():
+    def padded(Q, K, V, W, counts):
+        return attention_to_copies(Q, K, V, W, np.maximum(counts, 1))
+
+    feedback = check.approximate_attention(padded, right_features)
+    assert "shape" not in feedback.says
+    assert [m.name for m in feedback.mistakes] == ["padding counted once"]
+
+
+def test_directions_that_are_remembered_by_their_shape_are_wrong():
+    kept = {}
+
+    def stale(X, W):
+        return right_features(X, kept.setdefault(W.shape, W))
+
+    assert check.features(stale).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize(
+    ("features", "name"),
+    [
+        (lambda X, W: positive(X / len(X) ** 0.25, W), "√n in place of √d"),
+        (
+            lambda X, W: positive(X / X.shape[1] ** 0.25, W) * np.sqrt(len(W) / len(W[0])),
+            "1/√d in place of 1/√m",
+        ),
+    ],
+)
+def test_common_slips_of_the_features_have_names(features, name):
+    assert [m.name for m in check.features(features).mistakes] == [name]
+
+
+def positive(X, W):
+    return np.exp(X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2) / np.sqrt(len(W))
+
+
+@pytest.mark.parametrize("a", [-0.5, -0.05, 0.05])
+def test_tempered_features_of_32_bits_are_right(a):
+    def single(X, W):
+        return tempered_features(X.astype(np.float32), W.astype(np.float32), a)
+
+    assert check.features(single).outcome is Outcome.RIGHT
+
+
+def test_tempered_features_whose_temper_depends_on_the_dimension_are_right():
+    assert check.features(lambda X, W: tempered_features(X, W, -0.1 / len(W[0]))).earned == 4
