@@ -61,6 +61,13 @@ class Number:
         return close(a, b)
 
 
+def with_texts_read(answer: Any, name: str) -> Any:
+    """Lists of numbers, in which a number may be text such as "11/6"."""
+    if issubclass(type(answer), list | tuple):
+        return [with_texts_read(part, name) for part in answer]
+    return Number().read(answer, name) if issubclass(type(answer), str) else answer
+
+
 @dataclass(frozen=True)
 class Array:
     """Numbers in an array of the given shape; nested lists are fine."""
@@ -68,7 +75,7 @@ class Array:
     shape: tuple[int, ...]
 
     def read(self, answer: Any, name: str) -> np.ndarray:
-        return as_array(answer, self.shape, name)
+        return as_array(with_texts_read(answer, name), self.shape, name)
 
     def same(self, a: np.ndarray, b: np.ndarray) -> bool:
         return close(a, b)

@@ -4,7 +4,10 @@ That every known mistake earns its own explanation is tested for all units at on
 test_every_exercise.py.
 """
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -631,3 +634,122 @@ def test_a_state_of_32_bits_is_right_with_every_seed():
         return np.zeros((d, d, width), np.float32), np.zeros((d, d), np.float32)
 
     assert with_seeds(check.recurrence, (start, single), 8) == [(4,)] * 8
+
+
+@cache
+def three_states(student):
+    """The answers to 10.7 as fractions."""
+    n = transformers_are_rnns(student)
+    keys = [[Fraction(x) for x in key] for key in n.keys]
+    sums, corrected = [Fraction(0)] * 3, [Fraction(0)] * 3
+    for k, v in zip(keys, n.values, strict=True):
+        sums = [s + v * x for s, x in zip(sums, k, strict=True)]
+        read = sum(s * x for s, x in zip(corrected, k, strict=True))
+        error = (v - read) / sum(x * x for x in k)
+        corrected = [s + error * x for s, x in zip(corrected, k, strict=True)]
+    return sums, corrected, list(sympy.Matrix(n.keys).solve(sympy.Matrix(n.values)))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        str,
+        lambda x: float(f"{float(x):.6g}"),
+        lambda x: np.float32(float(x)),
+        lambda x: round(float(x), 6),
+        lambda x: x,
+    ],
+)
+def test_states_are_right_as_fractions_and_to_six_digits_for_everybody(form):
+    for student in range(400):
+        states = [[form(x) for x in state] for state in three_states(student)]
+        feedback = check.writing(student, *states)
+        assert feedback.earned == 4, (student, feedback)
+
+
+@pytest.mark.parametrize("student", range(0, 300, 11))
+def test_a_state_with_too_few_digits_is_told_so(student):
+    for k, state in enumerate(three_states(student)):
+        states = list(three_states(student))
+        states[k] = [float(f"{float(x):.4g}") for x in state]
+        feedback = check.writing(student, *states)
+        if feedback.earned < 4:
+            assert "the first digits are right" in feedback.says
+
+
+@pytest.mark.parametrize("student", [0, 1, 2, "ada"])
+def test_a_wrong_state_is_refuted_by_a_number_that_it_is_not(student):
+    sums, corrected, settled = three_states(student)
+    keys = transformers_are_rnns(student).keys
+    off = [s + x for s, x in zip(sums, keys[0], strict=True)]
+    feedback = check.writing(student, off, off, off)
+    assert feedback.earned == 0
+    for seen, wanted in re.findall(r"reads (\S+) from it, and should read (\S+),", feedback.says):
+        assert seen != wanted
+    assert feedback.says.count("should read") >= 2
+    assert "multiple of the second key" in check.writing(student, sums, settled, settled).says
+    assert check.writing(student, sums, corrected, corrected).earned == 3
+
+
+@pytest.mark.parametrize(
+    ("recurrence", "says"),
+    [("i**2*d", "i = 1000"), ("2*d**2*i", "i = 1000"), ("exp(i)*d", "i = 1000"), ("1/(d-50)", "d")],
+)
+def test_work_that_grows_beyond_all_numbers_is_wrong_with_the_place(recurrence, says):
+    feedback = check.token_cost("2*i**2*d", "2*i*d", recurrence)
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
+    assert says in feedback.says
+    if "i" in recurrence and "exp" not in recurrence:
+        assert "a state that grows" in [m.name for m in feedback.mistakes]
+
+
+@pytest.mark.parametrize("formula", ["i**40*d", "exp(d)*i", "i**i", "2*i**2*d/(i - 3)"])
+def test_formulas_of_work_that_overflow_cost_their_own_part(formula):
+    feedback = check.token_cost(formula, "2*i*d", "2*d**2")
+    assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
+
+
+def test_names_of_counts_are_those_of_the_mistake_that_was_made():
+    def names(*counts):
+        return [m.name for m in check.token_cost(*counts).mistakes]
+
+    assert not names("2*i*d**2", "2*i*d", "2*d**2")
+    assert not names("2*i**2*d", "2*i**2*d", "2*d**2")
+    assert names("i*(i+1)*d", "2*i*d", "2*d**2") == [
+        "only the scores that the mask leaves, to the last"
+    ]
+
+
+@pytest.mark.parametrize("crossover", [129.0001, 128.5, 1e-9, -3, 1e300, 130, 128, 784])
+def test_a_crossover_that_is_none_is_not_called_so_with_the_right_number(crossover):
+    says = check.reading_the_table(crossover, 523, 6.085).says
+    assert "and 129 is no such number" not in says
+    assert check.reading_the_table(crossover, 523, 6.085).earned == 1
+
+
+@pytest.mark.parametrize("growth", ["exp(n)", "n**n", "1/(n-n)", "n*exp(-n)", "log(-n)"])
+def test_growth_beyond_all_powers_is_wrong(growth):
+    functions = RIGHT["four_questions"][0][3:]
+    assert check.four_questions(growth, "n", "n", *functions).earned == 3
+
+
+def test_common_slips_of_attention_have_names():
+    first, _, _, _, *others = RIGHT["four_questions"][0]
+
+    def by(scale):
+        return lambda Q, K, V: softmax(Q @ K.T / scale(Q)) @ V
+
+    for scale, name in (
+        (lambda Q: len(Q) ** 0.5, "√n in place of √d"),
+        (lambda Q: Q.shape[1], "d in place of √d"),
+    ):
+        feedback = check.four_questions(first, "n", "n", by(scale), *others)
+        assert [m.name for m in feedback.mistakes] == [name]
+
+    def without_keepdims(Q, K, V):
+        A = np.tril((phi(Q) @ phi(K).T) ** 2)
+        return A / A.sum(axis=1) @ V
+
+    assert [m.name for m in check.causal_linear(without_keepdims).mistakes] == [
+        "keepdims forgotten"
+    ]
