@@ -41,7 +41,8 @@ def _computed(face: Callable[[Transport], Any], student: Any = SEVERAL) -> Recog
 
 def _is_transposed(student: str, *tables: np.ndarray) -> bool:
     n = transport(student)
-    return any(_fault(P, n) and not _fault(P.T, n) for P in tables if P.T.shape == n.plan.shape)
+    fitting = [P for P in tables if P.T.shape == n.plan.shape]
+    return any(_fault(P, n, "") and not _fault(P.T, n, "") for P in fitting)
 
 
 rows_and_columns_swapped = (SEVERAL, transport(SEVERAL).plan.T)
@@ -233,3 +234,12 @@ def the_number_of_rounds_does_not_matter(sinkhorn: FunctionAnswer) -> bool:
     """Is the plan after one round that after seven?"""
     C, p, q, epsilon, _ = SMOOTH[1]
     return close(*(sinkhorn(C, p, q, epsilon, rounds) for rounds in (1, 7)))
+
+
+def _greed_on_a_circle(x, p, y, q, length):
+    ways = np.abs(x[:, None] - y)
+    ways = np.minimum(ways, length - ways)
+    return cost(greedy_plan(ways, p, q), ways)
+
+
+greed_on_a_circle = (_greed_on_a_circle,)

@@ -534,9 +534,7 @@ def test_no_mistake_is_named_for_the_default_id_that_was_not_made():
     assert not feedback.mistakes, feedback
 
 
-@pytest.mark.parametrize(
-    "pole", ["exp(2*xy)*(exp(s) - 1)/(m - 1)", "1/(xy - xy)", "exp(exp(9*m))"]
-)
+@pytest.mark.parametrize("pole", ["exp(2*xy)*(exp(s) - 1)/(m - 1)", "1/(xy - xy)", "exp(exp(9*m))"])
 def test_a_variance_with_a_pole_is_wrong_with_the_place(pole):
     feedback = check.variance(pole)
     assert feedback.outcome is Outcome.WRONG

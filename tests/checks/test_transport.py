@@ -109,9 +109,9 @@ def test_tables_that_are_no_plans(student):
 def test_a_fault_is_told_with_its_place():
     feedback = check.feasible_plan(1, [[4, 0, 0], [0, 3, 0], [0, 0, 3]])
     assert feedback.earned == 1
-    assert "Column 0 sums to 4, but 3 are wanted at y = 2." in feedback.says
+    assert "a_plan[:, 0] sums to 4, but 3 are wanted at y = 2." in feedback.says
     feedback = check.feasible_plan(1, [[5, 0, -1], [0, 3, 0], [-2, 0, 5]])
-    assert "Entry [2, 0] is −2; a plan cannot move less than nothing." in feedback.says
+    assert "a_plan[2, 0] is −2; a plan cannot move less than nothing." in feedback.says
     assert_mistake(feedback, "more than there is")
 
 
@@ -316,7 +316,7 @@ def test_greed_loses_beside_the_last_place(student):
 
 def test_greed_that_does_not_lose_for_sure():
     assert_mistake(check.greedy_loses(0, [1.5, 100], [1, 1]), "greed loses only by bad luck")
-    assert_mistake(check.greedy_loses(0, [4, 6], [1, 1]), "all targets on one side")
+    assert_mistake(check.greedy_loses(0, [5, 7], [1, 1]), "all targets on one side")
     assert_mistake(check.greedy_loses(0, [1.75, 100], [1, 5]), "the totals differ")
     assert_mistake(check.greedy_loses(0, [1.75, 1.75], [1, 1]), "only one target")
     assert check.greedy_loses(0, [1, 2], [1, 1]).outcome is Outcome.WRONG
@@ -596,3 +596,64 @@ def test_mistakes_with_moving_places_are_named_with_every_students_masses(studen
     _, slope, best = moving(student)
     assert_mistake(check.moving_places(student, np.array(slope) / 2, best), "the 2 lost")
     assert_mistake(check.moving_places(student, -np.array(slope), best), "the other way")
+
+
+def test_ones_own_targets_are_no_others():
+    for student in range(300):
+        n = transport(student)
+        order = np.argsort(-n.y)
+        feedback = check.greedy_loses(student, n.y[order], n.q[order])
+        assert feedback.earned == 0, (student, feedback)
+        assert "choose others" in feedback.says
+
+
+def test_numbers_may_be_text_in_lists_too():
+    n = transport(3)
+    table = [[f"{p}*{q}/{n.p.sum()}" for q in n.q] for p in n.p]
+    assert check.feasible_plan(3, table).earned == 2
+    assert check.feasible_plan(3, [["one half"]]).outcome is Outcome.UNCHECKED
+
+
+@pytest.mark.parametrize("f", [{0: 1}, "abs(z)", 7])
+def test_prices_of_another_kind_are_told_both_ways(f):
+    says = check.certificate(0, f).says
+    assert "a list of numbers, one for each place, or a function of the place" in says
+
+
+def single(function):
+    def run(*args):
+        return function(*(a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in args))
+
+    return run
+
+
+def test_the_plan_of_sinkhorn_may_be_computed_in_32_bits():
+    def by_logarithms(C, p, q, epsilon, rounds):
+        K, f, g = -C / np.float32(epsilon), np.zeros(len(p), C.dtype), np.zeros(len(q), C.dtype)
+        for _ in range(rounds):
+            f = np.log(p) - np.logaddexp.reduce(K + g, axis=1)
+            g = np.log(q) - np.logaddexp.reduce(K + f[:, None], axis=0)
+        return np.exp(K + f[:, None] + g)
+
+    assert check.sinkhorn(single(by_logarithms)).earned == 2
+
+
+def test_greed_on_a_circle_loses_where_it_can_be_followed():
+    def greedy(x, p, y, q, length):
+        p, q, spent = p.copy(), q.copy(), 0.0
+        ways = np.abs(x[:, None] - y)
+        ways = np.minimum(ways, length - ways)
+        for i, j in sorted(np.ndindex(*ways.shape), key=lambda cell: ways[cell]):
+            moved = min(p[i], q[j])
+            spent, p[i], q[j] = spent + moved * ways[i, j], p[i] - moved, q[j] - moved
+        return spent
+
+    feedback = check.on_a_circle(greedy)
+    assert feedback.says.startswith("With x = [0, 4], p = [1, 1], y = [3, 20]")
+    assert [m.name for m in feedback.mistakes] == ["greedy nearest matching"]
+
+
+def test_places_far_out_are_not_said_to_be_out_of_order():
+    n = transport(1)
+    far = np.sort(n.x) + 5000.0
+    assert "order" not in check.moving_places(1, np.zeros(len(n.x)), far).says
