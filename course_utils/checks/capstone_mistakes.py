@@ -26,12 +26,59 @@ def _unshifted(Z, y):
 exp_of_large_logits = (_unshifted,)
 
 
+def _less(what):
+    """The chances by exp of the logits less something else than their row's largest."""
+
+    def gradient(Z, y):
+        E = np.exp(Z - what(Z))
+        return (E / E.sum(axis=1, keepdims=True) - _hot(Z, y)) / len(Z)
+
+    return (gradient,)
+
+
+one_maximum_for_all_rows = _less(np.max)
+the_smallest_subtracted = _less(lambda Z: Z.min(axis=1, keepdims=True))
+the_mean_subtracted = _less(lambda Z: Z.mean(axis=1, keepdims=True))
+the_first_subtracted = _less(lambda Z: Z[:, :1])
+
+
 def _sigma(X):
     return np.sqrt(X.var(axis=1, keepdims=True) + EPSILON)
 
 
 def _mean(A):
     return A.mean(axis=1, keepdims=True)
+
+
+def _by_input(sigma):
+    """The gradient by X with another σ."""
+
+    def d_x(X, gain, G):
+        H, hat = G * gain, (X - _mean(X)) / sigma(X)
+        return (H - _mean(H) - hat * _mean(H * hat)) / sigma(X)
+
+    return (d_x,)
+
+
+def _by_gain(sigma):
+    return (lambda X, G: (G * (X - _mean(X)) / sigma(X)).sum(axis=0),)
+
+
+def _no_epsilon(X):
+    return X.std(axis=1, keepdims=True)
+
+
+def _epsilon_outside(X):
+    return X.std(axis=1, keepdims=True) + EPSILON
+
+
+def _of_a_sample(X):
+    return np.sqrt(X.var(axis=1, keepdims=True, ddof=1) + EPSILON)
+
+
+epsilon_forgotten, epsilon_forgotten_2 = _by_input(_no_epsilon), _by_gain(_no_epsilon)
+epsilon_outside, epsilon_outside_2 = _by_input(_epsilon_outside), _by_gain(_epsilon_outside)
+of_a_sample, of_a_sample_2 = _by_input(_of_a_sample), _by_gain(_of_a_sample)
 
 
 def _fading(n, gamma):
@@ -77,6 +124,65 @@ def _read(table, test, levels, width, log=np.log2):
     return -log(table[above(test, levels, width), test]).mean()
 
 
+def _bits(chances, of):
+    """Bits a pixel with a table of chances, where `of` gives the pixel above."""
+
+    def bits(training, test, levels, width):
+        counts = np.ones((levels + 1, levels))
+        upper = of(training, levels, width)
+        np.add.at(counts, (upper, training), 1)
+        return -np.log2(chances(counts)[of(test, levels, width), test]).mean()
+
+    return (bits,)
+
+
+def _by_rows(counts):
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _nothing_is_black(images, levels, width):
+    return above(images, levels, width) % levels
+
+
+def _rolled(images, levels, width):
+    return np.roll(images, width, axis=1)
+
+
+first_row_as_level_0 = _bits(_by_rows, _nothing_is_black)
+rolled = _bits(_by_rows, _rolled)
+one_more_in_the_divisor = _bits(lambda c: c / (c.sum(axis=1, keepdims=True) + 1), above)
+
+
+def _lost_twins(training, test, levels, width):
+    counts = np.ones((levels + 1, levels))
+    counts[above(training, levels, width), training] += 1
+    return _read(_by_rows(counts), test, levels, width)
+
+
+def _by_places(training, test, levels, width):
+    bits = []
+    for place in range(training.shape[1]):
+        counts = np.ones((levels + 1, levels))
+        up = [above(images, levels, width)[:, place] for images in (training, test)]
+        np.add.at(counts, (up[0], training[:, place]), 1)
+        bits.append(-np.log2(_by_rows(counts)[up[1], test[:, place]]))
+    return np.mean(bits)
+
+
+def _without_first_row(training, test, levels, width):
+    table = _table(training, levels, width)
+    chances = table[above(test, levels, width), test][:, width:]
+    return -np.log2(chances).mean() if chances.size else 0.0
+
+
+def _test_counted_too(training, test, levels, width):
+    return _read(_table(np.vstack([training, test]), levels, width), test, levels, width)
+
+
+lost_twins, a_table_for_each_place = (_lost_twins,), (_by_places,)
+the_first_row_skipped, the_test_counted_too = (_without_first_row,), (_test_counted_too,)
+
+
 def counts_from_0_on_seen(bits):
     return not np.isfinite(bits(*FEW[0]))
 
@@ -98,19 +204,32 @@ def _empty(P, heads):
     return [(np.zeros((heads, m, m)), np.zeros((heads, m))) for _ in range(_blocks(P))]
 
 
-def _stepper(attend, norm=_norm, place=lambda P, t: P["place"][t], scale=1.0):
+def _in_heads(row, heads):
+    return row.reshape(heads, -1)
+
+
+def _stepper(
+    attend,
+    norm=_norm,
+    place=lambda P, t: P["place"][t],
+    scale=1.0,
+    split=_in_heads,
+    relu=lambda x: np.maximum(x, 0),
+    one_state=False,
+):
     """A step whose parts can be exchanged for wrong ones."""
 
     def step(P, heads, state, token, t):
         h, new = P["token"][token] + place(P, t), []
         for b in range(_blocks(P)):
             a = norm(h, P[f"{b}.gain"], P[f"{b}.shift"])
-            q, k, v = ((a @ P[f"{b}.{name}"]).reshape(heads, -1) for name in "qkv")
-            kept, y = attend(state[b], q, k, v)
+            q, k, v = (split(a @ P[f"{b}.{name}"], heads) for name in "qkv")
+            kept, y = attend(new[-1] if one_state and new else state[-one_state or b], q, k, v)
             new.append(kept)
+            y = y if split is _in_heads else y.T
             h = scale * h + y.ravel() @ P[f"{b}.o"]
             a = norm(h, P[f"{b}.gain2"], P[f"{b}.shift2"])
-            h = scale * h + np.maximum(a @ P[f"{b}.up"], 0) @ P[f"{b}.down"]
+            h = scale * h + relu(a @ P[f"{b}.up"]) @ P[f"{b}.down"]
         return new, norm(h, P["gain"], P["shift"]) @ P["out"]
 
     return step
@@ -163,6 +282,9 @@ not_normalized = (_empty, _stepper(_undivided_sums))
 forgotten = (_empty, _stepper(_raw))
 the_place_forgotten = (_empty, _stepper(_added, place=lambda P, t: 0.0))
 blocks_that_do_not_add = (_empty, _stepper(_added, scale=0.0))
+the_relu_forgotten = (_empty, _stepper(_added, relu=lambda x: x))
+heads_interleaved = (_empty, _stepper(_added, split=lambda row, heads: row.reshape(-1, heads).T))
+one_state_for_all_blocks = (_empty, _stepper(_added, one_state=True))
 the_norms_forgotten = (_empty, _stepper(_added, norm=lambda x, gain, shift: x))
 
 

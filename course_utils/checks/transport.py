@@ -496,7 +496,7 @@ CIRCLES: list[Circle] = [
     (np.array([1.0]), np.array([1.0]), np.array([9.0]), np.array([1.0]), 10.0),
     (np.array([0.0, 5.0]), np.array([1.0, 1.0]), np.array([3.0, 9.0]), np.array([1.0, 1.0]), 12.0),
     (np.array([7.0, 1, 2]), np.array([2.0, 1, 1]), np.array([4.0, 0]), np.array([1.0, 3]), 8.0),
-    (np.array([0.0, 4]), np.array([1.0, 1]), np.array([3.0, 20]), np.array([1.0, 1]), 100.0),  # greed
+    (np.array([0.0, 4]), np.array([1.0, 1]), np.array([3.0, 20]), np.array([1.0, 1]), 99.0),
     (np.array([0.5, 4]), np.array([0.5, 1]), np.array([3.25]), np.array([1.5]), 5.0),
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from classroom.notebooks import read
 from course_utils.attention import attention_weights, elu_plus_one, softmax
 from course_utils.checks import capstone as check
 from course_utils.numbers.capstone import BUGS
-from course_utils.transformer import as_text, from_text, normed, training_and_held_out
+from course_utils.transformer import as_text, from_text, normed, train, training_and_held_out
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
@@ -440,7 +440,7 @@ def test_weights_between_the_table_and_the_goal_earn_one_point():
     shrunk = theta * np.where(np.arange(theta.size) < theta.size - 16 * 17, 1, 0.55)
     feedback = check.trained(as_text(shrunk))
     assert feedback.earned == 1
-    assert "better than any table" in feedback.says
+    assert "better than the table of the pixel before" in feedback.says
 
 
 @pytest.mark.parametrize(
@@ -457,3 +457,119 @@ def test_what_cannot_be_weights_gets_a_sentence(answer, says):
     feedback = check.trained(answer)
     assert re.search(says, feedback.says)
     assert feedback.earned == 0
+
+
+@pytest.mark.parametrize(
+    ("less", "name"),
+    [
+        (lambda Z: 0, "exp of large logits"),
+        (lambda Z: Z.max(), "one maximum for all rows"),
+        (lambda Z: Z.min(axis=1, keepdims=True), "the smallest logit subtracted"),
+        (lambda Z: Z.mean(axis=1, keepdims=True), "the mean of a row subtracted"),
+        (lambda Z: Z[:, :1], "the first logit subtracted"),
+    ],
+)
+def test_a_softmax_that_overflows_is_wrong_and_named(less, name):
+    def d_logits(Z, y):
+        E = np.exp(Z - less(Z))
+        return (E / E.sum(axis=1, keepdims=True) - np.eye(Z.shape[1])[y]) / len(Z)
+
+    feedback = check.entropy_gradient(d_logits)
+    assert feedback.earned == 0
+    assert [m.name for m in feedback.mistakes] == [name]
+
+
+@pytest.mark.parametrize(
+    ("sigma", "name"),
+    [
+        (lambda X: X.std(1, keepdims=True), "ε forgotten"),
+        (lambda X: X.std(1, keepdims=True) + 1e-5, "ε outside of the root"),
+        (
+            lambda X: np.sqrt(X.var(1, keepdims=True, ddof=1) + 1e-5),
+            "the variance of a sample",
+        ),
+        (lambda X: np.sqrt(X.var(1, keepdims=True) + 1e-6), None),
+    ],
+)
+def test_slips_of_sigma_are_refuted_aloud_and_named(sigma, name):
+    def d_x(X, gain, G):
+        H, hat = G * gain, (X - X.mean(1, keepdims=True)) / sigma(X)
+        mean, along = H.mean(1, keepdims=True), (H * hat).mean(1, keepdims=True)
+        return (H - mean - hat * along) / sigma(X)
+
+    def d_gain(X, G):
+        return (G * (X - X.mean(1, keepdims=True)) / sigma(X)).sum(axis=0)
+
+    feedback = check.norm_gradient(d_x, d_gain)
+    assert feedback.earned == 0
+    assert {m.name for m in feedback.mistakes} == ({name} if name else set())
+    for expected, yours in re.findall(
+        r"should be \[([^,\]]*).*?yours is \[([^,\]]*)", feedback.says
+    ):
+        assert not np.isclose(*(float(x.replace("−", "-")) for x in (expected, yours)), rtol=1e-3)
+
+
+def bits_with(upper, count, chances, evaluated=lambda table, up, test: table[up, test]):
+    def bits(training, test, levels, width):
+        counts = np.ones((levels + 1, levels))
+        count(counts, upper(training, levels, width), training)
+        return -np.log2(evaluated(chances(counts), upper(test, levels, width), test)).mean()
+
+    return bits
+
+
+def one_row_up(images, levels, width):
+    nothing = np.full((len(images), width), levels)
+    return np.hstack([nothing, images])[:, : images.shape[1]]
+
+
+def add_all(counts, upper, level):
+    np.add.at(counts, (upper, level), 1)
+
+
+def add_once(counts, upper, level):
+    counts[upper, level] += 1
+
+
+def by_row(counts):
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("bits", "name"),
+    [
+        (bits_with(one_row_up, add_once, by_row), "pairs that come twice counted once"),
+        (
+            bits_with(lambda images, levels, width: np.roll(images, width, 1), add_all, by_row),
+            "the first row below the last",
+        ),
+        (
+            bits_with(lambda *a: np.where((u := one_row_up(*a)) == a[1], 0, u), add_all, by_row),
+            "the first row below level 0",
+        ),
+        (
+            bits_with(one_row_up, add_all, lambda c: c / (c.sum(axis=1, keepdims=True) + 1)),
+            "one more in the divisor",
+        ),
+    ],
+)
+def test_common_slips_of_the_baseline_have_names(bits, name):
+    feedback = check.baseline(bits)
+    assert feedback.earned == 0
+    assert [m.name for m in feedback.mistakes] == [name]
+
+
+def test_weights_that_learned_the_held_out_digits_earn_nothing():
+    _, held_out = training_and_held_out()
+    theta = train(check.SMALL, held_out, 250, rate=1e-2)
+    feedback = check.trained(theta)
+    assert feedback.earned == 0
+    assert "the digits that were held out" in feedback.says
+
+
+@pytest.mark.parametrize("bits", [2.0002, 2.004, 2.006, 2.2502, 2.26])
+def test_bits_near_a_border_contradict_nothing(bits, monkeypatch):
+    monkeypatch.setattr(check.Model, "bits", lambda *_: bits)
+    feedback = check.trained(from_text(WEIGHTS))
+    assert feedback.earned == (2 if bits < 2.005 else 1 if bits < 2.255 else 0)
+    assert "2.000 bits a pixel: " not in feedback.says
