@@ -8,6 +8,7 @@ equivalent (that is how a known wrong answer is recognized, however it is writte
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,15 @@ from .calls import FunctionAnswer, line_at, parameters
 from .compare import alike_where_finite, as_array, close, real_array
 from .display import name_of, show, show_at, type_in_words
 from .encoding import WireError, as_received
-from .formula import FormulaError, ReadFormula, pretty, read_formula, without_order
+from .formula import (
+    FormulaError,
+    ReadFormula,
+    canonical,
+    names_in,
+    pretty,
+    read_formula,
+    without_order,
+)
 from .ids import student_id
 from .refusals import NotFinite, Unreadable
 
@@ -84,8 +93,8 @@ class Array:
 class FormulaAnswer:
     """A formula that was read, called with values for its symbols; text is kept for messages."""
 
-    def __init__(self, formula: ReadFormula, name: str) -> None:
-        self.formula, self.name = formula, name
+    def __init__(self, formula: ReadFormula, name: str, lacks: Sequence[str] = ()) -> None:
+        self.formula, self.name, self.lacks = formula, name, lacks
 
     def __call__(self, **point: float) -> float:
         """The value at a point; an infinity or nan there is wrong, as `NotFinite`."""
@@ -111,8 +120,19 @@ class FormulaAnswer:
 class Formula:
     """A formula in named symbols, each with its domain: an interval (a, b) or a range of ints."""
 
+    needed: tuple[str, ...] = ()
+
     def __init__(self, **domain: tuple[float, float] | range) -> None:
         self.domain = domain
+
+    def needing(self, *names: str) -> Formula:
+        """The same kind, of which every right answer has these symbols.
+
+        A formula without one was perhaps made after the symbol was given a value.
+        """
+        kind = copy.copy(self)
+        kind.needed = names or tuple(self.domain)
+        return kind
 
     def points(self, count: int = 12) -> Iterator[dict[str, Any]]:
         """Always the same points of the domain, with few digits so that sentences stay readable."""
@@ -123,9 +143,11 @@ class Formula:
 
     def read(self, answer: Any, name: str) -> FormulaAnswer:
         try:
-            return FormulaAnswer(read_formula(answer, self.domain), name)
+            read = read_formula(answer, self.domain)
         except FormulaError as error:
             raise Unreadable(f"{pretty(name)} cannot be read. {error}") from None
+        there = names_in(read.tree)
+        return FormulaAnswer(read, name, [n for n in self.needed if canonical(n) not in there])
 
     def same(self, a: FormulaAnswer, b: FormulaAnswer) -> bool:
         return all(close(a(**point), b(**point)) for point in self.points())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from .blanks import has_blank
 from .display import in_words
 from .feedback import Outcome
-from .kinds import Kind, received
+from .formula import pretty
+from .kinds import FormulaAnswer, Kind, received
 from .refusals import NotAttempted, NotFinite, Unreadable
 from .sampling import trial
 from .verdicts import Verdict, not_finite
@@ -70,7 +71,7 @@ def settled(judge: Callable[..., Verdict], answers: list[Any], seed: int, **more
         for reason in sorted(reasons, key=lambda r: isinstance(r, Unreadable)):
             raise reason
         with trial(seed):
-            return judge(*answers, **more)
+            return _asking_for_symbols(judge(*answers, **more), answers)
     except NotAttempted:
         return Verdict(Outcome.NOT_ATTEMPTED, BLANK)
     except Unreadable as why:
@@ -81,6 +82,20 @@ def settled(judge: Callable[..., Verdict], answers: list[Any], seed: int, **more
         raise
     except BaseException as error:
         return failed(error)
+
+
+def _asking_for_symbols(verdict: Verdict, answers: list[Any]) -> Verdict:
+    """A wrong formula without a symbol that it needs: perhaps the symbol was given a value."""
+    if verdict.outcome is not Outcome.WRONG or verdict.pieces:
+        return verdict
+    asks = ""
+    for answer in answers:
+        if isinstance(answer, FormulaAnswer) and answer.lacks:
+            names = " and no ".join(map(pretty, answer.lacks))
+            one = len(answer.lacks) == 1
+            written = "it, it was given a value" if one else "them, they were given values"
+            asks += f" Your {answer.name} has no {names}; if you wrote {written} above."
+    return replace(verdict, says=verdict.says + asks)
 
 
 def together(pieces: dict[str, Verdict], earned: int) -> Verdict:

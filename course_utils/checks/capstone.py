@@ -349,8 +349,8 @@ planted_bug.forbid(
 
 # -- 12.5: sizes of the model ----------------------------------------------------------------------
 
-SIZES = Formula(m=range(2, 7), h=range(1, 5), L=range(1, 4))
-READ = Formula(m=range(2, 7), h=range(1, 5), L=range(1, 4), t=range(1, 9))
+SIZES = Formula(m=range(2, 7), h=range(1, 5), L=range(1, 4)).needing()
+READ = Formula(m=range(2, 7), h=range(1, 5), L=range(1, 4), t=range(1, 9)).needing()
 
 
 def sized(point: dict[str, Any]) -> Model:

@@ -220,7 +220,8 @@ def _stepper(
     """A step whose parts can be exchanged for wrong ones."""
 
     def step(P, heads, state, token, t):
-        h, new = P["token"][token] + place(P, t), []
+        h: Any = P["token"][token] + place(P, t)
+        new: list[Any] = []
         for b in range(_blocks(P)):
             a = norm(h, P[f"{b}.gain"], P[f"{b}.shift"])
             q, k, v = (split(a @ P[f"{b}.{name}"], heads) for name in "qkv")

@@ -335,7 +335,7 @@ def normalized(
 normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
-TOKENS_WIDTH = Formula(n=range(1, 7), d=range(1, 7))
+TOKENS_WIDTH = Formula(n=range(1, 7), d=range(1, 7)).needing("n")
 
 
 LARGE_TEXTS = [{"n": 300, "d": 3}, {"n": 3, "d": 1001}]
@@ -482,7 +482,7 @@ linear.forbid(*LINEAR_ATTENTION)
 
 # -- 8.8 -------------------------------------------------------------------------------------------
 
-FEATURES = Formula(n=range(2, 9), m=range(2, 9), d=range(2, 9))
+FEATURES = Formula(n=range(2, 9), m=range(2, 9), d=range(2, 9)).needing()
 NEAR, FAR = 10**7, 10**15  # where lower terms no longer matter, whichever sizes are the larger
 CORNERS = [{"n": n, "m": m, "d": d} for n in (NEAR, FAR) for m in (NEAR, FAR) for d in (NEAR, FAR)]
 
@@ -636,8 +636,8 @@ def _windowed(behind: int = 0, ahead: int = 0, shared: bool = False) -> Callable
 
 # -- 8.10: another number of keys ------------------------------------------------------------------
 
-CROSS = Formula(n=range(2, 9), k=range(2, 9), m=range(2, 9), l=range(2, 9))
-ORDER = Formula(k=range(4, 12), m=range(2, 5), l=range(2, 5))
+CROSS = Formula(n=range(2, 9), k=range(2, 9), m=range(2, 9), l=range(2, 9)).needing()
+ORDER = Formula(k=range(4, 12), m=range(2, 5), l=range(2, 5)).needing()
 
 
 @cache

@@ -152,8 +152,8 @@ def lookup(
 
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
 
-L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5))
-L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2))
+L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5)).needing()
+L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2)).needing()
 TIGHT = 30  # from this M²Δ on, for up to 1000 keys, and from 18 on for up to 9: so says the text
 ROUNDING = 1e-15  # of 1 − …, which is then 0 or at least a hundredth of that
 

@@ -317,8 +317,8 @@ def sampled(features: FunctionAnswer) -> str:
 
 # -- 9.3 and 9.4: exact moments in one dimension, where every xᵀy and ‖x+y‖² can be had ------------
 
-VARIANCE = Formula(xy=(-1, 1), s=(0, 2), m=range(1, 9))
-SIZE = Formula(s=(0, 2), r=(0, 1))
+VARIANCE = Formula(xy=(-1, 1), s=(0, 2), m=range(1, 9)).needing()
+SIZE = Formula(s=(0, 2), r=(0, 1)).needing()
 
 
 def moments(x: float, y: float) -> tuple[float, float]:
@@ -551,7 +551,7 @@ def limit(answer: FunctionAnswer) -> str:
 
 # -- 9.6: a direction and its opposite -------------------------------------------------------------
 
-LENGTH = Formula(s=(0, 2))
+LENGTH = Formula(s=(0, 2)).needing()
 
 
 def pair_moments(x: float, y: float) -> tuple[float, float]:

@@ -299,7 +299,7 @@ recurrence.forbid(*LINEAR_ATTENTION)
 
 # -- 10.3: the four questions ----------------------------------------------------------------------
 
-LENGTH = Growth(n=range(2, 9), d=range(2, 9))
+LENGTH = Growth(n=range(2, 9), d=range(2, 9)).needing("n")
 
 
 def _rnn(X, W, U):
@@ -449,7 +449,7 @@ four_questions.forbid(*SOFTMAX_ATTENTION, *LINEAR_ATTENTION)
 
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
 
-TOKEN = Formula(i=range(2, 9), d=range(2, 9))
+TOKEN = Formula(i=range(2, 9), d=range(2, 9)).needing("d")
 WAYS: dict[str, Callable[[int, int], tuple[Callable, Sequence[Any]]]] = {
     "without a cache": lambda i, d: (causal_attention, list(np.ones((3, i, d)))),
     "with a cache": lambda i, d: (attention, [np.ones((rows, d)) for rows in (1, i, i)]),

@@ -751,5 +751,5 @@ def test_common_slips_of_attention_have_names():
         return A / A.sum(axis=1) @ V
 
     assert [m.name for m in check.causal_linear(without_keepdims).mistakes] == [
-        "keepdims forgotten"
+        "the sums of rows laid along a row"
     ]
