@@ -74,7 +74,7 @@ def with_texts_read(answer: Any, name: str) -> Any:
     """Lists of numbers, in which a number may be text such as "11/6"."""
     if issubclass(type(answer), list | tuple):
         return [with_texts_read(part, name) for part in answer]
-    return Number().read(answer, name) if issubclass(type(answer), str) else answer
+    return Number().read(answer, f"Each entry of {name}") if type(answer) is str else answer
 
 
 @dataclass(frozen=True)

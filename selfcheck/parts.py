@@ -94,7 +94,7 @@ def _asking_for_symbols(verdict: Verdict, answers: list[Any]) -> Verdict:
             names = " and no ".join(map(pretty, answer.lacks))
             one = len(answer.lacks) == 1
             written = "it, it was given a value" if one else "them, they were given values"
-            asks += f" Your {answer.name} has no {names}; if you wrote {written} above."
+            asks += f" There is no {names} in your {answer.name}; if you wrote {written} above."
     return replace(verdict, says=verdict.says + asks)
 
 

@@ -580,7 +580,10 @@ def _overtakes(crossover: float) -> Verdict:
     if crossover < 1 or crossover != round(crossover):
         shown = show_apart(crossover, round(crossover))[0]
         return wrong(f"n counts tokens, and {shown} is no such number.")
-    n = int(min(crossover, 10**6))
+    if crossover > 10**6:
+        says = f"long before n = {show(crossover)} the recurrence has done less."
+        return wrong(says, at="crossover", yours=crossover)
+    n = int(crossover)
     level = total_work(lengths=(n,))[n]
     says = f"for n = {n} the table would have {level['with a cache']} with a cache and "
     says = f"{says}{level['by the recurrence']} by the recurrence: "
@@ -656,12 +659,14 @@ def open_gates(rng: np.random.Generator) -> np.ndarray:
     return rng.choice([0.98, 0.99, 1.0], int(rng.integers(103, 110)))
 
 
-def _forgets(decay: FunctionAnswer, texts: Iterator[np.ndarray]) -> Verdict | None:
+def _forgets(
+    decay: FunctionAnswer, texts: Iterator[np.ndarray], by_hand: float = TOLERANCE
+) -> Verdict | None:
     """A refutation at the first text whose weights are not those of the recurrence."""
     for g in texts:
         n = len(g)
         at = f"With the gates {show(g)}" if n <= 6 else f"With {n} gates, the first {show(g[:4])},"
-        answer, tolerance = decay.array(g, shape=(n, n)), None if by_pencil() else SINGLE
+        answer, tolerance = decay.array(g, shape=(n, n)), by_hand if by_pencil() else SINGLE
         if verdict := differs(decay_by_recurrence(g), answer, at=at, tolerance=tolerance):
             return verdict
     return None
@@ -678,7 +683,7 @@ def forgetting(
     shut = [np.array([0.5, 0.0, 0.5])]
 
     def rest() -> Verdict:
-        found = _forgets(decay, cases(shut, also=[strong_gates] * 3))
+        found = _forgets(decay, cases(shut, also=[strong_gates] * 3), 1e-9)  # a 0 is a 0
         return found or right("The weights are those of the recurrence, also where a gate is shut.")
 
     return keeping(2, says, rest)

@@ -828,6 +828,7 @@ def test_what_may_not_be_called_is_not_said_to_be_asked_for():
 def test_a_formula_whose_symbol_was_given_a_value_above_is_told_so():
     n, d, m = 6, 2, sympy.Symbol("m")  # n and d as somebody may have set them for 8.3
     says = check.cost(4 * n * m * d).says
-    assert says.endswith("has no n and no d; if you wrote them, they were given values above.")
-    assert "Your rows has no n; if you wrote it, it was given" in check.shape_of_scores(n, "n").says
-    assert "has no" not in check.cost("5*n*m*d").says
+    told = "There is no n and no d in your flops; if you wrote them, they were given values above."
+    assert says.endswith(told)
+    assert "There is no n in your rows; if you wrote it" in check.shape_of_scores(n, "n").says
+    assert "There is no" not in check.cost("5*n*m*d").says

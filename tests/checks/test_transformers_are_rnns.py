@@ -753,3 +753,12 @@ def test_common_slips_of_attention_have_names():
     assert [m.name for m in check.causal_linear(without_keepdims).mistakes] == [
         "the sums of rows laid along a row"
     ]
+
+
+def test_a_gate_that_is_shut_is_not_nearly_shut():
+    def propped(g):
+        g = np.maximum(g, 1e-6)
+        rows = [[np.prod(g[j + 1 : i + 1]) for j in range(len(g))] for i in range(len(g))]
+        return np.tril(rows)
+
+    assert check.forgetting(propped).earned == 2
