@@ -418,14 +418,6 @@ def _field(x_new: np.ndarray, x: np.ndarray, y: np.ndarray, M: float) -> Field:
     return x[:, None], x_new[:, None], M
 
 
-def _own_calls(
-    keys: FunctionAnswer | None, queries: FunctionAnswer | None, data: tuple
-) -> list[tuple]:
-    if keys is None or queries is None:
-        return []
-    return _calls(keys, queries, _field(*data))
-
-
 def _own_weights(
     keys: FunctionAnswer | None, queries: FunctionAnswer | None, data: tuple
 ) -> np.ndarray | None:
