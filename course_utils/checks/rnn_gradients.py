@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
-from functools import cache, partial, reduce
+from functools import cache, lru_cache, partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer, line_at
+from selfcheck.cards import counted
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
@@ -263,7 +266,7 @@ def jacobian_product(
             return verdict
     return right(
         "Finite differences through 1, 2, 3 and 6 steps give your matrix, and so do the factors "
-        "of 6 longer ways."
+        f"of {tried() - len(journeys())} further ways."
     )
 
 
@@ -273,23 +276,22 @@ jacobian_product.forbid(*JACOBIANS)
 # -- 1.4 ------------------------------------------------------------------------------------------
 
 GRID = np.linspace(-20, 20, 40001)
+THREE_DECIMALS = 5e-4 + 1e-9
 
 
 def _least(name: str, gamma: float, instead_of: str = "") -> Verdict:
-    """Is γ the largest slope, or that rounded to three decimals or more?"""
+    """Is γ the largest slope, to three decimals? What it is, a refutation does not tell."""
     slopes = np.abs(ACTIVATIONS[name].prime(GRID))
     k = int(slopes.argmax())
-    found = slopes[k] - 2e-5 <= gamma <= slopes[k] + 1e-8  # as a grid finds it
-    if found or any(abs(gamma - round(slopes[k], d)) < 1e-9 for d in range(3, 12)):
+    if abs(gamma - slopes[k]) <= THREE_DECIMALS:
         return right()
-    where = f"{name} and {instead_of}" if instead_of else name
-    if gamma < slopes[k]:
-        slope, yours = show_apart(slopes[k], gamma)
-        says = f"the slope at x = {show(GRID[k])} is {slope}, which is more than {yours}."
+    steeper = GRID[slopes > gamma + THREE_DECIMALS]
+    if steeper.size:
+        x = steeper[np.abs(steeper).argmin()]
+        says = f"at x = {show(x)} it is steeper than {show(gamma)}, by more than rounding."
     else:
-        slope, yours = show_apart(slopes[k], gamma)
-        says = f"|σ′| is {slope} at most on the whole grid: a smaller γ than {yours} will do."
-    return wrong(says, at=where, yours=gamma)
+        says = f"no slope on a grid of {len(GRID)} points comes near {show(gamma)}."
+    return wrong(says, at=f"{name} and {instead_of}" if instead_of else name, yours=gamma)
 
 
 def _exchanged(sigmoid: float, tanh: float) -> bool:
@@ -302,8 +304,7 @@ def slope_bounds(
 ) -> Verdict:
     """Find the least γ with |σ′| ≤ γ for sigmoid, tanh, ReLU, softplus and SiLU."""
     return right(
-        "On a grid of 40001 points each of the five is the largest slope, to as many decimals as "
-        "you gave."
+        f"On a grid of {len(GRID)} points each of the five is the largest slope, to three decimals."
     )
 
 
@@ -336,12 +337,11 @@ def _silu(silu: float) -> Verdict:
 
 
 class Network(NamedTuple):
-    """Weights, the largest slope, the number of steps, and a number to draw its slopes from."""
+    """Weights, the largest slope and the number of steps."""
 
     W: np.ndarray
     gamma: float
     T: int
-    seed: int
 
 
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
@@ -351,31 +351,66 @@ WEIGHTS = [SHEAR, THREE, TURN / 2, 1.5 * TURN, np.array([[0.4]]), matrix_with(0.
            np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]) / 4]  # fmt: skip
 GAMMAS = (SIGMOID.gamma, RELU.gamma, SILU.gamma)
 NETWORKS = [
-    Network(W, gamma, (1, 2, 6)[(k + i) % 3], seed=3 * i + k)
+    Network(W, gamma, (1, 2, 6)[(k + i) % 3])
     for i, W in enumerate(WEIGHTS)
     for k, gamma in enumerate(GAMMAS)
 ]
-HUGE = Network(np.array([[10.0]]), 1.0, 300, seed=0)
+HUGE = Network(np.array([[10.0]]), 1.0, 300)
+ROUNDS = 6  # of the search for the worst slopes
 
 
-def is_reached(W: np.ndarray, T: int) -> bool:
-    """Whether slopes that are all γ reach the bound: for one step, and where W is normal."""
-    return T == 1 or close(W @ W.T, W.T @ W)
+def signs_for(W: np.ndarray) -> np.ndarray:
+    """All patterns of signs of few units; of many those of the singular vectors, and some."""
+    n = len(W)
+    if n <= 3:
+        return 1.0 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
+    left, _, right_ = np.linalg.svd(W)
+    some = np.random.default_rng(n).choice([-1.0, 1.0], (4, n))
+    return np.vstack([np.ones(n), np.where(left.T[:3] * right_[:3] < 0, -1.0, 1.0), some])
 
 
-def largest_run(network: Network) -> float:
-    """The largest norm of runs with slopes ±γ and between, the steepest one among them."""
-    (W, gamma, T, seed), n = network, len(network.W)
-    rng = np.random.default_rng(seed)
-    slopes = gamma * np.concatenate([np.ones((1, T, n)), np.sign(rng.uniform(-1, 1, (3, T, n))),
-                                     rng.uniform(-1, 1, (3, T, n))])  # fmt: skip
-    return max(spectral_norm(reduce(lambda P, d: (W * d) @ P, way, np.eye(n))) for way in slopes)
+@np.errstate(over="ignore")
+def longest(W: np.ndarray, gamma: float, T: int, kept: float = 0.0, a: float = 1.0) -> float:
+    """How long a nudge of length 1 became in T steps x ← kept·x + a W (slopes·x).
+
+    Slopes are ±γ, for each unit and step those that stretch most as far as a search finds: it goes
+    back through the steps and turns every slope that would stretch more the other way. What is
+    returned was reached by a run.
+    """
+    slopes = gamma * np.repeat(signs_for(W)[None], T, axis=0)  # step, pattern, unit
+    x = np.cos(np.arange(len(W))) + 0 * slopes[0]
+    for _ in range(ROUNDS):
+        way = [x / np.abs(x).max(axis=1, keepdims=True)]
+        for d in slopes:
+            x = kept * way[-1] + a * (d * way[-1]) @ W.T
+            way.append(x / np.maximum(np.abs(x).max(axis=1, keepdims=True), 1e-300))
+        y = way[-1]
+        for t in reversed(range(T)):
+            back = a * y @ W
+            slopes[t] = np.where(back * way[t] < 0, -gamma, gamma)
+            y = kept * y + slopes[t] * back
+            y = y / np.maximum(np.abs(y).max(axis=1, keepdims=True), 1e-300)
+        x = np.where(y.any(axis=1, keepdims=True), y, 1.0)
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    for d in slopes:
+        x = kept * x + a * (d * x) @ W.T
+    return float(np.linalg.norm(x, axis=1).max())
+
+
+def worst_run(W: np.ndarray, gamma: float, T: int) -> tuple[float, bool]:
+    """The largest norm that a run is known to have, and whether no run can have a larger one.
+
+    Slopes that are all γ reach the bound in one step, and in any number of them if W is normal.
+    """
+    if T == 1 or close(W @ W.T, W.T @ W):
+        return float((gamma * spectral_norm(W)) ** T), True
+    return longest(W, gamma, T), False
 
 
 @cache
-def runs() -> dict[int, float]:
-    """The largest runs of the readable networks."""
-    return {id(network): largest_run(network) for network in [*NETWORKS, HUGE]}
+def runs() -> dict[int, tuple[float, bool]]:
+    """The worst runs of the readable networks."""
+    return {id(network): worst_run(*network) for network in [*NETWORKS, HUGE]}
 
 
 def any_network(rng: np.random.Generator, units: int = 1) -> Network:
@@ -383,8 +418,7 @@ def any_network(rng: np.random.Generator, units: int = 1) -> Network:
     n, T = *sizes(rng, 1, units), *sizes(rng, 1)
     W, gamma = numbers(rng, n, n), float(rng.choice([0.25, 1.0, 1.13, 2.0]))
     W = W + W.T if rng.random() < 0.5 else W
-    W = W * (rng.choice([0.8, 2.5]) / gamma / max(spectral_norm(W), 0.1))
-    return Network(W, gamma, T, seed=int(rng.integers(10**6)))
+    return Network(W * (rng.choice([0.8, 2.5]) / gamma / max(spectral_norm(W), 0.1)), gamma, T)
 
 
 @exercise
@@ -395,11 +429,10 @@ def gradient_bound(
 ) -> Verdict:
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
-    draws = any_network, partial(any_network, units=12)
-    for case in cases([*NETWORKS, HUGE], *draws):
-        W, gamma, T, _ = case
+    for case in cases([*NETWORKS, HUGE], any_network, partial(any_network, units=12)):
+        W, gamma, T = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
-        norm, tight = runs().get(id(case)) or largest_run(case), is_reached(W, T)
+        norm, tight = runs().get(id(case)) or worst_run(*case)
         seen = f"W = {show(W)}, γ = {show(gamma)} and T = {T}"
         if not bound >= norm * (1 - 1e-6 * T):
             largest, yours = show_apart(norm, bound)
@@ -411,7 +444,7 @@ def gradient_bound(
     if loose:
         return partly(2, loose)
     return right(
-        f"In {len(NETWORKS) + 7} networks no run lies above your bound, and where W is normal "
+        f"In {tried()} networks no run that was found lies above your bound, and where W is normal "
         "some lie on it."
     )
 
@@ -439,53 +472,88 @@ class SquareMatrix:
         return close(a, b)
 
 
-DOUBLINGS = 44  # 2⁴⁴ steps: rounding, which doubles too, stays far below 1 in a logarithm
-Scaled = tuple[np.ndarray, np.ndarray]  # numbers m·2^e that neither overflow nor underflow
+DOUBLINGS = 44  # 2⁴⁴ steps: an exponent below the last digit of an entry does not show
+PRECISIONS = (256, 1024, 4096, 16384)  # bits; the next one where the last did not decide
+FAR = 1e5  # a logarithm beyond which the rest of the way is clear
 
 
-def scaled(A: np.ndarray, e: Any = 0) -> Scaled:
-    """A·2^e."""
-    m, own = np.frexp(A)
-    return m, np.where(m == 0, -(2**60), own.astype(np.int64) + e)
+class Exactly(NamedTuple):
+    """A matrix m·2^e of whole numbers m, of which each is off by at most `off`."""
+
+    m: np.ndarray
+    e: int
+    off: int
+
+    def __matmul__(self, other: Exactly) -> Exactly:
+        a, b = (int(np.abs(one.m).max()) for one in (self, other))
+        off = len(self.m) * (a * other.off + b * self.off + self.off * other.off)
+        return Exactly(self.m @ other.m, self.e + other.e, off)
+
+    def rounded(self, bits: int) -> Exactly:
+        cut = max(int(np.abs(self.m).max()), self.off).bit_length() - bits
+        return self if cut <= 0 else Exactly(self.m >> cut, self.e + cut, (self.off >> cut) + 2)
+
+    def log(self) -> float:
+        """ln of the largest entry, at least; nan if rounding hides it."""
+        largest = int(np.abs(self.m).max())
+        if largest <= 1000 * self.off:
+            return np.nan if self.off else -np.inf
+        return math.log(largest - self.off) + self.e * math.log(2)
 
 
-def times(A: Scaled, B: Scaled) -> Scaled:
-    """The product of two matrices."""
-    m, e = A[0][:, :, None] * B[0], A[1][:, :, None] + B[1]
-    top = e.max(axis=1)
-    return scaled(np.ldexp(m, np.maximum(e - top[:, None, :], -2000).astype(int)).sum(axis=1), top)
+def exactly(A: np.ndarray) -> Exactly:
+    """The floats of a matrix as the fractions that they are."""
+    m, e = np.frexp(A)
+    e = np.where(m == 0, 0, e - 53)
+    least = int(e.min())
+    whole = [int(x * 2.0**53) << int(k - least) for x, k in zip(m.flat, e.flat, strict=True)]
+    return Exactly(np.array(whole, dtype=object).reshape(A.shape), least, 0)
 
 
 def log_powers(W: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
-    """ln of the largest entry of W^T·first for T = 1, 2, 4, …; −∞ for a matrix of zeros."""
-    power, start, logs = scaled(W), scaled(np.eye(len(W)) if first is None else first), []
-    with np.errstate(divide="ignore"):
-        for _ in range(DOUBLINGS + 1):
-            m, e = times(power, start)
-            logs.append((np.log(np.abs(m)) + e * np.log(2)).max())
-            power = times(power, power)
-    return np.array(logs)
+    """ln of the largest entry of W^T·first for T = 1, 2, 4, …; −∞ for a matrix of zeros.
+
+    Every digit is sure: what is rounded is counted, and where it could matter, more are kept. At
+    the end −∞ stands for what is still not known, so that nobody is refuted by rounding.
+    """
+    return _log_powers(W.tobytes(), b"" if first is None else first.tobytes(), len(W))
+
+
+@lru_cache(maxsize=64)
+def _log_powers(W: bytes, first: bytes, n: int) -> np.ndarray:
+    start = exactly(np.frombuffer(first or np.eye(n).tobytes()).reshape(n, n))
+    for bits in PRECISIONS:
+        power, logs = exactly(np.frombuffer(W).reshape(n, n)), np.zeros(DOUBLINGS + 1)
+        for k in range(DOUBLINGS + 1):
+            power = power.rounded(bits)
+            logs[k] = (power @ start if first else power).log()
+            if not abs(logs[k]) < FAR:  # zero from now on, far out, or unknown
+                logs[k:] = logs[k] * 2.0 ** np.arange(len(logs) - k)
+                break
+            power = power @ power
+        if not np.isnan(logs).any():
+            return logs
+    return np.where(np.isnan(logs), -np.inf, logs)
 
 
 SOON = 20  # doublings, a million steps: up to there rounding does not decide
 FEWEST, LEAST = 3, 0.1  # rows, and the size of an entry: every unit hears every other
 
 
-def _smallest(W: np.ndarray) -> float:
-    return float(W.flat[np.abs(W).argmin()])
-
-
 @exercise
 def forgetful(W: Annotated[np.ndarray, SquareMatrix()]) -> Verdict:
     """Find a W without zeros, ‖W‖₂ ≥ 10, whose linear network h_t = W h_{t−1} + x_t forgets."""
-    if len(W) < FEWEST or np.abs(W).min() < LEAST:
-        cut = f"has {len(W)} rows" if len(W) < FEWEST else f"has the entry {show(_smallest(W))}"
-        return wrong(
-            f"W {cut}. Here it is to have at least 3 rows, and no entry nearer to 0 than 0.1."
-        )
+    if len(W) < FEWEST:
+        rows = counted(len(W), thing="row")
+        return wrong(f"W has {rows}; here it is to have at least {FEWEST}.")
+    if np.abs(W).min() < LEAST * (1 - 1e-9):
+        smallest, least = show_apart(float(W.flat[np.abs(W).argmin()]), LEAST)
+        return wrong(f"W has the entry {smallest}; here no entry is nearer to 0 than {least}.")
     norm, logs = spectral_norm(W), log_powers(W)
     if logs[-1] > np.log(1e15):
-        return wrong(f"‖W‖₂ = {show(norm)}, and an error in h_0 grows beyond all limits.")
+        each = show_apart(np.exp(logs[-1] / 2**DOUBLINGS), 1.0)[0]
+        each = f", {each}-fold a step in the long run" if each != "1" else ""
+        return wrong(f"‖W‖₂ = {show(norm)}, and an error in h_0 grows beyond all limits{each}.")
     if logs[SOON] > np.log(1e-6):
         return wrong(
             f"‖W‖₂ = {show(norm)}, but after 2^{SOON} steps an error of 1 in h_0 still moves "
@@ -596,18 +664,27 @@ def kind_of_condition() -> str:
     }[necessary, sufficient]  # fmt: skip
 
 
+class Condition(Choice):
+    """One of the words, also as “necessary, but not sufficient”."""
+
+    def read(self, answer: Any, name: str) -> str:
+        if issubclass(type(answer), str):
+            answer = re.sub(r",? *(but |and )?not (necessary|sufficient)$", "", answer.strip())
+        return super().read(answer, name)
+
+
 @exercise
 def explosion(
-    condition: Annotated[str, Choice(("necessary", "sufficient", "both", "neither"))],
+    condition: Annotated[str, Condition(("necessary", "sufficient", "both", "neither"))],
     activation: Annotated[str, Choice(tuple(ACTIVATIONS))],
-    W: Annotated[np.ndarray, SquareMatrix()],
+    calm_W: Annotated[np.ndarray, SquareMatrix()],
 ) -> Verdict:
     """Say what ‖W‖₂ > 1/γ is for explosion, and show a network that meets it and stays calm."""
     sigma = ACTIVATIONS[activation]
     return right(
         f"{condition!r} is what running 18 networks shows. Your network has "
-        f"‖W‖₂ = {show(spectral_norm(W))} > 1/γ = {show(1 / sigma.gamma)}, and its gradient does "
-        f"not explode: {_per_step(growth(W, sigma).exponent)}."
+        f"‖W‖₂ = {show(spectral_norm(calm_W))} > 1/γ = {show(1 / sigma.gamma)}, and its gradient does "
+        f"not explode: {_per_step(growth(calm_W, sigma).exponent)}."
     )
 
 
@@ -619,13 +696,15 @@ def _condition(condition: str) -> Verdict:
 
 
 @explosion.part("Network")
-def _network(activation: str, W: np.ndarray) -> Verdict:
+def _network(activation: str, calm_W: np.ndarray) -> Verdict:
     sigma = ACTIVATIONS[activation]
-    norm, limit = spectral_norm(W), 1 / sigma.gamma
+    norm, limit = spectral_norm(calm_W), 1 / sigma.gamma
     if norm <= limit * (1 + 1e-12):
-        shown = [show(norm)] * 2 if close(norm, limit, 1e-12) else show_apart(norm, limit)
+        if close(norm, limit, 1e-12):
+            return wrong(f"‖W‖₂ is 1/γ = {show(limit)} itself, not above it.")
+        shown = show_apart(norm, limit)
         return wrong(f"Your W has ‖W‖₂ = {shown[0]}, not above 1/γ = {shown[1]}.")
-    grows, exponent = growth(W, sigma)
+    grows, exponent = growth(calm_W, sigma)
     if not grows:
         return right()
     slowly = ", if only as a power of T" if abs(exponent) < 1e-11 else ""
@@ -718,16 +797,16 @@ def _bias(student: str, bias: float) -> Verdict:
 @gate_bias.part("Forgotten")
 def _forgotten(student: str, forgotten: float) -> Verdict:
     if forgotten != round(forgotten) or not 1 <= forgotten <= 1e9:
-        says = f"{show(forgotten)} is no number of steps: give a whole one from 1 up."
-        return wrong(says, at="steps", yours=forgotten)
+        says = f"{show_apart(forgotten, round(forgotten))[0]} is no number of steps"
+        return wrong(f"{says}: give a whole one from 1 up.", at="steps", yours=forgotten)
     n = rnn_gradients(student)
     before, after = (n.share ** ((forgotten - k) / n.steps) for k in (1, 0))
     if after < TRACE <= before:
         return right()
-    if after >= TRACE:
-        says = f"After {show(forgotten)} steps {show(after, 5)} is left: not less than {TRACE}."
-    else:
-        says = f"One step earlier it was less than {TRACE} already."
+    early = after >= TRACE
+    left, trace = show_apart(after if early else before, TRACE)
+    says = f"After {forgotten - (not early):.0f} steps {left} is left: "
+    says += f"not less than {trace}." if early else f"that is less than {trace} already."
     return wrong(says, at="forgotten", yours=forgotten)
 
 
@@ -735,57 +814,63 @@ def _forgotten(student: str, forgotten: float) -> Verdict:
 
 
 class Residual(NamedTuple):
-    """A network h_t = h_{t−1} + a W σ(h_{t−1}) that was run, and its extremes over all slopes."""
+    """A network h_t = h_{t−1} + a W σ(h_{t−1}), and what its runs make of a nudge of length 1."""
 
     W: np.ndarray
     gamma: float
     a: float
     T: int
-    least: float  # the least that a vector of length 1 became
+    least: float
     most: float
-    tight: bool
+    tight: bool  # no network with this ‖W‖ goes further
 
 
-def ran_residual(
-    W: np.ndarray, gamma: float, a: float, T: int, rng: np.random.Generator
-) -> Residual:
-    """All slopes γ, all −γ, all just so that a symmetric W is undone, and some between."""
-    size, n = a * spectral_norm(W), len(W)
-    turned = np.sign(np.linalg.eigvalsh(W)[-1] + np.linalg.eigvalsh(W)[0] + 1e-9)
-    steady = [turned * gamma, -turned * gamma, -turned * min(gamma, 1 / size)]
-    slopes = [np.full((T, n), s) for s in steady] + [*rng.uniform(-gamma, gamma, (3, T, n))]
-    runs = [reduce(lambda P, s: P + a * (W * s) @ P, way, np.eye(n)) for way in slopes]
-    stretched = np.array([np.linalg.svd(P, compute_uv=False) for P in runs])
-    stretched[stretched < 1e-12] = 0.0
-    return Residual(W, gamma, a, T, stretched.min(), stretched.max(), close(W, W.T))
+def turned_symmetric(W: np.ndarray) -> bool:
+    """Whether W is symmetric once signs of its columns, which slopes may have too, are turned."""
+    return any(close(W * signs, (W * signs).T) for signs in signs_for(W))
+
+
+def ran_residual(W: np.ndarray, gamma: float, a: float, T: int, tight: bool) -> Residual:
+    """The extremes. Where W is symmetric up to signs of columns, its slopes may be such that every
+    step stretches one direction by 1 + a γ‖W‖, or shortens it as much; else runs are searched."""
+    size = a * spectral_norm(W)
+    if tight:
+        ends = max(0.0, 1 - gamma * size) ** T, (1 + gamma * size) ** T
+        return Residual(W, gamma, a, T, *map(float, ends), True)
+    slopes = np.concatenate([signs_for(W) * s for s in (gamma, min(gamma, 1 / size))])
+    steady = np.linalg.matrix_power(np.eye(len(W)) + a * W * slopes[:, None, :], T)
+    shortest = float(np.linalg.svd(steady, compute_uv=False).min())
+    return Residual(W, gamma, a, T, shortest, longest(W, gamma, T, 1.0, a), False)
 
 
 def any_residual(rng: np.random.Generator, units: int = 1, most: int = 8) -> Residual:
     """A γ‖W‖ below 1 or above; few steps, so that no digits are lost."""
     n, T = *sizes(rng, 1, units, most), int(rng.integers(1, 7))
     W, gamma, a = numbers(rng, n, n) + 0.01, *rng.choice([0.25, 0.5, 1.1, 2.0], 2)
-    W = W + W.T if rng.random() < 0.7 else W
+    tight = bool(rng.random() < 0.7)
+    W = (W + W.T) * np.where(numbers(rng, n) < 0, -1, 1) if tight else W
     reach = rng.choice([0.2, 0.6, 1.5])
-    return ran_residual(W * (reach / (a * gamma * spectral_norm(W))), gamma, a, T, rng)
+    return ran_residual(W * (reach / (a * gamma * spectral_norm(W))), gamma, a, T, tight)
 
 
 @cache
 def residuals() -> list[Residual]:
-    """One unit, a symmetric W, one that is not, one step and many, and slopes that undo a step."""
+    """One unit, a symmetric W, others, one step and many, and slopes that undo a step."""
     pair, lopsided = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, -2.0], [0.0, 1.0]])
+    turn, opposed = np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[1.0, 1.0], [-1.0, -1.0]])
     settings = [
         (np.array([[2.0]]), 1.0, 0.25, 1), (np.array([[-2.0]]), 1.0, 0.25, 3), (pair, 0.5, 1.0, 2),
-        (lopsided, 1.0, 0.2, 4), (np.array([[1.0]]), 1.0, 0.01, 100), (3 * pair, 1.0, 1.0, 2),
-        (np.array([[2.0, 1.0], [1.0, 0.0]]), 1.0, 0.25, 2),
+        (turn, 1.0, 0.5, 1), (opposed, 1.0, 0.25, 1), (lopsided, 1.0, 0.2, 4),
+        (np.array([[1.0]]), 1.0, 0.01, 100), (3 * pair, 1.0, 1.0, 2),
+        (np.array([[2.0, 1.0], [1.0, 0.0]]), 1.0, 0.25, 2), (turn, 0.5, 1.0, 4),
     ]  # fmt: skip
-    return [ran_residual(*setting, np.random.default_rng(0)) for setting in settings]
+    return [ran_residual(*setting, turned_symmetric(setting[0])) for setting in settings]
 
 
 def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
-    """Is no run beyond this bound, and one of those with a symmetric W on it?"""
+    """Is no run beyond this bound, and some run on it where one can be?"""
     loose = None
-    draws = any_residual, partial(any_residual, units=17, most=24)
-    for case in cases(residuals(), *draws):
+    for case in cases(residuals(), any_residual, partial(any_residual, units=17, most=24)):
         W, gamma, a, T = case[:4]
         seen = case.least if which == "least" else case.most
         answer = float(bound.array(W, gamma, a, T, shape=()))
@@ -794,7 +879,8 @@ def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
             continue
         if (answer > seen) == (which == "least"):
             shown = show_apart(seen, answer)
-            says = f"{at} a vector of length 1 became {shown[0]} long; your bound is {shown[1]}."
+            says = f"{at}, with slopes of its own for each unit, a nudge of length 1 became "
+            says += f"{shown[0]} long; your bound is {shown[1]}."
             return wrong(says, at=at, yours=answer)
         at = f"No run is beyond your bound, but it could be closer: {at[0].lower()}{at[1:]}"
         loose = loose or (differs(seen, answer, at=at, what="it") if case.tight else None)
@@ -809,7 +895,10 @@ ResidualBound = Annotated[
 @exercise
 def residual_bounds(least: ResidualBound, most: ResidualBound) -> Verdict:
     """Bound what T steps h + a W σ(h) can make of a nudge of length 1, from below and above."""
-    return right("No run that was tried lies beyond, and where W is symmetric some lie on both.")
+    return right(
+        "No run that was found lies beyond, and where W is symmetric, or would be with other signs "
+        "of its columns, some lie on both."
+    )
 
 
 @residual_bounds.part("Least")

@@ -25,6 +25,7 @@ from .rnn_gradients import (
     SIGMOID,
     STEP,
     TANH,
+    TRACE,
     Line,
     _forgets,
     growth,
@@ -114,6 +115,13 @@ without_the_square_root = (_power(_largest_eigenvalue_of_square),)
 the_frobenius_norm = (_power(np.linalg.norm),)
 
 
+def _sum_of_ways(W, hs, dsigma, B):
+    """B added before the factor of a step, in place of after it."""
+    for h in hs[1:-1]:
+        B = (W * dsigma(h)) @ (np.eye(len(W)) + B)
+    return B
+
+
 def _lacks_a_way(W: np.ndarray) -> bool:
     """Whether a unit hears nothing of another one."""
     return bool((W[~np.eye(len(W), dtype=bool)] == 0).any())
@@ -151,8 +159,8 @@ def a_trace_of_0_alone_seen(W):
     return _is_dense(W) and abs(np.trace(W)) < 1e-9 and not _forgets(W)
 
 
-def _explodes(activation: str, W: np.ndarray) -> bool:
-    return growth(W, ACTIVATIONS[activation]).explodes
+def _explodes(activation: str, calm_W: np.ndarray) -> bool:
+    return growth(calm_W, ACTIVATIONS[activation]).explodes
 
 
 def a_w_that_stretches_every_vector_alike_se(activation, W):
@@ -175,11 +183,13 @@ def _ways(
     return f, h - c, f - f**2, 1 - c**2
 
 
-def _face(face: Callable[[RnnGradients], float], student: Any = 0) -> Recognized:
-    """A mistake that can be computed: known with every student's numbers."""
+def _face(
+    face: Callable[[RnnGradients], float], student: Any = 0, within: float = 0.0
+) -> Recognized:
+    """A mistake that can be computed: known with every student's numbers, a count exactly."""
     return {
         "example": (student, face(rnn_gradients(student))),
-        "when": lambda student, answer: close(answer, face(rnn_gradients(student)), 1e-4),
+        "when": lambda student, answer: close(answer, face(rnn_gradients(student)), within),
     }
 
 
@@ -187,7 +197,26 @@ def _gate(n: RnnGradients) -> float:
     return float(n.share ** (1 / n.steps))
 
 
-the_share_divided_by_the_steps = _face(lambda n: np.log(n.steps / (1 - n.share) - 1), student=1)
+the_share_divided_by_the_steps = _face(
+    lambda n: np.log(n.steps / (1 - n.share) - 1), student=1, within=1e-4
+)
+
+
+def _until(n: RnnGradients) -> float:
+    """The steps until a trace is left, not rounded yet."""
+    return float(n.steps * np.log(TRACE) / np.log(n.share))
+
+
+one_step_too_early = _face(lambda n: np.floor(_until(n)))
+one_step_too_late = _face(lambda n: np.ceil(_until(n)) + 1)
+counted_from_the_end = _face(lambda n: np.ceil(_until(n)) - n.steps)
+not_rounded = _face(_until, within=1e-5)
+
+
+def _two_extremes(W: np.ndarray, gamma: float, a: float) -> np.ndarray:
+    """The singular values of one step with all slopes γ, and with all −γ."""
+    step = a * gamma * W
+    return np.linalg.svd([np.eye(len(W)) + step, np.eye(len(W)) - step], compute_uv=False)
 
 
 def _reach(W: np.ndarray, gamma: float, a: float) -> float:
