@@ -11,7 +11,7 @@ from selfcheck.kinds import Formula, FormulaAnswer
 from selfcheck.recognition import Recognized
 
 from ..numbers.momentum import Momentum, momentum
-from .momentum import MOVE, Point, _derived, _first_false, _move, _numbers
+from .momentum import MOVE, Point, _blamed, _derived, _move
 
 BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
 
@@ -36,15 +36,12 @@ n_lost_seen = _breaks_at("mu*(1 - beta**t)/(1 - beta)")
 is_what_is_missing_not_what_is_there_see = _breaks_at("beta**t*mu")
 
 
-def _line_is(where: Callable[[float, int], bool], example: int) -> Recognized:
-    def matches(student: str, line: float) -> bool:
-        return line in _numbers(student) and where(line, _first_false(student) or 0)
-
-    return {"example": (0, example), "when": matches}
+def _line_is(blamed: str, example: int) -> Recognized:
+    return {"example": (0, example), "when": lambda s, line: _blamed(s, line) == blamed}
 
 
-a_later_line_blamed = _line_is(lambda line, false: line > false, example=4)
-a_true_line_blamed = _line_is(lambda line, false: line < false, example=2)
+a_later_line_blamed = _line_is("later", example=4)
+a_true_line_blamed = _line_is("true", example=2)
 
 
 def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognized:
@@ -75,6 +72,15 @@ def _ends(n: Momentum) -> tuple[float, float]:
 
 def _squeezed(low: float, high: float) -> float:
     return (high - low) / (high + low)
+
+
+def _recursion(g, beta, start=0.0, share=None):
+    """Running averages from any start, with any share of a new gradient."""
+    v, averages = start, []
+    for g_t in g:
+        v = beta * v + (1 - beta if share is None else share) * g_t
+        averages.append(v)
+    return np.array(averages)
 
 
 def _powers(alpha: float, t: int) -> np.ndarray:

@@ -683,8 +683,8 @@ def explosion(
     sigma = ACTIVATIONS[activation]
     return right(
         f"{condition!r} is what running 18 networks shows. Your network has "
-        f"‖W‖₂ = {show(spectral_norm(calm_W))} > 1/γ = {show(1 / sigma.gamma)}, and its gradient does "
-        f"not explode: {_per_step(growth(calm_W, sigma).exponent)}."
+        f"‖W‖₂ = {show(spectral_norm(calm_W))} > 1/γ = {show(1 / sigma.gamma)}, and its gradient "
+        f"does not explode: {_per_step(growth(calm_W, sigma).exponent)}."
     )
 
 

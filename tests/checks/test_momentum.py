@@ -291,14 +291,13 @@ def test_a_planted_slip_is_the_first_false_line_and_the_only_one(slip, monkeypat
     planted = ("-delta*v/7", *true[: number - 2], *slipped)
     found = variants.Derivation("5", 7, planted, first=400)
     monkeypatch.setattr(variants, "_derivation", lambda student: found)
-    check._first_false.__wrapped__.cache_clear()
-    assert check._first_false("practice") == 399 + number
+    blamed = [check._blamed("practice", k) for k in range(400, 405)]
+    assert blamed == ["true"] * (number - 1) + ["first"] + ["later"] * (5 - number)
     monkeypatch.setattr(
         variants, "_derivation", lambda student: variants.Derivation("5", 7, tuple(slipped))
     )
-    check._first_false.__wrapped__.cache_clear()
-    assert check._first_false("practice") is None
-    check._first_false.__wrapped__.cache_clear()
+    lines = range(1, len(slipped) + 1)
+    assert {check._blamed("practice", k) for k in lines} == {"true"}
 
 
 def test_a_line_that_is_not_there_is_told_with_those_that_are():
@@ -366,3 +365,100 @@ def test_other_weights_of_the_look_ahead_are_wrong(wrong):
 def test_other_ratios_after_a_cut_are_wrong(wrong):
     feedback = check.after_the_cut(wrong)
     assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)
+
+
+# -- one tolerance for each quantity, and promises of digits ---------------------------------------
+
+
+def best_of(student):
+    n = variants.momentum(student)
+    low, high = np.sqrt([n.smallest, n.largest])
+    return (
+        n,
+        2 / (n.smallest + n.largest),
+        ((high - low) / (high + low)) ** 2,
+        4 / (low + high) ** 2,
+    )
+
+
+def digits(x, k):
+    return float(f"{x:.{k}g}")
+
+
+def test_six_digits_or_more_are_right_for_everybody():
+    for student in range(400):
+        _, step, alpha, epsilon = best_of(student)
+        for k in (6, 7, 9, 17):
+            answers = (digits(x, k) for x in (step, alpha, epsilon))
+            assert check.best_memory(student, *answers).earned == 3, (student, k)
+
+
+def test_no_step_and_no_pair_does_better_than_what_is_called_best():
+    rng = np.random.default_rng(0)
+    for student in range(20):
+        n, step, alpha, epsilon = best_of(student)
+        best = check._worst_factor(alpha, epsilon, n)
+        assert best == pytest.approx(np.sqrt(alpha), abs=1e-6)
+        for near, far in rng.uniform(-1, 1, (200, 2)) * 10.0 ** rng.integers(-6, 0, (200, 1)):
+            assert check._worst_factor(alpha * (1 + near), epsilon * (1 + far), n) > best - 1e-7
+            assert check._worst_factor(0.0, step * (1 + near), n) >= check._worst_factor(
+                0.0, step, n
+            )
+
+
+def test_a_right_alpha_with_another_epsilon_gets_no_name():
+    for student in range(60):
+        n, step, alpha, epsilon = best_of(student)
+        known = [step, epsilon / (1 - alpha)]
+        for other in (0.9 * epsilon, epsilon / 2, 1 / n.largest, 0.1 / n.smallest, 3 * epsilon):
+            if np.isclose(other, known, rtol=1e-3).any():
+                continue
+            feedback = check.best_memory(student, step, alpha, other)
+            assert (feedback.earned, feedback.misconception) == (1, None), (student, other)
+
+
+def test_a_fraction_may_be_written_with_six_digits():
+    for student in range(1, 60):
+        found = variants.momentum(student).derivation
+        share = digits(float(found.share) / found.parts, 6)
+        feedback = check.first_false_line(student, 1, f"beta*step - {share}*delta*g")
+        assert feedback.earned == 1, (student, feedback.says)
+        off = share * (1 + 1e-4)
+        assert check.first_false_line(student, 1, f"beta*step - {off}*delta*g").earned == 0
+
+
+@pytest.mark.parametrize(("name", "exercise", "wrong"), [
+    ("divided by 1 − β", "equivalent_rules", ("beta", "delta/(1-beta)")),
+    ("β and 1 − β exchanged", "equivalent_rules", ("1-beta", "delta*beta")),
+    ("the power of 1 − β", "bias", ("(1-beta)^t",)),
+    ("β and 1 − β exchanged", "bias", ("1-(1-beta)^t",)),
+    ("started from the first gradient", "corrected_average",
+     (lambda g, beta: pandas_like(g, beta),)),
+    ("one power too many", "corrected_average",
+     (lambda g, beta: raw(g, beta) / (1 - beta ** np.arange(2, len(g) + 2)),)),
+])  # fmt: skip
+def test_common_slips_have_a_name(name, exercise, wrong):
+    names = {known.name for known in getattr(check, exercise)(*wrong).mistakes}
+    assert names == {name}
+
+
+def raw(g, beta):
+    v, averages = 0.0, []
+    for g_t in g:
+        v = beta * v + (1 - beta) * g_t
+        averages.append(v)
+    return np.array(averages)
+
+
+def pandas_like(g, beta):
+    averages = [g[0]]
+    for g_t in g[1:]:
+        averages.append(beta * averages[-1] + (1 - beta) * g_t)
+    return averages
+
+
+@pytest.mark.parametrize("junk", [1e308, -1e308, 1e200])
+def test_a_step_that_overflows_is_wrong_and_the_check_does_not_fail(junk):
+    feedback = check.best_memory(0, junk, junk, junk)
+    assert feedback.outcome is Outcome.WRONG
+    assert "it does not shrink" in feedback.says
