@@ -34,6 +34,8 @@ def _adam(
     sign: int = -1,
     penalty_in_v: bool = True,
     where: Callable = lambda own, theta, g: True,
+    kept: Callable = lambda raw, corrected, t: (*raw, t + 1),
+    made: Callable = lambda move, theta: move,
 ) -> Callable:
     """Adam with one thing changed: the family to which most wrong answers belong."""
 
@@ -45,7 +47,8 @@ def _adam(
         k = t + first
         m_hat, v_hat = (m / (1 - beta1**k), v / (1 - beta2**k)) if corrected else (m, v)
         own = sign * eta * m_hat / root(v_hat, epsilon)
-        return (m, v, t + 1), own + where(own, theta, g) * decay(theta, eta, c)
+        move = own + where(own, theta, g) * decay(theta, eta, c)
+        return kept((m, v), (m_hat, v_hat), t), made(move, theta)
 
     return step
 
@@ -91,6 +94,19 @@ FROM_ZERO = (
     "In the first step t is 1: add 1 to it before you use it. With t = 0 the corrections divide "
     "by 0.",
 )
+FED_BACK = (
+    "the corrected averages put into the state",
+    "The corrections are for copies. The state goes on with the raw m and v, or the next step "
+    "corrects what was corrected already.",
+)
+NOT_COUNTED = (
+    "t not counted up in the state",
+    "The new state has the new t. With the old one, every step corrects as the first one does.",
+)
+NEW_PLACE = (
+    "the new θ in place of the move",
+    "Asked is the move Δθ, which is added to θ; this is θ + Δθ, where it leads.",
+)
 UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
 
 
@@ -100,6 +116,13 @@ def _slips(exercise: Exercise, **same: Any) -> None:
     exercise.mistake(*NO_CORRECTION, **_moving_like(_adam(corrected=False, **same)))
     exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same), not_finite=True))
     exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
+    exercise.mistake(*NEW_PLACE, **_moving_like(_adam(made=np.add, **same)))
+    fed_back, uncounted = (
+        (lambda raw, corrected, t: (*corrected, t + 1)),
+        lambda raw, _, t: (*raw, t),
+    )
+    exercise.mistake(*FED_BACK, example=(_adam(kept=fed_back, **same),))
+    exercise.mistake(*NOT_COUNTED, example=(_adam(kept=uncounted, **same),))
 
 
 _slips(adam_l2_step, penalty=_together)
@@ -129,6 +152,15 @@ def _halted(state, g, theta, eta, c, *rest):
     return state, np.where(_toward_zero(own, theta, g), own - c * theta, 0.0)
 
 
+def _after_the_move(state, g, theta, eta, c, *rest):
+    state, own = _adam()(state, g, theta, eta, c, *rest)
+    return state, own - _toward_zero(own, theta, g) * c * (theta + own)
+
+
+decayed_after_the_move = _moving_like(_after_the_move)
+only_where_theta_becomes_smaller = _cautious(
+    where=lambda own, theta, g: np.abs(theta + own) < np.abs(theta)
+)
 l2_where_decay_was_asked = _moving_like(_adam(penalty=_l2))
 the_decay_multiplied_by = _cautious(lambda theta, eta, c: -eta * c * theta)
 twice_the_decay = _cautious(lambda theta, eta, c: -2 * c * theta)

@@ -5,6 +5,7 @@ test_every_exercise.py.
 """
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -442,3 +443,80 @@ def test_a_refutation_names_the_strength_by_its_own_letter():
     nothing = lambda state, g, *_: (state, 0 * g)  # noqa: E731
     assert "γ = 0.25" in check.adam_l2_step(nothing).says
     assert "λ = 0.25" in check.adamw_step(nothing).says
+
+
+# -- sentences are true as printed, and common slips have a name -----------------------------------
+
+
+def test_the_limit_that_is_printed_is_the_limit():
+    for point in check.SIGNED.points():
+        assert check._by_sign(point, False) == pytest.approx(point["g"] / 2 / point["gamma"], 1e-9)
+        assert check._by_sign(point, True) == pytest.approx(point["eta"] / point["lamda"], 1e-9)
+    says = check.sign_limits("eta/lamda", "g").says
+    given = re.search(r"γ = (\S+), g = (\S+) the weight .* should be (\S+);", says)
+    gamma, g, printed = map(float, given.groups())
+    assert printed == pytest.approx(g / 2 / gamma, rel=5e-4)
+
+
+def test_the_ratio_that_is_printed_is_that_of_the_limit():
+    points = [p for k in range(9) for p in check.any_scales(np.random.default_rng(k))]
+    scales = [[p["s_1"], p["s_2"]] for p in points]
+    rates = check._shrink_rates(OPTIMIZERS.adam_l2_step, scales, gamma=check.SMALL)
+    for (s_1, s_2), (r_1, r_2) in zip(scales, rates, strict=True):
+        assert r_1 / r_2 == pytest.approx(s_2 / s_1, rel=2e-5)
+
+
+def cautious(state, g, theta, eta, lamda, *rest, helps=None, after=False):
+    state, own = adam_l2(state, g, theta, eta, 0, *rest)
+    toward = own * theta < 0 if helps is None else helps(own, theta)
+    return state, own - lamda * toward * (theta + own if after else theta)
+
+
+NAMED = {
+    "the new θ in place of the move": lambda state, g, theta, *rest: (
+        adam_l2(state, g, theta, *rest)[0],
+        theta + adam_l2(state, g, theta, *rest)[1],
+    ),
+    "the corrected averages put into the state": lambda state, g, theta, eta, c, b1, b2, e: (
+        corrected_state(adam_l2(state, g, theta, eta, c, b1, b2, e), b1, b2)
+    ),
+    "t not counted up in the state": lambda state, *rest: (
+        (*adam_l2(state, *rest)[0][:2], state[2]),
+        adam_l2(state, *rest)[1],
+    ),
+}
+
+
+def corrected_state(result, b1, b2):
+    (m, v, t), move = result
+    return (m / (1 - b1**t), v / (1 - b2**t), t), move
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_slips_of_any_adam_have_a_name(name):
+    assert check.adam_l2_step(NAMED[name]).misconception == name
+
+
+def test_slips_of_the_cautious_decay_have_a_name():
+    late = check.adamw_step(lambda *given: cautious(*given, after=True))
+    closer = check.adamw_step(
+        lambda *given: cautious(*given, helps=lambda own, theta: abs(theta + own) < abs(theta))
+    )
+    assert late.misconception == "decayed after the move"
+    assert closer.misconception == "only where |θ| becomes smaller"
+
+
+def test_what_two_parameters_hide_is_refuted_with_three():
+    def half_the_sum(state, g, theta, eta, gamma, *rest):
+        shown = g + 2 * gamma * (theta - theta.sum() / 2)
+        return adam_l2(state, shown, theta, eta, 0, *rest)
+
+    for feedback in (
+        check.adam_l2_step(half_the_sum),
+        check.adamw_step(
+            lambda *given: cautious(*given, helps=lambda own, theta: abs(theta + own) < abs(theta))
+        ),
+    ):
+        assert feedback.outcome is Outcome.WRONG
+        assert "θ = [2, −1, 0.25]" in feedback.says or "0.25]" in feedback.says
+        assert len(feedback.says) < 350
