@@ -250,7 +250,7 @@ adamw_step.forbid(*ADAM)
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --
 
 SCALES = Formula(s_1=(0, 10), s_2=(0, 10))
-SMALL = 1e-6  # a penalty beside the gradients: the ratio of a run has five digits
+SMALL = 1e-5  # a penalty beside the gradients: the ratio of a run has five digits
 
 
 def _shrink_rates(step: Callable, scales: Any, theta: Any = 1.0, **strength: float) -> np.ndarray:
@@ -261,8 +261,8 @@ def _shrink_rates(step: Callable, scales: Any, theta: Any = 1.0, **strength: flo
         return scales * (-1) ** t
 
     start = np.full(scales.shape, theta)
-    decayed = train(step, gradient, start, steps, eta=1e-4, **strength)[-1]
-    free = train(step, gradient, start, steps, eta=1e-4, **dict.fromkeys(strength, 0.0))[-1]
+    decayed = train(step, gradient, start, steps, eta=1e-3, **strength)[-1]
+    free = train(step, gradient, start, steps, eta=1e-3, **dict.fromkeys(strength, 0.0))[-1]
     return (free - decayed) / (steps * start)
 
 
