@@ -15,7 +15,7 @@ from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
+from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
 from ..answer_groups import SOFTMAX_ATTENTION
@@ -33,6 +33,11 @@ def one_query(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, 
     weights = np.exp(scores - scores.max())
     weights = weights / weights.sum()
     return scores, weights, sum(w * v for w, v in zip(weights, V, strict=True))
+
+
+def rounding() -> float:
+    """What may be off: at a readable case nothing, elsewhere what 32 bits come to."""
+    return 1e-6 if by_pencil() else 3e-5
 
 
 def row_off(
@@ -112,12 +117,31 @@ def _shapes_by_running(n: int, d: int, m: int, l: int, T: int) -> dict[str, tupl
     return {name: array.shape for name, array in arrays.items()}
 
 
+FITTING = {  # why rows are as many as they are, and columns
+    "W_q": ("X W_q needs a row for each column of X", "a query has m numbers"),
+    "Q": ("each token has one query", "a query has m numbers"),
+    "scores": ("each query has a row of scores", "there is one score for each key"),
+    "W_v": ("X W_v needs a row for each column of X", "a value has l numbers"),
+    "head": ("each token has one output", "an output is a mean of values, and as wide"),
+    "joined": ("each token keeps one row", "the T outputs of a token stand side by side"),
+    "W_O": ("joined W_O needs a row for each column of joined", "it leads back to tokens"),
+    "Y": ("each token has one result", "a result is as wide as a token"),
+}
+
+
 def _same_shape(name: str, said: np.ndarray, own: np.ndarray | None = None) -> Verdict:
-    """As the code ran, or as it follows from the student's own shape of what comes before."""
+    """As the code ran, or as it follows from the student's own shape of what comes before.
+
+    A refutation tells why the shape does not fit, and not what it should be.
+    """
     if own is not None and (said == FOLLOWS[name](*own)).all():
         return right()
-    seen = _shapes_by_running(**SIZES)[name]
-    return differs(seen, said, at="As the code ran,", what=f"the shape of {name}") or right()
+    off = np.flatnonzero(said != _shapes_by_running(**SIZES)[name])
+    if not off.size:
+        return right()
+    which = ("row", "column")[off[0]]
+    says = f"{counted(int(said[off[0]]), thing=which)} cannot be: {FITTING[name][off[0]]}."
+    return wrong(says, at=name, yours=said)
 
 
 FOLLOWS: dict[str, Callable[[float, float], tuple[float, float]]] = {
@@ -232,10 +256,11 @@ def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])])
     for Q, K, V in cases(PLAIN, any_queries):
         shape = (len(Q), V.shape[1])
         answer = attention.array(Q, K, V, shape=shape)
-        if verdict := row_off(answer, Q, K, V):
+        if verdict := row_off(answer, Q, K, V, tolerance=rounding()):
             return verdict
         moved = attention.array(*_moved(Q, K, V), shape=shape)
-        if verdict := differs(answer, moved, at="With one vector added to all keys", whole=moved):
+        at = "With one vector added to all keys"
+        if verdict := differs(answer, moved, at=at, whole=moved, tolerance=3 * rounding()):
             return verdict
     return keeping(2, "Right for small scores.", lambda: _stays_right(attention))
 
@@ -298,13 +323,16 @@ def _past_before_and_after(
     """The first rows, with the later tokens as they are, and moved by `by` either way.
 
     The early keys get scores near −by, which a mask that is not −∞ may not survive; with sign 1
-    they are near by, beside which any mask hides, and the later keys stay as they are.
+    they are near by, beside which any mask hides, and the later keys stay as they are. What is
+    beyond 32 bits need not be finite.
     """
     Q, K, V = CAUSAL[1]
     Q, later = np.abs(Q) + 1, np.arange(len(Q))[:, None] >= PAST
     K = K + sign * by * ~later
     return [
-        causal_attention.array(Q, K + change * (sign < 0), V + change, shape=V.shape)[:PAST]
+        causal_attention.array(
+            Q, K + change * (sign < 0), V + change, shape=V.shape, finite=by < 1e30
+        )[:PAST]
         for change in (0.0 * later, by * later, -by * later)
     ]
 
@@ -314,7 +342,7 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
     for by in LARGE_SCORES:
         before, *after = _past_before_and_after(causal_attention, by)
         for rows in after:
-            if not np.array_equal(before, rows):
+            if not np.array_equal(before, rows, equal_nan=True):
                 was, became = show_apart(before, rows)
                 return wrong(
                     f"But with scores around −{by:g}, a change of the tokens {PAST + 1} and "
@@ -324,9 +352,9 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
                     yours=[before, rows],
                 )
     return right(
-        "Token i sees itself and what came before, each step of distance e times less, at 10 "
-        "lengths; whatever the later tokens are, "
-        "the earlier rows stay the same to the last bit."
+        "Token i sees itself and what came before, each step of distance e times less, in "
+        f"{tried()} cases; whatever the later tokens were, the earlier rows stayed the same to the "
+        "last bit."
     )
 
 
@@ -339,7 +367,8 @@ def causal_attention(
         answer = causal_attention.array(Q, K, V, shape=V.shape)
         says = "With Q = {}, K = {} and V = {}, where query i sees keys 1 to i, the further away "
         at = where(f"{says}the less,", Q, K, V)
-        if verdict := differs(_causal_by_definition(Q, K, V), answer, at=at):
+        expected = _causal_by_definition(Q, K, V)
+        if verdict := differs(expected, answer, at=at, tolerance=rounding()):
             return verdict
     return keeping(2, "Right for small scores.", lambda: _past_stays(causal_attention))
 
@@ -455,10 +484,12 @@ def any_heads(rng: np.random.Generator) -> tuple[np.ndarray, list, np.ndarray]:
     return numbers(rng, n, d, largest=1.0), heads, numbers(rng, T * width, d, largest=1.0)
 
 
-def _applied(multi_head: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndarray) -> np.ndarray:
+def _applied(
+    contributions: FunctionAnswer, X: np.ndarray, heads: list, Wo: np.ndarray
+) -> np.ndarray:
     """The answer; if it does not fit, with a word on what has to."""
     try:
-        return multi_head.array(X, heads, Wo, shape=(len(heads), *X.shape))
+        return contributions.array(X, heads, Wo, shape=(len(heads), *X.shape))
     except Unreadable as why:
         if "ValueError" not in str(why) and "shape" not in str(why):
             raise
@@ -476,10 +507,10 @@ def _mixed(attend: Attend, X: np.ndarray, heads: list, Wo: np.ndarray) -> list[n
     return [joined @ np.where(of_head[:, None] == t, Wo, 0.0) for t in range(len(heads))]
 
 
-def _mixes_as(attend: Attend, multi_head: FunctionAnswer) -> bool:
+def _mixes_as(attend: Attend, contributions: FunctionAnswer) -> bool:
     """Whether these are the heads with another attention."""
     for X, heads, Wo in cases(HEADS, any_heads):
-        answer = _applied(multi_head, X, heads, Wo)
+        answer = _applied(contributions, X, heads, Wo)
         if not close(np.array(_mixed(attend, X, heads, Wo)), answer, 1e-5):
             return False
     return True
@@ -490,11 +521,11 @@ def _backward(X: np.ndarray, heads: list, Wo: np.ndarray) -> tuple[np.ndarray, l
     return X, heads[::-1], np.concatenate(np.split(Wo, len(heads))[::-1])
 
 
-def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
+def _mixes(contributions: FunctionAnswer) -> Verdict | None:
     """Refuted by the definition, or None."""
     for X, heads, Wo in cases(HEADS, any_heads):
-        answer = _applied(multi_head, X, heads, Wo)
-        turned = _applied(multi_head, *_backward(X, heads, Wo))
+        answer = _applied(contributions, X, heads, Wo)
+        turned = _applied(contributions, *_backward(X, heads, Wo))
         expected = np.array(_mixed(by_definition, X, heads, Wo))
         t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
         at = where(
@@ -521,18 +552,18 @@ def _mixes(multi_head: FunctionAnswer) -> Verdict | None:
 
 @exercise
 def multi_head(
-    multi_head: Annotated[FunctionAnswer, Function(samples=HEADS[:2])],
+    contributions: Annotated[FunctionAnswer, Function(samples=HEADS[:2])],
     attention: OwnAttention = None,
 ) -> Verdict:
     """Write what each of T heads (Wq, Wk, Wv) adds to the output for X (n×d) through Wo (T·l×d)."""
-    verdict = _mixes(multi_head)
+    verdict = _mixes(contributions)
     if verdict is None:
         return right(
             "Each block is what comes out if all other heads are silenced; together they are "
             "multi-head attention."
         )
     attend = slipped(attention)
-    if attend and _mixes_as(attend, multi_head):
+    if attend and _mixes_as(attend, contributions):
         return right(f"{WITH_OWN} each block is what its head adds.")
     return verdict
 
@@ -652,29 +683,29 @@ class Queries:
 def _on_targets(Q: np.ndarray, n: Attention) -> np.ndarray:
     """The weight that each query puts on the key it should look at."""
     if len(Q) != n.n:
-        raise Unreadable(f"There are {n.n} tokens, so Q has {n.n} rows; yours has {len(Q)}.")
+        raise Unreadable(f"There are {n.n} tokens, so there are {n.n} queries; yours are {len(Q)}.")
     weights = softmax(Q @ n.K.T / np.sqrt(2))
     return weights[np.arange(n.n), list(n.target)]
 
 
 @exercise(numbers=attention_numbers)
 def looking_head(
-    student: StudentId, Q: Annotated[np.ndarray, Queries()], length: RealNumber
+    student: StudentId, queries: Annotated[np.ndarray, Queries()], length: RealNumber
 ) -> Verdict:
     """Find queries that look at your targets, and the least length that gives your weight."""
     return right("Every query looks where it should, and the length gives exactly your weight.")
 
 
 @looking_head.part("Queries", points=2)
-def _looks(student: str, Q: np.ndarray) -> Verdict:
+def _looks(student: str, queries: np.ndarray) -> Verdict:
     n = attention_numbers(student)
-    seen = _on_targets(Q, n)
+    seen = _on_targets(queries, n)
     i = int(seen.argmin())
     if seen[i] >= SURE - 1e-9:
         return right()
     shown = show_apart(SURE, seen[i])
     says = f"query {i} puts {shown[1]} on key {n.target[i]}; it should be {shown[0]} or more."
-    return wrong(says, at="the weights", yours=Q)
+    return wrong(says, at="the weights", yours=queries)
 
 
 def _of_length(length: float, n: Attention) -> float:
@@ -716,7 +747,10 @@ def packed_mask(
     draws = any_pack, many_packed
     for lengths in cases(PACKED, *draws):
         total = sum(lengths)
-        mask = packed_mask.array(lengths, shape=(total, total)) != 0
+        given = packed_mask.array(lengths, shape=(total, total), finite=False)
+        if np.isnan(given).any():
+            return wrong(f"With the lengths {show(lengths)} there is nan in the mask.")
+        mask = given != 0
         Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
         ends = np.cumsum(lengths)
         for i in range(total):
@@ -729,7 +763,7 @@ def packed_mask(
             at += f" sees {show(np.flatnonzero(mask[i]))}, and alone in its text"
             if verdict := differs(alone, packed, at=at, what="its output", whole=mask):
                 return verdict
-    return right("Packed or alone, every token of 10 packs has the same output.")
+    return right(f"Packed or alone, every token of {tried()} packs has the same output.")
 
 
 # -- 4.11 -----------------------------------------------------------------------------------------
@@ -744,7 +778,14 @@ def any_additive(rng: np.random.Generator) -> Additive:
     return tuple(numbers(rng, *shape, largest=1.5) for shape in shapes)
 
 
-ADDITIVE = [any_additive(np.random.default_rng(seed)) for seed in (2, 5, 7)]
+def _additive_instance(n: int, k: int, m: int, width: int, p: int, other: int) -> Additive:
+    shapes = [(n, m), (k, other), (k, width), (p, m), (p, other), (1, p)]
+    *arrays, u = _whole_numbers(n + k, *shapes, largest=2)
+    return *arrays, u[0]
+
+
+ADDITIVE = [_additive_instance(2, 2, 1, 1, 2, 1), _additive_instance(2, 3, 2, 1, 2, 1)]
+ADDITIVE += [any_additive(np.random.default_rng(seed)) for seed in (2, 5, 7)]
 
 
 @exercise
@@ -756,11 +797,11 @@ def additive_attention(
         answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
         for i, q in enumerate(Q):
             scores = np.tanh(A @ q + K @ B.T) @ u
-            at = where(
-                f"With Q {Q.shape}, K {K.shape} and u = {{}}, query Q[{i}] has the scores {{}}:",
-                u, scores,
-            )  # fmt: skip
-            what = "its output"
-            if verdict := differs(softmax(scores) @ V, answer[i], at=at, what=what, whole=answer):
+            given = "Q = {}, K = {}, V = {}, A = {}, B = {} and u = {}"
+            says = f"With {given}, query Q[{i}] has the scores {{}}:"
+            at, output = where(says, Q, K, V, A, B, u, scores), softmax(scores) @ V
+            if verdict := differs(
+                output, answer[i], at=at, what="its output", whole=answer, tolerance=3e-5
+            ):
                 return verdict
     return right(f"Every row is the weighted mean with these scores, in {tried()} cases.")

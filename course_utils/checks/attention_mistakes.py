@@ -23,6 +23,7 @@ from .attention import (
     COUNT,
     FOUR_DECIMALS,
     LARGE_SCORES,
+    PACKED,
     _of_length,
     _past_before_and_after,
     _placed,
@@ -40,6 +41,17 @@ normalized_by_a_sum_of_raw_scores = (_variant(weigh=lambda S: S / S.sum(axis=1, 
 large_scores_not_tamed = (
     _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)),
 )
+
+
+scaled_by_the_number_of_keys = (_variant(lambda Q, K, V: np.sqrt(len(K))),)
+
+
+def _by_one_maximum(S):
+    raised = np.exp(S - S.max())
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+one_largest_score_for_all_rows = (_variant(weigh=_by_one_maximum),)
 
 
 def _near_scores(Q, K):
@@ -63,6 +75,17 @@ def _hides_itself(causal_attention: FunctionAnswer) -> bool:
     answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
     Q, K = _placed(Q, K)
     return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
+
+
+@np.errstate(invalid="ignore")
+def _masked_by_a_product(Q, K, V):
+    hidden = np.triu(np.ones((len(Q), len(Q))), 1)
+    return softmax(_near_scores(Q, K) - np.inf * hidden) @ V
+
+
+def _is_nan_everywhere(causal_attention: FunctionAnswer) -> bool:
+    texts = [causal_attention.array(*t, shape=t[2].shape, finite=False) for t in CAUSAL]
+    return all(np.isnan(rows).all() for rows in texts)
 
 
 def _future_leaks(causal_attention: FunctionAnswer) -> bool:
@@ -194,6 +217,13 @@ one_rival_alone = _turned(
     ),
     lambda a, b: close(a, b, 1e-4),
 )
+
+
+def _is_additive(packed_mask: FunctionAnswer) -> bool:
+    """0 where a token may look, and far below 0 elsewhere."""
+    given = packed_mask.array(PACKED[1], shape=(6, 6), finite=False)
+    seen = _blocks(PACKED[1]) & causal_mask(6)
+    return bool(((given == 0) == seen).all() and (given[~seen] < -1e3).all())
 
 
 def _texts(lengths: list[int]) -> np.ndarray:

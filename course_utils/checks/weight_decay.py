@@ -253,7 +253,9 @@ SCALES = Formula(s_1=(0, 10), s_2=(0, 10))
 SMALL = 1e-5  # a penalty beside the gradients: the ratio of a run has five digits
 
 
-def _shrink_rates(step: Callable, scales: Any, theta: Any = 1.0, **strength: float) -> np.ndarray:
+def _shrink_rates(
+    step: Callable, scales: Any, theta: Any = 1.0, eta: float = 1e-3, **strength: float
+) -> np.ndarray:
     """The share of θ that the decay takes in one step, for gradients +s, −s, +s, … of scale s."""
     scales, steps = np.asarray(scales, dtype=float), 100
 
@@ -261,8 +263,8 @@ def _shrink_rates(step: Callable, scales: Any, theta: Any = 1.0, **strength: flo
         return scales * (-1) ** t
 
     start = np.full(scales.shape, theta)
-    decayed = train(step, gradient, start, steps, eta=1e-3, **strength)[-1]
-    free = train(step, gradient, start, steps, eta=1e-3, **dict.fromkeys(strength, 0.0))[-1]
+    decayed = train(step, gradient, start, steps, eta=eta, **strength)[-1]
+    free = train(step, gradient, start, steps, eta=eta, **dict.fromkeys(strength, 0.0))[-1]
     return (free - decayed) / (steps * start)
 
 
@@ -334,7 +336,7 @@ def _sgd_is_the_same() -> tuple[bool, str]:
 
 def _size_protects() -> tuple[bool, str]:
     small, large = (
-        _shrink_rates(optimizers.adam_l2_step, 1.0, theta, gamma=1e-6) for theta in (1.0, 5.0)
+        _shrink_rates(optimizers.adam_l2_step, 1.0, theta, 1e-4, gamma=1e-6) for theta in (1.0, 5.0)
     )
     seen = f"the larger one lost {large / small:.3f} times the share that the smaller one lost"
     return bool(large < 0.99 * small), f"of two parameters of sizes 1 and 5, {seen}"

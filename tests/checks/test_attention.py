@@ -4,10 +4,13 @@ That every known mistake earns its own explanation is tested for all units at on
 test_every_exercise.py.
 """
 
+import re
+
 import numpy as np
 import pytest
 import sympy
 
+from course_utils import variants
 from course_utils.checks import attention as check
 from selfcheck.blanks import ____
 from selfcheck.feedback import Outcome
@@ -230,15 +233,22 @@ def outcome_of(name, *answers):
 # -- 4.1 ------------------------------------------------------------------------------------------
 
 
-def test_a_wrong_shape_is_shown_beside_the_real_one():
+def test_a_wrong_shape_is_told_why_it_does_not_fit():
     feedback = check.shapes(*SHAPES[:5], (4, 4), (4, 4), (4, 4))
-    assert "the shape of joined should be [5, 8]; yours is [4, 4]." in feedback.says
+    assert "joined: 4 rows cannot be: each token keeps one row." in feedback.says
     assert feedback.earned == 0
+
+
+@pytest.mark.parametrize("junk", [(1, 1), (0, 0), (9, 9), (-1, 2)])
+def test_junk_does_not_print_the_shapes(junk):
+    says = check.shapes(*[junk] * 8).says
+    assert not re.search(r"should be|[5-8]×|\[[3-8], [3-8]\]|\([3-8], [3-8]\)", says)
 
 
 def test_up_to_two_wrong_shapes_still_earn_a_point():
     assert check.shapes(*SHAPES[:6], (9, 9), (9, 9)).earned == 1
-    assert check.shapes(*SHAPES[:7], (9, 9)).says.endswith("should be [5, 7]; yours is [9, 9].")
+    one = check.shapes(*SHAPES[:7], (5, 9))
+    assert one.says == "Y: 9 columns cannot be: a result is as wide as a token."
 
 
 def test_a_shape_that_follows_from_an_earlier_slip_is_not_charged_again():
@@ -352,7 +362,12 @@ def test_single_precision_is_right():
     def single(f):
         return lambda *args: f(*(np.asarray(a, np.float32) for a in args))
 
-    for name, f in [("attention", divided_last), ("cross_attention", all_together(divided_last))]:
+    for name, f in [
+        ("attention", divided_last),
+        ("cross_attention", all_together(divided_last)),
+        ("causal_attention", RIGHT["causal_attention"][0][0]),
+        ("additive_attention", RIGHT["additive_attention"][0][0]),
+    ]:
         for seed in range(1, 20):
             getattr(check, name).seed = seed
             assert outcome_of(name, single(f)) is Outcome.RIGHT
@@ -791,3 +806,87 @@ def test_two_attentions_weighed_by_their_lengths_are_not_called_a_plain_mean():
         return (k * to_z + n * to_y) / (n + k)
 
     assert with_seeds(check.cross_attention, (by_lengths,), 3) == [(0,)] * 3
+
+
+# -- sentences, promises and names -----------------------------------------------------------------
+
+
+def test_a_length_of_four_decimals_is_right_for_everybody():
+    for student in range(400):
+        n = variants.attention(student)
+        low, high = 0.0, 1000.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if check._of_length(middle, n) < n.weight else (low, middle)
+        feedback = check.looking_head(student, 100 * n.K[list(n.target)], round(low, 4))
+        assert feedback.earned == 3, (student, feedback)
+
+
+def scaled_by_keys(Q, K, V):
+    return package.softmax(Q @ K.T / np.sqrt(len(K))) @ V
+
+
+def one_maximum(Q, K, V):
+    scores = Q @ K.T / np.sqrt(Q.shape[1])
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum(axis=1, keepdims=True) @ V
+
+
+def causal_with(change):
+    def causal(Q, K, V):
+        away = np.arange(len(Q))[:, None] - np.arange(len(Q))
+        scores = Q @ K.T / np.sqrt(Q.shape[1])
+        with np.errstate(all="ignore"):
+            return package.softmax(change(scores, away)) @ V
+
+    return causal
+
+
+def the_others(X, heads, Wo):
+    return [package.multi_head(X, heads, Wo) - one for one in heads_in_blocks(X, heads, Wo)]
+
+
+def to_be_added(lengths, hidden):
+    text = np.repeat(np.arange(len(lengths)), lengths)
+    seen = (text[:, None] == text) & np.tri(len(text), dtype=bool)
+    return np.where(seen, 0, hidden)
+
+
+def u_inside(Q, K, V, A, B, u):
+    return package.softmax(np.tanh((Q @ A.T @ u)[:, None] + K @ B.T @ u)) @ V
+
+
+NAMED = [
+    ("attention", "scaled by the number of keys", scaled_by_keys),
+    ("attention", "one largest score for all rows", one_maximum),
+    ("causal_attention", "the distance squared",
+     causal_with(lambda S, away: np.where(away >= 0, S - away**2, -np.inf))),
+    ("causal_attention", "nan everywhere: 0 times −∞?",
+     causal_with(lambda S, away: S - away - np.inf * np.triu(np.ones_like(S), 1))),
+    ("causal_attention", "nan everywhere: 0 times −∞?",
+     causal_with(lambda S, away: S - away + (1 - np.tri(len(S))) * -np.inf)),
+    ("multi_head", "all other heads", the_others),
+    ("packed_mask", "a mask to be added", lambda lengths: to_be_added(lengths, -np.inf)),
+    ("packed_mask", "a mask to be added", lambda lengths: to_be_added(lengths, -1e9)),
+    ("additive_attention", "u inside the tanh", u_inside),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("exercise", "name", "wrong"), NAMED)
+def test_common_slips_have_a_name(exercise, name, wrong):
+    feedback = getattr(check, exercise)(wrong)
+    assert feedback.outcome is Outcome.WRONG
+    assert feedback.misconception == name
+
+
+def test_any_slip_of_an_attention_is_followed_and_costs_its_own_exercise():
+    """Also one that has no name."""
+    for slipped in (scaled_by_keys, lambda Q, K, V: package.softmax(Q @ K.T / 3) @ V):
+        cross, heads = built_on(slipped)
+        assert check.attention(slipped).outcome is Outcome.WRONG
+        assert check.cross_attention(cross, slipped).outcome is Outcome.RIGHT
+        assert check.multi_head(heads, slipped).outcome is Outcome.RIGHT
+
+
+def test_a_mask_with_nan_in_it_is_wrong():
+    assert check.packed_mask(lambda lengths: to_be_added(lengths, np.nan)).outcome is Outcome.WRONG
