@@ -213,23 +213,36 @@ def _interpolate(
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """What a formula lacks and what it has too much, in SymPy; false when the formula is exact."""
+    """What a formula lacks and what it has too much, in SymPy; false when the formula is exact.
+
+    Of what it lacks, `oversubtracted` was subtracted in it, and of what it has too much,
+    `unsubtracted` should have been.
+    """
 
     missing: Any
     extra: Any
+    oversubtracted: Any = 0
+    unsubtracted: Any = 0
 
     def __bool__(self) -> bool:
         return bool(self.missing != 0 or self.extra != 0)
 
     def __str__(self) -> str:
-        missing, extra = _listed(self.missing), _listed(self.extra)
-        if missing and extra:
-            return f"Your formula lacks {missing}, and has {extra} too much."
-        if missing:
-            return f"Your formula is too small: it lacks exactly {missing}."
-        if extra:
-            return f"Your formula is too large: it has exactly {extra} too much."
-        return "Your formula is exact."
+        told = {
+            "lacks {}": self.missing - self.oversubtracted,
+            "subtracts {} too much": self.oversubtracted,
+            "has {} too much": self.extra - self.unsubtracted,
+            "does not subtract {}": self.unsubtracted,
+        }
+        off = {says: _listed(terms) for says, terms in told.items() if terms != 0}
+        if not off:
+            return "Your formula is exact."
+        if len(off) == 1:
+            ((says, terms),) = off.items()
+            size = "large" if self.extra != 0 else "small"
+            return f"Your formula is too {size}: it {says.format(f'exactly {terms}')}."
+        *most, last = (says.format(terms) for says, terms in off.items())
+        return f"Your formula {', '.join(most)}, and {last}."
 
     __repr__ = __str__
 
@@ -249,13 +262,24 @@ def difference(measured: Any, formula: Any, symbols: Iterable[str] = ()) -> Diff
         expression = sympy.nsimplify(expression, rational=True).doit()
         return expression.xreplace({s: sympy.Symbol(s.name) for s in expression.free_symbols})
 
-    gap = sympy.expand(read(measured) - read(formula))
+    counted, given = sympy.expand(read(measured)), sympy.expand(read(formula))
+    gap = sympy.expand(counted - given)
     if not gap.is_polynomial():
         gap = sympy.expand(sympy.simplify(gap))
     extra = sympy.Add(
         *(-term for term in sympy.Add.make_args(gap) if term.could_extract_minus_sign())
     )
-    return Difference(gap + extra, extra)
+
+    def taken_away(terms: Any, by: Any, besides: Any) -> Any:
+        """The terms that one formula subtracts, and that the other one does not add."""
+        here, there = by.as_coefficients_dict(), besides.as_coefficients_dict()
+        each = [(term, *term.as_coeff_Mul()) for term in sympy.Add.make_args(terms)]
+        return sympy.Add(*(term for term, _, m in each if here[m] < 0 and there[m] <= 0))
+
+    missing = gap + extra
+    return Difference(
+        missing, extra, taken_away(missing, given, counted), taken_away(extra, counted, given)
+    )
 
 
 def _listed(expression: Any) -> str:

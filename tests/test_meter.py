@@ -984,7 +984,7 @@ def test_bad_questions_get_a_sentence():
             "Your formula is too small: it lacks exactly 4·d·n².",
         ),
         ("0.5*n**2 + 4*d*n**2", "Your formula is too small: it lacks exactly n²/2."),
-        (4 * n**2 * d + n**2 - l, "Your formula is too small: it lacks exactly l."),
+        (4 * n**2 * d + n**2 - l, "Your formula is too small: it subtracts exactly l too much."),
         (4 * n**2 * d + n**12, "Your formula lacks n², and has n¹² too much."),
     ],
 )
@@ -992,6 +992,17 @@ def test_the_difference_is_named(formula, sentence):
     found = difference(4 * n**2 * d + n**2, formula)
     assert str(found) == sentence == repr(found)
     assert bool(found) == (sentence != "Your formula is exact.")
+
+
+def test_what_is_not_subtracted_is_not_called_too_much():
+    count = 2 * n**2 * d - n * d
+    assert str(difference(count, 2 * n**2 * d)) == (
+        "Your formula is too large: it does not subtract exactly d·n."
+    )
+    assert str(difference(count, n**2)) == (
+        "Your formula lacks 2·d·n², has n² too much, and does not subtract d·n."
+    )
+    assert "has exactly 2·d·n too much" in str(difference(count, 2 * n**2 * d + n * d))
 
 
 def test_numbers_differ_too():

@@ -185,7 +185,7 @@ def _gap(answer: FormulaAnswer, measured: Any, kind: Formula) -> Any:
 
 
 def _lower_terms_off(gap: Any, measured: Any) -> bool:
-    """Is all that is off a lower-order term of the count, and none of another kind?"""
+    """Is all that is off of lower order than a term of the count?"""
     import sympy
 
     names = sorted(measured.free_symbols, key=str)
@@ -193,17 +193,45 @@ def _lower_terms_off(gap: Any, measured: Any) -> bool:
     if not rest.is_polynomial() or rest.free_symbols - measured.free_symbols:
         return False
     terms = sympy.Poly(measured, *names).monoms()
-    lower = {
-        term
-        for term in terms
-        if any(term != led and all(a <= b for a, b in zip(term, led, strict=True)) for led in terms)
-    }
-    return {*sympy.Poly(rest, *names).monoms()} <= lower
+    return all(
+        any(off != led and all(a <= b for a, b in zip(off, led, strict=True)) for led in terms)
+        for off in sympy.Poly(rest, *names).monoms()
+    )
 
 
 def _within_a_factor_of_two(answer: FormulaAnswer, measured: Any, kind: Formula) -> bool:
     counts = [(answer(**point), _counted(measured, point)) for point in kind.points()]
     return all(count / 2 <= given <= 2 * count for given, count in counts)
+
+
+PIECES = {  # of the counts of stages
+    "the queries or the keys": "l*d_att*(2*d_in - 1)",
+    "the values": "l*d_out*(2*d_att - 1)",
+    "the division of Q": "l*d_att",
+    "the scores": "l**2*(2*d_att - 1)",
+    "the softmax": "5*l**2 - 2*l",
+    "the mix": "l*d_out*(2*l - 1)",
+    "the product with W_1": "3*l*(2*d_out - 1)",
+    "the product with w_2": "5*l",
+}
+
+
+SIGNS = str.maketrans("*-", "·−")
+
+
+@cache
+def _pieces() -> dict[Any, str]:
+    import sympy
+
+    return {
+        sympy.expand(sympy.sympify(count)): f"{name}, {count}" for name, count in PIECES.items()
+    }
+
+
+def _told(gap: Any) -> str:
+    """What is missing as a whole, if it is, else term by term."""
+    whole = _pieces().get(gap.missing - gap.extra, "").replace("**2", "²").translate(SIGNS)
+    return f"What is missing is {whole}." if whole else str(gap)
 
 
 def _judge(
@@ -233,7 +261,7 @@ def _judge(
         gap = _gap(answer, measured, kind)
         if gap is None:
             return verdict
-        says = f"{verdict.says} {gap}"
+        says = f"{verdict.says} {_told(gap)}"
         if (
             lower
             and _lower_terms_off(gap, measured)
@@ -244,7 +272,7 @@ def _judge(
         return replace(verdict, says=says)
     gap = _gap(answer, measured, kind)
     if gap and (gap.missing - gap.extra).is_polynomial():
-        return wrong(str(gap))
+        return wrong(_told(gap))
     return right(f"The counted {what} follow your formula exactly.")
 
 
@@ -258,45 +286,57 @@ def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 
 
 @exercise
-def projections(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def projections(flops_qkv: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of all queries, keys and values, exactly."""
-    return _judge(flops, flops_of("project"), "FLOPs", lower=2)
+    return _judge(flops_qkv, flops_of("project"), "FLOPs", lower=2)
 
 
 @exercise
-def attention(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def attention(flops_attention: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs from Q, K and V to the mixed values: scores, softmax and mix, exactly."""
-    return _judge(flops, flops_of("weigh", "mix"), "FLOPs", lower=2)
+    return _judge(flops_attention, flops_of("weigh", "mix"), "FLOPs", lower=2)
 
 
 @exercise
-def feed_forward(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def feed_forward(flops_feed_forward: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the feed-forward block for all l tokens, exactly."""
-    return _judge(flops, flops_of("feed_forward"), "FLOPs", lower=1)
+    return _judge(flops_feed_forward, flops_of("feed_forward"), "FLOPs", lower=1)
 
 
 @exercise
-def loss(flops: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def loss(flops_loss: Annotated[FormulaAnswer, SIZES]) -> Verdict:
     """Find the FLOPs of the loss when ŷ is given, exactly."""
-    return _judge(flops, flops_of("squared_error"), "FLOPs")
+    return _judge(flops_loss, flops_of("squared_error"), "FLOPs")
 
 
 @exercise
 def kept(
-    mixed: Annotated[FormulaAnswer, SIZES], weights: Annotated[FormulaAnswer, SIZES]
+    kept_mixed: Annotated[FormulaAnswer, SIZES], kept_weights: Annotated[FormulaAnswer, SIZES]
 ) -> Verdict:
     """Find how many numbers ṽ and α have, which the forward pass keeps for the backward pass."""
     return right("Both arrays were made at many sizes, and have as many numbers as you say.")
 
 
+def _size_judged(
+    what: str, answer: FormulaAnswer, other: FormulaAnswer | None, others: str, name: str
+) -> Verdict:
+    """The numbers of one array; those of the other array in its place are told as such."""
+    own, theirs = (_judge(answer, size_of(of), f"numbers in {name}") for of in (what, others))
+    if other is None or theirs.outcome is not Outcome.RIGHT:
+        return own
+    if _judge(other, size_of(what), "numbers").outcome is Outcome.RIGHT:
+        return wrong("here stands the number of the other array.", at="exchanged", yours=1)
+    return own
+
+
 @kept.part("ṽ")
-def _kept_mixed(mixed: FormulaAnswer) -> Verdict:
-    return _judge(mixed, size_of("mixed"), "numbers in ṽ")
+def _of_mixed(kept_mixed: FormulaAnswer, kept_weights: FormulaAnswer | None = None) -> Verdict:
+    return _size_judged("mixed", kept_mixed, kept_weights, "weights", "ṽ")
 
 
 @kept.part("α")
-def _kept_weights(weights: FormulaAnswer) -> Verdict:
-    return _judge(weights, size_of("weights"), "numbers in α")
+def _of_weights(kept_weights: FormulaAnswer, kept_mixed: FormulaAnswer | None = None) -> Verdict:
+    return _size_judged("weights", kept_weights, kept_mixed, "mixed", "α")
 
 
 # -- multi-head attention --------------------------------------------------------------------------
@@ -319,8 +359,8 @@ def _one_term_right(macs: FormulaAnswer, measured: Any) -> bool:
 def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
     """Find the MACs of multi-head self-attention of N tokens of width D."""
     measured = multi_head_macs()
-    verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH)
-    if verdict.outcome is Outcome.WRONG and _one_term_right(macs, measured):
+    verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH, lower=2)
+    if verdict.outcome is Outcome.WRONG and not verdict.earned and _one_term_right(macs, measured):
         says = f"One of the two terms is right. {verdict.says}"
         return partly(1, replace(verdict, says=says))
     return verdict
@@ -328,6 +368,14 @@ def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
 
 Own = Annotated[FormulaAnswer | None, TOKENS_WIDTH]  # the MACs of exercise 6.7
 WITH_OWN = "With your count of exercise 6.7, whose slip is charged there,"
+
+
+def by_powers_of_N(macs: Any, point: Point) -> list[float]:
+    """What stands before N and before N² in a count, at these sizes."""
+    import sympy
+
+    terms = sympy.Poly(macs, sympy.Symbol("N")).as_dict()
+    return [float(terms[(k,)].subs(point)) for k in (1, 2)]
 
 
 class Terms(NamedTuple):
@@ -338,7 +386,7 @@ class Terms(NamedTuple):
 
 
 def own_terms(macs: FormulaAnswer | None, D: float) -> Terms | None:
-    """Those of a student's count, if it has both and nothing else."""
+    """Those of a student's count, if it has both and nothing else, and one of them is right."""
     if macs is None:
         return None
     try:
@@ -348,23 +396,21 @@ def own_terms(macs: FormulaAnswer | None, D: float) -> Terms | None:
     quadratic = (twice - 2 * once) / 2
     linear = once - quadratic
     fits = close(3 * linear + 9 * quadratic, thrice) and linear > 0 and quadratic > 0
-    return Terms(linear, quadratic) if fits else None
+    near = any(map(close, (linear, quadratic), by_powers_of_N(multi_head_macs(), {"D": D})))
+    return Terms(linear, quadratic) if fits and near else None
 
 
 def _crossing(
     tokens: FormulaAnswer, macs: Any, kind: Formula, whole: Callable[[Point], Point] = dict
 ) -> Verdict:
     """Right if at this N the part of the MACs with N² is as large as the part with N."""
-    import sympy
-
-    by_power = sympy.Poly(macs, sympy.Symbol("N")).as_dict()
     for drawn in cases(_points(kind), *_any_sizes(kind)):
         point = whole(drawn)
         N = tokens(**point)
         at = f"At {show_at(point)} your N is {show(N)}"
         if not N > 0:
             return wrong(f"{at}; a number of tokens is above 0.", at="N", yours=N)
-        linear, quadratic = (float(by_power[(k,)].subs(point)) * N**k for k in (1, 2))
+        linear, quadratic = (c * N**k for k, c in enumerate(by_powers_of_N(macs, point), start=1))
         if not close(linear, quadratic):
             squared, rest = show_apart(quadratic, linear)
             says = f"There the part with N² takes {squared} MACs and the part with N takes {rest}."
@@ -542,10 +588,10 @@ def _windowed_by_own(windowed: FormulaAnswer, macs: FormulaAnswer | None) -> boo
 
 
 @exercise
-def windowed(macs: Annotated[FormulaAnswer, WINDOWS], whole_macs: Own = None) -> Verdict:
+def windowed(macs_windowed: Annotated[FormulaAnswer, WINDOWS], macs: Own = None) -> Verdict:
     """Find the MACs when N tokens attend within windows of M×M tokens only."""
-    verdict = _judge(macs, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
-    if verdict.outcome is Outcome.WRONG and _windowed_by_own(macs, whole_macs):
+    verdict = _judge(macs_windowed, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
+    if verdict.outcome is Outcome.WRONG and _windowed_by_own(macs_windowed, macs):
         return right(f"{WITH_OWN} this is what the windows take.")
     return verdict
 
@@ -598,27 +644,29 @@ def _whole_groups(point: Point) -> Point:
 
 @exercise
 def grouped(
-    count: Annotated[FormulaAnswer, SHARED],
-    kept: Annotated[FormulaAnswer, SHARED],
-    macs: Annotated[FormulaAnswer, SHARED],
+    shared_parameters: Annotated[FormulaAnswer, SHARED],
+    shared_cache: Annotated[FormulaAnswer, SHARED],
+    shared_macs: Annotated[FormulaAnswer, SHARED],
 ) -> Verdict:
     """Count parameters, cache and MACs of a further token if H heads share G keys and values."""
     return right("All three counts of the layer, as it runs, follow your formulas exactly.")
 
 
 @grouped.part("Parameters")
-def _grouped_parameters(count: FormulaAnswer) -> Verdict:
-    return _judge(count, shared("parameters"), "parameters", SHARED, whole=_whole_groups)
+def _grouped_parameters(shared_parameters: FormulaAnswer) -> Verdict:
+    return _judge(
+        shared_parameters, shared("parameters"), "parameters", SHARED, whole=_whole_groups
+    )
 
 
 @grouped.part("Cache")
-def _grouped_cache(kept: FormulaAnswer) -> Verdict:
-    return _judge(kept, shared("cache"), "numbers kept", SHARED, whole=_whole_groups)
+def _grouped_cache(shared_cache: FormulaAnswer) -> Verdict:
+    return _judge(shared_cache, shared("cache"), "numbers kept", SHARED, whole=_whole_groups)
 
 
 @grouped.part("MACs")
-def _grouped_macs(macs: FormulaAnswer) -> Verdict:
-    return _judge(macs, shared("macs"), "MACs", SHARED, whole=_whole_groups)
+def _grouped_macs(shared_macs: FormulaAnswer) -> Verdict:
+    return _judge(shared_macs, shared("macs"), "MACs", SHARED, whole=_whole_groups)
 
 
 # -- beyond the page: a gate -----------------------------------------------------------------------
@@ -667,16 +715,16 @@ def block_macs() -> Any:
 
 @exercise
 def gated(
-    width: Annotated[FormulaAnswer, WIDTH], tokens: Annotated[FormulaAnswer, BLOCK]
+    gated_width: Annotated[FormulaAnswer, WIDTH], tokens_of_block: Annotated[FormulaAnswer, BLOCK]
 ) -> Verdict:
     """Find the hidden width of a gated block of equal cost, and the N where scores and mix rule."""
     return right("The metered counts are equal, at every size tried.")
 
 
 @gated.part("Question 1")
-def _equal_width(width: FormulaAnswer) -> Verdict:
+def _equal_width(gated_width: FormulaAnswer) -> Verdict:
     for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
-        N, D, F = 5, point["D"], width(**point)
+        N, D, F = 5, point["D"], gated_width(**point)
         plain = float(feed_forward_macs(False).subs({"N": N, "D": D, "F": 4 * D}))
         given = float(feed_forward_macs(True).subs({"N": N, "D": D, "F": F}))
         if not close(plain, given):
@@ -687,8 +735,8 @@ def _equal_width(width: FormulaAnswer) -> Verdict:
 
 
 @gated.part("Question 2")
-def _block_crossing(tokens: FormulaAnswer) -> Verdict:
-    return _crossing(tokens, block_macs(), BLOCK, whole=_whole_groups)
+def _block_crossing(tokens_of_block: FormulaAnswer) -> Verdict:
+    return _crossing(tokens_of_block, block_macs(), BLOCK, whole=_whole_groups)
 
 
 # -- beyond the page: a model and its memory -------------------------------------------------------
@@ -714,26 +762,42 @@ def _bytes(shapes: Shapes) -> int:
 
 
 @exercise(numbers=OwnNumbers(counting_cost, example="0", within=0))
-def fits_in_memory(student: StudentId, size: RealNumber, tokens: RealNumber) -> Verdict:
+def fits_in_memory(student: StudentId, model_bytes: RealNumber, most_tokens: RealNumber) -> Verdict:
     """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
     return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")
 
 
+def _as_count(number: float) -> str:
+    """1,234,567: with all its digits."""
+    return f"{number:,.0f}".translate(SIGNS) if number == round(number) else show(number, 17)
+
+
 @fits_in_memory.part("Bytes")
-def _model_bytes(student: str, size: float) -> Verdict:
-    if size == _bytes(_model_shapes(counting_cost(student))):
+def _of_parameters(student: str, model_bytes: float) -> Verdict:
+    there_are = _bytes(_model_shapes(counting_cost(student)))
+    if model_bytes == there_are:
         return right()
-    return wrong("The arrays do not have that many bytes in all.", at="bytes", yours=size)
+    more = "more" if model_bytes > there_are else "fewer"
+    says = f"{_as_count(model_bytes)} bytes are {more} than all arrays of your model have."
+    return wrong(says, at="bytes", yours=model_bytes)
 
 
 @fits_in_memory.part("Tokens")
-def _most_tokens(student: str, tokens: float) -> Verdict:
+def _most_tokens(student: str, most_tokens: float, model_bytes: float | None = None) -> Verdict:
+    """With the true bytes of the parameters, or with the student's own if they are near them."""
     n = counting_cost(student)
-    there_are = n.mebibytes * 2**20 - _bytes(_model_shapes(n))
-    if tokens < 0 or tokens != int(tokens):
-        return wrong("A number of tokens is whole.", at="tokens", yours=tokens)
-    now, more = (_bytes(_cache_shapes(n, int(tokens) + k)) for k in (0, 1))
-    if now <= there_are < more:
+    if most_tokens < 0 or most_tokens != round(most_tokens):
+        says = f"{_as_count(most_tokens)} is no number of tokens, which is whole and not negative."
+        return wrong(says, at="tokens", yours=most_tokens)
+    parameters = _bytes(_model_shapes(n))
+    now, more = (_bytes(_cache_shapes(n, int(most_tokens) + k)) for k in (0, 1))
+    taken = [parameters]
+    if model_bytes is not None and parameters / 4 <= model_bytes <= 4 * parameters:
+        taken += [int(model_bytes)]
+    if any(now + size <= n.mebibytes * 2**20 < more + size for size in taken):
         return right()
-    says = "so many do not fit" if now > there_are else "more of them fit"
-    return wrong(f"beside the parameters {says}.", at="tokens", yours=tokens)
+    says = (
+        f"{_as_count(most_tokens)} of them take {now:,} bytes of cache, and beside the parameters "
+    )
+    says += "that does not fit." if now + parameters > n.mebibytes * 2**20 else "more would fit."
+    return wrong(says, at="tokens", yours=most_tokens)
