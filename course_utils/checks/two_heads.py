@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from selfcheck.cards import counted
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
@@ -14,7 +15,7 @@ from selfcheck.kinds import Array, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.parts import MissingAnswer
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases
+from selfcheck.sampling import cases, tried
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import softmax
@@ -295,8 +296,8 @@ def _mixed_by_head(
 @exercise(numbers=two_heads)
 def head_outputs(
     student: StudentId,
-    head_1: TwoByThree,
-    head_2: TwoByThree,
+    output_1: TwoByThree,
+    output_2: TwoByThree,
     weights: OwnTwoByTwo = None,
     V: OwnTwoByThree = None,
 ) -> Verdict:
@@ -306,19 +307,22 @@ def head_outputs(
 
 @head_outputs.part("Head 1")
 def _head_1(
-    student: str, head_1: np.ndarray, weights: np.ndarray | None = None, V: np.ndarray | None = None
+    student: str,
+    output_1: np.ndarray,
+    weights: np.ndarray | None = None,
+    V: np.ndarray | None = None,
 ) -> Verdict:
     head = _first(student)
     weights = _if_wrong(weights, head.weights, FOUR_DECIMALS)  # rounded ones were not charged
     V = _if_wrong(V, head.V)
     if weights is None and V is None:
-        return _mixed_by_head(1, student, head_1)
-    return _mixed_by_head(1, student, head_1, _or(weights, head.weights) @ _or(V, head.V))
+        return _mixed_by_head(1, student, output_1)
+    return _mixed_by_head(1, student, output_1, _or(weights, head.weights) @ _or(V, head.V))
 
 
 @head_outputs.part("Head 2")
-def _head_2(student: str, head_2: np.ndarray) -> Verdict:
-    return _mixed_by_head(2, student, head_2)
+def _head_2(student: str, output_2: np.ndarray) -> Verdict:
+    return _mixed_by_head(2, student, output_2)
 
 
 @exercise(numbers=two_heads)
@@ -407,14 +411,14 @@ def _same_weights(other: np.ndarray, Q: np.ndarray, K: np.ndarray) -> Verdict:
 
 @exercise(numbers=two_heads)
 def other_keys(
-    student: StudentId, K: TwoByThree, own_Q: OwnTwoByThree = None, own_K: OwnTwoByThree = None
+    student: StudentId, other_K: TwoByThree, Q: OwnTwoByThree = None, K: OwnTwoByThree = None
 ) -> Verdict:
     """Find another K that gives head 1 the same attention weights."""
     head = _first(student)
-    verdict = _same_weights(K, head.Q, head.K)
-    own = _or(own_Q, head.Q), _or(own_K, head.K)
+    verdict = _same_weights(other_K, head.Q, head.K)
+    own = _or(Q, head.Q), _or(K, head.K)
     if verdict.seen and own[0].any(axis=1).all() and not all(map(_near, own, (head.Q, head.K))):
-        return _same_weights(K, *own)
+        return _same_weights(other_K, *own)
     return verdict
 
 
@@ -423,15 +427,23 @@ def other_keys(
 EARNED = (0, 0, 1, 2, 2, 3, 4)  # by the number of columns found, as the text says
 
 
+def _columns_found(numbers: TwoHeads, Wo: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which columns are whole numbers of the range, and which give what is printed."""
+    with np.errstate(all="ignore"):
+        whole = ((Wo == np.rint(Wo)) & (Wo >= LOW) & (Wo <= HIGH)).all(axis=0)
+        off = np.abs(_concat(numbers) @ Wo - numbers.printed)
+    return whole, (off <= HALF_UNIT + 1e-9).all(axis=0)
+
+
 @exercise(numbers=two_heads)
-def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Columns()]) -> Verdict:
+def hidden_matrix(student: StudentId, hidden_Wo: Annotated[np.ndarray, Columns()]) -> Verdict:
     """Recover the integer matrix W^O behind the printed output."""
     numbers = two_heads(student)
     with np.errstate(all="ignore"):
-        Wo = np.where(np.abs(Wo - np.rint(Wo)) < 1e-6, np.rint(Wo), Wo)
+        whole_ones = np.rint(hidden_Wo)
+        Wo = np.where(np.abs(hidden_Wo - whole_ones) < 1e-6, whole_ones, hidden_Wo)
         output = _concat(numbers) @ Wo
-        whole = ((Wo == np.rint(Wo)) & (Wo >= LOW) & (Wo <= HIGH)).all(axis=0)
-        fits = (np.abs(output - numbers.printed) <= HALF_UNIT + 1e-9).all(axis=0)
+    whole, fits = _columns_found(numbers, Wo)
     found = int((whole & fits).sum())
     if found == 6:
         return right("Every entry is an integer from −1 to 4, and the output is the printed one.")
@@ -440,6 +452,8 @@ def hidden_matrix(student: StudentId, Wo: Annotated[np.ndarray, Columns()]) -> V
         apart = [
             " and ".join(f"{v:.3f}" for v in column[:, j]) for column in (output, numbers.printed)
         ]
+        if apart[0] == apart[1]:  # within half a unit more
+            apart[0] = " and ".join(f"{v:.5f}" for v in output[:, j])
         reason = f"column {j} gives {apart[0]} where {apart[1]} are printed"
     else:
         reason = (
@@ -495,7 +509,10 @@ def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
             f"above it gives {before[i, j]:.3f}, exact numbers give {exact[i, j]:.3f}."
         )
     elif must - answer:
-        says = f"In {name} a slip is not found yet."
+        slips = counted(len(must), thing="slip")
+        says = (
+            f"{len(must & answer)} of {slips} in {name} {'is' if len(must) == 1 else 'are'} found."
+        )
     else:
         return right()
     return wrong(says, at=name, yours=sorted(answer))
@@ -547,7 +564,9 @@ def merged(student: StudentId, M: SixBySix) -> Verdict:
         at = f"With {len(X)} tokens, the first of them {show(X[0])},"
         if verdict := differs(expected, A @ X @ M, at=at, what="the output", whole=M):
             return verdict
-    return right("For 7 texts, two heads with the same weights and one with M give one output.")
+    return right(
+        f"For {tried()} texts, two heads of the same weights and one with M give one output."
+    )
 
 
 # -- 5.9 ------------------------------------------------------------------------------------------
@@ -576,7 +595,7 @@ def _one_head(name: str, student: str, rows: np.ndarray) -> Verdict:
 @exercise(numbers=OwnNumbers(two_heads, example=EXAMPLE))
 def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> Verdict:
     """Find the W^O with which the heads in the other order, one of them with W^V R, act alike."""
-    return right("For 7 texts, the new heads with your matrix give the old output.")
+    return right("For all texts tried, the new heads with your matrix give the old output.")
 
 
 @other_heads.part("Upper rows")
@@ -616,7 +635,7 @@ def beyond_the_values(
     least: RealNumber,
 ) -> Verdict:
     """Let two heads return 2a − b, and find how large their mix has to be at least."""
-    return right("The mix is 2a − b for all values, and no smaller mix was found.")
+    return right("The mix is 2a − b for all values, and no smaller mix does it.")
 
 
 @beyond_the_values.part("Heads")
@@ -626,14 +645,9 @@ def _heads_beyond(p: float, q: float, w: np.ndarray) -> Verdict:
 
 @beyond_the_values.part("Least")
 def _least_mix(least: float) -> Verdict:
-    weights = np.linspace(LEAST, MOST, 81)
-    mixes = [
-        np.abs(np.linalg.solve([[p, q], [1 - p, 1 - q]], [2, -1])).sum()
-        for p in weights
-        for q in weights
-        if p > q
-    ]
-    found = float(min(mixes))
+    """w₁ + w₂ = 1 and w₁p + w₂q = 2, so w₁ = (2 − q)/(p − q): least at the ends, or not at all."""
+    ends = [(p, q) for p in (LEAST, MOST) for q in (LEAST, MOST) if p != q]
+    found = min(abs((2 - q) / (p - q)) + abs((p - 2) / (p - q)) for p, q in ends)
     if close(least, found, 1e-4):
         return right()
     if least < found:

@@ -11,11 +11,12 @@ from selfcheck.compare import close
 from selfcheck.recognition import Recognized
 
 from ..attention import softmax
-from ..numbers.two_heads import HALF_UNIT, TwoHeads, two_heads
+from ..numbers.two_heads import HALF_UNIT, TwoHeads, columns_behind, two_heads
 from .two_heads import (
     EXAMPLE,
     Places,
     Steps,
+    _columns_found,
     _concat,
     _first,
     _given,
@@ -45,7 +46,9 @@ def _computed(*faces: Callable[[TwoHeads], tuple]) -> Recognized:
     return {"example": (EXAMPLE, *faces[0](two_heads(EXAMPLE))), "when": made}
 
 
-the_matrices_of_head_2 = _computed(lambda n: _heads(n)[1][:3])
+q_of_head_2, k_of_head_2, v_of_head_2 = (
+    _computed(lambda n, k=k: (_heads(n)[1][k],)) for k in range(3)
+)
 q_and_k_in_each_other_s_place = _computed(
     lambda n: (_heads(n)[0].K, _heads(n)[0].Q, _heads(n)[0].V)
 )
@@ -71,6 +74,8 @@ no_division_by_3 = _weighed(softmax)
 divided_by_3_in_place_of_3 = _weighed(lambda S: softmax(S / 3))
 divided_by_6 = _weighed(lambda S: softmax(S / np.sqrt(6)))
 no_exponential = _weighed(lambda S: S / S.sum(axis=1, keepdims=True))
+the_weights_transposed = _weighed(lambda S: _weights(S).T)
+the_softmax_of_the_transposed_scores = _weighed(lambda S: _weights(S.T))
 weights_in_percent = _weighed(lambda S: 100 * _weights(S), lambda S: np.round(100 * _weights(S), 2))
 
 
@@ -101,8 +106,31 @@ def _in_either_head(name: str, says: str, *changes: Callable[[Steps], np.ndarray
         head_outputs.mistake(name, says, part=part.name, **_computed(*faces))
 
 
+FEWER = (
+    "fewer than four decimals",
+    "The numbers are right as far as they go. They are about to be multiplied, so keep four "
+    "decimals or more.",
+)
+
+
+def _coarse(truth: np.ndarray) -> list[np.ndarray]:
+    """The truth with fewer decimals than are asked for."""
+    return [np.round(truth, decimals) for decimals in (3, 2, 1)]
+
+
+def _in_fewer(truth: Callable[[TwoHeads], np.ndarray]) -> Recognized:
+    faces = [lambda n, k=k: (_coarse(truth(n))[k],) for k in range(3)]
+    return _computed(*faces)
+
+
 def _rounded(decimals: int) -> Callable[[Steps], np.ndarray]:
     return lambda s: np.round(s.weights, decimals) @ s.V
+
+
+_in_either_head(
+    *FEWER,
+    *(lambda s, d=d: np.round(s.output, d) for d in (3, 2, 1)),
+)
 
 
 _in_either_head(
@@ -188,11 +216,16 @@ def _too_early() -> list[Callable[[TwoHeads], np.ndarray]]:
     weights = [
         lambda n, d=d: np.hstack([_rounded(d)(steps) for steps in _heads(n)]) for d in (3, 2, 4)
     ]
-    return [*weights, *(lambda n, d=d: np.round(_concat(n), d) for d in (3, 2, 4))]
+    return weights
 
 
+fewer_decimals_of_concat = _in_fewer(_concat)
+fewer_decimals_of_output = _in_fewer(lambda n: _concat(n) @ n.Wo)
 rounding_before_the_end = _computed(*(lambda n, f=f: (f(n),) for f in _too_early()))
-rounding_before_the_end_2 = _computed(*(lambda n, f=f: (f(n) @ n.Wo,) for f in _too_early()))
+rounding_before_the_end_2 = _computed(
+    *(lambda n, f=f: (f(n) @ n.Wo,) for f in _too_early()),
+    *(lambda n, d=d: (np.round(_concat(n), d) @ n.Wo,) for d in (3, 2, 4)),
+)
 
 
 def _keys(student: Any, own_K: Any = None) -> np.ndarray:
@@ -205,7 +238,7 @@ def _changed(
     """A mistaken change of K, and how the new one is known beside the old one."""
     return {
         "example": (EXAMPLE, example(_keys(EXAMPLE)), None, None),
-        "when": lambda student, K, own_Q, own_K: like(K, _keys(student, own_K)),
+        "when": lambda student, other_K, Q, K: like(other_K, _keys(student, K)),
     }
 
 
@@ -232,6 +265,20 @@ least_squares = _computed(
     lambda n: (_least_squares(n),),
     lambda n: (np.linalg.lstsq(np.round(_concat(n), 3), n.printed, rcond=None)[0],),
 )
+
+
+def found_columns_left_as_rows_seen(student: str, hidden_Wo: np.ndarray) -> bool:
+    numbers = two_heads(student)
+    upright, laid = (np.logical_and(*_columns_found(numbers, W)) for W in (hidden_Wo, hidden_Wo.T))
+    return bool(laid.sum() > max(upright.sum(), 1))
+
+
+def _as_rows(n: TwoHeads) -> np.ndarray:
+    return np.vstack([*columns_behind(n.printed, _concat(n), HALF_UNIT + 1e-9)])
+
+
+found_columns_left_as_rows = (EXAMPLE, _as_rows(two_heads(EXAMPLE)))
+del _as_rows
 least_squares_rounded = _computed(lambda n: (np.rint(_least_squares(n)),))
 
 
@@ -276,6 +323,7 @@ counted_from_1_2 = _misread(_moved(lambda i, j: (i + 1, j + 1)), 1)
 columns_before_rows = _misread(_moved(lambda i, j: (j, i)), student=0)
 columns_before_rows_2 = _misread(_moved(lambda i, j: (j, i)), 1, student=2)
 no_slip_seen = _misread(lambda n: (frozenset(), frozenset()))
+no_slip_seen_2 = _misread(lambda n: (frozenset(), frozenset()), 1)
 
 
 def the_tokens_exchanged_seen(p, q, w):

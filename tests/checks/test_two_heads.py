@@ -205,10 +205,17 @@ def test_rounding_before_the_end_is_named(student, decimals):
     numbers, first, second = both(student)
     rounded = [np.round(h[4], decimals) @ np.array(h[2]) for h in (first, second)]
     feedback = check.head_outputs(student, *rounded)
-    assert feedback.misconception == "rounding before the end"
+    names = {known.part: known.name for known in feedback.mistakes}
+    for part, mine, head in zip(("Head 1", "Head 2"), rounded, (first, second), strict=True):
+        ends = [np.allclose(mine, np.round(head[5], d), atol=6e-5) for d in (1, 2, 3)]
+        name = "fewer than four decimals" if any(ends) else "rounding before the end"
+        assert names.get(part, name) == name
     concat = np.hstack(rounded)
     feedback = check.final_output(student, concat, concat @ numbers.Wo)
-    assert feedback.misconception == "rounding before the end"
+    exact = np.hstack([first[5], second[5]])
+    coarse = any(np.allclose(concat, np.round(exact, d), atol=6e-5) for d in (1, 2, 3))
+    name = "fewer than four decimals" if coarse else "rounding before the end"
+    assert feedback.misconception == name
 
 
 @each_student
@@ -471,3 +478,70 @@ def test_other_heads_do_not_reach_beyond_the_values(p, q, w):
 def test_another_least_mix_is_wrong(least):
     feedback = check.beyond_the_values(0.9, 0.1, [2.375, -1.375], least)
     assert (feedback.earned, feedback.misconception) == (1, None)
+
+
+# -- a name is earned, and sentences are true as printed -------------------------------------------
+
+
+@pytest.mark.parametrize("student", range(25))
+@pytest.mark.parametrize("decimals", [2, 3])
+def test_numbers_rounded_at_the_very_end_are_called_that(student, decimals):
+    n, first, second = both(student)
+    outputs = [np.array(h[5]) for h in (first, second)]
+    concat = np.hstack(outputs)
+    coarse = [np.round(a, decimals) for a in (*outputs, concat, concat @ n.Wo)]
+    heads = check.head_outputs(student, *coarse[:2])
+    mixed = check.final_output(student, concat, coarse[3])
+    joined = check.final_output(student, coarse[2], concat @ n.Wo)
+    for feedback in (heads, mixed, joined):
+        assert {known.name for known in feedback.mistakes} <= {"fewer than four decimals"}
+        assert feedback.mistakes or feedback.outcome is Outcome.RIGHT
+
+
+@pytest.mark.parametrize("student", range(12))
+def test_a_matrix_of_head_2_in_one_place_has_a_name(student):
+    _, first, second = both(student)
+    for k, part in enumerate("QKV"):
+        answers = [np.array(a) for a in first[:3]]
+        answers[k] = np.array(second[k])
+        feedback = check.projections(student, *answers)
+        assert [(known.part, known.name) for known in feedback.mistakes] == [
+            (part, "the matrices of head 2")
+        ]
+
+
+@pytest.mark.parametrize("student", range(12))
+def test_weights_turned_around_have_a_name(student):
+    _, first, _ = both(student)
+    scores, weights = np.array(first[3]), np.array(first[4])
+    turned = check.scores_and_weights(student, scores, weights.T)
+    swapped = check.scores_and_weights(student, scores, check._weights(scores.T))
+    assert turned.misconception == "the weights transposed"
+    assert swapped.misconception in (
+        "the softmax of the transposed scores",
+        "softmax down the columns",
+    )
+
+
+@pytest.mark.parametrize("student", range(4))
+def test_found_columns_that_were_left_as_rows_have_a_name(student):
+    hidden = np.array(recovered(student))
+    assert check.hidden_matrix(student, hidden).outcome is Outcome.RIGHT
+    laid = check.hidden_matrix(student, hidden.T)
+    assert laid.misconception == "the found columns left as rows"
+
+
+@pytest.mark.parametrize("student", range(30))
+def test_slips_that_were_found_are_counted(student):
+    n = check.two_heads(student)
+    (concat, _), _ = check._misses(n)
+    one = check.slips(student, sorted(concat)[:1], []).says
+    many = len(concat)
+    assert f"{min(1, many)} of {many} slip" in one or many == 1
+    assert "There is one." not in repr(check.slips(student, [], []))
+
+
+def test_the_least_mix_is_exact():
+    for least, right in [(3.75, True), (3.7499, True), (3.74, False), (3.76, False)]:
+        feedback = check.beyond_the_values(0.9, 0.1, [2.375, -1.375], least)
+        assert (feedback.earned == 2) is right
