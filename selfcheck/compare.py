@@ -96,7 +96,7 @@ def same_entries(a: Any, b: Any, or_nowhere: bool = False) -> bool:
     larger = np.maximum(np.abs(x), np.abs(y))
     if (x == np.floor(x)).all() and (y == np.floor(y)).all():
         return bool((x == y).all())
-    return bool((np.abs(x - y) <= ENTRY * larger + TOLERANCE * ENTRY * larger.max()).all())
+    return bool((np.abs(x - y) <= ENTRY * larger + TOLERANCE * ENTRY * larger.max() + FLOOR).all())
 
 
 def alike_where_finite(a: Any, b: Any, or_nowhere: bool = False) -> bool:

@@ -758,10 +758,10 @@ def packed_mask(
             alone = one_query(Q[i], K[begin : i + 1], V[begin : i + 1])[-1]
             at = f"With the lengths {show(lengths)}: token {i}"
             if not mask[i].any():
-                return wrong(f"{at} sees nobody, not even itself.", at=at, yours=mask)
+                return wrong(f"{at} sees nobody, not even itself.", at=at, yours=given)
             packed = one_query(Q[i], K[mask[i]], V[mask[i]])[-1]
             at += f" sees {show(np.flatnonzero(mask[i]))}, and alone in its text"
-            if verdict := differs(alone, packed, at=at, what="its output", whole=mask):
+            if verdict := differs(alone, packed, at=at, what="its output", whole=given):
                 return verdict
     return right(f"Packed or alone, every token of {tried()} packs has the same output.")
 

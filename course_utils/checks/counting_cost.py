@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -370,7 +370,7 @@ Own = Annotated[FormulaAnswer | None, TOKENS_WIDTH]  # the MACs of exercise 6.7
 WITH_OWN = "With your count of exercise 6.7, whose slip is charged there,"
 
 
-def by_powers_of_N(macs: Any, point: Point) -> list[float]:
+def by_powers_of_N(macs: Any, point: Mapping[str, float]) -> list[float]:
     """What stands before N and before N² in a count, at these sizes."""
     import sympy
 

@@ -835,8 +835,8 @@ def ran_residual(W: np.ndarray, gamma: float, a: float, T: int, tight: bool) -> 
     step stretches one direction by 1 + a γ‖W‖, or shortens it as much; else runs are searched."""
     size = a * spectral_norm(W)
     if tight:
-        ends = max(0.0, 1 - gamma * size) ** T, (1 + gamma * size) ** T
-        return Residual(W, gamma, a, T, *map(float, ends), True)
+        least, most = max(0.0, 1 - gamma * size) ** T, (1 + gamma * size) ** T
+        return Residual(W, gamma, a, T, float(least), float(most), True)
     slopes = np.concatenate([signs_for(W) * s for s in (gamma, min(gamma, 1 / size))])
     steady = np.linalg.matrix_power(np.eye(len(W)) + a * W * slopes[:, None, :], T)
     shortest = float(np.linalg.svd(steady, compute_uv=False).min())

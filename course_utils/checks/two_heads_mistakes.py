@@ -46,9 +46,9 @@ def _computed(*faces: Callable[[TwoHeads], tuple]) -> Recognized:
     return {"example": (EXAMPLE, *faces[0](two_heads(EXAMPLE))), "when": made}
 
 
-q_of_head_2, k_of_head_2, v_of_head_2 = (
-    _computed(lambda n, k=k: (_heads(n)[1][k],)) for k in range(3)
-)
+q_of_head_2 = _computed(lambda n: (_heads(n)[1].Q,))
+k_of_head_2 = _computed(lambda n: (_heads(n)[1].K,))
+v_of_head_2 = _computed(lambda n: (_heads(n)[1].V,))
 q_and_k_in_each_other_s_place = _computed(
     lambda n: (_heads(n)[0].K, _heads(n)[0].Q, _heads(n)[0].V)
 )
@@ -211,12 +211,11 @@ w_o_transposed = _mixed(lambda concat, Wo: concat @ Wo.T)
 w_o_forgotten = _mixed(lambda concat, Wo: concat)
 
 
-def _too_early() -> list[Callable[[TwoHeads], np.ndarray]]:
-    """The concatenation from numbers that were rounded on the way."""
-    weights = [
+def _too_early() -> list[Callable[..., np.ndarray]]:
+    """The concatenation from weights that were rounded."""
+    return [
         lambda n, d=d: np.hstack([_rounded(d)(steps) for steps in _heads(n)]) for d in (3, 2, 4)
     ]
-    return weights
 
 
 fewer_decimals_of_concat = _in_fewer(_concat)
