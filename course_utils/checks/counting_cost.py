@@ -769,7 +769,8 @@ def fits_in_memory(student: StudentId, model_bytes: RealNumber, most_tokens: Rea
 
 def _as_count(number: float) -> str:
     """1,234,567: with all its digits."""
-    return f"{number:,.0f}".translate(SIGNS) if number == round(number) else show(number, 17)
+    whole = number == round(number) and abs(number) < 1e15
+    return f"{number:,.0f}".translate(SIGNS) if whole else show(number, 17)
 
 
 @fits_in_memory.part("Bytes")

@@ -888,7 +888,8 @@ def _beyond(which: str, bound: FunctionAnswer) -> Verdict:
 
 
 ResidualBound = Annotated[
-    FunctionAnswer, Function(samples=[(SHEAR, 0.5, 0.2, 3), (THREE, 1.0, 2.0, 2)])
+    FunctionAnswer,
+    Function(samples=[(SHEAR, 0.5, 0.2, 3), (THREE, 1.0, 2.0, 2), (SHEAR, 1.0, 2.0, 3)]),
 ]
 
 
