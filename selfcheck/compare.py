@@ -40,7 +40,8 @@ def as_array(answer: Any, shape: tuple[int, ...], name: str, finite: bool = True
     if array is None:
         raise Unreadable(f"{name} should be an array of real numbers, not {type_in_words(answer)}.")
     if array.shape != tuple(shape):
-        raise Unreadable(f"{name} has shape {array.shape}; shape {tuple(shape)} was expected.")
+        expected = f"shape {tuple(shape)}" if shape else "a single number"
+        raise Unreadable(f"{name} has shape {array.shape}; {expected} was expected.")
     if finite and not np.isfinite(array).all():
         raise Unreadable(f"{name} contains {show(array[~np.isfinite(array)][0])}.")
     return array

@@ -847,3 +847,8 @@ def gated_of(h, W_f, x_f, W_c, x_c, exchanged=False, power=2):
     return (
         np.diag(f) + np.diag((h - c) * f * (1 - f)) @ W_f + np.diag((1 - f) * (1 - c**power)) @ W_c
     )
+
+
+def test_a_bound_that_is_an_array_is_asked_for_a_single_number():
+    feedback = check.gradient_bound(lambda W, gamma, T: gamma * np.linalg.norm(W, axis=0) ** T)
+    assert "has shape (2,); a single number was expected" in feedback.says
