@@ -76,11 +76,11 @@ def _squeezed(low: float, high: float) -> float:
 
 def _recursion(g, beta, start=0.0, share=None):
     """Running averages from any start, with any share of a new gradient."""
-    v, averages = start, []
+    v, seen = start, []
     for g_t in g:
         v = beta * v + (1 - beta if share is None else share) * g_t
-        averages.append(v)
-    return np.array(averages)
+        seen.append(v)
+    return np.array(seen)
 
 
 def _powers(alpha: float, t: int) -> np.ndarray:
