@@ -120,7 +120,7 @@ BUDGETS = {
     "course_utils/checks": 10_500,
     "selfcheck": 13_400,
     "classroom": 17_000,
-    "tests": 32_000,
+    "tests": 33_000,
 }
 
 
