@@ -20,7 +20,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from selfcheck.files import CourseError
 from selfcheck.units import declared
 
-from .grading.assembly import Assembly, Cell, assemble, submitted_cells
+from .grading.assembly import Assembly, assemble
+from .grading.submitted import Cell, submitted_cells
 from .kernels import warm
 from .notebooks import CELL_TIMEOUT, as_text, problems, read
 from .release import exercise_from
@@ -98,6 +99,7 @@ def under_our_checks(solution: Solution, assembly: Assembly) -> NotebookNode:
     for number, (cell_id, source, is_check) in enumerate(_with_blanks(solution, assembly)):
         if is_check:
             cells.append(copy.deepcopy(ours[cell_id]))
+            cells[-1].source = source  # their call may have other arguments
         else:
             cells.append(new_code_cell(source, id=f"cell-{number}", metadata={"step": cell_id}))
     return new_notebook(cells=cells, metadata=solution.notebook.metadata)

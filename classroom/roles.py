@@ -46,6 +46,7 @@ class Check(NamedTuple):
 
     exercise: str
     arguments: tuple[str, ...]
+    named: tuple[tuple[str, str], ...] = ()  # those that are given by name
 
 
 class Ours(NamedTuple):

@@ -20,9 +20,9 @@ from pathlib import Path, PurePosixPath
 
 from selfcheck.files import CourseError
 
-LARGEST = 20 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
-LARGEST_ZIP = 10 * LARGEST  # of a student's; within another zip it is read into memory
-LARGEST_INNER = 3 * LARGEST
+LARGEST = 100 << 20  # bytes; a notebook with all its pictures has a few hundred thousand
+LARGEST_ZIP = 200 << 20  # of a student's; within another zip it is read into memory
+LARGEST_INNER = 60 << 20
 MOST_FILES = 100_000  # of a class
 MOST_OF_ONE = 2_000  # files of one student
 LONGEST_NAME = 255  # of a file or folder: more than any disk holds

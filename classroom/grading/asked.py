@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from selfcheck.files import CourseError
 from selfcheck.units import listed
 
-from ..roles import Ours, Role, called_check, role
+from ..marks import without_solution
+from ..roles import Ours, Role, role
 from ..solutions import Solution, asked, solution_paths, solution_to_run
-from .assembly import Cell, submitted_cells
+from .contents import Contents
+from .submitted import Cell, submitted_cells
 
 
 class _Names(Mapping[str, list[str]]):
@@ -37,12 +39,18 @@ class Solutions:
         self._paths = {path.stem: path for path in solution_paths(root)}
         self._asked: dict[str, list[Ours]] = {}
         self._read: dict[str, Solution] = {}
+        self._given: dict[str, dict[str, str]] = {}
         self._root = root
         self._lecture_cells: dict[str, set[str]] | None = None
 
     def exercise_names(self) -> Mapping[str, list[str]]:
         """The names of the exercises of each unit."""
         return _Names(self._paths)
+
+    def contents(self) -> Contents:
+        """What tells a sheet of a unit from a lecture and from other notebooks."""
+        names = self.exercise_names()
+        return Contents(names, self._lectures, lambda unit: set(self.given(unit).values()))
 
     def cells(self, unit: str) -> list[Cell]:
         """The code cells of a unit's solution."""
@@ -56,24 +64,22 @@ class Solutions:
             self._asked[unit] = asked(self._solution(unit))
         return self._asked[unit]
 
+    def given(self, unit: str) -> dict[str, str]:
+        """The code cells of the sheet as students get it, by id, with its stubs."""
+        if unit not in self._given:
+            solution = self._solution(unit)
+            cells = [cell for cell in solution.notebook.cells if cell.cell_type == "code"]
+            self._given[unit] = {
+                cell.id: without_solution(cell, solution.name).strip()
+                for cell in cells
+                if role(cell) is not Role.INSTRUCTORS
+            }
+        return self._given[unit]
+
     def _solution(self, unit: str) -> Solution:
         if unit not in self._read:
             self._read[unit] = solution_to_run(self._paths[unit])
         return self._read[unit]
-
-    def refuse_lecture(self, unit: str, cells: Sequence[Cell]) -> None:
-        """A sentence if this is a lecture, handed in by mistake."""
-        answers = {cell.id for cell in self.asked(unit) if cell.role == Role.ANSWER}
-        if answers & {cell.id for cell in cells}:
-            return
-        names = set(self.exercise_names()[unit])
-        calls = {check.exercise for cell in cells if (check := called_check(cell.source))}
-        if calls & names:
-            return
-        sources = {cell.source.strip() for cell in cells} - {""}
-        for stem, lecture in self._lectures().items():
-            if sources and 2 * len(sources & lecture) > len(sources):
-                raise CourseError(f"this is the lecture {stem}, not the exercises.")
 
     def _lectures(self) -> dict[str, set[str]]:
         """The sources of the code cells of all lectures."""

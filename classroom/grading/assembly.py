@@ -1,34 +1,31 @@
-"""What is run for a submission: the instructor's cells in their order, the student's in between.
+"""What is run for a submission: the student's cells as they stand, the instructor's where needed.
 
-Check cells are always the instructor's, so whatever a submission did to them is without effect. Of
-an answer only the place is known here, never the solution. Answers are found by their cell id; in
-a notebook that has lost its ids (some editors drop them), the calls `check.weights(...)` are the
-landmarks, and what stands before one belongs to it.
+The code that is given runs before whatever comes after it in the sheet, also if it was moved or
+deleted. An exercise is judged by the instructor's check where the student's notebook calls it last,
+with the arguments of that call, as the scoreboard at home has it; where it is not called, behind
+its answer. What stands around such a call is the student's code and runs as that. Cells are found
+by their id; in a notebook that has lost its ids (some editors drop them), the calls
+`check.weights(...)` are the landmarks, and what stands before one belongs to it.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import ast
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from selfcheck.files import CourseError
-
-from ..marks import INSTRUCTOR_ONLY
 from ..roles import Check, Ours, Role, called_check, role_of_code
+from .submitted import Cell
 
-OLDEST, NEWEST = 4, 4  # notebook formats
-MOST_PARTS, MOST_VALUES, MOST_CELLS = 300_000, 2_000_000, 2_000
-TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-
-
-class Cell(NamedTuple):
-    """A code cell; the id is empty where a notebook has none."""
-
-    id: str
-    source: str
+LONGEST = 100_000  # letters of a cell that is searched for calls
+ONCE = (ast.Expr, ast.Assign, ast.AnnAssign)  # statements that call a check once, with these values
+PERHAPS = (ast.If, ast.With, ast.Try)  # those that may do so
+LATER = (
+    ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef,
+    ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.AsyncFor,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,7 @@ class Step:
     check: Check | None = None
     tells_id: bool = False
     is_answer: bool = False
+    exercise: str = ""  # to which the student's code belongs
 
 
 @dataclass(frozen=True)
@@ -51,148 +49,294 @@ class Assembly:
     notes: tuple[str, ...]
 
 
-def submitted_cells(data: bytes) -> list[Cell]:
-    """The code cells of a notebook file that nobody vouches for; CourseError says what is wrong.
+class Part(NamedTuple):
+    """A part of a cell: code to run, or the call of a check."""
 
-    What is for instructors only is left out.
-    """
-    _refuse_too_many_parts(data)
-    try:
-        notebook = json.loads(data)
-    except (ValueError, RecursionError):
-        raise CourseError("the file is no notebook: it is not valid JSON.") from None
-    if not isinstance(notebook, dict):
-        raise CourseError("the file is no notebook: there is no object in it.")
-    version = notebook.get("nbformat")
-    if type(version) is not int or not OLDEST <= version <= NEWEST:
-        shown = version if type(version) is int and 0 <= version < 100 else "unknown"
-        raise CourseError(f"the notebook has format version {shown}; version 4 is expected.")
-    cells = notebook.get("cells")
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-        raise CourseError("the notebook has no list of cells.")
-    code = [cell for cell in cells if cell.get("cell_type") == "code" and not _is_note(cell)]
-    if not code:
-        raise CourseError("the notebook has no code cells.")
-    if len(code) > MOST_CELLS:
-        raise CourseError(f"the notebook has {len(code)} code cells; {MOST_CELLS} is the limit.")
-    return [Cell(_text(cell.get("id", "")), _source(cell.get("source"))) for cell in code]
-
-
-def _refuse_too_many_parts(data: bytes) -> None:
-    """A few megabytes of empty cells would take half a gigabyte to read."""
-    if len(data) > MOST_PARTS:
-        bare = TEXT.sub(b"", data)
-        parts = bare.count(b"{") + bare.count(b"[")
-        if parts > MOST_PARTS or bare.count(b",") > MOST_VALUES:
-            raise CourseError("the file has far more parts than a notebook; it was not read.")
+    source: str
+    check: Check | None = None
 
 
 def assemble(ours: Sequence[Ours], submission: Sequence[Cell]) -> Assembly:
-    """Put the student's cells between the instructor's."""
+    """Put the student's cells and the instructor's together."""
     return _Assembling(ours, submission).result()
 
 
 class _Assembling:
     def __init__(self, ours: Sequence[Ours], submission: Sequence[Cell]) -> None:
-        self.ours = ours
+        self.ours, self.index = ours, {cell.id: place for place, cell in enumerate(ours)}
         calls = {cell.id: called_check(cell.source) for cell in ours if cell.role == Role.CHECK}
-        self.checks = {cell_id: check for cell_id, check in calls.items() if check}
-        self.by_exercise = {check.exercise: key for key, check in self.checks.items()}
-        self.student = next((cell.id for cell in ours if cell.role == Role.STUDENT), "")
+        self.checks = {check.exercise: (key, check) for key, check in calls.items() if check}
+        self.answers = _answers(ours)
         self.sources = {c.source.strip(): c.id for c in ours if c.source.strip()}
-        self.mine: dict[str, str] = {}
-        self.extras: dict[str, list[Step]] = {}
-        self.seen: list[str] = []
+        self.cells = [
+            (cell, parts_of(cell.source, self.checks))
+            for cell in submission
+            if role_of_code(cell.source) is not Role.SCOREBOARD
+        ]
+        self.places = self._places()
+        self.last = self._last_calls()
+        self.steps: list[Step] = []
         self.notes: list[str] = []
-        self._sort(submission)
-
-    def _sort(self, submission: Sequence[Cell]) -> None:
-        """The student's version of each cell that we know, and their own cells behind those."""
-        known, last = {cell.id for cell in self.ours}, ""
-        for number, cell in enumerate(submission, start=1):
-            if role_of_code(cell.source) is Role.SCOREBOARD:
-                continue
-            place = self._place(cell, known)
-            if place in known and place not in self.mine:
-                self.mine[place] = cell.source
-                self.seen.append(place)
-                last = place
-            elif place in self.checks:
-                self.notes.append(f"The check of {place} stood there twice; it counts once.")
-            elif cell.source.strip():
-                own = Step(cell.id or f"cell {number}", cell.source, is_students=True)
-                self.extras.setdefault(last, []).append(own)
-
-    def _place(self, cell: Cell, known: set[str]) -> str:
-        if cell.id in known:
-            return cell.id
-        check = called_check(cell.source)
-        if check and check.exercise in self.by_exercise:
-            return self.by_exercise[check.exercise]
-        if role_of_code(cell.source) is Role.STUDENT:
-            return self.student
-        return self.sources.get(cell.source.strip(), "")
+        self.done: set[str] = set()  # ids of cells that have run, and exercises that are judged
+        self.due: list[str] = []  # exercises to judge before the next cell that is known
+        self.head: list[Step] = []  # of the student's, before all that is known
 
     def result(self) -> Assembly:
-        steps: list[Step] = []
-        head = True  # cells of the student's before all that we know come after our own first ones
+        self._run_lost_id()
+        for number, (cell, parts) in enumerate(self.cells):
+            self._add(number, cell, parts)
+        self._judge_due()
+        self._flush_head()
+        self._catch_up(len(self.ours))
+        self._judge_due()
+        return Assembly(tuple(_with_exercises(self.steps)), tuple(self.notes))
+
+    # -- what each cell is ----------------------------------------------------------------------
+
+    def _places(self) -> list[str]:
+        """Which of our cells each of theirs is; the first one counts, others are their own."""
+        taken: set[str] = set()
+        places = []
+        for cell, _ in self.cells:
+            place = cell.id if cell.id in self.index else self.sources.get(cell.source.strip(), "")
+            if not place and role_of_code(cell.source) is Role.STUDENT:
+                place = next((c.id for c in self.ours if c.role == Role.STUDENT), "")
+            places.append("" if place in taken else place)
+            taken.add(place)
+        return places
+
+    def _last_calls(self) -> dict[str, tuple[int, int]]:
+        """Of each exercise, the cell and part in which it is called last."""
+        return {
+            part.check.exercise: (number, place)
+            for number, (_, parts) in enumerate(self.cells)
+            for place, part in enumerate(parts)
+            if part.check
+        }
+
+    def _still_comes(self, cell_id: str) -> bool:
+        return cell_id in self.places and cell_id not in self.done
+
+    # -- in order -------------------------------------------------------------------------------
+
+    def _run_lost_id(self) -> None:
+        """Where the cell with the id is gone, ours comes first: what they wrote elsewhere holds."""
         for cell in self.ours:
-            if head and cell.role in (Role.ANSWER, Role.CHECK):
-                steps += self.extras.pop("", [])
-                head = False
-            if cell.role == Role.ANSWER and cell.id not in self.mine and not _pending(steps):
-                self.notes.append(f"The cell {cell.id} is missing.")
-            steps += self._steps_of(cell)
-            steps += self.extras.pop(cell.id, [])
-        self._note_order()
-        return Assembly(tuple(steps), tuple(self.notes))
+            if cell.role == Role.STUDENT and cell.id not in self.places:
+                self.steps.append(Step(cell.id, cell.source, tells_id=True))
+                self.done.add(cell.id)
 
-    def _steps_of(self, cell: Ours) -> Iterable[Step]:
-        theirs = self.mine.get(cell.id)
-        if cell.role == Role.CHECK:
-            self._note_check(cell, theirs)
-            yield Step(cell.id, cell.source, check=self.checks[cell.id])
-        elif cell.role == Role.ANSWER:
-            if theirs is not None:
-                yield Step(cell.id, theirs, is_students=True, is_answer=True)
-        elif cell.role == Role.STUDENT and theirs is not None:
-            yield Step(cell.id, theirs, is_students=True, tells_id=True)
+    def _add(self, number: int, cell: Cell, parts: list[Part]) -> None:
+        place = self.places[number]
+        role = self.ours[self.index[place]].role if place else ""
+        calls = any(part.check for part in parts)
+        if place:
+            self._judge_due()
+            self._catch_up(self.index[place])
+        if role in (Role.ANSWER, Role.CHECK) or calls:
+            self._flush_head()
+        if role in (Role.GIVEN, Role.STUDENT):
+            self._add_given(self.ours[self.index[place]], cell, runs_in_parts=calls)
+            if not calls or cell.source.strip() == self.ours[self.index[place]].source.strip():
+                return
+        for where, part in enumerate(parts):
+            following = next((p.check for p in parts[where:] if p.check), None)
+            if following:
+                self._catch_up(self.index[self.checks[following.exercise][0]])
+            self._add_part(number, where, part, role == Role.ANSWER)
+        self.done.add(place)
+        exercise = next((e for e, key in self.answers.items() if key == place), "")
+        if not exercise:
+            exercise = next((e for e, (key, _) in self.checks.items() if key == place), "")
+        if exercise and (self.last.get(exercise, (-1,)) < (number,)):
+            self.due.append(exercise)
+
+    def _add_given(self, ours: Ours, cell: Cell, runs_in_parts: bool) -> None:
+        """A cell of ours as they have it; where it was edited, ours runs first."""
+        is_same = cell.source.strip() == ours.source.strip()
+        is_id = ours.role == Role.STUDENT
+        if ours.id not in self.done and not is_id:
+            self.steps.append(Step(ours.id, ours.source))
+        if is_id and ours.id not in self.done:
+            self.steps.append(Step(ours.id, cell.source, is_students=True, tells_id=True))
+        elif not (is_same or is_id or runs_in_parts):
+            self.steps.append(Step(ours.id, cell.source, is_students=True))
+        if not is_same and not is_id:
+            self.notes.append(f"The cell {ours.id} was edited; ours ran first, then theirs.")
+        self.done.add(ours.id)
+
+    def _add_part(self, number: int, where: int, part: Part, is_answer: bool) -> None:
+        cell, place = self.cells[number][0], self.places[number]
+        name = place or cell.id or f"cell {number + 1}"
+        if part.check is None:
+            own = Step(name, part.source, is_students=True, is_answer=is_answer)
+            if not part.source.strip():
+                return
+            in_head = not place and not any(p for p in self.places[:number])
+            if in_head and not any(p.check for p in self.cells[number][1]):
+                self.head.append(own)
+            else:
+                self.steps.append(own)
         else:
-            yield Step(cell.id, cell.source, tells_id=cell.role == Role.STUDENT)
-            if theirs is not None and theirs.strip() != cell.source.strip():
-                self.notes.append(f"The cell {cell.id} was edited; ours ran first, then theirs.")
-                yield Step(cell.id, theirs, is_students=True)
+            exercise = part.check.exercise
+            answer = self.answers[exercise]
+            comes_below = answer != place and self._still_comes(answer)
+            if comes_below or self.last[exercise] != (number, where):
+                self.steps.append(Step("", "", exercise=exercise))  # up to here it is its own
+            else:
+                self._judge(exercise, part)
 
-    def _note_check(self, cell: Ours, theirs: str | None) -> None:
-        if theirs is None:
-            self.notes.append(f"The cell {cell.id} was deleted; it is restored.")
-        elif called_check(theirs) != self.checks[cell.id]:
-            self.notes.append(f"The cell {cell.id} was edited; it is restored.")
+    def _flush_head(self) -> None:
+        if self.head:
+            first = next(i for i, c in enumerate(self.ours) if c.role in (Role.ANSWER, Role.CHECK))
+            head, self.head = self.head, []
+            self._catch_up(first)
+            self.steps += head
 
-    def _note_order(self) -> None:
-        order = [cell.id for cell in self.ours if cell.id in self.mine]
-        if self.seen != order:
-            self.notes.append("The cells were in another order; they ran in the instructor's.")
+    def _catch_up(self, until: int) -> None:
+        """Run what is given before this place, and judge what nobody calls there."""
+        for cell in self.ours[:until]:
+            if cell.id in self.done:
+                continue
+            if cell.role == Role.GIVEN:
+                self.steps.append(Step(cell.id, cell.source))
+                self.done.add(cell.id)
+            elif cell.role == Role.STUDENT:
+                theirs = self.cells[self.places.index(cell.id)][0]
+                step = Step(cell.id, theirs.source, is_students=True, tells_id=True)
+                self.steps.append(step)
+                self.done.add(cell.id)
+            elif cell.role == Role.CHECK:
+                exercise = next(e for e, (key, _) in self.checks.items() if key == cell.id)
+                waits = self._still_comes(self.answers[exercise]) or self._still_comes(cell.id)
+                if exercise not in self.last and not waits:
+                    self._judge(exercise)
+
+    def _judge_due(self) -> None:
+        due, self.due = self.due, []
+        for exercise in due:
+            key, _ = self.checks[exercise]
+            if self._still_comes(self.answers[exercise]) or self._still_comes(key):
+                continue  # it will be due again
+            number, where = self.last.get(exercise, (-1, 0))
+            self._judge(exercise, self.cells[number][1][where] if number >= 0 else None)
+
+    def _judge(self, exercise: str, part: Part | None = None) -> None:
+        """Judge it here, once: with their call if there is one, else with ours."""
+        if exercise in self.done:
+            return
+        key, ours = self.checks[exercise]
+        answer = self.answers[exercise]
+        if answer not in self.places and not _pending(self.steps):
+            self.notes.append(f"The cell {answer} is missing.")
+        theirs = part.check if part else None
+        if part is None or theirs is None or not (theirs.arguments or theirs.named):
+            source, check = self.ours[self.index[key]].source, ours
+        else:
+            given = len(theirs.arguments) + len(theirs.named)
+            rest = () if theirs.named else ours.arguments[given:]
+            source = part.source
+            check = theirs._replace(arguments=(*theirs.arguments, *rest))
+        self.steps.append(Step(key, source, check=check, exercise=exercise))
+        self.done.add(exercise)
+
+
+def _answers(ours: Sequence[Ours]) -> dict[str, str]:
+    """The id of the answer of each exercise: the last one before its check."""
+    found, last = {}, ""
+    for cell in ours:
+        if cell.role == Role.ANSWER:
+            last = cell.id
+        elif cell.role == Role.CHECK and (check := called_check(cell.source)):
+            found[check.exercise] = last
+    return found
+
+
+def _with_exercises(steps: Sequence[Step]) -> Iterator[Step]:
+    """The student's steps with the exercise to which each belongs: the next one that is called."""
+    following, named = "", []
+    for step in reversed(steps):
+        following = step.exercise or following
+        if step.id or step.check:
+            own = step.is_students and not step.tells_id
+            named.append(replace(step, exercise=following) if own or step.check else step)
+    return reversed(named)
 
 
 def _pending(steps: Sequence[Step]) -> bool:
     """Is there code of the student's since the last check?"""
     since: list[bool] = []
     for step in steps:
-        since = [] if step.check else [*since, step.is_students]
+        since = [] if step.exercise else [*since, step.is_students]
     return any(since)
 
 
-def _is_note(cell: dict) -> bool:
-    metadata = cell.get("metadata")
-    return isinstance(metadata, dict) and INSTRUCTOR_ONLY in str(metadata.get("tags"))
+# -- the parts of a cell --------------------------------------------------------------------------
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def parts_of(source: str, exercises: Collection[str]) -> list[Part]:
+    """A cell as code to run and calls of checks, in order; one part where it calls none."""
+    tree = _parsed(source)
+    calls = [list(_calls(statement, exercises)) for statement in tree]
+    if not any(calls):
+        return [Part(source)]
+    lines = source.splitlines(keepends=True)
+    on_own_lines = all(a.end_lineno < b.lineno for a, b in itertools.pairwise(tree))
+    parts: list[Part] = []
+    begun = first = 0
+    for place, (statement, found) in enumerate(zip(tree, calls, strict=True)):
+        if not found:
+            continue
+        is_bare = _is_bare(statement)
+        code = tree[first:place] if is_bare else tree[first : place + 1]
+        end = (tree[place - 1].end_lineno if place else 0) if is_bare else statement.end_lineno
+        text = "".join(lines[begun:end]) if on_own_lines else "\n".join(map(ast.unparse, code))
+        parts += [Part(text)] if code else []
+        parts += [Part(ast.unparse(call), _check(call, is_sure)) for call, is_sure in found]
+        begun, first = statement.end_lineno, place + 1
+    rest = tree[first:]
+    text = "".join(lines[begun:]) if on_own_lines else "\n".join(map(ast.unparse, rest))
+    return [*parts, Part(text)] if rest else parts
 
 
-def _source(value: Any) -> str:
-    if isinstance(value, list):
-        return "".join(line for line in value if isinstance(line, str))
-    return _text(value)
+def _parsed(source: str) -> list:
+    if "check" not in source or len(source) > LONGEST:
+        return []
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _is_bare(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and _called(statement.value) is not None
+
+
+def _calls(statement: ast.stmt, exercises: Collection[str]) -> Iterator[tuple[ast.Call, bool]]:
+    """The calls of checks that a statement makes once, in order; is it sure that it does?"""
+    if not isinstance(statement, ONCE + PERHAPS):
+        return
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and _called(node) in exercises:
+            yield node, isinstance(statement, ONCE)
+        if not isinstance(node, LATER):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _called(node: ast.AST) -> str | None:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="check"), attr=name)):
+            return name
+    return None
+
+
+def _check(call: ast.Call, is_sure: bool) -> Check:
+    """The call with its arguments; none where they cannot be told."""
+    name = _called(call) or ""
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    if not is_sure or starred or any(keyword.arg is None for keyword in call.keywords):
+        return Check(name, ())
+    named = tuple((keyword.arg or "", ast.unparse(keyword.value)) for keyword in call.keywords)
+    return Check(name, tuple(map(ast.unparse, call.args)), named)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -301,7 +302,9 @@ def _twisted_function(name: str, kind: Function, answer: Any) -> Iterator[tuple[
     for a, b in itertools.combinations(range(width), 2):
         order = list(range(width))
         order[a], order[b] = b, a
-        swapped = replace(kind, samples=[tuple(args[k] for k in order) for args in kind.samples])
+        swapped = copy.copy(kind)  # a kind may have an __init__ of its own
+        samples = [tuple(args[k] for k in order) for args in kind.samples]
+        object.__setattr__(swapped, "samples", samples)  # kinds are frozen
         items = list(_samples(name, swapped, answer))
         if len(items) == len(kind.samples):
             said = [names[k] if k < len(names) else f"argument {k + 1}" for k in (a, b)]

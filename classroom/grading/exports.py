@@ -35,14 +35,15 @@ def grades_csv(marks: Sequence[Mark]) -> str:
     known += ["late", "deducted", "attempt", "look by hand", "overrides"]
     rows: list[list[str | float]] = [["student", "unit", *columns, *known]]
     for m in marks:
-        earned = {_column(line): line.earned for line in m.lines}
+        counts = [line for line in m.lines if not m.graded.problem or line.is_overridden]
+        earned = {_column(line): line.earned for line in counts}
         rows.append(
             [
                 m.graded.student,
                 m.graded.unit,
                 *(earned.get(column, "") for column in columns),
-                m.beyond_the_page,
-                m.earned,
+                m.beyond_the_page if m.is_graded else "",
+                m.earned if m.is_graded else "",
                 m.points,
                 m.late,
                 m.deduction or "",
@@ -115,7 +116,7 @@ def _place(column: str) -> tuple:
 
 def _gradable(marks: Iterable[Mark]) -> list[Mark]:
     """Those with a grade: from the checks, or from a person's hand."""
-    return [m for m in marks if not m.graded.problem or any(line.is_overridden for line in m.lines)]
+    return [m for m in marks if m.is_graded]
 
 
 def _overridden(line: Line, given: Override) -> str:

@@ -14,16 +14,18 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..extras import need
+from ..roles import Role, id_of
 from . import fingerprint, judge_pool
 from .asked import Solutions
-from .assembly import Cell, submitted_cells
+from .copies import tokens
 from .enrolled import lateness
 from .gradebook import Gradebook
 from .jobs import Job
 from .options import Options, listed_id
-from .records import Graded, Result
+from .records import UNFINISHED, Graded, Result
 from .roster import Line
 from .submissions import Submission
+from .submitted import Cell, Shown, read_submitted
 
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
@@ -70,7 +72,9 @@ def _seed(secret: str, unit: str) -> str:
     return sha256(json.dumps([secret, unit]).encode()).hexdigest()
 
 
-def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
+def _outcome(
+    future: Future, blank: Graded, shown: Mapping[str, Shown], given: Mapping[str, str]
+) -> tuple[Graded, Sequence[dict]]:
     try:
         answer = future.result()
     except judge_pool.LostJudge as problem:  # not final: the next run tries again
@@ -86,7 +90,21 @@ def _outcome(future: Future, blank: Graded) -> tuple[Graded, Sequence[dict]]:
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
     notes, by_hand = (*blank.notes, *graded.notes), (*blank.by_hand, *graded.by_hand)
-    return replace(graded, **known, notes=notes, by_hand=by_hand), answer["story"]
+    results = tuple(_with_evidence(result, shown, given) for result in graded.results)
+    return replace(graded, **known, notes=notes, by_hand=by_hand, results=results), answer["story"]
+
+
+def _with_evidence(result: Result, shown: Mapping[str, Shown], given: Mapping[str, str]) -> Result:
+    """The result with what the student's own file says of it."""
+    stub = given.get(id_of(Role.ANSWER, result.name), "")
+    if result.outcome == Outcome.NOT_ATTEMPTED and tokens(result.answer)[0] not in (
+        "", tokens(stub)[0],
+    ):  # fmt: skip
+        result = replace(result, outcome=str(Outcome.UNCHECKED), says=UNFINISHED)
+    seen = shown.get(result.name)
+    if seen and seen.points >= seen.earned > result.earned:
+        return replace(result, shown=tuple(seen))
+    return result
 
 
 @dataclass(frozen=True)
@@ -191,7 +209,7 @@ class Grader:
         """Grades as they come in; only a few jobs are handed out ahead."""
         many = self.options.jobs if self.options.scheduler is None else 16
         waiting = ((entry, attempt) for entry in todo for attempt in entry.attempts)
-        running: dict[Future, tuple[Entry, Graded]] = {}
+        running: dict[Future, tuple[Entry, Graded, Mapping[str, Shown]]] = {}
         done: dict[int, list[tuple[Graded, Sequence[dict]]]] = {}
         while True:
             finished: list[tuple[Entry, tuple[Graded, Sequence[dict]]]] = []
@@ -199,19 +217,20 @@ class Grader:
                 entry, attempt = following
                 blank = self._blank(entry, attempt)
                 try:
-                    cells = self._cells(attempt)
+                    submitted = read_submitted(attempt.data())
                 except CourseError as problem:
                     finished.append((entry, (_problem(blank, str(problem)), [])))
                     continue
-                job = self._job(attempt, cells, entry.only)
+                job = self._job(attempt, submitted.cells, entry.only)
                 future = _submit(self.executor, job, self.options, self.files(job.unit))
-                running[future] = (entry, blank)
+                running[future] = (entry, blank, submitted.shown)
             if not running and not finished:
                 return
             if not finished:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    entry, blank = running.pop(future)
-                    finished.append((entry, _outcome(future, blank)))
+                    entry, blank, shown = running.pop(future)
+                    given = self.solutions.given(blank.unit)
+                    finished.append((entry, _outcome(future, blank, shown, given)))
             for entry, outcome in finished:
                 outcomes = [*done.pop(id(entry), []), outcome]
                 if len(outcomes) < len(entry.attempts):
@@ -232,11 +251,6 @@ class Grader:
         again = {result.name: result for result in graded.results}
         results = tuple(_renamed(result, again.get(result.name)) for result in kept.results)
         return replace(kept, results=results, mistakes=named)
-
-    def _cells(self, submission: Submission) -> list[Cell]:
-        cells = submitted_cells(submission.data())
-        self.solutions.refuse_lecture(submission.unit, cells)
-        return cells
 
     def _job(
         self, submission: Submission, cells: Sequence[Cell], only: tuple[str, ...] = ()
@@ -312,6 +326,8 @@ def _renamed(kept: Result, again: Result | None) -> Result:
 
 def _content(submission: Submission) -> str:
     """A digest of the file; where it cannot be read, why."""
+    if submission.content and not submission.problem:
+        return submission.content
     try:
         return sha256(submission.data()).hexdigest()
     except CourseError as problem:

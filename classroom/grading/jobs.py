@@ -22,6 +22,11 @@ class Limits:
     file: int = 16 << 20  # bytes of one file
     processes: int = 32
     text: int = 4000  # characters that a cell prints
+    step: float = 240.0  # seconds by the clock on the wall for one step, on a busy machine
+
+    def step_wall(self, seconds: float) -> float:
+        """By the clock on the wall, for a step that may use so many seconds of the processor."""
+        return max(2 * seconds, min(self.slack * seconds, self.step))
 
 
 @dataclass(frozen=True)

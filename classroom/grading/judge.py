@@ -35,13 +35,14 @@ from selfcheck.kinds import Student
 from selfcheck.refusals import NotAttempted, Unreadable
 from selfcheck.units import declared
 
-from ..roles import Check, Ours
+from ..roles import Check, Ours, called_check
 from . import behavior, fingerprint
-from .assembly import Assembly, Cell, Step, assemble
+from .assembly import Assembly, Step, assemble
 from .flags import flags
 from .jobs import Job, Limits
 from .records import Graded, Result
 from .sandbox import CHILD, Lost, Needs, Sandbox, Submission
+from .submitted import Cell
 from .wire import Foreseen, Gone
 
 LARGE = ("matplotlib.pyplot", "IPython.display", "ipywidgets")
@@ -97,6 +98,8 @@ class Judging:
             [Ours(*c) for c in job.solution], [Cell(*c) for c in job.cells]
         )
         self.steps = self.assembly.steps
+        asked = (called_check(source) for _, _, source in job.solution)
+        self.asked = {check.exercise: check for check in asked if check}
         self.ran: dict[int, Ran] = {}
         self.results: dict[str, Result] = {}
         self.ids = _Ids(job, self.steps)
@@ -277,7 +280,7 @@ class Judging:
         there.was_slow = False
         try:
             with self.alarm.step():
-                feedback, shown = self._feedback(there, place, exercise, check.arguments)
+                feedback, shown = self._feedback(there, place, exercise, check)
         except Gone as gone:
             raise _Died(place, str(gone)) from None
         if there.was_slow and not self._counts(place):
@@ -288,11 +291,12 @@ class Judging:
             self.story.append({"exercise": step.source, "seen": shown, "says": repr(feedback)})
 
     def _feedback(
-        self, there: Submission, place: int, exercise: Exercise, expressions: tuple[str, ...]
+        self, there: Submission, place: int, exercise: Exercise, check: Check
     ) -> tuple[Feedback, list[str]]:
         answers: list[Any] = []
         reasons: list[NotAttempted | Unreadable] = []
-        for expression, (name, kind) in zip(expressions, exercise.kinds.items(), strict=True):
+        for name, expression in self._bound(check, exercise).items():
+            kind = exercise.kinds[name]
             earlier = name in exercise.optional  # without it the check goes on
             if earlier and expression in self.deadly:
                 answers.append(NotAttempted())
@@ -313,6 +317,14 @@ class Judging:
         exercise.seed = seed_of(self.job.seed, exercise.name)
         return exercise(*answers), [_shown(answer) for answer in answers]
 
+    def _bound(self, check: Check, exercise: Exercise) -> dict[str, str]:
+        """The expression for each parameter: theirs, and ours where their call has none."""
+        names = list(exercise.kinds)
+        ours = dict(zip(names, self.asked[exercise.name].arguments, strict=True))
+        theirs = dict(zip(names, check.arguments, strict=False)) | dict(check.named)
+        is_possible = len(check.arguments) <= len(names) and set(theirs) <= set(names)
+        return ours | theirs if is_possible else ours
+
     def _without_answer(
         self, place: int, expression: str, error: Exception
     ) -> NotAttempted | Unreadable:
@@ -320,7 +332,7 @@ class Judging:
         before = self._before(place)
         errors = [self.ran[p] for p in before if self.ran[p].trouble]
         blank = any((ran.error or {}).get("type") == "NotAttempted" for ran in errors)
-        if not before or blank:
+        if blank or all(_is_empty(self.steps[p].source) for p in before):
             return NotAttempted()
         if isinstance(error, WireError):
             says = f"`{expression}` cannot be checked: {error}."
@@ -334,14 +346,10 @@ class Judging:
         return Unreadable(says)
 
     def _before(self, place: int) -> list[int]:
-        """The places of the student's cells between the check before and this one."""
-        found: list[int] = []
-        for earlier in range(place):
-            if self.steps[earlier].check:
-                found = []
-            elif self.steps[earlier].is_students and earlier in self.ran:
-                found.append(earlier)
-        return found
+        """The places of the student's cells that belong to the exercise of this one."""
+        exercise = self.steps[place].exercise
+        earlier = (p for p in range(place) if self.steps[p].is_students and p in self.ran)
+        return [p for p in earlier if self.steps[p].exercise == exercise]
 
     def _settle(self, check: Check, says: str, place: int) -> None:
         exercise = self.exercises[check.exercise]
@@ -350,7 +358,10 @@ class Judging:
     def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> None:
         before = self._before(place)
         troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
-        own = [self.steps[p].source for p in before if not self.steps[p].tells_id]
+        own = [self.steps[p].source for p in before]
+        call = self.steps[place]
+        if call.check != self.asked[exercise.name]:
+            own.append(call.source)  # it has other arguments, and may hold the answer
         self.results[exercise.name] = Result(
             **feedback.as_dict(),
             answer="\n\n".join(own)[:20_000],
@@ -519,6 +530,11 @@ class _Alarm:
     @staticmethod
     def _ring(*_: object) -> None:
         raise Gone("took too long")
+
+
+def _is_empty(source: str) -> bool:
+    """Is there nothing in the cell but comments?"""
+    return all(line.strip().startswith("#") or not line.strip() for line in source.splitlines())
 
 
 def _forbidden(exercise: Exercise) -> list[str] | None:

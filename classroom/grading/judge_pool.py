@@ -7,12 +7,15 @@ nothing that a submission does can hold up the others for longer than its limits
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import queue
+import re
 import select
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -40,6 +43,7 @@ class JudgeProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._received, self._closed, self._lock = b"", False, threading.Lock()
         self._unit = ""  # of the jobs so far
+        self._errors: IO[bytes] = io.BytesIO()
 
     def judged(self, job: Job, alone: AbstractContextManager | None = None) -> dict:
         """The judge's answer; CourseError if there is none.
@@ -81,7 +85,7 @@ class JudgeProcess:
         """The last step that the judge began, and its answer; empty if it was lost on the way."""
         self._start()
         limits = Limits(**job.limits)
-        patience, at = START_SECONDS + limits.slack * (2 * limits.wall + 10), None
+        patience, at = START_SECONDS + 2 * limits.step_wall(limits.wall), None
         try:
             orders, _ = self._pipes()
             orders.write(json.dumps(vars(job)).encode() + b"\n")
@@ -133,10 +137,12 @@ class JudgeProcess:
         with self._lock:
             if self._closed:
                 raise LostJudge("grading was stopped.")
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the judge)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", JUDGE, str(self._number), word],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=self._errors,  # told in a sentence, never shown as it is
                 env={**os.environ, **ONE_THREAD},
                 start_new_session=True,  # Ctrl-C is for us alone; we end it
             )
@@ -150,6 +156,7 @@ class JudgeProcess:
         """End the judge; returns how it had ended before, if it had."""
         with self._lock:
             process, self._process, self._received = self._process, None, b""
+            errors = self._errors
         if process is None:
             return "it was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -163,9 +170,28 @@ class JudgeProcess:
         if process.stdout:
             process.stdout.close()
         process.wait()
+        said = _last_words(errors)
+        errors.close()
         if code is None:
             return "it gave no sign any more"
-        return f"it was killed by signal {-code}" if code < 0 else f"it ended with code {code}"
+        return (
+            f"it was killed by signal {-code}" if code < 0 else f"it ended with code {code}{said}"
+        )
+
+    def complaints(self) -> str:
+        """What the judge wrote on its way that is no answer."""
+        return _text(self._errors)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(1 << 20).decode("utf-8", "replace")
+
+
+def _last_words(file: IO[bytes]) -> str:
+    """The error over which a judge ended, if it said one."""
+    errors = re.findall(r"^\w+(?:\.\w+)*(?:Error|Exception)\b.*", _text(file), re.MULTILINE)
+    return f": {errors[-1][:200]}" if errors else ""
 
 
 class LostJudge(CourseError):

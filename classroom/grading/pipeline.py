@@ -66,9 +66,9 @@ def grade(
     """
     solutions = Solutions(root)
     options = with_kept(options, folder)
-    class_ = enrolled(
-        find(source, solutions.exercise_names(), options.unit, options.layout), options.roster
-    )
+    contents = solutions.contents()
+    found = find(source, contents.units, options.unit, options.layout, contents)
+    class_ = enrolled(found, options.roster)
     wanted = _wanted(class_.submissions, options)
     if options.student is None:
         for line in (*before_grading(class_), *_without_id(wanted, options)):

@@ -19,6 +19,7 @@ from selfcheck.units import beyond
 from .settings import LateRule
 
 NOTHING = "Nothing was handed in."
+UNFINISHED = "A blank (`____`) is left in what you typed, so there was no answer to check."
 NO_RULE = LateRule()
 
 
@@ -67,6 +68,15 @@ class Result(_Record):
     signatures: tuple[dict[str, Any], ...] = ()  # of wrong parts without a known mistake
     called: str = ""  # the check as it was called
     printed: str = ""  # by the cells of the answer
+    shown: tuple[int, ...] = ()  # points that the file shows, and of how many, where it is more
+
+    @property
+    def evidence(self) -> str:
+        """What the student's notebook showed, where the grade gives less."""
+        if not self.shown:
+            return ""
+        earned, points = self.shown
+        return f"the notebook showed {earned} of {points}, the grade gives {self.earned}"
 
     @property
     def feedback(self) -> Feedback:
@@ -177,6 +187,11 @@ class Line:
         return self.override is not None and self.override.earned is not None
 
     @property
+    def is_unchecked(self) -> bool:
+        """Could an answer not be checked? One with a blank in it is none."""
+        return self.result.outcome == Outcome.UNCHECKED and self.result.says != UNFINISHED
+
+    @property
     def is_for_another_answer(self) -> bool:
         """Has the answer changed since the override was made?"""
         made_for = self.override.answer if self.override else ""
@@ -191,6 +206,11 @@ class Mark:
     lines: tuple[Line, ...]
     stale: tuple[Override, ...] = ()  # overrides of exercises that the submission no longer has
     rule: LateRule = NO_RULE
+
+    @property
+    def is_graded(self) -> bool:
+        """Is there a grade: from the checks, or from a person's hand?"""
+        return not self.graded.problem or any(line.is_overridden for line in self.lines)
 
     @property
     def before(self) -> float | int:
@@ -233,7 +253,12 @@ class Mark:
         unchecked = [
             f"{line.result.number} {line.result.name} {line.result.outcome}: {line.result.says}"
             for line in self.lines
-            if line.result.outcome == Outcome.UNCHECKED and not line.is_overridden
+            if line.is_unchecked and not line.is_overridden
+        ]
+        shown = [
+            f"{line.result.number} {line.result.name}: {line.result.evidence}."
+            for line in self.lines
+            if line.result.evidence and not line.is_overridden
         ]
         stale = [f"The override of {o.exercise} has nothing to stand on." for o in self.stale]
         stale += [
@@ -245,7 +270,7 @@ class Mark:
         problem = [self.graded.problem] if self.graded.problem and not by_hand_alone else []
         gone = [GONE] if self.graded.is_gone else []
         told = (*problem, *gone, *self.graded.by_hand, *self.graded.alike)
-        return (*told, *stale, *unchecked, *self.graded.notes)
+        return (*shown, *told, *stale, *unchecked, *self.graded.notes)
 
 
 GONE = "The file is no longer among the submissions; its grade is kept."

@@ -2,44 +2,43 @@
 
 The student is the folder, zip or file name that the platform made: the first part of a path that is
 no unit; docs/instructors.md has examples. Whatever lies inside a student's own folder or zip is
-that student's, however it is called. Other trees are described by a layout. What cannot be placed
-is told, never dropped in silence, and nobody's file is in the way of another's.
+that student's, however it is called. Other trees are described by a layout. An attempt at a unit is
+a file that holds its exercises; what else lies there (lectures, scratch files) is named and never
+stands for one. What cannot be placed is told, never dropped in silence, and where one "student's"
+files bear the names of several, nothing is graded.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from selfcheck.files import CourseError
 from selfcheck.units import meant
 
-from ..roles import called_check
 from .archives import HIDDEN, LARGEST, Found, Walk
-from .assembly import submitted_cells
+from .contents import FEW_CALLS, UNREADABLE, UNTOUCHED, WORKED_ON, Contents, Kind
+from .names import (
+    AGAIN,
+    COURSE_FOLDERS,
+    Owner,
+    flat,
+    gradescope_names,
+    is_notebook,
+    owner,
+    split_name,
+    told_apart,
+    unit_named,
+)
+from .submitted import submitted_cells
 
-AGAIN = re.compile(
-    r"(?:[-_ ](?P<number>\d{1,3})|[ _]?\((?P<copy>\d{1,3})\)|[ _-](?:copy|final|checkpoint)\d*)$",
-    re.IGNORECASE,
-)
-CANVAS = re.compile(
-    r"^(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)$", re.I
-)
-MOODLE = re.compile(
-    r"^(?P<student>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)$", re.I
-)
 ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
-NOBODYS = {
-    "exercises",
-    "notebooks",
-    "solutions",
-    "selfcheck",
-    "classroom",
-    "submissions",
-}
+CLUTTER = {"index.html", "submission_metadata.yml"}  # what platforms add for their own use
 RULE = (
     "Whose a file is, is told by the first folder, zip or file name that the platform made; "
     "what lies inside is that student's."
@@ -62,6 +61,7 @@ class Submission:
     is_late: bool = False  # by the platform's word
     stamp: float = 0.0
     attempt: int = 1
+    content: str = ""  # a digest of the file, where it could be read
     earlier: tuple[Submission, ...] = field(default=(), compare=False)
 
     def data(self) -> bytes:
@@ -90,24 +90,17 @@ class Class:
     looked_for: str = ""
 
 
-@dataclass(frozen=True)
-class Owner:
-    """Whose a file is, by the names that the platform made."""
-
-    student: str = ""
-    number: str = ""
-    platform: str = ""
-    is_late: bool = False
-    named: str = ""  # the part of the name that says what it is
-
-
 def find(
     source: Path,
     units: Mapping[str, Iterable[str]],
     only: str | None = None,
     layout: str | None = None,
+    contents: Contents | None = None,
 ) -> Class:
-    """The submissions in a folder or zip; `units` has the exercise names of each unit."""
+    """The submissions in a folder or zip; `units` has the exercise names of each unit.
+
+    `contents` knows what the course's own notebooks hold.
+    """
     pattern = Layout(layout, source) if layout else None
     walk = (
         Walk(source, pattern.depth, pattern.may_lead_to)
@@ -115,10 +108,14 @@ def find(
         else Walk(source, lambda parts: _depth(parts, units))
     )
     files = list(walk.files())
-    placing = _Placing(units, only, walk, pattern)
+    placing = _Placing(contents or Contents(units), only, walk, pattern)
+    if pattern is None:
+        placing.read_names(files)
     for file in files:
         placing.add(file)
-    submissions = [_submission(*key, found) for key, found in sorted(placing.placed.items())]
+    if pattern is None:
+        placing.refuse_several_in_one(source)
+    submissions, passed_over = placing.submissions(), list(placing.passed_over())
     students = {s.student for s in submissions}
     for student, problem in placing.empty_handed(source, students):
         if only:
@@ -130,11 +127,8 @@ def find(
     if not submissions and not placing.unplaced:
         raise CourseError(f"There are no notebooks in {source}.")
     reading = (layout and f"Names are read by {layout}.") or RULE
-    return Class(
-        tuple(submissions),
-        tuple(placing.unplaced),
-        (reading, *_examples(submissions), *_doubts(submissions)),
-    )
+    told = (*_examples(submissions), *passed_over, *_doubts(submissions, placing))
+    return Class(tuple(submissions), tuple(placing.unplaced), (reading, *told))
 
 
 def _examples(submissions: Sequence[Submission]) -> Iterator[str]:
@@ -142,21 +136,47 @@ def _examples(submissions: Sequence[Submission]) -> Iterator[str]:
     with_file = [s for s in submissions if not s.problem]
     kinds = {(s.platform, s.file.count("/"), ".zip/" in s.file): s for s in reversed(with_file)}
     chosen = list(kinds.values())[::-1]
-    chosen += [s for s in with_file if s not in chosen]
+    chosen += [s for s in with_file[:3] if s not in chosen]
     for s in chosen[:3]:
         yield f"{s.file}: the student is {s.student}, the unit {s.unit}"
 
 
-def _doubts(submissions: Sequence[Submission]) -> Iterator[str]:
+def _doubts(submissions: Sequence[Submission], placing: _Placing) -> Iterator[str]:
     """Folders taken for one student's that look like a whole class."""
-    for s in submissions:
-        inside = {PurePosixPath(e.file).parts[1] for e in (s, *s.earlier) if e.file.count("/") > 1}
-        if len(inside) > 1:
-            names = ", ".join(sorted(inside)[:3])
+    for s in submissions if placing.layout is None else ():
+        _, folders = _folders_inside(s, placing.contents.units)
+        if len(folders) > 1:
             yield (
-                f"{s.student} has {s.unit} in {len(inside)} folders ({names}), and one of them "
-                'counts. Are these several students? Then say so: --layout "*/{student}/**".'
+                f"{s.student} has {s.unit} in {len(folders)} folders ({_listed(folders)}), and one "
+                f"of them counts. {OTHERWISE}"
             )
+    yield from placing.doubts
+
+
+OTHERWISE = 'Are these several students? Then say so: --layout "*/{student}/**".'
+
+
+def _folders_inside(
+    s: Submission, units: Mapping[str, Iterable[str]]
+) -> tuple[tuple[str, ...], set[str]]:
+    """Where the folders of a student's attempts part, and those folders, unless all are one.
+
+    The course's own folders are left out.
+    """
+    above: tuple[str, ...] = ()
+    paths = [PurePosixPath(attempt.file).parts for attempt in (s, *s.earlier)]
+    begin = _depth(paths[0], units) + 1
+    for level in range(begin, min(map(len, paths)) if len(paths) > 1 else begin):
+        names = {path[level] for path in paths if level < len(path) - 1}
+        above = paths[0][:level]
+        if len(names) != 1:
+            return above, {name for name in names if name.lower() not in COURSE_FOLDERS}
+    return above, set()
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = sorted(names)
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
 # -- whose they are -------------------------------------------------------------------------------
@@ -175,101 +195,169 @@ def _unit_folder(name: str, units: Mapping[str, Iterable[str]]) -> str:
     return next((unit for unit in units if unit.lower() == stem.lower()), "")
 
 
-def owner(name: str, units: Mapping[str, Iterable[str]], is_folder: bool) -> Owner:
-    """Whose a file, a zip or a folder is by its name, as far as that tells."""
-    stem, suffix = (name, "") if is_folder else _split(name)
-    for platform, pattern in (("Moodle", MOODLE), ("Canvas", CANVAS)):
-        found = pattern.match(name)
-        if found and not (is_folder and platform == "Canvas"):
-            late = bool(found.groupdict().get("late"))
-            student = f"{found['student']}_{found['id']}"
-            return Owner(student, found["id"], platform, late, found["file"])
-    student, unit = _flat(stem, units)
-    if student:
-        return Owner(student, named=unit)
-    if is_folder or suffix == ".zip":
-        return Owner("" if stem.lower() in NOBODYS or _unit_named(stem, units) else stem)
-    return Owner(named=name)
+@dataclass(frozen=True)
+class _Attempt:
+    """A file that may be an attempt, and all that is known of it."""
+
+    file: Found
+    who: Owner
+    kind: Kind
+    named: str  # the unit that its name says
+    digest: str = ""  # of its content
 
 
 class _Placing:
     """Files as they are given to students, and sentences for those that are not."""
 
     def __init__(
-        self,
-        units: Mapping[str, Iterable[str]],
-        only: str | None,
-        walk: Walk,
-        layout: Layout | None = None,
+        self, contents: Contents, only: str | None, walk: Walk, layout: Layout | None = None
     ) -> None:
-        self.units, self.only, self.walk, self.layout = units, only, walk, layout
-        self.placed: dict[tuple[str, str], list[tuple[Found, Owner]]] = {}
+        self.contents, self.only, self.walk, self.layout = contents, only, walk, layout
+        self.units = contents.units
+        self.placed: dict[tuple[str, str], list[_Attempt]] = defaultdict(list)
+        self.instead: list[_Attempt] = []  # notebooks that are no attempts
         self.unplaced: list[str] = []
+        self.doubts: list[str] = []
         self.others: dict[str, list[str]] = defaultdict(list)  # what is no notebook, by student
+        self.names: dict[str, str] = {}
+        self._below: dict[str, dict[tuple[str, ...], set[tuple[str, bool]]]] = {}
+
+    def read_names(self, files: Sequence[Found]) -> None:
+        """Take the names of students from the list that Gradescope adds."""
+        for file in files:
+            if file.path.name == "submission_metadata.yml" and file.size < 1 << 24:
+                with contextlib.suppress(OSError):
+                    self.names |= gradescope_names(file.read().decode("utf-8", "replace"))
 
     def add(self, file: Found) -> None:
         """Place one file, or say why it is not."""
-        who, unit = self.layout.read(file.path, self.units) if self.layout else self._read(file)
+        if self.layout:
+            who, named = self.layout.read(file.path, self.units)
+        else:
+            who, named = self._read(file)
+        name = file.path.name
         if file.trouble:
             self.unplaced.append(f"{file.path}: {file.trouble}")
             if who.student:
-                self.others[who.student].append(file.path.name)
-        elif file.path.suffix.lower() != ".ipynb":
-            if who.student and (who.platform or len(file.path.parts) > 1):
-                self.others[who.student].append(file.path.name)
+                self.others[who.student].append(name)
+        elif not is_notebook(name):
+            if who.student:
+                self.others[who.student].append(name)
             elif file.path.suffix.lower() in ARCHIVES:
                 self.unplaced.append(f"{file.path}: it is no zip, and was not opened.")
+            elif len(file.path.parts) == 1 and name not in CLUTTER and not self.layout:
+                self.unplaced.append(f"{file.path}: it is no notebook.")
         elif not who.student:
             self.unplaced.append(f"{file.path}: {self._whose_is_it(file.path)}")
         else:
-            unit = unit or self._by_content(file)
-            if not unit:
-                self.unplaced.append(f"{file.path}: {WHICH_UNIT}")
-            elif self.only in (None, unit):
-                self.placed.setdefault((who.student, unit), []).append((file, who))
-            else:
-                self.others[who.student].append(file.path.name)
+            self._add_notebook(file, who, named)
+
+    def _add_notebook(self, file: Found, who: Owner, named: str) -> None:
+        kind, digest = self._kind(file, named)
+        attempt = _Attempt(file, who, kind, named or kind.unit, digest)
+        if not kind.unit:
+            self.instead.append(attempt)
+        elif self.only in (None, kind.unit):
+            self.placed[who.student, kind.unit].append(attempt)
+        else:
+            self.others[who.student].append(f"{file.path.name} ({kind.unit})")
+        if kind.unit and named and kind.unit != named:
+            other = replace(kind, unit="", rank=0, instead=kind.unit)
+            self.instead.append(replace(attempt, kind=other))
+
+    def _kind(self, file: Found, named: str) -> tuple[Kind, str]:
+        """What the notebook is by its content, and a digest of that."""
+        if file.size > LARGEST or not self.walk.share(file.path).take(file.size):
+            return Kind(named or self.only or "", UNREADABLE), ""
+        try:
+            data = file.read()
+            cells = submitted_cells(data)
+        except (CourseError, OSError) as error:
+            unit = named or self.only or ""
+            return Kind(unit, UNREADABLE, "" if unit else str(error).rstrip(".")), ""
+        return self.contents.kind(cells, named), sha256(data).hexdigest()
 
     def _read(self, file: Found) -> tuple[Owner, str]:
         """Whose it is by its first part that is no unit, and its unit as far as names tell."""
         parts = file.path.parts
         depth = _depth(parts, self.units)
         who = owner(parts[depth], self.units, is_folder=_is_folder(parts, depth))
+        who = replace(who, student=self.names.get(who.student, who.student))
         inside = parts[depth + 1 :]
-        name = inside[-1] if inside else who.named or parts[-1]
-        unit = self._unit_in(name)
-        units = (_unit_folder(name, self.units) for name in reversed(inside[:-1]))
-        unit = unit or next(filter(None, units), "")
-        unit = unit or next((u for p in parts[:depth] if (u := _unit_folder(p, self.units))), "")
-        if not unit and inside and file.path.suffix.lower() == ".ipynb":
-            unit = self._by_content(file, last=False) or self._unit_in(who.named)
-        return who, unit
+        if inside and who.student and not who.platform and is_notebook(inside[-1]):
+            self._look_below(who.student, parts, depth + 1)
+        unit = self._unit_in(inside[-1] if inside else who.named or parts[-1])
+        folders = (*reversed(inside[:-1]), *parts[:depth])
+        unit = unit or next(filter(None, (_unit_folder(p, self.units) for p in folders)), "")
+        return who, unit or (self._unit_in(who.named) if inside else "")
 
     def _unit_in(self, name: str) -> str:
-        stem, _ = _split(name)
-        return _flat(stem, self.units)[1] or _unit_named(stem, self.units)
+        stem, _ = split_name(name)
+        return flat(stem, self.units)[1] or unit_named(stem, self.units)
 
-    def _by_content(self, file: Found, last: bool = True) -> str:
-        """The unit whose checks the notebook calls; with --unit, that one if it cannot be told."""
-        try:
-            if file.size <= LARGEST and self.walk.share(file.path).take(file.size):
-                calls = {
-                    check.exercise
-                    for cell in submitted_cells(file.read())
-                    if (check := called_check(cell.source))
-                }
-                best = max(self.units, key=lambda u: len(calls & set(self.units[u])), default="")
-                if best and calls & set(self.units[best]):
-                    return best
-        except (CourseError, OSError):
-            pass
-        return (self.only or "") if last else ""
+    def _look_below(self, student: str, parts: tuple[str, ...], depth: int) -> None:
+        """Note the names at each level below a student's own folder."""
+        levels = self._below.setdefault(student, defaultdict(set))
+        for level in range(depth, len(parts)):
+            levels[parts[:level]].add((parts[level], _is_folder(parts, level)))
+
+    def refuse_several_in_one(self, source: Path) -> None:
+        """Stop where what was taken for one student is a whole class, one folder too high."""
+        alone = len(self._below) == 1 and len({student for student, _ in self.placed}) <= 1
+        for student, levels in self._below.items():
+            for above, names in levels.items():
+                for platform, owners in told_apart(names, self.units):
+                    if platform or alone or len(owners) > 2:
+                        raise CourseError(_one_too_high(source, student, above, platform, owners))
+                    self.doubts.append(
+                        f"{student} has files that bear several names ({_listed(owners)}). "
+                        f"{OTHERWISE}"
+                    )
+        inside = {s: _folders_inside(s, self.units) for s in self.submissions() if not s.platform}
+        several = [s for s, (_, folders) in inside.items() if len(folders) > 1]
+        if several and {s.student for s in several} == {student for student, _ in self.placed}:
+            above, folders = inside[several[0]]
+            raise CourseError(_one_too_high(source, several[0].student, above, "", folders))
+
+    def submissions(self) -> list[Submission]:
+        """One for each student and unit, and one for each file that is named as what it is not."""
+        found = {key: _submission(*key, attempts) for key, attempts in self.placed.items()}
+        with_sheet = {student for student, _ in self.placed}
+        for other in self.instead:
+            student, unit = other.who.student, other.named
+            lies_apart = student in with_sheet and "notebooks" in other.file.path.parts[:-1]
+            is_wanted = bool(unit) and self.only in (None, unit) and not lies_apart
+            if is_wanted and (student, unit) not in found:
+                problem = f"this is {other.kind.instead}, not the exercises of {unit}."
+                found[student, unit] = Submission(
+                    student,
+                    unit,
+                    str(other.file.path),
+                    problem=problem,
+                    number=other.who.number,
+                    platform=other.who.platform,
+                )
+        return [found[key] for key in sorted(found)]
+
+    def passed_over(self) -> Iterator[str]:
+        """What lies there beside the sheets, in a line for each kind."""
+        kinds: dict[str, list[str]] = defaultdict(list)
+        with_sheet = {student for student, _ in self.placed}
+        for other in self.instead:
+            path, what = str(other.file.path), other.kind.instead
+            if other.who.student in with_sheet and other.kind.rank != UNREADABLE:
+                kinds["a lecture" if what.startswith("the lecture") else what].append(path)
+            elif not (other.named and self.only in (None, other.named)):
+                told = what if other.kind.rank == UNREADABLE else f"this is {what}"
+                self.unplaced.append(f"{path}: {told}.")
+        for what, paths in sorted(kinds.items()):
+            yield f"passed over, since it is {what}: {_listed(paths)} ({len(paths)} in all)"
 
     def _whose_is_it(self, path: PurePosixPath) -> str:
         top = path.parts[0]
         if self.layout:
             return f"it does not fit {self.layout.text}."
-        if len(path.parts) > 1 and top.lower() in NOBODYS:
+        if len(path.parts) > 1 and not owner(top, self.units, is_folder=True).student:
             return (
                 f"it cannot be told whose it is, since {top} is no student's folder; pass the "
                 "folder of the class, or say by --layout where the students are."
@@ -282,11 +370,14 @@ class _Placing:
             for name in self._folders(source):
                 if name and name not in students:
                     self.others.setdefault(name, [])
+        for other in self.instead:
+            if other.who.student not in students and self.only:
+                about = f"{other.file.path.name} ({other.kind.instead})"
+                self.others[other.who.student].append(about)
         told = {line.partition("/")[0].partition(":")[0] for line in self.unplaced}
+        told |= {other.who.student for other in self.instead} if self.only is None else set()
         for student, names in sorted(self.others.items()):
             if student in students or (self.only is None and student in told and not names):
-                continue
-            if any(name.lower().endswith(".ipynb") for name in names) and self.only is None:
                 continue
             has = f"only {', '.join(sorted(names)[:3])}" if names else "nor anything else"
             yield student, f"there is no notebook{' of this unit' * bool(self.only)}, {has}."
@@ -298,72 +389,78 @@ class _Placing:
             return
         for path in source.iterdir():
             if path.is_dir() and not path.is_symlink() and not HIDDEN.search(path.name):
-                yield owner(path.name, self.units, is_folder=True).student
+                student = owner(path.name, self.units, is_folder=True).student
+                yield self.names.get(student, student)
 
 
-WHICH_UNIT = "it cannot be told which unit it is; name it after the unit, or pass --unit."
+def _one_too_high(
+    source: Path, student: str, above: tuple[str, ...], platform: str, owners: set[str]
+) -> str:
+    """The sentence for a class that was taken for one student."""
+    place = source.joinpath(*above)
+    zipped = next((part for part in (source.name, *above) if part.lower().endswith(".zip")), "")
+    by = f"as {platform} names them " if platform else ""
+    do = f"Unpack {zipped}, then grade" if zipped else "Grade"
+    return (
+        f"{student} would be one student, but in {place} lie the files of several {by}"
+        f"({_listed(owners)}). Nothing was graded. {do} that folder: `course grade {place} --to "
+        f'GRADES`. If all of it is {student}\'s, say so: --layout "{{student}}/**".'
+    )
 
 
 def _is_folder(parts: Sequence[str], place: int) -> bool:
     return place < len(parts) - 1 and not parts[place].lower().endswith(".zip")
 
 
-def _split(name: str) -> tuple[str, str]:
-    path = PurePosixPath(name)
-    return path.stem, path.suffix.lower()
-
-
-def _flat(stem: str, units: Mapping[str, Iterable[str]]) -> tuple[str, str]:
-    """`ada_01_sums` or `01_sums_ada` as ("ada", "01_sums")."""
-    stem = AGAIN.sub("", stem)
-    for unit in (unit for unit in units if unit.lower() in stem.lower()):
-        for pattern in (rf"(?P<student>.+)[_\- ]{unit}", rf"{unit}[_\- ](?P<student>.+)"):
-            if match := re.fullmatch(pattern, stem, re.I):
-                return match["student"], unit
-    return "", ""
-
-
-def _unit_named(stem: str, units: Mapping[str, Iterable[str]]) -> str:
-    """The unit by which a file is named; of a bare number, its content tells more."""
-    names = [name for name in (stem, AGAIN.sub("", stem)) if not name.isdecimal()]
-    return next(filter(None, (meant(name, units) for name in names)), "")
-
-
-def _submission(student: str, unit: str, found: list[tuple[Found, Owner]]) -> Submission:
-    """The latest of a student's files for a unit, with the earlier ones."""
+def _submission(student: str, unit: str, found: list[_Attempt]) -> Submission:
+    """The latest of a student's files for a unit that are most of an attempt, with the others."""
     ordered = sorted(found, key=_when)
     attempts = []
-    for place, (file, who) in enumerate(ordered, start=1):
+    for place, one in enumerate(ordered, start=1):
         attempts.append(
             Submission(
                 student,
                 unit,
-                str(file.path),
-                file.size,
-                file.read,
-                number=who.number,
-                platform=who.platform,
-                is_late=who.is_late,
-                stamp=file.stamp,
-                attempt=max(place, _times(file, who) + 1),
+                str(one.file.path),
+                one.file.size,
+                one.file.read,
+                number=one.who.number,
+                platform=one.who.platform,
+                is_late=one.who.is_late,
+                stamp=one.who.stamp or one.file.stamp,
+                attempt=max(place, _times(one) + 1),
+                content=one.digest,
             )
         )
     *earlier, last = attempts
-    notes = [f"{other.file} is there too; {last.file} is later and counts." for other in earlier]
-    return replace(last, earlier=tuple(earlier), notes=tuple(notes))
+    notes = []
+    for other, one in zip(earlier, ordered, strict=False):
+        why = WHY[one.kind.rank] if one.kind.rank < ordered[-1].kind.rank else "is later and counts"
+        notes.append(f"{other.file} is there too; {last.file} {why}.")
+    if ordered[-1].named != unit:
+        notes.append(f"{last.file} is named after {ordered[-1].named}, and holds {unit}.")
+    real = [a for a, one in zip(earlier, ordered, strict=False) if one.kind.rank == WORKED_ON]
+    return replace(last, earlier=tuple(real), notes=tuple(notes))
 
 
-def _times(file: Found, who: Owner) -> int:
+WHY = {
+    UNREADABLE: "can be read, the other cannot, and counts",
+    UNTOUCHED: "was worked on, the other was not, and counts",
+    FEW_CALLS: "is the sheet and counts",
+}
+
+
+def _times(one: _Attempt) -> int:
     """How often Canvas had a file of that name before."""
-    if who.platform != "Canvas":
+    if one.who.platform != "Canvas":
         return 0
-    again = AGAIN.search(_split(who.named)[0])
+    again = AGAIN.search(split_name(one.who.named)[0])
     return int((again and again["number"]) or 0)
 
 
-def _when(found: tuple[Found, Owner]) -> tuple:
-    file, who = found
-    return _times(file, who), file.stamp, len(file.path.name), str(file.path)
+def _when(one: _Attempt) -> tuple:
+    stamp = one.who.stamp or one.file.stamp
+    return one.kind.rank, _times(one), stamp, len(one.file.path.name), str(one.file.path)
 
 
 # -- other trees ----------------------------------------------------------------------------------
@@ -426,13 +523,13 @@ class Layout:
         found = self._pattern.fullmatch(str(path))
         if not found:
             return Owner(), ""
-        named = found.groupdict().get("unit") or path.stem
-        return Owner(found["student"]), _unit_named(named, units) or meant(named, units) or ""
+        named = found.groupdict().get("unit") or split_name(path.name)[0]
+        return Owner(found["student"]), unit_named(named, units) or meant(named, units) or ""
 
     def refuse_if_none(self, submissions: Sequence[Submission], files: Sequence[Found]) -> None:
         """A sentence with examples of what is there, if nothing fits."""
         if any(not s.problem for s in submissions):
             return
-        there = [str(f.path) for f in files if f.path.suffix.lower() == ".ipynb"][:3]
+        there = [str(f.path) for f in files if is_notebook(f.path.name)][:3]
         has = f"There are {', '.join(there)}" if there else "There is no notebook at all"
         raise CourseError(f'No file fits the layout "{self.text}". {has}.')

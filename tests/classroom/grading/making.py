@@ -62,9 +62,15 @@ def graded(
 
     As it is when all that is too slow or dies has done so before: then it counts at once.
     """
+    answer = judge_process.judged(job_of(cells, unit, **about))
+    return Graded.from_dict(answer["graded"]), answer["story"]
+
+
+def job_of(cells: Any, unit: str = UNIT, **about: Any) -> Job:
+    """What a judge is told about these cells."""
     about = {"is_alone": True, "troubled": tuple(range(300)), **about}
     pairs = cells.items() if isinstance(cells, dict) else cells
-    job = Job(
+    return Job(
         student="ada",
         unit=unit,
         file="ada.ipynb",
@@ -75,8 +81,6 @@ def graded(
         verbose=True,
         **about,
     )
-    answer = judge_process.judged(job)
-    return Graded.from_dict(answer["graded"]), answer["story"]
 
 
 def earned(grade: Graded) -> dict[str, int]:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from classroom.grading.assembly import Cell, assemble, submitted_cells
+from classroom.grading.assembly import assemble
+from classroom.grading.submitted import Cell, submitted_cells
 from classroom.roles import Check, Ours, Role, called_check
 from classroom.solutions import asked, read_solution
 from selfcheck.files import CourseError
@@ -46,39 +47,117 @@ def test_a_submission_as_handed_out_runs_as_it_stands():
 
 
 def test_a_deleted_check_is_restored():
-    order, notes = run(*(c for c in SUBMITTED if c.id != "check-one"))
-    assert order == USUAL
-    assert notes == ("The cell check-one was deleted; it is restored.",)
+    assert run(*(c for c in SUBMITTED if c.id != "check-one")) == (USUAL, ())
 
 
-@pytest.mark.parametrize(
-    "edited", ["check.one(student, 42)", "pass", "check.two(a)", "print('right, 3 of 3')", "(("]
-)
-def test_an_edited_check_is_restored(edited):
-    cells = [Cell(c.id, edited if c.id == "check-one" else c.source) for c in SUBMITTED]
-    order, notes = run(*cells)
-    assert order == USUAL
-    assert notes == ("The cell check-one was edited; it is restored.",)
+def with_check(source):
+    return [Cell(c.id, source if c.id == "check-one" else c.source) for c in SUBMITTED]
+
+
+@pytest.mark.parametrize("edited", ["pass", "print('right, 3 of 3')", "((", "check.other(a)"])
+def test_what_stands_in_a_check_cell_runs_as_the_students_and_our_check_behind_it(edited):
+    order, _ = run(*with_check(edited))
+    assert order == [*USUAL[:4], edited, *USUAL[4:]]
 
 
 def test_a_check_that_was_only_formatted_anew_is_not_edited():
-    cells = [
-        Cell(c.id, "check.one(student,a)  # mine" if c.id == "check-one" else c.source)
-        for c in SUBMITTED
-    ]
-    assert run(*cells) == (USUAL, ())
+    assert run(*with_check("check.one(student,a)  # mine")) == (USUAL, ())
 
 
-def test_cells_in_another_order_run_in_the_instructors():
-    order, notes = run(*SUBMITTED[:3], *SUBMITTED[5:7], *SUBMITTED[3:5])
+def calls(*cells):
+    steps = assemble(OURS, cells).steps
+    return {step.check.exercise: step.check for step in steps if step.check}
+
+
+@pytest.mark.parametrize(
+    ("call", "check"),
+    [
+        ("check.one(student, 42)", Check("one", ("student", "42"))),
+        ("check.one(7, a + 1)", Check("one", ("7", "a + 1"))),
+        ("check.one(student)", Check("one", ("student", "a"))),
+        ("check.one(student, answer=a2)", Check("one", ("student",), (("answer", "a2"),))),
+        ("result = check.one(student, b)", Check("one", ("student", "b"))),
+        ("print(check.one(student, b))", Check("one", ("student", "b"))),
+        ("check.one(*both)", Check("one", ("student", "a"))),
+        ("if a: check.one(student, z)", Check("one", ("student", "a"))),
+        ("for a in range(9): check.one(student, a)", Check("one", ("student", "a"))),
+        ("f = lambda a: check.one(0, a)", Check("one", ("student", "a"))),
+    ],
+)
+def test_a_call_counts_with_its_own_arguments_where_they_can_be_told(call, check):
+    assert calls(*with_check(call))["one"] == check
+
+
+MERGED = {
+    "the answer typed into the check cell": [
+        *SUBMITTED[:3], Cell("answer-one", "a = ____"),
+        Cell("check-one", "# mine\na = 1\ncheck.one(student, a)"), *SUBMITTED[5:],
+    ],
+    "answer and check in the cell of the answer": [
+        *SUBMITTED[:3], Cell("answer-one", "a = 1\ncheck.one(student, a)"), *SUBMITTED[5:],
+    ],
+    "on one line": [
+        *SUBMITTED[:3], Cell("check-one", "a = 1; check.one(student, a)"), *SUBMITTED[5:],
+    ],
+    "both exercises in one cell": [
+        *SUBMITTED[:3],
+        Cell("answer-one", "a = 1\ncheck.one(student, a)\nb = 2\ncheck.two(b)"),
+    ],
+    "everything in one cell without an id": [
+        Cell("", "\n".join(cell.source for cell in SUBMITTED[:-1])),
+    ],
+    "an answer in two cells": [
+        *SUBMITTED[:4], Cell("x", "a = a"), *SUBMITTED[4:],
+    ],
+    "given code merged with the answer": [
+        *SUBMITTED[:2], Cell("numbers", "x = student\na = 1\ncheck.one(student, a)"),
+        *SUBMITTED[5:],
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MERGED)
+def test_merged_and_split_cells_run_as_they_stand(kind):
+    names = {"student": 0, "____": object(), "a": None}
+    seen = {}
+    for step in assemble(OURS, MERGED[kind]).steps:
+        if step.check:
+            seen[step.check.exercise] = [eval(x, names) for x in step.check.arguments]
+        elif "numpy" not in step.source or "\n" in step.source:
+            exec(step.source, names)
+    assert seen == {"one": [7, 1], "two": [2]}
+
+
+def test_cells_in_another_order_run_as_they_stand():
+    order, _ = run(*SUBMITTED[:3], *SUBMITTED[5:7], *SUBMITTED[3:5])
+    assert order == [*USUAL[:3], "b = 2", "TWO", "a = 1", "ONE"]
+
+
+def test_given_code_runs_before_what_needs_it_wherever_it_was_moved():
+    order, _ = run(*SUBMITTED[3:7], *SUBMITTED[:3])
     assert order == USUAL
-    assert "another order" in notes[0]
+    order, _ = run(*SUBMITTED[3:])
+    assert order == ["student = 0", *(part for part in USUAL if part != "student = 7")]
 
 
-def test_a_check_that_stands_there_twice_counts_once():
-    order, notes = run(*SUBMITTED, Cell("check-one", "check.one(student, a)"))
+def test_the_last_call_counts_and_shows_what_was_typed_for_it():
+    again = [Cell("x", "a = 3"), Cell("y", "check.one(student, a)")]
+    steps = assemble(OURS, [*SUBMITTED, *again]).steps
+    order = [s.check.exercise.upper() if s.check else s.source for s in steps]
+    assert order == [*USUAL[:4], "b = 2", "TWO", "a = 3", "ONE"]
+    typed = [step.source for step in steps if step.is_students and step.exercise == "one"]
+    assert typed == ["a = 1", "a = 3"]
+    assert [s.source for s in steps if s.is_students and s.exercise == "two"] == ["b = 2"]
+
+
+def test_an_answer_below_its_check_is_judged_behind_it():
+    order, _ = run(*SUBMITTED[:3], SUBMITTED[4], SUBMITTED[3], *SUBMITTED[5:])
     assert order == USUAL
-    assert "twice" in notes[0]
+
+
+def test_an_id_that_is_written_in_another_cell_holds():
+    order, _ = run(Cell("imports", "import numpy as np\nstudent = 9"), *SUBMITTED[2:])
+    assert order.index("student = 0") < order.index("import numpy as np\nstudent = 9")
 
 
 def test_a_second_cell_with_the_id_of_an_answer_runs_behind_the_first():
@@ -143,7 +222,8 @@ BROKEN = {
     "deeply nested": (b"[" * 100_000, "JSON"),
     "a list": (b"[]", "no object"),
     "a number": (b"3", "no object"),
-    "format 3": (b'{"nbformat": 3, "worksheets": []}', "version 3"),
+    "format 3 without cells": (b'{"nbformat": 3, "worksheets": []}', "list of cells"),
+    "format 2": (notebook(nbformat=2), "version 2"),
     "format 5": (notebook(nbformat=5), "version 5"),
     "no format": (b'{"cells": []}', "unknown"),
     "format in words": (notebook(nbformat="four"), "unknown"),

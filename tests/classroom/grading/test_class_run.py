@@ -140,7 +140,9 @@ def test_a_lecture_handed_in_by_mistake_is_called_that(tmp_path, course_grade):
     path = hand_in(tmp_path / "class", "ada", solved())
     path.write_bytes((ROOT / "notebooks" / f"{UNIT}.ipynb").read_bytes())
     found, _ = course_grade()
-    assert found["ada"]["look by hand"] == f"This is the lecture {UNIT}, not the exercises."
+    assert found["ada"]["look by hand"] == (
+        f"This is the lecture {UNIT}, not the exercises of {UNIT}."
+    )
 
 
 def test_how_names_are_read_is_told_with_examples(tmp_path, course_grade):

@@ -57,7 +57,7 @@ def test_units_share_one_file_and_leave_each_others_columns_empty():
 
 def test_a_submission_that_could_not_be_graded_has_its_row_with_the_reason():
     (row,) = table(grades_csv([marked(results=(), problem="It is no JSON.")]))
-    assert (row["total"], row["of"], row["look by hand"]) == ("0", "0", "It is no JSON.")
+    assert (row["total"], row["of"], row["look by hand"]) == ("", "0", "It is no JSON.")
 
 
 @pytest.mark.parametrize("write", [grades_csv, canvas_csv, moodle_csv])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from classroom.grading.assembly import submitted_cells
+from classroom.grading.submitted import submitted_cells
 from classroom.notebooks import read
-from tests.classroom.grading.making import graded, solved
+from tests.classroom.grading.making import graded, job_of, solved
 from tests.places import ROOT, our_notebooks
 
 UNITS = [path.stem for path in our_notebooks("solutions")]
@@ -26,3 +26,12 @@ def test_an_exercise_as_it_was_handed_out_is_not_attempted(judge_process, unit):
     grade, _ = graded(judge_process, cells, unit, limits=AMPLE)
     assert {result.outcome for result in grade.results} == {"not attempted"}
     assert (grade.earned, grade.notes) == (0, ())
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_exercise_of_a_solution_can_be_described_and_nothing_is_complained_of(
+    judge_process, unit
+):
+    answer = judge_process.judged(job_of(solved(unit), unit, limits=AMPLE, is_solution=True))
+    assert set(answer["references"]) == {r["name"] for r in answer["graded"]["results"]}
+    assert judge_process.complaints() == ""

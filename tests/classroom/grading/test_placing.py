@@ -1,5 +1,6 @@
 """Whose a file is, in random classes: none is graded for another, none dropped in silence."""
 
+import contextlib
 import io
 import json
 import tempfile
@@ -95,7 +96,12 @@ def test_every_file_is_its_owners_or_told(class_, platform, as_zip):
             source.write_bytes(packed(tree))
         else:
             source = written(Path(folder) / "all", tree)
-        found = find(source, UNITS)
+        found = None
+        with contextlib.suppress(CourseError):  # one folder too high; test_layouts.py has these
+            found = find(source, UNITS)
+        if found is None:
+            assert platform not in ("Moodle", "Canvas")  # whose names leave no doubt
+            return
         seen = set()
         for submission in found.submissions:
             for attempt in (submission, *submission.earlier):
@@ -148,10 +154,11 @@ def test_the_courses_own_folder_is_no_student(tmp_path):
 
 
 def test_how_names_were_read_is_told_with_examples_and_doubts(tmp_path):
-    files = {f"class/{name}/02_products.ipynb": notebook(name) for name in ("ada", "bob")}
-    rule, example, doubt = find(written(tmp_path, lay(files)), UNITS).reading
+    files = {f"ada/{name}/02_products.ipynb": notebook("ada") for name in ("one", "two")}
+    files["bob/02_products.ipynb"] = notebook("bob")
+    rule, example, _, doubt = find(written(tmp_path, lay(files)), UNITS).reading
     assert "the platform made" in rule
-    assert example.endswith("the student is class, the unit 02_products")
+    assert example.endswith("the student is ada, the unit 02_products")
     assert "Are these several students?" in doubt
 
 
@@ -221,8 +228,8 @@ def test_more_entries_than_anybody_needs(tmp_path):
 def test_a_notebook_of_empty_cells(tmp_path):
     data = b'{"nbformat":4,"cells":[' + b"{}," * 5_000_000 + b"{}]}"
     found = with_bob(tmp_path, "eve/work.ipynb", data)
-    assert any(
-        line.startswith("eve/work.ipynb: it cannot be told which unit") for line in found.unplaced
+    assert "eve/work.ipynb: the file has far more parts than a notebook; it was not read." in (
+        found.unplaced
     )
     for text in (b'"\\"' * 1_000_000, b'["' + b"\\" * 3_000_000, b"[" * 3_000_000):
         with_bob(tmp_path, "eve/work.ipynb", text)

@@ -106,7 +106,7 @@ def test_what_cannot_be_placed_is_told(tmp_path):
     placed, unplaced = found(folder)
     assert placed == set()
     assert "whose it is" in unplaced[0]
-    assert "which unit" in unplaced[1]
+    assert unplaced[1] == "ada/x.ipynb: this is a notebook without exercises of the course."
 
 
 def test_a_student_without_a_notebook_is_reported(tmp_path):
@@ -134,7 +134,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
     folder = lay(tmp_path / "class", "ada/02_products.ipynb")
     os.truncate(folder / "ada/02_products.ipynb", LARGEST * 10)
     (submission,) = find(folder, UNITS).submissions
-    with pytest.raises(CourseError, match="200 MB; 20 MB is the limit"):
+    with pytest.raises(CourseError, match="1000 MB; 100 MB is the limit"):
         submission.data()
 
 

@@ -1,0 +1,92 @@
+"""What a notebook is, told by the cells it holds: a sheet of a unit, a lecture, or something else.
+
+A sheet has the cells of the unit's answers and checks, by their ids; a notebook that lost its ids
+has the calls of the checks. Names of files decide nothing here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..roles import Role, id_of
+from .submitted import Cell
+
+UNREADABLE, UNTOUCHED, FEW_CALLS, WORKED_ON = range(1, 5)  # how much a file stands for an attempt
+CALLED = re.compile(r"\bcheck\s*\.\s*(\w+)\s*\(")
+LONGEST = 200_000  # letters of a cell in which calls are looked for
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is: an attempt at a unit with a rank, or what it is instead, in words."""
+
+    unit: str = ""
+    rank: int = 0
+    instead: str = ""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the course knows of its own notebooks, as far as it is asked for."""
+
+    units: Mapping[str, Iterable[str]]  # the exercises of each
+    lectures: Callable[[], Mapping[str, set[str]]] = dict  # sources of each lecture's code cells
+    sheet: Callable[[str], set[str]] = lambda unit: set()  # sources of a unit's sheet as given out
+
+    def kind(self, cells: Sequence[Cell], named: str = "") -> Kind:
+        """What a notebook with these cells is; of two units alike, the one it is named after."""
+        ids = {cell.id for cell in cells}
+        calls = {name for cell in cells for name in called_names(cell.source)}
+        held = {unit: (len(own & ids), len(names & calls)) for unit, own, names in self._asked}
+        best = max(held, key=lambda unit: (sum(held[unit]), unit == named), default="")
+        by_id, by_call = held.get(best, (0, 0))
+        if by_id:
+            return Kind(best, WORKED_ON if self._is_worked_on(cells, best) else UNTOUCHED)
+        if lecture := self._lecture(cells):
+            return Kind(instead=lecture)
+        if by_call:
+            few = 2 * by_call < len(list(self.units[best]))
+            return Kind(best, FEW_CALLS if few else WORKED_ON)
+        return Kind(instead="a notebook without exercises of the course")
+
+    @cached_property
+    def _asked(self) -> list[tuple[str, set[str], set[str]]]:
+        """Of each unit, the ids of its answers and checks, and the names of its exercises."""
+        kinds = (Role.ANSWER, Role.CHECK)
+        return [
+            (unit, {id_of(kind, name) for kind in kinds for name in names}, set(names))
+            for unit, names in self.units.items()
+        ]
+
+    def _is_worked_on(self, cells: Sequence[Cell], unit: str) -> bool:
+        given = self.sheet(unit)
+        return not given or any(cell.source.strip() not in given for cell in cells)
+
+    def _lecture(self, cells: Sequence[Cell]) -> str:
+        sources = {cell.source.strip() for cell in cells} - {""}
+        for stem, lecture in self.lectures().items():
+            if sources and 2 * len(sources & lecture) > len(sources):
+                return f"the lecture {stem}"
+        return ""
+
+
+def called_names(source: str) -> set[str]:
+    """The checks that are called anywhere in a cell: `check.weights(…)`."""
+    if "check" not in source or len(source) > LONGEST:
+        return set()
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a magic, or unfinished
+        return set(CALLED.findall(source))
+    return {
+        node.func.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "check"
+    }

@@ -1,0 +1,162 @@
+"""Names of files as platforms and people make them: whose they are, as far as a name tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+
+from selfcheck.units import meant
+
+Units = Mapping[str, Iterable[str]]
+AGAIN = re.compile(
+    r"(?:[-_ ](?P<number>\d{1,3})|[ _]?\((?P<copy>\d{1,3})\)|[ _-](?:copy|final|checkpoint)\d*)$",
+    re.IGNORECASE,
+)
+COPY_OF = re.compile(r"(?:copy of|kopie von|copie de|copia de)\s+", re.IGNORECASE)
+NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as some browsers save them
+COURSE_FOLDERS = {"exercises", "notebooks", "solutions"}
+NOBODYS = COURSE_FOLDERS | {"selfcheck", "classroom", "submissions"}
+NO_OWNERS = re.compile(  # words that people put around the name of their own file
+    r"(?:(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
+    r"solved|solutions?|answers?|drafts?|backup|bak|work|working|wip|try|test|attempt|version|v|"
+    r"exercises?|sheet|homework|hw|assignment|submission|submitted|lecture|notebook|re|tmp|"
+    r"completed?|corrected|updated?|edited|of|for|student|[ab])?[\W_\d]*)+",
+    re.IGNORECASE,
+)
+TEXT_ENTRY = r"(?:text|link)\.html"
+# Each platform's names; a pattern for folders and zips, or for files, or for both.
+PLATFORMS = {
+    "Moodle": re.compile(
+        r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.I
+    ),
+    "nbgrader": re.compile(r"(?P<student>[^+]+)\+[^+]+\+(?P<when>[^+]+?)(?:\+[^+]*)?"),
+    "Brightspace": re.compile(
+        r"(?P<id>\d+)-\d+ - (?P<student>.+?) - (?P<when>[^-]*\d{4}[^-]*?)(?: - (?P<file>.+))?"
+    ),
+    "Blackboard": re.compile(
+        r".*_(?P<student>[^_]+)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|\.txt)?", re.I
+    ),
+    "Gradescope": re.compile(r"(?P<student>submission_(?P<id>\d{5,}))"),
+    "Canvas": re.compile(
+        r"(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_"
+        rf"(?:\d+_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
+    ),
+    "Google Classroom": re.compile(r"(?P<student>.+?) - (?P<file>.+)"),
+}  # fmt: skip
+OF_FOLDERS = ("Moodle", "nbgrader", "Brightspace", "Blackboard", "Gradescope")
+OF_FILES = ("Moodle", "Brightspace", "Blackboard", "Canvas")
+TIMES = (
+    "%Y-%m-%d %H:%M:%S.%f %Z", "%Y-%m-%d %H:%M:%S %Z", "%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I%M %p",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose a file is, by the names that the platform made."""
+
+    student: str = ""
+    number: str = ""
+    platform: str = ""
+    is_late: bool = False
+    named: str = ""  # the part of the name that says what it is
+    stamp: float = 0.0  # when the platform got it, where the name tells
+
+
+def is_notebook(name: str) -> bool:
+    """Is it a notebook, by its name?"""
+    return name.lower().endswith(NOTEBOOKS)
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The stem, without what stands around it in copies, and the ending of a file's name."""
+    ending = next((e for e in NOTEBOOKS[::-1] if name.lower().endswith(e)), "")
+    path = PurePosixPath(name)
+    stem = name[: -len(ending)] if ending else path.stem
+    return COPY_OF.sub("", stem), NOTEBOOKS[0] if ending else path.suffix.lower()
+
+
+def owner(name: str, units: Units, is_folder: bool) -> Owner:
+    """Whose a file, a zip or a folder is by its name, as far as that tells."""
+    stem, suffix = (name, "") if is_folder else split_name(name)
+    is_zip = suffix == ".zip"
+    for platform in OF_FOLDERS if is_folder else (*OF_FILES, *OF_FOLDERS * is_zip):
+        if found := PLATFORMS[platform].fullmatch(name if platform in OF_FILES else stem):
+            return _of_platform(platform, found)
+    student, unit = flat(stem, units)
+    if student:
+        return Owner(student, named=unit)
+    if is_folder or is_zip:
+        return Owner("" if stem.lower() in NOBODYS or unit_named(stem, units) else stem)
+    found = PLATFORMS["Google Classroom"].fullmatch(stem)
+    if found and not unit_named(found["student"], units):
+        return Owner(found["student"], named=found["file"])
+    return Owner(named=name)
+
+
+def _of_platform(platform: str, found: re.Match[str]) -> Owner:
+    about = found.groupdict()
+    student, number = about["student"].strip(), about.get("id") or ""
+    if number and platform in ("Moodle", "Canvas"):
+        student = f"{student}_{number}"
+    named = about.get("file") or about.get("entry") or ""
+    stamp = _time(about.get("when") or "")
+    return Owner(student, number, platform, bool(about.get("late")), named, stamp)
+
+
+def _time(text: str) -> float:
+    for form in TIMES:
+        try:
+            return datetime.strptime(text.strip(), form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
+    return 0.0
+
+
+def flat(stem: str, units: Units) -> tuple[str, str]:
+    """`ada_01_sums`, `Ada - 01_sums` or `01_sums_ada` as ("ada", "01_sums")."""
+    stem = COPY_OF.sub("", AGAIN.sub("", stem))
+    for unit in (unit for unit in units if unit.lower() in stem.lower()):
+        for pattern in (rf"(?P<student>.+?)[_\- ]+{unit}", rf"{unit}[_\- ]+(?P<student>.+)"):
+            match = re.fullmatch(pattern, stem, re.I)
+            if match and (student := match["student"].strip(" _-")):
+                return student, unit
+    return "", ""
+
+
+def unit_named(stem: str, units: Units) -> str:
+    """The unit by which a file is named; of a bare number, its content tells more."""
+    names = [name for name in (stem, AGAIN.sub("", stem)) if not name.isdecimal()]
+    return next(filter(None, (meant(name, units) for name in names)), "")
+
+
+def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tuple[str, set[str]]]:
+    """Platforms by whose names these files and folders belong to several, and those owners.
+
+    The empty platform is that of people who write name and unit.
+    """
+    owners: dict[str, set[str]] = {}
+    for name, is_folder in names:
+        who = owner(name, units, is_folder)
+        by_unit = not who.platform and who.named in list(units)
+        if who.student and (who.platform or (by_unit and not NO_OWNERS.fullmatch(who.student))):
+            owners.setdefault(who.platform, set()).add(who.student.casefold())
+    yield from ((platform, found) for platform, found in owners.items() if len(found) > 1)
+
+
+GRADESCOPE_NAME = re.compile(r"^\s*-?\s*:(name|sid|email):\s*['\"]?(.*?)['\"]?\s*$")
+
+
+def gradescope_names(text: str) -> dict[str, str]:
+    """Who made each submission, from the list that Gradescope puts beside them."""
+    names: dict[str, str] = {}
+    submission = ""
+    for line in text.splitlines():
+        if found := re.match(r"(submission_\d+):", line):
+            submission = found[1]
+        elif submission and (about := GRADESCOPE_NAME.match(line)) and about[2]:
+            first = about[2] if about[1] == "email" else names.get(submission, about[2])
+            names[submission] = first
+    return names

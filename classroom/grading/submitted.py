@@ -1,0 +1,187 @@
+"""A notebook that nobody vouches for: its code cells, and the verdicts that are saved in it.
+
+Only sources count, so whatever makes files large is cut out before anything is built: outputs,
+attachments, the state of widgets. Of outputs the short ones stay, for among them are the verdicts
+that the student saw at home.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from selfcheck.feedback import Outcome
+from selfcheck.files import CourseError
+
+from ..marks import INSTRUCTOR_ONLY
+
+FORMATS = (3, 4)  # in format 3 cells lie in worksheets, and a source is called an input
+MOST_PARTS, MOST_VALUES, MOST_CELLS = 300_000, 2_000_000, 2_000
+MOST_TOKENS = 6_000_000  # brackets and texts of a whole file, most of them printed lines
+MOST_KEPT = 20 << 20  # bytes that are left when what is large is cut out
+SMALL = 300_000  # bytes of a file that is read as it is
+LONGEST_OUTPUT = 50_000  # bytes; a verdict has a few hundred
+CUT = (b'"attachments"', b'"widgets"')
+TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+TOKEN = re.compile(TEXT + rb"|[\[\]{}]", re.DOTALL)
+COLON = re.compile(rb"\s*:")
+HEADLINES = "|".join(["partly right", *map(str, Outcome)])
+VERDICT = re.compile(rf"^[\w.]+ (\w{{1,80}}): (?:{HEADLINES}), (\d{{1,4}}) of (\d{{1,4}})", re.M)
+
+
+class Cell(NamedTuple):
+    """A code cell; the id is empty where a notebook has none."""
+
+    id: str
+    source: str
+
+
+class Shown(NamedTuple):
+    """The points that a saved verdict shows."""
+
+    earned: int
+    points: int
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What a notebook holds that grading needs."""
+
+    cells: list[Cell]
+    shown: dict[str, Shown] = field(default_factory=dict)  # by exercise, the last one that was run
+
+
+def submitted_cells(data: bytes) -> list[Cell]:
+    """The code cells of a notebook file; CourseError says what is wrong."""
+    return read_submitted(data).cells
+
+
+def read_submitted(data: bytes) -> Submitted:
+    """What a notebook file holds; CourseError says what is wrong with it.
+
+    What is for instructors only is left out.
+    """
+    code = [cell for cell in _cells(_notebook(data)) if cell.get("cell_type") == "code"]
+    code = [cell for cell in code if not _is_note(cell)]
+    if not code:
+        raise CourseError("the notebook has no code cells.")
+    if len(code) > MOST_CELLS:
+        raise CourseError(f"the notebook has {len(code)} code cells; {MOST_CELLS} is the limit.")
+    cells = [
+        Cell(_text(cell.get("id", "")), _source(cell.get("source", cell.get("input"))))
+        for cell in code
+    ]
+    return Submitted(cells, _last_verdicts(code))
+
+
+def _notebook(data: bytes) -> dict:
+    try:
+        if (encoding := json.detect_encoding(data)) not in ("utf-8", "utf-8-sig"):
+            data = data[: 4 * MOST_KEPT].decode(encoding).encode()
+        data = _lean(data.removeprefix(b"\xef\xbb\xbf"))
+        _refuse_too_many_parts(data)
+        notebook = json.loads(data)
+    except (ValueError, RecursionError):
+        raise CourseError("the file is no notebook: it is not valid JSON.") from None
+    if not isinstance(notebook, dict):
+        raise CourseError("the file is no notebook: there is no object in it.")
+    return notebook
+
+
+def _lean(data: bytes) -> bytes:
+    """The same without what is large and not needed: `null` stands in its place."""
+    if len(data) <= SMALL:
+        return data
+    cuts: list[tuple[int, int]] = []
+    key, open_ = b"", []  # the name of what comes next; where each bracket began, and its name
+    for number, token in enumerate(TOKEN.finditer(data)):
+        if number > MOST_TOKENS:
+            raise CourseError("the file has far more parts than a notebook; it was not read.")
+        start = token.start()
+        if data[start] == 0x22:  # a text, which may be a name
+            key = token[0] if COLON.match(data, token.end()) else b""
+            continue
+        if data[start] in b"[{":
+            open_.append((key, start))
+        elif open_:
+            name, begin = open_.pop()
+            is_output = bool(open_) and open_[-1][0] == b'"outputs"'
+            if name in CUT or (is_output and start - begin > LONGEST_OUTPUT):
+                while cuts and cuts[-1][0] > begin:
+                    cuts.pop()  # it is within this one
+                cuts.append((begin, start + 1))
+        key = b""
+    kept, done = [], 0
+    for begin, end in cuts:
+        kept += [data[done:begin], b"null"]
+        done = end
+    lean = b"".join([*kept, data[done:]])
+    if len(lean) > MOST_KEPT:
+        size, most = len(lean) >> 20, MOST_KEPT >> 20
+        raise CourseError(f"the cells have {size} MB without outputs; {most} MB is the limit.")
+    return lean
+
+
+def _refuse_too_many_parts(data: bytes) -> None:
+    """A few megabytes of empty cells would take half a gigabyte to read."""
+    if len(data) > MOST_PARTS:
+        bare = re.sub(TEXT, b"", data, flags=re.DOTALL)
+        parts = bare.count(b"{") + bare.count(b"[")
+        if parts > MOST_PARTS or bare.count(b",") > MOST_VALUES:
+            raise CourseError("the file has far more parts than a notebook; it was not read.")
+
+
+def _cells(notebook: dict) -> list[dict]:
+    """The cells, wherever the format has them."""
+    version = notebook.get("nbformat")
+    if type(version) is not int or version not in FORMATS:
+        shown = version if type(version) is int and 0 <= version < 100 else "unknown"
+        raise CourseError(f"the notebook has format version {shown}; 3 and 4 can be read.")
+    sheets = notebook.get("worksheets") if version == 3 else [notebook]
+    lists = [sheet.get("cells") for sheet in _dicts(sheets)]
+    cells = [cell for cells in lists if isinstance(cells, list) for cell in cells]
+    if not any(isinstance(cells, list) for cells in lists) or len(_dicts(cells)) < len(cells):
+        raise CourseError("the notebook has no list of cells.")
+    return cells
+
+
+def _dicts(values: Any) -> list[dict]:
+    return [v for v in values if isinstance(v, dict)] if isinstance(values, list) else []
+
+
+def _last_verdicts(code: list[dict]) -> dict[str, Shown]:
+    """The verdict of each exercise that was run last: by the counts of the cells, then by place."""
+    found: dict[str, tuple[int, Shown]] = {}
+    for cell in code:
+        count = cell.get("execution_count", cell.get("prompt_number"))
+        count = count if type(count) is int else 0
+        for text in _texts(cell):
+            for name, earned, points in VERDICT.findall(text):
+                if count >= found.get(name, (0, None))[0]:
+                    found[name] = count, Shown(int(earned), int(points))
+    return {name: shown for name, (_, shown) in found.items()}
+
+
+def _texts(cell: dict) -> Iterator[str]:
+    for output in _dicts(cell.get("outputs")):
+        data = output.get("data")
+        plain = data.get("text/plain") if isinstance(data, dict) else output.get("text")
+        yield _source(plain)[:LONGEST_OUTPUT]
+
+
+def _is_note(cell: dict) -> bool:
+    metadata = cell.get("metadata")
+    return isinstance(metadata, dict) and INSTRUCTOR_ONLY in str(metadata.get("tags"))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _source(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(line for line in value if isinstance(line, str))
+    return _text(value)

@@ -1,0 +1,201 @@
+"""Who hands in more than the sheet: what counts is the file that holds the unit's answers."""
+
+import io
+import json
+import os
+import zipfile
+
+import pytest
+
+from classroom.grading.asked import Solutions
+from classroom.grading.submissions import find
+from classroom.grading.submitted import submitted_cells
+from selfcheck.files import CourseError
+from tests.classroom.grading.making import notebook
+from tests.places import SMALL
+
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT, OTHER = "01_sums", "02_products"
+CALLS = [("", "import numpy as np"), ("", "from small_course.checks import sums as check")]
+
+
+def ours(name):
+    return (SMALL / name).read_bytes()
+
+
+def as_file(cells):
+    return json.dumps(notebook(cells)).encode()
+
+
+SHEET, BLANK = ours(f"solutions/{UNIT}.ipynb"), ours(f"exercises/{UNIT}.ipynb")
+OTHER_SHEET, OTHER_BLANK = ours(f"solutions/{OTHER}.ipynb"), ours(f"exercises/{OTHER}.ipynb")
+LECTURE, OTHER_LECTURE = ours(f"notebooks/{UNIT}.ipynb"), ours(f"notebooks/{OTHER}.ipynb")
+START = ours("notebooks/00_start_here.ipynb")
+SCRATCH = as_file([("a", "print(1)")])
+TRIAL = as_file([*CALLS, ("c", "check.even_sum('n**2 + n')")])
+BROKEN = b'{"nbformat": 4, "cells": ['
+EDITED_START = as_file([*CALLS, ("", "check.even_sum(7)"), ("", "2 + 2"), ("", "print('hello')")])
+WITHOUT_IDS = as_file([("", cell.source) for cell in submitted_cells(SHEET)])
+COURSE = {
+    f"exercises/{UNIT}.ipynb": SHEET,
+    f"exercises/{OTHER}.ipynb": OTHER_BLANK,
+    f"notebooks/{UNIT}.ipynb": LECTURE,
+    f"notebooks/{OTHER}.ipynb": OTHER_LECTURE,
+    "notebooks/00_start_here.ipynb": START,
+}
+
+
+def within(folder, files):
+    return {f"{folder}/{name}": data for name, data in files.items()}
+
+
+def packed(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def lay(folder, files, order="alike"):
+    """The files; written all at once, or each a second after the one before, or backward."""
+    for place, (name, data) in enumerate(files.items()):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        step = {"alike": 0, "forward": 1, "backward": -1}[order]
+        os.utime(path, (1e9 + step * place,) * 2)
+    return folder
+
+
+def found(source, only=None):
+    contents = Solutions(SMALL).contents()
+    return find(source, contents.units, only, contents=contents)
+
+
+def counting(class_):
+    """The files that are graded, by student and unit."""
+    return {(s.student, s.unit): s.file for s in class_.submissions if not s.problem}
+
+
+HAND_INS = {
+    "a clone": (within("hw1-ada", COURSE), f"hw1-ada/exercises/{UNIT}.ipynb"),
+    "a home folder": (
+        within("ada/course", COURSE) | {"ada/.bashrc": b"", "ada/photos/x.jpg": b"x"},
+        f"ada/course/exercises/{UNIT}.ipynb",
+    ),
+    "the folder as a zip": (
+        {"ada_1_assignsubmission_file_/course.zip": packed(within("course", COURSE))},
+        f"ada_1_assignsubmission_file_/course.zip/course/exercises/{UNIT}.ipynb",
+    ),
+    "sheet and lecture side by side": (
+        {f"ada/{UNIT}.ipynb": SHEET, f"ada/{UNIT} lecture.ipynb": LECTURE},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "sheet and lecture of one name": (
+        {f"ada/{UNIT}.ipynb": SHEET, f"ada/x/{UNIT}.ipynb": LECTURE},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "sheet and start page": (
+        {f"ada/{UNIT}.ipynb": SHEET, "ada/00_start_here.ipynb": START},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "sheet and a start page that was played with": (
+        {f"ada/{UNIT}.ipynb": SHEET, f"ada/{UNIT} start.ipynb": EDITED_START},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "sheet and scratch files": (
+        {f"ada/{UNIT}.ipynb": SHEET, "ada/Untitled.ipynb": SCRATCH, "ada/Untitled1.ipynb": TRIAL},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "a scratch file under the unit's name": (
+        {"ada/mine.ipynb": SHEET, f"ada/{UNIT}.ipynb": SCRATCH},
+        "ada/mine.ipynb",
+    ),
+    "the sheet as it was given out, beside the own work": (
+        {f"ada/exercises/{UNIT}.ipynb": BLANK, f"ada/work/{UNIT}.ipynb": SHEET},
+        f"ada/work/{UNIT}.ipynb",
+    ),
+    "a broken copy": (
+        {f"ada/{UNIT}.ipynb": SHEET, f"ada/{UNIT} (1).ipynb": BROKEN},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "sheets of two units": (
+        {f"ada/{UNIT}.ipynb": SHEET, f"ada/{OTHER}.ipynb": OTHER_BLANK},
+        f"ada/{UNIT}.ipynb",
+    ),
+    "without ids, and a lecture": (
+        {"ada/hw.ipynb": WITHOUT_IDS, f"ada/{UNIT}.ipynb": LECTURE},
+        "ada/hw.ipynb",
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ["alike", "forward", "backward"])
+@pytest.mark.parametrize("only", [None, UNIT])
+@pytest.mark.parametrize("kind", HAND_INS)
+def test_the_sheet_counts_whatever_else_lies_there_and_whenever_it_was_written(
+    tmp_path, kind, only, order
+):
+    files, counts = HAND_INS[kind]
+    class_ = found(lay(tmp_path, files, order), only)
+    mine = {file for (_, unit), file in counting(class_).items() if unit == UNIT}
+    assert mine == {counts}
+    assert not [s for s in class_.submissions if s.problem and s.unit == UNIT]
+    assert not [line for line in class_.reading if "several students" in line]
+
+
+def test_what_is_passed_over_is_named_in_a_line_for_each_kind(tmp_path):
+    files = {f"{who}/{name}": data for who in ("ada", "bob") for name, data in COURSE.items()}
+    files["ada/Untitled.ipynb"] = SCRATCH
+    lines = [line for line in found(lay(tmp_path, files)).reading if "passed over" in line]
+    assert len(lines) == 2
+    assert "a lecture: ada/notebooks/00_start_here.ipynb" in lines[0]
+    assert "(6 in all)" in lines[0]
+    assert "without exercises of the course: ada/Untitled.ipynb" in lines[1]
+
+
+@pytest.mark.parametrize("only", [None, UNIT])
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [(OTHER_SHEET, OTHER), (LECTURE, f"the lecture {UNIT}"), (SCRATCH, "without exercises")],
+)
+def test_what_bears_the_name_of_a_unit_and_is_none_of_its_sheets_is_named(
+    tmp_path, data, what, only
+):
+    class_ = found(lay(tmp_path, {f"ada_{UNIT}.ipynb": data, f"bob_{UNIT}.ipynb": SHEET}), only)
+    (told,) = [s for s in class_.submissions if s.unit == UNIT and s.student == "ada"]
+    assert told.problem.startswith("this is")
+    assert what in told.problem
+
+
+def test_a_sheet_under_another_units_name_counts_for_its_own(tmp_path):
+    swapped = {f"ada/{UNIT}.ipynb": OTHER_SHEET, f"ada/{OTHER}.ipynb": SHEET}
+    class_ = found(lay(tmp_path, swapped))
+    files = {("ada", UNIT): f"ada/{OTHER}.ipynb", ("ada", OTHER): f"ada/{UNIT}.ipynb"}
+    assert counting(class_) == files
+    assert all("is named after" in s.notes[0] for s in class_.submissions)
+
+
+def test_folders_of_the_course_are_no_students(tmp_path):
+    class_ = found(lay(tmp_path, within("ada", COURSE) | within("bob", COURSE)))
+    assert {s.student for s in class_.submissions} == {"ada", "bob"}
+    class_ = found(lay(tmp_path / "alone", COURSE))
+    assert class_.submissions == ()
+    assert all("is no student's folder" in line for line in class_.unplaced)
+
+
+def test_a_layout_changes_nothing_about_what_counts(tmp_path):
+    source = lay(tmp_path, within("ada", COURSE))
+    contents = Solutions(SMALL).contents()
+    class_ = find(source, contents.units, layout="{student}/**", contents=contents)
+    assert counting(class_)["ada", UNIT] == f"ada/exercises/{UNIT}.ipynb"
+
+
+def test_who_has_no_sheet_is_told_what_there_is(tmp_path):
+    files = {"ada/Untitled.ipynb": SCRATCH, f"ada/notebooks/{UNIT}.ipynb": LECTURE}
+    (ada,) = found(lay(tmp_path, files), UNIT).submissions
+    assert ada.problem == f"this is the lecture {UNIT}, not the exercises of {UNIT}."
+    with pytest.raises(CourseError, match="no notebooks"):
+        found(lay(tmp_path / "empty", {".hidden": b""}))

@@ -1,0 +1,206 @@
+"""Classes as platforms and people lay them out: each is read as it is meant, refused, or told."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from classroom.grading.submissions import find
+from selfcheck.files import CourseError
+
+UNITS = {"02_products": ["weights", "bias"], "01_sums": ["projections", "slips"]}
+U, V = "02_products", "01_sums"
+CALL = {U: "check.weights(w)\ncheck.bias(b)", V: "check.projections(p)\ncheck.slips(s)"}
+GRADESCOPE = """submission_1000001:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '17'
+    :email: ada@example.org
+  :created_at: 2026-11-01
+submission_1000002:
+  :submitters:
+  - :name: Alan Turing
+    :sid: ''
+    :email: ''
+"""
+
+
+def sheet(unit=U):
+    cells = [{"cell_type": "code", "source": CALL[unit]}]
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
+def packed(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def laid(folder, names, as_zip=False):
+    """Files of these names; with a dictionary, what they hold. Whatever is no sheet is text."""
+    unit = {name: V if V in name.rpartition("/")[2] else U for name in names}
+    files = names if isinstance(names, dict) else {}
+    data = {
+        name: files.get(name) or (sheet(unit[name]) if ".ipynb" in name else b"text")
+        for name in names
+    }
+    if as_zip:
+        folder.mkdir(exist_ok=True)
+        (folder / "class.zip").write_bytes(packed(data))
+        return folder / "class.zip"
+    for name, content in data.items():
+        path = folder / "class" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder / "class"
+
+
+D2L = "{}-9{} - {} - Nov 3, 2026 1105 AM"
+BB = "hw2_{}_attempt_2026-11-03-10-20-30"
+READ = {
+    # Canvas
+    "canvas": (["lovelaceada_101_9001_02_products.ipynb", "turingalan_102_9002_02_products.ipynb"],
+               {"lovelaceada_101", "turingalan_102"}),
+    "canvas, late": (["lovelaceada_LATE_101_9001_02_products.ipynb"], {"lovelaceada_101"}),
+    "canvas, again": (["xu_1_91_02_products.ipynb", "xu_1_92_02_products-1.ipynb"], {"xu_1"}),
+    "canvas, another name": (["xu_1_91_hw2.ipynb"], {"xu_1"}),
+    "canvas, a zip": ({"xu_1_91_hw.zip": packed({"02_products.ipynb": sheet()})}, {"xu_1"}),
+    "canvas, two units": (["xu_1_91_02_products.ipynb", "xu_1_92_01_sums.ipynb"], {"xu_1"}),
+    # Moodle
+    "moodle folders": (["Ada L_7_assignsubmission_file_/02_products.ipynb",
+                        "Alan T_8_assignsubmission_file_/x/hw.ipynb"], {"Ada L_7", "Alan T_8"}),
+    "moodle files": (["Ada L_7_assignsubmission_file_02_products.ipynb"], {"Ada L_7"}),
+    "moodle, blind": (["Participant_7_assignsubmission_file_/a.ipynb"], {"Participant_7"}),
+    "moodle, a group's name": (["Group 3-Ada L_7_assignsubmission_file_/a.ipynb"],
+                               {"Group 3-Ada L_7"}),
+    # Google Classroom
+    "google": (["Ada Lovelace - 02_products.ipynb", "Dan Brown - 02_products.ipynb"],
+               {"Ada Lovelace", "Dan Brown"}),
+    "google, copies": (["Ada Lovelace - Copy of 02_products.ipynb",
+                        "Ada Lovelace - 02_products.ipynb"], {"Ada Lovelace"}),
+    "google, other names": (["Ada Lovelace - homework.ipynb"], {"Ada Lovelace"}),
+    "google, a dash in a name": (["Anne-Marie Li - 02_products.ipynb"], {"Anne-Marie Li"}),
+    # nbgrader
+    "nbgrader, submitted": ([f"ada/{U}/{U}.ipynb", f"bob/{U}/{U}.ipynb"], {"ada", "bob"}),
+    "nbgrader, exchange": ([f"ada+ps1+2026-11-0{d} 10:00:00.000000 UTC+x{d}/{U}.ipynb"
+                            for d in (1, 2)], {"ada"}),
+    "nbgrader, exchange without a mark": ([f"ada+ps1+2026-11-01 10:00:00 UTC/{U}.ipynb"], {"ada"}),
+    # D2L, Brightspace
+    "brightspace folders": ([f"{D2L.format(11, 1, 'Ada Lovelace')}/{U}.ipynb",
+                             f"{D2L.format(12, 2, 'Alan Turing')}/{U}.ipynb", "index.html"],
+                            {"Ada Lovelace", "Alan Turing"}),
+    "brightspace files": ([f"{D2L.format(11, 1, 'Ada Lovelace')} - {U}.ipynb", "index.html"],
+                          {"Ada Lovelace"}),
+    # Blackboard
+    "blackboard": ([f"{BB.format('ada01')}_{U}.ipynb", f"{BB.format('ada01')}.txt",
+                    f"{BB.format('bob02')}_hw.ipynb"], {"ada01", "bob02"}),
+    # Gradescope
+    "gradescope": ({f"submission_1000001/{U}.ipynb": None, f"submission_1000002/{U}.ipynb": None,
+                    "submission_metadata.yml": GRADESCOPE.encode()},
+                   {"ada@example.org", "Alan Turing"}),
+    "gradescope without names": ([f"submission_1000001/{U}.ipynb"], {"submission_1000001"}),
+    # GitHub, home folders, by hand
+    "clones": ([f"hw2-{who}/exercises/{U}.ipynb" for who in ("ada", "bob")],
+               {"hw2-ada", "hw2-bob"}),
+    "folders": ([f"ada/{U}.ipynb", f"bob/{U}.ipynb"], {"ada", "bob"}),
+    "folders by unit": ([f"{U}/ada/x.ipynb", f"{V}/ada/{V}.ipynb"], {"ada"}),
+    "folders with spaces": ([f"Ada Lovelace/{U}.ipynb"], {"Ada Lovelace"}),
+    "folders with attempts": ([f"ada/one/{U}.ipynb", f"ada/two/{U}.ipynb", f"bob/{U}.ipynb"],
+                              {"ada", "bob"}),
+    "flat": ([f"ada_{U}.ipynb", f"{U}_bob.ipynb", f"carl-{U}.ipynb"], {"ada", "bob", "carl"}),
+    "flat, double separators": ([f"ada__{U}.ipynb", f"{U} - bob.ipynb"], {"ada", "bob"}),
+    "flat, copies": ([f"ada_{U}.ipynb", f"ada_{U} (1).ipynb", f"ada_{U}-copy.ipynb"], {"ada"}),
+    "zips": ({"ada.zip": packed({f"{U}.ipynb": sheet()}),
+              "bob.zip": packed({"x/hw.ipynb": sheet()})}, {"ada", "bob"}),
+    "saved by a browser": ([f"ada/{U}.ipynb.txt", f"bob_{U}.ipynb.json"], {"ada", "bob"}),
+    "capitals": ([f"ada/{U.upper()}.IPYNB"], {"ada"}),
+    "Unicode": ([f"Łucja Ørsted/{U}.ipynb", f"王小明/{U}.ipynb"], {"Łucja Ørsted", "王小明"}),
+    "own words around the unit": ([f"ada/my {U}.ipynb", f"ada/old_{U}.ipynb",
+                                   f"ada/{U} final version.ipynb", f"bob/{U}.ipynb"],
+                                  {"ada", "bob"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("as_zip", [False, True])
+@pytest.mark.parametrize("kind", READ)
+def test_a_layout_is_read_as_the_platform_means_it(tmp_path, kind, as_zip):
+    names, students = READ[kind]
+    class_ = find(laid(tmp_path, names, as_zip), UNITS)
+    assert {s.student for s in class_.submissions} == students
+    assert not [s for s in class_.submissions if s.problem]
+    assert class_.unplaced == ()
+
+
+TOO_HIGH = {
+    "canvas": ["a_1_91_02_products.ipynb", "b_2_92_02_products.ipynb"],
+    "canvas, zips": {f"{who}_9_hw.zip": packed({"x.ipynb": sheet()}) for who in ("a_1", "b_2")},
+    "moodle": [f"{who}_assignsubmission_file_/x.ipynb" for who in ("Ada L_7", "Alan T_8")],
+    "moodle files": [f"{who}_assignsubmission_file_x.ipynb" for who in ("Ada L_7", "Alan T_8")],
+    "exchange": [f"{who}+ps1+2026-11-01 10:00:00 UTC+x/{U}.ipynb" for who in ("ada", "bob")],
+    "brightspace": [f"{D2L.format(n, n, who)}/{U}.ipynb" for n, who in [(1, "Ada"), (2, "Bo")]],
+    "blackboard": [f"{BB.format(who)}_{U}.ipynb" for who in ("ada", "bob")],
+    "gradescope": [f"submission_100000{n}/{U}.ipynb" for n in (1, 2)],
+    "flat": [f"ada_{U}.ipynb", f"bob_{U}.ipynb"],
+    "flat, unit first": [f"{U}_ada.ipynb", f"{U}_bob.ipynb"],
+    "google": [f"Ada Lovelace - {U}.ipynb", f"Dan Brown - {U}.ipynb"],
+    "folders": [f"ada/{U}.ipynb", f"bob/{U}.ipynb"],
+    "clones": [f"hw2-{who}/exercises/{U}.ipynb" for who in ("ada", "bob", "carl")],
+}
+
+
+def below(folder, names):
+    if isinstance(names, dict):
+        return {f"{folder}/{name}": data for name, data in names.items()}
+    return [f"{folder}/{name}" for name in names]
+
+
+@pytest.mark.parametrize("as_zip", [False, True])
+@pytest.mark.parametrize("above", ["hw2", "download/hw2"])
+@pytest.mark.parametrize("kind", TOO_HIGH)
+def test_one_folder_too_high_is_refused_with_the_command_that_does_it_right(
+    tmp_path, kind, above, as_zip
+):
+    source = laid(tmp_path, below(above, TOO_HIGH[kind]), as_zip)
+    with pytest.raises(CourseError, match="Nothing was graded") as refused:
+        find(source, UNITS)
+    assert above.rpartition("/")[2] in str(refused.value)
+    assert "course grade " in str(refused.value)
+    if not as_zip:
+        right = str(refused.value).partition("`course grade ")[2].partition(" --to")[0]
+        assert len({s.student for s in find(type(source)(right), UNITS).submissions}) > 1
+
+
+def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
+    names = below("group 1", TOO_HIGH["folders"]) + below("group 2", TOO_HIGH["folders"])
+    with pytest.raises(CourseError, match="Nothing was graded"):
+        find(laid(tmp_path, names), UNITS)
+
+
+def test_who_says_by_a_layout_that_it_is_one_student_is_believed(tmp_path):
+    source = laid(tmp_path, below("hw2", TOO_HIGH["canvas"]))
+    (one,) = find(source, UNITS, layout="{student}/**").submissions
+    assert one.student == "hw2"
+
+
+TOLD = {
+    "a text entry": ("lovelaceada_101_text.html", "lovelaceada_101"),
+    "a link": ("lovelaceada_101_9001_link.html", "lovelaceada_101"),
+    "a receipt alone": (f"{BB.format('ada01')}.txt", "ada01"),
+    "a PDF": ("lovelaceada_101_9001_hw.pdf", "lovelaceada_101"),
+    "an archive": ("ada.7z", "ada.7z"),
+    "a notebook of nobody": (f"{U}.ipynb", U),
+    "a file that is no notebook": ("notes.docx", "notes.docx"),
+    "an online text of Moodle": ("Ada_7_assignsubmission_onlinetext_/onlinetext.html", "Ada_7"),
+    "an empty hand": ("eve/essay.txt", "eve"),
+}
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_what_is_no_sheet_is_told(tmp_path, kind):
+    name, who = TOLD[kind]
+    class_ = find(laid(tmp_path, [name, "xu_1_91_02_products.ipynb"]), UNITS)
+    assert [line for line in class_.unplaced if line.startswith(who)], class_.unplaced
+    assert {s.student for s in class_.submissions} == {"xu_1"}
