@@ -38,6 +38,7 @@ SLOW = [
     "tests/classroom/grading/test_resuming.py",
     "tests/classroom/grading/test_cluster.py",
     "tests/classroom/grading/test_grade_command.py",
+    "tests/classroom/grading/test_faulty_notebooks.py",
     "tests/classroom/grading/test_our_solutions.py",
     "tests/classroom/grading/test_judge.py",
     "tests/classroom/grading/test_class_run.py",

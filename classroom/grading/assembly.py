@@ -61,6 +61,17 @@ def assemble(ours: Sequence[Ours], submission: Sequence[Cell]) -> Assembly:
     return _Assembling(ours, submission).result()
 
 
+def in_our_order(ours: Sequence[Ours], cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with those of the sheet in its order, each with the student's own behind it."""
+    index = {cell.id: place for place, cell in enumerate(ours)}
+    blocks: list[tuple[int, list[Cell]]] = [(-1, [])]
+    for cell in cells:
+        if cell.id in index:
+            blocks.append((index[cell.id], []))
+        blocks[-1][1].append(cell)
+    return [cell for _, block in sorted(blocks, key=lambda b: b[0]) for cell in block]
+
+
 class _Assembling:
     def __init__(self, ours: Sequence[Ours], submission: Sequence[Cell]) -> None:
         self.ours, self.index = ours, {cell.id: place for place, cell in enumerate(ours)}
@@ -292,11 +303,15 @@ def parts_of(source: str, exercises: Collection[str]) -> list[Part]:
         end = (tree[place - 1].end_lineno if place else 0) if is_bare else statement.end_lineno
         text = "".join(lines[begun:end]) if on_own_lines else "\n".join(map(ast.unparse, code))
         parts += [Part(text)] if code else []
-        parts += [Part(ast.unparse(call), _check(call, is_sure)) for call, is_sure in found]
+        parts += [Part(_text(call, source), _check(call, is_sure)) for call, is_sure in found]
         begun, first = statement.end_lineno, place + 1
     rest = tree[first:]
     text = "".join(lines[begun:]) if on_own_lines else "\n".join(map(ast.unparse, rest))
     return [*parts, Part(text)] if rest else parts
+
+
+def _text(call: ast.Call, source: str) -> str:
+    return ast.get_source_segment(source, call) or ast.unparse(call)
 
 
 def _parsed(source: str) -> list:

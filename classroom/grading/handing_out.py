@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +28,13 @@ from .roster import Line
 from .submissions import Submission
 from .submitted import Cell, Shown, read_submitted
 
+LOST_SCHEDULER = {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}
+LOST_SCHEDULER |= {"CommClosedError", "ClosedClientError"}
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
+
+
+class SchedulerGone(CourseError):
+    """The scheduler of the cluster does not answer any more."""
 
 
 @contextlib.contextmanager
@@ -55,6 +62,7 @@ def _cluster(address: str) -> Iterator:
     need("cluster", "A Dask cluster needs")
     from distributed import Client
 
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
     try:
         client = Client(address, timeout=20)
     except (OSError, ValueError) as error:
@@ -82,6 +90,8 @@ def _outcome(
     except CourseError:
         raise
     except Exception as error:  # what a cluster raises has classes of its own
+        if type(error).__name__ in LOST_SCHEDULER:
+            raise SchedulerGone("The scheduler is gone.") from None
         if type(error).__name__ != "KilledWorker":
             raise
         return _problem(replace(blank, digest=""), "several workers were lost over it."), []

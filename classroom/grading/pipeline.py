@@ -22,7 +22,7 @@ from .asked import Solutions
 from .bubblewrap import require_bubblewrap
 from .enrolled import before_grading, enrolled
 from .gradebook import NAME, Gradebook
-from .handing_out import Grader, executor
+from .handing_out import Grader, SchedulerGone, executor
 from .options import Options, keep, listed_id, with_kept
 from .records import Graded, any_signed
 from .roster import Line
@@ -89,10 +89,16 @@ def grade(
         for unit in sorted({entry.submission.unit for entry in todo}):
             run.protection = grader.prove(unit)
         start = time.monotonic()
-        for graded, story in grader.graded(todo):
-            book.save(graded)
-            run.graded += 1
-            tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
+        try:
+            for graded, story in grader.graded(todo):
+                book.save(graded)
+                run.graded += 1
+                tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
+        except SchedulerGone:
+            raise CourseError(
+                f"The scheduler at {options.scheduler} is gone; {run.graded} of {len(todo)} are "
+                "graded and kept. Start it, and run the same command again: it does the rest."
+            ) from None
         if run.protection:
             book.keep("protection", run.protection.encode())
         if options.student is None:

@@ -231,8 +231,6 @@ def test_a_missing_answer_is_a_blank_one(odd):
 
 def test_checks_are_ours_whatever_the_submission_did_to_them(odd):
     assert said(odd, "1.3 own_sums").startswith("red wrong, 0 of 2 points.")
-    assert "Note: The cell check-own-sums was edited; it is restored." in odd
-    assert "Note: The cell check-square-sum was deleted; it is restored." in odd
 
 
 def test_a_student_with_numbers_of_their_own_is_green_by_our_saved_verdicts(tmp_path):

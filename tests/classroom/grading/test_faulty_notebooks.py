@@ -1,0 +1,235 @@
+"""Notebooks as students really hand them in: what a clean Restart & Run All shows is given.
+
+Each kind of fault is one submission of a class of the small course; `shown` is what the student saw
+at home. Whatever is lost is told to the student and stands first in the look by hand.
+"""
+
+import csv
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.queue import Queue
+from classroom.grading.submitted import submitted_cells
+from selfcheck.students.cli import main
+from tests.classroom.grading.making import notebook
+from tests.places import SMALL
+
+pytestmark = pytest.mark.usefixtures("small_course")
+
+UNIT, ALL = "01_sums", 9
+FIRST, CHECK = "total = n * (n + 1)", "check.even_sum(total)"
+RUNNING = "def running(x):\n    return np.cumsum(x)"
+SOLVED = dict(submitted_cells((SMALL / "solutions" / f"{UNIT}.ipynb").read_bytes()))
+
+
+def changed(**sources):
+    """The solved sheet with some cells replaced; None removes one."""
+    cells = {**SOLVED, "student": "student = 7", "answer-even-sum": FIRST}
+    for key, source in sources.items():
+        cells[key.replace("_", "-")] = source
+    return [(key, source) for key, source in cells.items() if source is not None]
+
+
+def moved(cells, key, before):
+    """One cell of the sheet before another one."""
+    own = [cell for cell in cells if cell[0] == key]
+    rest = [cell for cell in cells if cell[0] != key]
+    place = next(i for i, cell in enumerate(rest) if cell[0] == before)
+    return rest[:place] + own + rest[place:]
+
+
+def behind(cells, *more, key="check-square-sum"):
+    place = 1 + next(i for i, cell in enumerate(cells) if cell[0] == key)
+    return cells[:place] + list(more) + cells[place:]
+
+
+GIVEN = {
+    "as it should be": changed(),
+    "typed into the check cell": changed(
+        answer_even_sum="total = ____", check_even_sum=f"{FIRST}\n{CHECK}"
+    ),
+    "typed into the call": changed(
+        answer_even_sum="total = ____", check_even_sum="check.even_sum(n * (n + 1))"
+    ),
+    "merged, the answer's id": changed(answer_even_sum=f"{FIRST}\n{CHECK}", check_even_sum=None),
+    "merged, the check's id": changed(answer_even_sum=None, check_even_sum=f"{FIRST}\n{CHECK}"),
+    "merged, on one line": changed(answer_even_sum=None, check_even_sum=f"{FIRST}; {CHECK}"),
+    "merged, two exercises": changed(
+        answer_even_sum=f"{FIRST}\n{CHECK}\n{RUNNING}\ncheck.running_sums(running)",
+        check_even_sum=None, answer_running_sums=None, check_running_sums=None,
+    ),
+    "merged, everything": [("", "\n\n".join(source for _, source in changed()))],
+    "another name": changed(
+        answer_even_sum="mine = n * (n + 1)", check_even_sum="check.even_sum(mine)"
+    ),
+    "a renamed function": changed(
+        answer_running_sums="def my_sums(x):\n    return np.cumsum(x)",
+        check_running_sums="check.running_sums(my_sums)",
+    ),
+    "by the name of the parameter": changed(check_even_sum="check.even_sum(formula=total)"),
+    "kept in a variable": changed(check_even_sum="feedback = check.even_sum(total)\nfeedback"),
+    "printed": changed(check_even_sum="print(check.even_sum(total))"),
+    "deleted and typed anew below": behind(
+        changed(answer_even_sum=None), ("x", FIRST), ("y", CHECK), key="check-even-sum"
+    ),
+    "mended at the end": behind(
+        changed(answer_even_sum="total = n"), ("x", FIRST), ("y", CHECK)
+    ),
+    "mended at the end in one cell": behind(
+        changed(answer_even_sum="total = n"), ("x", f"{FIRST}\n{CHECK}")
+    ),
+    "split in two": behind(
+        changed(answer_even_sum="half = n"), ("x", "total = half * (n + 1)"), key="answer-even-sum"
+    ),
+    "the check deleted": changed(check_even_sum=None),
+    "all checks deleted": [cell for cell in changed() if not cell[0].startswith("check-")],
+    "the check empty": changed(check_even_sum=""),
+    "the check commented out": changed(check_even_sum=f"# {CHECK}"),
+    "a hint beside the check": changed(check_even_sum=f"check.even_sum.hint()\n{CHECK}"),
+    "a comment in the check": changed(check_even_sum=f"{CHECK}  # yes!"),
+    "checked twice": behind(changed(), ("x", CHECK), key="check-even-sum"),
+    "checked in a condition": changed(check_even_sum=f"if True:\n    {CHECK}"),
+    "checked and caught": changed(
+        check_even_sum=f"try:\n    {CHECK}\nexcept Exception:\n    pass"
+    ),
+    "timed": changed(check_even_sum=f"%time {CHECK}"),
+    "timed as a cell": changed(check_even_sum=f"%%time\n{CHECK}"),
+    "without ids": [("", source) for _, source in changed()],
+    "with new ids": [(f"id{n}", source) for n, (_, source) in enumerate(changed())],
+    "without the imports": changed(import_numpy_as=None),
+    "imports edited": changed(
+        import_numpy_as="import numpy as np\nimport sympy\nfrom selfcheck import ____, scoreboard\n"
+        "from small_course.checks import sums as check\n"
+        "n = sympy.symbols('n', positive=True, integer=True)\nimport math"
+    ),
+    "the id among the imports": [
+        (key, f"{source}\nstudent = 7" if key == "import-numpy-as" else source)
+        for key, source in changed(
+            student=None, answer_own_sums="own_total, own_mean = sum(sums(7).numbers), "
+            "sum(sums(7).numbers) / 4",
+        )
+    ],
+    "given code deleted": changed(from_small_course=None),
+    "two exercises exchanged": moved(
+        moved(changed(), "answer-running-sums", "answer-even-sum"),
+        "check-running-sums", "answer-even-sum",
+    ),
+    "the answer below its check": moved(changed(), "check-even-sum", "answer-even-sum"),
+    "imports at the end": [c for c in changed() if c[0] != "import-numpy-as"]
+    + [c for c in changed() if c[0] == "import-numpy-as"],
+    "an own cell at the top": [("x", "import math"), *changed()],
+    "an own cell in between": behind(changed(), ("x", "z = 1"), key="check-even-sum"),
+    "an error in an own cell": behind(changed(), ("x", "1 / 0"), key="check-even-sum"),
+    "a scoreboard in between": behind(changed(), ("x", "scoreboard()"), key="check-even-sum"),
+    "an id twice": behind(
+        changed(answer_even_sum="total = n"), ("answer-even-sum", FIRST), key="answer-even-sum"
+    ),
+    "Windows' lines": [(key, source.replace("\n", "\r\n")) for key, source in changed()],
+    "tabs and blanks": changed(check_even_sum=f"\n\n{CHECK}   \n"),
+}  # fmt: skip
+
+
+def as_format_3(cells):
+    code = [
+        {"cell_type": "code", "language": "python", "input": s, "outputs": []} for _, s in cells
+    ]
+    return {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": code}]}
+
+
+def with_output(output, place=0):
+    made = notebook(changed())
+    made["cells"][place]["outputs"] = [output]
+    return made
+
+
+def with_verdict(cells, verdict, key="check-even-sum", count=3):
+    made = notebook(cells)
+    for cell in made["cells"]:
+        if cell["id"] == key:
+            output = {"output_type": "execute_result", "metadata": {}, "execution_count": count}
+            cell["outputs"] = [{**output, "data": {"text/plain": [verdict]}}]
+            cell["execution_count"] = count
+    return made
+
+
+PRINTED = {"output_type": "stream", "name": "stdout"}
+FILES = {
+    "format 3": as_format_3(changed()),
+    "much output": with_output({**PRINTED, "text": "x" * 47_000_000}),
+    "many lines": with_output({**PRINTED, "text": ["line\n"] * 500_000}),
+    "a large figure": with_output(
+        {"output_type": "display_data", "metadata": {},
+         "data": {"application/vnd.plotly.v1+json": {"x": list(range(400_000))}}}
+    ),
+    "widgets": {**notebook(changed()), "metadata": {"widgets": {"state": ["x" * 30_000_000]}}},
+    "an attachment": {
+        **notebook(changed()),
+        "cells": [
+            {"cell_type": "markdown", "source": "x", "metadata": {},
+             "attachments": {"a.png": {"image/png": "A" * 30_000_000}}},
+            *notebook(changed())["cells"],
+        ],
+    },
+}  # fmt: skip
+RIGHT, WRONG = "1.1 even_sum: right, 2 of 2 points. So.", "1.1 even_sum: wrong, 0 of 2 points. No."
+LOST = {
+    "shown, and not given": with_verdict(changed(answer_even_sum="total = n"), RIGHT),
+    "shown in part": with_verdict(
+        changed(answer_own_sums="own_total, own_mean = 1, 1"),
+        "1.3 own_sums: partly right, 1 of 2 points. So.", "check-own-sums",
+    ),
+}  # fmt: skip
+NOT_MORE = {
+    "shown wrong": with_verdict(changed(), WRONG),
+    "shown and given": with_verdict(changed(), RIGHT),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, bubblewrap, small_course):
+    """The whole class in one run of the command."""
+    folder = tmp_path_factory.mktemp("faults")
+    files = {kind: notebook(cells) for kind, cells in GIVEN.items()} | FILES | LOST | NOT_MORE
+    for kind, made in files.items():
+        path = folder / "class" / kind / f"{UNIT}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(made))
+    grades = folder / "grades"
+    assert main(["grade", str(folder / "class"), "--to", str(grades), "--jobs", "2"]) == 0
+    with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    with Gradebook(grades / NAME) as book:
+        results = {g.student: {r.name: r for r in g.results} for g in book.all()}
+    return SimpleNamespace(rows=rows, results=results, grades=grades)
+
+
+@pytest.mark.parametrize("kind", [*GIVEN, *FILES, *NOT_MORE])
+def test_what_a_clean_run_shows_is_given(run, kind):
+    assert run.rows[kind]["total"] == str(ALL), run.results[kind]
+    assert "showed" not in run.rows[kind]["look by hand"]
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_what_the_file_shows_and_the_grade_does_not_give_is_told_to_both(run, kind):
+    name, shown = {"shown in part": ("own_sums", "1 of 2")}.get(kind, ("even_sum", "2 of 2"))
+    told = f"{name}: the notebook showed {shown}, the grade gives 0."
+    assert told in run.rows[kind]["look by hand"].split(" | ")[0]
+    pages = [p.read_text() for p in (run.grades / "feedback" / UNIT).glob("*.html")]
+    assert sum(f"Your notebook showed {shown} here." in page for page in pages) == 1
+
+
+def test_such_answers_come_first_in_the_review(run):
+    queue = Queue(run.grades)
+    first = [(place.student, place.exercise) for place in queue.places()[: len(LOST)]]
+    queue.close()
+    assert set(first) == {("shown, and not given", "even_sum"), ("shown in part", "own_sums")}
+
+
+def test_what_was_typed_is_shown_wherever_it_was_typed(run):
+    for kind in GIVEN:
+        if not kind.startswith(("merged, everything", "kept", "printed")):
+            typed = run.results[kind]["even_sum"].answer
+            assert "n + 1)" in typed, (kind, typed)
