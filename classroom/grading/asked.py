@@ -10,7 +10,7 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..marks import without_solution
-from ..roles import Ours, Role, role
+from ..roles import Ours, Role, id_of, role
 from ..solutions import Solution, asked, solution_paths, solution_to_run
 from .contents import Contents
 from .submitted import Cell, submitted_cells
@@ -75,6 +75,12 @@ class Solutions:
                 if role(cell) is not Role.INSTRUCTORS
             }
         return self._given[unit]
+
+    def stubs(self, unit: str) -> dict[str, str]:
+        """What the sheet gives for each exercise."""
+        given = self.given(unit)
+        names = self.exercise_names()[unit]
+        return {name: given.get(id_of(Role.ANSWER, name), "") for name in names}
 
     def _solution(self, unit: str) -> Solution:
         if unit not in self._read:

@@ -1,39 +1,71 @@
 """What the submissions of a class have in common: files, answers, ids. A person should ask why.
 
-None of it changes a grade. Short answers are alike by themselves, so only what is long enough to be
-a copy is told.
+None of it changes a grade. Of an answer what the sheet gave is taken out, names of one's own and
+the order of lines do not count, and it says something only if hardly anybody else in this class
+writes it so: a wrong one more than a right one, and a short right one nothing. A pair is told if it
+has more of this in common than chance would give to any pair of the class.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import io
+import math
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import NamedTuple
 
 from selfcheck.feedback import Outcome
 
-from .records import Graded
+from .records import Graded, Result, in_order
 
-ENOUGH = 80  # tokens in common, below which two people may well write the same
+RARE = 0.03  # of the class, or two: what more of them have is a common way to write it
+UNUSUAL = 0.1  # of the class: what so many have says something if there is much of it
+LONG = 20  # parts of a right answer beyond what the sheet gave, below which it says nothing
+NAMES = 3  # names of one's own in an answer, from which on they are somebody's choice
+CHANCE = 0.05  # pairs that chance may give, below which a pair is told
 SHOWN = 3
+NOBODYS = "0"  # the id in the sheet as it is given out
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
+TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 
 
-def noted(everyone: Sequence[Graded], ids: Mapping[str, str] | None = None) -> list[Graded]:
-    """Those whose remarks change; `ids` says whose each id is, where there is a roster."""
+def noted(
+    everyone: Sequence[Graded],
+    ids: Mapping[str, str] | None = None,
+    given: Mapping[str, str] | None = None,
+) -> list[Graded]:
+    """Those whose remarks change.
+
+    `ids` says whose each id is, where there is a roster; `given` are the stubs, by exercise.
+    """
     reasons: dict[str, list[str]] = defaultdict(list)
     for graded, others in _same(everyone, lambda g: g.content if _tried(g) else ""):
         reasons[graded.student].append(f"The file is byte for byte that of {_names(others)}.")
-    same_files = {student for student, told in reasons.items() if told}
-    for student, sentence in _same_answers([g for g in everyone if g.student not in same_files]):
-        reasons[student].append(sentence)
+    apart = [g for g in everyone if g.student not in reasons]
     for student, sentence in _same_ids(everyone, ids or {}):
         reasons[student].append(sentence)
-    wanted = {g.student: tuple(reasons[g.student]) for g in everyone}
-    return [replace(g, alike=wanted[g.student]) for g in everyone if g.alike != wanted[g.student]]
+    alike: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for pair in pairs(apart, given or {}):
+        for one, other in (pair.students, pair.students[::-1]):
+            alike[one, pair.names[0]].append((pair.sentence(other), other))
+    changed = []
+    for g in everyone:
+        told = [alike.get((g.student, result.name), ()) for result in g.results]
+        results = tuple(map(_with, g.results, told))
+        now = replace(g, alike=tuple(reasons.get(g.student, ())), results=results)
+        changed += [now] if now != g else []
+    return changed
+
+
+def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
+    sentences = tuple(sentence for sentence, _ in told[:SHOWN])
+    beside = tuple(other for _, other in told[:SHOWN])
+    return replace(result, alike=sentences, beside=beside)
 
 
 def _tried(graded: Graded) -> bool:
@@ -54,33 +86,159 @@ def _same(
             yield graded, [name for name in names[: SHOWN + 2] if name != graded.student]
 
 
-def _same_answers(everyone: Sequence[Graded]) -> Iterable[tuple[str, str]]:
-    """Whose answers, together, are long enough and the same as another's, token for token."""
-    if len(everyone) < 2:
-        return
-    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
-    answers: dict[str, list[tuple[str, str, int]]] = {}
+# -- answers --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Pair:
+    """Two students with answers that are alike, and that hardly anybody else has."""
+
+    students: tuple[str, str]
+    results: list[Result] = field(default_factory=list)  # of the first one
+    rare: int = 0  # how many of them nearly nobody else has
+    surprise: float = 0.0  # how unlikely these are, as the sum of logarithms
+
+    @property
+    def names(self) -> list[str]:
+        """The exercises, that with the longest answer first."""
+        return [r.name for r in sorted(self.results, key=lambda r: -len(r.answer))]
+
+    def sentence(self, other: str) -> str:
+        """What a person is told about it."""
+        numbers = ", ".join(sorted((r.number for r in self.results), key=in_order))
+        return (
+            f"Alike with {other} in {numbers}, whatever the comments and the order of lines; "
+            "hardly anybody else in this class writes it so."
+        )
+
+
+def pairs(everyone: Sequence[Graded], given: Mapping[str, str]) -> list[Pair]:
+    """The pairs that have more in common than chance would give to any pair of this class."""
+    holders: dict[tuple[str, ...], list[tuple[str, Result]]] = defaultdict(list)
     for graded in everyone:
-        mine = [(r.number, *tokens(r.answer)) for r in graded.results if r.outcome in TELLING]
-        answers[graded.student] = mine
-        for number, text, _ in mine:
-            holders[number, text].append(graded.student)
-    for student, mine in answers.items():
-        common: Counter[str] = Counter()
-        for number, text, length in mine:
-            for other in holders[number, text][:50]:
-                common[other] += length if other != student else 0
-        found = [other for other, length in common.most_common(SHOWN + 1) if length >= ENOUGH]
-        if found:
-            first = {number for number, text, _ in mine if found[0] in holders[number, text][:50]}
-            numbers = ", ".join(sorted(first))
-            yield (
-                student,
-                f"The answers to {numbers} are, token for token, those of {_names(found)}.",
-            )
+        for result in graded.results:
+            for key in _telling(result, given.get(result.name, "")):
+                holders[key].append((graded.student, result))
+    found: dict[tuple[str, str], Pair] = {}
+    weights: dict[str, list[tuple[float, float]]] = defaultdict(list)  # of what each student has
+    for _, those in sorted(holders.items(), key=lambda item: item[0]):
+        share = len(those) / len(everyone)
+        if len(those) > max(2, UNUSUAL * len(everyone)):
+            continue
+        is_rare = len(those) <= max(2, RARE * len(everyone))
+        weight = -math.log(share) * (1.0 if is_rare else 0.5)
+        for student, _ in those:
+            weights[student].append((share, weight))
+        for (one, result), (other, _) in combinations(those, 2):
+            pair = found.setdefault((one, other), Pair((one, other)))
+            if result.name not in pair.names:
+                pair.results.append(result)
+                pair.rare += is_rare
+                pair.surprise += weight
+    many = math.comb(len(everyone), 2)
+    total = sum(pair.rare for pair in found.values())
+    return [
+        pair
+        for pair in found.values()
+        if many * _tail((total - pair.rare + 1) / many, pair.rare) < CHANCE
+        or many * _at_most(weights[pair.students[0]], pair.surprise) < CHANCE
+    ]
 
 
-TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
+def _telling(result: Result, stub: str) -> Iterator[tuple[str, ...]]:
+    """What there is in an answer that could be somebody's alone: its form, its names."""
+    if result.outcome not in TELLING:
+        return
+    written = essence(result.answer, stub)
+    is_long = written.length >= LONG
+    if written.form and (is_long or result.outcome != Outcome.RIGHT):
+        yield result.name, "form", written.form
+    if len(written.names) >= NAMES and is_long:
+        yield result.name, "names", " ".join(sorted(written.names))
+
+
+def _at_most(weights: Sequence[tuple[float, float]], surprise: float) -> float:
+    """A bound for the chance to have as much in common with somebody who has these (Chernoff)."""
+    return min(
+        math.exp(sum(math.log1p(p * math.expm1(x * w)) for p, w in weights) - x * surprise)
+        for x in (0.4, 0.6, 0.8, 1.0)
+    )
+
+
+def _tail(rate: float, least: int) -> float:
+    """The chance of so many or more, where they come at this rate."""
+    term = math.exp(-rate) * rate**least / math.factorial(least)
+    total = 0.0
+    for k in range(least + 1, least + 30):
+        total += term
+        term *= rate / k
+    return total
+
+
+class Essence(NamedTuple):
+    """An answer without what was given, without its own names and the order of its lines."""
+
+    form: str  # empty if nothing is left
+    length: int = 0  # how many parts that has
+    names: frozenset[str] = frozenset()  # of its own
+
+
+@functools.lru_cache(maxsize=20_000)
+def essence(answer: str, given: str = "") -> Essence:
+    """What an answer is beyond what the sheet gave."""
+    tree, stub = _parsed(answer), _parsed(given)
+    if tree is None:
+        text, length = tokens(answer)
+        return Essence("") if text == tokens(given)[0] else Essence(text, length)
+    known = _own_names(stub) if stub else set()
+    kept = known | ({n.id for n in ast.walk(stub) if isinstance(n, ast.Name)} if stub else set())
+    own = _own_names(tree) - kept
+    lines = Counter(_lines(tree, own))
+    lines.subtract(Counter(_lines(stub, own)) if stub else Counter())
+    left = sorted(line for line, count in lines.items() for _ in range(count))
+    return Essence("\n".join(left), sum(line.count("(") for line in left), frozenset(own))
+
+
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _own_names(tree: ast.Module) -> set[str]:
+    """Names that an answer binds: its variables, parameters and helpers."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+    return found
+
+
+def _lines(tree: ast.Module, own: set[str]) -> Iterator[str]:
+    """Each statement by its structure, the statements within it apart; a name of one's own is _."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass() | ast.Import():
+                continue  # a docstring, and what everybody has
+            case ast.stmt():
+                yield _dumped(node, own)
+
+
+def _dumped(node: ast.AST, own: set[str]) -> str:
+    parts = [type(node).__name__]
+    for name, value in ast.iter_fields(node):
+        if name in ("body", "orelse", "finalbody", "handlers", "ctx", "kind", "type_comment"):
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, ast.AST):
+                parts.append(_dumped(one, own))
+            elif one is not None:
+                parts.append("_" if name in ("id", "arg", "name") and one in own else repr(one))
+    return f"({' '.join(parts)})"
 
 
 @functools.lru_cache
@@ -93,6 +251,9 @@ def tokens(answer: str) -> tuple[str, int]:
         words = answer.split()
     words = [word.strip() for word in words if word.strip()]
     return " ".join(words), len(words)
+
+
+# -- ids ------------------------------------------------------------------------------------------
 
 
 def _same_ids(everyone: Sequence[Graded], ids: Mapping[str, str]) -> Iterable[tuple[str, str]]:
@@ -111,7 +272,8 @@ def _same_ids(everyone: Sequence[Graded], ids: Mapping[str, str]) -> Iterable[tu
 
 
 def _written(graded: Graded) -> str | None:
-    return graded.written_id if graded.written_id is not None else graded.student_id
+    written = graded.written_id if graded.written_id is not None else graded.student_id
+    return None if written == NOBODYS else written
 
 
 def _names(names: Sequence[str]) -> str:

@@ -101,12 +101,13 @@ def _spelled(name: str) -> str:
 def before_grading(class_: Enrolled) -> Iterator[str]:
     """What an instructor reads before anything runs: how names were read, and who is missing."""
     yield from class_.reading
-    yield from _shortened(class_.unplaced, "not placed")
+    yield from shortened(class_.unplaced, "not placed")
     if class_.missing:
-        yield from _shortened(class_.missing, "no submission")
+        yield from shortened(class_.missing, "no submission")
 
 
-def _shortened(lines: Sequence[str], word: str) -> Iterator[str]:
+def shortened(lines: Sequence[str], word: str) -> Iterator[str]:
+    """The first of these lines behind a word, and how many more there are."""
     for line in lines[:50]:
         yield f"{word}: {line}"
     if len(lines) > 50:

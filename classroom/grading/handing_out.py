@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import sha256
 
 from selfcheck.feedback import Outcome
@@ -15,14 +17,13 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..extras import need
-from ..roles import Role, id_of
 from . import fingerprint, judge_pool
 from .asked import Solutions
 from .copies import tokens
 from .enrolled import lateness
 from .gradebook import Gradebook
 from .jobs import Job
-from .options import Options, listed_id
+from .options import Options, listed_id, plain_name
 from .records import UNFINISHED, Graded, Result
 from .roster import Line
 from .submissions import Submission
@@ -81,7 +82,11 @@ def _seed(secret: str, unit: str) -> str:
 
 
 def _outcome(
-    future: Future, blank: Graded, shown: Mapping[str, Shown], given: Mapping[str, str]
+    future: Future,
+    blank: Graded,
+    shown: Mapping[str, Shown],
+    given: Mapping[str, str],
+    is_anothers: Callable[[str], bool],
 ) -> tuple[Graded, Sequence[dict]]:
     try:
         answer = future.result()
@@ -96,6 +101,8 @@ def _outcome(
             raise
         return _problem(replace(blank, digest=""), "several workers were lost over it."), []
     graded = Graded.from_dict(answer["graded"])
+    if graded.written_id and not is_anothers(graded.written_id):
+        graded = _with_written_id(graded, answer.get("with written id", {}))
     known = {n: getattr(blank, n) for n in ("digest", "content", "late", "attempt")}
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
@@ -104,9 +111,24 @@ def _outcome(
     return replace(graded, **known, notes=notes, by_hand=by_hand, results=results), answer["story"]
 
 
+def _with_written_id(graded: Graded, others: Mapping[str, dict]) -> Graded:
+    """Answers for the numbers of the id that was written count, where that is nobody else's."""
+    results = []
+    for result in graded.results:
+        other = Result.from_dict(others[result.name]) if result.name in others else result
+        if other.earned > result.earned:
+            told = (
+                f"It counts with the numbers of the id {graded.written_id}, which the notebook "
+                f"has; with those of {graded.student_id} it earns {result.earned}."
+            )
+            other = replace(other, by_hand=(*other.by_hand, told))
+        results.append(other if other.earned > result.earned else result)
+    return replace(graded, results=tuple(results))
+
+
 def _with_evidence(result: Result, shown: Mapping[str, Shown], given: Mapping[str, str]) -> Result:
     """The result with what the student's own file says of it."""
-    stub = given.get(id_of(Role.ANSWER, result.name), "")
+    stub = given.get(result.name, "")
     if result.outcome == Outcome.NOT_ATTEMPTED and tokens(result.answer)[0] not in (
         "", tokens(stub)[0],
     ):  # fmt: skip
@@ -144,6 +166,7 @@ class Grader:
         self.book, self.solutions, self.executor = book, solutions, executor
         self.options, self.lines = options, lines
         self._files: dict[str, dict[str, str]] = {}  # that each unit's grades depend on
+        self._owners: dict[str, set[str]] | None = None  # whose each id is
         self._protection: dict[str, str] = {}  # of units whose solution was judged in this run
 
     # -- what is to be done ---------------------------------------------------------------------
@@ -213,6 +236,17 @@ class Grader:
             return [line.id or None, sorted(line.own_ids)]
         return [listed_id(submission, self.options), []]
 
+    def _is_anothers(self, student: str, written: str) -> bool:
+        """Is this id another student's, by the roster or the file of ids?"""
+        if self._owners is None:
+            self._owners = defaultdict(set)
+            for line in self.lines.values():
+                for own in (line.id, *line.own_ids):
+                    self._owners[own].add(line.key)
+            for name, own in (self.options.ids or {}).items():
+                self._owners[own].add(name)
+        return bool(self._owners.get(written, set()) - {student, plain_name(student)})
+
     # -- doing it -------------------------------------------------------------------------------
 
     def graded(self, todo: Sequence[Entry]) -> Iterator[tuple[Graded, Sequence[dict]]]:
@@ -239,8 +273,10 @@ class Grader:
             if not finished:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     entry, blank, shown = running.pop(future)
-                    given = self.solutions.given(blank.unit)
-                    finished.append((entry, _outcome(future, blank, shown, given)))
+                    given = self.solutions.stubs(blank.unit)
+                    is_anothers = partial(self._is_anothers, blank.student)
+                    done_now = _outcome(future, blank, shown, given, is_anothers)
+                    finished.append((entry, done_now))
             for entry, outcome in finished:
                 outcomes = [*done.pop(id(entry), []), outcome]
                 if len(outcomes) < len(entry.attempts):

@@ -109,6 +109,7 @@ class Judging:
         self.deadly: set[str] = set()  # what was asked for when the code ended
         self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
         self.references: dict[str, dict] = {}
+        self.with_written_id: dict[str, Result] = {}
         self.loaded: list[str] = []  # the modules of the child that ran the solution
 
     def graded(self) -> Graded:
@@ -286,12 +287,19 @@ class Judging:
         if there.was_slow and not self._counts(place):
             raise _Died(place, "took too long")
         self._record(exercise, feedback, place, time.monotonic() - start)
+        if self.ids.other and feedback.earned < feedback.points:
+            self._judge_with_written_id(there, place, exercise, check)
         self.unsigned[exercise.name] = (feedback, there)
         if self.job.verbose:
             self.story.append({"exercise": step.source, "seen": shown, "says": repr(feedback)})
 
     def _feedback(
-        self, there: Submission, place: int, exercise: Exercise, check: Check
+        self,
+        there: Submission,
+        place: int,
+        exercise: Exercise,
+        check: Check,
+        as_id: str | None = None,
     ) -> tuple[Feedback, list[str]]:
         answers: list[Any] = []
         reasons: list[NotAttempted | Unreadable] = []
@@ -303,7 +311,9 @@ class Judging:
                 continue
             try:
                 value = there.value(expression)
-                answers.append(self.ids.at_a_check(value) if isinstance(kind, Student) else value)
+                if isinstance(kind, Student):
+                    value = as_id or self.ids.at_a_check(value)
+                answers.append(value)
             except Exception as error:
                 answers.append(self._without_answer(place, expression, error))
                 reasons += [] if earlier else answers[-1:]
@@ -316,6 +326,20 @@ class Judging:
         there.foresee(FORESEEN[self.job.unit, exercise.name])
         exercise.seed = seed_of(self.job.seed, exercise.name)
         return exercise(*answers), [_shown(answer) for answer in answers]
+
+    def _judge_with_written_id(
+        self, there: Submission, place: int, exercise: Exercise, check: Check
+    ) -> None:
+        """What the answer earns with the id that the notebook has; who is told decides."""
+        if not any(isinstance(kind, Student) for kind in exercise.kinds.values()):
+            return
+        try:
+            with self.alarm.step():
+                feedback, _ = self._feedback(there, place, exercise, check, self.ids.other)
+        except Gone as gone:
+            raise _Died(place, str(gone)) from None
+        kept = self.results[exercise.name]
+        self.with_written_id[exercise.name] = replace(kept, **_as_result(feedback))
 
     def _bound(self, check: Check, exercise: Exercise) -> dict[str, str]:
         """The expression for each parameter: theirs, and ours where their call has none."""
@@ -371,7 +395,19 @@ class Judging:
             seconds=round(seconds, 4),
             called=self.steps[place].source[:200],
             printed="".join(self.ran[p].printed for p in before)[:2000],
+            by_hand=tuple(self._about_answer(feedback, [*before, place])),
         )
+
+    def _about_answer(self, feedback: Feedback, places: list[int]) -> Iterator[str]:
+        """What a person should know about this answer."""
+        if "The check itself failed" in feedback.says:
+            yield "The check failed by itself."
+        forbidden = {name for e in self.exercises.values() for name in e.forbidden}
+        for place in places:
+            step = self.steps[place]
+            if self._is_out(place):
+                yield f"The cell {step.id} {self.ran[place].trouble}."
+            yield from flags(step.id, step.source, forbidden)
 
     # -- after all is judged: what wrong answers are, in numbers --------------------------------
 
@@ -406,17 +442,15 @@ class Judging:
             self.results[exercise.name] = replace(result, signatures=(*result.signatures, signed))
 
     def _by_hand(self) -> list[str]:
-        fatal = [
-            f"The cell {self.steps[p].id} {ran.trouble}."
-            for p, ran in sorted(self.ran.items())
-            if ran.fatal
-        ]
-        fatal += self.ids.by_hand()
-        failed = [r.name for r in self.results.values() if "The check itself failed" in r.says]
+        """What a person should know of the whole, and of cells that belong to no exercise."""
+        told = self.ids.by_hand()
         forbidden = {name for e in self.exercises.values() for name in e.forbidden}
-        mine = [step for step in self.steps if step.is_students]
-        suspect = [says for step in mine for says in flags(step.id, step.source, forbidden)]
-        return [*fatal, *(f"The check of {name} failed by itself." for name in failed), *suspect]
+        for place, step in enumerate(self.steps):
+            if step.is_students and not step.exercise:
+                if self._is_out(place):
+                    told.append(f"The cell {step.id} {self.ran[place].trouble}.")
+                told += flags(step.id, step.source, forbidden)
+        return told
 
     def _magics(self) -> list[str]:
         """Magics that swallowed code, which ran nowhere."""
@@ -456,6 +490,11 @@ class _Ids:
             self.holds = self.written
         else:
             there.ask(ask="run", source=f"student = {self.true!r}")
+
+    @property
+    def other(self) -> str | None:
+        """The id that the notebook has, where it is none of the student's."""
+        return self.written if self.true is not None and self.written not in self.own else None
 
     def at_a_check(self, written: Any) -> Any:
         """The id that holds, whatever stands in the notebook now."""
@@ -570,6 +609,14 @@ def seed_of(seed: str, exercise: str) -> int:
     return int(sha256(f"{seed} {exercise}".encode()).hexdigest()[:8], 16)
 
 
+def _as_result(feedback: Feedback) -> dict[str, Any]:
+    """What a feedback changes in a result."""
+    data = feedback.as_dict()
+    return {name: data[name] for name in ("outcome", "earned", "says")} | {
+        "mistakes": tuple(data["mistakes"])
+    }
+
+
 def _shown(answer: Any) -> str:
     from selfcheck.display import show
 
@@ -586,6 +633,8 @@ def judge(job: Job, sandbox: Sandbox, tell: Callable[[int], None] = lambda place
     if graded.earned < graded.points and not (judging.in_doubt or job.lost_at):
         graded = _better_in_our_order(graded, job, sandbox, tell)
     answer = {"graded": graded.as_dict(), "story": judging.story, "again": judging.in_doubt}
+    others = judging.with_written_id
+    answer["with written id"] = {name: other.as_dict() for name, other in others.items()}
     if job.is_solution:
         answer["read"] = fingerprint.read_here([*judging.loaded, CHILD])
     return {**answer, "protection": sandbox.protection, "references": judging.references}

@@ -72,7 +72,7 @@ def keep(book: Gradebook, options: Options) -> None:
 
 def listed_id(submission: Submission, options: Options) -> str | None:
     """The student's id in the file of ids."""
-    return (options.ids or {}).get(_plain(submission.student))
+    return (options.ids or {}).get(plain_name(submission.student))
 
 
 def read_ids(path: Path) -> dict[str, str]:
@@ -82,9 +82,9 @@ def read_ids(path: Path) -> dict[str, str]:
     short = next((number for number, row in enumerate(rows, 1) if len(row) < 2), None)
     if short is not None:
         raise CourseError(f"{path}, line {short}: there should be a student and an id.")
-    return {_plain(row[0]): row[1].strip() for row in rows}
+    return {plain_name(row[0]): row[1].strip() for row in rows}
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name as all its spellings are compared."""
     return " ".join(name.casefold().split())

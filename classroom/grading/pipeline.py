@@ -49,6 +49,7 @@ class Run:
     unplaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # whose points a regrade changed, from what to what
     protection: str = ""
 
 
@@ -91,6 +92,7 @@ def grade(
         start = time.monotonic()
         try:
             for graded, story in grader.graded(todo):
+                run.changed += _changed(book.get(graded.student, graded.unit), graded)
                 book.save(graded)
                 run.graded += 1
                 tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
@@ -104,9 +106,23 @@ def grade(
         if options.student is None:
             run.gone = _note_gone(book, class_.submissions, options)
         for unit in {submission.unit for submission in wanted}:
-            _note_copies(book, unit, class_.lines)
+            _note_copies(book, unit, class_.lines, solutions.stubs(unit))
             _note_families(book, unit)
     return run
+
+
+def _changed(before: Graded | None, now: Graded) -> tuple[str, ...]:
+    """The points that a student had before and has now, where these differ."""
+    if before is None or before.earned == now.earned or now.problem or before.problem:
+        return ()
+    had = {result.name: result.earned for result in before.results}
+    parts = [
+        f"{r.number} {r.name} {had.get(r.name, 0)} → {r.earned}"
+        for r in now.results
+        if had.get(r.name, 0) != r.earned
+    ]
+    points = f"{before.earned} → {now.earned} of {now.points}"
+    return (f"{now.student}, {now.unit}: {points} ({', '.join(parts)})",)
 
 
 def write_all(folder: Path) -> list[str]:
@@ -154,10 +170,12 @@ def _note_gone(
     return tuple(gone)
 
 
-def _note_copies(book: Gradebook, unit: str, lines: Mapping[str, Line]) -> None:
+def _note_copies(
+    book: Gradebook, unit: str, lines: Mapping[str, Line], stubs: Mapping[str, str]
+) -> None:
     """Files, answers and ids that several have: a person should ask why."""
     ids = {own: line.key for line in lines.values() for own in line.own_ids}
-    for graded in copies.noted(book.all(unit), ids):
+    for graded in copies.noted(book.all(unit), ids, stubs):
         book.save(graded)
 
 

@@ -1,7 +1,9 @@
 """What a person should look at, answer by answer, and what was decided about it.
 
-First what asks for a look by hand, then the wrong answers that several students share. A decision
-is an override in the gradebook: it is there at once and survives every regrade.
+First answers whose points the student's own file shows, then whatever else asks for a look by hand,
+then the wrong answers that several students share; each by exercise, then by family. An item has
+the remarks about its answer, and no others. A decision is an override in the gradebook: it is there
+at once and survives every regrade.
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from selfcheck.feedback import Outcome
 from selfcheck.files import CourseError
 
 from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
-from .records import Line, Mark
+from .records import Line, Mark, in_order
 
 SHARED = 2  # students, from which on a family is worth a look
 
@@ -30,6 +31,7 @@ class Place:
     unit: str
     exercise: str
     by_hand: bool  # else it is there for its family alone
+    about_all: bool = False  # it stands for the submission as a whole
 
     @property
     def key(self) -> str:
@@ -46,11 +48,18 @@ class Answer:
     mark: Mark
     line: Line
     families: tuple[Family, ...]
+    alike: tuple[tuple[str, str], ...] = ()  # students with their answers, to be seen beside it
 
     @property
     def is_decided(self) -> bool:
         """Has a person said something about this very answer?"""
         return self.line.override is not None and not self.line.is_for_another_answer
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why this item is in the queue."""
+        own = self.line.to_look_at if self.place.by_hand else ()
+        return (*own, *(self.mark.about_all if self.place.about_all else ()))
 
     @property
     def others(self) -> list[str]:
@@ -95,7 +104,13 @@ class Queue:
         m = self._marks[place.student, place.unit]
         line = next(line for line in m.lines if line.result.name == place.exercise)
         mine = self._families.get((place.unit, place.exercise, place.student), ())
-        return Answer(place, m, line, mine)
+        alike = tuple((who, self._typed(who, place)) for who in line.result.beside)
+        return Answer(place, m, line, mine, alike)
+
+    def _typed(self, student: str, place: Place) -> str:
+        m = self._marks.get((student, place.unit))
+        lines = m.lines if m else ()
+        return next((x.result.answer for x in lines if x.result.name == place.exercise), "")
 
     def decide(
         self, place: Place, points: float | None, comment: str, everybody: bool = False
@@ -140,11 +155,18 @@ class Queue:
             for student in family.students:
                 key = (family.unit, family.exercise, student)
                 self._families[key] = (*self._families.get(key, ()), family)
-        by_hand = [place for m in marks for place in _by_hand(m)]
+        by_hand = sorted((p for m in marks for p in _by_hand(m)), key=self._order)
         seen = {place.key for place in by_hand}
         shared = [place for family in families for place in _of_family(family)]
         more = {place.key: place for place in shared if place.key not in seen}
-        self._places = [*by_hand, *more.values()]
+        self._places = [*by_hand, *sorted(more.values(), key=self._order)]
+
+    def _order(self, place: Place) -> tuple:
+        """What the file shows first; then unit by unit, exercise by exercise, family by family."""
+        line = self.answer(place).line
+        mine = self._families.get((place.unit, place.exercise, place.student), ())
+        number, families = in_order(line.result.number), [family.name for family in mine]
+        return not line.result.evidence, place.unit, number, families, place.student
 
     def _shared(self, unit: str) -> Sequence[Family]:
         return [f for f in families_of(self.book, unit) if len(f.members) >= SHARED]
@@ -156,19 +178,13 @@ def _of_family(family: Family) -> Iterator[Place]:
 
 
 def _by_hand(m: Mark) -> Iterator[Place]:
-    """The answers of a submission to look at: what could not be checked, or what lost points.
-
-    One is enough where nothing was lost, and the file as a whole asks for the look.
-    """
-    graded = m.graded
-    about_all = (graded.problem, graded.is_gone, *graded.by_hand, *graded.alike, *graded.notes)
-    wanted = [
-        line
-        for line in m.lines
-        if line.result.outcome == Outcome.UNCHECKED or line.override is not None
-    ]
-    if any(about_all) and not any(line.result.outcome == Outcome.UNCHECKED for line in wanted):
-        lost = [line for line in m.lines if line.result.earned < line.result.points]
-        wanted = lost or list(m.lines[:1])
+    """The answers of a submission to look at; one of them stands for what is about all of it."""
+    wanted = [line for line in m.lines if line.to_look_at or line.override is not None]
+    whole = None
+    if m.about_all:
+        lost = [line for line in m.lines if line.earned < line.result.points]
+        whole = next(iter((*wanted, *lost, *m.lines)), None)
+        wanted += [whole] if whole and whole not in wanted else []
     for line in wanted:
-        yield Place(graded.student, graded.unit, line.result.name, by_hand=True)
+        about = (m.graded.student, m.graded.unit, line.result.name)
+        yield Place(*about, by_hand=True, about_all=line is whole)

@@ -69,6 +69,9 @@ class Result(_Record):
     called: str = ""  # the check as it was called
     printed: str = ""  # by the cells of the answer
     shown: tuple[int, ...] = ()  # points that the file shows, and of how many, where it is more
+    by_hand: tuple[str, ...] = ()  # why a person should look at this answer
+    alike: tuple[str, ...] = ()  # what it has in common with answers of others
+    beside: tuple[str, ...] = ()  # whose answers those are
 
     @property
     def evidence(self) -> str:
@@ -192,6 +195,18 @@ class Line:
         return self.result.outcome == Outcome.UNCHECKED and self.result.says != UNFINISHED
 
     @property
+    def to_look_at(self) -> tuple[str, ...]:
+        """Why a person should look at this answer; what the student's file shows comes first."""
+        result, told = self.result, []
+        if result.evidence and not self.is_overridden:
+            told.append(f"{result.evidence[0].upper()}{result.evidence[1:]}.")
+        if self.is_unchecked and not self.is_overridden:
+            told.append(f"It {result.outcome}: {result.says}")
+        if self.is_for_another_answer:
+            told.append("The override was made for another answer; look at it again.")
+        return (*told, *result.by_hand, *result.alike)
+
+    @property
     def is_for_another_answer(self) -> bool:
         """Has the answer changed since the override was made?"""
         made_for = self.override.answer if self.override else ""
@@ -248,29 +263,24 @@ class Mark:
         return points(sum(line.earned for line in self.lines if line.result.name in apart))
 
     @property
-    def to_look_at(self) -> tuple[str, ...]:
-        """Why a person should look at this submission; the gravest reason comes first."""
-        unchecked = [
-            f"{line.result.number} {line.result.name} {line.result.outcome}: {line.result.says}"
-            for line in self.lines
-            if line.is_unchecked and not line.is_overridden
-        ]
-        shown = [
-            f"{line.result.number} {line.result.name}: {line.result.evidence}."
-            for line in self.lines
-            if line.result.evidence and not line.is_overridden
-        ]
-        stale = [f"The override of {o.exercise} has nothing to stand on." for o in self.stale]
-        stale += [
-            f"The override of {line.result.name} was made for another answer; look at it again."
-            for line in self.lines
-            if line.is_for_another_answer
-        ]
+    def about_all(self) -> tuple[str, ...]:
+        """Why a person should look at this submission as a whole; the gravest reason first."""
         by_hand_alone = self.graded.problem == NOTHING and any(x.is_overridden for x in self.lines)
         problem = [self.graded.problem] if self.graded.problem and not by_hand_alone else []
         gone = [GONE] if self.graded.is_gone else []
-        told = (*problem, *gone, *self.graded.by_hand, *self.graded.alike)
-        return (*shown, *told, *stale, *unchecked, *self.graded.notes)
+        stale = [f"The override of {o.exercise} has nothing to stand on." for o in self.stale]
+        return (*problem, *gone, *self.graded.by_hand, *self.graded.alike, *stale)
+
+    @property
+    def to_look_at(self) -> tuple[str, ...]:
+        """All reasons to look at it: answers whose points the file shows, the file, the answers."""
+        told = [
+            (not line.result.evidence, f"{line.result.number} {line.result.name}: {reason}")
+            for line in self.lines
+            for reason in line.to_look_at
+        ]
+        first = [reason for is_later, reason in told if not is_later]
+        return (*first, *self.about_all, *(reason for is_later, reason in told if is_later))
 
 
 GONE = "The file is no longer among the submissions; its grade is kept."

@@ -11,6 +11,7 @@ from pathlib import Path
 from selfcheck.files import CourseError
 from selfcheck.units import find
 
+from .enrolled import shortened
 from .jobs import Limits
 from .options import Options, read_ids
 from .pipeline import Done, Run, grade, write_all
@@ -46,6 +47,8 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
     progress = Progress(options.verbose)
     run = grade(root, given.submissions, given.to, options, progress, _announce)
     progress.end()
+    for line in shortened(run.changed, "points changed"):
+        print(visible(line))
     for line in write_all(given.to):
         print(line)
     for line in run.gone:
@@ -75,6 +78,7 @@ def summary(run: Run, folder: Path) -> str:
     odd = f", {len(run.unplaced)} could not be placed" if run.unplaced else ""
     odd += f", {len(run.missing)} handed in nothing" if run.missing else ""
     odd += f", {len(run.gone)} are gone" if run.gone else ""
+    odd += f"; the points of {len(run.changed)} changed, see above" if run.changed else ""
     return f"{run.graded} graded{kept}{odd}. Open {folder / 'report.html'}."
 
 

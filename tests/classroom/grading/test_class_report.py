@@ -107,7 +107,7 @@ def test_where_nothing_varies_or_few_took_part_no_correlation_is_claimed():
 
 
 def test_the_gravest_come_first_among_those_to_look_at():
-    odd = replace(solved([1], "a"), notes=("check-e1 was edited",))
+    odd = replace(solved([1], "a"), alike=("the file is that of b",))
     asked = replace(solved([1], "b"), by_hand=("the process was killed",))
     broken = Graded("c", UNIT, "f", "d", problem="no JSON")
     unit = numbers_of([odd, asked, broken, solved([1], "d")])
@@ -176,7 +176,7 @@ def test_headings_have_no_gap_and_the_page_needs_nothing(soup):
 def test_a_large_class_fits_on_the_page():
     base = synthetic_class(UNIT, size=50, seed=2)
     odd = [
-        replace(g, student=f"{g.student} {n}", notes=("edited",)) for n in range(20) for g in base
+        replace(g, student=f"{g.student} {n}", by_hand=("odd",)) for n in range(20) for g in base
     ]
     text = report.page([mark(g, ()) for g in odd])
     soup = BeautifulSoup(text, "html.parser")

@@ -1,59 +1,147 @@
-"""What two submissions have in common is listed for a person; what anybody would write is not."""
+"""What two submissions have in common is told if it is rare in this class; else nothing is."""
 
-from classroom.grading.copies import noted, tokens
+import random
+
+import pytest
+
+from classroom.grading.copies import essence, noted
 from classroom.grading.records import Graded, Result
 
-LONG = "\n".join(f"value_{n} = value_{n - 1} * 2 + {n}  # so" for n in range(1, 15))
+STUBS = {"weights": 'def weights(beta, t):\n    """The weights."""\n    return ____'}
+STUBS |= {"bias": "factor = ____", "rule": "alpha, epsilon = ____, ____", "mean": "mean = ____"}
+FORMS = {
+    "weights": [
+        'def weights(beta, t):\n    """The weights."""\n    return beta ** np.arange(t)[::-1]',
+        "def weights(beta, t):\n    return np.array([beta ** (t - k) for k in range(1, t + 1)])",
+        "def weights(beta, t):\n    out = np.zeros(t)\n    for k in range(t):\n"
+        "        out[k] = beta ** (t - 1 - k)\n    return out",
+    ],
+    "bias": ["factor = 1 - beta**t", "factor = (1 - beta**t)", "factor = -(beta**t - 1)"],
+    "rule": ["alpha, epsilon = beta, delta * (1 - beta)", "alpha = beta; epsilon = delta - beta"],
+    "mean": ["mean = sum(x) / len(x)", "mean = np.mean(x)"],
+}  # fmt: skip
+WRONG = ["factor = 1 - beta", "factor = beta**t", "factor = 1 + beta**t", "factor = 1 / beta**t"]
 
 
-def result(number="2.1", answer=LONG, outcome="right"):
-    return Result(number, f"exercise_{number}", outcome, 1, 1, "", answer=answer)
+def honest(chance):
+    """One student's answers: each in one of the natural spellings, some with a usual mistake."""
+    answers = {name: (chance.choice(forms), "right") for name, forms in FORMS.items()}
+    if chance.random() < 0.3:
+        answers["bias"] = (chance.choice(WRONG), "wrong")
+    return answers
 
 
-def graded(student, *results, **about):
+OWN = """def weights(beta, t):
+    # powers first
+    powers = [1.0]
+    scale = 1 - beta
+    for step in range(1, t):
+        powers.append(powers[-1] * beta)
+    powers.reverse()
+    return np.asarray(powers) * (scale / scale) + 0 * {n}"""
+
+
+def of_ones_own(number):
+    """Answers that somebody wrote alone, and got wrong in a way of their own."""
+    return {
+        "weights": (OWN.format(n=number), "right"),
+        "bias": (f"factor = 1 - beta**(t + {number})", "wrong"),
+        "rule": (f"alpha, epsilon = beta * {number}, delta", "wrong"),
+        "mean": ("mean = np.mean(x)", "right"),
+    }
+
+
+DISGUISES = {
+    "as it is": lambda s: s,
+    "other names": lambda s: s.replace("powers", "p").replace("scale", "q").replace("step", "i"),
+    "other comments": lambda s: s.replace("# powers first", "# my idea") + "  # done",
+    "other order": lambda s: s.replace(
+        "    powers = [1.0]\n    scale = 1 - beta\n", "    scale = 1 - beta\n    powers = [1.0]\n"
+    ),
+    "a docstring": lambda s: s.replace("# powers first", '"""All powers."""'),
+}
+
+
+def graded(student, answers, **about):
+    results = tuple(
+        Result(f"2.{n}", name, outcome, int(outcome == "right"), 1, "", answer=source)
+        for n, (name, (source, outcome)) in enumerate(answers.items(), start=1)
+    )
     about = {"content": student, **about}
     return Graded(student, "02_products", f"{student}.ipynb", "", results=results, **about)
 
 
+def class_of(size, seed=0):
+    chance = random.Random(seed)
+    return [graded(f"s{n:03}", honest(chance)) for n in range(size)]
+
+
 def told(*everyone, ids=None):
-    return {g.student: " ".join(g.alike) for g in noted(everyone, ids)}
+    """All that is said of each student: of the file, and of single answers."""
+    return {
+        g.student: " ".join([*g.alike, *(told for r in g.results for told in r.alike)])
+        for g in noted(everyone, ids, STUBS)
+    }
+
+
+@pytest.mark.parametrize("size", [2, 5, 30, 120, 400])
+def test_an_honest_class_gets_hardly_a_remark(size):
+    remarks = [len(told(*class_of(size, seed))) for seed in range(5)]
+    assert max(remarks) <= 3, remarks
+
+
+@pytest.mark.parametrize("size", [30, 120])
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_pairs_that_copied_are_found_whatever_the_names_comments_and_order(disguise, size):
+    planted = []
+    for n in range(5):
+        mine = of_ones_own(n)
+        theirs = {name: (DISGUISES[disguise](text), out) for name, (text, out) in mine.items()}
+        planted += [graded(f"a{n}", mine), graded(f"b{n}", theirs)]
+    found = told(*class_of(size), *planted)
+    pairs = [n for n in range(5) if f"b{n}" in found.get(f"a{n}", "")]
+    assert pairs == [0, 1, 2, 3, 4]
+    assert len(found) <= 10 + 3
+
+
+def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
+    everyone = [graded("ada", of_ones_own(1)), graded("bob", of_ones_own(1)), *class_of(60)]
+    (ada,) = [g for g in noted(everyone, None, STUBS) if g.student == "ada"]
+    (result,) = [r for r in ada.results if r.alike]
+    assert result.beside == ("bob",)
+    assert result.alike[0].startswith("Alike with bob in 2.1, 2.2, 2.3,")
+
+
+def test_what_the_sheet_gave_is_no_evidence():
+    long_stub = "\n".join(f"value_{n} = {n} * beta" for n in range(40))
+    assert essence(f"{long_stub}\nx = 1", long_stub).length < 10
+    assert essence(long_stub, long_stub).form == ""
 
 
 def test_the_same_file_is_told_unless_nothing_was_tried():
-    assert (
-        "byte for byte that of bob"
-        in told(graded("ada", result(), content="x"), graded("bob", result(), content="x"))["ada"]
-    )
-    blank = result(outcome="not attempted")
+    one = {"bias": ("factor = 1", "right")}
+    found = told(graded("ada", one, content="x"), graded("bob", one, content="x"))
+    assert "byte for byte that of bob" in found["ada"]
+    blank = {"bias": ("factor = ____", "not attempted")}
     assert told(graded("ada", blank, content="x"), graded("bob", blank, content="x")) == {}
 
 
-def test_the_same_tokens_are_told_whatever_the_comments_and_blanks():
-    other = LONG.replace("# so", "# my own idea").replace(" * ", "*").replace("\n", "\n\n")
-    assert tokens(LONG) == tokens(other)
-    found = told(graded("ada", result()), graded("bob", result(answer=other)))
-    assert found["bob"] == "The answers to 2.1 are, token for token, those of ada."
-
-
-def test_short_answers_and_other_answers_are_not_told():
-    short = result(answer="alpha, epsilon = beta, delta * (1 - beta)")
-    assert told(graded("ada", short), graded("bob", short)) == {}
-    other = result(answer=LONG.replace("value_9", "wert_9"))
-    assert told(graded("ada", result()), graded("bob", other)) == {}
-
-
 def test_ids_of_others_are_told_by_notebooks_and_by_the_roster():
-    found = told(graded("ada", student_id="7"), graded("bob", student_id="8", written_id="7"))
+    found = told(
+        graded("ada", {}, student_id="7"), graded("bob", {}, student_id="8", written_id="7")
+    )
     assert "The student id 7 is in the notebook of another student too." in found["bob"]
-    found = told(graded("bob", student_id="8", written_id="7"), ids={"7": "ada", "8": "bob"})
+    found = told(graded("bob", {}, student_id="8", written_id="7"), ids={"7": "ada", "8": "bob"})
     assert found["bob"] == "The student id 7 in the notebook is that of ada."
+    assert told(graded("ada", {}, student_id="0"), graded("bob", {}, student_id="0")) == {}
 
 
 def test_a_class_of_copies_names_a_few():
-    found = told(*(graded(f"s{n}", result(), content="x") for n in range(9)))
+    one = {"bias": ("factor = 1", "right")}
+    found = told(*(graded(f"s{n}", one, content="x") for n in range(9)))
     assert found["s8"] == "The file is byte for byte that of s0, s1, s2 and others."
 
 
 def test_remarks_go_when_their_reason_is_gone():
-    before = graded("ada", result(), alike=("The file is byte for byte that of bob.",))
+    before = graded("ada", {}, alike=("The file is byte for byte that of bob.",))
     assert told(before) == {"ada": ""}

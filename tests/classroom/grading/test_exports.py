@@ -39,7 +39,7 @@ def test_a_row_has_the_points_by_exercise_in_order_and_the_total():
     assert list(row)[2:6] == ["2.9 rules", "2.10 bias", "2.11 last", "2.12 shape"]
     assert (row["student"], row["2.9 rules"], row["2.10 bias"]) == ("ada", "3", "0")
     assert (row["total"], row["of"]) == ("3", "7")
-    assert row["look by hand"] == "2.12 shape could not be checked: alpha is no number."
+    assert row["look by hand"] == "2.12 shape: It could not be checked: alpha is no number."
     assert text.startswith("\ufeff")  # for Excel
 
 

@@ -215,7 +215,7 @@ def test_what_a_clean_run_shows_is_given(run, kind):
 @pytest.mark.parametrize("kind", LOST)
 def test_what_the_file_shows_and_the_grade_does_not_give_is_told_to_both(run, kind):
     name, shown = {"shown in part": ("own_sums", "1 of 2")}.get(kind, ("even_sum", "2 of 2"))
-    told = f"{name}: the notebook showed {shown}, the grade gives 0."
+    told = f"{name}: The notebook showed {shown}, the grade gives 0."
     assert told in run.rows[kind]["look by hand"].split(" | ")[0]
     pages = [p.read_text() for p in (run.grades / "feedback" / UNIT).glob("*.html")]
     assert sum(f"Your notebook showed {shown} here." in page for page in pages) == 1

@@ -48,7 +48,7 @@ def test_an_answer_from_the_package_earns_nothing_and_is_looked_at(judge_process
     result = next(r for r in grade.results if r.name == "causal_attention")
     assert result.earned == 0
     assert "attention.causal_attention does not run here: this exercise asks you" in result.says
-    assert any("reaches for attention.causal_attention" in says for says in grade.by_hand)
+    assert any("reaches for attention.causal_attention" in says for says in result.by_hand)
 
 
 ROUTES = {

@@ -295,7 +295,7 @@ def test_an_override_for_an_answer_that_has_changed_is_flagged(book):
     assert book.mark("ada", "02_products").to_look_at == ()
     book.save(graded(results=(replace(RULES, answer="a = 2"), BIAS), digest="two"))
     (told,) = book.mark("ada", "02_products").to_look_at
-    assert "equivalent_rules was made for another answer" in told
+    assert "equivalent_rules: The override was made for another answer" in told
 
 
 def test_somebody_without_a_file_can_be_given_points(book):

@@ -1,5 +1,7 @@
 """queue.py: which answers a person is asked to look at, in which order; what a decision does."""
 
+from dataclasses import replace
+
 import pytest
 
 from classroom.grading.behavior import Item, Signature
@@ -58,13 +60,44 @@ def test_what_asks_for_a_look_comes_first_then_what_several_share(queue_of):
     ]  # fmt: skip
 
 
-def test_where_the_file_asks_for_a_look_it_is_what_lost_points_or_one_answer(queue_of):
+def test_where_the_file_asks_for_a_look_one_answer_stands_for_it(queue_of):
     queue = queue_of(
-        submission("ada", "rww", by_hand=("It calls a check in a loop.",)),
+        submission("ada", "rww", by_hand=("Its id changed on the way.",)),
         submission("bob", "rrr", alike=("The file is that of ada.",)),
     )
-    assert [place[:2] for place in told(queue)] == [
-        ("ada", "running_sums"), ("ada", "square_sum"), ("bob", "even_sum")
+    first, second = queue.places()
+    assert (first.student, first.exercise) == ("bob", "even_sum")
+    assert (second.student, second.exercise) == ("ada", "running_sums")
+    assert queue.answer(second).reasons == ("Its id changed on the way.",)
+
+
+def about(graded, **by_exercise):
+    """The submission with something to say about single answers."""
+    results = [replace(r, **by_exercise.get(r.name, {})) for r in graded.results]
+    return replace(graded, results=tuple(results))
+
+
+def test_an_item_is_the_answer_that_its_remark_is_about_with_that_remark_alone(queue_of):
+    looped = {"square_sum": {"by_hand": ("It calls a check in a loop.",)}}
+    copied = {"running_sums": {"alike": ("Alike with bob.",), "beside": ("bob",)}}
+    queue = queue_of(about(submission("ada", "www"), **looped, **copied), submission("bob", "rrr"))
+    first, second = queue.places()
+    assert (first.exercise, queue.answer(first).reasons) == ("running_sums", ("Alike with bob.",))
+    assert queue.answer(first).alike == (("bob", ""),)
+    assert queue.answer(second).reasons == ("It calls a check in a loop.",)
+
+
+def test_what_the_file_shows_comes_first_then_exercise_by_exercise(queue_of):
+    shown = {"square_sum": {"shown": (2, 2)}}
+    queue = queue_of(
+        submission("ada", "uru"),
+        submission("bob", "uuf"),
+        about(submission("cleo", "rrw"), **shown),
+        submission("dora", "rrf"),
+    )
+    assert [(p.student, p.exercise) for p in queue.places()] == [
+        ("cleo", "square_sum"), ("ada", "even_sum"), ("bob", "even_sum"), ("bob", "running_sums"),
+        ("ada", "square_sum"), ("bob", "square_sum"), ("dora", "square_sum"),
     ]  # fmt: skip
 
 
