@@ -54,10 +54,11 @@ def write_own_sheets(
         )
     if pdf:
         chromium()  # rather now than after the first page
+    taken = {"key"}  # the names of files, the key's among them
     pages, key = [], [v4.new_markdown_cell(f"# {solution.stem}: key")]
     with _kernel(solution.parent) as kernel:
         for student in students:
-            name = re.sub(r"[^\w.@-]+", "_", student.key).strip("._") or "student"
+            name = _free(re.sub(r"[^\w.@-]+", "_", student.key).strip("._") or "student", taken)
             page = folder / f"{name}.html"
             sheet = _sheet(solved, student, kernel)
             write_whole(page, as_page(solution, sheet, {}, keep=False))
@@ -72,6 +73,14 @@ def write_own_sheets(
             for page in pages:
                 print_page(chrome, page, page.with_suffix(".pdf"))
                 yield page.with_suffix(".pdf")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where another file has it."""
+    numbered = (f"{name}_{n}" for n in range(2, len(taken) + 3))
+    found = next(n for n in (name, *numbered) if n.casefold() not in taken)
+    taken.add(found.casefold())
+    return found
 
 
 # -- one student ----------------------------------------------------------------------------------

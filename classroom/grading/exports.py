@@ -2,8 +2,9 @@
 
 Canvas and Moodle take an empty cell for "no grade" and delete what they had. So they get one file a
 unit, with those students only whose submission could be graded. Their files name a student as the
-submission was named: an id that stands inside a notebook is the student's word alone. With a roster
-they get it back filled in instead, which they can match without doubt.
+submission was named, and by the number in that name if it is the platform's own: an id that stands
+inside a notebook is the student's word alone. With a roster they get it back filled in instead,
+which they can match without doubt.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .roster import Filling
 
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
 CANVAS_HEAD = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+WORKSHEET = ("Identifier", "Full name", "Grade", "Last modified (grade)", "Feedback comments")
 POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
 JUNIT = {
     Outcome.WRONG: "failure",
@@ -64,8 +66,9 @@ def canvas_csv(marks: Sequence[Mark]) -> str:
         [f"    {POINTS_POSSIBLE}", "", "", "", "", *[best][: len(units)]],
     ]
     for m in _gradable(marks):
-        student = m.graded.student.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.replace(" ", "_"))
-        rows.append([student, "", "", student, "", m.earned])
+        name, number = _named(m, "Canvas")
+        name = name.replace(POINTS_POSSIBLE, POINTS_POSSIBLE.replace(" ", "_"))
+        rows.append([name, number, "", "" if number else name, "", m.earned])
     return csv_text(rows)
 
 
@@ -84,12 +87,31 @@ def _late(m: Mark) -> list[str]:
 
 
 def moodle_csv(marks: Sequence[Mark]) -> str:
-    """One unit for Moodle's import into its gradebook; map Username, the grade and the feedback."""
+    """One unit for Moodle: a grading worksheet for those whom Moodle's own names number.
+
+    Where no name does, for its import into the gradebook: map Username, the grade, the feedback.
+    """
     units = sorted({m.graded.unit for m in marks})
-    rows: list[list[str | float]] = [["Username", *units, "Feedback"]]
-    for m in _gradable(marks):
-        rows.append([m.graded.student, m.earned, " ".join(map(_in_a_sentence, m.lines))])
+    graded = _gradable(marks)
+    said = [" ".join(map(_in_a_sentence, m.lines)) for m in graded]
+    rows: list[list[str | float]]
+    if any(_named(m, "Moodle")[1] for m in graded):
+        rows = [[*WORKSHEET]]
+        for m, comment in zip(graded, said, strict=True):
+            name, number = _named(m, "Moodle")
+            rows.append([number and f"Participant {number}", name, m.earned, "-", comment])
+    else:
+        rows = [["Username", *units, "Feedback"]]
+        rows += [[m.graded.student, m.earned, c] for m, c in zip(graded, said, strict=True)]
     return csv_text(rows)
+
+
+def _named(m: Mark, platform: str) -> tuple[str, str]:
+    """The student's name, and the platform's number where its own names of files have it."""
+    student, number = m.graded.student, m.graded.number
+    if m.graded.platform != platform or not number:
+        return student, ""
+    return student.removesuffix(f"_{number}"), number
 
 
 def junit_xml(marks: Iterable[Mark]) -> str:

@@ -31,6 +31,7 @@ from .submitted import Cell, Shown, read_submitted
 
 LOST_SCHEDULER = {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}
 LOST_SCHEDULER |= {"CommClosedError", "ClosedClientError"}
+KNOWN_BEFORE = ("digest", "content", "late", "attempt", "number", "platform")
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
@@ -103,7 +104,7 @@ def _outcome(
     graded = Graded.from_dict(answer["graded"])
     if graded.written_id and not is_anothers(graded.written_id):
         graded = _with_written_id(graded, answer.get("with written id", {}))
-    known = {n: getattr(blank, n) for n in ("digest", "content", "late", "attempt")}
+    known = {n: getattr(blank, n) for n in KNOWN_BEFORE}
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
     notes, by_hand = (*blank.notes, *graded.notes), (*blank.by_hand, *graded.by_hand)
@@ -332,6 +333,8 @@ class Grader:
             content=_content(attempt),
             late=entry.late,
             attempt=attempt.attempt,
+            number=attempt.number,
+            platform=attempt.platform,
         )
 
     def prove(self, unit: str) -> str:

@@ -99,17 +99,28 @@ def _stamp(path: Path) -> list[int]:
     return [about.st_size, about.st_mtime_ns]
 
 
-def fill_roster(book: Gradebook) -> tuple[dict[str, str], list[str]]:
+def fill_roster(book: Gradebook) -> tuple[dict[str, bytes], list[str]]:
     """The roster with all grades in it, by file name, and remarks; nothing if there is none."""
     roster = kept_roster(book)
     if roster is None:
-        return {}, []
+        return {}, list(_without_numbers(book))
     from . import exports
 
     marks = book.marks()
     points = {unit: max(m.points for m in marks if m.graded.unit == unit) for unit in book.units()}
     columns = json.loads(book.kept("columns") or b"{}")
-    return roster.filled(exports.fillings(marks), columns, points)
+    files, remarks = roster.filled(exports.fillings(marks), columns, points)
+    return {name: roster.encoded(text) for name, text in files.items()}, remarks
+
+
+def _without_numbers(book: Gradebook) -> Iterator[str]:
+    """Whom Canvas and Moodle would not know by the names of their files."""
+    unknown = {g.student for g in book.all() if g.platform not in ("Canvas", "Moodle")}
+    if unknown:
+        yield (
+            f"The files for Canvas and Moodle have no number of theirs for {len(unknown)} "
+            "students; to import grades, pass the roster that the platform exports: --roster FILE."
+        )
 
 
 def _reports(
@@ -126,8 +137,8 @@ def _reports(
 
 
 def _outputs(
-    folder: Path, marks: list[Mark], filled: dict[str, str], reports: Iterator[tuple[Path, str]]
-) -> Iterator[tuple[Path, str]]:
+    folder: Path, marks: list[Mark], filled: dict[str, bytes], reports: Iterator[tuple[Path, str]]
+) -> Iterator[tuple[Path, str | bytes]]:
     from . import exports, student_pages
 
     yield folder / "grades.csv", exports.grades_csv(marks)
@@ -142,8 +153,8 @@ def _outputs(
     yield from reports
 
 
-def _write_if_changed(path: Path, text: str) -> bool:
-    data = text.encode()
+def _write_if_changed(path: Path, text: str | bytes) -> bool:
+    data = text if isinstance(text, bytes) else text.encode()
     if path.exists() and path.read_bytes() == data:
         return False
     write_whole(path, data)

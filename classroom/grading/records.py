@@ -137,6 +137,8 @@ class Graded(_Record):
     alike: tuple[str, ...] = ()  # what it has in common with others of the class
     late: float | None = None  # days; None: in time, or not known
     attempt: int = 1
+    number: str = ""  # the platform's number of the student
+    platform: str = ""
     is_gone: bool = False  # the file is no longer among the submissions
     mistakes: dict[str, str] = field(default_factory=dict)  # digests of what was known, by exercise
 

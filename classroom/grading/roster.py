@@ -1,8 +1,9 @@
-"""The roster of a class: read from what Canvas or Moodle exports, and given back filled in.
+"""The roster of a class: read from what a platform exports, and given back filled in.
 
-Three kinds of files are known by their header: the gradebook that Canvas exports, the grading
-worksheet of a Moodle assignment, and a plain table with a column `student`. What is filled in are
-grades and comments; every other cell stays as it was, so the platform takes the file back.
+Files are known by their header: the gradebooks of Canvas, Moodle, Brightspace, Blackboard and
+Gradescope, the grading worksheet of a Moodle assignment in whatever language, and a plain table
+with a column `student`. What is filled in are grades and comments; every other cell stays as it
+was, in the encoding in which it came, so the platform takes the file back.
 """
 
 from __future__ import annotations
@@ -26,21 +27,44 @@ from .gradebook import Gradebook
 from .submissions import Submission
 
 CANVAS, MOODLE, PLAIN = "Canvas", "Moodle", "table"
+BOOK, D2L, BLACKBOARD, GRADESCOPE = "Moodle's gradebook", "Brightspace", "Blackboard", "Gradescope"
 POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
-KINDS = {CANVAS: {"Student", "ID", "Section"}, MOODLE: {"Identifier", "Grade"}}
+LAST_OF_D2L = "End-of-Line Indicator"  # a new column comes before it
+KINDS = {
+    CANVAS: {"student", "id", "section"},
+    MOODLE: {"identifier", "grade"},
+    D2L: {"orgdefinedid"},
+    BLACKBOARD: {"last name", "first name", "username"},
+    GRADESCOPE: {"sid", "email"},
+    BOOK: {"first name", "email address"},
+}
 # columns by kind: those that are one student's alone, the first one that is filled is the key;
 # then those from which the student's id is taken; then names, which two students may share
 SURE = {
     CANVAS: ("SIS Login ID", "ID", "SIS User ID", "Integration ID"),
     MOODLE: ("Email address", "Username", "Identifier", "ID number"),
+    D2L: ("Username", "OrgDefinedId", "Email"),
+    BLACKBOARD: ("Username", "Student ID"),
+    GRADESCOPE: ("Email", "SID"),
+    BOOK: ("Email address", "Username", "ID number"),
     PLAIN: ("student", "login", "username", "email", "e-mail", "email address", "id", "number"),
 }
 IDS = {
     CANVAS: ("SIS User ID", "SIS Login ID", "ID"),
     MOODLE: ("ID number", "Username", "Email address", "Identifier"),
+    D2L: ("OrgDefinedId", "Username"),
+    BLACKBOARD: ("Student ID", "Username"),
+    GRADESCOPE: ("SID", "Email"),
+    BOOK: ("ID number", "Username", "Email address"),
     PLAIN: ("id", "number", "student"),
 }
-NAMES = {CANVAS: ("Student",), MOODLE: ("Full name",), PLAIN: ("name", "full name")}
+NAMES = {CANVAS: ("Student",), MOODLE: ("Full name",)}
+USUAL_NAMES = ("name", "full name")
+FIRST, LAST = ("First name",), ("Last name", "Surname")
+AROUND = re.compile(  # what platforms write around the title of an assignment
+    r"^\s*\w+:\s+(?=.*\(\w+\)$)|\s*(?:\(\w+\)|points grade.*|\[total pts.*)$", re.IGNORECASE
+)
+PARTICIPANT = re.compile(r"(?P<word>\D+?)\s*\d+")
 NUMBERS = {CANVAS: "ID", MOODLE: "Identifier"}  # what stands in the names of submissions
 FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
@@ -74,7 +98,7 @@ class Roster:
 
     def __init__(self, name: str, data: bytes, id_column: str | None = None) -> None:
         self.name, self.data = name, data
-        text = _text(data, name)
+        self.encoding, text = _text(data, name)
         self._bom = "\ufeff" if text.startswith("\ufeff") else ""
         self._end = "\r\n" if "\r\n" in text else "\n"
         self._comma, self.rows = _table(text.removeprefix("\ufeff"), name)
@@ -95,20 +119,52 @@ class Roster:
 
     def _kind(self) -> str:
         for kind, wanted in KINDS.items():
-            if wanted <= set(self.head):
+            if wanted <= set(self._lower):
                 return kind
-        if "student" in self._lower or self._without_head():
+        if "student" in self._lower:
+            return PLAIN
+        if self._is_worksheet():
+            return MOODLE
+        if self._without_head():
             return PLAIN
         raise CourseError(
             f"{self.name} is no roster that is known here. Its header should have Student, ID, "
             "Section (a gradebook exported from Canvas), Identifier, Grade (a grading worksheet "
-            "of Moodle), or a column `student`, and `id` if students have ids; it has "
+            "of Moodle), the columns of a gradebook of Moodle, Brightspace, Blackboard or "
+            "Gradescope, or a column `student`, and `id` if students have ids; it has "
             f"{', '.join(self.head)[:200]}."
         )
 
+    def _is_worksheet(self) -> bool:
+        """A grading worksheet of Moodle in another language: told by its cells, then renamed.
+
+        Its order is the same everywhere: participant, name, …, grade, maximum, …, comments.
+        """
+        rows = [row for row in self.rows[1:] if any(cell.strip() for cell in row)]
+        words = {found["word"] for row in rows if (found := PARTICIPANT.fullmatch(row[0].strip()))}
+        if not rows or len(words) != 1 or not all(len(row) == len(self.head) for row in rows):
+            return False
+        columns = list(zip(*rows, strict=True))
+        scales = [
+            place
+            for place in range(3, len(columns))
+            if len(set(columns[place])) == 1 and _number(columns[place][0]) is not None
+        ]
+        if not scales or not all(PARTICIPANT.fullmatch(cell.strip()) for cell in columns[0]):
+            return False
+        grade = scales[0] - 1
+        named = {0: "Identifier", 1: "Full name", grade: "Grade", grade + 1: "Maximum Grade"}
+        named |= {grade + 3: MODIFIED, len(self.head) - 1: FEEDBACK}
+        mails = [place for place in range(2, grade) if all("@" in c for c in columns[place])]
+        named |= {place: "Email address" for place in mails[:1]}
+        for place, name in named.items():
+            if place < len(self.head):
+                self.head[place], self._lower[place] = name, name.lower()
+        return True
+
     def _without_head(self) -> bool:
         """A list of students and ids without a header gets one."""
-        known = {word for words in (*SURE.values(), *NAMES.values()) for word in words}
+        known = {word for words in (*SURE.values(), USUAL_NAMES, FIRST, LAST) for word in words}
         if len(self.head) != 2 or set(self._lower) & {word.lower() for word in known}:
             return False
         self.rows.insert(0, ["student", "id"])
@@ -126,7 +182,14 @@ class Roster:
         twice = sorted({key for key in keys.values() if counts[_squeezed(key)] > 1})
         if twice:
             raise CourseError(f"{self.name} has a student twice: {', '.join(twice[:5])}.")
-        return tuple(self._line(place, key) for place, key in keys.items())
+        lines = tuple(self._line(place, key) for place, key in keys.items())
+        ids = Counter(line.id for line in lines if line.id)
+        if shared := [line.key for line in lines if ids[line.id] > 1]:
+            raise CourseError(
+                f"{self.name} has one id for several students: {', '.join(shared[:5])}. Each "
+                "needs one that is nobody else's."
+            )
+        return lines
 
     def _is_student(self, place: int) -> bool:
         row = self.rows[place]
@@ -138,7 +201,9 @@ class Roster:
 
     def _line(self, place: int, key: str) -> Line:
         sure = {self._cell(place, column) for column in SURE[self.kind]}
-        names = {self._cell(place, column) for column in NAMES[self.kind]}
+        columns = NAMES.get(self.kind, USUAL_NAMES)
+        both = f"{self._first(place, FIRST)} {self._first(place, LAST)}".strip()
+        names = {*(self._cell(place, column) for column in columns), both} - {""}
         mails = {cell.partition("@")[0] for cell in sure if "@" in cell}
         ids = (self._id_column,) if self._id_column else IDS[self.kind]
         number = self._cell(place, NUMBERS.get(self.kind, ""))
@@ -147,7 +212,7 @@ class Roster:
         return Line(
             place,
             key,
-            next(filter(None, names), ""),
+            min(names, default=""),
             _digits(number),
             _as_id(self._first(place, ids)),
             frozenset(filter(None, own)),
@@ -158,7 +223,7 @@ class Roster:
 
     def line_of(self, submission: Submission) -> tuple[Line | None, str]:
         """The student's line; None and why, if there is none or more than one."""
-        if submission.platform and submission.platform == self.kind:
+        if self.kind in NUMBERS and submission.platform == self.kind:
             found = [line for line in self.lines if line.number == submission.number]
             return (found[0], "") if found else (None, "is not in the roster.")
         name = submission.student
@@ -188,8 +253,10 @@ class Roster:
         remarks: list[str] = []
         if self.kind != MOODLE:
             rows = [list(row) for row in self.rows]
-            for unit, by_key in sorted(grades.items()):
-                self._fill_column(rows, unit, by_key, columns or {}, points or {}, remarks)
+            chosen = columns or {}
+            # new columns come last: they move those behind them
+            for unit in sorted(grades, key=lambda u: (self._column_of(u, chosen) is None, u)):
+                self._fill_column(rows, unit, grades[unit], columns or {}, points or {}, remarks)
             return {f"filled_{self.name}": self._written(rows)}, remarks
         files = {}
         for unit, by_key in sorted(grades.items()):
@@ -210,10 +277,12 @@ class Roster:
         place = self._column_of(unit, columns)
         most = points.get(unit)
         if place is None:
-            place = max(len(row) for row in rows)
+            place, last = max(len(row) for row in rows), self._place(LAST_OF_D2L)
             for row in rows:
-                row += [""] * (place + 1 - len(row))
-            rows[0][place] = unit
+                row += [""] * (place - len(row))
+                row.insert(place if last is None else last, "")
+            place = place if last is None else last
+            rows[0][place] = f"{unit} Points Grade" if self.kind == D2L else unit
             remarks.append(f"{unit} is a new column of {self.name}.")
             if self.kind == CANVAS and most is not None:
                 for row in rows[1:]:
@@ -250,7 +319,7 @@ class Roster:
         numbered = re.compile(rf"{SHEET}\W*0?{number}(?!\d)\D*", re.IGNORECASE)
         found = []
         for place, head in enumerate(self.head):
-            title = re.sub(r"\s*\(\d+\)$", "", head)
+            title = AROUND.sub("", head)
             if _squeezed(title) in map(_squeezed, titles) or unit.lower() in title.lower():
                 return place
             if numbered.fullmatch(title):
@@ -278,11 +347,20 @@ class Roster:
                 remarks.append(f"Moodle does not let the grade of {line.key} be changed.")
                 continue
             row[grade] = f"{filling.points:.2f}"
+            if possible is not None and "," in row[possible]:
+                row[grade] = row[grade].replace(".", ",")
             if comment is not None:
                 row[comment] = filling.comment
             scales.add(_number(row[possible]) if possible is not None else None)
         for scale in scales - {None, most}:
             remarks.append(f"{unit} is out of {scale:g} in Moodle, and out of {most} here.")
+
+    def encoded(self, text: str) -> bytes:
+        """A file as the roster came; as UTF-8 where that has no letters for it."""
+        try:
+            return text.encode(self.encoding)
+        except UnicodeEncodeError:
+            return b"\xef\xbb\xbf" + text.encode()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -292,7 +370,7 @@ class Roster:
     def _cell(self, place: int, column: str) -> str:
         at = self._place(column)
         row = self.rows[place]
-        return row[at].strip() if at is not None and at < len(row) else ""
+        return row[at].strip().removeprefix("#") if at is not None and at < len(row) else ""
 
     def _first(self, place: int, columns: Iterable[str]) -> str:
         return next(filter(None, (self._cell(place, column) for column in columns)), "")
@@ -311,10 +389,12 @@ def kept_roster(book: Gradebook) -> Roster | None:
     return Roster(book.kept("roster name").decode(), data, column)
 
 
-def _text(data: bytes, name: str) -> str:
-    for encoding in ("utf-8", "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252"):
+def _text(data: bytes, name: str) -> tuple[str, str]:
+    """The encoding of a file, and its text, with its mark if it has one."""
+    wide = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "cp1252")
+    for encoding in ("utf-8", wide):
         try:
-            return data.decode(encoding)
+            return encoding, data.decode(encoding)
         except UnicodeDecodeError:
             continue
     raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")

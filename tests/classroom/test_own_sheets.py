@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from classroom import own_sheets
-from classroom.own_sheets import Student, write_own_sheets
+from classroom.own_sheets import Student, _free, write_own_sheets
 from classroom.roles import Role
 from selfcheck.files import CourseError
 from small_course.variants import sums
@@ -46,3 +46,10 @@ def test_a_unit_without_numbers_of_ones_own_gets_a_sentence(tmp_path, monkeypatc
     with pytest.raises(CourseError, match="the same numbers for everybody"):
         list(write_own_sheets(SMALL / "solutions" / "02_products.ipynb", CLASS, tmp_path))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_student_called_key_keeps_a_sheet():
+    taken = {"key"}
+    assert [_free(name, taken) for name in ("key", "Key", "ada", "Ada")] == [
+        "key_2", "Key_3", "ada", "Ada_2",
+    ]  # fmt: skip

@@ -159,3 +159,13 @@ def test_an_empty_class_has_empty_files():
     assert list(ElementTree.fromstring(junit_xml([]))) == []
     assert canvas_csv([]).count("\n") == 2
     assert moodle_csv([]).count("\n") == 1
+
+
+def test_the_numbers_in_the_platforms_own_names_go_back_to_it():
+    canvas = marked(student="lovelaceada_101", number="101", platform="Canvas")
+    assert table(canvas_csv([canvas]))[1]["ID"] == "101"
+    assert table(canvas_csv([canvas]))[1]["Student"] == "lovelaceada"
+    assert table(canvas_csv([canvas]))[1]["SIS Login ID"] == ""
+    moodle = marked(student="Ada Lovelace_71", number="71", platform="Moodle")
+    (row,) = table(moodle_csv([moodle]))
+    assert (row["Identifier"], row["Full name"]) == ("Participant 71", "Ada Lovelace")

@@ -1,6 +1,7 @@
 """`course grade` as an instructor types it."""
 
 import csv
+import importlib
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from selfcheck.students.cli import main
 from tests.classroom.grading.making import hand_in, solved
+from tests.places import SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
 
@@ -23,6 +25,15 @@ def written(folder, submissions):
     """The folder of a class."""
     for student, cells in submissions.items():
         hand_in(folder, student, cells, UNIT)
+
+
+def sums(own_id):
+    """The numbers of a student in the small course."""
+    sys.path.insert(0, str(SMALL))
+    try:
+        return importlib.import_module("small_course.variants").sums(own_id)
+    finally:
+        sys.path.remove(str(SMALL))
 
 
 def rows(grades):
@@ -80,6 +91,43 @@ def test_true_ids_come_from_a_file_and_shared_ones_ask_for_a_look(tmp_path, bubb
     assert course_grade(tmp_path / "class", tmp_path / "true", "--ids", str(ids)) == 0
     assert "no id in the file of ids: bob" in capsys.readouterr().out
     assert "the notebook's own held" in rows(tmp_path / "true")["bob"]["look by hand"]
+
+
+def test_typed_answers_count_for_the_id_that_was_written_unless_it_is_anothers(
+    tmp_path, bubblewrap
+):
+    def typed(own_id):
+        numbers = sums(own_id).numbers
+        answer = f"own_total, own_mean = {sum(numbers)}, {sum(numbers) / 4}"
+        return {**solved(UNIT, own_sums=answer), "student": f"student = {own_id!r}"}
+
+    written(tmp_path / "class", {"ada": typed("0"), "bob": typed("a-1"), "cleo": typed("c-3")})
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,id\nada,a-1\nbob,b-2\ncleo,c-3\n")
+    assert course_grade(tmp_path / "class", tmp_path / "grades", "--roster", str(roster)) == 0
+    found = rows(tmp_path / "grades")
+    assert {name: row["total"] for name, row in found.items()} == {
+        "ada": "9", "bob": "7", "cleo": "9",
+    }  # fmt: skip
+    flagged = "1.3 own_sums: It counts with the numbers of the id 0"
+    assert flagged in found["ada"]["look by hand"]
+    assert found["cleo"]["look by hand"] == ""
+
+
+def test_a_regrade_says_whose_points_changed_from_what_to_what(tmp_path, bubblewrap, capsys):
+    ada = hand_in(tmp_path / "class", "ada", solved(UNIT, even_sum="total = n"), UNIT)
+    hand_in(tmp_path / "class", "bob", solved(UNIT, even_sum="total = n + 1"), UNIT)
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    assert "points changed" not in capsys.readouterr().out
+    hand_in(tmp_path / "class", "ada", solved(UNIT), UNIT)
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    told = capsys.readouterr().out.splitlines()
+    line = "points changed: ada, 01_sums: 7 → 9 of 9 (1.1 even_sum 0 → 2)"
+    assert line in told
+    assert told.index(line) < next(n for n, t in enumerate(told) if t.startswith("Limits"))
+    assert told[-1].startswith("1 graded; 1 were graded before")
+    assert "the points of 1 changed" in told[-1]
+    assert ada.exists()
 
 
 @pytest.mark.parametrize(

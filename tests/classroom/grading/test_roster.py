@@ -159,3 +159,114 @@ def test_the_column_of_ids_can_be_chosen():
     assert roster(CANVAS, id_column="SIS Login ID").lines[0].id == "ada@example.org"
     with pytest.raises(CourseError, match="no column 'Number'"):
         roster(CANVAS, id_column="Number")
+
+
+# -- other platforms, other languages, other encodings
+
+GERMAN = (
+    "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Bewertung kann geändert "
+    "werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),Feedback als Kommentar\n"
+    'Teilnehmer/in71,Ada Lovelace,ada@example.org,Abgegeben,,"15,00",Ja,-,-,\n'
+    'Teilnehmer/in72,Alan Turing,alan@example.org,Keine Abgabe,,"15,00",Ja,-,-,\n'
+)
+FRENCH = (
+    "Identifiant,Nom complet,Adresse de courriel,Statut,Note,Note maximale,La note peut être "
+    "modifiée,Dernière modification (travail remis),Dernière modification (note),Commentaires\n"
+    'Participant 71,Ada Lovelace,ada@example.org,Remis,-,"15,00",Oui,-,-,\n'
+    'Participant 72,Alan Turing,alan@example.org,Rien,-,"15,00",Oui,-,-,\n'
+)
+SPANISH_WITHOUT_MAIL = (
+    "Identificador,Nombre completo,Estatus,Calificación,Calificación máxima,La calificación puede "
+    "ser cambiada,Última modificación (entrega),Última modificación (calificación),Comentarios\n"
+    "Participante 71,Ada Lovelace,Enviado,-,15.00,Sí,-,-,\n"
+    "Participante 72,Alan Turing,Nada,-,15.00,Sí,-,-,\n"
+)
+BOOK = (
+    "First name,Last name,ID number,Email address,Assignment: Products (Real),Course total (Real),"
+    "Last downloaded from this course\n"
+    "Ada,Lovelace,8,ada@example.org,-,-,1763000000\nAlan,Turing,9,alan@example.org,-,-,1763000000\n"
+)
+OLD_BOOK = BOOK.replace("Last name", "Surname")
+D2L = (
+    "OrgDefinedId,Username,Last Name,First Name,Email,Quiz Points Grade <Numeric MaxPoints:5>,"
+    "End-of-Line Indicator\n"
+    "#8,ada,Lovelace,Ada,ada@example.org,3,#\n#9,alan,Turing,Alan,alan@example.org,,#\n"
+)
+BLACKBOARD = (
+    "Last Name,First Name,Username,Student ID,Last Access,Availability,"
+    "02_products [Total Pts: 15 Score] |4711\n"
+    "Lovelace,Ada,ada,8,,Yes,\nTuring,Alan,alan,9,,Yes,\n"
+)
+GRADESCOPE = "First Name,Last Name,SID,Email,Sections\nAda,Lovelace,8,ada@example.org,A\n"
+GRADESCOPE_ONE_NAME = "Name,SID,Email,Role\nAda Lovelace,8,ada@example.org,Student\n"
+PLATFORMS = {
+    "Moodle, German": (GERMAN, "Moodle", "ada@example.org", None),
+    "Moodle, French": (FRENCH, "Moodle", "ada@example.org", None),
+    "Moodle, Spanish": (SPANISH_WITHOUT_MAIL, "Moodle", "Participante 71", None),
+    "Moodle's gradebook": (BOOK, "Moodle's gradebook", "ada@example.org", "8"),
+    "Moodle's old gradebook": (OLD_BOOK, "Moodle's gradebook", "ada@example.org", "8"),
+    "Brightspace": (D2L, "Brightspace", "ada", "8"),
+    "Blackboard": (BLACKBOARD, "Blackboard", "ada", "8"),
+    "Gradescope": (GRADESCOPE, "Gradescope", "ada@example.org", "8"),
+    "Gradescope, one name": (GRADESCOPE_ONE_NAME, "Gradescope", "ada@example.org", "8"),
+}
+BY_NAME = Submission("Ada Lovelace", UNIT, "Ada Lovelace/02_products.ipynb")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_tables_of_other_platforms_and_languages_are_read_and_go_back(platform):
+    text, kind, key, own_id = PLATFORMS[platform]
+    read = roster(text)
+    assert (read.kind, read.lines[0].key) == (kind, key)
+    assert own_id is None or read.lines[0].id == own_id
+    assert read.line_of(BY_NAME)[0] is read.lines[0]
+    before, after = cells(text), cells(filled(text, key)[1])
+    written = {cell for row in after for cell in row} - {cell for row in before for cell in row}
+    assert written & {"12.5", "12.50", "12,50"}
+    assert [row[0] for row in after] == [row[0] for row in before]
+
+
+def test_a_localized_worksheet_keeps_its_header_and_its_comma():
+    _, out, remarks = filled(GERMAN, "ada@example.org")
+    assert cells(out)[0] == cells(GERMAN)[0]
+    assert (cells(out)[1][4], cells(out)[1][-1]) == (
+        "12,50",
+        "2.1 equivalent_rules: right, 3 of 3.",
+    )
+    moodle = Submission("Ada Lovelace_71", UNIT, "x", number="71", platform="Moodle")
+    assert roster(GERMAN).line_of(moodle)[0].key == "ada@example.org"
+    assert remarks == []
+
+
+def test_a_new_column_of_brightspace_comes_before_the_end_of_its_lines():
+    _, out, _ = filled(D2L, "ada")
+    head, ada, alan = cells(out)
+    assert head[-2:] == [f"{UNIT} Points Grade", "End-of-Line Indicator"]
+    assert (ada[-2:], alan[-2:]) == (["12.5", "#"], ["", "#"])
+    grades = {unit: {"ada": Filling(1, "")} for unit in (UNIT, "Quiz")}
+    files, _ = roster(D2L).filled(grades)
+    assert cells(files["filled_roster.csv"])[1][5:] == ["1", "1", "#"]
+
+
+def test_a_column_is_found_by_its_title_whatever_the_platform_writes_around_it():
+    for text, key in ((BLACKBOARD, "ada"), (BOOK.replace("Products", UNIT), "ada@example.org")):
+        _, _, remarks = filled(text, key)
+        assert remarks[0].startswith(f"{UNIT} is filled into the column ")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("text", [GERMAN, "student,id,name\nada,8,Zoë\n"])
+def test_a_roster_comes_back_in_the_encoding_in_which_it_came(text, encoding):
+    data = text.encode(encoding)
+    read = Roster("roster.csv", data)
+    files, _ = read.filled({})
+    assert all(read.encoded(out) == data for out in files.values())
+    grades = {UNIT: {read.lines[0].key: Filling(3, "β = 1")}}
+    for out in read.filled(grades)[0].values():
+        back = read.encoded(out)
+        assert "3" in (back.decode(read.encoding, "replace"))
+
+
+def test_two_students_of_one_id_are_refused():
+    with pytest.raises(CourseError, match="one id for several students: ada, alan"):
+        roster("student,id\nada,8\nalan,8\n").lines  # noqa: B018
