@@ -41,6 +41,7 @@ SLOW = [
     "tests/classroom/grading/test_faulty_notebooks.py",
     "tests/classroom/grading/test_our_solutions.py",
     "tests/classroom/grading/test_judge.py",
+    "tests/classroom/grading/test_watching.py",
     "tests/classroom/grading/test_class_run.py",
     "tests/classroom/grading/test_like_a_notebook.py",
     "tests/classroom/test_audit.py",

@@ -35,6 +35,7 @@ from selfcheck.reserved import lent, refusing
 from .forbidden import LIBC, forbid, is_known
 from .lent_functions import at_place
 from .metering import Far
+from .watching import Watch
 from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
@@ -72,7 +73,7 @@ class Notebook:
     """The namespace of a submission, and what the judge may ask of it."""
 
     def __init__(self, limits: dict) -> None:
-        self.limits = limits
+        self.limits, self.watch = limits, Watch(limits.get("homes", []))
         self._bans = contextlib.ExitStack()
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
@@ -89,6 +90,8 @@ class Notebook:
                 return eval(question["expression"], self.names)
             case "judging":
                 return self.forbid(question["names"])
+            case "seen":
+                return self.watch.told()
         raise WireError("nothing of that kind can be asked for")
 
     def forbid(self, names: list[str]) -> None:
@@ -96,12 +99,15 @@ class Notebook:
 
         So do the functions of all checks; and in all threads, for all are the student's.
         """
+        self.watch.is_on = False
         self._bans.close()
         self._bans.enter_context(refusing(names))
+        self.watch.is_on = True
 
     def run(self, source: str) -> dict:
         """Execute a cell: what it printed, and its error if there was one."""
         self._bans.close()
+        self.watch.is_on = True
         printed, error = Printed(self.limits["text"]), None
         self.shell.swallowed.clear()
         try:
@@ -111,10 +117,18 @@ class Notebook:
             raise
         except BaseException as raised:
             error = in_short(raised)
-        return {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
+        about = {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
+        return {**about, "seen": self.watch.told()}
 
     def _execute(self, source: str) -> None:
         execute(source, self.names)
+
+
+def _homes(checks: str) -> list[str]:
+    """The folders of the package that has these checks, and of the machine."""
+    names = [checks.partition(".")[0], "selfcheck", "classroom"]
+    found = [getattr(sys.modules.get(name), "__file__", None) for name in names]
+    return [os.path.dirname(file) for file in found if file]
 
 
 class TimedPeer(Peer):
@@ -238,6 +252,8 @@ class Shell:
             return self._line(_without_options(line))
         if name == "timeit":
             return self._measured(_without_options(line))
+        if name == "run" and os.path.isfile(line.strip()):
+            return execute(Path(line.strip()).read_text(), self.user_ns, may_wait=False)
         return self._swallow(f"%{name}", not self._is_harmless(name) and bool(line.strip()))
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
@@ -248,6 +264,10 @@ class Shell:
             return self._measured(cell, _without_options(line))
         if name == "capture":
             return self._captured(line, cell)
+        if name in ("writefile", "file") and line.strip():
+            with open(line.split()[-1], "a" if "-a" in line.split() else "w") as file:
+                file.write(cell)
+            return None
         return self._swallow(f"%%{name}", not self._is_harmless(name))
 
     def getoutput(self, command: str, *_: Any, **__: Any) -> list:
@@ -303,6 +323,7 @@ def serve_submission(wire: socket.socket, limits: dict) -> None:
     """Answer the judge until it hangs up."""
     far = Far()
     notebook = Notebook(limits)
+    notebook.watch.begin()
     far.peer = peer = TimedPeer(Stream(wire), notebook.serve, far, limits["cell"])
     while True:
         peer.answer(peer.stream.receive())
@@ -344,6 +365,7 @@ def child(wire: socket.socket, limits: dict, work: str) -> None:
             os.mkdir(work)
         os.chdir(work)
         os.environ["HOME"] = work
+        sys.path.insert(0, work)  # as in a notebook, whose folder is on it
         serve_submission(wire, limits)
     except BaseException:  # the judge hung up, or the student's code broke our own
         os._exit(1)
@@ -405,6 +427,7 @@ class Warm:
             wire.set_inheritable(False)  # not for programs that a submission starts
             limits = {**order["limits"], "filter": self.can_filter}
             prepare(tuple(order["modules"]), tuple(order["sources"]))
+            limits["homes"] = _homes(order["modules"][0]) if order["modules"] else []
             self.orders.send(b"prepared")
             gc.freeze()  # else a child copies all pages when it looks for garbage
             pid = os.fork()

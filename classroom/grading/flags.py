@@ -14,7 +14,7 @@ LOOPS = (
 )  # fmt: skip
 PEEPING = {
     "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
-    "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
+    "unwrap", "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
 }  # fmt: skip
 
 
@@ -39,7 +39,9 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
         for name in sorted(set(_reached(nodes)) & set(forbidden))
     ]
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    if names & PEEPING:
+    names |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    if (names | {text for text in texts if isinstance(text, str)}) & PEEPING:
         says.append(f"The cell {cell} looks into the program that runs it.")
     if any(map(_is_private_of_check, nodes)):
         says.append(f"The cell {cell} uses the inside of a check.")

@@ -63,6 +63,7 @@ class Ran:
     error: dict | None = None
     fatal: str = ""
     magics: tuple[str, ...] = ()  # those that are not known here and swallowed code
+    seen: tuple[str, ...] = ()  # what it did that a person should know
 
     @property
     def trouble(self) -> str:
@@ -325,7 +326,11 @@ class Judging:
         there.begin(self.limits.cell * PATIENCE)
         there.foresee(FORESEEN[self.job.unit, exercise.name])
         exercise.seed = seed_of(self.job.seed, exercise.name)
-        return exercise(*answers), [_shown(answer) for answer in answers]
+        feedback = exercise(*answers)
+        if names is not None:
+            with contextlib.suppress(Exception):
+                self.ran[place] = Ran(seen=_sentences(there.seen()))
+        return feedback, [_shown(answer) for answer in answers]
 
     def _judge_with_written_id(
         self, there: Submission, place: int, exercise: Exercise, check: Check
@@ -407,6 +412,8 @@ class Judging:
             step = self.steps[place]
             if self._is_out(place):
                 yield f"The cell {step.id} {self.ran[place].trouble}."
+            ran = self.ran.get(place, Ran())
+            yield from (f"The cell {step.id} {what}." for what in ran.seen)
             yield from flags(step.id, step.source, forbidden)
 
     # -- after all is judged: what wrong answers are, in numbers --------------------------------
@@ -449,6 +456,7 @@ class Judging:
             if step.is_students and not step.exercise:
                 if self._is_out(place):
                     told.append(f"The cell {step.id} {self.ran[place].trouble}.")
+                told += [f"The cell {step.id} {what}." for what in self.ran[place].seen]
                 told += flags(step.id, step.source, forbidden)
         return told
 
@@ -586,11 +594,18 @@ def _as_ran(report: Any) -> Ran:
     """The report of a cell, which may be anything."""
     report = report if isinstance(report, dict) else {}
     printed, error, magics = report.get("printed"), report.get("error"), report.get("magics")
+    seen = _sentences(report.get("seen"))
     return Ran(
         printed=printed[:10_000] if isinstance(printed, str) else "",
         error={k: str(v)[:500] for k, v in error.items()} if isinstance(error, dict) else None,
         magics=tuple(str(m)[:40] for m in magics[:5]) if isinstance(magics, list) else (),
+        seen=seen,
     )
+
+
+def _sentences(told: Any) -> tuple[str, ...]:
+    """What a child says that it has seen, which may be anything."""
+    return tuple(str(one)[:200] for one in told[:20]) if isinstance(told, list) else ()
 
 
 def _said(exercise: Exercise, outcome: Outcome, says: str) -> Feedback:

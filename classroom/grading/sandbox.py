@@ -145,6 +145,10 @@ class Submission:
         """From now until the next cell these functions of the package refuse to run."""
         self.ask(ask="judging", names=names)
 
+    def seen(self) -> object:
+        """What the student's code did since its last cell that a person should know."""
+        return self.ask(ask="seen")
+
     def begin(self, seconds: float) -> None:
         """From now on, all questions together have this time."""
         self._most = min(self.clock.at_most() + seconds, self._limits.wall)

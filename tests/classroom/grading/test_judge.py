@@ -48,6 +48,8 @@ NOTEBOOKISH = {
     "help": "np.exp?\ntotal = n**2 + n",
     "await": "import asyncio\nawait asyncio.sleep(0)\ntotal = n**2 + n",
     "display": "display(n)\nfrom IPython.display import display\ndisplay(1)\ntotal = n**2 + n",
+    "a module of one's own": "open('m.py', 'w').write('k = 1')\nimport m\ntotal = n**2 + m.k * n",
+    "a script of one's own": "open('m.py', 'w').write('k = 1')\n%run m.py\ntotal = n**2 + k * n",
     "a figure": "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\ntotal = n**2 + n",
     "a widget": "from ipywidgets import interact\ninteract(lambda x: x, x=3)\ntotal = n**2 + n",
     "a file": "open('a.txt', 'w').write('1')\ntotal = n**2 + int(open('a.txt').read()) * n",

@@ -1,0 +1,138 @@
+"""What a student's code does, seen from within its process, however it is written.
+
+Python tells a hook, which cannot be taken away again, when a file is opened, code is executed, a
+function is made or a process is started. Nothing is forbidden by it: what is seen of the course's
+own files, and a check that is called again and again, becomes a look by hand. All of it is on the
+student's side of the wall: who is determined to blind it leaves other traces, and wins a look.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import Counter
+from types import CodeType, FrameType
+from typing import Any
+
+from selfcheck.exercises import Exercise
+
+OFTEN = 3  # calls of one check in a cell, above which it does the guessing
+MOST = 20  # things that are told of one submission
+PROCESSES = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
+LOOKING = {"gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile"}
+LINKS = {"os.link", "os.symlink", "os.rename"}
+CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
+WATCHED = frozenset({"open"} | PROCESSES | LOOKING | LINKS | CODE)
+SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
+
+
+class Watch:
+    """Notes what happens while code that is not ours runs."""
+
+    def __init__(self, folders: list[str]) -> None:
+        """`folders` are those of the course's package and of the machine."""
+        self._folders = tuple(os.path.realpath(folder) + os.sep for folder in folders)
+        self._seen: dict[str, None] = {}
+        self._calls: Counter[str] = Counter()
+        self._busy = threading.local()
+        self.is_on = False
+
+    def begin(self) -> None:
+        """From now on; there is no end."""
+        call = Exercise.__call__
+
+        def counted(exercise: Exercise, *args: Any, **named: Any) -> Any:
+            self._calls[exercise.name] += 1
+            return call(exercise, *args, **named)
+
+        type.__setattr__(Exercise, "__call__", counted)
+        sys.addaudithook(self._hook)
+
+    def told(self) -> list[str]:
+        """What was seen since this was asked last."""
+        often = [
+            f"calls the check of {name} {count} times"
+            for name, count in self._calls.items()
+            if count > OFTEN
+        ]
+        seen, self._seen = [*self._seen, *often], {}
+        self._calls.clear()
+        return seen[:MOST]
+
+    def _hook(self, event: str, arguments: tuple) -> None:
+        if event in WATCHED and self.is_on and not getattr(self._busy, "now", False):
+            self._busy.now = True
+            try:
+                if (what := self._what(event, arguments)) and len(self._seen) < MOST:
+                    self._seen[what] = None
+            except Exception:  # odd arguments are no matter of ours
+                pass
+            finally:
+                self._busy.now = False
+
+    def _what(self, event: str, arguments: tuple) -> str:
+        if event in PROCESSES:
+            return "starts another process"
+        if event in LOOKING:
+            return f"uses {event}"
+        if event == "open":
+            return self._opened(arguments[0])
+        if event in LINKS:
+            name = self._ours(arguments[0])
+            return f"puts {name} under another name" if name else ""
+        if event == "exec":
+            return self._executed(arguments[0])
+        if event == "function.__new__":
+            name = self._ours(arguments[0].co_filename)
+            return f"makes a function from the code of {name}" if name else ""
+        return self._looked_into(event, *arguments[:2])
+
+    def _opened(self, path: Any) -> str:
+        if not isinstance(path, str | bytes | os.PathLike):
+            return ""
+        name = self._ours(os.fsdecode(path))
+        return f"reads the source of {name}" if name and not _is_import() else ""
+
+    def _executed(self, code: CodeType) -> str:
+        name = self._ours(code.co_filename)
+        if not name:
+            return ""
+        is_whole = code.co_name == "<module>"
+        return "" if is_whole and _is_import() else f"runs the code of {name} by itself"
+
+    def _looked_into(self, event: str, owner: Any, attribute: str) -> str:
+        code = getattr(owner, "__code__", None) if type(owner).__name__ == "function" else None
+        name = self._ours(code.co_filename) if code else ""
+        if event == "object.__setattr__" and attribute == "__code__":
+            return "puts other code into a function"
+        is_inside = attribute == "__closure__" and name and _caller() == "<cell>"
+        return f"looks into a function of {name}" if is_inside else ""
+
+    def _ours(self, path: str) -> str:
+        """The name of a source file of the course; empty if it is none."""
+        if not path.endswith((".py", ".pyc")):
+            return ""
+        real = os.path.realpath(path)
+        for folder in self._folders:
+            if real.startswith(folder):
+                return f"{os.path.basename(folder[:-1])}/{real[len(folder) :]}"
+        return ""
+
+
+def _is_import() -> bool:
+    """Is a module being imported as a statement would, or a line shown in a traceback?"""
+    frame: FrameType | None = sys._getframe(3)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
+            return True
+        if code.co_filename.endswith(SHOWS_LINES):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _caller() -> str:
+    """The file from which the hook was reached."""
+    return sys._getframe(4).f_code.co_filename
