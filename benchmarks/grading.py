@@ -32,8 +32,8 @@ from nbformat import NotebookNode
 from benchmarks.core import Report, has, significant
 from classroom.checking import under_our_checks
 from classroom.grading.assembly import assemble
-from classroom.grading.submitted import submitted_cells
 from classroom.grading.gradebook import NAME, Gradebook
+from classroom.grading.submitted import submitted_cells
 from classroom.interchange import export_to_nbgrader
 from classroom.notebooks import as_text, code_cells, read
 from classroom.roles import called_check

@@ -45,12 +45,6 @@ CREATE TABLE IF NOT EXISTS families (
     data TEXT NOT NULL, PRIMARY KEY (unit, exercise, part, name)
 );
 """
-OLDER = {  # what an older format lacks: from 2 on half points, a roster and rules; then families
-    1: "CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, data BLOB NOT NULL);",
-    2: "CREATE TABLE IF NOT EXISTS families (unit TEXT NOT NULL, exercise TEXT NOT NULL, "
-    "part TEXT NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL, "
-    "PRIMARY KEY (unit, exercise, part, name));",
-}
 
 
 class Gradebook:
@@ -288,10 +282,11 @@ class Gradebook:
                 f"{self.path} was written by a newer version of the course (format {version}, this "
                 f"one knows {VERSION}). Update the course, then try again."
             )
-        if application == APPLICATION and version in OLDER:
-            steps = "".join(OLDER[old] for old in range(version, VERSION))
-            self._db.executescript(f"BEGIN; {steps} PRAGMA user_version = {VERSION}; COMMIT;")
-            return
+        if application == APPLICATION:
+            raise CourseError(
+                f"{self.path} was written before version 0.2 of the course (format {version}). "
+                "Move it away, then grade again."
+            )
         if not is_new:
             raise CourseError(
                 f"{self.path} is a database, but no gradebook. Move it away, then grade again."

@@ -109,14 +109,6 @@ class Result(_Record):
         """What is said to those who make it."""
         return self.feedback.explanation
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The record again; older gradebooks hold one mistake at most, under two names."""
-        if name := data.get("misconception"):
-            known = {"name": name, "explanation": data.get("explanation") or ""}
-            data = {**data, "mistakes": [known]}
-        return super().from_dict(data)
-
 
 @dataclass(frozen=True)
 class Graded(_Record):

@@ -40,12 +40,6 @@ def test_a_record_goes_through_json_unchanged():
     assert (full.earned, full.points) == (3, 5)
 
 
-def test_a_record_of_an_older_gradebook_keeps_its_mistake():
-    data = BIAS.as_dict() | {"misconception": "one step only", "explanation": "It grows."}
-    del data["mistakes"]
-    assert Result.from_dict(data).known == BIAS.known
-
-
 def test_the_secret_of_a_gradebook_is_drawn_once(tmp_path):
     secrets = set()
     for name in ("a", "a", "b"):
@@ -322,36 +316,13 @@ def test_what_is_lost_for_being_late_is_told_apart(book):
     assert (mark.before, mark.deduction, mark.earned, mark.late) == (30, 6, 24, "29 hours")
 
 
-OLD = """
-CREATE TABLE graded (student TEXT NOT NULL, unit TEXT NOT NULL, digest TEXT NOT NULL,
-    data TEXT NOT NULL, PRIMARY KEY (student, unit));
-CREATE TABLE overrides (student TEXT NOT NULL, unit TEXT NOT NULL, exercise TEXT NOT NULL,
-    data TEXT NOT NULL, PRIMARY KEY (student, unit, exercise));
-PRAGMA application_id = 1668248946; PRAGMA user_version = 1;
-"""
-
-
-def test_a_gradebook_of_the_first_format_is_read_and_brought_up_to_date(tmp_path):
+def test_a_gradebook_of_an_older_format_is_refused_with_a_sentence(tmp_path):
     path = tmp_path / gradebook.NAME
-    new = ("written_id", "content", "alike", "late", "attempt", "is_gone")
-    old = {key: value for key, value in graded().as_dict().items() if key not in new}
-    given = {"student": "ada", "unit": "02_products", "exercise": "bias", "earned": 1}
-    given |= {"reason": "Shown.", "made_at": "2026-01-01T00:00:00+00:00"}
     db = sqlite3.connect(path)
-    db.executescript(OLD)
-    db.execute("INSERT INTO graded VALUES ('ada', '02_products', 'one', ?)", [json.dumps(old)])
-    db.execute(
-        "INSERT INTO overrides VALUES ('ada', '02_products', 'bias', ?)", [json.dumps(given)]
-    )
-    db.commit()
+    db.executescript("PRAGMA application_id = 1668248946; PRAGMA user_version = 1;")
     db.close()
-    for _ in range(2):
-        with Gradebook(path) as book:
-            mark = book.mark("ada", "02_products")
-            assert (mark.earned, mark.to_look_at, book.kept("late")) == (4, (), b"")
-    db = sqlite3.connect(path)
-    assert db.execute("PRAGMA user_version").fetchone()[0] == gradebook.VERSION
-    db.close()
+    with pytest.raises(CourseError, match="before version 0"):
+        Gradebook(path)
 
 
 # -- what counts ----------------------------------------------------------------------------------
