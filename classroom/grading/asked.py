@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -30,6 +31,11 @@ class _Names(Mapping[str, list[str]]):
 
     def __len__(self) -> int:
         return len(self._units)
+
+
+def _without_heading(text: str) -> str:
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return re.sub(r"^\*Difficulty[^*]*\*\s*", "", "\n".join(lines).strip())
 
 
 class Solutions:
@@ -81,6 +87,14 @@ class Solutions:
         given = self.given(unit)
         names = self.exercise_names()[unit]
         return {name: given.get(id_of(Role.ANSWER, name), "") for name in names}
+
+    def questions(self, unit: str) -> dict[str, str]:
+        """The text of each exercise, without its heading."""
+        cells = {cell.id: cell.source for cell in self._solution(unit).notebook.cells}
+        texts = {
+            name: cells.get(id_of(Role.TEXT, name), "") for name in self.exercise_names()[unit]
+        }
+        return {name: _without_heading(text) for name, text in texts.items() if text}
 
     def _solution(self, unit: str) -> Solution:
         if unit not in self._read:

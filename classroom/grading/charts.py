@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-LETTER = 7.2  # the width of a letter at most, in units of the picture
+LETTER = 8.6  # the width of a letter at most, in units of the picture
 
 
 def columns(bars: Sequence[tuple[str, int]], below: str, label: str) -> Markup:
@@ -109,7 +109,7 @@ def signed(value: float) -> str:
 
 
 def _margin(names: Iterable[str]) -> int:
-    return min(330, 20 + round(LETTER * max((len(name) for name in names), default=0)))
+    return min(420, 20 + round(LETTER * max((len(name) for name in names), default=0)))
 
 
 def _class(state: str) -> str:

@@ -53,7 +53,8 @@ def write_outputs(
         units = sorted({m.graded.unit for m in marks})
         families = [family for stem in units for family in _families(book, stem)]
         secret = book.secret() if anonymous else ""
-        state = _digest(marks, filled, protection, families, secret)
+        questions = {u: json.loads(book.kept(f"questions {u}") or b"{}") for u in units}
+        state = _digest(marks, filled, protection, families, secret, questions)
         before = json.loads(book.kept(WRITTEN) or b"{}")
     there = {folder / name: stamp for name, stamp in before.get("files", {}).items()}
     if before.get("from") == state and all(_stamp(path) == s for path, s in there.items()):
@@ -62,7 +63,8 @@ def write_outputs(
         return []
     reports = _reports(folder, marks, protection, families, secret)
     changed, files = [], {}
-    for path, text in reports if anonymous else _outputs(folder, marks, filled, reports):
+    outputs = reports if anonymous else _outputs(folder, marks, filled, questions, reports)
+    for path, text in outputs:
         changed += [path] if _write_if_changed(path, text) else []
         files[str(path.relative_to(folder))] = _stamp(path)
         tell(path)
@@ -137,7 +139,11 @@ def _reports(
 
 
 def _outputs(
-    folder: Path, marks: list[Mark], filled: dict[str, bytes], reports: Iterator[tuple[Path, str]]
+    folder: Path,
+    marks: list[Mark],
+    filled: dict[str, bytes],
+    questions: dict[str, dict[str, str]],
+    reports: Iterator[tuple[Path, str]],
 ) -> Iterator[tuple[Path, str | bytes]]:
     from . import exports, student_pages
 
@@ -149,7 +155,7 @@ def _outputs(
         yield folder / f"canvas_{unit}.csv", exports.canvas_csv(of_unit)
         yield folder / f"moodle_{unit}.csv", exports.moodle_csv(of_unit)
     for m in marks:
-        yield folder / student_pages.page_path(m), student_pages.page(m)
+        yield folder / student_pages.page_path(m), student_pages.page(m, questions[m.graded.unit])
     yield from reports
 
 

@@ -10,6 +10,7 @@ started again: what is there and unchanged is not graded twice.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -106,6 +107,8 @@ def grade(
         if options.student is None:
             run.gone = _note_gone(book, class_.submissions, options)
         for unit in {submission.unit for submission in wanted}:
+            questions = json.dumps(solutions.questions(unit), ensure_ascii=False)
+            book.keep(f"questions {unit}", questions.encode())
             _note_copies(book, unit, class_.lines, solutions.stubs(unit))
             _note_families(book, unit)
     return run

@@ -12,13 +12,15 @@ import json
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
+
+from selfcheck.units import units as all_units
 
 from . import charts
 from .class_numbers import STATES, WEAK, UnitNumbers, by_unit
@@ -28,6 +30,7 @@ from .insights import PASSED, Insights
 from .records import Mark, visible
 from .student_pages import TEMPLATES, page_path, render
 
+AGAIN_SHOWN = 3
 NAMES_SHOWN = 40  # a longer list helps nobody; grades.csv has all
 MISTAKES_SHOWN = 8  # the others are folded
 FAMILIES_SHOWN = 8
@@ -57,7 +60,25 @@ def page(
         "script_hash": Markup(f"'sha256-{digest}'"),
         "heat": _heat,
     }
-    return render("class_report", units=sections, insights=insights, **_glance(insights), **about)
+    titles = {unit.stem: unit.short_title for unit in all_units()}
+    about |= {"title": lambda stem: titles.get(stem, stem), "summary": _summary(insights)}
+    glance = _glance(insights, titles)
+    return render("class_report", units=sections, insights=insights, **glance, **about)
+
+
+def _summary(insights: Insights) -> str:
+    """The class in a line: how many, how well, and the three things to take up again."""
+    marks = [m for unit in insights.units for m in unit.graded]
+    points = sum(m.points for m in marks)
+    if not points:
+        return ""
+    share = sum(m.earned for m in marks) / points
+    students = len({m.graded.student for m in marks})
+    exercises = [e for unit in insights.units for e in unit.exercises if e.share < 1]
+    costly = sorted(exercises, key=lambda e: (e.share - 1) * e.points)[:AGAIN_SHOWN]
+    again = ", ".join(f"{e.number} {e.name.replace('_', ' ')} ({e.share:.0%})" for e in costly)
+    most = f" Most points were lost in {again}." if again else ""
+    return f"{_counted(students, 'student')}, {share:.0%} of the points on average.{most}"
 
 
 def anonymized(marks: Sequence[Mark], secret: str) -> list[Mark]:
@@ -86,11 +107,11 @@ def _heat(earned: float | None, points: int) -> str:
     return "0" if not earned else str(1 + min(2, int(3 * earned / points)))
 
 
-def _glance(insights: Insights) -> dict[str, Any]:
+def _glance(insights: Insights, titles: Mapping[str, str]) -> dict[str, Any]:
     """What the template shows of the class as a whole."""
     again = insights.again
     due = [one for one in again if one.is_due]
-    rows = [(one.unit, one.share, f"{one.share:.0%}") for one in again]
+    rows = [(titles.get(one.unit, one.unit), one.share, f"{one.share:.0%}") for one in again]
     label = "Bars: the share of the points that was earned in each unit. "
     label += "; ".join(f"{one.unit}: {one.share:.0%}" for one in again)
     return {

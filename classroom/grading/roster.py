@@ -30,9 +30,8 @@ CANVAS, MOODLE, PLAIN = "Canvas", "Moodle", "table"
 BOOK, D2L, BLACKBOARD, GRADESCOPE = "Moodle's gradebook", "Brightspace", "Blackboard", "Gradescope"
 POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
 LAST_OF_D2L = "End-of-Line Indicator"  # a new column comes before it
+EXACT = {CANVAS: {"Student", "ID", "Section"}, MOODLE: {"Identifier", "Grade"}}
 KINDS = {
-    CANVAS: {"student", "id", "section"},
-    MOODLE: {"identifier", "grade"},
     D2L: {"orgdefinedid"},
     BLACKBOARD: {"last name", "first name", "username"},
     GRADESCOPE: {"sid", "email"},
@@ -118,6 +117,12 @@ class Roster:
             raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
 
     def _kind(self) -> str:
+        for (
+            kind,
+            wanted,
+        ) in EXACT.items():  # a plain table may have the same words, in small letters
+            if wanted <= set(self.head):
+                return kind
         for kind, wanted in KINDS.items():
             if wanted <= set(self._lower):
                 return kind

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,6 +22,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from selfcheck.cards import in_html
+from selfcheck.units import units
 
 from .records import Line, Mark, visible
 
@@ -31,9 +33,14 @@ DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # no file
 _LEXER, _FORMATTER = PythonLexer(stripnl=False), HtmlFormatter(style=JupyterStyle)
 
 
-def page(mark: Mark) -> str:
-    """The page of this submission."""
-    return render("feedback_page", mark=mark)
+def page(mark: Mark, questions: Mapping[str, str] | None = None) -> str:
+    """The page of this submission, with what was asked."""
+    about = next((unit for unit in units() if unit.stem == mark.graded.unit), None)
+    title = about.short_title if about else mark.graded.unit
+    lecture = about.title if about else ""
+    return render(
+        "feedback_page", mark=mark, questions=questions or {}, unit=title, lecture=lecture
+    )
 
 
 def page_path(mark: Mark) -> PurePosixPath:

@@ -28,10 +28,12 @@ from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.insights import Insights, Together, _properties, at_least
 from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Result, mark
+from course_utils.units import UNITS
 from course_utils.variants import two_heads
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import hostile
 
+TITLES = {unit.stem: unit.short_title for unit in UNITS}
 NAMES = [f"Ada{k:02} Lovelace" for k in range(40)]
 A, B = ({"name": name, "explanation": f"{name} is wrong."} for name in ("A", "B"))
 FIRST = [("right", 2, ()), ("wrong", 1, (A,)), ("wrong", 0, (A,)), ("not attempted", 0, ())]
@@ -190,7 +192,11 @@ def test_the_heat_map_has_every_student_and_every_point(soup):
 
 def test_the_page_says_what_the_numbers_say(soup, insights, many_zeros):
     again = [words(li) for li in between(soup, "Which units to take up again")[1].find_all("li")]
-    assert again[0].startswith("Take up again: 02_momentum. On average 42% of the points; 30 of 40")
+    assert again[0].startswith("Take up again: 02 · Momentum")
+    assert "On average 42% of the points; 30 of 40" in again[0]
+    summary = words(soup.select_one("p.summary"))
+    assert summary.startswith("40 students, ")
+    assert "Most points were lost in 2.1 first (" in summary
     assert len(again) == 2
     together = " ".join(map(words, between(soup, "Which mistakes travel together")))
     assert (
@@ -200,7 +206,7 @@ def test_the_page_says_what_the_numbers_say(soup, insights, many_zeros):
     assert f"5.1 projections. More zeros made it harder: 0% of the {many_zeros}" in fairness
     bars = soup.select("svg")[0]
     assert [words(text) for text in bars.find_all("text")] == [
-        label for one in insights.again for label in (one.unit, f"{one.share:.0%}")
+        label for one in insights.again for label in (TITLES[one.unit], f"{one.share:.0%}")
     ] + ["60%"]
 
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
+from classroom.grading.asked import Solutions
 from classroom.grading.records import Graded, Override, mark
 from classroom.grading.student_pages import file_name, page, page_path
 from tests.classroom.grading.classes import result_of
 from tests.classroom.grading.hostile import NAMES, hostile
+from tests.places import SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
 
@@ -49,6 +51,14 @@ def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
     assert soup.select_one(".highlight .k").get_text() == "def"  # in color
 
 
+def test_a_page_shows_what_was_asked_and_what_to_read_again(graded):
+    asked = Solutions(SMALL).questions(UNIT)
+    assert asked["even_sum"].startswith("Find the sum of the first $n$ even numbers")
+    text = BeautifulSoup(page(mark(graded, ()), asked), "html.parser").main.get_text()
+    assert "Write a function running(x)" in text
+    assert text.count("To read again: the lecture “Sums: forward and backward”") == 3
+
+
 def test_an_override_stands_on_the_page_with_its_reason(graded):
     given = Override("Ada", UNIT, "even_sum", 1, "You said it in class.", "2026-01-01T00:00:00")
     text = " ".join(soup_of(graded, [given]).main.get_text().split())
@@ -70,7 +80,7 @@ def test_a_submission_that_could_not_be_graded_is_told_why_and_shows_points_give
 def test_a_page_has_a_language_a_title_and_headings_without_a_gap(graded):
     soup = soup_of(graded)
     assert soup.html["lang"] == "en"
-    assert soup.title.get_text() == "Feedback on 01_sums for Ada"
+    assert soup.title.get_text() == "Feedback on 01 · Sums for Ada"
     assert [h.name for h in soup.select("h1, h2, h3")] == ["h1"] + ["h2"] * 5
 
 
