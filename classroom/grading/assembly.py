@@ -11,6 +11,7 @@ by their id; in a notebook that has lost its ids (some editors drop them), the c
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -314,6 +315,7 @@ def _text(call: ast.Call, source: str) -> str:
     return ast.get_source_segment(source, call) or ast.unparse(call)
 
 
+@functools.lru_cache(maxsize=500)
 def _parsed(source: str) -> list:
     if "check" not in source or len(source) > LONGEST:
         return []

@@ -107,6 +107,7 @@ class Notebook:
     def run(self, source: str) -> dict:
         """Execute a cell: what it printed, and its error if there was one."""
         self._bans.close()
+        earlier = self.watch.told()
         self.watch.is_on = True
         printed, error = Printed(self.limits["text"]), None
         self.shell.swallowed.clear()
@@ -118,7 +119,7 @@ class Notebook:
         except BaseException as raised:
             error = in_short(raised)
         about = {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
-        return {**about, "seen": self.watch.told()}
+        return {**about, "earlier": earlier, "seen": self.watch.told()}
 
     def _execute(self, source: str) -> None:
         execute(source, self.names)

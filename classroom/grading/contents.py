@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..roles import Role, id_of
 from .submitted import Cell
@@ -74,19 +74,20 @@ class Contents:
         return ""
 
 
-def called_names(source: str) -> set[str]:
+@lru_cache(maxsize=2000)
+def called_names(source: str) -> frozenset[str]:
     """The checks that are called anywhere in a cell: `check.weights(…)`."""
     if "check" not in source or len(source) > LONGEST:
-        return set()
+        return frozenset()
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # a magic, or unfinished
-        return set(CALLED.findall(source))
-    return {
+        return frozenset(CALLED.findall(source))
+    return frozenset(
         node.func.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "check"
-    }
+    )

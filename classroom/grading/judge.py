@@ -64,6 +64,7 @@ class Ran:
     fatal: str = ""
     magics: tuple[str, ...] = ()  # those that are not known here and swallowed code
     seen: tuple[str, ...] = ()  # what it did that a person should know
+    earlier: tuple[str, ...] = ()  # the same of functions that were called before it
 
     @property
     def trouble(self) -> str:
@@ -111,6 +112,7 @@ class Judging:
         self.unsigned: dict[str, tuple[Feedback, Submission]] = {}
         self.references: dict[str, dict] = {}
         self.with_written_id: dict[str, Result] = {}
+        self.judged_last = ""
         self.loaded: list[str] = []  # the modules of the child that ran the solution
 
     def graded(self) -> Graded:
@@ -157,6 +159,8 @@ class Judging:
             with self.sandbox.submission(self.limits, self._needs()) as there, self.alarm:
                 for place, step in enumerate(self.steps):
                     self._step(there, place, step)
+                with contextlib.suppress(Exception):
+                    self._note_seen(_sentences(there.seen()))
                 self._sign_all(there)
                 if self.job.is_solution:
                     self.loaded = [str(name) for name in there.value(LOADED)]
@@ -167,6 +171,14 @@ class Judging:
             return self._after(_Died(-1, str(gone)))
         finally:
             self.spent += there.clock.seconds if there else 0.0
+
+    def _note_seen(self, seen: tuple[str, ...]) -> None:
+        """What functions did while they were called belongs to the exercise judged last."""
+        if seen and self.judged_last in self.results:
+            result = self.results[self.judged_last]
+            told = [f"While it was checked, it {what}." for what in seen]
+            fresh = tuple(says for says in told if says not in result.by_hand)
+            self.results[self.judged_last] = replace(result, by_hand=(*result.by_hand, *fresh))
 
     def tell(self, place: int) -> None:
         """Say which step begins."""
@@ -262,6 +274,7 @@ class Judging:
             self.ran[place] = Ran(error={"type": type(error).__name__, "says": str(error)})
         else:
             self.ran[place] = _as_ran(report)
+            self._note_seen(self.ran[place].earlier)
         kind = (self.ran[place].error or {}).get("type")
         if kind == "TooSlow" and not (step.is_students and self._counts(place)):
             raise _Died(place, "took too long")
@@ -288,6 +301,7 @@ class Judging:
         if there.was_slow and not self._counts(place):
             raise _Died(place, "took too long")
         self._record(exercise, feedback, place, time.monotonic() - start)
+        self.judged_last = exercise.name
         if self.ids.other and feedback.earned < feedback.points:
             self._judge_with_written_id(there, place, exercise, check)
         self.unsigned[exercise.name] = (feedback, there)
@@ -326,11 +340,7 @@ class Judging:
         there.begin(self.limits.cell * PATIENCE)
         there.foresee(FORESEEN[self.job.unit, exercise.name])
         exercise.seed = seed_of(self.job.seed, exercise.name)
-        feedback = exercise(*answers)
-        if names is not None:
-            with contextlib.suppress(Exception):
-                self.ran[place] = Ran(seen=_sentences(there.seen()))
-        return feedback, [_shown(answer) for answer in answers]
+        return exercise(*answers), [_shown(answer) for answer in answers]
 
     def _judge_with_written_id(
         self, there: Submission, place: int, exercise: Exercise, check: Check
@@ -600,6 +610,7 @@ def _as_ran(report: Any) -> Ran:
         error={k: str(v)[:500] for k, v in error.items()} if isinstance(error, dict) else None,
         magics=tuple(str(m)[:40] for m in magics[:5]) if isinstance(magics, list) else (),
         seen=seen,
+        earlier=_sentences(report.get("earlier")),
     )
 
 
