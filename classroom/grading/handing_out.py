@@ -31,6 +31,7 @@ from .submitted import Cell, Shown, read_submitted
 
 LOST_SCHEDULER = {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}
 LOST_SCHEDULER |= {"CommClosedError", "ClosedClientError"}
+GONE = "The scheduler is gone; what was graded is kept. Start it, and run this again."
 KNOWN_BEFORE = ("digest", "content", "late", "attempt", "number", "platform")
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
@@ -97,7 +98,7 @@ def _outcome(
         raise
     except Exception as error:  # what a cluster raises has classes of its own
         if type(error).__name__ in LOST_SCHEDULER:
-            raise SchedulerGone("The scheduler is gone.") from None
+            raise SchedulerGone(GONE) from None
         if type(error).__name__ != "KilledWorker":
             raise
         return _problem(replace(blank, digest=""), "several workers were lost over it."), []
@@ -344,7 +345,12 @@ class Grader:
         submission = Submission("the solution", unit, f"solutions/{unit}.ipynb")
         job = replace(self._job(submission, self.solutions.cells(unit)), verbose=False)
         job = replace(job, student_id=None, own_ids=[], is_solution=True)
-        answer = _submit(self.executor, job, self.options, {}).result()
+        try:
+            answer = _submit(self.executor, job, self.options, {}).result()
+        except Exception as error:
+            if type(error).__name__ in LOST_SCHEDULER:
+                raise SchedulerGone(GONE) from None
+            raise
         graded = Graded.from_dict(answer["graded"])
         results = {result.name: result for result in graded.results}
         for exercise in listed(unit):

@@ -3,10 +3,14 @@
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from classroom.grading import handing_out
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.options import Options
 from classroom.grading.pipeline import Done, grade
@@ -88,3 +92,33 @@ def test_a_scheduler_that_is_not_there_gets_a_sentence(a_class, tmp_path, monkey
 
 def _nobody(*args, **kwargs):
     raise OSError("nobody answers")
+
+
+def test_a_scheduler_that_dies_on_the_way_gets_a_sentence_and_loses_nothing(
+    a_class, tmp_path, monkeypatch, bubblewrap
+):
+    real, cluster = handing_out._submit, handing_out._cluster
+    begun = []
+
+    def lost_after_three(*args):
+        begun.append(args)
+        if len(begun) <= 4:  # the solution, and three submissions
+            return real(*args)
+        future = Future()
+        future.set_exception(CancelledError())
+        return future
+
+    @contextmanager
+    def threads(address):
+        with ThreadPoolExecutor(1) as executor:
+            yield SimpleNamespace(get_executor=lambda pure: executor, run=lambda f: f())
+
+    monkeypatch.setattr(handing_out, "_submit", lost_after_three)
+    monkeypatch.setattr(handing_out, "_cluster", threads)
+    options = Options(unit=UNIT, scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(CourseError, match=r"scheduler at tcp://\S+ is gone; \d of 12 are graded"):
+        grade(ROOT, a_class, tmp_path, options, lambda done: None)
+    monkeypatch.setattr(handing_out, "_submit", real)
+    monkeypatch.setattr(handing_out, "_cluster", cluster)
+    run = grade(ROOT, a_class, tmp_path, Options(unit=UNIT), lambda done: None)
+    assert run.graded + run.unchanged == SIZE
