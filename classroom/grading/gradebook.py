@@ -112,8 +112,13 @@ class Gradebook:
 
     def all(self, unit: str | None = None) -> list[Graded]:
         """Every submission, by unit and student."""
+        return list(self.each(unit))
+
+    def each(self, unit: str | None = None) -> Iterator[Graded]:
+        """The same one after the other: no more than one has to be in memory."""
         query = "SELECT data FROM graded WHERE ? IN (unit, '') ORDER BY unit, student"
-        return list(_graded(self._rows(query, unit or "")))
+        with self._told():
+            yield from _graded(self._db.execute(query, (unit or "",)))
 
     def units(self) -> list[str]:
         """The stems of the units that have grades."""
@@ -132,9 +137,9 @@ class Gradebook:
         by_submission: dict[tuple[str, str], list[Override]] = {}
         for override in self.overrides():
             by_submission.setdefault((override.student, override.unit), []).append(override)
+        rules = self._rules()
         return [
-            mark(g, by_submission.get((g.student, g.unit), ()), *self._rules())
-            for g in self.all(unit)
+            mark(g, by_submission.get((g.student, g.unit), ()), *rules) for g in self.each(unit)
         ]
 
     def mark(self, student: str, unit: str) -> Mark | None:

@@ -75,7 +75,7 @@ def write_outputs(
 
 def _families(book: Gradebook, unit: str) -> list[Family]:
     """The families of a unit; without a signed answer there are none, and nothing is loaded."""
-    if not any_signed(book.all(unit)):
+    if not any_signed(book.each(unit)):
         return []
     from .clusters import families_of
 
@@ -84,7 +84,10 @@ def _families(book: Gradebook, unit: str) -> list[Family]:
 
 def _digest(*contents: object) -> str:
     """What all files are made from: the gradebook's content, and the code and its templates."""
-    found = sha256(repr(contents).encode("utf-8", "surrogatepass"))
+    found = sha256()
+    for content in contents:
+        for part in content if isinstance(content, list) else [content]:
+            found.update(repr(part).encode("utf-8", "surrogatepass"))
     for place in MADE_BY:
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
             if path.is_file() and path.suffix != ".pyc":
@@ -117,7 +120,7 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, bytes], list[str]]:
 
 def _without_numbers(book: Gradebook) -> Iterator[str]:
     """Whom Canvas and Moodle would not know by the names of their files."""
-    unknown = {g.student for g in book.all() if g.platform not in ("Canvas", "Moodle")}
+    unknown = {g.student for g in book.each() if g.platform not in ("Canvas", "Moodle")}
     if unknown:
         yield (
             f"The files for Canvas and Moodle have no number of theirs for {len(unknown)} "

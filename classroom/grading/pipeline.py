@@ -184,7 +184,7 @@ def _note_copies(
 
 def _note_families(book: Gradebook, unit: str) -> None:
     """Keep the names of families of wrong answers; where none was signed, there are none."""
-    if any_signed(book.all(unit)):
+    if any_signed(book.each(unit)):
         from .clusters import keep_families  # with NumPy and the checks
 
         keep_families(book, unit)

@@ -7,6 +7,7 @@ top, and what is lost for being late. A person may give half points.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -43,8 +44,18 @@ class _Record:
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The record again; JSON turns tuples into lists, so lists become tuples."""
         known = cls.__dataclass_fields__
-        values = {name: value for name, value in data.items() if name in known}
-        return cls(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+        return cls(**{n: _shared(v) for n, v in data.items() if n in known})
+
+
+def _shared(value: Any) -> Any:
+    """The value with its texts shared: thousands of records say the same of an exercise."""
+    if type(value) is str:
+        return sys.intern(value)
+    if type(value) is list:
+        return tuple(map(_shared, value))
+    if type(value) is dict:
+        return {name: sys.intern(v) if type(v) is str else v for name, v in value.items()}
+    return value
 
 
 def _plain(value: Any) -> Any:
