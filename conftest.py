@@ -57,6 +57,7 @@ SLOW = [
     "tests/classroom/test_own_sheets.py",
     "tests/checks/test_every_exercise.py",
     "tests/test_explore.py",
+    "tests/test_recorder.py",
     "tests/test_variants.py",
     "tests/classroom/grading/test_at_a_glance.py",
     "tests/classroom/grading/test_mistakes.py",

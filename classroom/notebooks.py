@@ -6,7 +6,7 @@ import copy
 import re
 import subprocess
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,18 +47,11 @@ def as_text(notebook: NotebookNode) -> str:
     return nbformat.v4.writes(notebook) + "\n"  # as `nbformat.writes`, which validates again
 
 
-def execute(
-    path: Path,
-    timeout: int = CELL_TIMEOUT,
-    folder: Path | None = None,
-    first: str = "",
-    seen: Callable[[NotebookNode], None] = lambda notebook: None,
-) -> NotebookNode:
+def execute(path: Path, timeout: int = CELL_TIMEOUT, first: str = "") -> NotebookNode:
     """Run a notebook in a fresh kernel of this very Python; return it clean, its cells named.
 
-    What a new run would change for no reason stays as it was saved (`saved_outputs.py`). It runs in
-    its own folder, or in another one. Code that is to run `first` leaves no trace; `seen` gets all
-    outputs as they came, and may take some away.
+    What a new run would change for no reason stays as it was saved (`saved_outputs.py`). Code that
+    is to run `first` leaves no trace.
     """
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -77,7 +70,7 @@ def execute(
         km=kernel,
         timeout=timeout,
         startup_timeout=180,
-        resources={"metadata": {"path": str((folder or path.parent).resolve())}},
+        resources={"metadata": {"path": str(path.parent.resolve())}},
         store_widget_state=False,
         coalesce_streams=True,
         on_cell_start=lambda cell, cell_index: last.append(cell.id),
@@ -94,7 +87,6 @@ def execute(
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         story = ANSI_COLOR.sub("", str(error)).strip()
         raise CourseError(f"{path}, cell {last[-1]}: did not run to its end.\n{story}") from None
-    seen(notebook)
     return name_cells(keep_saved(before, clean(notebook)))
 
 

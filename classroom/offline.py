@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 
 from selfcheck.files import CourseError
+from selfcheck.students.cli import LAB_CONFIG
 
 from .notebooks import is_blank_sheet, problems, read
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 VENDOR = Path(__file__).parent / "vendor"
-# No widgets and no scripts: an explorer shows the still picture or the frames saved with it.
+EXPLORER = LAB_CONFIG / "labextensions/course-in-words/static/explorer.js"
+# No widgets: an explorer shows its still picture until explorer.js draws it.
 SHOWN = [
     "text/html",
     "text/markdown",
@@ -104,6 +106,11 @@ def _rendered(exporter: HTMLExporter, notebook: NotebookNode, about: dict[str, A
 def vendored(name: str) -> str:
     """The text of a file in vendor/, such as `reveal.js/reveal.css`."""
     return (VENDOR / name).read_text(encoding="utf-8")
+
+
+def explorer_script() -> str:
+    """What draws explorers in a page, by the numbers that were saved with them."""
+    return EXPLORER.read_text(encoding="utf-8")
 
 
 @functools.cache

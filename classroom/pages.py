@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from selfcheck.files import CourseError, write_whole
 
-from .offline import element, exporter, mathjax, parsed, sound
+from .offline import element, explorer_script, exporter, mathjax, parsed, sound
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -55,6 +55,8 @@ def as_page(
     """
     soup = page_soup(path, notebook, leads, keep)
     element(soup, "#mathjax").string = mathjax()
+    if soup.select("figure[data-explorer]"):
+        element(soup, "#explorer").string = explorer_script()
     return str(soup)
 
 

@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 from .notebooks import is_ignored
 from .picture_diff import PNG, difference, pictures, png_of
 
+BAKED = "explorer"  # in the metadata of an explorer's picture: its numbers
 MEASURED = "measured"  # in a cell's metadata: the digest of the code that was measured
 NUMBER = re.compile(r"\s*\d[\d.,]*(e[-+]\d+)?")  # with the blanks that align it
 
@@ -37,10 +38,16 @@ def keep_saved(before: NotebookNode, now: NotebookNode) -> NotebookNode:
 
 
 def _keep_pictures(saved: Sequence[NotebookNode], drawn: Sequence[NotebookNode]) -> None:
-    """Keep the bytes of each picture that looks as it did."""
+    """Keep the bytes of each picture that looks as it did, and of each explorer that moves so."""
     for before, now in zip(pictures(saved), pictures(drawn), strict=False):
         if not difference(png_of(before), png_of(now)):
             now.data[PNG] = before.data[PNG]
+        old, new = (output.metadata.get(PNG, {}) for output in (before, now))
+        if BAKED in old and BAKED in new:
+            from .frames import is_same
+
+            if is_same(old[BAKED], new[BAKED]):
+                new[BAKED] = old[BAKED]
 
 
 def _keep_measurement(saved: NotebookNode, cell: NotebookNode, code: str) -> None:

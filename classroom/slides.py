@@ -1,65 +1,49 @@
 """A lecture as one deck of slides that works offline: one HTML file with everything inside.
 
-    for deck in write_decks({path: sound(path, "a deck")}, Path("build/slides"), cache):
+    for deck in write_decks({path: sound(path, "a deck")}, Path("build/slides")):
         print(deck.target)
 
 The marks of the notebook's cells make the slides (outline.py); nbconvert writes them with our
 template `course_slides`; reveal.js and MathJax lie in vendor/. Explorers move without a
-kernel: the notebook is run once, and every frame is put into the deck.
+kernel, by the numbers that were saved with the notebook (frames.py).
 """
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import importlib.metadata
-import json
-import os
 import re
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_core.utils import ensure_event_loop
 from nbformat import NotebookNode
 
-from selfcheck.explore import FRAMES
 from selfcheck.files import CourseError, write_whole
 
-from .grading import fingerprint
-from .notebooks import as_text, execute, strip_outputs
-from .offline import TEMPLATES, VENDOR, element, exporter, mathjax, parsed, vendored
-from .outline import Slide, mark, outline
+from .notebooks import as_text
+from .offline import (
+    EXPLORER,
+    TEMPLATES,
+    VENDOR,
+    element,
+    explorer_script,
+    exporter,
+    mathjax,
+    parsed,
+    vendored,
+)
+from .outline import Slide, outline
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-DECK_LIMIT, FRAMES_LIMIT = 5_000_000, 1_500_000  # bytes
+DECK_LIMIT = 6_000_000  # bytes
 PACKAGES = ("nbconvert",)
 MATHJAX = "mathjax.js"
 ENGINE = ("reveal.css", "reveal.js", "notes.js")  # the file of each is the id of its element
-DRAWING = ("matplotlib", "numpy")
-# Run before a lecture: its explorers make frames, and what it reads is noted.
-WITH_FRAMES = """\
-from classroom.frames import with_what_was_read
-from classroom.grading.fingerprint import watch
-from selfcheck.explore import Explorer
-
-watch()
-Explorer.as_frames = with_what_was_read
-"""
-# Where nothing but the frames is wanted, figures of the lecture itself are drawn for nobody.
-NO_FIGURES = """\
-import os
-from selfcheck import style
-
-os.environ["COURSE_TAKE"] = "1"
-style.show = lambda *figure, **words: None
-"""
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
@@ -81,60 +65,43 @@ class Deck:
 
 
 def write_decks(
-    lectures: Mapping[Path, NotebookNode],
-    folder: Path,
-    cache: Path,
-    about: str = "",
-    shared: str = "",
-    framed: Mapping[Path, NotebookNode] | None = None,
+    lectures: Mapping[Path, NotebookNode], folder: Path, about: str = "", shared: str = ""
 ) -> Iterator[Deck]:
-    """Write the decks that are not up to date; frames of explorers are kept in `cache`.
+    """Write the decks that are not up to date.
 
     What the decks are `about` (course, lecturer, date) stands on each title slide. Where MathJax
     and reveal.js lie in a folder that is `shared`, decks link to them; else each deck holds them.
-    All outlines are made first: if a lecture makes no deck, none is written. `framed` are the
-    lectures with the frames of their explorers, where somebody drew them already.
+    All outlines are made first: if a lecture makes no deck, none is written.
     """
     outlines = {path: outline(notebook, path) for path, notebook in lectures.items()}
-    return _written(lectures, outlines, folder, cache, (about, shared), framed)
+    return _written(lectures, outlines, folder, (about, shared))
 
 
 def _written(
     lectures: Mapping[Path, NotebookNode],
     outlines: Mapping[Path, list[Slide]],
     folder: Path,
-    cache: Path,
     look: tuple[str, str],
-    framed: Mapping[Path, NotebookNode] | None,
 ) -> Iterator[Deck]:
-    def digest(path: Path) -> str:
-        frames = Frames.kept(path, lectures[path], cache)
-        return _hash(_digest(lectures[path], frames.digest), *look)
-
-    targets = {path: folder / f"{path.stem}.html" for path in lectures}
-    stale = [path for path, target in targets.items() if not _is_fresh(target, digest(path))]
-    if framed is None:
-        drawn = all_with_frames([(path, lectures[path]) for path in stale], cache)
-    else:
-        drawn = (framed[path] for path in stale)
-    for path, target in targets.items():
-        start = time.perf_counter()
-        if path in stale:
-            lecture = next(drawn)  # whose frames are known now
-            write_whole(target, _deck(path, lecture, outlines[path], digest(path), *look))
-        yield Deck(target, path in stale, time.perf_counter() - start)
+    for path, notebook in lectures.items():
+        start, target = time.perf_counter(), folder / f"{path.stem}.html"
+        digest = _hash(_digest(notebook), *look)
+        is_stale = not _is_fresh(target, digest)
+        if is_stale:
+            write_whole(target, _deck(path, notebook, outlines[path], digest, *look))
+        yield Deck(target, is_stale, time.perf_counter() - start)
 
 
 # -- what changed ---------------------------------------------------------------------------------
 
 
-def _digest(notebook: NotebookNode, frames: str) -> str:
-    """Of all that a deck depends on: the notebook, its frames, this package and what it uses."""
+def _digest(notebook: NotebookNode) -> str:
+    """Of all that a deck depends on: the notebook, this package and what it uses."""
     package = Path(__file__).parent
     ours = [package / f"{name}.py" for name in ("slides", "offline", "outline")]
     ours += sorted(p for p in TEMPLATES.rglob("*") if p.is_file())
-    ours.append(VENDOR / "contents.toml")
-    return _hash(as_text(notebook), frames, *_versions(PACKAGES), *ours)
+    ours += [VENDOR / "contents.toml", EXPLORER]
+    return _hash(as_text(notebook), *_versions(PACKAGES), *ours)
 
 
 def _versions(packages: Sequence[str]) -> list[str]:
@@ -164,122 +131,6 @@ def _is_fresh(deck: Path, digest: str) -> bool:
     return found is not None and found[1] == digest
 
 
-# -- explorers ------------------------------------------------------------------------------------
-
-
-def all_with_frames(
-    notebooks: Iterable[tuple[Path, NotebookNode]], cache: Path
-) -> Iterator[NotebookNode]:
-    """Each notebook `with_frames`, in order; as many kernels draw as there are cores."""
-
-    def framed(pair: tuple[Path, NotebookNode]) -> NotebookNode:
-        try:
-            return with_frames(*pair, cache)
-        finally:
-            ensure_event_loop().close()  # nbclient opens one for each thread and leaves it open
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(framed, notebooks)
-
-
-def with_frames(path: Path, notebook: NotebookNode, cache: Path) -> NotebookNode:
-    """The notebook in which each explorer on a slide shows its frames behind a range input."""
-    if not any(_is_explorer(o) for cell in _seen(notebook) for o in cell.outputs):
-        return notebook
-    frames = _cached_frames(path, notebook, cache)
-    notebook = copy.deepcopy(notebook)
-    size = 0
-    for cell in _seen(notebook):
-        explorers = [output for output in cell.outputs if _is_explorer(output)]
-        for output, html in zip(explorers, frames.get(cell.id, []), strict=False):
-            output.data["text/html"] = html
-            size += len(html) * 3 // 4
-    if size > FRAMES_LIMIT:
-        raise CourseError(
-            f"{path}: the frames of its explorers take {size / 1e6:.1f} MB; 1.5 MB is the limit; "
-            "give an explorer fewer frames or a simpler picture."
-        )
-    return notebook
-
-
-def _seen(notebook: NotebookNode) -> list[NotebookNode]:
-    cells = (cell for cell in notebook.cells if cell.cell_type == "code")
-    return [cell for cell in cells if mark(cell) not in ("skip", "notes")]
-
-
-def _is_explorer(output: NotebookNode) -> bool:
-    return output.get("data", {}).get("text/plain", "").startswith("Explorer(")
-
-
-@dataclass(frozen=True)
-class Frames:
-    """Frames of a lecture's explorers, by the id of their cell, and what they were drawn from."""
-
-    code: str = ""
-    html: dict[str, list[str]] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def kept(cls, path: Path, notebook: NotebookNode, cache: Path) -> Frames:
-        """Those of the last run, if neither its code nor anything that it read has changed."""
-        file = cache / f"{path.stem}.json"
-        if not file.exists():
-            return cls()
-        found = cls(**json.loads(file.read_text(encoding="utf-8")))
-        is_same = found.code == _code(notebook)
-        return found if is_same and fingerprint.digests(found.files) == found.files else cls()
-
-    @property
-    def digest(self) -> str:
-        """Of what they were drawn from; empty where nothing is known."""
-        return _hash(self.code, json.dumps(self.files)) if self.code else ""
-
-
-def _code(notebook: NotebookNode) -> str:
-    """The digest of code cells and of what draws."""
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    return _hash(*code, *_versions(DRAWING))
-
-
-def _cached_frames(path: Path, notebook: NotebookNode, cache: Path) -> dict[str, list[str]]:
-    kept = Frames.kept(path, notebook, cache)
-    if kept.code:
-        return kept.html
-    with tempfile.TemporaryDirectory(prefix="course-") as scratch:
-        copied = Path(scratch) / path.name
-        copied.write_text(as_text(strip_outputs(copy.deepcopy(notebook))), encoding="utf-8")
-        return _drawn(copied, cache, WITH_FRAMES + NO_FIGURES, path.parent)[1].html
-
-
-def executed(path: Path, cache: Path) -> NotebookNode:
-    """Run a lecture: the notebook to save, while frames of its explorers go to the cache.
-
-    So no deck has to run it a second time.
-    """
-    return _drawn(path, cache, WITH_FRAMES)[0]
-
-
-def _drawn(
-    path: Path, cache: Path, first: str, folder: Path | None = None
-) -> tuple[NotebookNode, Frames]:
-    """Run a notebook after this code, and keep the frames that its explorers made."""
-    html: dict[str, list[str]] = {}
-    names: set[str] = set()
-
-    def take(notebook: NotebookNode) -> None:
-        for cell in notebook.cells:
-            for output in cell.get("outputs", []):
-                if made := output.get("data", {}).pop(FRAMES, None):
-                    html.setdefault(cell.id, []).append(made["html"])
-                    names.update(made["read"])
-
-    notebook = execute(path, folder=folder, first=first, seen=take)
-    frames = Frames(_code(notebook), html, fingerprint.digests(names))
-    if html:
-        write_whole(cache / f"{path.stem}.json", json.dumps(asdict(frames)))
-    return notebook, frames
-
-
 # -- the deck -------------------------------------------------------------------------------------
 
 
@@ -305,11 +156,15 @@ def _deck(
         line = soup.new_tag("p", attrs={"class": "about"}, string=about)
         element(soup, ".slides h1").insert_after(line)
     _unlink_what_is_elsewhere(soup)
-    for name in (MATHJAX, *ENGINE):
+    for name in (MATHJAX, *ENGINE, EXPLORER.name):
         _put_in(soup, name, shared)
+    if shared:  # there a Python in the page moves what the saved numbers do not
+        element(soup, "body")["data-up"] = "../"
+        live = soup.new_tag("script", attrs={"type": "module", "src": shared + "live.js"})
+        element(soup, "head").append(live)
     html = str(soup)
     if len(html.encode()) > DECK_LIMIT:
-        raise CourseError(f"{path}: the deck takes {len(html) / 1e6:.1f} MB; 5 MB is the limit.")
+        raise CourseError(f"{path}: the deck takes {len(html) / 1e6:.1f} MB; 6 MB is the limit.")
     return html
 
 
@@ -317,7 +172,10 @@ def _put_in(soup: BeautifulSoup, name: str, shared: str) -> None:
     """The engine of slides, or the one of formulas: a link where it is shared, else its text."""
     place = element(soup, f"[id='{name}']")
     if not shared:
-        place.string = mathjax() if name == MATHJAX else vendored(f"reveal.js/{name}")
+        if name == EXPLORER.name:
+            place.string = explorer_script()
+        else:
+            place.string = mathjax() if name == MATHJAX else vendored(f"reveal.js/{name}")
     elif place.name == "style":
         place.name, place["rel"], place["href"] = "link", "stylesheet", shared + name
     else:

@@ -23,11 +23,11 @@ An explorer needs two functions and its controls:
 """
 
 import base64
-import functools
 import html
-import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -36,17 +36,16 @@ import ipywidgets as widgets
 import matplotlib
 import numpy as np
 import traitlets
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from . import style
 from .png import png_bytes, small_png
+from .recorder import Message, Scenes
 
-FRAMES = "application/x-frames+json"  # pictures for every value of the controls, for slides
 GOAL, REACHED = "Goal:", "✓ Goal reached:"  # how the line of the goal begins
-SCREEN = "course-screen"  # the comm over which a page tells how fine its screen is
+TARGET = "course-explorer"  # the comm over which a page asks for numbers
+FRAME = 0.012  # seconds; the kernel is not held longer at a time for what nobody waits for
 
 
 def slider(
@@ -92,12 +91,13 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
 
     `setup(fig)` draws once and returns the artists that change; `update(artists, **params)` moves
     them and returns the sentence shown under the picture. `reached(**params)` tells whether the
-    goal is met. `frames`, such as `{"beta": [0.5, 0.9], "delta": 0.1}`, are for slides without a
-    kernel: one control moves over a list of values, the others named keep one.
+    goal is met; at the start it is not. A page that knows `explorer.js` asks for numbers and draws
+    them itself; any other gets pictures. Where no kernel runs, the finest two sliders and what has
+    few values move; `baked` names the controls, if it should be others.
     """
 
-    as_frames: ClassVar[Any] = None  # where frames are wanted: what makes them of an explorer
-    scale = style.SCALE  # how fine a picture that moves is drawn; no finer than the screen
+    bake: ClassVar[Any] = None  # while a lecture is executed: what makes places to be saved of it
+    alive: ClassVar[Any] = weakref.WeakValueDictionary()  # explorers by their name in the page
 
     def __init__(
         self,
@@ -108,9 +108,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
         alt: str,
         goal: str | None = None,
         reached: Callable[..., bool] | None = None,
-        frames: Mapping[str, object] | None = None,
+        baked: Sequence[str] = (),
         size: tuple[float, float] = (style.WIDTH, style.HEIGHT),
-        blit: bool = True,
     ) -> None:
         if (goal is None) != (reached is None):
             raise ValueError("A goal needs a test and a test needs a goal: give goal and reached.")
@@ -118,23 +117,27 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
         self.goal = None if goal is None else style.one_line(goal, "goal").rstrip(".")
         self._reached, self.was_reached = reached, False
         self.controls = _dress(controls)
-        self._drawing = _Drawing(setup, update, size, blit)
+        self.require_known(baked)
+        self.baked = list(baked)
+        self._update, self._several = update, False
+        self._pages: list[_Page] = []
+        self._fig, self._artists = _drawn_once(setup, size)
+        self._scenes = Scenes(self._fig, self._artists)
         # JupyterLab runs callbacks in a thread of their own, beside the cell that is running.
         self._lock = threading.RLock()
-        self._several = False
-        self.frames = dict(frames or {})
-        if self.frames:
-            self.frames_plan(self.frames)
+        if self.is_reached:
+            raise ValueError("The goal is reached before a control has moved: begin elsewhere.")
 
-        width, height = (round(inches * style.DPI) for inches in size)
-        self.picture = _Picture(format="png", width=width, height=height)
+        self.width, self.height = (round(inches * style.DPI) for inches in size)
+        self.picture = _Picture(format="png", width=self.width, height=self.height)
         self.picture.layout = {"max_width": "100%", "height": "auto", "object_fit": "contain"}
         self.caption, self.goal_line = widgets.HTML(), widgets.HTML()
         self.refresh()
         top = [self.goal_line] if goal else []
         super().__init__([*top, *self.controls.values(), self.picture, self.caption])
-        self.add_class("course-explorer")
-        comm.get_comm_manager().register_target(SCREEN, _use_screen)
+        self.add_class(TARGET).add_class(f"{TARGET}-{self.model_id}")
+        self.alive[self.model_id] = self
+        comm.get_comm_manager().register_target(TARGET, _meet)
         for control in self.controls.values():
             control.observe(self._on_change, "value")
 
@@ -149,24 +152,33 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
         """Move controls as a hand would, and redraw once."""
         self.require_known(values)
         with self._lock:
-            self._several = True
-            try:
-                for name, value in values.items():
-                    _put(name, self.controls[name], value)
-            finally:
-                self._several = False
+            self._put(values)
             self._on_change()
         return self
 
-    # What is seen
+    def _put(self, values: Mapping[str, Any]) -> None:
+        """Set these values without a new picture."""
+        self._several = True
+        try:
+            for name, value in values.items():
+                _put(name, self.controls[name], value)
+        finally:
+            self._several = False
+        self.was_reached = self.was_reached or self.is_reached
 
-    def rgb(self, **params: Any) -> np.ndarray:
-        """The picture for these values, (h, w, 3) uint8; controls and display stay as they are."""
-        return self.draw(params)[0]
+    # What is seen
 
     def describe(self, **params: Any) -> str:
         """The sentence for these values; controls and display stay as they are."""
-        return self.draw(params)[1]
+        self.require_known(params)
+        with self._lock:
+            text = self._update(self._artists, **(self.params | params))
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(
+                "update must return one sentence that says what is to be seen now; "
+                f"it returned {text!r}."
+            )
+        return " ".join(text.split())
 
     @property
     def is_reached(self) -> bool:
@@ -180,34 +192,38 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
     def refresh(self) -> None:
         """Bring picture, alt text, caption and goal line up to the present values."""
         with self._lock:
-            rgb, text = self.draw({}, Explorer.scale)
+            rgb, text = self._pixels()
             with self.picture.hold_sync():  # picture and description arrive together
                 self.picture.value = png_bytes(rgb)
                 self.picture.tooltip = f"{self.alt} {text}"
             self.caption.value = _status(text)
             if self.goal is not None:
-                self.goal_line.value = _status(*self._goal_text())
+                before = " (Reached before, but not with these values.)" * self.was_reached
+                lead, more = (REACHED, "") if self.is_reached else (GOAL, before)
+                self.goal_line.value = _status(f"{self.goal}.{more}", lead)
 
-    def draw(self, params: Mapping[str, Any], scale: int = style.SCALE) -> tuple[np.ndarray, str]:
-        """The picture and the sentence with these values, the others as they are."""
-        self.require_known(params)
-        with self._lock:
-            return self._drawing(self.params | dict(params), scale)
-
-    def _goal_text(self) -> tuple[str, str]:
-        """What the goal line says, and the words that open it."""
-        if self.is_reached:
-            self.was_reached = True
-            return f"{self.goal}.", REACHED
-        before = " (Reached before, but not with these values.)" if self.was_reached else ""
-        return f"{self.goal}.{before}", GOAL
+    def _pixels(self) -> tuple[np.ndarray, str]:
+        """The picture as matplotlib draws it, laid out as pages have it, and its sentence."""
+        text, layout = self.describe(), self._fig.get_layout_engine()
+        self._scenes.place()
+        self._fig.set_layout_engine("none")
+        try:
+            return style.pixels(self._fig, style.DPI * style.SCALE), text
+        finally:
+            self._fig.set_layout_engine(layout)
+            self._fig.stale = False
 
     def _on_change(self, _change: object = None) -> None:
         with self._lock:
             if self._several:
                 return
             try:
-                self.refresh()
+                self.was_reached = self.was_reached or self.is_reached
+                if self._pages:
+                    self._tell()
+                    self.describe()
+                else:
+                    self.refresh()
             except Exception as error:
                 # From the browser nobody else would see it: the old picture stays, this says why.
                 self.caption.value = _status(f"{type(error).__name__}: {error}", "Not drawn:")
@@ -220,6 +236,72 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
                 known = ", ".join(self.controls)
                 raise ValueError(f"There is no control {name!r}; this explorer has {known}.")
 
+    # What a page draws
+
+    def about(self) -> dict[str, Any]:
+        """All that a page has to know beside the places: words, size, controls."""
+        return {
+            "alt": self.alt,
+            "goal": self.goal,
+            "was": self.was_reached,
+            "size": [self.width, self.height],
+            "controls": [_told(control) for control in self.controls.values()],
+            "at": self.stops_now(),
+        }
+
+    def stops_now(self) -> list[int]:
+        """Where each control stands: the number of its stop."""
+        now = zip(self.controls.values(), self.params.values(), strict=True)
+        return [_number_of(control, value) for control, value in now]
+
+    def at(self, stops: Sequence[int]) -> dict[str, Any]:
+        """The values of the controls at these stops."""
+        pairs = zip(self.controls.items(), stops, strict=True)
+        return {name: _stop(control, number) for (name, control), number in pairs}
+
+    def add_place(self, message: Message, stops: Sequence[int]) -> None:
+        """The place at these stops, into a message."""
+        params = self.at(stops)
+        with self._lock:
+            message.add(self.describe(**params), self.is_met(params))
+
+    def message(self, known: Sequence[int] = (0, 0, 0)) -> Message:
+        """An empty message for a page that knows so much."""
+        return Message(self._scenes, known)
+
+    def answers(self, asked: Mapping[str, Any], known: list[int]) -> Iterator[tuple[Any, bytes]]:
+        """What a page gets that stands `at` these stops and wants more of one control's `stops`.
+
+        The place where it stands comes at once, and others as far as a frame's time goes.
+        """
+        at, which = list(asked["at"]), asked.get("control", 0)
+        with self._lock:
+            self._put(self.at(at))
+        urgent = [stop for stop in asked["stops"] if stop == at[which]]
+        others = [stop for stop in asked["stops"] if stop != at[which]]
+        for stops, is_last in (urgent, False), (others, True):
+            message, end = self.message(known), time.perf_counter() + FRAME
+            done: list[int] = []
+            for stop in stops:
+                if done and time.perf_counter() > end:
+                    break
+                done.append(stop)
+                try:
+                    self.add_place(message, [*at[:which], stop, *at[which + 1 :]])
+                except Exception as error:  # the page shows it when it comes to this place
+                    message.fail(f"{type(error).__name__}: {error}")
+            head, numbers = message.news()
+            known[:] = message.known
+            grid = [done if k == which else [stop] for k, stop in enumerate(at)]
+            if done or is_last:
+                yield head | {"grid": grid, "done": is_last}, _bytes(numbers)
+
+    def _tell(self, but: object = None) -> None:
+        """Pages hear where the controls stand now, but not the one that has moved them."""
+        now = self.stops_now()
+        for page in (page for page in self._pages if page is not but):
+            page.answer({"at": now, "stops": now[:1]}, now=now)
+
     # Where no kernel runs
 
     def __repr__(self) -> str:
@@ -228,121 +310,106 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget for a live notebook; a still picture, its alt text and a line for others."""
         data = super()._repr_mimebundle_(**kwargs) or {}
-        rgb, text = self.draw({})
+        with self._lock:
+            rgb, text = self._pixels()
         data["image/png"] = base64.b64encode(small_png(rgb)).decode()
         data["text/plain"] = repr(self)
-        if self.as_frames and self.frames:
-            data[FRAMES] = type(self).as_frames(self)
-        height, width = (pixels // style.SCALE for pixels in rgb.shape[:2])
-        about = {"alt": f"{self.alt} {text}", "width": width, "height": height}
+        about: dict[str, Any] = {"alt": f"{self.alt} {text}"}
+        about |= {"width": self.width, "height": self.height}
+        if type(self).bake:
+            about["explorer"] = type(self).bake(self)
         return data, {"image/png": about}
 
-    def frames_plan(self, grid: Mapping[str, Any]) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-        """The one or two controls that move, with their values, and what is held elsewhere."""
-        self.require_known(grid)
-        moving = {n: list(v) for n, v in grid.items() if np.iterable(v) and not isinstance(v, str)}
-        if not 1 <= len(moving) <= 2 or not all(moving.values()):
-            raise ValueError(
-                "Frames run over one control or two, and the others keep one value: "
-                "frames={'beta': [0.5, 0.9, 0.99], 'delta': 0.1}."
-            )
-        fixed = {n: v for n, v in grid.items() if n not in moving}
-        for each, value in [*fixed.items(), *((n, v) for n, vs in moving.items() for v in vs)]:
-            _require_possible(each, self.controls[each], value)
-        now = self.params
-        return moving, {n: v for n, v in fixed.items() if v != now[n]}
+
+class _Page:
+    """A page that draws by numbers, and what it knows."""
+
+    def __init__(self, line: Any, explorer: Explorer) -> None:
+        self.line, self.explorer, self.known = line, explorer, [0, 0, 0]
+        line.on_msg(lambda message: self.hear(message["content"]["data"]))
+        line.on_close(lambda message: explorer._pages.remove(self))
+
+    def hear(self, asked: Mapping[str, Any]) -> None:
+        """Answer, and let other pages follow."""
+        moved = asked["at"] != self.explorer.stops_now()
+        self.answer(asked)
+        if moved:
+            self.explorer._tell(but=self)
+
+    def answer(self, asked: Mapping[str, Any], **more: Any) -> None:
+        """Send what was asked for."""
+        for head, numbers in self.explorer.answers(asked, self.known):
+            self.line.send(head | more, buffers=[numbers])
 
 
-class _Drawing:
-    """One figure without pyplot: what stands still is kept, what moves is drawn over it."""
-
-    def __init__(
-        self,
-        setup: Callable[..., Any],
-        update: Callable[..., Any],
-        size: tuple[Any, ...],
-        blit: bool,
-    ) -> None:
-        self._update, self._blit = update, blit
-        with matplotlib.rc_context(style.RC):
-            self._fig = Figure(figsize=size, dpi=style.DPI * style.SCALE)
-            self._canvas = FigureCanvasAgg(self._fig)
-            self._artists = setup(self._fig)
-            if not isinstance(self._artists, Mapping):
-                raise ValueError(
-                    "setup must return a dict of the artists that change, such as "
-                    f"{{'curve': line}}; it returned {self._artists!r}."
-                )
-            self._front: list[Artist] = []
-            self._background: Any = None
-            self._legends: list[Any] = []
-            style.complain_if_unlabeled(self._fig)
-            self._draw: Callable[..., Any] = functools.partial(style.draw_first, self._canvas)
-
-    def __call__(self, params: Mapping[str, Any], scale: int) -> tuple[np.ndarray, str]:
-        if self._fig.dpi != style.DPI * scale:
-            self._fig.set_dpi(style.DPI * scale)
-            self._background = None
-        text = self._update(self._artists, **params)
-        if not isinstance(text, str) or not text.strip():
-            raise ValueError(
-                "update must return one sentence that says what is to be seen now; "
-                f"it returned {text!r}."
-            )
-        for ax in self._fig.axes:
-            ax.get_xlim()  # a pending autoscale happens here, and marks the figure as stale
-        if self._background is None or self._fig.stale:
-            self._draw_all()
-        else:
-            self._canvas.restore_region(self._background)
-        for artist in self._front:
-            artist.draw(self._canvas.renderer)
-        for legend in self._legends:
-            self._canvas.restore_region(legend)  # over the lines; drawing it anew costs most
-        return np.array(self._canvas.buffer_rgba())[..., :3], " ".join(text.split())
-
-    def _draw_all(self) -> None:
-        """Draw what stands still: animated artists are left out, and never make a figure stale."""
-        for artist in self._front:
-            artist.set_animated(False)
-        panels = [ax for ax in self._fig.axes if ax.get_visible()]
-        moving = set(_flat(self._artists)) if self._blit else set()
-        self._front = [artist for ax in panels for artist in _from_first(moving, ax)]
-        for artist in self._front:
-            artist.set_animated(True)
-        self._draw()
-        self._draw = self._canvas.draw
-        self._background = self._canvas.copy_from_bbox(self._fig.bbox)
-        legends = [legend for ax in panels if (legend := ax.get_legend())]
-        self._legends = [self._canvas.copy_from_bbox(box.get_window_extent()) for box in legends]
+def _meet(line: Any, message: Mapping[str, Any]) -> None:
+    """A page can draw by numbers: from now on it gets them instead of pictures."""
+    explorer = Explorer.alive.get(message["content"]["data"]["id"])
+    if explorer is None:
+        line.close()
+        return
+    page = _Page(line, explorer)
+    now = explorer.stops_now()
+    page.answer({"at": now, "stops": now[:1]}, **explorer.about())
+    explorer._pages.append(page)
+    explorer.children = ()  # else sliders that nobody sees would answer with values of their own
 
 
-def _from_first(moving: set[Artist], ax: Axes) -> list[Artist]:
-    """The lowest moving artist of the axes and all that is drawn over it, in drawing order."""
-    ours = {*ax.lines, *ax.patches, *ax.collections, *ax.images, *ax.texts, *ax.artists}
-    if ax.axison and ax.get_frame_on():
-        ours |= set(ax.spines.values())
-    order = [child for child in ax.get_children() if child in ours]
-    order.sort(key=lambda artist: artist.get_zorder())
-    first = next((i for i, artist in enumerate(order) if artist in moving), len(order))
-    return order[first:]
+def _bytes(numbers: Sequence[np.ndarray]) -> bytes:
+    return b"".join(part.tobytes() for part in numbers)
 
 
-def _flat(artists: object) -> Iterator[Artist]:
-    """Every artist in nested dicts, lists and matplotlib's containers of bars or stems."""
-    if isinstance(artists, Artist):
-        yield artists
-    elif isinstance(artists, Mapping):
-        yield from _flat(list(artists.values()))
-    elif isinstance(artists, list | tuple):
-        for artist in artists:
-            yield from _flat(artist)
+def _drawn_once(setup: Callable[..., Any], size: tuple[float, float]) -> tuple[Figure, Any]:
+    """A figure without pyplot, and the artists that will change."""
+    with matplotlib.rc_context(style.RC):
+        fig = Figure(figsize=size, dpi=style.DPI)
+        FigureCanvasAgg(fig)
+        artists = setup(fig)
+    if not isinstance(artists, Mapping):
+        raise ValueError(
+            "setup must return a dict of the artists that change, such as "
+            f"{{'curve': line}}; it returned {artists!r}."
+        )
+    style.complain_if_unlabeled(fig)
+    return fig, artists
 
 
-def _use_screen(_comm: object, message: Mapping[str, Any]) -> None:
-    """A page tells its pixels an inch, as a multiple: a coarse screen needs a quarter of them."""
-    pixels = message["content"]["data"].get("pixels", style.SCALE)
-    Explorer.scale = min(max(math.ceil(pixels), 1), style.SCALE)
+# A stop is a value that a hand can set, by its number: pages know no other values.
+
+
+def stops_of(control: widgets.ValueWidget) -> int:
+    """How many stops a control has."""
+    if hasattr(control, "options"):
+        return len(control.options)
+    if hasattr(control, "step"):
+        return int((control.max - control.min) / control.step + 1e-9) + 1
+    return 2
+
+
+def _stop(control: widgets.ValueWidget, number: int) -> Any:
+    if hasattr(control, "options"):
+        return control.options[number][1]
+    if hasattr(control, "step"):
+        return type(control.value)(round(control.min + number * control.step, 10))
+    return bool(number)
+
+
+def _number_of(control: widgets.ValueWidget, value: Any) -> int:
+    if hasattr(control, "options"):
+        return [meant for _, meant in control.options].index(value)
+    return round((value - control.min) / control.step) if hasattr(control, "step") else int(value)
+
+
+def _told(control: widgets.ValueWidget) -> dict[str, Any]:
+    """A control as a page makes it."""
+    about: dict[str, Any] = {"label": control.description, "count": stops_of(control)}
+    if hasattr(control, "options"):
+        return about | {"options": [word for word, _ in control.options]}
+    if hasattr(control, "step"):
+        digits = str(control.readout_format).strip(".f")
+        about |= {"low": control.min, "step": control.step}
+        about["digits"] = int(digits) if digits.isdigit() else 0
+    return about
 
 
 class _Picture(widgets.Image):  # type: ignore[misc]  # it comes without types

@@ -172,7 +172,7 @@ def one_line(text: str, what: str) -> str:
 def png_of(fig: Figure) -> bytes:
     """The figure as PNG within the limit, always the same bytes; a heavy one less finely drawn."""
     for scale in (SCALE, 1):
-        png = small_png(_pixels(fig, DPI * scale))
+        png = small_png(pixels(fig, DPI * scale))
         if len(png) <= MOST_BYTES:
             return png
     raise ValueError(
@@ -239,7 +239,7 @@ def _is_labeled(ax: Axes, axis: str) -> bool:
     return any(getattr(sibling, f"get_{axis}label")() for sibling in siblings)
 
 
-def _pixels(fig: Figure, dpi: int) -> np.ndarray:
+def pixels(fig: Figure, dpi: int) -> np.ndarray:
     """The figure drawn at that resolution: (h, w, 3) uint8. The figure is left as it was."""
     before = fig.dpi
     canvas = FigureCanvasAgg(fig)

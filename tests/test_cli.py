@@ -140,8 +140,7 @@ def test_ctrl_c_ends_with_a_sentence(course, monkeypatch, capsys):
 def executed(monkeypatch):
     """Executing takes no time and gives the word `new`."""
     paths = []
-    monkeypatch.setattr(notebooks, "execute", lambda path: paths.append(path) or "new")
-    monkeypatch.setattr(slides, "executed", lambda path, cache: paths.append(path) or "new")
+    monkeypatch.setattr(notebooks, "execute", lambda path, first: paths.append(path) or "new")
     monkeypatch.setattr(notebooks, "as_text", str)
     return paths
 
@@ -160,7 +159,7 @@ def test_execute_takes_only_what_is_named(course, executed):
 
 
 def test_a_notebook_that_fails_keeps_its_old_file(course, monkeypatch, capsys):
-    def fail(path):
+    def fail(path, first):
         raise CourseError(f"{path}, cell b: did not run to its end.")
 
     monkeypatch.setattr(notebooks, "execute", fail)
@@ -175,7 +174,6 @@ def test_a_notebook_that_fails_keeps_its_old_file(course, monkeypatch, capsys):
 @pytest.fixture
 def decks(course, monkeypatch):
     """Two lectures, one of them with slide marks; building a deck takes no time."""
-    from classroom import slides
 
     marked = {"slideshow": {"slide_type": "slide"}}
     for name, metadata in {"01_a": {}, "02_unit": marked}.items():
@@ -184,8 +182,8 @@ def decks(course, monkeypatch):
         (course / "notebooks" / f"{name}.ipynb").write_text(text, encoding="utf-8")
     asked = []
 
-    def write_decks(paths, folder, cache, about):
-        asked.append((list(paths), folder, cache))
+    def write_decks(paths, folder, about):
+        asked.append((list(paths), folder))
         return (slides.Deck(folder / f"{path.stem}.html", False, 0.0) for path in paths)
 
     monkeypatch.setattr(slides, "write_decks", write_decks)
@@ -196,13 +194,13 @@ def test_slides_takes_the_lectures_with_marks_and_shows_progress(course, decks, 
     assert cli.main(["slides"]) == 0
     build = course / "build"
     lecture = course / "notebooks" / "02_unit.ipynb"
-    assert decks == [([lecture], build / "slides", build / "frames")]
+    assert decks == [([lecture], build / "slides")]
     assert capsys.readouterr().out == f"[1/1] unchanged {build / 'slides' / '02_unit.html'}\n"
 
 
 def test_slides_takes_the_units_and_the_folder_that_are_named(course, decks):
     assert cli.main(["slides", "2", "--to", "out"]) == 0
-    assert decks[0][:2] == ([course / "notebooks" / "02_unit.ipynb"], Path("out"))
+    assert decks[0] == ([course / "notebooks" / "02_unit.ipynb"], Path("out"))
 
 
 def test_an_outline_is_printed_and_nothing_is_built(course, decks, capsys):

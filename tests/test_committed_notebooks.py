@@ -1,6 +1,7 @@
 """The notebooks as they are committed: sound, complete, and checked by an nbval that can fail."""
 
 import copy
+import itertools
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat import from_dict
 
+from classroom.frames import unpacked
 from classroom.notebooks import (
     VOLATILE,
     as_text,
@@ -85,6 +87,39 @@ def test_nearly_all_pictures_are_compared():
     drawn_from_times = [cell.id for cell in cells if is_ignored(cell)]
     assert drawn_from_times == ["timing-figure", "published-figure"]
     assert len(cells) >= 60
+
+
+# -- explorers ------------------------------------------------------------------------------------
+
+
+def explorers():
+    """The cell and the numbers of each explorer that a lecture shows."""
+    for path in LECTURES:
+        for cell in code_cells(read(path)):
+            for output in pictures(cell.outputs):
+                if output.data["text/plain"].startswith("Explorer("):
+                    numbers = output.metadata["image/png"].get("explorer", "")
+                    yield pytest.param(numbers, id=f"{path.stem[:2]} {cell.id}")
+
+
+def test_there_are_explorers_in_every_lecture():
+    lectures = {param.id[:2] for param in explorers()}
+    assert lectures == {unit.number for unit in UNITS}
+
+
+@pytest.mark.parametrize("numbers", list(explorers()))
+def test_an_explorer_moves_where_no_kernel_runs_and_its_goal_is_there_to_be_reached(numbers):
+    """Not at the start; at some stop, and the stops do not tell which."""
+    head, _ = unpacked(numbers)
+    stops = [tuple(place) for place in itertools.product(*head["grid"])]
+    reached = {at for at, place in zip(stops, head["places"], strict=True) if place[3]}
+    assert head["goal"]
+    assert reached
+    assert tuple(head["at"]) in set(stops) - reached
+    assert sum(len(some) > 1 for some in head["grid"]) >= min(2, len(head["controls"]))
+    for control, some in zip(head["controls"], head["grid"], strict=True):
+        assert len(some) in (1, control["count"]) or len(some) >= 20
+        assert len({later - one for one, later in itertools.pairwise(some[1:-1])}) <= 1
 
 
 # -- one stem everywhere --------------------------------------------------------------------------

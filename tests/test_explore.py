@@ -11,7 +11,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from selfcheck import explore, style
+from selfcheck import explore
 from selfcheck.explore import Explorer, checkbox, choice, int_slider, slider
 
 X = np.linspace(-3, 3, 200)
@@ -41,11 +41,6 @@ def make_with_goal() -> Explorer:
     return make(goal="make it steep", reached=lambda slope, flip: slope > 10)
 
 
-def difference(a: np.ndarray, b: np.ndarray) -> float:
-    """The share of pixels that differ."""
-    return np.mean((a != b).any(axis=-1))
-
-
 # Picture and words follow the controls
 
 
@@ -60,30 +55,9 @@ def test_moving_a_control_changes_picture_caption_and_alt_text():
     assert explorer.params == {"slope": 9, "flip": False}
 
 
-def test_the_picture_sent_to_the_browser_holds_exactly_the_drawn_pixels():
-    explorer = make()
-    sent = matplotlib.image.imread(io.BytesIO(explorer.picture.value))
-    assert np.array_equal(np.round(sent * 255).astype(np.uint8), explorer.rgb())
-
-
-@pytest.mark.parametrize(("pixels", "scale"), [(1, 1), (0.8, 1), (1.25, 2), (2, 2), (3, 2)])
-def test_what_moves_is_drawn_as_finely_as_the_screen_shows_it(monkeypatch, pixels, scale):
-    monkeypatch.setattr(Explorer, "scale", style.SCALE)
-    explorer = make()
-    saved = explorer.rgb().shape
-    tells_page = comm.get_comm_manager().targets[explore.SCREEN]
-    tells_page(None, {"content": {"data": {"pixels": pixels}}})
-    explorer.set(slope=9)
-    sent = matplotlib.image.imread(io.BytesIO(explorer.picture.value))
-    assert sent.shape[1] == scale * style.WIDTH * style.DPI
-    assert explorer.rgb().shape == saved  # what is saved is fine on every screen
-    assert difference(explorer.rgb(), make().set(slope=9).rgb()) == 0
-
-
-def test_drawing_for_other_values_leaves_controls_and_display_alone():
+def test_asking_for_other_values_leaves_controls_and_display_alone():
     explorer = make()
     before = explorer.picture.value
-    assert difference(explorer.rgb(slope=20), explorer.rgb()) > 0
     assert explorer.describe(slope=20) == "The slope at 0 is 20."
     assert explorer.params["slope"] == 3
     assert explorer.picture.value == before
@@ -114,75 +88,6 @@ def test_threads_that_move_controls_at_once_leave_picture_and_words_in_step():
     assert explorer.picture.value == make().set(slope=now).picture.value
 
 
-# Redrawing only what moves shows the same as redrawing all
-
-
-def test_blit_equals_full_draw():
-    fast, full = make(), make(blit=False)
-    for slope in (1, 5, 20):
-        assert difference(fast.rgb(slope=slope), full.rgb(slope=slope)) < 0.001
-
-
-def bars_and_text(fig):
-    left, right = fig.subplots(1, 2)
-    left.set(xlabel="k", ylabel="weight", title="Bars", ylim=(0, 20))
-    right.set(xlabel="k", ylabel="weight", title="Stems", ylim=(0, 20))
-    right.axvline(1, zorder=5)
-    return {
-        "bars": left.bar(range(3), [1, 2, 3]),
-        "note": left.text(0, 10, ""),
-        "stems": right.stem(range(3), [1, 2, 3]),
-    }
-
-
-def move_bars_and_text(artists, slope, flip):
-    for bar in artists["bars"]:
-        bar.set_height(slope)
-    artists["stems"].markerline.set_ydata([slope] * 3)
-    artists["note"].set_text(f"{slope}")
-    return "Bars of one height."
-
-
-def test_bars_stems_and_texts_move_too_and_stay_under_what_lies_over_them():
-    fast = make(move_bars_and_text, bars_and_text)
-    full = make(move_bars_and_text, bars_and_text, blit=False)
-    for slope in (2, 18):
-        assert difference(fast.rgb(slope=slope), full.rgb(slope=slope)) < 0.001
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda ax, slope: ax.set_xlim(-slope, slope),
-        lambda ax, slope: ax.set_title(f"Slope {slope}"),
-        lambda ax, slope: ax.set_ylabel(f"tanh {slope}x"),
-        lambda ax, slope: ax.set_yscale("linear" if slope < 10 else "symlog"),
-        lambda ax, slope: (ax.relim(), ax.autoscale()),
-        lambda ax, slope: ax.plot([0, slope], [0, 1]),
-        lambda ax, slope: ax.get_legend().get_texts()[0].set_text(f"{slope}"),
-    ],
-    ids=["limits", "title", "label", "scale", "autoscale", "new artist", "legend"],
-)
-def test_a_change_of_what_stood_still_is_seen(change):
-    def changing(artists, slope, flip):
-        change(artists["curve"].axes, slope)
-        return update(artists, slope)
-
-    fast, full = make(changing), make(changing, blit=False)
-    for slope in (5, 15):
-        assert difference(fast.rgb(slope=slope), full.rgb(slope=slope)) < 0.001
-
-
-def test_axes_that_are_off_stay_off():
-    def drawing(fig):
-        ax = fig.subplots()
-        ax.axis("off")
-        return {"curve": ax.plot(X, X)[0]}
-
-    fast, full = make(setup=drawing), make(setup=drawing, blit=False)
-    assert difference(fast.rgb(slope=5), full.rgb(slope=5)) < 0.001
-
-
 # The goal
 
 
@@ -200,6 +105,11 @@ def test_the_goal_line_says_in_words_whether_it_is_reached_or_was():
     assert "<b>Goal:</b> make it steep. (Reached before" in explorer.goal_line.value
     assert not explorer.is_reached
     assert explorer.was_reached
+
+
+def test_a_goal_that_is_reached_at_the_start_is_none():
+    with pytest.raises(ValueError, match="reached before a control has moved"):
+        make(goal="be steep", reached=lambda slope, flip: slope == 3)
 
 
 def test_only_an_explorer_with_a_goal_shows_a_goal_line():
@@ -224,6 +134,125 @@ def test_the_saved_output_has_a_widget_a_picture_its_alt_text_and_one_stable_lin
     png = base64.b64decode(data["image/png"])
     assert len(png) < 100_000
     assert matplotlib.image.imread(io.BytesIO(png)).shape == (640, 1400, 3)
+
+
+# A page that draws by numbers
+
+
+class Line:
+    """The end of a comm that a page would have."""
+
+    def __init__(self):
+        self.heard = []
+
+    def on_msg(self, answer):
+        self.say = lambda **asked: answer({"content": {"data": asked}})
+
+    def on_close(self, act):
+        self.close = lambda: act({})
+
+    def send(self, head, buffers):
+        self.heard.append((head, np.frombuffer(b"".join(buffers), np.int16)))
+
+
+def opened(explorer) -> Line:
+    line = Line()
+    meet = comm.get_comm_manager().targets[explore.TARGET]
+    meet(line, {"content": {"data": {"id": explorer.model_id}}})
+    return line
+
+
+def test_a_page_is_told_words_controls_and_the_place_where_they_stand():
+    (first, numbers), (last, _) = opened(make_with_goal()).heard
+    assert (first["alt"], first["goal"], first["at"]) == (ALT, "make it steep", [2, 0])
+    assert first["controls"] == [
+        {"label": "s", "count": 20, "low": 1, "step": 1, "digits": 0},
+        {"label": "flip", "count": 2},
+    ]
+    assert first["grid"] == [[2], [0]]
+    assert [place[2:] for place in first["places"]] == [["The slope at 0 is 3.", 0]]
+    assert len(numbers) > 100
+    assert (first["done"], last["done"]) == (False, True)
+
+
+def test_a_page_asks_for_stops_and_gets_the_one_where_it_stands_at_once():
+    explorer = make_with_goal()
+    line = opened(explorer)
+    line.heard.clear()
+    line.say(at=[10, 0], control=0, stops=[9, 10, 11])
+    (now, _), (ahead, _) = line.heard
+    assert now["grid"] == [[10], [0]]
+    assert set(ahead["grid"][0]) <= {9, 11}
+    assert now["places"][0][2:] == ["The slope at 0 is 11.", 1]
+    assert explorer.params["slope"] == 11
+    assert explorer.was_reached
+
+
+def test_looks_and_letters_are_told_once():
+    line = opened(make())
+    line.heard.clear()
+    line.say(at=[5, 0], control=0, stops=[5])
+    (head, numbers), _ = line.heard
+    assert (head["looks"], head["glyphs"], head["scenes"]) == ([], [], [])
+    assert 50 < len(numbers) < 200  # those of the curve
+
+
+def test_the_kernel_is_not_held_longer_than_a_frame_for_what_nobody_waits_for(monkeypatch):
+    monkeypatch.setattr(explore, "FRAME", -1)
+    line = opened(make())
+    line.heard.clear()
+    line.say(at=[5, 0], control=0, stops=[5, 6, 7, 8])
+    assert [head["grid"][0] for head, _ in line.heard] == [[5], [6]]
+
+
+def test_all_pages_follow_a_hand_and_python():
+    explorer = make()
+    one, other = opened(explorer), opened(explorer)
+    other.heard.clear()
+    one.say(at=[7, 0], control=0, stops=[])
+    assert other.heard[0][0]["now"] == [7, 0]
+    explorer.set(slope=1)
+    assert one.heard[-1][0]["now"] == [0, 0]
+
+
+def test_a_place_that_cannot_be_drawn_says_why():
+    def fragile(artists, slope, flip):
+        return update(artists, 1 // (slope - 7))
+
+    line = opened(make(fragile))
+    line.say(at=[6, 0], control=0, stops=[6])
+    scene, states, words, reached = line.heard[-2][0]["places"][0]
+    assert (scene, states, reached) == (-1, [], 0)
+    assert words.startswith("ZeroDivisionError: ")
+
+
+def test_pages_get_numbers_and_no_pictures_and_an_unknown_one_is_left():
+    explorer = make()
+    before = explorer.picture.value
+    line = opened(explorer)
+    explorer.set(slope=9)
+    assert explorer.picture.value == before
+    line.close()
+    explorer.set(slope=10)
+    assert explorer.picture.value != before
+
+
+@pytest.mark.parametrize(
+    ("control", "stops", "values"),
+    [
+        (slider(0.5, 0.6, value=0.5, step=0.02), 6, [0.5, 0.52, 0.54, 0.56, 0.58, 0.6]),
+        (slider(0, 1, value=0, step=0.3), 4, [0, 0.3, 0.6, 0.9]),
+        (int_slider(4, 12, value=4, step=4), 3, [4, 8, 12]),
+        (choice({"yes": True, "no": False}), 2, [True, False]),
+        (checkbox(), 2, [False, True]),
+    ],
+)
+def test_a_stop_is_a_value_that_a_hand_can_set(control, stops, values):
+    assert explore.stops_of(control) == stops
+    found = [explore._stop(control, number) for number in range(stops)]
+    assert found == values
+    assert [explore._number_of(control, value) for value in values] == list(range(stops))
+    assert all(type(value) is type(control.value) for value in found)
 
 
 # Controls
@@ -258,22 +287,14 @@ def test_a_choice_hands_over_what_its_names_stand_for():
         (lambda: make(controls={}), "needs a control"),
         (lambda: make(controls={"slope": 3}), "'slope' is 3; make it with slider"),
         (lambda: make(goal="be fast"), "A goal needs a test"),
-        (lambda: make(frames={"speed": [1]}), "no control 'speed'; this explorer has slope, flip"),
+        (lambda: make(baked=["speed"]), "no control 'speed'; this explorer has slope, flip"),
         (lambda: make(update=lambda artists, **params: None), "one sentence .* returned None"),
         (lambda: make(setup=lambda fig: fig.subplots().plot([], [])), "setup must return a dict"),
         (lambda: make(setup=lambda fig: {"axes": fig.subplots()}), "has no x label"),
         (lambda: make().set(speed=3), "no control 'speed'; this explorer has slope, flip"),
         (lambda: make().set(slope=21), "slope runs from 1 to 20; 21 lies outside"),
         (lambda: make(controls={"slope": choice([1, 2])}).set(slope=3), "slope cannot be 3; it is"),
-        (lambda: make().rgb(speed=3), "no control 'speed'"),
-        (lambda: make().frames_plan({}), "Frames run over one control"),
-        (
-            lambda: make(frames={"slope": 3, "flip": True}),
-            "Frames run over one control or two, and the",
-        ),
-        (lambda: make(frames={"slope": []}), "Frames run over one control"),
-        (lambda: make(frames={"slope": [1, 21]}), "slope runs from 1 to 20; 21 lies outside"),
-        (lambda: make(frames={"slope": [1], "speed": 2}), "no control 'speed'"),
+        (lambda: make().describe(speed=3), "no control 'speed'"),
     ],
 )
 def test_a_mistake_gets_a_sentence(mistake, sentence):

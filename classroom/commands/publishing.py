@@ -65,7 +65,7 @@ def slides(options: argparse.Namespace) -> int:
     folder, decks = options.to or root / "build" / "slides", []
     about = read_settings(root / NAME).slides
     lectures = {path: sound(path, "a deck") for path in paths}
-    coming = slides.write_decks(lectures, folder, root / "build" / "frames", about)
+    coming = slides.write_decks(lectures, folder, about)
     for number in range(1, len(paths) + 1):
         print(f"[{number}/{len(paths)}]", end=" ", flush=True)
         deck = next(coming)

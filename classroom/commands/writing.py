@@ -14,6 +14,14 @@ from selfcheck.files import CourseError, write_whole
 
 from .declaring import command, option, positive
 
+# Run before a lecture: numbers of its explorers are saved with them.
+BAKING = """\
+from classroom.frames import bake
+from selfcheck.explore import Explorer
+
+Explorer.bake = bake
+"""
+
 
 @command(
     "init",
@@ -65,17 +73,15 @@ def _make_unit(course: Course, number: str, name: str, title: str) -> int:
 def execute(options: argparse.Namespace) -> int:
     from ..kernels import warm
     from ..notebooks import as_text, execute
-    from ..slides import executed
 
     paths = options.notebook or _lectures_and_solutions(course_root())
-    frames = course_root() / "build" / "frames"
     with warm():
         for number, path in enumerate(paths, start=1):
             start = time.perf_counter()
             print(f"[{number}/{len(paths)}] {path}", end=" ", flush=True)
             try:
                 is_lecture = path.resolve().parent.name == "notebooks"
-                ran = executed(path, frames) if is_lecture else execute(path)
+                ran = execute(path, first=BAKING if is_lecture else "")
                 write_whole(path, as_text(ran))
             finally:
                 print(f"{time.perf_counter() - start:.1f} s", flush=True)

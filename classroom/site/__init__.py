@@ -29,7 +29,7 @@ from .. import outline, slides
 from ..grading.settings import NAME, read_settings
 from ..handouts import without_navigation
 from ..notebooks import as_text
-from ..offline import TEMPLATES, VENDOR, mathjax, sound, vendored
+from ..offline import EXPLORER, TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, role
 from .about import Facts
@@ -37,7 +37,7 @@ from .documents import Document, documents
 from .drawing import drawn_map
 from .lite import PACKAGES, Wanted, add_lite
 from .packages import LOCK, Shelf, gather, loads, runtime_address
-from .reading import Reading, read_page, with_live_explorers
+from .reading import Reading, read_page
 
 STATIC = TEMPLATES / "site" / "static"
 SHARED = "../static/"  # where slides find what all of them need
@@ -72,14 +72,11 @@ def build(
     digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
     within = {_name(p): _marked(notebook, digests[p]) for p, notebook in notebooks.items()}
     add_lite(target / "lite", within, shelf, facts, cache / "site-packages")
-    tell("pictures of the explorers")
-    drawn = slides.all_with_frames(notebooks.items(), cache / "frames")
-    framed = dict(zip(paths, drawn, strict=True))
-    decks = _decks(root, notebooks, framed, tell, cache)
+    decks = _decks(root, notebooks, tell, cache)
     readings = {}
     for path in paths:
         tell(_name(path))
-        readings[path] = _reading(path, framed[path], paths, cache)
+        readings[path] = _reading(path, notebooks[path], paths, cache)
     pages = _Pages(site, facts)
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
@@ -125,18 +122,14 @@ def _marked(notebook: NotebookNode, digest: str) -> NotebookNode:
 
 
 def _decks(
-    root: Path,
-    notebooks: Mapping[Path, NotebookNode],
-    framed: Mapping[Path, NotebookNode],
-    tell: Tell,
-    cache: Path,
+    root: Path, notebooks: Mapping[Path, NotebookNode], tell: Tell, cache: Path
 ) -> list[Path]:
     """Slides of the lectures that have marks for them; their engine lies on the site once."""
     lectures = {p: n for p, n in notebooks.items() if p.parent.name == "notebooks"}
     lectures = {path: n for path, n in lectures.items() if outline.has_marks(n)}
     about, folder = read_settings(root / NAME).slides, cache / "site-slides"
     written = []
-    for deck in slides.write_decks(lectures, folder, cache, about, SHARED, framed):
+    for deck in slides.write_decks(lectures, folder, about, SHARED):
         tell(f"slides {deck.target.stem}")
         written.append(deck.target)
     return written
@@ -145,18 +138,18 @@ def _decks(
 # -- pages, kept until something changes ----------------------------------------------------------
 
 
-def _reading(path: Path, framed: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
+def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
     """The page of a notebook, from the last build if nothing that it depends on has changed."""
     leads = beside(path, along)
     code = [Path(__file__).parent / "reading.py", *Path(__file__).parents[1].glob("*.py")]
     code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
-    total = hashlib.sha256(as_text(framed).encode())
+    total = hashlib.sha256(as_text(notebook).encode())
     for part in (*map(str, leads.values()), *(p.read_text(encoding="utf-8") for p in code)):
         total.update(part.encode())
     kept = cache / "site-pages" / f"{path.parent.name}-{path.stem}-{total.hexdigest()[:16]}.json"
     if kept.exists():
         return Reading(**json.loads(kept.read_text(encoding="utf-8")))
-    reading = read_page(path, without_navigation(framed), leads)
+    reading = read_page(path, without_navigation(copy.copy(notebook)), leads)
     kept.parent.mkdir(parents=True, exist_ok=True)
     for old in kept.parent.glob(f"{path.parent.name}-{path.stem}-*.json"):
         old.unlink()
@@ -187,6 +180,7 @@ class _Pages:
         """Looks and scripts that all pages have in common."""
         for path in sorted(p for p in STATIC.iterdir() if p.is_file()):
             self.site.copy(f"static/{path.name}", path)
+        self.site.copy(f"static/{EXPLORER.name}", EXPLORER)
         self.site.text("static/reading.css", reading.looks)
         self.site.text("static/reading.js", reading.scripts)
         self.site.text(f"static/{slides.MATHJAX}", mathjax())
@@ -196,10 +190,9 @@ class _Pages:
             self.site.copy(f"static/{package}-LICENSE.txt", VENDOR / package / "LICENSE")
 
     def decks(self, decks: Sequence[Path]) -> None:
-        """Slides, in which explorers move by Python in the browser."""
+        """Slides."""
         for deck in decks:
-            html = deck.read_text(encoding="utf-8")
-            self.site.page(f"slides/{deck.name}", with_live_explorers(html, "../"))
+            self.site.page(f"slides/{deck.name}", deck.read_text(encoding="utf-8"))
 
     def readings(
         self,

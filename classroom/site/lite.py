@@ -57,6 +57,7 @@ SPARED_FILES = re.compile(
 CHUNK = re.compile(r"(\w+)\.[0-9a-f]+\.js")
 SHADES = [round(round(value * 31 / 255) * 255 / 31) for value in range(256)]  # 32 of them
 PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\n]{1000,})")
+NUMBERS = re.compile(r'data-explorer="([A-Za-z0-9+/=]+)"')
 NO_TIME = "2020-01-01T00:00:00Z"  # of every folder in the listing
 
 
@@ -112,7 +113,7 @@ class Wanted:
             target.write_bytes(data)
 
     def page(self, name: str, html: str) -> None:
-        """Write a page; its pictures lie on the site once, however many pages show them."""
+        """Write a page; its pictures and explorers lie on the site once, whoever shows them."""
         up = "../" * name.count("/")
 
         def moved(found: re.Match[str]) -> str:
@@ -123,7 +124,12 @@ class Wanted:
                 self.data(place, _smaller(png))
             return up + place
 
-        self.text(name, PICTURE.sub(moved, html))
+        def apart(found: re.Match[str]) -> str:
+            digest = hashlib.sha256(found[1].encode()).hexdigest()[:20]
+            self.text(f"static/explorers/{digest}.txt", found[1])
+            return f'data-explorer="{up}static/explorers/{digest}.txt"'
+
+        self.text(name, NUMBERS.sub(apart, PICTURE.sub(moved, html)))
 
     def copy(self, name: str, path: Path) -> None:
         """Copy a file, unless the same stands there."""

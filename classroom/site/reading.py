@@ -55,7 +55,6 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     """The page of a notebook, in parts."""
     soup = page_soup(path, notebook, leads, keep=False)
     main = element(soup, "main")
-    _open_explorers_in_the_page(main)
     place = f"{path.parent.name}/{path.stem}.html"
     title = element(soup, "title").get_text()
     picture = main.select_one("figure img")
@@ -115,29 +114,3 @@ def _section(
 ) -> dict[str, str]:
     at = f"{place}#{anchor}" if anchor else place
     return {"at": at, "page": title, "heading": heading, "words": " ".join(words)}
-
-
-def _open_explorers_in_the_page(main: Tag) -> None:
-    """An explorer knows the cell it came from: a kernel in the page can take over there."""
-    for frames in main.select(".course-frames"):
-        cell = frames.find_parent(class_="jp-CodeCell")
-        if cell is not None:
-            frames["data-cell"] = str(cell.get("id", "")).removeprefix("cell-id=")
-
-
-EXPLORER_OR_CELL = re.compile(r'id="cell-id=([\w-]+)"|<div class="course-frames"')
-
-
-def with_live_explorers(deck: str, up: str) -> str:
-    """A deck in which a kernel in the page can take over from the frames of each explorer."""
-    cell = ""
-
-    def marked(found: re.Match[str]) -> str:
-        nonlocal cell
-        cell = found[1] or cell
-        return found[0] if found[1] else f'{found[0]} data-cell="{cell}"'
-
-    deck = EXPLORER_OR_CELL.sub(marked, deck).replace("<body>", f'<body data-up="{up}">', 1)
-    ours = f'<link rel="stylesheet" href="{up}static/live.css">'
-    ours += f'<script type="module" src="{up}static/live.js"></script>'
-    return deck.replace("</head>", f"{ours}</head>", 1)

@@ -231,23 +231,14 @@ _RUN = """async id => {
 # one in sight, a picture without words, a heading of a table without any.
 _UNHEARD = """() => {
   const all = selector => [...document.querySelectorAll(".jp-OutputArea " + selector)];
-  const number = e => e.closest(".widget-inline-hbox")?.querySelector(".widget-readout");
+  const number = e => e.parentElement.querySelector("output");
   const says = e => e.getAttribute("aria-valuetext");
   return [
-    ...all("[role=slider]").filter(e => !e.ariaLabel || says(e) !== number(e).textContent),
+    ...all("input[type=range]").filter(e => !e.labels.length || says(e) !== number(e).value),
     ...all("img").filter(e => !e.alt && !e.title),
+    ...all("svg[role=img]").filter(e => !e.ariaLabel),
     ...all("th").filter(e => !e.textContent.trim() && !e.children.length),
   ].map(e => e.outerHTML.slice(0, 200));
-}"""
-_PIXELS = """async image => {
-  await image.decode();
-  const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
-  const context = canvas.getContext('2d');
-  context.drawImage(image, 0, 0);
-  const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
-  let hash = 0;
-  for (const value of data) hash = (hash * 31 + value) | 0;
-  return hash;
 }"""
 
 
@@ -352,21 +343,6 @@ class LabPage:
     def cell(self, number: int) -> Locator:
         """The code cell of that number, from 0, on the page."""
         return self.page.locator(".jp-CodeCell").nth(number)
-
-    def pixels(self, image: Locator) -> int:
-        """A number that changes when the picture does."""
-        return image.evaluate(_PIXELS)
-
-    def press(self, key: str, on: Locator, changes: Locator) -> None:
-        """Press a key on an element and wait until the picture `changes` is another one."""
-        source = changes.get_attribute("src")
-        before = self.pixels(changes)
-        on.focus()
-        self.page.keyboard.press(key)
-        self.page.wait_for_function(
-            "([image, source]) => image.src !== source", arg=[changes.element_handle(), source]
-        )
-        assert self.pixels(changes) != before, f"{key} brought the same picture again."
 
     def slide_type(self, heading: str) -> Locator:
         """The slide type in the property inspector, of the cell with this heading."""

@@ -1,52 +1,82 @@
 """Every lecture as a student meets it: run from top to bottom, its goals reached by keyboard."""
 
+import base64
+import io
 import json
 import re
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, expect
 
 from tests.browser.lab import LabPage
+from tests.browser.test_explorers import MOST, unlike
 from tests.places import our_notebooks
 
 LECTURES = [path.stem for path in our_notebooks("notebooks")]
 NOTEBOOKS = [f"notebooks/{lecture}.ipynb" for lecture in LECTURES]
 
-# Asked of the kernel: how each explorer's goal is reached by keyboard. The way leads to its first
-# frame that reaches it, one control after the other, with the sentence after each.
+# Asked of the kernel: how each explorer's goal is reached by the fewest keys, one control after the
+# other, with the sentence after each.
 WAYS = """
 import itertools, json
-from course_utils.explore import Explorer
+from classroom.frames import grid_of
+from course_utils.explore import Explorer, stops_of
 
 def _keys(control, old, new):
-    options = [value for _, value in getattr(control, "options", ())]
-    if isinstance(new, bool):
-        return ["Space"] if new != old else []
-    if options:
-        steps = options.index(new) - options.index(old)
-        if type(control).__name__ == "RadioButtons":
-            return ["Tab" if steps > 0 else "Shift+Tab"] * abs(steps) + ["Space"] * bool(steps)
-    else:
-        steps = round((new - old) / control.step)
-    pages, single = divmod(abs(steps), 5) if not options else (0, abs(steps))
-    up = steps > 0
-    pages = ["PageUp" if up else "PageDown"] * pages
-    return pages + ["ArrowRight" if up else "ArrowLeft"] * single
+    if hasattr(control, "step"):
+        far = stops_of(control) - 1 - new
+        begin, old = min(([], old), (["Home"], 0), (["End"], new + far),
+                         key=lambda way: len(way[0]) + abs(new - way[1]))
+        return begin + ["ArrowRight" if new > old else "ArrowLeft"] * abs(new - old)
+    if hasattr(control, "options"):
+        return ["ArrowDown" if new > old else "ArrowUp"] * abs(new - old)
+    return ["Space"] * (new != old)
 
 def _way(explorer):
-    moving, held = explorer.frames_plan(explorer.frames)
-    frames = itertools.product(*moving.values())
-    places = (explorer.params | held | dict(zip(moving, values)) for values in frames)
-    end = next(place for place in places if explorer._reached(**place))
-    now, moves = explorer.params, []
-    for each in [name for name in [*held, *moving] if now[name] != end[name]]:
-        control = explorer.controls[each]
-        keys = _keys(control, now[each], end[each])
-        now[each] = end[each]
-        moves.append([control.description, keys, explorer.describe(**now)])
+    now, controls = explorer.stops_now(), list(explorer.controls.values())
+    places = (stops for stops in itertools.product(*grid_of(explorer))
+              if explorer.is_met(explorer.at(stops)))
+    end = min(places, key=lambda stops: sum(len(_keys(*c)) for c in zip(controls, now, stops)))
+    moves = []
+    for k in (k for k in range(len(now)) if now[k] != end[k]):
+        keys = _keys(controls[k], now[k], end[k])
+        now[k] = end[k]
+        moves.append([controls[k].description, keys, explorer.describe(**explorer.at(now))])
     return moves
 
-print(json.dumps([_way(e) for e in list(Out.values()) if isinstance(e, Explorer)]))
+_explorers = [e for e in list(Out.values()) if isinstance(e, Explorer)]
+print(json.dumps([_way(e) for e in _explorers]))
+"""
+
+# Whether moves add up: what moving artists draw after many of them is what a new drawing shows.
+ADDED_UP = """
+import json
+import numpy as np
+from course_utils.explore import stops_of
+
+def _wrong(explorer):
+    rng, message, wrong = np.random.default_rng(8), explorer.message(), 0
+    counts = [stops_of(control) for control in explorer.controls.values()]
+    for k in range(60):
+        with explorer._lock:  # its page may ask meanwhile
+            explorer.add_place(message, [int(rng.integers(count)) for count in counts])
+            if k % 10 == 9:  # to draw all anew takes its time
+                moved = explorer._scenes.place()[1]
+                explorer._scenes.anew()
+                whole = explorer._scenes.place()[1]
+                wrong += any(a[0] != b[0] or a[1].tobytes() != b[1].tobytes()
+                             for a, b in zip(moved, whole, strict=True))
+    return wrong
+
+print(json.dumps([_wrong(e) for e in _explorers]))
+"""
+KERNEL_KNOWS = "({explorer}) => !explorer.asked && explorer.told === explorer.at.join()"
+PICTURE = """
+import base64
+from selfcheck.png import png_bytes
+
+print(base64.b64encode(png_bytes(_explorers[{}]._pixels()[0], level=9)).decode())
 """
 
 # And whether its picture and its sentence hold out when any two controls stand at their ends.
@@ -69,12 +99,8 @@ def _complaints(explorer):
             if re.search(r"\\b(nan|inf|None)\\b", text) or not text.endswith((".", "?")):
                 yield f"{at}: {text}"
 
-_explorers = [e for e in list(Out.values()) if isinstance(e, Explorer)]
 print(json.dumps([c for e in _explorers for c in _complaints(e)]))
 """
-
-# So that it is found without a look at all elements of the page, which takes longer than a move.
-NAME_BOX = "(goal, id) => { goal.closest('.widget-vbox').id = id; }"
 
 
 @pytest.mark.parametrize("lecture", LECTURES)
@@ -83,15 +109,13 @@ def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPa
     page.run_all()
     page.assert_maths_is_set()
     assert page.unheard() == []
-    goals = page.page.get_by_role("status").filter(has_text="Goal").all()
     ways = json.loads(page.printed_by(WAYS))
-    assert len(goals) == len(ways)
+    boxes = page.page.locator(".course-explorer .course-box")
+    expect(boxes).to_have_count(len(ways))
     assert json.loads(page.printed_by(SWEEP)) == []
-    for number, goal in enumerate(goals):
-        goal.evaluate(NAME_BOX, f"explorer-{number}")
-    for number, way in enumerate(ways):
-        box = page.page.locator(f"#explorer-{number}")
-        goal, caption = box.get_by_role("status").all()
+    assert json.loads(page.printed_by(ADDED_UP)) == [0] * len(ways)
+    for box, way in zip(boxes.all(), ways, strict=True):
+        goal, caption = box.locator(".course-goal"), box.locator(".course-says")
         expect(goal).to_have_text(re.compile("^Goal: "))
         for label, keys, sentence in way:
             _control(box, label).focus()
@@ -99,11 +123,22 @@ def test_a_lecture_runs_and_each_of_its_goals_is_reached_by_keyboard(page: LabPa
                 page.page.keyboard.press(key)
             expect(caption).to_have_text(sentence)
         expect(goal).to_have_text(re.compile("^✓ Goal reached"))
+    for number, box in enumerate(boxes.all()):
+        page.page.wait_for_function(KERNEL_KNOWS, arg=box.element_handle())
+        png = base64.b64decode(page.printed_by(PICTURE.format(number)))
+        assert unlike(box.locator("svg").screenshot(), half(png)) < MOST
     page.screenshot(lecture)
 
 
+def half(png: bytes) -> bytes:
+    """The picture in the size in which it is shown."""
+    small = io.BytesIO()
+    Image.open(io.BytesIO(png)).reduce(2).save(small, "png")
+    return small.getvalue()
+
+
 def _control(box: Locator, label: str) -> Locator:
-    """The slider handle, check box or chosen radio button with exactly this label."""
-    name = box.locator("label, .widget-label", has_text=re.compile(f"^{re.escape(label)}$")).first
-    row = name.locator("xpath=ancestor-or-self::*[contains(@class, 'widget-inline-hbox')][1]")
-    return row.locator("[role=slider], input[type=checkbox], input[type=radio]:checked").first
+    """The slider, check box or chosen radio button with exactly this label."""
+    radio = box.get_by_role("radiogroup", name=label, exact=True).locator("input:checked")
+    others = [box.get_by_role(role, name=label, exact=True) for role in ("slider", "checkbox")]
+    return radio.or_(others[0]).or_(others[1])

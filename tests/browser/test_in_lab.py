@@ -4,6 +4,7 @@ One server serves them all: to start it, and to load JupyterLab's scripts, takes
 """
 
 import re
+import shutil
 
 import nbformat
 import pytest
@@ -157,46 +158,87 @@ def test_an_explorer_follows_the_keyboard_until_its_goal_is_reached(lab, page):
     (cell,) = page.run_all()
     assert cell.text == "Explorer(beta=0.9, start=0, corrected=True, kind=0)"
 
-    output = page.cell(0).locator(".jp-OutputArea")
-    picture = output.locator("img.widget-image")
-    beta = output.get_by_role("slider").first
-    goal, caption = output.get_by_role("status").all()
+    box = page.cell(0).locator(".course-box")
+    picture, beta = box.get_by_role("img"), box.get_by_role("slider", name="β")
+    goal, caption = box.locator(".course-goal"), box.locator(".course-says")
     expect(goal).to_have_text(re.compile("^Goal: keep the raw average"))
     expect(caption).to_contain_text("β = 0.90")
     page.screenshot("explorer-light")
 
-    expect(picture).to_have_attribute("data-course-screen", "1")  # told to the kernel
-    page.press("ArrowRight", on=beta, changes=picture)
+    beta.focus()
+    page.page.keyboard.press("ArrowRight")
     expect(caption).to_contain_text("β = 0.91")
-    expect(picture).to_have_attribute("title", re.compile("^Two curves .* β = 0.91 "))
-    expect(beta).to_have_attribute("aria-label", "β")
+    expect(picture).to_have_attribute("aria-label", re.compile("^Two curves .* β = 0.91 "))
     expect(beta).to_have_attribute("aria-valuetext", "0.91")
     expect(goal).to_have_text(re.compile("^Goal: "))
 
-    page.press("End", on=beta, changes=picture)
+    page.page.keyboard.press("End")
     expect(goal).to_have_text(re.compile("^✓ Goal reached: "))
-    assert picture.evaluate("image => image.naturalWidth") == 700  # no finer than the screen
     page.theme(DARK)
     expect(picture).to_have_css("filter", INK_ON_DARK)
     page.screenshot("explorer-dark-reached")
     page.theme(LIGHT)
+    assert violations(page.page, within=".course-box") == []
 
-    page.press("Home", on=beta, changes=picture)
+    beta.focus()
+    page.page.keyboard.press("Home")
     expect(goal).to_have_text(re.compile("^Goal: .*Reached before"))
     page.screenshot("explorer-light-was-reached")
+    python = "e = Out[1]; print(e.params['beta'], e.was_reached); e.set(beta=0.7)"
+    assert page.printed_by(python) == "0.5 True\n"
+    expect(caption).to_contain_text("β = 0.70")
+    expect(beta).to_have_attribute("aria-valuetext", "0.70")
 
 
 def test_every_kind_of_control_works_by_keyboard_and_has_its_whole_label_in_sight(lab, page):
     page.change_to(lab.write("controls.ipynb", [EXPLORER]))
     page.run_all()
-    output = page.cell(0).locator(".jp-OutputArea")
-    picture = output.locator("img.widget-image")
-    page.press("ArrowRight", on=output.get_by_role("slider").nth(1), changes=picture)
-    page.press("Space", on=output.get_by_role("checkbox"), changes=picture)
-    page.press("Space", on=output.get_by_role("radio").nth(1), changes=picture)
-    for label in output.locator(".widget-label").all():
-        cut = label.evaluate("label => label.scrollWidth > label.clientWidth")
-        assert not cut, f"The label is cut: {label.inner_text()}"
+    box = page.cell(0).locator(".course-box")
+    drawn = "box => box.querySelector('svg').innerHTML"
+    for control, key in [
+        (box.get_by_role("slider").nth(1), "ArrowRight"),
+        (box.get_by_role("checkbox"), "Space"),
+        (box.get_by_role("radio").nth(0), "ArrowDown"),
+    ]:
+        before = box.evaluate(drawn)
+        control.focus()
+        page.page.keyboard.press(key)
+        page.page.wait_for_function(
+            "([box, before]) => box.querySelector('svg').innerHTML !== before",
+            arg=[box.element_handle(), before],
+        )
+    for label in box.locator("label, span").all():
+        cut = label.evaluate("label => label.scrollWidth > label.clientWidth + 1")
+        assert not cut or not label.is_visible(), f"The label is cut: {label.inner_text()}"
+
+
+def test_answers_that_come_late_are_never_drawn(lab, page):
+    page.change_to(lab.write("fast.ipynb", [EXPLORER]))
+    page.run_all()
+    box = page.cell(0).locator(".course-box")
+    told = """says => { window.told = []; new MutationObserver(() => {
+      window.told.push(Number(says.textContent.match(/β = ([\\d.]+)/)[1]));
+    }).observe(says, {childList: true}); }"""
+    box.locator(".course-says").evaluate(told)
+    box.get_by_role("slider", name="β").focus()
+    for _ in range(40):
+        page.page.keyboard.press("ArrowLeft")
+    expect(box.locator(".course-says")).to_contain_text("β = 0.50")
+    seen = page.page.evaluate("window.told")
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] == 0.5
+    assert len(seen) > 2
+
+
+def test_where_python_does_not_run_yet_a_saved_explorer_moves(lab, page):
+    shutil.copy(SMALL / "notebooks/01_sums.ipynb", lab.root / "saved.ipynb")
+    page.change_to("saved.ipynb")
+    box = page.page.locator(".course-box")
+    before = box.locator(".course-says").inner_text()
+    box.get_by_role("slider").focus()
+    page.page.keyboard.press("ArrowRight")
+    expect(box.locator(".course-says")).not_to_have_text(before)
+    expect(box.get_by_text("Run this cell (Shift+Enter)")).to_be_visible()
 
 
 def test_a_figure_is_shown_at_its_size_with_its_sentence_below(lab, page):

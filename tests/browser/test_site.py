@@ -25,7 +25,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 
-from classroom import printing, slides
+from classroom import printing
 from classroom.site import build
 from selfcheck.students import cli
 from selfcheck.units import declared
@@ -35,11 +35,10 @@ from tests.browser.test_pages_accessible import (
     WIDER_THAN_THE_SCREEN,
     violations,
 )
-from tests.browser.test_slides_offline import stand_ins
 
 MOMENTUM = declared("02_momentum")
 ALL_POINTS = sum(exercise.points for exercise in MOMENTUM)
-UNITS = ["02", "05"]
+UNITS = ["02", "04", "05"]
 SHEET, LECTURE = "exercises/02_momentum.ipynb", "notebooks/02_momentum.ipynb"
 START_MS, RUN_MS = 240_000, 300_000  # a busy machine is slow, not wrong
 ANSWERS = {
@@ -76,9 +75,7 @@ def site(tmp_path_factory) -> Iterator[Site]:
     (cache / "site-packages").symlink_to(fetched)
     named = os.environ.get("COURSE_LITE_WHEELS")
     wheels = Path(named) if named else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slides, "_cached_frames", real_or_stand_ins(slides._cached_frames))
-        folder = build(REPOSITORY, root / "course", wheels, "/course/", UNITS, cache=cache)
+    folder = build(REPOSITORY, root / "course", wheels, "/course/", UNITS, cache=cache)
     missing, host = ("", "") if named else public_address()
     handler = functools.partial(Quiet, directory=root)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -88,14 +85,6 @@ def site(tmp_path_factory) -> Iterator[Site]:
         yield Site(folder, f"http://127.0.0.1:{server.server_port}/course", missing, hosts)
         server.shutdown()
         thread.join()
-
-
-def real_or_stand_ins(cached_frames):
-    """The explorers of one lecture with their frames; a kernel would take its time for another."""
-    kept = REPOSITORY / "build" / "frames"
-    return lambda path, notebook, cache: (
-        cached_frames(path, notebook, kept) if path.name in LECTURE else stand_ins(path, notebook)
-    )
 
 
 def public_address() -> tuple[str, str]:
@@ -222,9 +211,10 @@ def test_all_units_are_on_the_landing_page_with_their_three_doors(site):
     ]
     assert [row["data-sheet"] for row in page.select(".units > li")] == [
         "exercises/02_momentum.ipynb",
+        "exercises/04_attention.ipynb",
         "exercises/05_two_heads.ipynb",
     ]
-    assert len(page.select(".map a")) == 2
+    assert len(page.select(".map a")) == 3
     assert "translate between the two ways" in page.select_one(".units details").get_text()
 
 
@@ -271,25 +261,26 @@ def test_the_search_finds_a_section_by_its_words_and_the_keyboard_gets_there(vis
 
 def test_an_explorer_moves_on_a_reading_page_without_a_kernel(visit):
     visit.go("notebooks/02_momentum.html")
-    explorer = visit.page.locator(".course-frames").first
+    explorer = visit.page.locator(".course-box").first
+    expect(explorer).to_be_visible()
     seen = set()
-    for number in range(explorer.locator("input").count()):
-        shown = explorer.locator("output").nth(number)
-        before, control = shown.inner_text(), explorer.locator("input").nth(number)
-        at_the_end = control.evaluate("control => control.value === control.max")
-        control.focus()
-        visit.page.keyboard.press("ArrowLeft" if at_the_end else "ArrowRight")
-        expect(shown).not_to_have_text(before)
-        assert explorer.locator("figure:visible").count() == 1
-        seen.add(explorer.locator("figure:visible img").get_attribute("src"))
+    for number in range(explorer.get_by_role("slider").count()):
+        slider, words = explorer.get_by_role("slider").nth(number), explorer.locator(".course-says")
+        before = slider.get_attribute("aria-valuetext")
+        slider.focus()
+        visit.page.keyboard.press("ArrowLeft")
+        expect(slider).not_to_have_attribute("aria-valuetext", before)
+        seen.add(words.inner_text())
     assert len(seen) == 2
 
 
 def test_what_is_printed_has_no_controls_and_is_light(chrome, site):
     with visiting(chrome, site, color_scheme="dark") as visit:
         visit.go("notebooks/02_momentum.html")
+        expect(visit.page.locator(".course-box").first).to_be_visible()
         visit.page.emulate_media(media="print")
-        shown = visit.page.locator(".site-head, nav.contents, .doors, .course-frames label, button")
+        without = ".site-head, nav.contents, .doors, .course-controls, .course-tools"
+        shown = visit.page.locator(without)
         assert [part.is_visible() for part in shown.all()] == [False] * shown.count()
         ink = "getComputedStyle(document.body).getPropertyValue('--ink')"
         on_paper = visit.page.evaluate(ink)
@@ -460,42 +451,44 @@ def run_all(visit) -> list[dict]:
     return cells
 
 
-def test_an_explorer_goes_live_in_the_page_and_on_a_slide_with_the_same_python(in_browser, visit):
-    # In the page all controls work.
-    visit.go("notebooks/02_momentum.html")
-    visit.page.get_by_role("button", name="Go live").first.click()
-    picture = visit.page.locator("div.course-live img")
-    expect(picture).to_be_visible(timeout=START_MS)
-    assert visit.page.locator("div.course-live input[type=range]").count() == 2
-    for control in ("input[type=range] >> nth=1", "input[type=radio] >> nth=0"):
-        before = picture.get_attribute("src")
-        visit.page.locator("div.course-live").locator(control).focus()
-        visit.page.keyboard.press("ArrowRight")
-        expect(picture).not_to_have_attribute("src", before)
+def test_the_pages_own_python_moves_what_the_saved_numbers_do_not(in_browser, visit):
+    # It comes by itself once an explorer with more controls is in sight; the others move meanwhile.
+    visit.go("notebooks/04_attention.html")
+    box = visit.page.locator(".course-box").first
+    box.scroll_into_view_if_needed()
+    first, last = box.get_by_role("slider", name="score 1"), box.get_by_role("slider").last
+    expect(last).to_be_disabled()
+    moved_by(visit.page, first, box)
+    expect(last).to_be_enabled(timeout=START_MS)
+    moved_by(visit.page, last, box)
+    moved_by(visit.page, first, box)
+    drawn = box.locator("svg").screenshot()
+    words = box.locator(".course-says").inner_text()
 
     # On a slide in another tab its keys turn no slides, and nothing is loaded again.
     deck = visit.beside()
-    deck.go("slides/02_momentum.html")
+    deck.go("slides/04_attention.html")
     deck.wait("window.slidesAreReady")
     deck.page.evaluate(
-        """() => { const at = document.querySelector('.course-frames').closest('section');
+        """() => { const at = document.querySelector('.course-box').closest('section');
         const {h, v} = Reveal.getIndices(at); Reveal.slide(h, v, 99); }"""
     )
     at = deck.page.evaluate("Reveal.getIndices()")
-    told = "said => { window.told = []; new MutationObserver(() => told.push(said.textContent))"
-    told += ".observe(said, {childList: true}); }"
-    here = deck.page.locator(".slides > .present > .present")
-    here.locator("p.course-live [role=status]").evaluate(told)
-    here.locator("p.course-live button").click()
-    picture = deck.page.locator("div.course-live img")
-    expect(picture).to_be_visible(timeout=START_MS)
-    assert [words for words in deck.page.evaluate("told") if "Python" in words] == []
-    assert deck.page.locator("div.course-live input[type=radio]").count() == 3
-    before = picture.get_attribute("src")
-    deck.page.locator("div.course-live input[type=range]").last.focus()
-    deck.page.keyboard.press("ArrowRight")
-    expect(picture).not_to_have_attribute("src", before)
+    slide = deck.page.locator(".course-box").first
+    expect(slide.get_by_role("slider").last).to_be_enabled(timeout=START_MS)
+    moved_by(deck.page, slide.get_by_role("slider").last, slide)
     assert deck.page.evaluate("Reveal.getIndices()") == at
+    assert box.locator(".course-says").inner_text() == words
+    assert box.locator("svg").screenshot() == drawn
+
+
+def moved_by(page, slider, box):
+    """A key on the slider changes picture and words."""
+    before = [box.locator("svg").inner_html(), box.locator(".course-says").text_content()]
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(box.locator(".course-says")).not_to_have_text(before[1])
+    assert box.locator("svg").inner_html() != before[0]
 
 
 def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, site):
@@ -520,15 +513,11 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     visit.page.get_by_role("link", name="02 · Momentum is a running average").click()
     visit.page.get_by_role("link", name="Run this in your browser").click()
     visit.wait(IS_IDLE)
-    told = visit.page.locator(".jp-OutputArea img[src^='data:image/webp']").first
-    expect(told).to_have_attribute("alt", re.compile("Contour lines"))
+    told = visit.page.locator(".jp-OutputArea svg.course-picture").first
+    expect(told).to_have_attribute("aria-label", re.compile("Contour lines"))
     run_all(visit)
-    explorer = visit.page.locator(".widget-vbox").first
-    picture = explorer.locator("img.widget-image").first
-    before = picture.get_attribute("src")
-    explorer.locator(".noUi-handle").first.focus()
-    visit.page.keyboard.press("ArrowRight")
-    expect(picture).not_to_have_attribute("src", before)
+    explorer = visit.page.locator(".course-explorer .course-box").first
+    moved_by(visit.page, explorer.get_by_role("slider").first, explorer)
     visit.page.get_by_role("link", name="Back to the course").click()
     visit.page.wait_for_url(re.compile("/notebooks/02_momentum.html"))
 

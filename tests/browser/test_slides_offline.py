@@ -5,14 +5,13 @@ Every lecture with slide marks is built and measured. How a deck behaves is show
 
 import contextlib
 import hashlib
-import html
 import re
 from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from classroom import frames, printing, screening, selection, slides
+from classroom import printing, screening, selection
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text, read
 from classroom.offline import sound
@@ -65,38 +64,9 @@ def read_all(*paths):
 
 @pytest.fixture(scope="module")
 def decks(tmp_path_factory):
-    """Every deck of the course; one has the frames of its explorers, the others stand-ins."""
-    folder = tmp_path_factory.mktemp("slides")
-    others = [path for stem, path in LECTURES.items() if stem != MOMENTUM]
-    made = list(write_decks(read_all(LECTURES[MOMENTUM]), folder, ROOT / "build" / "frames"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slides, "_cached_frames", lambda path, notebook, _: stand_ins(path, notebook))
-        made += write_decks(read_all(*others), folder, folder / "frames")
+    """Every deck of the course."""
+    made = write_decks(read_all(*LECTURES.values()), tmp_path_factory.mktemp("slides"))
     return {deck.target.stem: deck.target for deck in made}
-
-
-def stand_ins(path, notebook):
-    """In place of frames that a kernel would draw: the saved picture of each explorer, five times.
-
-    A caption of two lines stands for all captions; `course slides --check` measures the real ones.
-    """
-    found = {}
-    for cell in notebook.cells:
-        for output in filter(slides._is_explorer, cell.get("outputs", [])):
-            about, png = output.metadata["image/png"], output.data["image/png"].strip()
-            alt = html.escape(about["alt"])
-            figure = (
-                f'<figure><img width="{about["width"]}" alt="{alt}" '
-                f'src="data:image/png;base64,{png}">'
-                f"<figcaption>{'two lines ' * 15}</figcaption></figure>"
-            )
-            figures = figure + 4 * figure.replace("<figure", "<figure hidden")
-            look = {"label": "control", "last": 4, "start": 0, "value": 3, "shown": "3|4|5|6|7"}
-            ranges = frames.RANGE.format(**look)
-            goal = f'<p class="course-goal"><b>Goal:</b> {"two lines " * 12}</p>'
-            box = frames.FRAMES.format(goal=goal, ranges=ranges, figures=figures)
-            found.setdefault(cell.id, []).append(box)
-    return found
 
 
 @contextlib.contextmanager
@@ -178,9 +148,8 @@ def test_a_deck_is_complete_offline_fits_its_frame_and_has_no_barriers(view, dec
     assert view.evaluate(RAW_TEX) is None
     pictures = view.locator("img").evaluate_all(PICTURES)
     assert all(natural > 100 and min(size) > 100 for natural, *size in pictures)
-    for box in view.locator(".course-frames").all():
-        assert 5 <= box.locator("figure").count() <= 24
-        assert all(box.locator("img").evaluate_all("all => all.map(i => i.alt)"))
+    assert view.locator("svg.course-picture[aria-label]").count() > 0
+    assert view.locator("figure[data-explorer] img").count() == 0
     view.evaluate(LEAVE_ONE_OF_EACH)
     assert violations(view) == []
 
@@ -225,25 +194,29 @@ def test_notes_open_in_the_speakers_window_and_follow_the_slides(momentum):
 
 
 def test_the_slider_of_an_explorer_changes_the_picture_and_keeps_its_keys(momentum):
-    go_to(momentum, ".course-frames")
+    go_to(momentum, ".course-box")
     here = place(momentum)
-    slider = momentum.locator("section.present:not(.stack) .course-frames input:visible").first
-    picture = momentum.locator("section.present:not(.stack) .course-frames img:visible")
-    before, words = (
-        pixels(picture),
-        momentum.locator("section.present:not(.stack) figcaption:visible").inner_text(),
-    )
+    box = momentum.locator("section.present:not(.stack) .course-box")
+    slider, picture, words = box.get_by_role("slider").first, box.locator("svg"), ".course-says"
+    before, said = pixels(picture), box.locator(words).inner_text()
     slider.focus()
     momentum.keyboard.press("ArrowLeft")
     assert place(momentum) == here
     assert pixels(picture) != before
-    assert momentum.locator("section.present:not(.stack) figcaption:visible").inner_text() != words
+    assert box.locator(words).inner_text() != said
     momentum.keyboard.press("PageDown")  # what a presenter's remote sends
     assert place(momentum) == here + 1
     momentum.keyboard.press("ArrowLeft")
     slider.click()
     momentum.keyboard.press("ArrowRight")
     assert place(momentum) == here + 1
+
+
+def test_an_explorer_has_the_width_of_the_slide(momentum):
+    go_to(momentum, ".course-box")
+    box = momentum.locator("section.present:not(.stack) .course-box")
+    assert box.bounding_box()["width"] > 1100
+    assert box.locator("svg").bounding_box()["height"] > 330
 
 
 def pixels(locator):
@@ -309,7 +282,7 @@ def test_no_line_breaks_between_a_formula_and_its_punctuation(view, tmp_path):
     cell = new_markdown_cell(words, id="one", metadata={"slideshow": {"slide_type": "slide"}})
     path = tmp_path / "07_small.ipynb"
     path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
-    (deck,) = write_decks(read_all(path), tmp_path, tmp_path / "frames")
+    (deck,) = write_decks(read_all(path), tmp_path)
     show(view, deck.target)
     kept = view.locator(".together")
     held = kept.evaluate_all(
@@ -325,7 +298,7 @@ def test_contact_sheets_show_every_slide(browser, tmp_path):
     cell = new_markdown_cell("# One", id="one", metadata={"slideshow": {"slide_type": "slide"}})
     path = tmp_path / "07_small.ipynb"
     path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
-    (deck,) = write_decks(read_all(path), tmp_path, tmp_path / "frames")
+    (deck,) = write_decks(read_all(path), tmp_path)
     assert [sheet.name for sheet in screening.shoot(browser, deck.target, tmp_path)] == [
         "07_small-01-01.png"
     ]

@@ -1,73 +1,104 @@
-"""Frames of explorers, as slides and pages show them: one picture for each value of a control."""
+"""Explorers where no kernel runs: which stops are saved with a lecture, and how they are packed."""
 
-import base64
-import io
-import re
-
+import numpy as np
 import pytest
-from PIL import Image
 
-from classroom.frames import frames_html
-from selfcheck.explore import choice, slider
-from tests.test_explore import ALT, make
-
-
-def test_frames_are_one_labeled_range_over_pictures_without_any_outside_request():
-    page = frames_html(make(), slope=[1, 3, 9])
-    assert page.count("<figure") == 3
-    assert page.count("<figure hidden") == 2
-    assert "<figure><img" in page.split("The slope at 0 is 1.")[1], "The present value is open."
-    assert 'value="1" aria-valuetext="3" data-shown="1|3|9"' in page
-    assert "<label>s\n<input" in page
-    assert f'alt="{ALT}"' in page
-    assert "The slope at 0 is 9." in page
-    assert "http" not in page
+from classroom import frames
+from classroom.frames import bake, grid_of, is_same, unpacked
+from selfcheck.explore import checkbox, choice, int_slider, slider
+from tests.test_explore import ALT, Explorer, make, setup
 
 
-def test_a_heavy_frame_keeps_256_colors_at_most(monkeypatch):
-    monkeypatch.setattr("classroom.frames.FRAME_BYTES", 0)
-    png = re.search(r"base64,([^\"]+)", frames_html(make(), slope=[3])).group(1)
-    with Image.open(io.BytesIO(base64.b64decode(png))) as picture:
-        assert picture.mode == "P"
+def explorer(**controls):
+    """One whose curve and sentence follow every control."""
+
+    def update(artists, **params):
+        total = sum(float(value) for value in params.values())
+        artists["curve"].set_ydata(np.tanh(total * np.linspace(-3, 3, 200)))
+        return f"The sum is {total:g}."
+
+    return Explorer(setup, update, controls=controls, alt=ALT)
 
 
-def test_frames_may_be_named_when_the_explorer_is_made():
-    explorer = make(frames={"slope": [1, 3]})
-    assert frames_html(explorer) == frames_html(explorer, slope=[1, 3])
+def test_one_slider_has_all_its_stops():
+    (stops,) = grid_of(explorer(a=slider(0, 1, value=0.3, step=0.005)))
+    assert stops == list(range(201))
 
 
-def test_frames_may_hold_other_controls_at_values_that_are_told():
-    explorer = make(frames={"slope": [1, 3], "flip": True})
-    page = frames_html(explorer)
-    assert "<label>s (with flip)\n<input" in page
-    assert page.count(f'alt="{ALT} With flip."') == 2
-    assert explorer.params == {"slope": 3, "flip": False}, "The controls stay as they are."
-    assert page != frames_html(explorer, slope=[1, 3])
+def test_of_many_sliders_the_finest_two_move_by_twenty_stops_or_more():
+    a, b, c = grid_of(
+        explorer(
+            a=slider(0, 1, value=0.37),
+            b=slider(0, 1, value=0.5, step=0.04),
+            c=int_slider(0, 999, value=500),
+        )
+    )
+    assert b == [12]
+    assert min(len(a), len(c)) >= 20
+    assert {0, 37, 100} <= set(a), "The ends are stops, and so is where it begins."
 
 
-def test_frames_tell_values_as_the_controls_do():
-    controls = {"slope": slider(-9, 9, value=1), "flip": choice({"yes": True, "no": False})}
-    page = frames_html(make(controls=controls), flip=[True, False], slope=-2)
-    assert "<label>flip (with slope = −2)" in page
-    assert 'data-shown="yes|no"' in page
+def test_stops_lie_at_equal_distances_wherever_the_goal_lies():
+    a, _ = grid_of(explorer(a=int_slider(0, 999, value=500), b=slider(0, 1, value=0.5)))
+    assert len(set(np.diff(a[1:-1]))) == 1
 
 
-def test_a_value_that_is_held_where_it_stands_needs_no_word():
-    assert frames_html(make(), slope=[1, 3], flip=False) == frames_html(make(), slope=[1, 3])
+def test_what_has_few_values_moves_too_as_long_as_there_is_room():
+    _, *few = grid_of(
+        explorer(
+            a=slider(0, 1, value=0.5), b=checkbox(), c=choice([1, 2, 3]),
+            d=int_slider(0, 11, value=3), e=int_slider(0, 11, value=4),
+        )
+    )  # fmt: skip
+    assert [len(stops) for stops in few] == [2, 3, 12, 1]
 
 
-def test_frames_that_reach_the_goal_say_so():
-    explorer = make(goal="be steep", reached=lambda slope, flip: flip and slope > 5)
-    page = frames_html(explorer, slope=[1, 9], flip=True)
-    assert '<p class="course-goal"><b>Goal:</b> be steep.</p>' in page
-    assert '<figure data-goal="Goal:">' in page
-    assert '<figure hidden data-goal="✓ Goal reached:">' in page
-    assert "Goal reached" not in frames_html(explorer, slope=[1, 9])
+def test_an_author_may_name_the_controls():
+    made = make(baked=["flip"])
+    assert grid_of(made) == [[2], [0, 1]]
 
 
-def test_frames_over_two_controls_are_all_their_pairs():
-    page = frames_html(make(), slope=[1, 3, 9], flip=[False, True])
-    assert (page.count("<input"), page.count("<figure"), page.count("<figure hidden")) == (2, 6, 5)
-    assert "<figure><img" in page.split("</figure>")[2], "The third pair is the present one."
-    with pytest.raises(ValueError, match="one control or two"):
-        frames_html(make(), slope=3)
+def test_baked_are_all_places_with_their_sentences_and_the_controls_stay():
+    made = make(goal="make it steep", reached=lambda slope, flip: slope > 10)
+    head, numbers = unpacked(bake(made))
+    assert head["grid"] == [list(range(20)), [0, 1]]
+    assert len(head["places"]) == 40
+    assert head["places"][0][2:] == ["The slope at 0 is 1.", 0]
+    assert head["places"][-1][2:] == ["The slope at 0 is 20.", 1]
+    assert (head["alt"], head["at"]) == (ALT, [2, 0])
+    assert made.params == {"slope": 3, "flip": False}
+    assert numbers.dtype == np.int16
+
+
+def test_numbers_are_the_same_after_packing():
+    made = make()
+    head, numbers = unpacked(bake(made))
+    message = made.message()
+    for slope in range(20):
+        for flip in range(2):
+            made.add_place(message, [slope, flip])
+    plain = np.concatenate(message.news()[1])
+    assert len(head["moved"]) == 1
+    assert np.array_equal(numbers, plain)
+
+
+def test_two_runs_are_the_same_but_for_the_last_digit():
+    text = bake(make())
+    assert is_same(text, bake(make()))
+    _, row = unpacked(text)
+    states = [row[:10].copy(), row[10:].copy()]
+
+    def off_by(amount, sentence="Seen."):
+        changed = [states[0], states[1] + np.int16(amount)]
+        words = {"scenes": [], "states": [[0, [["p", 0, 10]]], [0, [["p", 0, len(row) - 10]]]]}
+        return frames.packed(words | {"places": sentence}, changed)
+
+    assert is_same(off_by(0), off_by(frames.NEAR))
+    assert not is_same(off_by(0), off_by(frames.NEAR + 1))
+    assert not is_same(off_by(0), off_by(0, "Something else."))
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 30])
+def test_every_grid_has_where_it_begins(count):
+    made = explorer(a=int_slider(0, count - 1, value=1), b=slider(0, 1, value=0.5))
+    assert all(now in stops for now, stops in zip(made.stops_now(), grid_of(made), strict=True))

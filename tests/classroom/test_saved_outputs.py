@@ -7,6 +7,7 @@ import nbformat.v4 as v4
 import numpy as np
 import pytest
 
+from classroom import frames
 from classroom.notebooks import as_text, execute
 from classroom.saved_outputs import MEASURED, keep_saved
 from selfcheck.png import png_bytes
@@ -51,6 +52,19 @@ def test_a_picture_that_looks_the_same_keeps_its_bytes_but_not_its_old_words():
 
 def test_another_picture_is_saved():
     assert kept([cell(drawn(200))], [cell(drawn(100))]) == [drawn(100)]
+
+
+def test_an_explorer_that_moves_as_it_did_keeps_its_numbers(monkeypatch):
+    monkeypatch.setattr(frames, "is_same", lambda old, new: old.lower() == new.lower())
+
+    def explorer(numbers):
+        output = drawn(200)
+        output.metadata["image/png"]["explorer"] = numbers
+        return output
+
+    assert kept([cell(explorer("abc"))], [cell(explorer("ABC"))]) == [explorer("abc")]
+    assert kept([cell(explorer("abc"))], [cell(explorer("abd"))]) == [explorer("abd")]
+    assert kept([cell(drawn(200))], [cell(explorer("abc"))]) == [explorer("abc")]
 
 
 def test_each_picture_of_a_cell_is_kept_for_itself():

@@ -13,7 +13,6 @@ from PIL import Image, ImageChops
 
 from classroom.notebooks import read
 from classroom.site import drawing, lite, packages, proof, require_base
-from classroom.site.reading import with_live_explorers
 from course_utils.units import UNITS
 from selfcheck.course import course_in
 from selfcheck.files import CourseError
@@ -131,13 +130,15 @@ def test_a_smaller_picture_looks_the_same():
     assert max(high for _, high in ImageChops.difference(smaller, drawn).getextrema()) <= 4
 
 
-def test_an_explorer_on_a_slide_knows_its_cell():
-    deck = """<head></head><body><div class="jp-Cell" id="cell-id=explore-beta">
-<div class="course-frames"><p>frames</p></div></div></body>"""
-    live = with_live_explorers(deck, "../")
-    assert '<div class="course-frames" data-cell="explore-beta">' in live
-    assert '<body data-up="../">' in live
-    assert 'src="../static/live.js"></script></head>' in live
+def test_pictures_and_explorers_lie_on_the_site_once(tmp_path):
+    site = lite.Wanted(tmp_path)
+    page = '<figure data-explorer="eJw=" data-cell="a"></figure>'
+    for name in ("notebooks/01.html", "slides/01.html"):
+        site.page(name, page)
+    (numbers,) = (tmp_path / "static/explorers").iterdir()
+    assert numbers.read_text() == "eJw="
+    written = (tmp_path / "slides/01.html").read_text()
+    assert f'data-explorer="../static/explorers/{numbers.name}"' in written
 
 
 def test_notebooks_in_jupyterlite_have_each_text_as_one_string():

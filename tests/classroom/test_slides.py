@@ -1,8 +1,6 @@
 """Slides: marks make an outline, the outline makes a deck, and only what changed is built again."""
 
-import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import nbformat.v4 as v4
@@ -15,7 +13,7 @@ from classroom.offline import sound
 from classroom.outline import has_marks, outline, table
 from classroom.slides import write_decks
 from course_utils.units import UNITS
-from selfcheck.files import CourseError, write_whole
+from selfcheck.files import CourseError
 from tests.places import SMALL
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +71,7 @@ def deck(tmp_path, monkeypatch):
 
     def built(*cells, about=""):
         path = save(tmp_path, *notebook(*cells).cells)
-        (made,) = write_decks(read_all(path), tmp_path / "out", tmp_path / "frames", about)
+        (made,) = write_decks(read_all(path), tmp_path / "out", about)
         return BeautifulSoup(made.target.read_text(encoding="utf-8"), "html.parser")
 
     return built
@@ -192,7 +190,7 @@ FAILED = v4.new_output("error", ename="KeyError", evalue="x", traceback=[])
 def test_what_makes_no_deck_is_refused_and_nothing_is_written(tmp_path, cells, sentence):
     bad, out = save(tmp_path, *cells), tmp_path / "out"
     with pytest.raises(CourseError, match=sentence):
-        list(write_decks(read_all(bad), out, tmp_path / "frames"))
+        list(write_decks(read_all(bad), out))
     assert not out.exists()
 
 
@@ -200,17 +198,14 @@ def test_when_one_of_many_was_not_run_none_is_written(tmp_path):
     good = save(tmp_path, text("# A", "slide"))
     bad = save(tmp_path, text("# B", "slide"), code(count=None), name="02_b.ipynb")
     with pytest.raises(CourseError, match=r"02_b\.ipynb cannot become a deck"):
-        list(write_decks(read_all(good, bad), tmp_path / "out", tmp_path / "frames"))
+        list(write_decks(read_all(good, bad), tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
-def test_frames_that_would_make_the_deck_heavy_are_refused(deck, monkeypatch):
-    heavy = {"code": ["<p>" + "x" * 2_000_000]}
-    monkeypatch.setattr(
-        slides, "_drawn", lambda path, cache, first, folder: (None, slides.Frames("code", heavy))
-    )
-    with pytest.raises(CourseError, match=r"the frames of its explorers take 1\.5 MB"):
-        deck(code(outputs=[picture(**{"text/plain": "Explorer(a=1)"})]))
+def test_a_deck_that_would_be_heavy_is_refused(deck, monkeypatch):
+    monkeypatch.setattr(slides, "DECK_LIMIT", 5_000)
+    with pytest.raises(CourseError, match=r"the deck takes 0\.\d MB; 6 MB is the limit"):
+        deck(text("## One", "slide"))
 
 
 # -- what a deck shows ----------------------------------------------------------------------------
@@ -317,24 +312,14 @@ def test_words_of_links_to_other_notebooks_stay_without_the_link(deck):
     assert "there and far" in made.get_text()
 
 
-def test_an_explorer_shows_its_frames_and_a_skipped_one_is_not_even_run(deck, monkeypatch):
-    baked = []
-
-    def drawn(path, cache, first, folder):
-        baked.append(path)
-        frames = slides.Frames(slides._code(read(path)), {"code": ["<p>frames</p>"]})
-        write_whole(cache / f"{path.stem}.json", json.dumps(asdict(frames)))
-        return read(path), frames
-
-    monkeypatch.setattr(slides, "_drawn", drawn)
+def test_an_explorer_has_its_numbers_and_what_draws_them_beside_its_picture(deck):
     explorer = picture(**{"text/plain": "Explorer(a=1)"})
-    assert "frames" in deck(code(outputs=[explorer])).get_text()
-    assert len(baked) == 1
-    deck(code(outputs=[explorer]), text("more"))  # the code is the same: nothing is run again
-    deck(code("other", "skip", outputs=[explorer]))
-    assert len(baked) == 1
-    deck(code("other", outputs=[explorer]))
-    assert len(baked) == 2
+    explorer.metadata["image/png"]["explorer"] = "eJw="
+    made = deck(code(outputs=[explorer]))
+    figure = made.select_one("figure")
+    assert (figure["data-explorer"], figure["data-cell"]) == ("eJw=", "code")
+    assert figure.img["alt"] == "A dot."
+    assert "export class Explorer" in made.select_one("script[type=module]").get_text()
 
 
 # -- only what changed ----------------------------------------------------------------------------
@@ -344,7 +329,7 @@ def test_a_deck_is_built_again_only_when_something_changed(tmp_path):
     path, out = save(tmp_path, text("# A", "slide")), tmp_path / "out"
 
     def build():
-        (made,) = write_decks(read_all(path), out, tmp_path / "frames")
+        (made,) = write_decks(read_all(path), out)
         return made
 
     first, second = build(), build()
@@ -366,10 +351,10 @@ def test_a_deck_is_built_again_only_when_something_changed(tmp_path):
     ],
 )
 def test_a_new_version_or_template_means_a_new_deck(monkeypatch, change):
-    before = slides._digest(notebook(), "")
-    assert slides._digest(notebook(), "") == before
+    before = slides._digest(notebook())
+    assert slides._digest(notebook()) == before
     change(monkeypatch)
-    assert slides._digest(notebook(), "") != before
+    assert slides._digest(notebook()) != before
 
 
 # -- every lecture --------------------------------------------------------------------------------
@@ -390,9 +375,11 @@ def test_its_marks_make_a_lecture(path):
 def test_where_the_engines_are_shared_a_deck_links_to_them(tmp_path):
     path = save(tmp_path, text("# A", "slide"))
     options = {"shared": "../static/"}
-    (made,) = write_decks(read_all(path), tmp_path / "out", tmp_path / "frames", **options)
+    (made,) = write_decks(read_all(path), tmp_path / "out", **options)
     deck = BeautifulSoup(made.target.read_text(encoding="utf-8"), "html.parser")
     assert deck.select_one("link[rel=stylesheet]")["href"] == "../static/reveal.css"
     scripts = [script["src"] for script in deck.select("script[src]")]
-    assert scripts == ["../static/mathjax.js", "../static/reveal.js", "../static/notes.js"]
+    names = ["mathjax.js", "explorer.js", "live.js", "reveal.js", "notes.js"]
+    assert scripts == [f"../static/{name}" for name in names]
+    assert deck.body["data-up"] == "../"
     assert made.target.stat().st_size < 100_000

@@ -4,7 +4,8 @@ window.MathJax = {
   svg: {fontCache: "global", scale: 0.95, displayAlign: "left", displayIndent: "1em"},
   options: {enableMenu: false},
   startup: {
-    pageReady: () => MathJax.startup.defaultPageReady().then(() => {
+    pageReady: () => MathJax.startup.defaultPageReady().then(async () => {
+      await window.explorersAreReady;
       keepPunctuation();
       fit();
       const later = () => requestAnimationFrame(fit);

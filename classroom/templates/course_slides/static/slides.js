@@ -31,6 +31,8 @@ async function showSlides() {
     transition: "none",
   });
   await laidOut;
+  if (document.readyState !== "complete") await new Promise(done => addEventListener("load", done));
+  await window.explorersAreReady;
   await Promise.all([...document.images].map(image => image.decode()));
   window.slidesAreReady = true;
 }

@@ -1,6 +1,6 @@
-// A Python for one lecture: it runs the cells up to an explorer, and draws what the controls ask for.
+// A Python for one lecture: it runs the cells up to an explorer, and computes what its page asks for.
 // All tabs that show the lecture or its slides have it together, where the browser shares workers.
-let python = null, run = 0, line = Promise.resolve();
+let python = null, run = 0, pages = 0, line = Promise.resolve();
 const steps = {};
 
 async function start({pyodide, lock, fonts, script, course}, tell) {
@@ -24,20 +24,22 @@ steps.open = async ({config, cells, cell}, tell) => {
     const error = python.globals.get("run")(cells[run].id, cells[run].source);
     if (error) throw new Error(error);
   }
-  tell({controls: JSON.parse(python.globals.get("controls")(cell))});
+  tell({ready: true});
 };
 
-steps.draw = async ({cell, values, number}, tell) => {
-  const began = performance.now();
-  const drawn = JSON.parse(python.globals.get("draw")(cell, JSON.stringify(values)));
-  tell({drawn, number, milliseconds: Math.round(performance.now() - began)});
+steps.ask = async ({cell, asked}, tell, page) => {
+  for (const answer of python.globals.get("answers")(page, cell, JSON.stringify(asked))) {
+    const [head, numbers] = answer.toJs();
+    tell({head, numbers: numbers.slice()});
+  }
 };
 
 // One thing after the other, for all who ask.
 function serve(port) {
+  const page = pages++;
   port.onmessage = ({data}) => {
     const tell = message => port.postMessage({cell: data.cell, ...message});
-    line = line.then(() => steps[data.do](data, tell)).catch(error => tell({failed: String(error)}));
+    line = line.then(() => steps[data.do](data, tell, page)).catch(error => tell({failed: String(error)}));
   };
 }
 

@@ -6,16 +6,8 @@
 
   // Figures are drawn on white paper: in the dark, ink and paper change places and hues stay.
   const DARK_FIGURES = "body[data-jp-theme-light=false] .jp-OutputArea :is(.jp-RenderedImage img," +
-    " img.widget-image) { filter: invert(0.93) hue-rotate(180deg); }";
-
-  // A slider speaks its label and the number beside it, not 0.8099999999999998.
-  function nameSlider(handle) {
-    const row = handle.closest(".widget-inline-hbox, .widget-inline-vbox");
-    const label = row?.querySelector(".widget-label")?.textContent.trim();
-    const number = row?.querySelector(".widget-readout")?.textContent.trim();
-    if (label) put(handle, "aria-label", label);
-    if (number) put(handle, "aria-valuetext", number);
-  }
+    " img.widget-image, .course-picture) { filter: invert(0.93) hue-rotate(180deg); }";
+  const EXPLORER = new URL("explorer.js", document.currentScript.src).href;
 
   function put(element, name, value) {
     if (element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -29,13 +21,17 @@
     heading.replaceWith(corner);
   }
 
+  // What is saved about a picture; on the site pictures are smaller.
+  function about(output) {
+    return output?.metadata?.["image/png"] ?? output?.metadata?.["image/webp"];
+  }
+
   // The description of a picture stands in the notebook; JupyterLab does not put it on the page.
   function describePictures(panel) {
     for (const cell of panel.content.widgets) {
       const { outputs } = cell.model;
       (cell.outputArea?.widgets ?? []).forEach((shown, k) => {
-        const about = outputs?.get(k)?.metadata ?? {};
-        const alt = (about["image/png"] ?? about["image/webp"])?.alt; // on the site pictures are smaller
+        const alt = about(outputs?.get(k))?.alt;
         if (!alt) return;
         for (const picture of shown.node.querySelectorAll(".jp-RenderedImage img"))
           put(picture, "alt", alt);
@@ -43,23 +39,42 @@
     }
   }
 
-  // An explorer need not draw more pixels than the screen has: a picture of half the width moves
-  // twice as fast.
-  function tellScreen(panel) {
+  // An explorer is drawn by numbers: those that its kernel sends, or those that were saved with it.
+  async function drawExplorers(panel) {
     const kernel = panel.sessionContext?.session?.kernel;
-    if (!kernel) return;
-    const pixels = String(window.devicePixelRatio);
-    for (const picture of panel.node.querySelectorAll(".course-explorer img.widget-image")) {
-      if (picture.dataset.courseScreen === pixels) continue;
-      picture.dataset.courseScreen = pixels;
-      const comm = kernel.createComm("course-screen");
-      comm.open({ pixels: window.devicePixelRatio });
-      comm.close();
+    for (const box of panel.node.querySelectorAll(".course-explorer:not([data-asked])")) {
+      if (!kernel) continue;
+      box.dataset.asked = "";
+      const { Explorer } = await import(EXPLORER);
+      const comm = kernel.createComm("course-explorer");
+      const ask = asked => {
+        if (comm.isDisposed) explorer.says.textContent = "Python was started anew: run this cell again.";
+        else comm.send(asked);
+      };
+      let explorer = null;
+      comm.onMsg = ({ content: { data }, buffers: [view] }) => {
+        if (!explorer) {
+          explorer = new Explorer(data, { ask });
+          box.append(explorer.box);
+        }
+        const numbers = view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength);
+        explorer.take(data, new Int16Array(numbers));
+      };
+      comm.open({ id: [...box.classList].find(name => name.startsWith("course-explorer-")).slice(16) });
     }
+    for (const { model: { outputs }, outputArea } of panel.content.widgets)
+      for (const [k, shown] of (outputArea?.widgets ?? []).entries()) {
+        const explorer = about(outputs?.get(k))?.explorer;
+        const picture = explorer && shown.node.querySelector(".jp-RenderedImage:not([data-explorer])");
+        if (!picture) continue;
+        picture.dataset.explorer = explorer;
+        const { revive } = await import(EXPLORER);
+        const { box } = await revive(picture, { hides: true });
+        box.append("Run this cell (Shift+Enter) to move all controls, stop by stop.");
+      }
   }
 
   function tend(root) {
-    root.querySelectorAll(".noUi-handle[role=slider]").forEach(nameSlider);
     root.querySelectorAll(".jp-RenderedHTMLCommon th").forEach(emptyCorner);
   }
 
@@ -93,7 +108,7 @@
       for (const panel of openPanels()) {
         describePictures(panel);
         nameTab(panel);
-        tellScreen(panel);
+        drawExplorers(panel);
       }
     }
 
@@ -108,17 +123,12 @@
         }
     }
 
-    // A slider that moves speaks at once; a look at everything comes now and then.
     new MutationObserver(records => {
       speak(records);
-      for (const { attributeName, target } of records)
-        if (attributeName === "aria-valuetext") nameSlider(target);
-      if (waiting || records.every(({ type }) => type === "attributes")) return;
+      if (waiting) return;
       waiting = true;
       setTimeout(look, PATIENCE);
-    }).observe(document.body, {
-      subtree: true, childList: true, attributes: true, attributeFilter: ["aria-valuetext"],
-    });
+    }).observe(document.body, { subtree: true, childList: true });
     look();
   }
 

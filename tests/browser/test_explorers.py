@@ -1,0 +1,217 @@
+"""Every explorer of the lectures as pages and slides draw it: by numbers, without a kernel."""
+
+import io
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from classroom.notebooks import code_cells, read
+from classroom.offline import explorer_script
+from classroom.picture_diff import pictures
+from tests.browser.test_pages_accessible import violations
+from tests.places import our_notebooks
+
+# Letters and edges may lie a pixel or two apart: hinted in one picture, and not in the other.
+NEAR, LIKE, MOST = 2, 160, 0.001  # pixels, levels of 255, share of a picture
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Explorers</title>
+<style>.dark :is(img, svg) {{ filter: invert(.93) hue-rotate(180deg); }}</style></head>
+<body><main><h1>Explorers</h1>{figures}</main><script type="module">{script}</script></body></html>
+"""
+FIGURE = """<figure data-explorer="{numbers}"></figure>
+<img alt="The same by matplotlib" width="{width}" height="{height}"
+src="data:image/png;base64,{png}">"""
+# Two explorers of the same numbers: one moves from place to place, one draws each of them anew.
+WANDER = """async ([place, moves]) => {
+  const a = document.querySelectorAll(".course-box")[place].explorer;
+  const figure = document.createElement("figure");
+  figure.dataset.explorer = document.querySelectorAll("figure")[place].dataset.explorer;
+  const { revive } = await import(URL.createObjectURL(new Blob(
+    [document.querySelector("script").textContent], { type: "text/javascript" })));
+  const b = await revive(figure);
+  const told = ({ drawing: { id, body } }) => [...body.querySelectorAll("*")].map(node =>
+    node.tagName + [...node.attributes].map(({ name, value }) =>
+      ` ${name}=${value.replaceAll(id, "")}`).sort().join("")).join("\\n");
+  const keys = [...a.places.keys()];
+  let random = 8, wrong = 0;
+  for (let k = 0; k < moves; k++) {
+    random = (random * 1103515245 + 12345) % 2147483648;
+    const at = keys[random % keys.length].split(",").map(Number);
+    a.at = at;
+    a.show();
+    b.drawing.scene = b.shown = null;
+    b.paint(at);
+    wrong += told(a) !== told(b);
+  }
+  a.at = [...a.start];
+  a.show();
+  return wrong;
+}"""
+
+
+def explorers():
+    for path in our_notebooks("notebooks"):
+        for cell in code_cells(read(path)):
+            for output in pictures(cell.outputs):
+                about = output.metadata["image/png"]
+                if "explorer" in about:
+                    name = f"{path.stem[:2]} {cell.id}"
+                    size = {side: about[side] for side in ("width", "height")}
+                    yield name, {"numbers": about.explorer, "png": output.data["image/png"], **size}
+
+
+ALL = dict(explorers())
+NAMES = list(ALL)
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    """All of them on one page without a network; what it complains about fails the tests."""
+    file = tmp_path_factory.mktemp("explorers") / "all.html"
+    figures = "\n".join(FIGURE.format(**one) for one in ALL.values())
+    file.write_text(PAGE.format(figures=figures, script=explorer_script()), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 900, "height": 900}, accept_downloads=True)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page, problems = context.new_page(), []
+    page.on("pageerror", lambda error: problems.append(f"page error: {error}"))
+    page.on("console", lambda message: problems.append(f"console: {message.text}"))
+    page.goto(file.as_uri())
+    page.wait_for_function("window.explorersAreReady")
+    page.evaluate("window.explorersAreReady.then(() => {})")
+    yield page
+    context.close()
+    assert problems == []
+
+
+def box(page, name):
+    return page.locator(".course-box").nth(NAMES.index(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_at_sixty_random_moves_the_page_shows_the_whole_position(page, name):
+    assert page.evaluate(WANDER, [NAMES.index(name), 60]) == 0
+
+
+def unlike(one: bytes, other: bytes) -> float:
+    """The share of pixels of a picture that have nothing like them nearby in the other one."""
+    a, b = (np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), int) for shot in (one, other))
+    rows = min(len(a), len(b))  # a picture may begin within a pixel
+    return max(_unlike(a[:rows], b[:rows]), _unlike(b[:rows], a[:rows]))
+
+
+def _unlike(a, b):
+    shifts = [(y, x) for y in range(-NEAR, NEAR + 1) for x in range(-NEAR, NEAR + 1)]
+    apart = [np.abs(a - np.roll(b, shift, (0, 1))).max(axis=2) for shift in shifts]
+    return np.mean(np.min(apart, axis=0) > LIKE)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_its_picture_is_that_of_matplotlib(page, name, theme):
+    page.evaluate("theme => { document.body.className = theme; }", theme)
+    drawn = box(page, name).locator("svg").screenshot()
+    saved = page.locator("img").nth(NAMES.index(name)).screenshot()
+    share = unlike(drawn, saved)
+    print(f"{name} {theme}: {share:.5f}")
+    assert share < MOST
+
+
+def test_a_curve_that_is_missing_would_be_noticed(page):
+    page.evaluate("document.body.className = 'light'")
+    name = "07 explorer-regression"
+    saved = page.locator("img").nth(NAMES.index(name)).screenshot()
+    page.evaluate("k => { const { drawing } = document.querySelectorAll('.course-box')[k].explorer;"
+                  " drawing.slots[0].style.display = 'none'; }", NAMES.index(name))  # fmt: skip
+    assert unlike(box(page, name).locator("svg").screenshot(), saved) > 2 * MOST
+    page.evaluate("k => { const { drawing } = document.querySelectorAll('.course-box')[k].explorer;"
+                  " drawing.slots[0].style.display = ''; }", NAMES.index(name))  # fmt: skip
+
+
+# -- one of them, as a reader has it --------------------------------------------------------------
+
+
+@pytest.fixture
+def rank(page):
+    """An explorer with one slider, at its start and with its goal not reached yet."""
+    page.evaluate("document.body.className = 'light'")
+    found = box(page, "08 explorer-rank")
+    found.evaluate("box => { const e = box.explorer; e.was = false; e.shown = null;"
+                   " localStorage.clear(); e.move(0, e.start[0]); }")  # fmt: skip
+    return found
+
+
+def test_it_moves_by_keys_and_says_in_words_what_is_seen(page, rank):
+    slider, says = rank.get_by_role("slider", name="c"), rank.locator(".course-says")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") == "1.2"
+    assert says.inner_text().startswith("With c = 1.2 ")
+    assert says.get_attribute("role") == "status"
+    assert rank.get_by_role("img").get_attribute("aria-label").endswith(says.inner_text())
+
+
+def test_a_goal_that_is_reached_is_seen_and_remembered(page, rank):
+    goal, slider = rank.locator(".course-goal"), rank.get_by_role("slider")
+    before = goal.evaluate("goal => getComputedStyle(goal).backgroundColor")
+    assert goal.inner_text().startswith("Goal: with softmax")
+    slider.focus()
+    page.keyboard.press("End")
+    assert goal.inner_text().startswith("✓ Goal reached: with softmax")
+    assert goal.evaluate("goal => getComputedStyle(goal).backgroundColor") != before
+    page.keyboard.press("Home")
+    assert goal.inner_text().endswith("(Reached before, but not with these values.)")
+    kept = page.evaluate("Object.values(localStorage)")
+    assert kept == ["reached"]
+
+
+def test_its_picture_and_its_numbers_can_be_taken_along(page, rank):
+    with page.expect_download() as saved:
+        rank.get_by_role("button", name="Save picture (PNG)").click()
+    with Image.open(saved.value.path()) as picture:
+        assert picture.size == (2100, 960)
+        assert picture.convert("L").getextrema()[0] < 50
+    with page.expect_download() as saved:
+        rank.get_by_role("button", name="Save picture (SVG)").click()
+    drawing = ElementTree.parse(saved.value.path()).getroot()
+    assert drawing.get("viewBox") == "0 0 700 320"
+    rank.get_by_role("button", name="Copy the numbers").click()
+    rank.get_by_text("Copied.").wait_for()
+    told = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert told[0] == "c\t1.0"
+    rows = [line.split("\t") for line in told[told.index("what\tx\ty") + 1 :]]
+    looks = {float(x): float(y) for name, x, y in rows if name == "row 0: softmax"}
+    assert len(looks) == 16
+    assert sum(looks.values()) == pytest.approx(1, abs=0.01)
+
+
+def test_what_is_printed_is_the_state_at_the_start_without_controls(page, rank):
+    says = rank.locator(".course-says")
+    before = says.inner_text()
+    rank.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    moved = says.inner_text()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert says.inner_text() == before
+    assert not rank.get_by_role("slider").is_visible()
+    assert not rank.get_by_role("button").first.is_visible()
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert says.inner_text() == moved
+
+
+def test_nobody_is_shut_out(page):
+    page.evaluate("document.body.className = 'light'")
+    assert violations(page) == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.locator(".course-box").evaluate_all("all => all.filter("
+        "box => box.getBoundingClientRect().right > innerWidth).length") == 0  # fmt: skip
+    page.set_viewport_size({"width": 900, "height": 900})
+
+
+def test_our_own_script_is_light():
+    assert len(explorer_script().encode()) <= 30_000
