@@ -25,7 +25,7 @@ def measure(report: Report) -> None:
     """A row a command, the first time and again."""
     rows = [["`make lab`: from nothing to installed", fresh_install(), ""]]
     rows.append(["`course lab`: to a page that answers", lab(), lab()])
-    slides = [seconds([*COURSE, "slides"], fresh=("build/slides", "build/frames"))]
+    slides = [seconds([*COURSE, "slides"], fresh=("build/slides",))]
     rows.append(
         ["`course slides`: all decks, then none changed", *slides, seconds([*COURSE, "slides"])]
     )
