@@ -13,7 +13,6 @@ import math
 import operator
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,16 +22,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .grammar import parse
 from .notation import (
     GREEK,
     LETTERS,
     FormulaError,
+    Token,
     Vocabulary,
-    as_python,
     canonical,
     pretty,
     quoted,
-    refuse_sum_signs,
+    tokens,
     vocabulary_of,
     without_escapes,
 )
@@ -109,6 +109,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    "sec": lambda x: 1 / np.cos(x),
+    "csc": lambda x: 1 / np.sin(x),
+    "cot": lambda x: 1 / np.tan(x),
+    "sech": lambda x: 1 / np.cosh(x),
+    "csch": lambda x: 1 / np.sinh(x),
+    "coth": lambda x: 1 / np.tanh(x),
     "sinh": np.sinh,
     "cosh": np.cosh,
     "tanh": np.tanh,
@@ -314,29 +320,39 @@ def _number_text(number: Any) -> str:
 
 def _right_hand_side(text: str, symbols: Iterable[str]) -> str:
     """`= beta` and `alpha = beta` as `beta`; an equation between the symbols is refused."""
-    refuse_sum_signs(text)
-    left, *rest = re.split(r"(?<![<>=!:])=(?!=)", text)
-    if not rest:
+    pieces = tokens(text)
+    places = [k for k, t in enumerate(pieces) if t.text == "=" and not _is_below_a_sum(pieces, k)]
+    if not places:
         return text
-    left = re.sub(r"[\\{}]", "", left).strip()
+    left = pieces[: places[0]]
     known = {canonical(symbol) for symbol in symbols}
-    if len(rest) == 1 and (not left or (left.isidentifier() and canonical(left) not in known)):
-        return rest[0].strip()
+    if len(places) == 1 and (not left or (_is_a_name(left) and _name(left) not in known)):
+        return text[pieces[places[0]].end :].strip(" $")
     raise FormulaError(f"{quoted(text)} is an equation; give what stands right of the = alone.")
 
 
+def _is_below_a_sum(pieces: list[Token], place: int) -> bool:
+    """Whether this = stands in an index, as that of a sum does."""
+    depth = 0
+    for k in range(place, 0, -1):
+        depth += (pieces[k].text == "}") - (pieces[k].text == "{")
+        if depth < 0:
+            return pieces[k - 1].text == "_"
+    return False
+
+
+def _is_a_name(pieces: list[Token]) -> bool:
+    head, *rest = pieces
+    index = not rest or (rest[0].text == "_" and (rest[-1].text == "}" or len(rest) == 2))
+    return head.kind in ("word", "command") and index
+
+
+def _name(pieces: list[Token]) -> str:
+    return canonical("".join(t.text for t in pieces))
+
+
 def _parse(text: str, vocabulary: Vocabulary) -> ast.expr:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "1or 2" and the like
-            tree = ast.parse(as_python(text, vocabulary), mode="eval").body
-    except FormulaError:
-        raise
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise FormulaError(
-            f"{quoted(text)} is not a formula: write * between factors, ** for powers, "
-            "and close every bracket."
-        ) from None
+    tree = parse(text, vocabulary, many=True)
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -427,8 +443,7 @@ def _refuse_call(name: str, count: int, text: str, functions: set[str]) -> None:
         return
     if name not in ARGUMENTS:
         raise FormulaError(
-            f"{quoted(text)} calls {pretty(name)[:40]}, which is no function known here; "
-            f"did you mean `{pretty(name)[:40]}*(…)`?"
+            f"{quoted(text)} calls {pretty(name)[:40]}, which is no function known here."
         )
     fewest, most = ARGUMENTS[name]
     if not fewest <= count <= most:

@@ -1,18 +1,16 @@
-"""Formulas the way people write them, in the spelling of Python: LaTeX, Unicode, products unsaid.
+"""Words, letters and tokens of formulas the way people write them: LaTeX, Unicode, plain text.
 
-Text goes through three steps: LaTeX and Unicode become plain signs, the text is cut into words,
-numbers and signs, and a product sign is put where one is meant and none is written. Which words
-there are is known, so `4ND²` is `4*N*D**(2)` where N and D are symbols. Where two readings are
-possible (`λ/2η`), none is chosen: a sentence offers both. Nothing is evaluated here.
+What was written is cut into tokens that know their place: numbers, words, signs and commands.
+LaTeX's fonts and spaces are dropped here, on tokens and never on text, so two different strings
+never become one name. `grammar` makes a tree of the tokens; nothing is evaluated here.
 """
 
 from __future__ import annotations
 
-import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -22,32 +20,58 @@ LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η",
     "theta": "θ", "iota": "ι", "kappa": "κ", "lamda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ",
     "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ",
-    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Phi": "Φ", "Omega": "Ω",
+    "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lamda": "Λ", "Xi": "Ξ",
+    "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 GREEK = {letter: name for name, letter in LETTERS.items()}
 SIGNS = {
     "−": "-", "–": "-", "·": "*", "⋅": "*", "∙": "*", "×": "*", "∗": "*", "÷": "/", "⁄": "/",
-    "∕": "/", "^": "**", "≤": "<=", "≥": ">=", "∆": "Δ", "∞": "oo", "√": " sqrt ",
-    "⌊": "floor(", "⌋": ")", "⌈": "ceil(", "⌉": ")", "\u2062": "*",
+    "∕": "/", "≤": "<=", "≥": ">=", "∆": "Δ", "∞": "oo", "√": " sqrt ", "⌊": " floor(", "⌋": ")",
+    "⌈": " ceil(", "⌉": ")", "\u2062": "*", "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ",
+    "∂": r"\partial ", "∇": r"\nabla ", "⊤": r"\top ", "‖": r"\|", "⊙": r"\odot ", "∘": r"\odot ",
+    "⟨": r"\langle ", "⟩": r"\rangle ", "…": r"\ldots ", "⋯": r"\ldots ", "→": r"\to ",
+    "∈": r"\in ", "∼": r"\sim ", "≈": r"\approx ", "≠": "!=", "𝔼": r"\mathbb{E}",
 }  # fmt: skip
-COMMANDS = {
+COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=",
-    "geq": ">=", "infty": " oo ", "lfloor": " floor(", "rfloor": ")", "lceil": " ceil(",
-    "rceil": ")", "lvert": "|", "rvert": "|", "vert": "|", "min": " Min", "max": " Max",
-    "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "",
-    "quad": " ", "qquad": " ", "displaystyle": "", "lbrace": "(", "rbrace": ")",
+    "geq": ">=", "leqslant": "<=", "geqslant": ">=", "lt": "<", "gt": ">", "ne": "!=", "neq": "!=",
+    "lvert": "|", "rvert": "|", "vert": "|", "|": "||", "lVert": "||", "rVert": "||", "Vert": "||",
+    "{": "(", "}": ")", "lbrace": "(", "rbrace": ")", "lbrack": "[", "rbrack": "]",
+    "lparen": "(", "rparen": ")", "left": "", "right": "", "middle": "",
+    "big": "", "Big": "", "bigg": "", "Bigg": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "",
+    "biggl": "", "biggr": "", "Biggl": "", "Biggr": "", ",": "", ";": "", ":": "", "!": "", " ": "",
+    "thinspace": "", "medspace": "", "thickspace": "", "enspace": "", "negthinspace": "",
+    "negmedspace": "", "negthickspace": "",
+    "displaystyle": "", "textstyle": "", "limits": "", "nolimits": "", "nonumber": "",
+    "(": "", ")": "", "[": "", "]": "", "quad": r"\\", "qquad": r"\\", "cr": r"\\",
 }  # fmt: skip
+SAME_COMMAND = {
+    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom",
+    "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "dotsb": "ldots", "intercal": "top",
+    "circ": "odot", "infty": "oo", "rightarrow": "to", "mathbbm": "mathbb", "ell": "l",
+    "varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho",
+    "varsigma": "sigma", "varpi": "pi", "lambda": "lamda", "Lambda": "Lamda",
+}  # fmt: skip
+FONTS = {
+    "boldsymbol", "mathbf", "bm", "bold", "mathrm", "mathit", "mathsf", "mathnormal",
+    "operatorname", "text", "textbf", "textrm", "textit", "mathtt",
+}  # fmt: skip
+BOLD = {"boldsymbol", "mathbf", "bm", "bold"}
+ACCENTS = {"mathbb", "mathcal", "hat", "tilde", "bar", "widehat", "widetilde", "overline", "vec"}
 SPELLINGS = {
     "log_2": "log2", "log_10": "log10", "arctan": "atan", "arcsin": "asin", "arccos": "acos",
     "arctanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "ceiling": "ceil", "max": "Max",
     "min": "Min", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Ln": "ln", "Binomial": "binomial",
+    "sgn": "sign", "cosec": "csc",
 }  # fmt: skip
 PYTHON_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
 STRUCTURE = ("Sum", "Product", "Piecewise")
-TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<word>[^\W\d]\w*)|(?P<sign>\*\*|<=|>=|==|!=|:=|//|\S))"
-)
+NUMBER = r"(?P<number>(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+NUMBER_IN_LATEX = r"(?P<number>(?:\d+\.?\d*|\.\d+))"
+COMMAND = r"(?P<command>\\(?:[A-Za-z]+|.))"
+SIGN = r"(?P<sign>\*\*|<=|>=|==|!=|:=|//|\.\.\.|\S)"
+TYPED = re.compile(rf"\s*(?:{NUMBER}|(?P<word>[^\W\d_]\w*(?<!_))|{COMMAND}|{SIGN})", re.S)
+LATEX = re.compile(rf"\s*(?:{NUMBER_IN_LATEX}|(?P<word>[^\W\d_][^\W_]*)|{COMMAND}|{SIGN})", re.S)
 
 
 class FormulaError(ValueError):
@@ -56,10 +80,33 @@ class FormulaError(ValueError):
 
 @lru_cache(MANY_NAMES)
 def canonical(name: str) -> str:
-    """The one spelling of a symbol: β is `beta`, λ and `lambda` are `lamda` as in SymPy."""
+    r"""The one spelling of a symbol: β and \beta are `beta`, λ is `lamda`, d_{in} is `d_in`."""
+    if "\\" in name or "{" in name:
+        return _key_of(name)
     head, *tail = name.split("_", 1)
-    head = "lamda" if head == "lambda" else GREEK.get(head, head)
+    head = {"lambda": "lamda", "Lambda": "Lamda"}.get(head) or GREEK.get(head, head)
     return "_".join([head, *tail])
+
+
+def _key_of(name: str) -> str:
+    pieces = tokens(name)
+    if not pieces or pieces[0].kind not in ("word", "command"):
+        return name
+    base, rest = canonical(pieces[0].text), pieces[1:]
+    if not rest:
+        return base
+    if rest[0].text == "_":
+        group = rest[2:-1] if rest[1:] and rest[1].text == "{" else rest[1:]
+        return indexed(base, group)
+    if all(p.kind in ("word", "command") for p in rest):  # \Delta\theta, declared as one name
+        return base + "".join(p.text for p in rest)
+    return name
+
+
+def indexed(base: str, index: Iterable[Token]) -> str:
+    """The name with an index: d_in, beta_1, or v_{t-1} where the index is more than a word."""
+    text = "".join(token.text for token in index)
+    return f"{base}_{text}" if re.fullmatch(r"\w+", text) else f"{base}_{{{text}}}"
 
 
 @lru_cache(MANY_NAMES)
@@ -78,12 +125,17 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a formula: the symbols and functions of the exercise, and those of everybody."""
+    """The words of a formula: the symbols and functions of the exercise, and those of everybody.
+
+    `indices` says of a name with an index how many it takes: as a sequence, then as an array.
+    """
 
     symbols: frozenset[str]
     functions: frozenset[str]
     known: frozenset[str]
     constants: frozenset[str]
+    indices: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    arrays: frozenset[str] = frozenset()  # functions of vectors and matrices
 
     @cached_property
     def spelled(self) -> dict[str, str]:
@@ -123,366 +175,156 @@ def _ways(name: str) -> set[str]:
     return ways | {way.replace("_", "") for way in ways}
 
 
-# -- plain signs ----------------------------------------------------------------------------------
+def vocabulary_of(
+    symbols: Iterable[str],
+    functions: Iterable[str],
+    known: Iterable[str],
+    constants: Iterable[str],
+    indices: Mapping[str, tuple[int, int]] | None = None,
+    arrays: Iterable[str] = (),
+) -> Vocabulary:
+    """The words of an exercise, each in its one spelling."""
+    applied = frozenset(map(canonical, functions))
+    if indices is None:  # what is applied to i may be written with the index i
+        indices = dict.fromkeys(applied, (1, 0))
+    own = frozenset(map(canonical, symbols))
+    return Vocabulary(
+        own, applied, frozenset(known), frozenset(constants), indices, frozenset(arrays)
+    )
+
+
+# -- tokens ---------------------------------------------------------------------------------------
+
+
+class Token(NamedTuple):
+    """A piece of a formula: its kind, its one spelling, how it was written, and where."""
+
+    kind: str  # number, word, command, sign, text; in a tree symbol, stranger, function, other
+    text: str
+    written: str
+    place: int
+    end: int
 
 
 def without_escapes(text: str) -> str:
     r"""The text as it was typed: in "\beta" Python takes \b for a sign of its own."""
     text = re.sub("[\a\b\f\v]", lambda m: PYTHON_ESCAPES[m[0]], text)
-    text = re.sub("\t(?=au|heta|imes|an|ext|frac)", r"\\t", text)
+    text = re.sub("\t(?=au|heta|imes|an|ext|frac|op)", r"\\t", text)
     return re.sub("\r(?=ight|ho|floor|ceil|vert)", r"\\r", text)
 
 
-def refuse_sum_signs(text: str) -> None:
-    """Σ and Π have no end that one could see; Sum and Product have brackets."""
-    if re.search(r"\\(?:sum|prod)(?![A-Za-z])|[∑∏]", without_escapes(text)):
-        raise FormulaError(
-            f"{quoted(text)}: write a sum as Sum(…, (i, 1, n)) and a product as "
-            "Product(…, (i, 1, n)), with what is added or multiplied in place of the dots."
-        )
+def is_latex(text: str) -> bool:
+    """Whether a text is written in LaTeX: there a power is one sign, or a group."""
+    return "\\" in text or "{" in text
 
 
-def _plain(text: str) -> str:
-    """The same formula without LaTeX, superscripts, fractions in one sign and the like."""
+def tokens(text: str) -> list[Token]:
+    """The pieces of a formula, without fonts and spaces; a FormulaError if there is no end."""
     text = without_escapes(text)
+    plain, places = _plain(text)
+    found = []
+    for match in (LATEX if is_latex(text) else TYPED).finditer(plain):
+        kind = match.lastgroup
+        if kind is None:
+            continue
+        start, end = match.span(kind)
+        place, after = places[start], places[end - 1] + 1
+        found.append(Token(kind, match[kind], match[kind], place, after))
+    return list(_read_commands(found, text))
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """The same without superscripts, fractions in one sign and the like; where each sign was."""
     if mixed := re.search(r"(\d+)\s*([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", text):
         whole, part = mixed[1], unicodedata.normalize("NFKC", mixed[2]).replace("⁄", "/")
         raise FormulaError(
             f"{quoted(text)} can be read in two ways: "
             f"did you mean `{whole} + {part}` or `{whole}*({part})`?"
         )
-    text = "".join(
-        _spelled(form, "".join(run)) for form, run in groupby(_without_latex(text), _form)
-    )
-    if "Piecewise" not in text and text.count("|") == 2:
-        text = re.sub(r"\|([^|]*)\|", r" abs(\1)", text)
-    return text
+    plain, places = [], []
+    for form, run in groupby(enumerate(text), lambda pair: _form(pair[1])):
+        pieces = [(place, _spelled(form, character)) for place, character in run]
+        around = {"super": ("^(", ")"), "sub": ("_", "")}.get(form, ("", ""))
+        pieces = [(pieces[0][0], around[0]), *pieces, (pieces[-1][0], around[1])]
+        for place, piece in pieces:
+            plain.append(piece)
+            places += [place] * len(piece)
+    return "".join(plain), places
 
 
 def _form(character: str) -> str:
     """`super` for ², `fraction` for ½, `sub` for ₁, `circle` for ①, else nothing of note."""
+    if character in SIGNS:
+        return ""
     mark = unicodedata.decomposition(character).partition(">")
     return mark[0][1:] if mark[1] else ""
 
 
-def _spelled(form: str, run: str) -> str:
+def _spelled(form: str, character: str) -> str:
     if form == "circle":
-        return run
-    plain = [
-        "".join(SIGNS.get(c, c) for c in unicodedata.normalize("NFKC", character))
-        for character in run
-    ]
-    if form == "super":
-        return f"**({''.join(plain)})"
-    if form == "sub":
-        return f"_{''.join(plain)}"
-    return "".join(f"({p})" for p in plain) if form == "fraction" else "".join(plain)
+        return character
+    if character in SIGNS:
+        return SIGNS[character]
+    plain = "".join(SIGNS.get(c, c) for c in unicodedata.normalize("NFKC", character))
+    return f"({plain})" if form == "fraction" else plain
 
 
-TAKE_GROUPS = ("frac", "binom", "sqrt", "math..", "math...", "text", "operatorname", "textrm")
-GROUP = r"\s*\{([^{}]*)\}"
-BRACED: list[
-    tuple[str, str | Callable[[re.Match[str]], str]]
-] = [  # innermost first, so that no group within these has groups of its own
-    (rf"\\[dtc]?frac{GROUP}{GROUP}", r"((\1)/(\2))"),
-    (rf"\\[dt]?binom{GROUP}{GROUP}", r" binomial(\1, \2)"),
-    (rf"\\sqrt\s*\[([^][]*)\]{GROUP}", r" ((\2)**(1/(\1)))"),
-    (rf"\\sqrt{GROUP}", r" sqrt(\1)"),
-    (rf"\\(?:mathrm|text|operatorname|mathcal|mathit|mathsf|textrm){GROUP}", r"\1"),
-    (rf"_{GROUP}", lambda m: "_" + re.sub(r"\W", "", m[1])),
-    (rf"\^{GROUP}", r"**(\1)"),
-    (rf"(?<![}}\]_^]){''.join(rf'(?<!{c})' for c in TAKE_GROUPS)}\{{([^{{}}]*)\}}", r"(\1)"),
-]
-
-
-def _without_latex(text: str) -> str:
-    r"""`\frac{a}{b}` as ((a)/(b)), `\beta^{t}` as beta**(t), `d_{in}` as d_in."""
-    if "\\" in text:
-        text = re.sub(r"\\[()\[\]]|\$|\\[,;:! ]", " ", text)
-        text = re.sub(r"\\([dtc]?frac)\s*(\d)\s*(\d)", r"\\\1{\2}{\3}", text)
-        text = re.sub(r"\\([dtc]?frac)\s*(\d)\s*\{", r"\\\1{\2}{", text)
-        text = re.sub(r"\\sqrt\s*(\w)", r"\\sqrt{\1}", text)
-        text = re.sub(r"\^\s*(\d+|[A-Za-z]|\\[A-Za-z]+)(?![\d{])", r"^{\1}", text)
-    text = text.strip("$ ")
-    changed = int("{" in text)
-    while changed:
-        for pattern, instead in BRACED:
-            text, changed = re.subn(pattern, instead, text)
-            if changed:
-                break
-    return re.sub(r"\\([A-Za-z]+)(\d?)", _command, text)
-
-
-def _command(match: re.Match[str]) -> str:
-    name, digit = match.groups()
-    if name in COMMANDS:
-        return COMMANDS[name] + digit
-    name = re.sub("^var(?=epsilon|theta|phi|rho|sigma|pi)", "", name)
-    return f" {name}" + (f" {digit}" if digit else "")
-
-
-# -- words, numbers and signs ---------------------------------------------------------------------
-
-
-ATOMS = ("number", "symbol", "stranger")
-
-
-class _Token(NamedTuple):
-    """A piece of a formula: its kind, how Python spells it, how it was written."""
-
-    kind: str  # number, symbol, stranger, function, sign or other
-    python: str
-    written: str
-
-    def opens(self) -> bool:
-        return self.python == "("
-
-    def closes(self) -> bool:
-        return self.python == ")"
-
-    def starts_factor(self) -> bool:
-        return self.kind in (*ATOMS, "function") or self.opens()
-
-    def ends_factor(self) -> bool:
-        return self.kind in ATOMS or self.closes()
-
-
-TIMES = _Token("sign", "*", "*")
-OPEN, CLOSE = _Token("sign", "(", "("), _Token("sign", ")", ")")
-
-
-def as_python(text: str, vocabulary: Vocabulary) -> str:
-    """The formula in Python's spelling; a FormulaError offers the readings if it has several."""
-    tokens = _tokens(_plain(text), vocabulary)
-    for step in (_factorials, _unbracketed_functions, _products):
-        tokens = step(tokens, text, vocabulary)
-    return " ".join(token.python for token in tokens)
-
-
-def _tokens(plain: str, vocabulary: Vocabulary) -> list[_Token]:
-    found = [(m.lastgroup or "", m[m.lastgroup or 0]) for m in TOKEN.finditer(plain)]
-    bound = _bound([written for _, written in found])
-    tokens: list[_Token] = []
-    for (kind, written), (_, after) in zip(found, [*found[1:], ("", "")], strict=True):
-        if kind == "word":
-            tokens += _word(written, after == "(", vocabulary, bound)
-        else:
-            tokens.append(_Token(kind, written, written))
-    return tokens
-
-
-def _bound(pieces: list[str]) -> set[str]:
-    """The summation indices: the i of `, (i, `."""
-    if not {"Sum", "Product"} & set(pieces):
-        return set()
-    places = range(2, len(pieces) - 1)
-    return {pieces[k] for k in places if (*pieces[k - 2 : k], pieces[k + 1]) == (",", "(", ",")}
-
-
-def _word(written: str, called: bool, vocabulary: Vocabulary, bound: set[str]) -> list[_Token]:
-    name = canonical(written)
-    plain = SPELLINGS.get(name, name)
-    if plain == "gamma" and (written != "gamma" or not called):  # the letter is no function
-        plain = ""
-    if written in bound:
-        return [_Token("symbol", name, written)]
-    if name in vocabulary.functions:
-        return [_Token("function", name, written)]
-    if written in vocabulary.spelled or name in vocabulary.spelled:
-        python = vocabulary.spelled.get(written) or vocabulary.spelled[name]
-        return [_Token("symbol", python, written)]
-    if plain in vocabulary.known or plain in STRUCTURE:
-        return [_Token("function", plain, written)]
-    if name in vocabulary.constants:
-        return [_Token("symbol", name, written)]
-    if keyword.iskeyword(written) and written != "lambda":
-        return [_Token("other", written, written)]
-    if name in LETTERS:
-        return [_Token("stranger", name, written)]
-    if (digits := re.fullmatch(r"([A-Za-z]+)(\d+)", written)) and digits[1] in vocabulary.known:
-        function, number = digits.groups()
-        return [_Token("function", function, function), _Token("number", number, number)]
-    readings = vocabulary.readings(written)
-    if len(readings) > 1:
-        ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)
-        raise FormulaError(f"{quoted(written)} can be read in two ways: did you mean {ways}?")
-    if readings:
-        parts = readings[0]
-        return [_Token("symbol", vocabulary.parts[part], part) for part in parts]
-    if (digits := re.fullmatch(r"(.*?)_?(\d+)", written)) and digits[1] in vocabulary.spelled:
-        ways = " or ".join(f"`{digits[1]}{sign}{digits[2]}`" for sign in ("*", "**"))
-        raise FormulaError(f"{quoted(written)} is no symbol here; did you mean {ways}?")
-    return [_Token("stranger", name, written)]
-
-
-# -- what is meant and not written ----------------------------------------------------------------
-
-
-def _start(tokens: list[_Token], end: int) -> int:
-    """Where the atom that ends here begins: a name, a number, a bracket, a call."""
-    if not tokens[end].closes():
-        return end
-    depth = 0
-    for place in range(end, -1, -1):
-        depth += tokens[place].closes() - tokens[place].opens()
-        if not depth:
-            called = place and tokens[place - 1].kind == "function"
-            return place - 1 if called else place
-    return 0
-
-
-def _end(tokens: list[_Token], start: int) -> int:
-    """Where the atom that starts here ends."""
-    if tokens[start].kind == "function" and start + 1 < len(tokens) and tokens[start + 1].opens():
-        start += 1
-    if not tokens[start].opens():
-        return start
-    depth = 0
-    for place in range(start, len(tokens)):
-        depth += tokens[place].opens() - tokens[place].closes()
-        if not depth:
-            return place
-    return len(tokens) - 1
-
-
-def _end_of_factor(tokens: list[_Token], start: int) -> int:
-    """Where the atom that starts here ends, with its power."""
-    end = _end(tokens, start)
-    if end + 2 < len(tokens) and tokens[end + 1].python == "**":
-        exponent = end + 2
-        while exponent + 1 < len(tokens) and tokens[exponent].python in "+-":
-            exponent += 1
-        return _end(tokens, exponent)
-    return end
-
-
-def _bracketed(tokens: list[_Token], start: int, end: int) -> list[_Token]:
-    return [*tokens[:start], OPEN, *tokens[start : end + 1], CLOSE, *tokens[end + 1 :]]
-
-
-def _as_written(tokens: list[_Token]) -> str:
-    """The pieces as one would type them."""
-    pieces: list[str] = []
-    before = None
-    for token in tokens:
-        side_by_side = before is not None and (
-            (before.ends_factor() and token.starts_factor() and not token.opens())
-            or (before.kind == "function" and token.kind in (*ATOMS, "function"))
-        )
-        binary = before is not None and before.ends_factor() and token.python in ("+", "-")
-        pieces.append(f" {token.written} " if binary else " " * side_by_side + token.written)
-        pieces.append(" " * (token.python == ","))
-        before = token
-    return "".join(pieces)
-
-
-def _offer(text: str, *readings: list[_Token]) -> FormulaError:
-    ways = " or ".join(map(_shown, readings))
-    if len(readings) == 1:
-        return FormulaError(f"{quoted(text)} lacks a sign; did you mean {ways}?")
-    return FormulaError(f"{quoted(text)} can be read in two ways: did you mean {ways}?")
-
-
-def _shown(reading: list[_Token]) -> str:
-    way = _as_written(reading)
-    return f"`{way if len(way) <= 80 else f'{way[:79]}…'}`"
-
-
-def _factorials(tokens: list[_Token], text: str, _: Vocabulary) -> list[_Token]:
-    """`n!` as factorial(n)."""
-    done: list[_Token] = []
-    for token in tokens:
-        if token.python == "!" and done and done[-1].ends_factor():
-            start = _start(done, len(done) - 1)
-            call = _Token("function", "factorial", "factorial")
-            done = [*done[:start], call, OPEN, *done[start:], CLOSE]
-        else:
-            done.append(token)
-    return done
-
-
-def _unbracketed_functions(tokens: list[_Token], text: str, vocabulary: Vocabulary) -> list[_Token]:
-    """`log n` as log(n) and `ln 2/ln(1/β)` as ln(2)/ln(1/β); `ln 2β` has two readings."""
-    for place in range(len(tokens) - 1, -1, -1):  # from the right, for `log log n`
-        token, rest = tokens[place], tokens[place + 1 :]
-        if token.kind != "function" or (rest and rest[0].opens()):
+def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
+    """Signs for LaTeX's names of them; groups that a font or an accent takes as one piece."""
+    place, dropped = 0, "$~" if is_latex(text) else "$"
+    while place < len(found):
+        token = found[place]
+        place += 1
+        if token.kind != "command":
+            dots = token.text == "..."
+            if token.text not in dropped:
+                yield token._replace(kind="command", text="ldots") if dots else token
             continue
-        if not rest or rest[0].kind not in (*ATOMS, "function"):
-            if token.python in vocabulary.spelled or token.python in vocabulary.functions:
-                continue
-            raise FormulaError(
-                f"{quoted(text)}: after {token.written} its argument is missing; write it in "
-                f"brackets, as in {token.written}(…)."
-            )
-        end = _end_of_factor(tokens, place + 1)
-        following = tokens[end + 1] if end + 1 < len(tokens) else None
-        narrow = _bracketed(tokens, place + 1, end)
-        if following and following.starts_factor() and following.kind != "function":
-            last = _end_of_factor(tokens, end + 1)
-            starred = [*tokens[: end + 1], TIMES, *tokens[end + 1 :]]
-            after = end + 3  # both brackets stand before what follows
-            raise _offer(
-                text,
-                [*narrow[:after], TIMES, *narrow[after:]],
-                _bracketed(starred, place + 1, last + 1),
-            )
-        tokens = narrow
-    return tokens
+        name = token.text[1:]
+        if token.text == r"\\":
+            yield token._replace(kind="sign")
+        elif name in FONTS or name in ACCENTS:
+            inner, place = _group(found, place, text, token)
+            yield from _in_a_font(name, list(_read_commands(inner, text)), token, text)
+        elif name in COMMANDS:
+            if name in ("left", "right") and place < len(found) and found[place].text == ".":
+                place += 1  # no bracket
+            if COMMANDS[name]:
+                yield token._replace(kind="sign", text=COMMANDS[name])
+        else:
+            name = SAME_COMMAND.get(name, name)
+            yield token._replace(text=name, written=LETTERS.get(name, token.written))
 
 
-def _products(tokens: list[_Token], text: str, _: Vocabulary) -> list[_Token]:
-    """A * wherever two factors stand side by side, unless that can mean something else."""
-    done: list[_Token] = []
-    for place, token in enumerate(tokens):
-        if done and done[-1].ends_factor() and token.starts_factor():
-            starred = [*done, TIMES, *tokens[place:]]
-            if token.opens() and done[-1].kind == "stranger":
-                raise FormulaError(
-                    f"{quoted(text)} calls {done[-1].written[:40]}, which is no function known "
-                    f"here; did you mean {_shown(starred)}?"
-                )
-            if token.kind == "number" or _might_be_a_call(done[-1], tokens, place):
-                raise _offer(text, starred)
-            start = _start(done, len(done) - 1)
-            if (first := _unclear(done, start)) is not None:
-                last = _end_of_factor(tokens, place) - place + len(done) + 1
-                raise _offer(text, _bracketed(starred, first, last), starred)
-            done.append(TIMES)
-        done.append(token)
-    return done
+def _group(found: list[Token], place: int, text: str, token: Token) -> tuple[list[Token], int]:
+    """The tokens of the group that starts here, or the one token; and where it ends."""
+    if place >= len(found):
+        raise FormulaError(f"{quoted(text)}: after {token.written} something is missing.")
+    if found[place].text != "{":
+        return [found[place]], place + 1
+    depth = 0
+    for end in range(place, len(found)):
+        depth += (found[end].text == "{") - (found[end].text == "}")
+        if not depth:
+            return found[place + 1 : end], end + 1
+    raise FormulaError(f"{quoted(text)} is not a formula: close every bracket; a {{ stays open.")
 
 
-def _might_be_a_call(before: _Token, tokens: list[_Token], place: int) -> bool:
-    """A symbol, then a symbol or a number alone in brackets: β(t) may be a function of t."""
-    if before.kind != "symbol" or not tokens[place].opens():
-        return False
-    inside = tokens[place + 1 : _end(tokens, place)]
-    return len(inside) <= 1 or any(token.python == "," for token in inside)
-
-
-def _unclear(done: list[_Token], start: int) -> int | None:
-    """Where the factor begins that a product sign might or might not leave: 2 in λ/2η, β^2t."""
-    while start:
-        sign = done[start - 1].python
-        if sign == "/":
-            return start
-        if sign in "+-" and start > 1 and done[start - 2].python == "**":
-            return start - 1
-        if sign != "**":
-            return None
-        if not done[start].opens():
-            return start
-        start = _start(done, start - 2)  # an exponent in brackets ends there; what of its base?
-    return None
-
-
-def vocabulary_of(
-    symbols: Iterable[str], functions: Iterable[str], known: Iterable[str], constants: Iterable[str]
-) -> Vocabulary:
-    """The words of an exercise, each in its one spelling."""
-    return Vocabulary(
-        frozenset(map(canonical, symbols)),
-        frozenset(map(canonical, functions)),
-        frozenset(known),
-        frozenset(constants),
-    )
+def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterator[Token]:
+    if not inner:
+        return
+    whole = inner[0]._replace(place=token.place, end=inner[-1].end + 1)
+    if font in ACCENTS:
+        if len(inner) != 1 or inner[0].kind not in ("word", "command"):
+            raise FormulaError(f"{quoted(text)}: \\{font} stands over more than one letter.")
+        written = f"\\{font}{{{inner[0].written}}}"
+        yield whole._replace(kind="word", text=f"{font}{{{inner[0].text}}}", written=written)
+    elif font in BOLD and len(inner) == 1 and inner[0].text in ("0", "1"):
+        yield whole._replace(kind="word", text="ones" if inner[0].text == "1" else "zeros")
+    elif font.startswith("text") and (len(inner) > 1 or not inner[0].text.isalnum()):
+        words = text[inner[0].place : inner[-1].end]
+        yield whole._replace(kind="text", text=words, written=words)
+    elif all(t.kind == "word" for t in inner):
+        yield whole._replace(text="".join(t.text for t in inner))
+    else:
+        yield from inner

@@ -1,0 +1,1393 @@
+r"""One grammar for LaTeX and typed text: tokens become a tree, and what is not in it is refused.
+
+A precedence parser, from the loosest to the tightest: relations; + and − with dots; products,
+said and unsaid; prefixes that take a whole term (\sum, \prod, \int, ∂/∂x, E); functions without
+brackets; powers and indices; names, numbers and brackets. Declared names decide what is meant:
+`a(b+c)` is a call if a is a function and a product if not, `g_{t-1}` is g(t − 1) if g is a
+sequence and else a name of its own. Where two readings are possible (`λ/2η`), none is chosen: a
+sentence offers both. The tree is Python's `ast`, every node with its place; nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NoReturn, TypeVar
+
+from .dots import pattern_of
+from .notation import (
+    LETTERS,
+    SPELLINGS,
+    STRUCTURE,
+    FormulaError,
+    Token,
+    Vocabulary,
+    canonical,
+    indexed,
+    is_latex,
+    pretty,
+    quoted,
+    tokens,
+)
+
+Node = TypeVar("Node", bound=ast.expr)
+
+DEEPEST = 60  # brackets within brackets
+ATOMS = ("number", "symbol", "stranger", "word")
+OPENING = {"(": ")", "[": "]", "{": "}"}
+RELATIONS = {"<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq}
+BIG = {"sum": "Sum", "prod": "Product", "max": "Max", "min": "Min"}
+UNARY = {"sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "sech", "csch", "coth"}
+NOT_HERE = {  # notations that are known and not read, each with what to write instead
+    "pm": "± is two formulas: write one of them",
+    "mp": "∓ is two formulas: write one of them",
+    "lg": "lg is the logarithm to base 2 or to base 10: write log2(…) or log10(…)",
+    "%": "write 5 % as 0.05",
+    "lim": "a limit is written as a line with ≈",
+    "sup": "a supremum over a set is not computed here",
+    "inf": "an infimum over a set is not computed here",
+    "arg": "arg is not computed here",
+    "oint": "an integral around a curve is not computed here",
+    "iint": "write two integrals, one inside the other",
+    "mid": "a conditional expectation is not computed here",
+    "backslash": "\\ is no division: write /",
+    "//": "write floor(a/b)",
+    "therefore": "write a chain of = and ≤, one line each",
+    "implies": "write a chain of = and ≤, one line each",
+    "Rightarrow": "write a chain of = and ≤, one line each",
+}
+ENDING = {  # commands that begin no factor
+    "top", "odot", "in", "to", "sim", "approx", "equiv", "end", "vdots", "ddots", "partial",
+    "rfloor", "rceil", "rangle", *NOT_HERE,
+}  # fmt: skip
+TIMES = Token("sign", "*", "*", 0, 0)
+
+
+def parse(text: str, words: Vocabulary, many: bool = False) -> ast.expr:
+    """The tree of a formula; a FormulaError says what is not in the grammar, and where."""
+    parser = Parser(text, tokens(text), words)
+    tree = parser.listing() if many else parser.relation()
+    if parser.token is not None:
+        parser.refuse_token(parser.token)
+    return tree
+
+
+class Parser:
+    """Reads one formula from its tokens; what is meant and not written is put among them."""
+
+    def __init__(self, text: str, pieces: list[Token], words: Vocabulary) -> None:
+        self.text, self.words, self.latex = text, words, is_latex(text)
+        self.t, self.i = pieces, 0
+        self.bound = [*_bound_in_calls([t.written for t in pieces])]
+        self.bars: list[str] = []  # the brackets and bars that are open
+        self.differential = -1  # where the dx of the innermost integral stands
+        self.cases = 0  # how many Piecewise are open: there | is "or"
+
+    # -- looking at tokens
+
+    @property
+    def token(self) -> Token | None:
+        return self.t[self.i] if self.i < len(self.t) else None
+
+    def sees(self, *texts: str, ahead: int = 0) -> bool:
+        """Whether the next token is one of these signs or commands."""
+        place = self.i + ahead
+        if place >= len(self.t):
+            return False
+        token = self.t[place]
+        return token.text in texts and token.kind in ("sign", "command")
+
+    def take(self, text: str, what: str = "") -> Token:
+        if not self.sees(text):
+            self.refuse(what or f"a {text} is missing")
+        self.i += 1
+        return self.t[self.i - 1]
+
+    def refuse(self, why: str, token: Token | None = None) -> NoReturn:
+        """The formula is refused at this place."""
+        token = token or self.token
+        where = f"at sign {token.place + 1}" if token else "at its end"
+        raise FormulaError(f"{quoted(self.text)} is not a formula: {why}, {where}.")
+
+    def made(self, node: Node, start: int) -> Node:
+        """The node with its place: from the token at `start` to the one before the next."""
+        first = self.t[min(start, len(self.t) - 1)]
+        last = self.t[max(min(self.i, len(self.t)) - 1, 0)]
+        for part in ast.walk(node):
+            if not hasattr(part, "col_offset") or part is node:
+                part.lineno = part.end_lineno = 1  # type: ignore[attr-defined]
+                part.col_offset, part.end_col_offset = first.place, last.end  # type: ignore[attr-defined]
+        return node
+
+    @contextmanager
+    def inside(self, bracket: str) -> Iterator[None]:
+        self.bars.append(bracket)
+        if len(self.bars) > DEEPEST:
+            self.refuse("its brackets are nested too deeply")
+        differential, self.differential = self.differential, -1
+        yield
+        self.differential = differential
+        self.bars.pop()
+
+    # -- relations, conditions, lists
+
+    def listing(self) -> ast.expr:
+        """Expressions with commas between them; one alone is itself."""
+        start, found = self.i, [self.relation()]
+        while self.sees(","):
+            self.i += 1
+            found.append(self.relation())
+        return found[0] if len(found) == 1 else self.made(_tuple(found), start)
+
+    def relation(self) -> ast.expr:
+        """A value, or a condition: within Piecewise with &, | and ~ too."""
+        start = self.i
+        node = self.comparison()
+        while self.cases and self.sees("&", "|"):
+            kind = ast.BitAnd() if self.sees("&") else ast.BitOr()
+            self.i += 1
+            node = self.made(ast.BinOp(node, kind, self.comparison()), start)
+        return node
+
+    def comparison(self) -> ast.expr:
+        start = self.i
+        if self.cases and self.sees("~"):
+            self.i += 1
+            return self.made(ast.UnaryOp(ast.Invert(), self.comparison()), start)
+        node = self.sum()
+        if self.sees(*RELATIONS):
+            kind = RELATIONS[self.t[self.i].text]
+            self.i += 1
+            return self.made(ast.Compare(node, [kind()], [self.sum()]), start)
+        return node
+
+    # -- sums
+
+    def sum(self) -> ast.expr:
+        """Terms with + and −, and dots among them."""
+        start = self.i
+        terms, signs, dots = [self.term()], [ast.Add()], None
+        while self.sees("+", "-", "ldots"):
+            token = self.t[self.i]
+            if token.text == "ldots":
+                dots = self._dots(dots, len(terms), token)
+                continue
+            self.i += 1
+            sign: Any = ast.Sub() if token.text == "-" else ast.Add()
+            if self.sees("ldots"):
+                if len(terms) > 1 and type(sign) is not type(signs[-1]):
+                    self.refuse("the sign before the dots is not that of the terms")
+                dots = self._dots(dots, len(terms), token)
+                continue
+            if self.latex and self.sees("+", "-"):
+                self.refuse("two signs stand side by side: use brackets")
+            self._refuse_index_outside(terms[-1])
+            terms.append(self.term())
+            signs.append(sign)
+        if dots is not None:
+            terms, signs = self._unrolled(terms, signs, dots, start)
+        node = terms[0]
+        for sign, term in zip(signs[1:], terms[1:], strict=True):
+            node = self.made(ast.BinOp(node, sign, term), start)
+        return node
+
+    def _dots(self, before: int | None, count: int, token: Token) -> int:
+        if before is not None:
+            self.refuse("dots stand here a second time", token)
+        self.i += 1
+        return count
+
+    def _unrolled(
+        self, terms: list[ast.expr], signs: list[Any], dots: int, start: int
+    ) -> tuple[list[ast.expr], list[Any]]:
+        """The terms around dots as one sum, found from the terms before the dots and the last."""
+        if dots >= len(terms) or dots < 2:
+            self.refuse("dots need two terms before them and one after them", self.t[start])
+        if len({type(s) for s in signs[max(1, dots - 1) : dots + 1]}) > 1:
+            self.refuse("the signs around the dots differ", self.t[start])
+        for few in (2, 3):
+            if dots < few:
+                break
+            try:
+                body = pattern_of(terms[dots - few : dots], terms[dots], "Sum", self._fresh())
+            except FormulaError as trouble:
+                why = str(trouble)
+                continue
+            first = dots - few
+            sign = signs[first] if first else signs[1] if dots > 1 else ast.Add()
+            if first == 0 and isinstance(sign, ast.Sub):
+                break  # a − b − … − z: a is of another sign
+            whole = self.made(body, start)
+            return [*terms[:first], whole, *terms[dots + 1 :]], [
+                *signs[:first], sign, *signs[dots + 1 :]
+            ]  # fmt: skip
+        else:
+            self.refuse(why, self.t[start])
+        self.refuse(why if dots == 2 and few == 3 else "the pattern of the dots is not clear",
+                    self.t[start])  # fmt: skip
+
+    def _fresh(self) -> str:
+        """A letter for an index that is not in use."""
+        used = {t.text for t in self.t} | self.words.symbols | set(self.bound)
+        return next(name for name in ("j", "k", "i", "m", "r", "s", "index") if name not in used)
+
+    def _refuse_index_outside(self, term: ast.expr) -> None:
+        """Σ a_i + b_i with an i that is declared as well: which i is meant?"""
+        while isinstance(term, ast.BinOp):
+            term = term.right
+        if not (isinstance(term, ast.Call) and _called(term) in ("Sum", "Product")):
+            return
+        index = term.args[1].elts[0].id if isinstance(term.args[1], ast.Tuple) else ""  # type: ignore[attr-defined]
+        if index not in self.words.symbols:
+            return
+        depth = 0
+        for token in self.t[self.i :]:
+            depth += (token.text in OPENING) - (token.text in OPENING.values())
+            if depth < 0 or (not depth and token.text in ("+", "-", ",", "=", r"\\")):
+                return
+            if token.kind == "word" and canonical(token.text) == index:
+                self.refuse(
+                    f"{index} is the index of the sum before it and stands outside of it: "
+                    "use brackets",
+                    token,
+                )
+
+    # -- products
+
+    def term(self) -> ast.expr:
+        """Factors with * and /, or with no sign between them."""
+        start = self.i
+        node = self.factor()
+        last = start  # where the last factor begins
+        divided = False
+        factors, dots = [node], None
+        while True:
+            if self.sees("*", "/", "@", "odot"):
+                token = self.t[self.i]
+                self.i += 1
+                if self.sees("ldots"):
+                    dots = self._dots(dots, len(factors), token)
+                    if not self.sees("*"):
+                        self.refuse("after the dots of a product its last factor is missing")
+                    continue
+                if self.latex and self.sees("+", "-"):
+                    self.refuse("two operators stand side by side: use brackets")
+                last, divided = self.i, token.text == "/"
+                right = self.factor()
+            elif self.starts_factor():
+                if self.sees("ldots") and (self.sees("+", "-", ahead=1) or len(factors) < 2):
+                    break  # dots of the sum around this product
+                if self.sees("ldots"):
+                    dots = self._dots(dots, len(factors), self.t[self.i])
+                    continue
+                self._refuse_unclear(last, divided)
+                self.t.insert(self.i, TIMES._replace(place=self.t[self.i].place))
+                self.i += 1
+                token, last, divided = TIMES, self.i, False
+                right = self.factor()
+            else:
+                break
+            factors.append(right)
+            node = self._product(node, token, right, start)
+        if dots is None:
+            return node
+        if dots != len(factors) - 1 or dots < 2:
+            self.refuse("dots need two factors before them and one after them", self.t[start])
+        try:
+            body = pattern_of(factors[dots - 2 : dots], factors[dots], "Product", self._fresh())
+        except FormulaError as trouble:
+            self.refuse(str(trouble), self.t[start])
+        node = self.made(body, start)
+        for factor in reversed(factors[: dots - 2]):
+            node = self.made(ast.BinOp(factor, ast.Mult(), node), start)
+        return node
+
+    def _product(self, left: ast.expr, token: Token, right: ast.expr, start: int) -> ast.expr:
+        if token.text == "odot":
+            return self.made(_call("hadamard", left, right), start)
+        kind = {"/": ast.Div, "@": ast.MatMult}.get(token.text, ast.Mult)
+        return self.made(ast.BinOp(left, kind(), right), start)
+
+    def starts_factor(self) -> bool:
+        """Whether a factor may begin here."""
+        token = self.token
+        if token is None or self.i == self.differential:
+            return False
+        if token.kind in ("number", "word", "symbol", "stranger", "function"):
+            return not (token.kind == "word" and _is_keyword(token.text))
+        if token.kind == "text":
+            return False
+        if token.text in ("|", "||"):
+            return not (self.cases or (self.bars and self.bars[-1].startswith("|")))
+        if token.kind == "command":
+            return token.text not in ENDING
+        return token.text in OPENING
+
+    def _refuse_unclear(self, last: int, divided: bool) -> None:
+        """A product sign is missing here, and might mean something else."""
+        token, before = self.t[self.i], self.t[self.i - 1]
+        starred = [*self.t[: self.i], TIMES, *self.t[self.i :]]
+        if token.text in OPENING and before.kind == "stranger":
+            raise FormulaError(
+                f"{quoted(self.text)} calls {before.written[:40]}, which is no function known here."
+            )
+        numbers = token.kind == "number" and before.text != "!"
+        if numbers or self._might_be_a_call(before):
+            raise _offer(self.text, starred)
+        first = self._open_exponent(last)
+        if first is None and divided:
+            first = last
+        if first is not None:
+            raise _offer(
+                self.text, _bracketed(starred, first, _end_of_factor(self.t, self.i) + 1), starred
+            )
+
+    def _open_exponent(self, last: int) -> int | None:
+        """Where the exponent of the last factor begins, if it has no bracket or group: 2 in β^2t.
+
+        In LaTeX a power is one sign or a group, so it is clear where it ends.
+        """
+        end = self.i - 1
+        start = _start(self.t, end)
+        sign = self.t[start - 1].text if start > last else ""
+        if sign in ("+", "-") and start - 1 > last and self.t[start - 2].text in ("^", "**"):
+            return start - 1
+        if sign == "**" or (sign == "^" and not self.latex):
+            return None if self.t[start].text in OPENING else start
+        return None
+
+    def _might_be_a_call(self, before: Token) -> bool:
+        """A symbol, then a symbol or a number alone in brackets: β(t) may be a function of t."""
+        if before.kind != "symbol" or not self.sees("(", "["):
+            return False
+        if self.words.indices.get(before.text, (0, 0)) != (0, 0):
+            return False
+        inner = self.t[self.i + 1 : _end(self.t, self.i)]
+        return len(inner) <= 1 or any(token.text == "," for token in inner)
+
+    # -- factors
+
+    def factor(self) -> ast.expr:
+        """A power with its signs."""
+        signs = []
+        while self.sees("+", "-"):
+            signs.append((self.i, ast.USub() if self.sees("-") else ast.UAdd()))
+            self.i += 1
+        node = self.power()
+        for place, sign in reversed(signs):
+            node = self.made(ast.UnaryOp(sign, node), place)
+        return node
+
+    def power(self) -> ast.expr:
+        start = self.i
+        node = self.postfix(self.primary(), start)
+        if not self.sees("^", "**"):
+            return node
+        sign = self.t[self.i]
+        self.i += 1
+        if (turned := self._turned(node, start)) is not None:
+            return turned
+        if sign.text == "^" and self.latex and not self.sees("("):
+            exponent = self._group()
+            if self.sees("^"):
+                self.refuse("a second exponent stands here: use brackets")
+        else:
+            exponent = self.factor()
+        node = self.made(ast.BinOp(node, ast.Pow(), exponent), start)
+        return self._index_behind(node, start)
+
+    def _index_behind(self, node: ast.expr, start: int) -> ast.expr:
+        """What follows a power: a factorial, an index, a second turn such as ^{-1}^⊤."""
+        if self.sees("_"):
+            self.refuse("an index after an exponent: write the index first")
+        return self.postfix(node, start)
+
+    def _turned(self, node: ast.expr, start: int) -> ast.expr | None:
+        """A transpose, an index in brackets, a power entry by entry; None for a plain power."""
+        group = self._peek_group()
+        texts = [t.text for t in group]
+        if texts in (["top"], ["-", "top"], ["-", "T"]) or (
+            texts == ["T"] and ("T" not in self.words.symbols or self._is_array(node))
+        ):
+            if texts == ["T"] and not self._has_arrays():
+                return None
+            self._skip_group()
+            if len(texts) == 2:
+                node = self.made(_power(node, -1), start)
+            return self.postfix(self.made(_call("transpose", node), start), start)
+        if texts == ["T"] and self._has_arrays():
+            self._skip_group()
+            return self.made(_call("raised_T", node), start)
+        if texts[:1] == ["odot"]:
+            self.take("{")
+            self.i += 1
+            with self.inside("{"):
+                exponent = self.sum()
+            self.take("}")
+            return self.made(_call("power_of_entries", node, exponent), start)
+        if self.sees("{") and texts[:1] == ["("] and texts[-1:] == [")"]:
+            if _end(self.t, self.i + 1) != _end(self.t, self.i) - 1:
+                return None
+            if not (isinstance(node, ast.Name) and self.words.indices.get(node.id, (0,))[0]):
+                self.refuse("^{(…)} is an index, and this is declared without one")
+            self.i += 2
+            with self.inside("("):
+                index = self.sum()
+            self.take(")")
+            self.take("}")
+            return self.postfix(self.made(_call(node.id, index), start), start)
+        if texts in (["*"], ["dagger"], ["star"], ["+"]) and self.latex:
+            self.refuse(f"^{texts[0]} is not declared here")
+        return None
+
+    def _is_array(self, node: ast.expr) -> bool:
+        """Whether a name has rows and columns; what else has, the evaluation tells."""
+        if isinstance(node, ast.Call) and _called(node) in self.words.indices:
+            return self.words.indices[_called(node)][1] > 0
+        return isinstance(node, ast.Name) and self.words.indices.get(node.id, (0, 0))[1] > 0
+
+    def _has_arrays(self) -> bool:
+        return any(array for _, array in self.words.indices.values())
+
+    def postfix(self, node: ast.expr, start: int) -> ast.expr:
+        """Factorials, and indices of what is no name, such as (Ax)_i."""
+        while True:
+            if self.sees("!") and not self.sees("=", ahead=1):
+                self.i += 1
+                node = self.made(_call("factorial", node), start)
+            elif self.sees("_"):
+                self.i += 1
+                index = self._indices(2)
+                node = self.made(ast.Subscript(node, _tuple(index), ast.Load()), start)
+            elif (
+                self.sees("^")
+                and self._peek_group()
+                and self._peek_group()[0].text
+                in (
+                    "top",
+                    "'",
+                )
+            ):
+                self.i += 1
+                turned = self._turned(node, start)
+                if turned is None:
+                    self.refuse("' stands only after a function")
+                node = turned
+            else:
+                return node
+
+    # -- groups
+
+    def _peek_group(self) -> list[Token]:
+        """The tokens of the next group, or the next token; after a ^ too."""
+        place = self.i + self.sees("^")
+        if place >= len(self.t):
+            return []
+        if self.t[place].text != "{":
+            return [self.t[place]]
+        return self.t[place + 1 : _end(self.t, place)]
+
+    def _skip_group(self) -> None:
+        self.i = _end(self.t, self.i) + 1 if self.sees("{") else self.i + 1
+
+    def _group(self) -> ast.expr:
+        """An argument as TeX takes it: {…}, or one sign."""
+        token = self.token
+        if token is None:
+            self.refuse("something is missing")
+        if self.sees("{"):
+            return self._bracketed_sum()
+        if token.kind == "number" and len(token.text) > 1:
+            self.refuse(f"in LaTeX this takes {token.text[0]} alone: write {{{token.text}}}")
+        if token.kind == "word" and len(token.text) > 1 and self.latex:
+            name = canonical(token.text)
+            if name not in self.words.spelled and token.text.isalpha():
+                self.refuse(f"in LaTeX this takes {token.text[0]} alone: write {{{token.text}}}")
+        if self.sees("-", "+"):
+            self.refuse("in LaTeX a sign alone is no exponent: use {…}")
+        if token.kind in ("word", "number"):
+            self.i += 1
+            return self._within([token], Parser.primary, self.i)  # type: ignore[no-any-return]
+        return self.primary()  # type: ignore[no-any-return]
+
+    def _bracketed_sum(self) -> ast.expr:
+        opening = self.t[self.i]
+        self.i += 1
+        with self.inside(opening.text):
+            node = self.listing() if opening.text == "(" else self.sum()
+        closing = OPENING[opening.text]
+        if not self.sees(closing):
+            if self.token is None:
+                self.refuse(f"close every bracket; this {opening.written} stays open", opening)
+            self.refuse(f"{quoted(self.token.written)} is not arithmetic")
+        self.i += 1
+        return node
+
+    def _index_tokens(self) -> list[Token]:
+        """The tokens of an index, behind its _, which are taken."""
+        found = self._peek_group()
+        if not found:
+            self.refuse("an index is missing")
+        if not self.sees("{"):
+            self._refuse_long(found[0])
+        self._skip_group()
+        return found
+
+    def _refuse_long(self, index: Token) -> None:
+        """TeX takes one letter or digit as an index, if it has no braces."""
+        if self.latex and len(index.text) > 1 and index.kind in ("number", "word"):
+            why = f"in LaTeX this index is {index.text[0]} alone: write {{{index.text}}}"
+            self.refuse(why, index)
+
+    def _indices(self, most: int) -> list[ast.expr]:
+        """Indices with commas between them; two letters side by side are two of a matrix."""
+        start = self.i
+        found = self._index_tokens()
+        if len(found) == 1 and most == 2 and len(found[0].text) == 2 and found[0].kind == "word":
+            if found[0].text.isalpha() and found[0].text not in self.words.symbols:
+                one = found[0]
+                found = [one._replace(text=one.text[0]), TIMES._replace(text=","),
+                         one._replace(text=one.text[1])]  # fmt: skip
+        elif len(found) == 1 and most == 2 and re.fullmatch(r"\d\d+", found[0].text):
+            self.refuse("which entry is this? Write a comma between the indices", found[0])
+        tree = self._within(found, Parser.listing, start)
+        return list(tree.elts) if isinstance(tree, ast.Tuple) else [tree]
+
+    def _within(self, found: list[Token], read: Callable[[Parser], Any], start: int) -> Any:
+        """What is read from these tokens alone."""
+        inner = Parser(self.text, list(found), self.words)
+        inner.bound, inner.latex = self.bound, self.latex
+        if not found:
+            self.refuse("something is missing", self.t[min(start, len(self.t) - 1)])
+        tree = read(inner)
+        if inner.token is not None:
+            self.refuse(f"{quoted(inner.token.written)} is not arithmetic", inner.token)
+        return tree
+
+    # -- what stands alone
+
+    def primary(self) -> Any:
+        start, token = self.i, self.token
+        if token is None:
+            self.refuse("close every bracket" if self.bars else "something is missing")
+        if self.i == self.differential:
+            self.refuse("something is missing before the end of the integral")
+        if token.kind == "number":
+            return self._number()
+        if token.text in OPENING and token.kind == "sign":
+            return self._bracketed_sum()
+        if token.text in ("|", "||") and token.kind == "sign":
+            return self._bars(token)
+        if token.kind in ("word", "command"):
+            if (read := self._read_by(token)) is not None:
+                return self.made(read(), start)
+            self._resolve()
+            token = self.t[self.i]
+        if token.kind in ("symbol", "stranger"):
+            return self._name(token)
+        if token.kind == "function":
+            return self._function(token)
+        self.refuse_token(token)
+
+    def refuse_token(self, token: Token) -> NoReturn:
+        if token.kind == "text":
+            self.refuse(f"{quoted(token.text)} are words")
+        if token.text in NOT_HERE:
+            self.refuse(NOT_HERE[token.text])
+        if token.text in OPENING.values():
+            self.refuse(f"close every bracket; this {token.written} closes none that is open")
+        if token.text == "'":
+            self.refuse("' is not arithmetic")
+        if token.text == "ldots":
+            self.refuse("dots need two terms before them and one after them")
+        self.refuse(f"{quoted(token.written)} is not arithmetic")
+
+    def _number(self) -> ast.expr:
+        start, token = self.i, self.t[self.i]
+        self.i += 1
+        digits = token.text.replace("_", "")
+        if re.fullmatch(r"\d{1,3}", digits) and not self.bars:  # 1,000 or 1{,}000
+            while True:
+                comma = 1 if self.sees(",") else 3 if self._is_braced_comma() else 0
+                after = self.t[self.i + comma] if self.i + comma < len(self.t) else None
+                if not comma or after is None or not re.fullmatch(r"\d{3}(\.\d+)?", after.text):
+                    break
+                digits += after.text
+                self.i += comma + 1
+        value = float(digits) if re.search(r"[.eE]", digits) else int(digits)
+        return self.made(ast.Constant(value), start)
+
+    def _is_braced_comma(self) -> bool:
+        return self.sees("{") and self.sees(",", ahead=1) and self.sees("}", ahead=2)
+
+    def _bars(self, token: Token) -> ast.expr:
+        """|x| and ‖x‖; ||x|| is a norm, and |x||y| two absolute values."""
+        start = self.i
+        double = token.text == "||" or self._is_double(start)
+        self.i += 1 + (double and token.text == "|")
+        with self.inside("||" if double else "|"):
+            node = self.sum()
+        if double and self.sees("||"):
+            self.i += 1
+        elif double:
+            self.take("|", "this ‖ is never closed")
+            self.take("|", "this ‖ is never closed")
+        else:
+            self.take("|", "this | is never closed")
+        which = "2"
+        if double and self.sees("_"):
+            self.i += 1
+            which = "".join(t.text for t in self._index_tokens())
+            if which not in ("1", "2", "F", "oo"):
+                self.refuse(f"the norm with the index {which} is not known")
+        if double and self._has_arrays():
+            return self.made(_call("norm", node, ast.Constant(which)), start)
+        return self.made(_call("abs", node), start)
+
+    def _is_double(self, place: int) -> bool:
+        """Whether two bars open here side by side: ||x||, but not the ||y| of |x||y|."""
+        pair = [t for t in self.t[place : place + 2] if t.text == "|" and t.kind == "sign"]
+        return len(pair) == 2
+
+    # -- names
+
+    def _resolve(self) -> None:
+        """The word that stands here as what it means: a symbol, a function, a product of symbols.
+
+        An index belongs to the name if there is such a name; else it is the index of a sequence.
+        """
+        token = self.t[self.i]
+        written, index, taken = token.text, [], 1
+        if token.kind == "word" and "_" in written and not self._is_known(written):
+            written, tail = written.split("_", 1)
+            index = [t._replace(place=token.place, end=token.end) for t in tokens(tail)]
+        elif self.sees("_", ahead=1):
+            here, self.i = self.i, self.i + 2
+            index = self._peek_group()
+            self._skip_group()
+            taken, self.i = self.i - here, here
+        if index:
+            key = indexed(canonical(written), index)
+            if key in self.words.spelled or indexed(written, index) in self.words.spelled:
+                name = self.words.spelled.get(key) or self.words.spelled[indexed(written, index)]
+                return self._replace(taken, Token("symbol", name, key, token.place, token.end))
+            if taken > 1 and self.t[self.i + 2].text != "{":
+                self._refuse_long(index[0])
+            if not self._takes_index(written):
+                shown = f"{pretty(written)}_{key.split('_', 1)[1]}"
+                return self._replace(taken, Token("stranger", key, shown, token.place, token.end))
+            behind = [token._replace(kind="sign", text="_"), token._replace(kind="sign", text="{"),
+                      *index, token._replace(kind="sign", text="}")]  # fmt: skip
+            self.t[self.i : self.i + taken] = [token._replace(text=written), *behind]
+        self.t[self.i : self.i + 1] = [
+            found._replace(place=token.place, end=token.end) for found in self._word(self.t[self.i])
+        ]
+
+    def _replace(self, taken: int, token: Token) -> None:
+        self.t[self.i : self.i + taken] = [token]
+
+    def _takes_index(self, written: str) -> bool:
+        name = canonical(written)
+        if name in self.words.indices and any(self.words.indices[name]):
+            return True
+        return name in ("log", "ln") or name in SPELLINGS or name in self.words.arrays
+
+    def _is_known(self, written: str) -> bool:
+        name = canonical(written)
+        plain = SPELLINGS.get(name, name)
+        return (
+            name in self.words.spelled
+            or name in self.words.functions
+            or plain in self.words.known
+            or written in self.bound
+            or written in self.words.spelled
+        )
+
+    def _word(self, token: Token) -> list[Token]:
+        """What a word without an index means: one or several tokens."""
+        written, words = token.text, self.words
+        called = self.i + 1 < len(self.t) and self.t[self.i + 1].text == "("
+        name = canonical(written)
+        shown = token.written
+        plain = SPELLINGS.get(name, name)
+        if plain == "gamma" and (token.written != "gamma" or not called):  # the letter
+            plain = ""
+        if written in self.bound or name in self.bound:
+            return [Token("symbol", name, shown, 0, 0)]
+        if name in words.functions:
+            return [Token("function", name, shown, 0, 0)]
+        if written in words.spelled or name in words.spelled:
+            return [Token("symbol", words.spelled.get(written) or words.spelled[name], shown, 0, 0)]
+        if plain in words.known or plain in STRUCTURE:
+            return [Token("function", plain, shown, 0, 0)]
+        if name in words.arrays:
+            return [Token("function", name, shown, 0, 0)]
+        if name in words.constants:
+            return [Token("symbol", name, shown, 0, 0)]
+        if written in NOT_HERE:
+            self.refuse(NOT_HERE[written], token)
+        if _is_keyword(written) or not (written.isidentifier() or "{" in written):
+            return [Token("other", written, shown, 0, 0)]
+        if name in LETTERS or token.kind == "command":
+            return [Token("stranger", name, shown, 0, 0)]
+        return self._parts(written, name, token)
+
+    def _parts(self, written: str, name: str, token: Token) -> list[Token]:
+        """A word that is a product of symbols, or a function and its number; else a stranger."""
+        words = self.words
+        called = self.i + 1 < len(self.t) and self.t[self.i + 1].text == "("
+        digits = re.fullmatch(r"([A-Za-z]+)(\d+)", written)
+        if digits and digits[1] in words.known and not called:
+            function, number = digits.groups()
+            return [Token("function", function, function, 0, 0), _digits(number)]
+        readings = words.readings(written) if words.parts else []
+        if self.bound and not readings and written.isalpha():
+            readings = _with_bound(words, self.bound).readings(written)
+        if len(readings) > 1:
+            ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)
+            raise FormulaError(f"{quoted(written)} can be read in two ways: did you mean {ways}?")
+        if readings:
+            return [Token("symbol", words.parts.get(p, p), p, 0, 0) for p in readings[0]]
+        if (digits := re.fullmatch(r"(.*?)_?(\d+)", written)) and digits[1] in words.spelled:
+            ways = " or ".join(f"`{digits[1]}{sign}{digits[2]}`" for sign in ("*", "**"))
+            raise FormulaError(f"{quoted(written)} is no symbol here; did you mean {ways}?")
+        return [Token("stranger", name, written, 0, 0)]
+
+    def _name(self, token: Token) -> ast.expr:
+        """A symbol; with its index the item of a sequence or an entry."""
+        start = self.i
+        self.i += 1
+        items, entries = self.words.indices.get(token.text, (0, 0))
+        if token.text in self.bound or not (items or entries) or not self.sees("_"):
+            return self.made(ast.Name(token.text, ast.Load()), start)
+        self.i += 1
+        return self._entry(token.text, items, entries, start)
+
+    def _entry(self, name: str, items: int, entries: int, start: int) -> ast.expr:
+        """The item or the entry of a name, behind its _."""
+        found = self._indices(items + entries)
+        if len(found) > items + entries:
+            many = ["no index", "one index", "two indices"][min(items + entries, 2)]
+            self.refuse(f"{pretty(name)} takes {many}", self.t[start])
+        node: ast.expr = ast.Name(name, ast.Load())
+        if items:
+            node = self.made(_call(name, found[0]), start)
+            found = found[1:]
+        if found:
+            node = self.made(ast.Subscript(node, _tuple(found), ast.Load()), start)
+        return node
+
+    # -- functions
+
+    def _function(self, token: Token) -> ast.expr:
+        """A function with its argument: in brackets, in a group, or the next factor."""
+        start, name = self.i, token.text
+        self.i += 1
+        items, entries = self.words.indices.get(name, (0, 0))
+        declared = name in self.words.functions
+        if declared and items and self.sees("_"):
+            self.i += 1
+            return self._entry(name, items, entries, start)
+        if declared:
+            return self._declared_function(name, items, start)
+        power = None
+        base = self._index_tokens() if self.sees("_") and self._step() else []
+        if self.sees("^", "**") and not self._ends_here(1):
+            power = self._power_of_function(token)
+        arguments = self._arguments(token, start)
+        node = self._named(name, base, arguments, start)
+        return node if power is None else self.made(ast.BinOp(node, ast.Pow(), power), start)
+
+    def _step(self) -> bool:
+        self.i += 1
+        return True
+
+    def _ends_here(self, ahead: int) -> bool:
+        return self.i + ahead >= len(self.t)
+
+    def _declared_function(self, name: str, items: int, start: int) -> ast.expr:
+        order = 0
+        while self.sees("'") or (self.sees("^") and [t.text for t in self._peek_group()] in (
+            ["prime"], ["'"]
+        )):  # fmt: skip
+            self.i += 1 if self.sees("'") else 1 + len(self._peek_group())
+            order += 1
+        if order > 1:
+            self.refuse(f"a second derivative of {pretty(name)} is not known")
+        if not self.sees("(", "["):
+            if items and not order:  # a sequence as a whole, such as the g of E[g]
+                return self.made(ast.Name(name, ast.Load()), start)
+            self.refuse(f"after {pretty(name)} its argument is missing; write it in brackets")
+        arguments = self._in_brackets()
+        if not arguments:
+            self.refuse(f"the argument of {pretty(name)} is missing", self.t[start])
+        function: Any = ast.Name(name, ast.Load())
+        if order:
+            function = ast.Attribute(function, "prime", ast.Load())
+        return self.made(ast.Call(function, arguments, []), start)
+
+    def _in_brackets(self) -> list[ast.expr]:
+        opening = self.t[self.i]
+        self.i += 1
+        if self.sees(OPENING[opening.text]):
+            self.i += 1
+            return []
+        with self.inside(opening.text):
+            found = [self.relation()]
+            while self.sees(","):
+                self.i += 1
+                found.append(self.relation())
+        if not self.sees(OPENING[opening.text]):
+            if self.token is None:
+                self.refuse(f"close every bracket; this {opening.written} stays open", opening)
+            self.refuse_token(self.token)
+        self.i += 1
+        return found
+
+    def _power_of_function(self, token: Token) -> ast.expr:
+        """The 2 of sin²x; sin^{-1} may be the inverse or 1/sin."""
+        self.i += 1
+        group = [t.text for t in self._peek_group()]
+        bracketed = group == ["("]
+        if bracketed:
+            group = [t.text for t in self.t[self.i + 1 : _end(self.t, self.i)]]
+        if group[:1] == ["-"]:
+            name = token.written.lstrip("\\")
+            inverse = f"arc{name}(…)" if token.text in UNARY else f"the inverse of {name}"
+            raise FormulaError(
+                f"{quoted(self.text)} can be read in two ways: "
+                f"did you mean `{inverse}` or `1/{name}(…)`?"
+            )
+        return self._bracketed_sum() if bracketed else self._group()
+
+    def _arguments(self, token: Token, start: int) -> list[ast.expr]:
+        if self.sees("(", "[") or (self.sees("{") and not self.cases):
+            cases = token.text == "Piecewise"
+            self.cases += cases
+            found = self._in_brackets()
+            self.cases -= cases
+            return found
+        here = self.token
+        argument = here is not None and (
+            here.kind in ("number", "word", "symbol", "stranger", "function")
+            or (here.kind == "command" and self.starts_factor())
+            or (here.text in ("|", "||") and self.starts_factor())
+        )
+        if not argument:
+            raise FormulaError(
+                f"{quoted(self.text)}: after {token.written} its argument is missing; write it in "
+                f"brackets, as in {token.written}(…)."
+            )
+        first = self.i
+        node = self.power()
+        end = self.i - 1
+        if self.starts_factor() and not self._starts_function():
+            narrow = _bracketed(self.t, first, end)
+            starred = [*self.t[: end + 1], TIMES, *self.t[end + 1 :]]
+            last = _end_of_factor(self.t, end + 1)
+            after = end + 3  # both brackets stand before what follows
+            raise _offer(
+                self.text,
+                [*narrow[:after], TIMES, *narrow[after:]],
+                _bracketed(starred, first, last + 1),
+            )
+        self.t[:] = _bracketed(self.t, first, end)
+        self.i += 2
+        if self.differential >= 0:
+            self.differential += 2
+        return [node]
+
+    def _starts_function(self) -> bool:
+        """Whether a function begins here: sin a cos b is clear."""
+        token = self.t[self.i]
+        if token.kind == "function":
+            return True
+        if token.kind not in ("word", "command"):
+            return False
+        here = self.t[self.i]
+        found = self._word(here)[0]
+        return found.kind == "function" or token.text in ("frac", "sqrt", "sum", "prod", "int")
+
+    def _named(
+        self, name: str, base: list[Token], arguments: list[ast.expr], start: int
+    ) -> ast.expr:
+        """A known function of these arguments; a base belongs to a logarithm."""
+        if base and name in ("log", "ln"):
+            number = self._within(base, Parser.sum, start)
+            arguments = [*arguments, number]
+            if isinstance(number, ast.Constant) and number.value in (2, 10):
+                name, arguments = f"log{number.value}", arguments[:1]
+            else:
+                name = "log"
+        elif base and name in self.words.arrays:
+            arguments = [*arguments, ast.Constant("".join(t.text for t in base))]
+        elif base:
+            self.refuse(f"{name} takes no index", base[0])
+        return self.made(_call(name, *arguments), start)
+
+    # -- LaTeX's own constructions
+
+    def _read_by(self, token: Token) -> Callable[[], ast.expr] | None:
+        """What reads a construction that begins with this word; None for a name."""
+        name = token.text
+        if token.kind == "word":
+            ahead = self.sees("[", ahead=1)
+            if name == "mathbb{E}" or (name == "E" and ahead and self._has_arrays()):
+                return self._expectation
+            if name in ("ones", "zeros") and token.written != name:
+                return self._ones
+            if name == "I" and self._has_arrays() and "I" not in self.words.symbols:
+                return self._ones
+            if name in ("True", "False"):
+                return self._truth
+            return None
+        readers = {
+            "frac": self._fraction, "sqrt": self._root, "sum": self._big, "prod": self._big,
+            "int": self._integral, "nabla": self._nabla, "langle": self._inner,
+            "lfloor": self._floor, "lceil": self._floor, "begin": self._environment,
+            "binom": self._binomial,
+        }  # fmt: skip
+        if name in readers:
+            return readers[name]
+        if name in ("max", "min") and self.sees("_", ahead=1):
+            return self._big
+        if name in NOT_HERE or name in ("rfloor", "rceil", "rangle", "end", "partial", "top"):
+            self.refuse_token(token)
+        return None
+
+    def _truth(self) -> ast.expr:
+        self.i += 1
+        return ast.Constant(self.t[self.i - 1].text == "True")
+
+    def _ones(self) -> ast.expr:
+        self.i += 1
+        name = self.t[self.i - 1].text
+        if self.sees("_"):  # I_n: its size follows from what stands beside it
+            self.i += 1
+            self._index_tokens()
+        return ast.Constant(0) if name == "zeros" else _call("eye" if name == "I" else name)
+
+    def _fraction(self) -> ast.expr:
+        start = self.i
+        self.i += 1
+        if (derivative := self._derivative(start)) is not None:
+            return derivative
+        top = self._group_or_digit()
+        bottom = self._group_or_digit()
+        return ast.BinOp(top, ast.Div(), bottom)
+
+    def _group_or_digit(self) -> ast.expr:
+        """In \frac12 each digit is an argument."""
+        token = self.token
+        if token is not None and token.kind == "number" and len(token.text) > 1:
+            if not token.text.isdigit():
+                self.refuse("write the parts of this fraction in {…}")
+            one = token._replace(text=token.text[0], written=token.text[0], end=token.place + 1)
+            rest = token._replace(
+                text=token.text[1:], written=token.text[1:], place=token.place + 1
+            )
+            self.t[self.i : self.i + 1] = [one, rest]
+        return self._group()
+
+    def _derivative(self, start: int) -> ast.expr | None:
+        r"""\frac{d}{dx} f, \frac{\partial f}{\partial x}; None for a plain fraction."""
+        if not self.sees("{"):
+            return None
+        top = self._peek_group()
+        close = _end(self.t, self.i)
+        if close + 1 >= len(self.t) or self.t[close + 1].text != "{" or not top:
+            return None
+        bottom = self.t[close + 2 : _end(self.t, close + 1)]
+        if not bottom:
+            return None
+        curly = top[0].text == "partial"
+        if not curly and not (_is_d(top[0]) and _is_d(bottom[0])):
+            return None
+        if curly != (bottom[0].text == "partial"):
+            self.refuse("a derivative needs its ∂ above and below", top[0])
+        if not curly:
+            if top[0].text != "d" and len(top) == 1 and self._is_known(top[0].text):
+                return None
+            if len(bottom) == 1 and (bottom[0].text == "d" or self._is_known(bottom[0].text)):
+                return None
+            if bottom[1:] and bottom[1].text in ("_", "^", "+", "-", "*", "/"):
+                return None
+            if "d" in self.words.symbols:
+                self.refuse("d is a quantity here, so this is no clear derivative: write ∂", top[0])
+            top, bottom = _without_d(top), _without_d(bottom)
+        else:
+            top, bottom = top[1:], bottom[1:]
+        if any(t.text == "^" for t in (*top[:1], *bottom[-3:])):
+            self.refuse("a second derivative is written as two, one inside the other")
+        variable = self._within(bottom, Parser.primary, start)
+        self.i = _end(self.t, close + 1) + 1
+        body = self._within(top, Parser.sum, start) if top else self.term()
+        return _call("Derivative", body, variable)
+
+    def _root(self) -> ast.expr:
+        self.i += 1
+        degree = None
+        if self.sees("["):
+            degree = self._bracketed_sum()
+        body = self._group()
+        if degree is None:
+            return _call("sqrt", body)
+        return ast.BinOp(body, ast.Pow(), ast.BinOp(ast.Constant(1), ast.Div(), degree))
+
+    def _binomial(self) -> ast.expr:
+        self.i += 1
+        return _call("binomial", self._group_or_digit(), self._group_or_digit())
+
+    def _floor(self) -> ast.expr:
+        name = self.t[self.i].text[1:]
+        self.i += 1
+        with self.inside(name):
+            body = self.sum()
+        self.take(f"r{name}")
+        return _call({"floor": "floor", "ceil": "ceil"}[name], body)
+
+    def _inner(self) -> ast.expr:
+        self.i += 1
+        with self.inside("langle"):
+            left = self.sum()
+            self.take(",", "an inner product has two parts with a comma between them")
+            right = self.sum()
+        self.take("rangle")
+        return _call("inner", left, right)
+
+    def _big(self) -> ast.expr:
+        r"""\sum_{i=1}^{n} and its like, with the term that follows."""
+        start, token = self.i, self.t[self.i]
+        self.i += 1
+        below, above = self._bounds()
+        kind = BIG[token.text]
+        if not below:
+            raise FormulaError(
+                f"{quoted(self.text)}: the index and the bounds are missing; write a sum as "
+                r"Sum(…, (i, 1, n)) or \sum_{i=1}^{n} …, with what is added in place of the dots."
+            )
+        ranges = self._ranges(below, above, token)
+        names = [name for name, _, _ in ranges]
+        before, self.bound = self.bound, [*self.bound, *names]
+        body = self.term()
+        self.bound = before
+        for name, low, high in reversed(ranges):
+            limits = [ast.Name(name, ast.Load()), *([low, high] if low is not None else [])]
+            body = self.made(_call(kind, body, _tuple(limits)), start)
+        return body
+
+    def _ranges(self, below: list[Token], above: Any, token: Token) -> list[tuple[str, Any, Any]]:
+        """The indices below a sum sign with their bounds; None where the use tells them."""
+        signs = [k for k, t in enumerate(below) if t.kind == "sign" and t.text in "<=>="]
+        if not signs:
+            if above is not None:
+                self.refuse("the first value of this index is missing", below[0])
+            letters = [t for t in below if t.text != ","]
+            if len(letters) == 1 and letters[0].kind == "word" and len(letters[0].text) == 2:
+                letters = [letters[0]._replace(text=c) for c in letters[0].text]
+            if any(t.kind not in ("word", "command") for t in letters):
+                self.refuse("these bounds are not understood", below[0])
+            return [(canonical(t.text), None, None) for t in letters]
+        if len(signs) == 1 and below[signs[0]].text == "=":
+            name = self._index_name(below[: signs[0]])
+            if above is None:
+                self.refuse("the last value of this index is missing", below[0])
+            return [(name, self._within(below[signs[0] + 1 :], Parser.sum, self.i), above)]
+        if len(signs) == 2 and above is None:
+            a, b = signs
+            low, middle, high = below[:a], below[a + 1 : b], below[b + 1 :]
+            one, two = below[a].text, below[b].text
+            if one[0] == two[0] == ">":
+                low, high, one, two = high, low, two, one
+            elif one[0] != "<" or two[0] != "<":
+                self.refuse("these bounds are not understood", below[0])
+            first, last = (self._within(x, Parser.sum, self.i) for x in (low, high))
+            if "=" not in one:
+                first = self.made(ast.BinOp(first, ast.Add(), ast.Constant(1)), self.i - 1)
+            if "=" not in two:
+                last = self.made(ast.BinOp(last, ast.Sub(), ast.Constant(1)), self.i - 1)
+            return [(self._index_name(middle), first, last)]
+        self.refuse("these bounds are not understood", below[0])
+
+    def _index_name(self, found: list[Token]) -> str:
+        if len(found) != 1 or found[0].kind not in ("word", "command"):
+            self.refuse("the index of a sum is one letter", (found or self.t)[0])
+        return canonical(found[0].text)
+
+    def _expectation(self) -> ast.expr:
+        start = self.i
+        self.i += 1
+        law: list[Token] = []
+        if self.sees("_"):
+            self.i += 1
+            law = self._index_tokens()
+        middle = [k for k, t in enumerate(law) if t.text in ("in", "sim")]
+        name = ""
+        if middle:
+            name = canonical(law[0].text)
+            rest = "".join(t.text for t in law[middle[0] + 1 :])
+            if not re.fullmatch(r"mathcal\{N\}\((0|zeros),(I(_\w+|_\{\w+\})?|1)\)", rest):
+                self.refuse("only the normal law N(0, I) is known here", law[0])
+        body = self._bracketed_sum() if self.sees("[", "(", "{") else self.term()
+        parts = [body, ast.Name(name, ast.Load())] if name else [body]
+        return self.made(_call("Expectation", *parts), start)
+
+    def _nabla(self) -> ast.expr:
+        start = self.i
+        self.i += 1
+        if not self.sees("_"):
+            self.refuse("∇ needs the variable as its index")
+        self.i += 1
+        variable = self._within(self._index_tokens(), Parser.primary, start)
+        return _call("Derivative", self.term(), variable)
+
+    def _integral(self) -> ast.expr:
+        start = self.i
+        self.i += 1
+        below, above = self._bounds()
+        place, variable = self._find_differential(start)
+        before, self.bound = self.bound, [*self.bound, variable]
+        outer, self.differential = self.differential, place
+        if self.i == place:
+            body: ast.expr = self.made(ast.Constant(1), start)
+        else:
+            body = self.sum()
+        if self.i != self.differential:
+            self.refuse("the integrand ends before its d" + pretty(variable))
+        width = 1 if len(self.t[self.i].text) > 1 and self.t[self.i].text != "d" else 2
+        self.bound = before
+        shift, self.differential = self.i - place, outer
+        if outer >= 0:
+            self.differential += shift
+        self.i += width
+        texts = [t.text for t in below]
+        whole = not below or texts == [variable] or texts[:1] == ["mathbb{R}"]
+        if above is None and whole:
+            if not below:
+                self.refuse("an integral without limits is no number", self.t[start])
+            limits = [_call("whole")]
+        elif above is not None and below:
+            limits = [self._within(below, Parser.sum, start), above]
+        else:
+            self.refuse("the bounds of this integral are not understood", self.t[start])
+        return _call("Integral", body, _tuple([ast.Name(variable, ast.Load()), *limits]))
+
+    def _bounds(self) -> tuple[list[Token], Any]:
+        """What stands below and above a sum or an integral, in either order."""
+        below: list[Token] = []
+        above = None
+        while (self.sees("_") and not below) or (self.sees("^") and above is None):
+            self.i += 1
+            if self.t[self.i - 1].text == "_":
+                below = self._index_tokens()
+            elif self.latex and not self.sees("("):
+                above = self._group()
+            else:
+                above = self.power()
+        return below, above
+
+    def _find_differential(self, start: int) -> tuple[int, str]:
+        """Where the dx of an integral stands, and its letter."""
+        depth = 0
+        for place in range(self.i, len(self.t)):
+            token = self.t[place]
+            depth += (token.text in OPENING) - (token.text in OPENING.values())
+            if depth < 0 or (depth == 0 and token.text in (r"\\", "=")):
+                break
+            if depth or not _is_d(token):
+                continue
+            following = self.t[place + 1] if place + 1 < len(self.t) else None
+            if token.text == "d":
+                if following and following.kind in ("word", "command"):
+                    return place, canonical(following.text)
+            elif not self._is_known(token.text):
+                return place, canonical(token.text[1:])
+        return self._differential_on_a_fraction(start)
+
+    def _differential_on_a_fraction(self, start: int) -> tuple[int, str]:
+        r"""∫ \frac{dz}{z} as ∫ \frac{1}{z} dz."""
+        for place in range(self.i, len(self.t) - 1):
+            if self.t[place].text == "frac" and self.t[place + 1].text == "{":
+                top = _end(self.t, place + 1)
+                spot = next((k for k in (top - 1, top - 2) if _is_d(self.t[k])), None)
+                if spot is None:
+                    continue
+                moved = self.t[spot:top]
+                end = _end(self.t, top + 1) + 1
+                self.t[end:end] = moved
+                one = [] if spot > place + 2 else [_digits("1")._replace(place=moved[0].place)]
+                self.t[spot:top] = one
+                if self.t[spot - 1].text == "*":
+                    del self.t[spot - 1]
+                return self._find_differential(start)
+        self.refuse("this integral has no dx", self.t[start])
+
+    def _environment(self) -> ast.expr:
+        r"""A matrix: rows with \\ between them, entries with &."""
+        start = self.i
+        self.i += 1
+        name = "".join(t.text for t in self._peek_group())
+        if name not in ("matrix", "bmatrix", "pmatrix", "vmatrix"):
+            self.refuse(f"the environment {name} is not read here", self.t[start])
+        self._skip_group()
+        rows: list[list[ast.expr]] = [[]]
+        with self.inside("begin"):
+            while not self.sees("end"):
+                if self.token is None:
+                    self.refuse("this matrix has no end", self.t[start])
+                if self.sees("&"):
+                    self.i += 1
+                elif self.sees(r"\\"):
+                    self.i += 1
+                    rows.append([])
+                elif self.sees("ldots", "vdots", "ddots"):
+                    self.refuse("dots in a matrix: write it by its entries, or as a product")
+                else:
+                    rows[-1].append(self.sum())
+        self.i += 1
+        self._skip_group()
+        rows = [row for row in rows if row]
+        if not rows or len({len(row) for row in rows}) > 1:
+            self.refuse("the rows of this matrix have different lengths", self.t[start])
+        kind = "det" if name == "vmatrix" else ""
+        matrix = _call("Matrix", *(_tuple(row) for row in rows))
+        return _call(kind, matrix) if kind else matrix
+
+
+# -- nodes ----------------------------------------------------------------------------------------
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _tuple(parts: list[Any]) -> ast.Tuple:
+    return ast.Tuple(parts, ast.Load())
+
+
+def _power(node: ast.expr, exponent: int) -> ast.BinOp:
+    return ast.BinOp(node, ast.Pow(), ast.UnaryOp(ast.USub(), ast.Constant(-exponent)))
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+# -- tokens that stand for a part of the formula --------------------------------------------------
+
+
+def _is_keyword(text: str) -> bool:
+    return keyword.iskeyword(text) and text not in ("lambda", "True", "False")
+
+
+def _digits(number: str) -> Token:
+    return Token("number", number, number, 0, 0)
+
+
+def _is_d(token: Token) -> bool:
+    """d, or dx as one word."""
+    return token.kind == "word" and bool(re.fullmatch(r"d[A-Za-z]?", token.text))
+
+
+def _without_d(found: list[Token]) -> list[Token]:
+    first = found[0]
+    if first.text == "d":
+        return found[1:]
+    return [first._replace(text=first.text[1:], written=first.written[1:]), *found[1:]]
+
+
+def _with_bound(words: Vocabulary, bound: list[str]) -> Vocabulary:
+    return replace(words, symbols=words.symbols.union(bound))
+
+
+def _bound_in_calls(pieces: list[str]) -> set[str]:
+    """The summation indices: the i of `, (i, `."""
+    if not {"Sum", "Product", "Integral"} & set(pieces):
+        return set()
+    places = range(2, len(pieces) - 1)
+    return {pieces[k] for k in places if (*pieces[k - 2 : k], pieces[k + 1]) == (",", "(", ",")}
+
+
+def _start(found: list[Token], end: int) -> int:
+    """Where the atom that ends here begins: a name, a number, a bracket, a call."""
+    if found[end].text not in OPENING.values():
+        return end
+    depth = 0
+    for place in range(end, -1, -1):
+        text = found[place].text
+        depth += (text in OPENING.values()) - (text in OPENING)
+        if not depth:
+            called = place and found[place - 1].kind == "function"
+            return place - 1 if called else place
+    return 0
+
+
+def _end(found: list[Token], start: int) -> int:
+    """Where the atom that starts here ends."""
+    following = found[start + 1].text if start + 1 < len(found) else ""
+    if found[start].kind == "function" and following in OPENING:
+        start += 1
+    if found[start].text not in OPENING:
+        return start
+    depth = 0
+    for place in range(start, len(found)):
+        text = found[place].text
+        depth += (text in OPENING) - (text in OPENING.values())
+        if not depth:
+            return place
+    return len(found) - 1
+
+
+def _end_of_factor(found: list[Token], start: int) -> int:
+    """Where the atom that starts here ends, with its power."""
+    end = _end(found, start)
+    if end + 2 < len(found) and found[end + 1].text in ("**", "^"):
+        exponent = end + 2
+        while exponent + 1 < len(found) and found[exponent].text in "+-":
+            exponent += 1
+        return _end(found, exponent)
+    return end
+
+
+# -- two readings ---------------------------------------------------------------------------------
+
+
+def _bracketed(found: list[Token], start: int, end: int) -> list[Token]:
+    opening, closing = (TIMES._replace(text=x, written=x, place=found[min(p, len(found) - 1)].place)
+                        for x, p in (("(", start), (")", end)))  # fmt: skip
+    return [*found[:start], opening, *found[start : end + 1], closing, *found[end + 1 :]]
+
+
+def _offer(text: str, *readings: list[Token]) -> FormulaError:
+    ways = " or ".join(map(_shown, readings))
+    if len(readings) == 1:
+        return FormulaError(f"{quoted(text)} lacks a sign; did you mean {ways}?")
+    return FormulaError(f"{quoted(text)} can be read in two ways: did you mean {ways}?")
+
+
+def _shown(reading: list[Token]) -> str:
+    way = _as_written(reading)
+    return f"`{way if len(way) <= 80 else f'{way[:79]}…'}`"
+
+
+def _as_written(found: list[Token]) -> str:
+    """The pieces as one would type them."""
+    pieces: list[str] = []
+    before = None
+    for token in found:
+        atom = token.kind in (*ATOMS, "function", "command")
+        ended = before is not None and (before.kind in ATOMS or before.text in OPENING.values())
+        side_by_side = ended and atom
+        if before is not None and before.kind in ("function", "command"):
+            side_by_side = atom
+        binary = ended and token.text in ("+", "-")
+        written = "**" if token.text == "^" else token.text if token.kind == "sign" else ""
+        written = written or token.written
+        pieces.append(f" {written} " if binary else " " * side_by_side + written)
+        pieces.append(" " * (token.text == ","))
+        before = token
+    return "".join(pieces)
