@@ -84,7 +84,7 @@ class Parser:
         self.t, self.i = pieces, 0
         self.bound = [*_bound_in_calls([t.written for t in pieces])]
         self.bars: list[str] = []  # the brackets and bars that are open
-        self.differential = -1  # where the dx of the innermost integral stands
+        self.differential: Token | None = None  # the dx of the innermost integral
         self.cases = 0  # how many Piecewise are open: there | is "or"
 
     # -- looking at tokens
@@ -128,7 +128,7 @@ class Parser:
         self.bars.append(bracket)
         if len(self.bars) > DEEPEST:
             self.refuse("its brackets are nested too deeply")
-        differential, self.differential = self.differential, -1
+        differential, self.differential = self.differential, None
         yield
         self.differential = differential
         self.bars.pop()
@@ -315,7 +315,7 @@ class Parser:
     def starts_factor(self) -> bool:
         """Whether a factor may begin here."""
         token = self.token
-        if token is None or self.i == self.differential:
+        if token is None or token is self.differential:
             return False
         if token.kind in ("number", "word", "symbol", "stranger", "function"):
             return not (token.kind == "word" and _is_keyword(token.text))
@@ -367,7 +367,12 @@ class Parser:
         if self.words.indices.get(before.text, (0, 0)) != (0, 0):
             return False
         inner = self.t[self.i + 1 : _end(self.t, self.i)]
-        return len(inner) <= 1 or any(token.text == "," for token in inner)
+        depth = 0
+        for token in inner:
+            depth += (token.text in OPENING) - (token.text in OPENING.values())
+            if not depth and token.text == ",":
+                return True
+        return len(inner) <= 1
 
     # -- factors
 
@@ -574,7 +579,7 @@ class Parser:
         start, token = self.i, self.token
         if token is None:
             self.refuse("close every bracket" if self.bars else "something is missing")
-        if self.i == self.differential:
+        if token is self.differential:
             self.refuse("something is missing before the end of the integral")
         if token.kind == "number":
             return self._number()
@@ -660,6 +665,7 @@ class Parser:
 
         An index belongs to the name if there is such a name; else it is the index of a sequence.
         """
+        self._join()
         token = self.t[self.i]
         written, index, taken = token.text, [], 1
         if token.kind == "word" and "_" in written and not self._is_known(written):
@@ -686,6 +692,19 @@ class Parser:
         self.t[self.i : self.i + 1] = [
             found._replace(place=token.place, end=token.end) for found in self._word(self.t[self.i])
         ]
+
+    def _join(self) -> None:
+        r"""A name that was declared as several, such as \Delta\theta, as one token."""
+        token = self.t[self.i]
+        for count in (3, 2):
+            parts = self.t[self.i : self.i + count]
+            if token.kind == "command" and all(t.kind in ("word", "command") for t in parts):
+                name = "".join(t.text for t in parts)
+                if len(parts) == count and name in self.words.symbols:
+                    written = "".join(t.written for t in parts)
+                    self.t[self.i : self.i + count] = [
+                        Token("word", name, written, token.place, parts[-1].end)
+                    ]
 
     def _replace(self, taken: int, token: Token) -> None:
         self.t[self.i : self.i + taken] = [token]
@@ -897,8 +916,6 @@ class Parser:
             )
         self.t[:] = _bracketed(self.t, first, end)
         self.i += 2
-        if self.differential >= 0:
-            self.differential += 2
         return [node]
 
     def _starts_function(self) -> bool:
@@ -1151,19 +1168,12 @@ class Parser:
         below, above = self._bounds()
         place, variable = self._find_differential(start)
         before, self.bound = self.bound, [*self.bound, variable]
-        outer, self.differential = self.differential, place
-        if self.i == place:
-            body: ast.expr = self.made(ast.Constant(1), start)
-        else:
-            body = self.sum()
-        if self.i != self.differential:
+        outer, self.differential = self.differential, self.t[place]
+        body = self.made(ast.Constant(1), start) if self.i == place else self.sum()
+        if self.token is not self.differential:
             self.refuse("the integrand ends before its d" + pretty(variable))
-        width = 1 if len(self.t[self.i].text) > 1 and self.t[self.i].text != "d" else 2
-        self.bound = before
-        shift, self.differential = self.i - place, outer
-        if outer >= 0:
-            self.differential += shift
-        self.i += width
+        self.i += 1 if len(self.t[self.i].text) > 1 else 2
+        self.bound, self.differential = before, outer
         texts = [t.text for t in below]
         whole = not below or texts == [variable] or texts[:1] == ["mathbb{R}"]
         if above is None and whole:

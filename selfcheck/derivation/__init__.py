@@ -19,11 +19,14 @@ and seen).
 """
 
 from ..function_with_slope import Activation
+from .array_functions import array_function
 from .derivations import Derivation
 from .domains import (
     Domain,
     activation,
     diagonal,
+    function,
+    iid,
     inner_products,
     integers,
     interval,
@@ -32,8 +35,10 @@ from .domains import (
     nonnegative,
     orthogonal,
     positive,
+    random,
     real,
     sequence,
+    simplex,
     singular,
     symmetric,
     vector,
@@ -56,7 +61,10 @@ __all__ = [
     "LineReport",
     "Report",
     "activation",
+    "array_function",
     "diagonal",
+    "function",
+    "iid",
     "inner",
     "inner_products",
     "integers",
@@ -67,9 +75,11 @@ __all__ = [
     "norm",
     "orthogonal",
     "positive",
+    "random",
     "real",
     "sequence",
     "shown",
+    "simplex",
     "singular",
     "symmetric",
     "vector",

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..formula import FormulaError
 from ..function_with_slope import Activation
-from .domains import DrawnSequence
+from .clock import OutOfTime
+from .domains import DrawnRandom, DrawnSequence, SomeFunction
 from .precise import Digits
 
 FEW = 1e-10  # relative: an imaginary part, or what floating point leaves of a difference
@@ -24,7 +26,8 @@ class Undefined(NamedTuple):
     sure: bool = True
 
 
-UNTRIED = Undefined("was not tried", "it was not tried.", sure=False)
+UNSETTLED = "cannot be computed closely enough"  # which refutes nothing
+UNTRIED = Undefined("was not tried", "it takes too long to compute.", sure=False)
 
 
 def computed(evaluate: Callable[..., Any], values: Mapping[str, Any] | Undefined) -> Any:
@@ -34,8 +37,16 @@ def computed(evaluate: Callable[..., Any], values: Mapping[str, Any] | Undefined
     try:
         with np.errstate(all="ignore"):
             return _real(evaluate(values))
-    except (ZeroDivisionError, np.linalg.LinAlgError):
+    except ZeroDivisionError:
         return Undefined("is not defined", "it divides by zero everywhere.")
+    except np.linalg.LinAlgError:  # perhaps for lack of digits
+        return Undefined("is not defined", "a matrix in it has no inverse.", sure=False)
+    except ArithmeticError as trouble:  # an overflow, a sum or an integral that does not settle
+        return Undefined(UNSETTLED, f"it cannot be computed ({trouble}).", sure=False)
+    except OutOfTime:
+        return UNTRIED
+    except FormulaError as trouble:
+        return Undefined("cannot be computed", str(trouble), sure=False)
     except Exception as trouble:
         why = f"{type(trouble).__name__}: {trouble}"
         return Undefined("cannot be computed", f"it cannot be computed ({why}).", sure=False)
@@ -171,6 +182,8 @@ def plain(value: Any) -> Any:
         return {i: plain(value(i)) for i in sorted(value.asked)}
     if isinstance(value, Undefined | Activation):
         return value[0]
+    if isinstance(value, DrawnRandom | SomeFunction):
+        return str(value)
     if np.ndim(value):
         return [plain(v) for v in value]
     number = float(value)

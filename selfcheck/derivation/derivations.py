@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 from ..formula import FormulaError
 from ..function_with_slope import Activation
 from . import rendering
-from .domains import Domain, integers
+from .domains import Domain, DrawnSequence, integers
 from .evaluation import name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances
 from .judging import LineJudge, Read
-from .lines import BLANK, Line, LineReport, Report, read_line
+from .lines import BLANK, START, Line, LineReport, Report, new_start, read_line, unchecked
+from .pasted import rows_of
 
 Found = TypeVar("Found")
 
@@ -33,16 +34,18 @@ def recalled(known: dict[Any, Found], words: Any, work_out: Callable[[], Found])
 
 
 class Derivation:
-    """A start and lines (relation, expression, reason), checked and shown line by line.
+    r"""A start and lines (relation, expression, reason), checked and shown line by line.
 
     `where` declares the symbols, `given` those that are computed from them, in this order. A line
     with ≈ has a fourth part: ("t", oo) for a limit, or the largest difference that is allowed.
+    Without lines, the start is a whole derivation as it is written on paper:
+    `\begin{aligned} a &= b \\ &\le c \end{aligned}`, or `a = b ≤ c`.
     """
 
     def __init__(
         self,
         start: Any,
-        lines: Iterable[tuple[Any, ...]],
+        lines: Iterable[tuple[Any, ...]] | None = None,
         *,
         where: Mapping[Any, Domain | list[Domain]],
         given: Mapping[Any, Any] | None = None,
@@ -50,26 +53,55 @@ class Derivation:
         tex: Mapping[Any, str] | None = None,
         instances: int = 60,
         seed: int = 0,
+        first_index: int = 1,
+        products: str = "right",
     ) -> None:
+        self.pasted = lines is None
+        if lines is None:
+            (_, start, self.reason), *lines = rows_of(str(start))
         self.name, self.start = name, start
-        self.lines = [read_line(k, line) for k, line in enumerate(lines, 1)]
+        self.lines = [read_line(k, line, self.pasted) for k, line in enumerate(lines, 1)]
         domains = dict(pair for key, domain in where.items() for pair in _declared(key, domain))
         named = [s for d in domains.values() for s in d.sizes if isinstance(s, str)]
         sizes = {s: domains.pop(s, integers(1, 8)) for s in dict.fromkeys(named)}
         sources = {
             name_of(k): v[0] if isinstance(v, tuple) else v for k, v in (given or {}).items()
         }
+        bare = {n: sources.pop(n) for n in list(sources) if _is_sequence(domains.get(n))}
         twice = sources.keys() & (domains.keys() | sizes.keys())
         if twice:
             raise ValueError(f"{', '.join(sorted(twice))}: both in `where` and in `given`.")
         exact = self._only_scalars(domains, sources)
+        rules = {n: sources.pop(n) for n in list(sources) if _base(n) in domains}
+        letters = {n.split("_", 1)[1] for n in rules} - domains.keys()
         names = {**sizes, **domains, **dict.fromkeys(sources)}
-        self.reader = Reader(names, {name_of(k): v for k, v in (tex or {}).items()}, exact)
-        computed = {n: self.reader.read(source) for n, source in sources.items()}
+        names |= {letter: integers() for letter in letters if letter.isidentifier()}
+        looks = {name_of(k): v for k, v in (tex or {}).items()}
+        self.reader = Reader(names, looks, exact, first_index)
+        self.reader.compiler.leftwards = products == "left"
+        computed = {}
+        for n, source in sources.items():
+            computed[n] = self.reader.read(source)
+            self.reader.is_like(n, computed[n], source)
+        for n, source in bare.items():
+            self.reader.define(n, "", source)
+        defined = self._definitions(rules)
         self._known: dict[Any, tuple[LineReport, bool]] = {}  # shared with those that go on
         self._words: dict[str, Read] = {}  # so are these
-        self._instances = Instances(domains, sizes, computed, exact, seed, max(instances, SIMPLE))
+        self._instances = Instances(
+            domains, sizes, computed, exact, seed, max(instances, SIMPLE), defined
+        )
         self._judge = LineJudge(self.reader, self._instances, {})
+
+    def _definitions(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Expression]]:
+        """Sequences that are computed, such as h_t, with their rules and single items."""
+        found: dict[str, dict[str, Expression]] = {}
+        for key, source in rules.items():
+            name, letter = key.split("_", 1)
+            self.reader.define(name, letter, source)
+            if self.reader.compiler.kinds[name].shape is None:
+                found.setdefault(name, {})[letter] = self.reader.read(source)
+        return found
 
     def check(self) -> Report:
         """The verdict on every line; computed once, the same for the same seed."""
@@ -79,6 +111,7 @@ class Derivation:
         """The same start with other lines; instances, and the start's values there, are shared."""
         other = copy.copy(self)
         other.lines = [read_line(k, line) for k, line in enumerate(lines, 1)]
+        other.pasted = False
         if self._instances.exact and any(is_function(bare(line.expr)) for line in other.lines):
             raise ValueError("A derivation with a function as a line has to begin with functions.")
         if isinstance(self._start, Expression):
@@ -92,7 +125,7 @@ class Derivation:
         sources = [self.start, *given.values()]
         sources += [part for line in self.lines for part in (line.expr, line.allowed)]
         return not any(is_function(bare(source)) for source in sources) and not any(
-            d.sizes or isinstance(d.simple()[0], Activation) for d in domains.values()
+            d.sizes or d.kind or isinstance(d.simple()[0], Activation) for d in domains.values()
         )
 
     @cached_property
@@ -125,14 +158,26 @@ class Derivation:
         skipped: list[Line] = []
         for k, (line, now) in enumerate(zip(self.lines, self.expressions[1:], strict=True), 1):
             skipped.append(line)
-            if now is None:
+            if line.relation == START:
+                report, has_value = new_start(now), True
+            elif now is None:
                 report, has_value = LineReport(BLANK, sentence="is still to be written."), False
             else:
-                report, has_value = self._judged_once(source, before, now, skipped)
+                report, has_value = self._judged_safely(source, before, now, skipped)
             if has_value:
                 before, source, skipped = now, line.expr, []
             reports.append(report.of_line(k))
         return Report(tuple(reports))
+
+    def _judged_safely(
+        self, source: Any, before: Read, now: Read, lines: list[Line]
+    ) -> tuple[LineReport, bool]:
+        """The report on `now`; whatever goes wrong on our side is no fault of the line."""
+        try:
+            return self._judged_once(source, before, now, lines)
+        except Exception as trouble:
+            why = f": the check of this line failed ({type(trouble).__name__}: {trouble})."
+            return unchecked(why), isinstance(now, Expression)
 
     def _judged_once(
         self, source: Any, before: Read, now: Read, lines: list[Line]
@@ -155,6 +200,17 @@ class Derivation:
 
     def _repr_markdown_(self) -> str:
         return rendering.markdown(self)
+
+
+def _is_sequence(domain: Domain | None) -> bool:
+    return domain is not None and isinstance(
+        domain.simple(*[1] * len(domain.sizes))[0], DrawnSequence
+    )
+
+
+def _base(name: str) -> str:
+    """The sequence of which this is an item."""
+    return name.split("_", 1)[0] if "_" in name else ""
 
 
 def _declared(key: Any, domain: Any) -> list[tuple[str, Domain]]:

@@ -36,6 +36,8 @@ class Domain:
     )
     refine: Callable[[Any], Any] | None = None  # the same value, made exact in more digits
     part: tuple[Domain, int] | None = None  # one number of several that are drawn together
+    free: bool = False  # an array whose entries may be any numbers
+    kind: str = ""  # "random" or "function", for what is no value by itself
 
     def readable(self, rng: Random, *sizes: int) -> Any:
         """A value that a reader can compute with."""
@@ -221,12 +223,29 @@ def _array(
     def corners(*n: int) -> list[Any]:
         return simple(*n) + [fill(_always(v), n) for v in of.corners()]
 
-    return Domain(draw, simple, corners, sizes, {"real": True}, scatter, tail)
+    return Domain(draw, simple, corners, sizes, {"real": True}, scatter, tail, free=of is real)
 
 
 def vector(n: str | int, of: Domain = real) -> Domain:
     """Vectors of length n; `of` says where the entries live."""
     return _array((n,), of)
+
+
+def simplex(n: str | int) -> Domain:
+    """Probabilities: vectors of positive numbers that add up to 1."""
+    of = _array((n,), positive)
+
+    def normed(x: Any) -> Any:
+        return x / x.sum()
+
+    return Domain(
+        lambda rng, k: normed(of.draw(rng, k)),
+        lambda k: [normed(x) for x in of.simple(k)],
+        lambda k: [normed(x) for x in of.corners(k)],
+        of.sizes, of.assumptions,
+        lambda rng, k: normed(of.readable(rng, k)),
+        lambda rng, k: normed(of.far(rng, k)), refine=normed,
+    )  # fmt: skip
 
 
 def matrix(n: str | int, m: str | int, of: Domain = real) -> Domain:
@@ -431,3 +450,99 @@ def activation(known: Sequence[Activation], slope: float = 1) -> Domain:
     """Those of these functions σ with |σ′| ≤ slope, and a sine, which is not monotone."""
     known = [a for a in [*known, SINE] if a.gamma <= slope]
     return Domain(lambda rng: rng.choice(known), lambda: known, lambda: known)
+
+
+# -- random quantities and functions that are not known
+
+
+JOINT = [0.1, 0.2, 0.3, 0.4]  # the weights of outcomes that all dependent quantities share
+EQUAL = [0.2] * 5  # of a sequence whose items have one law and depend on each other
+OWN = [0.5, 0.3, 0.2]  # of a quantity that depends on no other
+
+
+class DrawnRandom:
+    """A random quantity with finitely many values; a sequence of them has a value for each item."""
+
+    def __init__(self, atoms: list[Any], independent: bool, same_law: bool) -> None:
+        self.atoms, self.independent, self.same_law = atoms, independent, same_law
+        self.law = OWN if independent else EQUAL if same_law else JOINT
+
+    def at(self, scope: Any, place: int | None) -> Any:
+        """Its value in a scope, which has chosen an outcome."""
+        key = (id(self), place) if self.independent else id(self) if self.same_law else "joint"
+        outcome = scope.outcome(key, self.law)
+        if self.same_law and not self.independent:
+            outcome = (outcome + (place or 0)) % len(self.law)
+        atom = self.atoms[outcome]
+        if isinstance(atom, DrawnSequence):
+            atom = atom(0 if self.same_law else place)
+        return float(atom) if isinstance(atom, Fraction | int) else atom
+
+    def __str__(self) -> str:
+        atoms = self.atoms[: len(self.law)]
+        if not all(isinstance(atom, Fraction | int) for atom in atoms):
+            return f"some law with {len(self.law)} values"
+        pairs = zip(atoms, self.law, strict=True)
+        return " or ".join(f"{atom} (probability {weight})" for atom, weight in pairs)
+
+
+def random(of: Domain = real, independent: bool = False, same_law: bool = False) -> Domain:
+    """A random quantity with values in `of`, or with `of` a sequence, one for each index.
+
+    Its law is finite. All random quantities depend on each other unless they are `independent`, of
+    all others and of each other along an index; with `same_law`, E[g] means that of every g_i.
+    """
+
+    def made(pick: Callable[..., Any]) -> Callable[..., Any]:
+        def make(rng: Random, *n: int) -> DrawnRandom:
+            atoms = [pick(rng, *n) for _ in range(5)]
+            return DrawnRandom(atoms, independent, same_law)
+
+        return make
+
+    def simple(*n: int) -> list[Any]:
+        return [made(of.readable)(Random(k), *n) for k in range(4)]
+
+    return Domain(
+        made(of.draw), simple, simple, of.sizes, {}, scatter=made(of.readable),
+        tail=made(of.draw), kind="random",
+    )  # fmt: skip
+
+
+def iid(of: Domain = real) -> Domain:
+    """Independent random quantities g_1, g_2, … with one law."""
+    return random(sequence(of), independent=True, same_law=True)
+
+
+class SomeFunction:
+    """A smooth function of numbers, vectors and matrices; its value is a number or a vector."""
+
+    def __init__(self, seed: int, size: int | None) -> None:
+        self.seed, self.size = seed, size
+
+    def __call__(self, *arguments: Any) -> Any:
+        rng = np.random.default_rng(self.seed)
+        rows = self.size or 1
+        total: Any = rng.uniform(-1, 1, (rows, 1))
+        for x in arguments:
+            flat = np.reshape(np.asarray(x), (-1, 1))
+            wave, square = rng.uniform(-1, 1, (2, rows, len(flat)))
+            total = total + wave @ np.tanh(flat + 0.3) + 0.2 * square @ (flat * flat)
+        found = np.sin(total)
+        return found[0, 0] if self.size is None else found
+
+    def __str__(self) -> str:
+        return "some smooth function"
+
+
+def function(size: str | int | None = None) -> Domain:
+    """Smooth functions of anything, such as L(f(x, θ), y); vectors of this size, or numbers."""
+
+    def make(rng: Random, *n: int) -> SomeFunction:
+        return SomeFunction(rng.getrandbits(32), n[0] if n else None)
+
+    def some(*n: int) -> list[Any]:
+        return [make(Random(k), *n) for k in range(3)]
+
+    sizes = () if size is None else (size,)
+    return Domain(make, some, some, sizes, {"real": True}, kind="function")

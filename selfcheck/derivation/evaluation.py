@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..formula import GREEK, FormulaError, canonical
 from .bounded import magnitude
+from .clock import tick
 from .operations import POWERS, Arithmetic, function_of, number, operations, total_of
 from .singularities import borders
 
@@ -153,12 +154,19 @@ def _sum(e: Any, exact: bool) -> Evaluator:
             total = at_once(term, inside, first, last - first + 1)
             if total is not None:
                 return total
-        terms = (term(_set(inside, name, kind(k))) for k in range(first, last + 1))
+        terms = (term(_set(inside, name, kind(k))) for k in in_time(range(first, last + 1)))
         if exact and not product and last >= first:
             return total_of(*terms)
         return (math.prod if product else sum)(terms, start=number(int(product), exact))
 
     return value
+
+
+def in_time(numbers: Iterable[int]) -> Iterator[int]:
+    """The numbers, as long as there is time."""
+    for k in numbers:
+        tick()
+        yield k
 
 
 def _set(values: dict[str, Any], name: str, k: Any) -> dict[str, Any]:
@@ -263,11 +271,21 @@ def _to_infinity(term: Callable[..., Any], first: Any, last: Any, product: bool)
 
     add = mpmath.nprod if product else mpmath.nsum
     with mpmath.workdps(ROUGH):
-        ways = [add(term, [first, last], method=way) for way in ("r+s", "levin")]
+        ways = [add(_ticking(term), [first, last], method=way) for way in ("r+s", "levin")]
         a, b = (mpmath.mpf(mpmath.re(w)) for w in ways)
         if not abs(a - b) <= 1e-12 * max(abs(a), abs(b)):
             raise ArithmeticError("the sum does not settle")
         return a
+
+
+def _ticking(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same function, which ends when the time is over."""
+
+    def ticking(x: Any) -> Any:
+        tick()
+        return f(x)
+
+    return ticking
 
 
 def _integral(e: Any, exact: bool) -> Evaluator:
@@ -288,7 +306,8 @@ def _integral(e: Any, exact: bool) -> Evaluator:
                 found = [x for kink in kinks if (x := kink(v)) is not None]
                 inner = [x for x in found if min(ends) < x < max(ends)]
                 ends = sorted({*mpmath.linspace(*ends, 5), *inner}, reverse=ends[0] > ends[1])
-            total, error = mpmath.quad(lambda t: inside({**v, name: t}), ends, error=True)
+            f = _ticking(lambda t: inside({**v, name: t}))
+            total, error = mpmath.quad(f, ends, error=True)
             if not error <= 1e-12 * max(1, abs(total)):
                 raise ArithmeticError("the integral does not settle")
         return total

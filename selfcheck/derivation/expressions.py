@@ -6,15 +6,31 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..formula import OVER_AN_INDEX, FormulaError, ReadFormula, pretty, read_formula
-from .domains import Domain, DrawnSequence
+from ..formula import (
+    CALCULUS,
+    CONSTANTS,
+    FUNCTIONS,
+    OVER_AN_INDEX,
+    FormulaError,
+    ReadFormula,
+    pretty,
+    read_formula,
+)  # fmt: skip
+from ..function_with_slope import Activation
+from ..grammar import parse
+from ..notation import Vocabulary, is_latex, vocabulary_of
+from .array_functions import ARRAY_FUNCTIONS, Shape
+from .compiling import Compiler, Kind, Part, actual, fits
+from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
 from .evaluation import Evaluator, evaluator, is_rough, name_of
+from .scopes import Definition, Scope
 from .singularities import Border, borders
 
 SIGNS = {
@@ -45,6 +61,7 @@ class Expression:
     borders: tuple[Any, ...] = ()  # where it may have no value, or another form
     rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
     column: list[Any] = field(default_factory=list)  # its values at the derivation's instances
+    shape: Any = None  # rows and columns of a line about arrays
 
     @cached_property
     def tex(self) -> str:
@@ -73,13 +90,22 @@ def is_function(source: Any) -> bool:
 class Reader:
     """Reads the expressions of one derivation; knows its names and how they are printed."""
 
-    def __init__(self, names: Mapping[str, Domain | None], tex: Mapping[str, str], exact: bool):
+    def __init__(
+        self,
+        names: Mapping[str, Domain | None],
+        tex: Mapping[str, str],
+        exact: bool,
+        first_index: int = 1,
+    ) -> None:
         import sympy
 
         self.names, self.tex, self.exact = names, tex, exact
         first = {n: d.simple(*[1] * len(d.sizes))[0] for n, d in names.items() if d}
-        self.functions = {n for n, value in first.items() if callable(value)}
+        kinds = {n: _kind(d, first.get(n)) for n, d in names.items()}
+        self.compiler = Compiler(kinds, first_index)
+        self.functions = {n for n, kind in kinds.items() if kind.function or kind.sequence}
         self.sequences = {n for n, value in first.items() if isinstance(value, DrawnSequence)}
+        self.shape: Shape = None  # of the lines that are arrays: all of a chain have the same
         self.symbols = {
             n: sympy.Symbol(n, **(d.assumptions if d else {"real": True})) for n, d in names.items()
         } | {
@@ -95,9 +121,110 @@ class Reader:
             return self._sympy(source, tex)
         if callable(source):
             return self._function(source, tex)
+        if isinstance(source, str) and (tree := self._array_tree(source)) is not None:
+            return self._compiled(tree, source, tex)
         formula = read_formula(source, self.names, self.functions, calculus=True)
         formula.to_sympy(**self.symbols)  # refuses what cannot be meant
-        return self._sympy(_as_typed(formula, formula.tree, self.symbols), tex, formula.text)
+        typed = _as_typed(formula, formula.tree, self.symbols)
+        if not tex and isinstance(source, str) and is_latex(source):
+            tex = source.strip(" $")
+            return self._sympy(typed, tex, in_plain_words(formula.tree))
+        return self._sympy(typed, tex, formula.text)
+
+    # -- lines about arrays
+
+    def _array_tree(self, text: str) -> ast.expr | None:
+        """The tree of a line that is about vectors, matrices or random quantities; else None."""
+        kinds = self.compiler.kinds
+        if not is_latex(text) and not any(k.shape or k.random for k in kinds.values()):
+            return None
+        tree = parse(text, self._words())
+        return tree if any(self._is_of_arrays(node) for node in ast.walk(tree)) else None
+
+    def _words(self, letter: str = "") -> Vocabulary:
+        """All that a line may use; the letter of a definition too."""
+        more = [letter] if letter.isidentifier() else []
+        indices = {n: k.indices for n, k in self.compiler.kinds.items() if any(k.indices)}
+        known, arrays = [*FUNCTIONS, *CALCULUS], [*ARRAY_FUNCTIONS, *OF_RANDOM]
+        names = [*self.names, *more]
+        return vocabulary_of(names, self.functions, known, CONSTANTS, indices, arrays)
+
+    def _is_of_arrays(self, node: ast.AST) -> bool:
+        kinds = self.compiler.kinds
+        match node:
+            case ast.Name(id=name):
+                kind = kinds.get(name)
+                return (
+                    name in OF_ARRAYS | OF_RANDOM
+                    or name in ARRAY_FUNCTIONS
+                    or bool(kind and (kind.shape or kind.random))
+                )
+            case ast.Subscript() | ast.Attribute() | ast.MatMult():
+                return True
+            case ast.Call(func=ast.Name(id=name), args=[_, ast.Tuple(elts=limits)]):
+                return name in OVER_AN_INDEX and len(limits) < 3
+        return False
+
+    def _compiled(self, tree: ast.expr, text: str, tex: str) -> Expression:
+        part = self.compiler.line(tree, text)
+        self._settle(part)
+        definitions = self.compiler.definitions
+        is_column = part.shape is not None and actual(part.shape[1]) == 1
+
+        def value(values: Mapping[str, Any]) -> Any:
+            found = part.value(Scope(values, definitions))
+            return found[:, 0] if is_column else found
+
+        own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & self.names.keys()
+        words = in_plain_words(tree)
+        names = frozenset(own | {n for name in own for n in self.behind.get(name, ())})
+        looks = tex or (text.strip(" $") if is_latex(text) else tex_text(words))
+        slow = any(isinstance(n, ast.Call) and _is_quadrature(n) for n in ast.walk(tree))
+        return Expression(value, names, words, lambda: looks, value, rough=slow, shape=part.shape)
+
+    def _settle(self, part: Part) -> None:
+        """I alone has the size of the lines before it."""
+        if part.shape is None:
+            return
+        if self.shape is None:
+            self.shape = part.shape
+        elif any(not isinstance(actual(s), str | int) for s in (*part.shape, *self.shape)):
+            for a, b in zip(part.shape, self.shape, strict=True):
+                fits(a, b)
+
+    @cached_property
+    def behind(self) -> dict[str, set[str]]:
+        """The names that a sequence depends on by its definition."""
+        return {}
+
+    def is_like(self, name: str, e: Expression, source: Any) -> None:
+        """A name that is computed has the shape of what it is computed from."""
+        self.behind[name] = set(e.names)
+        self.compiler.kinds[name] = Kind(e.shape)
+        if isinstance(source, str):
+            with suppress(FormulaError):  # derivatives and expectations go through it
+                self.define(name, "", source)
+                self.compiler.kinds[name] = Kind(e.shape)
+
+    def define(self, name: str, letter: str, source: Any) -> None:
+        """A sequence that is computed: `letter` is its index, or a number for one item."""
+        kind = self.compiler.kinds[name]
+        text = str(source)
+        tree = parse(text, self._words(letter))
+        part = self.compiler.line(tree, text, (letter,) if letter.isidentifier() else ())
+        if kind.shape is None and part.shape is not None:
+            raise FormulaError(f"{text!r} is an array; {pretty(name)} is a sequence of numbers.")
+        found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & self.names.keys()
+        self.behind.setdefault(name, set()).update(found)
+        before = self.compiler.definitions.get(name) or Definition("", None, {})
+        if not letter:
+            self.compiler.definitions[name] = before._replace(bare=part.value)
+            self.compiler.kinds[name] = kind._replace(same_law=True)
+        elif letter.isdigit():
+            items = {**before.items, int(letter): _filled(part, kind, self.compiler)}
+            self.compiler.definitions[name] = before._replace(items=items)
+        else:
+            self.compiler.definitions[name] = before._replace(letter=letter, rule=part.value)
 
     def word(self, name: str) -> str:
         """A name as a sentence shows it."""
@@ -173,6 +300,51 @@ class Reader:
                 )
 
 
+OF_ARRAYS = {
+    "norm", "transpose", "inner", "Expectation", "eye", "ones", "Matrix", "hadamard", "raised_T",
+    "power_of_entries", "whole",
+}  # fmt: skip
+OF_RANDOM = {"Var", "Cov"}
+
+
+def _kind(domain: Domain | None, first: Any) -> Kind:
+    """What a name is for the compiler, by its domain."""
+    if domain is None:
+        return Kind()
+    sizes = domain.sizes
+    shape: Shape = None if not sizes else (sizes[0], 1 if len(sizes) == 1 else sizes[1])
+    if isinstance(first, DrawnRandom):
+        sequence = isinstance(first.atoms[0], DrawnSequence)
+        return Kind(shape, sequence, same_law=first.same_law, random=True)
+    if isinstance(first, SomeFunction):
+        return Kind(shape, function=True, random=True)
+    if isinstance(first, DrawnSequence):
+        return Kind(shape, sequence=True)
+    return Kind(None if isinstance(first, Activation) else shape, function=callable(first))
+
+
+def _is_quadrature(call: ast.Call) -> bool:
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    return name == "Integral" or (name == "Expectation" and len(call.args) == 2)
+
+
+def _filled(part: Part, kind: Kind, compiler: Compiler) -> Callable[[Scope], Any]:
+    """A number 0 as the item of a sequence of vectors is a vector of zeros."""
+    if kind.shape is None or part.shape is not None:
+        return part.value
+    shape = kind.shape
+    return lambda s: part.value(s) * np.ones([compiler.size(n, s) for n in shape])
+
+
+def in_plain_words(tree: ast.expr) -> str:
+    """How a line was read, in signs that a terminal has."""
+    text = ast.unparse(tree)
+    text = re.sub(r"\btranspose\(([\w.]+)\)", r"\1ᵀ", text)
+    text = re.sub(r"\bExpectation\(", "E(", text).replace("**", "^").replace("eye()", "I")
+    text = text.replace(" * ", "·").replace("ones()", "𝟏").replace(".prime(", "′(")
+    return re.sub(r"[^\W\d_]\w*", lambda m: pretty(m[0]), text)
+
+
 def _as_typed(formula: ReadFormula, node: ast.expr, names: Mapping[str, Any]) -> Any:
     """SymPy without tidying up, so that w·x/w keeps its division and prints as it was written."""
     import sympy
@@ -226,6 +398,8 @@ def _as_typed(formula: ReadFormula, node: ast.expr, names: Mapping[str, Any]) ->
         case ast.Div():
             inverse = sympy.Pow(y, -1, evaluate=False)
             return inverse if x == 1 else operation(sympy.Mul, x, inverse)
+    if x == sympy.E:
+        return sympy.exp(y, evaluate=False)
     return sympy.Pow(x, y, evaluate=False)
 
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, computed, mismatch
-from .domains import EVERY_CORNER, Domain, DrawnSequence
+from .clock import COLUMN, at_most, is_up
+from .domains import EVERY_CORNER, Domain, DrawnRandom, DrawnSequence
 from .expressions import Expression
 from .operations import number
 from .precise import Digits, precise
@@ -44,6 +45,7 @@ class Instances:
     exact: bool  # scalars only: computed to many digits, so rounding is no concern
     seed: int
     count: int
+    defined: Mapping[str, Mapping[str, Expression]] = field(default_factory=dict)
     _detailed: dict[tuple[int, int, bool], tuple[dict[str, Any] | Undefined, int]] = field(
         default_factory=dict
     )
@@ -109,6 +111,8 @@ class Instances:
                 values[name] = number(value, self.exact)
             elif isinstance(value, DrawnSequence) and not self.exact:
                 values[name] = value.converted(_as_float)
+        for name, rules in self.defined.items():
+            values[name] = Recursion(values, values[name], rules, fine and not self.exact)
         for name, expression in self.given.items():
             evaluate = expression.precise if fine and not self.exact else expression.value
             value = computed(evaluate, values)
@@ -136,6 +140,8 @@ class Instances:
     def _fine(self, name: str, value: Any) -> Any:
         if isinstance(value, DrawnSequence):
             return value.converted(precise)
+        if isinstance(value, DrawnRandom):
+            return value
         domain = self.domains.get(name)
         if callable(value) or domain is None or domain.assumptions.get("integer"):
             return value
@@ -153,10 +159,10 @@ class Instances:
         The expression keeps it: it is read for the instances of one derivation.
         """
         if not expression.column:
-            with self._precision(DIGITS):
+            with self._precision(DIGITS), at_most(COLUMN):
                 expression.column[:] = [
                     UNTRIED
-                    if expression.rough and k % FEW_OF
+                    if (expression.rough and k % FEW_OF) or is_up()
                     else computed(expression.value, one.complete)
                     for k, one in enumerate(self.all)
                 ]
@@ -190,9 +196,41 @@ class Instances:
     def needed(self, expressions: Iterable[Expression]) -> list[str]:
         """The independent symbols behind these expressions."""
         needed = set().union(*(e.names for e in expressions))
+        for name, rules in self.defined.items():
+            needed |= set().union(*(e.names for e in rules.values())) if name in needed else set()
         for name in reversed(list(self.given)):
             needed |= self.given[name].names if name in needed else set()
         return [n for n in self.domains if n in needed]
+
+
+class Recursion:
+    """A sequence of numbers that is computed from its first items, one after the other."""
+
+    def __init__(
+        self, values: Mapping[str, Any], drawn: Any, rules: Mapping[str, Expression], fine: bool
+    ) -> None:
+        self.values, self.drawn, self.fine = values, drawn, fine
+        self.items = {int(k): e for k, e in rules.items() if k.isdigit()}
+        self.rule = next(((k, e) for k, e in rules.items() if not k.isdigit()), None)
+        self.known: dict[int, Any] = {}
+
+    def __call__(self, i: Any) -> Any:
+        place = int(i)
+        if place not in self.known:
+            self.known[place] = self._item(place)
+        return self.known[place]
+
+    def _item(self, place: int) -> Any:
+        if place in self.items:
+            return self._value(self.items[place], {})
+        if self.rule is None or place <= min(self.items, default=0):
+            return self.drawn(place)
+        letter, rule = self.rule
+        return self._value(rule, {letter: place})
+
+    def _value(self, rule: Expression, index: dict[str, Any]) -> Any:
+        evaluate = rule.precise if self.fine else rule.value
+        return evaluate({**self.values, **index})
 
 
 def ask_ahead(expressions: list[Expression], complete: list[Any]) -> None:

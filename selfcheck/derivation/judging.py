@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arithmetic import Undefined, gap, peak
+from .arithmetic import UNTRIED, Undefined, gap, peak
 from .borders import Borders
+from .clock import LINE, STEP, at_most, guarded, is_up
 from .expressions import Expression, Reader
-from .instances import SIMPLE, Instance, Instances
+from .instances import FEW_OF, SIMPLE, Instance, Instances
 from .limit_judging import LimitJudge
-from .lines import RIGHT, Line, LineReport, Refuted, trials_in_words, unchecked
+from .lines import RIGHT, UNTOLD, Line, LineReport, Refuted, trials_in_words, unchecked
 from .operations import complex_numbers
 from .proofs import Prover
 from .sentences import Sentences
 from .singularities import Border, points
 from .trials import Trial, Trials
+from .worst import Search
 
 LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest first
 DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
@@ -49,9 +51,14 @@ class LineJudge:
         self.sentences = Sentences(reader, instances)
         self.prover = Prover(self.borders, self.sentences)
         self.limits = LimitJudge(self.borders, self.trials, self.sentences)
+        self.search = Search(self.borders)
 
     def report(self, before: Read, now: Read, lines: list[Line]) -> tuple[LineReport, bool]:
         """The report on `now`, and whether the next line is compared with it."""
+        with at_most(LINE):
+            return self._report(before, now, lines)
+
+    def _report(self, before: Read, now: Read, lines: list[Line]) -> tuple[LineReport, bool]:
         if trouble := self._trouble(now):
             return unchecked(f": {trouble}"), False
         if nothing := self._trouble(before):
@@ -76,6 +83,8 @@ class LineJudge:
         expressions = [before, now]
         if relation == "≈":
             allowed = next(line.allowed for line in reversed(lines) if line.relation == "≈")
+            if allowed == UNTOLD:
+                return unchecked(": ≈ does not say how near; write the limit or the bound.")
             if isinstance(allowed, tuple):
                 return self.limits.judge(expressions, *allowed)
             expressions.append(self.reader.read(allowed))
@@ -86,19 +95,39 @@ class LineJudge:
         held, failures = self._compare(claim)
         if false := self._refutation(claim, failures):
             return false
-        found = self._at_the_borders(claim)
+        held += sum(kind == "value" for kind, _ in failures)  # which a second look did not confirm
+        nowhere: int | LineReport = 0
+        found = guarded(lambda: self._at_the_borders(claim), nowhere)
         if isinstance(found, LineReport):
             return found
         held += found
-        if false := self._through_complex_numbers(claim):
+        if false := guarded(lambda: self._through_complex_numbers(claim), None):
+            return false
+        if claim.relation in "≤≥<>" and (false := self._at_the_worst(claim)):
             return false
         before, now = claim.expressions[:2]
-        proof = self.prover.proof(before, now, claim.relation)
-        if proof is None and (false := self._deep_look(claim)):
+        proof = guarded(lambda: self.prover.proof(before, now, claim.relation), None, LINE)
+        if proof is None and (false := guarded(lambda: self._deep_look(claim), None)):
             return false
-        if not held:
+        if not held and proof is None:
             return unchecked(": it has no value where the line before has one.")
-        return LineReport(RIGHT, proof or f"held in {trials_in_words(held)}")
+        short = " (time was up)" if any(map(self._is_cut, claim.expressions)) else ""
+        return LineReport(RIGHT, proof or f"held in {trials_in_words(held)}{short}")
+
+    def _is_cut(self, expression: Expression) -> bool:
+        """Whether there was no time for some of its values."""
+        every = FEW_OF if expression.rough else 1
+        return any(value is UNTRIED for value in expression.column[::every])
+
+    def _at_the_worst(self, claim: Claim) -> LineReport | None:
+        """An inequality may fail where nobody drew: where its sides are nearest to each other."""
+        with at_most(STEP):
+            for drawn in self.search.candidates(claim.relation, claim.expressions):
+                if self._trial(drawn, claim).kind == "value":
+                    return self._false(self._trial(drawn, claim), claim)
+                if is_up():
+                    break
+        return None
 
     # -- in numbers
 
@@ -123,6 +152,8 @@ class LineJudge:
         holes = [failure for failure in failures if failure[0] == "undefined"]
         others = [failure for failure in failures if failure[0] != "undefined"]
         for kind, drawn in others[:LOOKED_AT] + holes[:LOOKED_AT]:
+            if is_up():
+                return unchecked(": time was up before a doubt about it could be settled.")
             if self._trial(drawn, claim).kind == kind:
                 return Refuted(partial(self._simply_false, drawn, claim, kind, bool(others)))
         return None
@@ -131,7 +162,8 @@ class LineJudge:
         self, drawn: dict[str, Any], claim: Claim, kind: str, anyhow: bool
     ) -> LineReport:
         """The plainest counterexample; `anyhow`, the line is false where it has a value too."""
-        trial = self.trials.simplest(drawn, claim.relation, claim.expressions, kind)
+        with at_most(LINE):
+            trial = self.trials.simplest(drawn, claim.relation, claim.expressions, kind)
         return self._false(trial, claim) if anyhow else self._false_at_a_hole(trial, claim)
 
     def _deep_look(self, claim: Claim) -> LineReport | None:

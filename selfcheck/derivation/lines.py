@@ -14,6 +14,8 @@ RELATIONS = {
 }  # fmt: skip
 RIGHT, WRONG, BLANK, UNCHECKED = "right", "wrong", "not attempted", "could not be checked"
 PROVED, HELD, FALSE = "proved", "held", "false"  # the three marks
+START = ""  # the relation of a line that is not compared with the one before it
+UNTOLD = "untold"  # for ≈ in a derivation that was pasted: how near is not said
 
 
 class Line(NamedTuple):
@@ -25,8 +27,11 @@ class Line(NamedTuple):
     allowed: Any = None  # for ≈: (symbol, limit) or the largest difference
 
 
-def read_line(k: int, parts: Any) -> Line:
+def read_line(k: int, parts: Any, pasted: bool = False) -> Line:
     """Line k from (relation, expression, reason); a ValueError says what is amiss."""
+    if pasted:
+        relation, tex, reason = parts
+        return Line(relation, tex, reason, UNTOLD if relation == "≈" else None)
     if is_blank(parts):
         return Line("=", parts)
     if not isinstance(parts, tuple | list) or not 2 <= len(parts) <= 4:
@@ -85,6 +90,13 @@ class Refuted(LineReport):
     def of_line(self, k: int) -> LineReport:
         """The same, and its sentence says of which line it speaks."""
         return Refuted(lambda: self._report.of_line(k))
+
+
+def new_start(read: Any) -> LineReport:
+    """The report on a line that begins a new chain: there is nothing to compare it with."""
+    if isinstance(read, str):
+        return unchecked(f": {read}")
+    return LineReport(RIGHT, "begins a new chain")
 
 
 def unchecked(why: str) -> LineReport:

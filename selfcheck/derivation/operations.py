@@ -125,7 +125,7 @@ def _of_matrices() -> dict[Any, Callable[..., Any]]:
 
     return {
         sp.MatMul: lambda *x: reduce(_matmul, x),
-        sp.Inverse: lambda a, *_: _inverse(a),
+        sp.Inverse: lambda a, *_: inverse(a),
         sp.Transpose: np.transpose,
         sp.Trace: np.trace,
         sp.Determinant: lambda a: np.linalg.det(a),
@@ -177,7 +177,7 @@ def _power(exact: bool) -> Callable[[Any, Any], Any]:
         if type(a) is mpf and type(b) is mpf:
             return power_of_digits(a, b)
         if np.ndim(a) == 2:
-            return np.linalg.matrix_power(a if b > 0 else _inverse(a), abs(int(b)))
+            return np.linalg.matrix_power(a if b > 0 else inverse(a), abs(int(b)))
         if np.ndim(a) or np.ndim(b) or not exact:
             return np.sqrt(a) if np.ndim(b) == 0 and b == 0.5 else np.power(a, b)
         return _real_only(safe_power(a, b))
@@ -212,10 +212,10 @@ def _matmul(a: Any, b: Any) -> Any:
     return a @ b if np.ndim(a) == np.ndim(b) == 2 else a * b
 
 
-def _inverse(A: np.ndarray) -> np.ndarray:
+def inverse(A: np.ndarray) -> np.ndarray:
     stretch = np.linalg.svd(A, compute_uv=False)
     if stretch[-1] <= 1e-10 * max(stretch[0], 1e-300):
-        raise ZeroDivisionError("the matrix has no inverse")
+        raise np.linalg.LinAlgError("the matrix has no inverse")
     return np.linalg.inv(A)
 
 

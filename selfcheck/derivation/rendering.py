@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .derivations import Derivation
 
 MARKS = {PROVED: "✓", HELD: "○", FALSE: "✗", BLANK: "…", UNCHECKED: "?"}
-TEX = {"=": "=", "≤": r"\le", "≥": r"\ge", "<": "<", ">": ">", "≈": r"\approx"}
+TEX = {"": r"\phantom{=}", "=": "=", "≤": r"\le", "≥": r"\ge", "<": "<", ">": ">", "≈": r"\approx"}
 TEX_MARKS = {
     PROVED: r"\checkmark",
     HELD: r"\circ",
@@ -26,12 +26,19 @@ TEX_MARKS = {
 }
 
 
+IN_COLOR = {  # beside a line that was pasted: a green mark, a gray circle, a red line
+    PROVED: r"{\color{green}{\checkmark}}",
+    HELD: r"{\color{gray}{\circ}}",
+    FALSE: r"{\color{red}{\text{✗}}}",
+}
+
+
 def text(d: Derivation) -> str:
     """For a terminal: one line each, then the sentences."""
     rows = list(_rows(d, "text"))
     width = max((len(looks) for _, looks, _, _ in rows), default=0)
     lines = [
-        f"{relation} {looks:<{width}}  {MARKS[mark]}  {_reason(reason, 'text')}".rstrip()
+        f"{relation or ' '} {looks:<{width}}  {MARKS[mark]}  {_reason(reason, 'text')}".rstrip()
         for relation, looks, mark, reason in rows
     ]
     start = "  " + _looks(d.expressions[0], d.start, "text")
@@ -40,6 +47,8 @@ def text(d: Derivation) -> str:
 
 def latex(d: Derivation) -> str:
     """The lines alone, aligned at their relations."""
+    if d.pasted:
+        return _as_pasted(d)
     rows = [
         rf"&{TEX[relation]} {looks} && {TEX_MARKS[mark]} && {_reason(reason, 'tex')}".rstrip()
         for relation, looks, mark, reason in _rows(d, "tex")
@@ -48,10 +57,41 @@ def latex(d: Derivation) -> str:
     return f"$$\\begin{{aligned}}\n{start} {body}\n\\end{{aligned}}$$"
 
 
+def _as_pasted(d: Derivation) -> str:
+    """The lines as they were written; a false one is red, with its counterexample beside it."""
+    start = _looks(d.expressions[0], d.start, "tex")
+    rows = [f"{start} && && {_reason(str(d.reason), 'tex')}".rstrip(" &")] if d.reason else []
+    first = f"{start} " if not rows else ""
+    for (relation, looks, mark, reason), found in zip(
+        _rows(d, "tex"), d.check().lines, strict=True
+    ):
+        line, beside = looks, _reason(reason, "tex")
+        if mark == FALSE:
+            line = rf"{{\color{{red}}{{{looks}}}}}"
+            why = found.sentence.partition(" is false: ")[2] or found.sentence
+            beside = f"{beside} {tex_text(why)}".strip()
+        mark = IN_COLOR.get(mark) or TEX_MARKS[mark]
+        rows.append(f"{first}&{TEX[relation]} {line} && {mark} && {beside}".rstrip())
+        first = ""
+    body = " \\\\\n".join(rows)
+    return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+
 def markdown(d: Derivation) -> str:
     """For notebooks, slides and GitHub."""
     sentences = [_sentence(d, sentence) for sentence in d.check().sentences]
-    return "\n\n".join([*_head(d, "**{}**"), latex(d), *sentences])
+    read = [f"I read: {reading(d)}"] if d.pasted else []
+    return "\n\n".join([*_head(d, "**{}**"), latex(d), *sentences, *read])
+
+
+def reading(d: Derivation) -> str:
+    """How the lines were read, in signs that say what was meant."""
+    relations = ["", *(line.relation or "; " for line in d.lines)]
+    found = [
+        f"{relation} `{e.text}`".strip() if isinstance(e, Expression) else f"{relation} ?".strip()
+        for relation, e in zip(relations, d.expressions, strict=True)
+    ]
+    return " ".join(found)
 
 
 def _head(d: Derivation, form: str) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arithmetic import UNTRIED, Undefined, computed, gap, mismatch, peak
+from .arithmetic import UNSETTLED, UNTRIED, Undefined, computed, gap, mismatch, peak
+from .clock import LINE, at_most, is_up
 from .domains import DrawnSequence
 from .evaluation import Evaluator
 from .expressions import Expression
@@ -234,7 +235,7 @@ class Trials:
                 continue
             n = [drawn.get(s, s) for s in domain.sizes]
             for candidate in [*domain.simple(*n), *domain.corners(*n)[:3]]:
-                if _same(candidate, drawn[name]):
+                if _same(candidate, drawn[name]) or is_up():
                     break
                 simpler = {**drawn, name: candidate}
                 if self.at(simpler, relation, expressions).kind == kind:
@@ -243,7 +244,8 @@ class Trials:
         for value in drawn.values():
             if isinstance(value, DrawnSequence):
                 value.asked.clear()
-        return self.at(drawn, relation, expressions)
+        with at_most(LINE, anew=True):
+            return self.at(drawn, relation, expressions)
 
 
 def _fine(expression: Expression, exact: bool) -> Evaluator:
@@ -262,14 +264,15 @@ def _in_floats(found: list[Any]) -> bool:
 
 def _is_sure(nothing: Undefined, values: Mapping[str, Any] | Undefined) -> bool:
     """Has a line no value in floats for a reason of its own, or may numbers be too large for it?"""
-    if nothing.sure or isinstance(values, Undefined):
+    if nothing.sure or isinstance(values, Undefined) or nothing.reason == UNSETTLED:
         return nothing.sure
     return _extent(values)[1] <= TAME[1]
 
 
 def _extent(values: Mapping[str, Any]) -> tuple[float, float]:
     """The smallest and the largest size of the numbers that are not 0."""
-    numbers = [np.abs(np.ravel(v)).astype(float) for v in values.values() if not callable(v)]
+    plain = [v for v in values.values() if not callable(v) and not hasattr(v, "law")]
+    numbers = [np.abs(np.ravel(v)).astype(float) for v in plain]
     found = np.concatenate([[TAME[1]], *numbers])
     return found[found > 0].min(), found.max()
 

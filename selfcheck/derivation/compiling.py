@@ -1,0 +1,658 @@
+"""Lines about vectors and matrices: a tree becomes a function of the values, with its shape.
+
+Shapes have named sizes and are compared before anything is computed, so a product that does not
+fit is refused with its place. A vector is a column, n×1; a 1×1 result is a number. I and **1**
+take the size that fits.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from ..formula import CONSTANTS, FormulaError, pretty
+from ..function_with_slope import Activation
+from ..notation import quoted
+from . import quadrature
+from .array_functions import ARRAY_FUNCTIONS, Shape
+from .clock import tick
+from .operations import inverse
+from .scopes import Definition, Key, Scope, expected
+
+STEP = 1e-30  # of a derivative by complex numbers: no difference is taken, so no digit is lost
+MOST_TERMS = 20_000  # of a sum in a line about arrays
+ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
+    "exp": np.exp, "ln": np.log, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "sqrt": np.sqrt, "atan": np.arctan,
+    "expm1": np.expm1, "log1p": np.log1p,
+}  # fmt: skip
+
+
+class Size:
+    """A size that is not known yet, and what it turned out to be."""
+
+    def __init__(self) -> None:
+        self.found: Any = None
+
+
+class Part(NamedTuple):
+    """A part of a line: its shape, and its value in a scope."""
+
+    shape: Shape
+    value: Callable[[Scope], Any]
+
+
+class Kind(NamedTuple):
+    """What a declared name is: its shape, whether it has items, or is applied to arguments."""
+
+    shape: Shape = None
+    sequence: bool = False
+    function: bool = False
+    same_law: bool = False  # a random sequence whose items have one law, so that E[g] means it
+    random: bool = False  # or a function that is not known
+
+    @property
+    def indices(self) -> tuple[int, int]:
+        """How many indices it takes: as a sequence, then as an array."""
+        entries = 0 if self.shape is None or self.function else 1 + (self.shape[1] != 1)
+        return int(self.sequence), entries
+
+
+def actual(size: Any) -> Any:
+    """A size as far as it is known: a name, a number or a Size that is open."""
+    while isinstance(size, Size) and size.found is not None:
+        size = size.found
+    return size
+
+
+def fits(a: Any, b: Any) -> bool:
+    """Whether two sizes are the same; one that is open becomes the other."""
+    a, b = actual(a), actual(b)
+    if a is b or (not isinstance(a, Size) and a == b):
+        return True
+    if isinstance(a, Size):
+        a.found = b
+        return True
+    if isinstance(b, Size):
+        b.found = a
+        return True
+    return False
+
+
+def in_words(shape: Shape) -> str:
+    """`a number`, `a vector of length n`, `an n×m matrix`."""
+    if shape is None:
+        return "a number"
+    rows, columns = (("?" if isinstance(actual(s), Size) else str(actual(s))) for s in shape)
+    if columns == "1":
+        return f"a vector of length {rows}"
+    return f"a row of length {columns}" if rows == "1" else f"a {rows}×{columns} matrix"
+
+
+class Compiler:
+    """Makes lines of trees; knows the kinds of the names and the definitions of sequences."""
+
+    def __init__(self, kinds: dict[str, Kind], first: int = 1) -> None:
+        self.kinds, self.first = kinds, first
+        self.leftwards = False  # whether later factors of a product of matrices stand left
+        self.definitions: dict[str, Definition] = {}
+        self.text = ""
+        self.bound: dict[str, Shape] = {}
+
+    def line(self, tree: ast.expr, text: str, bound: tuple[str, ...] = ()) -> Part:
+        """The line; a FormulaError says what does not fit, and where."""
+        self.text, self.bound = text, dict.fromkeys(bound)
+        return self.part(tree)
+
+    def no(self, why: str, node: ast.AST) -> NoReturn:
+        start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
+        where = f" in {quoted(self.text[start:end])}" if 0 <= start < end else ""
+        raise FormulaError(f"{quoted(self.text)} cannot be meant: {why}{where}.")
+
+    # -- parts
+
+    def part(self, node: Any) -> Part:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return Part(None, lambda scope: number)
+            case ast.Name(id=name):
+                return self._name(node, name)
+            case ast.UnaryOp(op=ast.USub(), operand=x):
+                inner = self.part(x)
+                return Part(inner.shape, lambda scope: -inner.value(scope))
+            case ast.UnaryOp(op=ast.UAdd(), operand=x):
+                return self.part(x)
+            case ast.BinOp(left=x, op=ast.Add() | ast.Sub() as op, right=y):
+                return self._sum(node, self.part(x), self.part(y), isinstance(op, ast.Sub))
+            case ast.BinOp(left=x, op=ast.Mult() | ast.MatMult(), right=y):
+                return self._product(node, self.part(x), self.part(y))
+            case ast.BinOp(left=x, op=ast.Div(), right=y):
+                return self._quotient(node, self.part(x), self.part(y))
+            case ast.BinOp(left=x, op=ast.Pow(), right=y):
+                return self._power(node, self.part(x), self.part(y))
+            case ast.Subscript(value=x, slice=ast.Tuple(elts=index)):
+                return self._entry(node, self.part(x), [self.part(i) for i in index])
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[x]):
+                return self._slope(name, self.part(x))
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._call(node, name, arguments)
+        self.no("this is not arithmetic", node)
+
+    def _name(self, node: ast.AST, name: str) -> Part:
+        if name in self.bound:
+            return Part(self.bound[name], lambda scope: scope.value(name))
+        if name in CONSTANTS and name not in self.kinds:
+            number = CONSTANTS[name]
+            return Part(None, lambda scope: number)
+        kind = self._kind(node, name)
+        if kind.sequence:
+            if not kind.same_law:
+                self.no(f"{pretty(name)} is a sequence: its index is missing", node)
+            return Part(kind.shape, lambda scope: column(scope.value(name), kind.shape))
+        if kind.function:
+            self.no(f"{pretty(name)} is a function: its argument is missing", node)
+        return Part(kind.shape, lambda scope: column(scope.value(name), kind.shape))
+
+    def _kind(self, node: ast.AST, name: str) -> Kind:
+        if name not in self.kinds:
+            self.no(f"{pretty(name)} is not declared here", node)
+        return self.kinds[name]
+
+    def _sum(self, node: ast.AST, a: Part, b: Part, minus: bool) -> Part:
+        shape = self._common(node, a, b)
+        if minus:
+            return Part(shape, lambda scope: a.value(scope) - b.value(scope))
+        return Part(shape, lambda scope: a.value(scope) + b.value(scope))
+
+    def _common(self, node: ast.AST, a: Part, b: Part) -> Shape:
+        """The shape of a sum; a number is added to no array, unless it is 0."""
+        if a.shape is None or b.shape is None:
+            if a.shape is None and b.shape is None:
+                return None
+            number = a if a.shape is None else b
+            if _is_zero(number):
+                return b.shape if a.shape is None else a.shape
+            self.no(f"{in_words(a.shape)} and {in_words(b.shape)} are added", node)
+        if not all(fits(x, y) for x, y in zip(a.shape, b.shape, strict=True)):
+            self.no(f"{in_words(a.shape)} and {in_words(b.shape)} are added", node)
+        return a.shape
+
+    def _product(self, node: ast.AST, a: Part, b: Part) -> Part:
+        if a.shape is None or b.shape is None:
+            shape = b.shape if a.shape is None else a.shape
+            return Part(shape, lambda scope: a.value(scope) * b.value(scope))
+        if not fits(a.shape[1], b.shape[0]):
+            self.no(
+                f"{in_words(a.shape)} times {in_words(b.shape)} is not defined "
+                "(is a transpose missing?)",
+                node,
+            )
+        shape = (a.shape[0], b.shape[1])
+        if actual(shape[0]) == 1 and actual(shape[1]) == 1:
+            return Part(None, lambda scope: (a.value(scope) @ b.value(scope))[0, 0])
+        return Part(shape, lambda scope: a.value(scope) @ b.value(scope))
+
+    def _quotient(self, node: ast.AST, a: Part, b: Part) -> Part:
+        if b.shape is not None:
+            self.no(f"this divides by {in_words(b.shape)}: write its inverse, ^{{-1}},", node)
+
+        def value(scope: Scope) -> Any:
+            below = b.value(scope)
+            if not below and hasattr(below, "x"):  # with digits to spare, it is zero
+                raise ZeroDivisionError
+            return np.divide(a.value(scope), below)
+
+        return Part(a.shape, value)
+
+    def _power(self, node: ast.AST, a: Part, b: Part) -> Part:
+        if b.shape is not None:
+            self.no(f"{in_words(b.shape)} stands as an exponent", node)
+        if a.shape is None:
+            return Part(None, lambda scope: number_power(a.value(scope), b.value(scope)))
+        if not fits(*a.shape):
+            self.no(f"a power of {in_words(a.shape)}: write a norm, or ^{{⊙2}} for its entries,",
+                    node)  # fmt: skip
+
+        def value(scope: Scope) -> Any:
+            base, exponent = a.value(scope), whole(b.value(scope))
+            result = np.eye(len(base))
+            for _ in range(abs(exponent)):
+                result = result @ base
+            return inverse(result) if exponent < 0 else result
+
+        return Part(a.shape, value)
+
+    def _entry(self, node: ast.AST, a: Part, index: list[Part]) -> Part:
+        if a.shape is None:
+            self.no("this is a number and has no index", node)
+        first = self.first
+        vector = actual(a.shape[1]) == 1
+        if len(index) == 1 and not vector:  # a row of a matrix, as a vector
+            return Part(
+                (a.shape[1], 1), lambda s: _within(a.value(s), [_place(index[0], s, first)]).T
+            )
+        if len(index) != (1 if vector else 2):
+            self.no(f"{in_words(a.shape)} has another number of indices", node)
+
+        def value(scope: Scope) -> Any:
+            places = [_place(i, scope, first) for i in index]
+            return _within(a.value(scope), places)[0, 0 if vector else places[1]]
+
+        return Part(None, value)
+
+    def _slope(self, name: str, x: Part) -> Part:
+        return Part(x.shape, lambda scope: scope.values[name].prime(x.value(scope)))
+
+    # -- calls
+
+    def _call(self, node: ast.Call, name: str, arguments: list[ast.expr]) -> Part:
+        if name in ("Sum", "Product", "Max", "Min") and isinstance(arguments[-1], ast.Tuple):
+            return self._over_an_index(node, name, arguments[0], arguments[-1])
+        own = getattr(self, f"_call_{name}", None)
+        if own is not None and name not in self.kinds:
+            part: Part = own(node, arguments)
+            return part
+        if name in self.kinds:
+            return self._declared(node, name, [self.part(x) for x in arguments])
+        if name in ARRAY_FUNCTIONS:
+            return self._array_function(node, name, arguments)
+        parts = [self.part(x) for x in arguments]
+        if name in ("Max", "Min"):
+            if any(p.shape is not None for p in parts):
+                self.no(f"the {name.lower()} of arrays", node)
+            pick = max if name == "Max" else min
+            return Part(None, lambda scope: pick((p.value(scope) for p in parts), key=np.real))
+        if name in ELEMENTWISE and len(parts) == 1:
+            return self._elementwise(ELEMENTWISE[name], parts[0], name)
+        self.no(f"{name} is not computed for these", node)
+
+    def _elementwise(self, f: Callable[[Any], Any], x: Part, name: str) -> Part:
+        def value(scope: Scope) -> Any:
+            at = x.value(scope)
+            if name in ("ln", "log", "sqrt") and np.any(np.real(at) < 0):
+                raise ZeroDivisionError("not a real number")
+            found = f(at)
+            floats = isinstance(found, np.ndarray | np.floating) and found.dtype.kind in "fc"
+            if floats and not np.all(np.isfinite(found)):
+                raise OverflowError("a number beyond all bounds")
+            return found
+
+        return Part(x.shape, value)
+
+    def _declared(self, node: ast.AST, name: str, parts: list[Part]) -> Part:
+        kind = self.kinds[name]
+        if kind.sequence:
+            if len(parts) != 1:
+                self.no(f"{pretty(name)} takes one index", node)
+            index = parts[0]
+            return Part(
+                kind.shape,
+                lambda s: column(s.item(name, whole(index.value(s))), kind.shape),
+            )
+        if not kind.function:
+            self.no(f"{pretty(name)} is no function", node)
+        if not kind.random:  # entry by entry
+            if len(parts) != 1:
+                self.no(f"{pretty(name)} takes one argument", node)
+            x = parts[0]
+            return Part(x.shape, lambda scope: _applied(scope.values[name], x.value(scope)))
+        shape = kind.shape
+        return Part(shape, lambda s: column(s.values[name](*(p.value(s) for p in parts)), shape))
+
+    def _array_function(self, node: ast.Call, name: str, arguments: list[ast.expr]) -> Part:
+        function = ARRAY_FUNCTIONS[name]
+        words = [
+            x.value for x in arguments if isinstance(x, ast.Constant) and isinstance(x.value, str)
+        ]
+        parts = [self.part(x) for x in arguments[: len(arguments) - len(words)]]
+        if any(word not in function.words for word in words) or len(parts) != 1:
+            self.no(f"{name} is not known with these", node)
+        try:
+            shape = function.shape(parts[0].shape)
+        except ValueError:
+            self.no(f"{name} of {in_words(parts[0].shape)}", node)
+        inner = parts[0]
+        if inner.shape is not None and name in ("tr", "Tr", "trace", "det"):
+            fits(*inner.shape)
+        return Part(shape, lambda scope: function.value(inner.value(scope), *words))
+
+    def _call_transpose(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        inner = self.part(arguments[0])
+        if inner.shape is None:
+            return inner
+        return Part(inner.shape[::-1], lambda scope: np.transpose(inner.value(scope)))
+
+    def _call_raised_T(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        inner = self.part(arguments[0])
+        if inner.shape is not None:
+            return self._call_transpose(node, arguments)
+        if "T" not in self.kinds:
+            self.no("^T stands on a number, and T is not declared", node)
+        return Part(None, lambda scope: number_power(inner.value(scope), scope.value("T")))
+
+    def _call_hadamard(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        a, b = (self.part(x) for x in arguments)
+        shape = self._common(node, a, b)
+        return Part(shape, lambda scope: a.value(scope) * b.value(scope))
+
+    def _call_power_of_entries(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        a, b = (self.part(x) for x in arguments)
+        return Part(a.shape, lambda scope: a.value(scope) ** b.value(scope))
+
+    def _call_inner(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        a, b = (self.part(x) for x in arguments)
+        if a.shape is None or b.shape is None:
+            self.no("an inner product of numbers", node)
+        turned = Part(a.shape[::-1], lambda scope: np.transpose(a.value(scope)))
+        found = self._product(node, turned, b)
+        if found.shape is not None:
+            self.no(f"an inner product of {in_words(a.shape)} and {in_words(b.shape)}", node)
+        return found
+
+    def _call_abs(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        inner = self.part(arguments[0])
+        if inner.shape is not None:
+            self.no(f"|·| of {in_words(inner.shape)}: write ‖·‖", node)
+        return Part(None, lambda scope: _size_of(inner.value(scope)))
+
+    def _call_norm(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        inner = self.part(arguments[0])
+        which = str(arguments[1].value) if isinstance(arguments[1], ast.Constant) else "2"
+        if inner.shape is None:
+            return Part(None, lambda scope: _size_of(inner.value(scope)))
+        vector = 1 in map(actual, inner.shape)
+        return Part(None, lambda scope: norm_of(inner.value(scope), which, vector))
+
+    def _call_eye(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        size = Size()
+        return Part((size, size), lambda scope: np.eye(self.size(size, scope)))
+
+    def _call_ones(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        size = Size()
+        return Part((size, 1), lambda scope: np.ones((self.size(size, scope), 1)))
+
+    def size(self, size: Any, scope: Scope) -> int:
+        found = actual(size)
+        if isinstance(found, Size):
+            raise FormulaError("the size of I or 1 does not follow from the line")
+        return found if isinstance(found, int) else int(scope.values[found])
+
+    def _call_Matrix(self, node: ast.AST, rows: list[ast.expr]) -> Part:
+        parts = [[self.part(x) for x in row.elts] for row in rows if isinstance(row, ast.Tuple)]
+        if any(p.shape is not None for row in parts for p in row):
+            self.no("a matrix of blocks", node)
+        shape = (len(parts), len(parts[0]))
+        if shape == (1, 1):
+            return parts[0][0]
+        return Part(shape, lambda scope: np.array([[p.value(scope) for p in row] for row in parts]))
+
+    # -- over an index, over outcomes, over a variable
+
+    def _over_an_index(self, node: ast.AST, kind: str, body: ast.expr, limits: ast.Tuple) -> Part:
+        index = limits.elts[0]
+        assert isinstance(index, ast.Name)
+        name, before = index.id, self.bound
+        ends: list[Any] = [self.part(x) for x in limits.elts[1:]]
+        low, high = ends or (None, None)
+        self.bound = {**before, name: None}
+        inner = self.part(body)
+        self.bound = before
+        size = None if low is not None else self._range_of(node, name, body)
+        if kind == "Product" and inner.shape is not None and not fits(*inner.shape):
+            self.no(f"a product of {in_words(inner.shape)}s", node)
+        if kind in ("Max", "Min") and inner.shape is not None:
+            self.no(f"the {kind.lower()} of arrays", node)
+
+        def value(scope: Scope) -> Any:
+            if low is None or high is None:
+                first, last = self.first, self.first + self.size(size, scope) - 1
+            else:
+                first, last = whole(low.value(scope)), whole(high.value(scope))
+            if last - first > MOST_TERMS:
+                raise OverflowError("a sum is too long")
+            terms = []
+            for k in range(first, last + 1):
+                tick()
+                scope.bound = {**scope.bound, name: k}
+                terms.append(inner.value(scope))
+            return self._total(kind, terms, inner.shape, scope)
+
+        return Part(inner.shape, _restoring(value))
+
+    def _total(self, kind: str, terms: list[Any], shape: Shape, scope: Scope) -> Any:
+        if kind in ("Max", "Min"):
+            return (max if kind == "Max" else min)(terms, key=np.real)
+        if kind == "Product" and shape is not None:
+            result = np.eye(self.size(shape[0], scope))
+            for term in terms:
+                result = term @ result if self.leftwards else result @ term
+            return result
+        if not terms:
+            empty = float(kind == "Product")
+            return empty if shape is None else np.zeros([self.size(s, scope) for s in shape])
+        result = terms[0]
+        for term in terms[1:]:
+            result = result + term if kind == "Sum" else result * term
+        return result
+
+    def _range_of(self, node: ast.AST, name: str, body: ast.expr) -> Any:
+        """The size over which an index runs: that of the arrays it is an index of."""
+        found: list[Any] = []
+        for part in ast.walk(body):
+            if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Tuple):
+                for k, index in enumerate(part.slice.elts):
+                    if isinstance(index, ast.Name) and index.id == name:
+                        before, self.bound = self.bound, {**self.bound, name: None}
+                        shape = self.part(part.value).shape
+                        self.bound = before
+                        found.append(shape[k] if shape else None)
+        if not found:
+            self.no(f"the bounds of {pretty(name)} are missing", node)
+        if not all(fits(found[0], size) for size in found):
+            self.no(f"{pretty(name)} runs over different sizes", node)
+        return found[0]
+
+    def _call_Expectation(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        if len(arguments) == 2 and isinstance(arguments[1], ast.Name):
+            return self._over_a_variable(node, arguments[1].id, arguments[0], "normal")
+        inner = self.part(arguments[0])
+        return Part(inner.shape, lambda scope: expected(inner.value, scope))
+
+    def _call_Var(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        return self._call_Cov(node, [arguments[0], arguments[0]])
+
+    def _call_Cov(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        a, b = (self.part(x) for x in arguments)
+        if a.shape is not None or b.shape is not None:
+            self.no("the variance of an array: write it as an expectation", node)
+
+        def value(scope: Scope) -> Any:
+            means = [expected(p.value, scope) for p in (a, b)]
+            return expected(lambda s: (a.value(s) - means[0]) * (b.value(s) - means[1]), scope)
+
+        return Part(None, value)
+
+    def _call_Integral(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        assert isinstance(arguments[1], ast.Tuple)
+        variable, *limits = arguments[1].elts
+        assert isinstance(variable, ast.Name)
+        if len(limits) == 1:
+            return self._over_a_variable(node, variable.id, arguments[0], "flat")
+        ends = [self.part(x) for x in limits]
+        inner = self._with(variable.id, None, arguments[0])
+
+        def value(scope: Scope) -> Any:
+            low, high = (end.value(scope) for end in ends)
+            return quadrature.between(lambda x: inner(scope, variable.id, x), low, high)
+
+        return Part(None, value)
+
+    def _over_a_variable(self, node: ast.AST, name: str, body: ast.expr, law: str) -> Part:
+        """An integral over all vectors, or the expectation under the normal law."""
+        shape = self._kind(node, name).shape
+        if shape is not None and actual(shape[1]) != 1:
+            self.no("an integral over matrices", node)
+        inner = self._with(name, shape, body)
+
+        def value(scope: Scope) -> Any:
+            length = 0 if shape is None else self.size(shape[0], scope)
+            return quadrature.over_all(lambda x: inner(scope, name, x), length, law)
+
+        return Part(None, value)
+
+    def _with(self, name: str, shape: Shape, body: ast.expr) -> Callable[[Scope, str, Any], Any]:
+        before, self.bound = self.bound, {**self.bound, name: shape}
+        inner = self.part(body)
+        self.bound = before
+
+        def value(scope: Scope, name: str, x: Any) -> Any:
+            return inner.value(scope.at(bound={**scope.bound, name: x}))
+
+        return value
+
+    def _call_Derivative(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
+        """By complex steps: in the shape of the variable, or a Jacobian, a row for each output."""
+        body, by = self.part(arguments[0]), self.part(arguments[1])
+        key, place = self._moved(node, arguments[1])
+        shape: Shape
+        if by.shape is None:
+            shape = body.shape
+        elif body.shape is None:
+            shape = by.shape
+        elif actual(body.shape[1]) == 1 and actual(by.shape[1]) == 1:
+            shape = (body.shape[0], by.shape[0])
+        else:
+            self.no(f"the derivative of {in_words(body.shape)} by {in_words(by.shape)}", node)
+
+        def value(scope: Scope) -> Any:
+            if scope.moved:
+                raise FormulaError("a derivative of a derivative is not computed here")
+            return _derivative(body, key(scope), place(scope), scope)
+
+        return Part(shape, value)
+
+    def _moved(
+        self, node: ast.AST, variable: ast.expr
+    ) -> tuple[Callable[[Scope], Key], Callable[[Scope], tuple[int, ...] | None]]:
+        """What is moved, and which entry of it alone."""
+        match variable:
+            case ast.Name(id=name):
+                return lambda scope: (name,), lambda scope: None
+            case ast.Call(func=ast.Name(id=name), args=[index]):
+                item = self.part(index)
+                return lambda s: (name, whole(item.value(s))), lambda scope: None
+            case ast.Subscript(value=inner, slice=ast.Tuple(elts=index)):
+                key, _ = self._moved(node, inner)
+                parts = [self.part(i) for i in index]
+                return key, lambda s: tuple(_place(p, s, self.first) for p in parts)
+        self.no("a derivative is taken by a declared quantity", node)
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+def column(value: Any, shape: Shape) -> Any:
+    """A drawn vector as a column; everything else as it is."""
+    if shape is not None and np.ndim(value) == 1:
+        return np.reshape(value, (-1, 1))
+    return value
+
+
+def whole(x: Any) -> int:
+    """An index or a bound as a whole number."""
+    found = round(float(np.real(getattr(x, "x", x))))
+    if abs(float(np.real(getattr(x, "x", x))) - found) > 1e-9:
+        raise ValueError("an index is no whole number")
+    return int(found)
+
+
+def _place(index: Part, scope: Scope, first: int) -> int:
+    return whole(index.value(scope)) - first
+
+
+def _within(array: Any, places: list[int]) -> Any:
+    """The row of the first place, if there is such an entry."""
+    sizes: Any = np.shape(array)
+    if any(not 0 <= k < n for k, n in zip(places, sizes, strict=False)):
+        raise IndexError("an index is outside of the array")
+    return array[places[0] : places[0] + 1]
+
+
+def _is_zero(part: Part) -> bool:
+    try:
+        return bool(part.value(Scope({}, {})) == 0)
+    except Exception:
+        return False
+
+
+def number_power(a: Any, b: Any) -> Any:
+    """A power of numbers; where there is no real one, a ZeroDivisionError."""
+    real = np.real(getattr(a, "x", a))
+    exponent = float(np.real(getattr(b, "x", b)))
+    if (real == 0 and exponent < 0) or (real < 0 and exponent != round(exponent)):
+        raise ZeroDivisionError
+    if not np.iscomplexobj(b) and exponent == round(exponent) and abs(exponent) < 1e6:
+        b = int(exponent)  # a whole power has a value and a slope at negative numbers too
+    return a**b
+
+
+def _size_of(x: Any) -> Any:
+    """|x|, in a way that complex steps pass through."""
+    if isinstance(x, complex | np.complexfloating):
+        return x if np.real(x) >= 0 else -x
+    return abs(x)
+
+
+def norm_of(x: Any, which: str, vector: bool) -> Any:
+    """The norm of a vector or a matrix: Euclidean, spectral, Frobenius, 1 or ∞."""
+    if which == "F" or (vector and which == "2"):
+        return np.sqrt((x * x).sum())
+    if np.iscomplexobj(x):
+        raise FormulaError("the derivative of this norm is not computed here")
+    if vector:
+        return abs(x).sum() if which == "1" else abs(x).max()
+    return np.linalg.norm(x, {"1": 1, "2": 2, "oo": np.inf}[which])
+
+
+def _applied(f: Any, x: Any) -> Any:
+    """A function entry by entry; under a complex step by its slope, which is exact."""
+    if np.iscomplexobj(x) and isinstance(f, Activation):
+        real = np.real(x)
+        return f(real) + 1j * f.prime(real) * np.imag(x)
+    return f(x)
+
+
+def _restoring(value: Callable[[Scope], Any]) -> Callable[[Scope], Any]:
+    """The same, after which the bound indices are as they were."""
+
+    def restored(scope: Scope) -> Any:
+        before = scope.bound
+        try:
+            return value(scope)
+        finally:
+            scope.bound = before
+
+    return restored
+
+
+def _derivative(body: Part, key: Key, place: tuple[int, ...] | None, scope: Scope) -> Any:
+    """The derivative of a part by what has this key, entry by entry."""
+    x = scope.item(*key) if len(key) == 2 else scope.value(key[0])
+    if (isinstance(x, np.ndarray) and x.dtype == object) or hasattr(x, "x"):
+        raise TypeError("complex steps have the digits of floats")
+    base = np.array(x, dtype=complex)
+    spots = [place] if place is not None else list(np.ndindex(base.shape))
+    found = []
+    for spot in spots:
+        moved = base.copy()
+        moved[spot[: base.ndim]] += 1j * STEP
+        inner = scope.at(moved={key: moved if base.ndim else complex(moved)})
+        found.append(np.imag(body.value(inner)) / STEP)
+    if place is not None or not base.ndim:
+        return found[0]
+    if np.ndim(found[0]):
+        return np.hstack(found)
+    return np.array(found).reshape(base.shape if base.ndim == 2 else (-1, 1))

@@ -1,0 +1,138 @@
+r"""A derivation as people write it: `\begin{aligned} a &= b \\ &\le c \end{aligned}`, or a = b ≤ c.
+
+The text is cut at its relations and rows, on tokens, so a = below a sum sign cuts nothing. What
+stands after % or in \text{…} is the reason of its line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..notation import FormulaError, Token, quoted, tokens, without_escapes
+
+RELATIONS = {
+    "=": "=", "<=": "≤", ">=": "≥", "<": "<", ">": ">", "approx": "≈", "equiv": "=", "≈": "≈",
+    "le": "≤", "ge": "≥", ":=": "=", "==": "=",
+}  # fmt: skip
+FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
+NOTES = {"tag", "label", "intertext", "shortintertext"}
+
+
+class Row(NamedTuple):
+    """One expression with the relation before it ("" for a new start) and its reason."""
+
+    relation: str
+    tex: str
+    reason: str
+
+
+def rows_of(text: str) -> list[Row]:
+    """The expressions of a pasted derivation; a FormulaError if there is none."""
+    text, comments = _without_comments(without_escapes(text))
+    reader = _Rows(text, comments)
+    rows = reader.read()
+    if not rows:
+        raise FormulaError("There is no formula in this text.")
+    if rows[0].relation:
+        raise FormulaError(
+            f"{quoted(text)} begins with {rows[0].relation}: what stands left of it is missing."
+        )
+    return rows
+
+
+def _without_comments(text: str) -> tuple[str, list[tuple[int, str]]]:
+    """The text with blanks in place of comments, and the comments with their places."""
+    found = []
+
+    def blank(match: re.Match[str]) -> str:
+        found.append((match.start(), match[0][1:].strip()))
+        return " " * len(match[0])
+
+    return re.sub(r"(?<!\\)%[^\n]*", blank, text), found
+
+
+class _Rows:
+    def __init__(self, text: str, comments: list[tuple[int, str]]) -> None:
+        self.text, self.comments = text, comments
+        self.rows: list[Row] = []
+        self.relation, self.start, self.reason = "", 0, ""
+        self.holes: list[tuple[int, int]] = []  # what is no part of the formula
+
+    def read(self) -> list[Row]:
+        pieces = tokens(self.text)
+        depth, matrices, noted = 0, 0, False
+        k = 0
+        while k < len(pieces):
+            token = pieces[k]
+            k += 1
+            if token.kind == "command" and token.text in ("begin", "end", *NOTES):
+                end = self._group_end(pieces, k)
+                name = "".join(t.text for t in pieces[k + 1 : end]).rstrip("*")
+                if token.text in NOTES or name in FRAMES:
+                    self._skip(token.place, pieces[end].end)
+                    k = end + 1
+                    if token.text == "begin" and not self._written(token.place):
+                        self.start = pieces[end].end
+                    continue
+                matrices += 1 if token.text == "begin" else -1
+            depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+            if depth > 0 or matrices > 0:
+                continue
+            if token.text == r"\\" and token.written == r"\\":
+                self._end(token.place, token.end)
+                noted = False
+            elif token.text == r"\\":  # a \quad: what follows is a note, unless nothing was before
+                noted = noted or bool(self._written(token.place))
+                self._skip(token.place, token.end)
+            elif token.kind == "text" or noted:
+                words = token.text if token.kind == "text" else token.written
+                self.reason = f"{self.reason} {words}".strip()
+                self._skip(token.place, token.end)
+            elif token.text == "&":
+                self._skip(token.place, token.end)
+            elif token.text in RELATIONS and token.kind in ("sign", "command"):
+                self._end(token.place, token.end)
+                self.relation = RELATIONS[token.text]
+        self._end(len(self.text), len(self.text))
+        return self.rows
+
+    def _group_end(self, pieces: list[Token], start: int) -> int:
+        depth = 0
+        for k in range(start, len(pieces)):
+            depth += (pieces[k].text == "{") - (pieces[k].text == "}")
+            if not depth:
+                return k
+        raise FormulaError(f"{quoted(self.text)}: a {{ is never closed.")
+
+    def _skip(self, start: int, end: int) -> None:
+        self.holes.append((start, end))
+
+    def _written(self, end: int) -> str:
+        """What stands since the last relation or row, without what was skipped."""
+        text = list(self.text[self.start : end])
+        for a, b in self.holes:
+            for place in range(max(a, self.start), min(b, end)):
+                text[place - self.start] = " "
+        found = " ".join("".join(text).split())
+        return re.sub(
+            r"^(?:\\[,;:! ]|\$|\\\[|\\\()+|(?:[\s.,;$]|\\[,;:! \])])+$", "", found
+        ).strip()
+
+    def _end(self, place: int, after: int) -> None:
+        """The expression before this place is complete."""
+        tex = self._written(place)
+        if tex:
+            row_ends = self.text[place:after] == r"\\"
+            last = _line_end(self.text, place) if row_ends else place  # \\ % a comment behind it
+            notes = [c for at, c in self.comments if self.start <= at <= last]
+            self.comments = [(at, c) for at, c in self.comments if at > last]
+            reason = "; ".join(filter(None, [self.reason.strip(" ()"), *notes]))
+            self.rows.append(Row(self.relation, tex, reason))
+            self.relation, self.reason = "", ""
+        self.start = after
+
+
+def _line_end(text: str, place: int) -> int:
+    found = text.find("\n", place)
+    return len(text) if found < 0 else found

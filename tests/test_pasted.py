@@ -1,0 +1,211 @@
+r"""Derivations as people write them: pasted LaTeX, judged line by line.
+
+The cases are those of homework and textbooks on recurrent networks, averages and attention, in our
+own words; the marks say what is true of each line: t true, f false, ? not to be judged.
+"""
+
+import pytest
+
+from course_utils.derivation import (
+    Derivation,
+    activation,
+    function,
+    iid,
+    integers,
+    interval,
+    invertible,
+    matrix,
+    orthogonal,
+    positive,
+    random,
+    real,
+    sequence,
+    simplex,
+    symmetric,
+    vector,
+)
+from selfcheck.derivation.pasted import rows_of
+from selfcheck.formula import FormulaError
+
+X = {"x y": vector("n")}
+AB = {"A": matrix("n", "m"), "B": matrix("m", "k")}
+SQUARE = {"A B": invertible("n"), "u v": vector("n")}
+RNN = {
+    "W": matrix("n", "n"), "U": matrix("n", "m"), "x": sequence(vector("m")), "b": vector("n"),
+    "h": sequence(vector("n")), "sigma": activation(), "t": integers(2, 4), "k": integers(0, 1),
+}  # fmt: skip
+NEXT = {"h_t": r"W\sigma(h_{t-1}) + U x_t + b"}
+MEAN = {"beta": interval(0, 1), "v g": sequence(vector("n")), "t": integers(4, 6)}
+AVERAGE = {"v_t": r"\beta v_{t-1} + (1-\beta) g_t"}
+Z = {"z": vector("n"), "i j": integers(1, 2)}
+SUM = {"q": interval(0, 1), "n": integers(2, None)}
+SLOPE = {"w": vector("n"), "X": matrix("m", "n"), "y": vector("m")}
+
+
+def marks(tex, where, **more):
+    letters = {"proved": "t", "held": "t", "false": "f"}
+    return "".join(
+        letters.get(line.mark, "?") for line in Derivation(tex, where=where, **more).check().lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("tex", "where", "truth"),
+    [
+        # vectors and matrices
+        (r"\|\mathbf{x}+\mathbf{y}\|^2 = \|x\|^2 + 2x^\top y + \|y\|^2 = \|x\|^2 + \|y\|^2",
+         X, "tf"),
+        (r"|x^\top y| \le \|x\|\,\|y\| \le \|x\|", X, "tf"),
+        (r"\|x + y\|_2 \le \|x\|_2 + \|y\|_2", X, "t"),
+        (r"\|x\|_\infty \le \|x\|_2 \le \|x\|_1", X, "tt"),
+        (r"\langle x, y \rangle = \sum_{i=1}^{n} x_i y_i = \sum_i x_i y_i", X, "tt"),
+        (r"(AB)^\top = B^\top A^\top", AB, "t"),
+        (r"\|AB\|_2 \le \|AB\|_F \le \|A\|_F\|B\|_F", AB, "tt"),
+        (r"(AB)_{ij} = \sum_k A_{ik} B_{kj}", {**AB, "i j": integers(1, 1)}, "t"),
+        (r"(AB)^{-1} = B^{-1}A^{-1}", SQUARE, "t"),
+        (r"(AB)^{-1} = A^{-1}B^{-1}", SQUARE, "f"),
+        (r"\operatorname{tr}(uv^\top) = v^\top u = u v^\top", SQUARE, "tf"),
+        (r"A A^{-1} = I = A^{-1} A", SQUARE, "tt"),
+        (r"Q^\top Q = I", {"Q": orthogonal("n")}, "t"),
+        (r"S^\top = S = -S", {"S": symmetric("n")}, "tf"),
+        (r"\|x - \bar{x}\mathbf{1}\|^2 = \|x\|^2", {"x": vector("n"), r"\bar{x}": real}, "f"),
+        (r"\mathbf{1}^\top x = \sum_i x_i", X, "t"),
+        (r"\begin{bmatrix} a & b \\ b & a \end{bmatrix} \begin{bmatrix} 1 \\ 1 \end{bmatrix}"
+         r"= (a+b) \begin{bmatrix} 1 \\ 1 \end{bmatrix}", {"a b": real, "x": vector("n")}, "t"),
+        # functions of vectors
+        (r"\frac{\partial \operatorname{softmax}(z)}{\partial z}"
+         r"= \operatorname{diag}(\operatorname{softmax}(z))"
+         r"- \operatorname{softmax}(z) \operatorname{softmax}(z)^\top", Z, "t"),
+        (r"\frac{\partial}{\partial z_i} \ln \sum_j e^{z_j} = \frac{e^{z_i}}{\sum_j e^{z_j}}",
+         {"z": vector(3), "i": integers(1, 3)}, "t"),
+        (r"\max_i z_i \le \ln \sum_i e^{z_i} \le \max_i z_i + \ln n", {"z": vector("n")}, "tt"),
+        (r"\sum_i p_i \ln\frac{p_i}{q_i} \ge 0", {"p q": simplex("n")}, "t"),
+        (r"\nabla_w \frac12 \|Xw - y\|^2 = X^\top(Xw - y) = X(Xw - y)", SLOPE, "t?"),
+        # sums, in numbers
+        (r"\sum_{k=0}^{n} q^k = \frac{1-q^{n+1}}{1-q} = \frac{1-q^n}{1-q}", SUM, "tf"),
+        (r"1 + q + q^2 + \cdots + q^{n-1} = \frac{1-q^n}{1-q}", SUM, "t"),
+        # random quantities
+        (r"\mathbb{E}[(X-\mathbb{E}[X])^2] = \mathbb{E}[X^2] - \mathbb{E}[X]^2",
+         {"X": random()}, "t"),
+        (r"\mathbb{E}[(X-\mathbb{E}X)^3] = 0", {"X": random()}, "f"),
+        (r"\mathbb{E}[XY] = \mathbb{E}[X]\mathbb{E}[Y]", {"X Y": random()}, "f"),
+        (r"\mathbb{E}[XY] = \mathbb{E}[X]\mathbb{E}[Y]", {"X Y": random(independent=True)}, "t"),
+        (r"\mathbb{E}[aX + bY] = a\mathbb{E}[X] + b\mathbb{E}[Y]",
+         {"X Y": random(), "a b": real}, "t"),
+        (r"\mathbb{E}[Mx] = M\mathbb{E}[x]",
+         {"M": matrix("n", "m"), "x": random(vector("m"))}, "t"),
+        (r"\mathbb{E}\left[\sum_{i=1}^{t} g_i\right] = t\,\mathbb{E}[g] = \mathbb{E}[g]",
+         {"g": iid(), "t": integers(2, 4)}, "tf"),
+        (r"\operatorname{Var}(X) = \mathbb{E}[X^2] - \mathbb{E}[X]^2", {"X": random()}, "t"),
+        # functions that are not known
+        (r"\theta - \eta\frac{\partial L(\theta) + \gamma\|\theta\|^2}{\partial\theta}"
+         r"= \theta - \eta\frac{\partial L(\theta)}{\partial\theta} - 2\eta\gamma\theta",
+         {"theta": vector("p"), "L": function(), "eta gamma": positive}, "t"),
+        # an integral over vectors, and the normal law
+        (r"\int_x e^{-\frac12 \|x - y\|^2} d\mathbf{x} = 2\pi = \pi", {"x y": vector(2)}, "tf"),
+        (r"\mathbb{E}_{x \sim \mathcal{N}(0, I)}[e^{x^\top y}] = e^{\|y\|^2/2}",
+         {"x y": vector(2)}, "t"),
+    ],
+)  # fmt: skip
+def test_every_line_is_judged_by_what_it_means(tex, where, truth):
+    assert marks(tex, where) == truth
+
+
+def test_a_recurrent_network_has_its_jacobians():
+    tex = r"""\begin{aligned}
+        \frac{\partial \boldsymbol{h}_t}{\partial \boldsymbol{h}_{t-1}}
+        &= \boldsymbol{W} \operatorname{diag}(\sigma'(\boldsymbol{h}_{t-1})) \\
+        &= \operatorname{diag}(\sigma'(\boldsymbol{h}_{t-1})) \boldsymbol{W} % the order is wrong
+    \end{aligned}"""
+    assert marks(tex, RNN, given=NEXT) == "tf"
+    chain = (
+        r"\frac{\partial h_t}{\partial h_k}"
+        r" = \prod_{t \ge i > k} \frac{\partial h_i}{\partial h_{i-1}}"
+    )
+    assert marks(chain, RNN, given=NEXT, products="left") == "t"
+    assert marks(chain, RNN, given=NEXT) == "f"
+
+
+def test_a_running_average_is_unrolled_with_dots():
+    tex = r"""
+        v_t &= \beta^2 v_{t-2} + \beta(1-\beta) g_{t-1} + (1-\beta) g_t \\
+            &= \beta^{t-1}(1-\beta) g_1 + \beta^{t-2}(1-\beta) g_2 + \ldots + \beta^0(1-\beta)g_t \\
+            &= (1-\beta) \sum_{i=1}^{t} \beta^{t-i} g_i \\
+            &= (1-\beta) \sum_{i=1}^{t} \beta^{i} g_i"""
+    assert marks(tex, MEAN, given={**AVERAGE, "v_0": "0"}) == "tttf"
+    assert marks(tex, MEAN, given=AVERAGE) == "tftf"
+
+
+def test_the_expectation_of_a_running_average():
+    where = {**MEAN, "g": random(sequence(vector("n")), same_law=True), "t": integers(2, 4)}
+    tex = r"\mathbb{E}[v_t] = (1-\beta^t)\,\mathbb{E}[g] = \mathbb{E}[g]"
+    assert marks(tex, where, given={**AVERAGE, "v_0": "0"}) == "tf"
+
+
+def test_names_that_are_computed_stand_in_derivatives():
+    given = {"p": r"\operatorname{softmax}(z)"}
+    tex = r"\frac{\partial p}{\partial z} = \operatorname{diag}(p) - p p^\top"
+    assert marks(tex, {"z": vector("n")}, given=given) == "t"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (r"\frac{y}{x}", "divides by a vector of length n"),
+        (r"x y", "is a transpose missing?"),
+        (r"x + 1", "are added"),
+        (r"x^2", "a power of a vector"),
+        (r"|x|", "write ‖·‖"),
+        (r"A x", "A is not declared here"),
+        (r"x_{1,2}", "x takes one index"),
+        (r"\frac{\partial x}{\partial 2}", "a declared quantity"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_where_it_stands(line, says):
+    report = Derivation(f"x = {line}", where=X).check().lines[0]
+    assert report.verdict == "could not be checked"
+    assert says in report.sentence
+
+
+def test_a_text_is_cut_at_its_relations_and_rows():
+    rows = rows_of(r"""\begin{align*}
+        \sum_{i=1}^{n} a_i &= b % first
+        \\ &\le c \quad \text{(by Jensen)} \\
+        d & \geq 0, \tag{1}
+    \end{align*}""")
+    assert [(row.relation, row.tex) for row in rows] == [
+        ("", r"\sum_{i=1}^{n} a_i"),
+        ("=", "b"),
+        ("≤", "c"),
+        ("", "d"),
+        ("≥", "0"),
+    ]
+    assert [row.reason for row in rows] == ["", "first", "by Jensen", "", ""]
+
+
+def test_a_text_without_a_left_side_is_refused():
+    with pytest.raises(FormulaError, match="what stands left of it is missing"):
+        Derivation(r"&= x", where=X)
+    with pytest.raises(FormulaError, match="no formula"):
+        Derivation("  ", where=X)
+
+
+def test_a_row_without_a_relation_begins_a_new_chain():
+    derivation = Derivation(r"a = a \\ b^2 \ge 0", where={"a b": real})
+    assert [line.mark for line in derivation.check().lines] == ["proved", "held", "proved"]
+    assert derivation.check().holds
+
+
+def test_it_shows_as_it_was_written_with_marks_beside_the_lines():
+    tex = r"\mathbf{x}^\top y = y^\top \mathbf{x} = \|x\| % as written"
+    shown = Derivation(tex, where=X)._repr_markdown_()
+    assert r"\mathbf{x}^\top y &= y^\top \mathbf{x} && {\color{" in shown
+    assert r"{\color{red}{\|x\|}}" in shown
+    assert r"\text{as written}" in shown
+    assert r"\text{at x = " in shown
+    assert "I read: `xᵀ·y` = `yᵀ·x` = `norm(x, '2')`" in shown
+
+
+def test_about_is_not_judged_without_a_bound():
+    report = Derivation(r"x \approx x", where={"x": real}).check()
+    assert "does not say how near" in report.sentence
