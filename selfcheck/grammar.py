@@ -676,6 +676,11 @@ class Parser:
             index = self._peek_group()
             self._skip_group()
             taken, self.i = self.i - here, here
+        if index and self.latex and self._last_letter(written, index):
+            one = token._replace(text=written[:-1], written=written[:-1])
+            two = token._replace(text=written[-1], written=written[-1])
+            self.t[self.i : self.i + 1] = [one, two]
+            return self._resolve()
         if index:
             key = indexed(canonical(written), index)
             if key in self.words.spelled or indexed(written, index) in self.words.spelled:
@@ -692,6 +697,15 @@ class Parser:
         self.t[self.i : self.i + 1] = [
             found._replace(place=token.place, end=token.end) for found in self._word(self.t[self.i])
         ]
+
+    def _last_letter(self, written: str, index: list[Token]) -> bool:
+        """In LaTeX the index of Ux_t is that of x alone, unless Ux is a name."""
+        if len(written) < 2 or not written.isalpha() or self._takes_index(written):
+            return False
+        if indexed(canonical(written), index) in self.words.spelled:
+            return False
+        last = written[-1]
+        return self._takes_index(last) or indexed(canonical(last), index) in self.words.spelled
 
     def _join(self) -> None:
         r"""A name that was declared as several, such as \Delta\theta, as one token."""

@@ -459,7 +459,7 @@ def mark(start, relation, line, *more, **domains):
 
 def test_a_line_is_proved_or_held_or_false():
     assert mark("x*(y + 1)", "=", "x*y + x", x=real, y=real) == "proved"
-    assert mark("sin(x)**2 + cos(x)**2", "=", "1", x=real) == "held"
+    assert mark("cosh(x)", "≤", "exp(x**2/2)", x=real) == "held"
     assert mark("x", "=", "-x", x=real) == "false"
     d = Derivation("x", [("=", "x", ""), ("=", "x + 0*sin(x)**2", ""), ("≤", "0", "")],
                    where={"x": real})  # fmt: skip

@@ -221,11 +221,12 @@ def show_apart(a: Any, b: Any) -> tuple[str, str]:
         return show(a), show(b)
     import mpmath
 
-    a, b = (mpmath.mpf(x.item() if isinstance(x, np.ndarray) else x) for x in (a, b))
-    for digits in (30, 60, 200, 400):
-        shown = mpmath.nstr(a, digits), mpmath.nstr(b, digits)
-        if shown[0] != shown[1]:
-            return shown
+    with mpmath.workdps(450):
+        a, b = (mpmath.mpf(x.item() if isinstance(x, np.ndarray) else x) for x in (a, b))
+        for digits in (30, 60, 200, 400):
+            shown = mpmath.nstr(a, digits), mpmath.nstr(b, digits)
+            if shown[0] != shown[1]:
+                break
     return shown
 
 

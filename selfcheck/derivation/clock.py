@@ -18,6 +18,7 @@ Found = TypeVar("Found")
 LINE = 2.0  # seconds of the processor for a line
 COLUMN = 0.6  # of them for the values of one expression at all instances
 STEP = 0.5  # of them for a step that may be left out
+PROOF = 1.2  # of them for all rungs of the ladder of proofs
 EVERY = 32  # ticks or calls, after which the time is looked at
 
 
@@ -57,14 +58,14 @@ def guarded(step: Callable[[], Found], otherwise: Found, seconds: float = STEP) 
     """What a step finds out; `otherwise` if it fails or its time is over."""
     with at_most(seconds):
         try:
-            with _watched():
+            with watched():
                 return step()
         except (Exception, OutOfTime):
             return otherwise
 
 
 @contextmanager
-def _watched() -> Iterator[None]:
+def watched() -> Iterator[None]:
     """What is called inside, SymPy's functions too, ends when the time is over."""
     if sys.getprofile() is not None:  # somebody else is watching, or we are already
         yield

@@ -602,7 +602,7 @@ def number_power(a: Any, b: Any) -> Any:
 def _size_of(x: Any) -> Any:
     """|x|, in a way that complex steps pass through."""
     if isinstance(x, complex | np.complexfloating):
-        return x if np.real(x) >= 0 else -x
+        return x if x.real >= 0 else -x
     return abs(x)
 
 

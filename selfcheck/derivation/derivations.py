@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from ..formula import FormulaError
 from ..function_with_slope import Activation
 from . import rendering
+from .clock import LINE, OutOfTime, at_most, watched
 from .domains import Domain, DrawnSequence, integers
 from .evaluation import name_of
 from .expressions import Expression, Reader, bare, is_blank, is_function
@@ -145,7 +146,10 @@ class Derivation:
     def _read_anew(self, source: Any) -> Read:
         """The expression, a sentence that says why it is none, or None for a blank."""
         try:
-            return None if is_blank(source) else self.reader.read(source)
+            with at_most(LINE), watched():
+                return None if is_blank(source) else self.reader.read(source)
+        except OutOfTime:
+            return "it takes too long to be read."
         except FormulaError as trouble:
             return str(trouble)
         except Exception as trouble:

@@ -18,6 +18,8 @@ from .singularities import borders
 
 LONGEST_SUM = 2000
 SPARE_BITS = 24  # more than 2,000 steps of rounding can touch
+PIECES = 5, 8  # into which an interval is cut; the two ways must agree
+SETTLED = 1e-11  # relative to the integral, or to 1: how far they may be apart
 ROUGH = 25  # digits for what is computed by quadrature or extrapolation
 
 Evaluator = Callable[[Mapping[str, Any]], Any]
@@ -302,18 +304,31 @@ def _integral(e: Any, exact: bool) -> Evaluator:
 
         with mpmath.workdps(ROUGH), np.errstate(all="ignore"):
             ends = [lo(v), hi(v)]
-            if all(mpmath.isfinite(x) for x in ends):
-                found = [x for kink in kinks if (x := kink(v)) is not None]
-                inner = [x for x in found if min(ends) < x < max(ends)]
-                ends = sorted({*mpmath.linspace(*ends, 5), *inner}, reverse=ends[0] > ends[1])
+            found = [x for kink in kinks if (x := kink(v)) is not None]
+            inner = [x for x in found if min(ends) < x < max(ends)]
             f = _ticking(lambda t: inside({**v, name: t}))
-            total, error = mpmath.quad(f, ends, error=True)
-            if not error <= 1e-12 * max(1, abs(total)):
-                raise ArithmeticError("the integral does not settle")
+            ways = [mpmath.quad(f, _pieces(ends, inner, parts), error=True) for parts in PIECES]
+        (total, error), (again, _) = ways
+        size = max(abs(total), abs(again), 1)
+        if not (error <= 1e-12 * size and abs(total - again) <= SETTLED * size):
+            raise ArithmeticError("the integral does not settle")
         return total
 
     integral = _remembered(e, value)
     return lambda v: number(integral(v), exact)
+
+
+def _pieces(ends: list[Any], kinks: list[Any], parts: int) -> list[Any]:
+    """The interval cut into pieces, at its kinks too; with an end at infinity, at one place."""
+    import mpmath
+
+    if all(mpmath.isfinite(x) for x in ends):
+        return sorted({*mpmath.linspace(*ends, parts), *kinks}, reverse=ends[0] > ends[1])
+    low, high = ends
+    if mpmath.isinf(low) and mpmath.isinf(high):
+        return [low, mpmath.mpf(parts) / 7, high]
+    step = mpmath.mpf(parts) / 3
+    return [low, low + step, high] if mpmath.isinf(high) else [low, high - step, high]
 
 
 def _is_line(f: Any, symbol: Any) -> bool:

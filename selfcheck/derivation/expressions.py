@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from ..function_with_slope import Activation
 from ..grammar import parse
 from ..notation import Vocabulary, is_latex, vocabulary_of
 from .array_functions import ARRAY_FUNCTIONS, Shape
+from .clock import guarded
 from .compiling import Compiler, Kind, Part, actual, fits
 from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
 from .evaluation import Evaluator, evaluator, is_rough, name_of
@@ -62,6 +63,7 @@ class Expression:
     rough: bool = False  # computed by quadrature or extrapolation, so to fewer digits
     column: list[Any] = field(default_factory=list)  # its values at the derivation's instances
     shape: Any = None  # rows and columns of a line about arrays
+    tree: ast.expr | None = None  # of such a line, and of what stands beside it
 
     @cached_property
     def tex(self) -> str:
@@ -105,6 +107,7 @@ class Reader:
         self.compiler = Compiler(kinds, first_index)
         self.functions = {n for n, kind in kinds.items() if kind.function or kind.sequence}
         self.sequences = {n for n, value in first.items() if isinstance(value, DrawnSequence)}
+        self.rules: dict[str, tuple[str, ast.expr]] = {}  # definitions, as they were written
         self.shape: Shape = None  # of the lines that are arrays: all of a chain have the same
         self.symbols = {
             n: sympy.Symbol(n, **(d.assumptions if d else {"real": True})) for n, d in names.items()
@@ -127,9 +130,10 @@ class Reader:
         formula.to_sympy(**self.symbols)  # refuses what cannot be meant
         typed = _as_typed(formula, formula.tree, self.symbols)
         if not tex and isinstance(source, str) and is_latex(source):
-            tex = source.strip(" $")
-            return self._sympy(typed, tex, in_plain_words(formula.tree))
-        return self._sympy(typed, tex, formula.text)
+            found = self._sympy(typed, source.strip(" $"), in_plain_words(formula.tree))
+        else:
+            found = self._sympy(typed, tex, formula.text)
+        return found if self.exact else replace(found, tree=formula.tree)
 
     # -- lines about arrays
 
@@ -180,7 +184,9 @@ class Reader:
         names = frozenset(own | {n for name in own for n in self.behind.get(name, ())})
         looks = tex or (text.strip(" $") if is_latex(text) else tex_text(words))
         slow = any(isinstance(n, ast.Call) and _is_quadrature(n) for n in ast.walk(tree))
-        return Expression(value, names, words, lambda: looks, value, rough=slow, shape=part.shape)
+        return Expression(
+            value, names, words, lambda: looks, value, rough=slow, shape=part.shape, tree=tree
+        )
 
     def _settle(self, part: Part) -> None:
         """I alone has the size of the lines before it."""
@@ -214,6 +220,8 @@ class Reader:
         part = self.compiler.line(tree, text, (letter,) if letter.isidentifier() else ())
         if kind.shape is None and part.shape is not None:
             raise FormulaError(f"{text!r} is an array; {pretty(name)} is a sequence of numbers.")
+        if not letter.isdigit():
+            self.rules[name] = (letter, tree)
         found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & self.names.keys()
         self.behind.setdefault(name, set()).update(found)
         before = self.compiler.definitions.get(name) or Definition("", None, {})
@@ -274,7 +282,9 @@ class Reader:
         text = self.in_words(typed or str(e))
         scalar = isinstance(e, sympy.Expr) and not e.atoms(sympy.MatrixExpr)
         e_own = e.xreplace(own) if scalar else None
-        found = [Border(b.f.xreplace(own), b.hole) for b in borders(e)] if scalar else []
+        none: list[Border] = []
+        found = guarded(lambda: borders(e), none) if scalar else none
+        found = [Border(b.f.xreplace(own), b.hole) for b in found]
         value = evaluator(e, self.exact)
         precise = value if self.exact else evaluator(e, exact=True)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .arithmetic import UNTRIED, Undefined, gap, peak
 from .borders import Borders
-from .clock import LINE, STEP, at_most, guarded, is_up
+from .clock import LINE, PROOF, STEP, at_most, guarded, is_up
 from .expressions import Expression, Reader
 from .instances import FEW_OF, SIMPLE, Instance, Instances
 from .limit_judging import LimitJudge
@@ -106,9 +106,10 @@ class LineJudge:
         if claim.relation in "≤≥<>" and (false := self._at_the_worst(claim)):
             return false
         before, now = claim.expressions[:2]
-        proof = guarded(lambda: self.prover.proof(before, now, claim.relation), None, LINE)
-        if proof is None and (false := guarded(lambda: self._deep_look(claim), None)):
+        plain = guarded(lambda: self.prover.plainly(before, now, claim.relation), False)
+        if not plain and (false := guarded(lambda: self._deep_look(claim), None)):
             return false
+        proof = guarded(lambda: self.prover.proof(before, now, claim.relation), None, PROOF)
         if not held and proof is None:
             return unchecked(": it has no value where the line before has one.")
         short = " (time was up)" if any(map(self._is_cut, claim.expressions)) else ""

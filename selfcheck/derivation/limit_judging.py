@@ -12,6 +12,7 @@ from ..formula import pretty
 from . import limits
 from .arithmetic import Undefined, peak, show, show_limit, squeezed
 from .borders import Borders
+from .clock import LINE, guarded
 from .evaluation import name_of
 from .expressions import Expression
 from .instances import Instance
@@ -53,7 +54,10 @@ class LimitJudge:
         name = name_of(symbol)
         if name not in self.instances.domains:
             return unchecked(f": its limit is in {pretty(name)}, no declared number.")
-        to = float(to) if math.isinf(to) else to
+        try:
+            to = float(to) if math.isinf(to) else to
+        except TypeError:
+            return unchecked(f": its limit {to} is no number.")
         arrow = f"{self.reader.word(name)} → {show_limit(to)}"
         alone = self.instances.needed(expressions) == [name]
         gaps = []
@@ -72,16 +76,32 @@ class LimitJudge:
         drawn = instance.drawn
         side = 1 if math.isinf(to) or drawn[name] > to else -1
         approach = Approach(name, to, side)
-        if instance.pool == "simple":  # with extreme numbers SymPy's limits take for ever
-            limit = self._by_sympy(expressions, drawn, approach)
-            if limit is not None:
-                return Gap(bool(limit == 0), limit, 0, True)
-        return Gap(*self._by_numbers(expressions, drawn, approach), False)
+        numbers = Gap(*self._by_numbers(expressions, drawn, approach), False)
+        if instance.pool != "simple":  # with extreme numbers SymPy's limits take for ever
+            return numbers
+        limit = guarded(lambda: self._by_sympy(expressions, drawn, approach), None, LINE / 2)
+        if limit is None:
+            return numbers
+        if numbers.closes is None:  # a second way of SymPy's: both limits, one by one
+            apart = guarded(lambda: self._apart(expressions, drawn, approach), None, LINE / 2)
+            agrees = apart is not None and bool(apart == limit)
+        else:
+            agrees = numbers.closes == bool(limit == 0)
+        return Gap(bool(limit == 0), limit, 0, True) if agrees else Gap(None, None, None, False)
 
-    def _by_sympy(
+    def _apart(
         self, expressions: list[Expression], drawn: Mapping[str, Any], approach: Approach
     ) -> Any:
-        sides = [self.borders.in_independents(e.sympy) for e in expressions]
+        """The difference of the limits of both lines."""
+        found = [self._by_sympy([e, None], drawn, approach) for e in expressions[:2]]
+        return None if None in found else found[0] - found[1]
+
+    def _by_sympy(
+        self, expressions: list[Any], drawn: Mapping[str, Any], approach: Approach
+    ) -> Any:
+        import sympy
+
+        sides = [self.borders.in_independents(e.sympy) if e else sympy.S.Zero for e in expressions]
         if None in sides or not self.instances.exact:
             return None
         symbol = self.reader.symbols[approach.name]

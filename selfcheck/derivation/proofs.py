@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
+from . import inequalities, ladder
 from .borders import Borders
+from .clock import PROOF, guarded
 from .expressions import Expression
+from .ring import Ring, rung_of
 from .sentences import Sentences
 from .singularities import sign
 
@@ -19,37 +23,71 @@ class Prover:
     def __init__(self, borders: Borders, sentences: Sentences) -> None:
         self.borders, self.sentences = borders, sentences
 
-    def proof(self, before: Expression, now: Expression, relation: str) -> str | None:
-        """ "proved", with the condition under which, if SymPy decides it with bounded effort."""
-        if not self._holds(before, now, relation):
-            return None
-        known = {b.f for b in self.borders.of(before)}
-        if any(b.f not in known and -b.f not in known for b in self.borders.of(now)):
-            return None  # it may have a hole that the line before has not
-        holes = self.sentences.holes(self.borders.of(before))
-        return f"proved where {holes}" if holes else "proved"
+    def plainly(self, before: Expression, now: Expression, relation: str) -> bool:
+        """Whether expanding and canceling alone prove it."""
+        sides = self._sides(before, now, relation)
+        if sides is None:
+            return False
+        left, right, difference = sides
+        return self._plainly(left, right, difference, relation)
 
-    def _holds(self, before: Expression, now: Expression, relation: str) -> bool:
-        """Whether SymPy sees that the relation holds wherever both sides have a value."""
+    def proof(self, before: Expression, now: Expression, relation: str) -> str | None:
+        """ "proved", with the rung and the condition under which; None if there is no proof."""
+        if relation == "=" and (rung := self._in_the_ring(before.tree, now.tree)) is not None:
+            return f"proved ({rung})"
+        known = {b.f for b in self.borders.of(before)}
+        if any(b.hole and not {b.f, -b.f} & known for b in self.borders.of(now)):
+            return None  # it may have a hole that the line before has not
+        rung = self._rung(before, now, relation)
+        if rung is None:
+            return None
+        holes = self.sentences.holes(self.borders.of(before))
+        return "proved" + (f" ({rung})" if rung else "") + (f" where {holes}" if holes else "")
+
+    def _rung(self, before: Expression, now: Expression, relation: str) -> str | None:
+        """How SymPy sees that the relation holds wherever both sides have a value."""
+        sides = self._sides(before, now, relation)
+        if sides is None:
+            return None
+        left, right, difference = sides
+        domains = self.borders.domains_by_symbol
+        if guarded(lambda: self._plainly(left, right, difference, relation), False):
+            return ""
+        if relation == "=":
+            return ladder.rung_of(left, right, domains)
+        return inequalities.rung_of(difference, domains, relation in "<>")
+
+    def _sides(self, before: Expression, now: Expression, relation: str) -> Any:
+        """Both sides and what must be 0, or not negative; None if SymPy does not know them."""
         import sympy
 
         sides = [self.borders.in_independents(e.sympy) for e in (before, now)]
         if relation == "≈" or None in sides:
-            return False
+            return None
         sums = {s: _opened(s.function, s.limits) for e in sides for s in e.atoms(sympy.Sum)}
         left, right = (e.xreplace(sums) for e in sides)
-        difference = right - left if relation not in "≥>" else left - right
+        return left, right, right - left if relation not in "≥>" else left - right
+
+    def _in_the_ring(self, before: ast.expr | None, now: ast.expr | None) -> str | None:
+        """By the normal form of sums of products, of matrices and of expectations."""
+        if before is None or now is None:
+            return None
+        reader = self.borders.reader
+        ring = Ring(reader.compiler, reader.symbols, self.borders.domains_by_symbol, reader.rules)
+        return guarded(lambda: rung_of(before, now, ring), None, PROOF)
+
+    def _plainly(self, left: Any, right: Any, difference: Any, relation: str) -> bool:
+        """By expanding and canceling alone."""
+        import sympy
+
         if _is_heavy(difference):
             return False
-        try:
-            if relation != "=":
-                expanded, strict = sympy.expand(difference), relation in "<>"
-                return sign(expanded, self.borders.domains_by_symbol, 1, strict)
-            if left.has(sympy.Sum) != right.has(sympy.Sum):
-                return False  # no sum is carried out here
-            return _is_zero(difference)
-        except (sympy.PolynomialError, NotImplementedError, RecursionError):
-            return False
+        if relation != "=":
+            expanded, strict = sympy.expand(difference), relation in "<>"
+            return sign(expanded, self.borders.domains_by_symbol, 1, strict)
+        if left.has(sympy.Sum) != right.has(sympy.Sum):
+            return False  # no sum is carried out here
+        return _is_zero(difference)
 
 
 def _is_heavy(difference: Any) -> bool:
