@@ -119,9 +119,16 @@ def growth(
             counted[n] = operator.index(number)
         return counted[n]
 
-    def agrees(expected: Any) -> bool:
-        number = count(far) if far else None
+    def agrees(expected: Any, size: int = far) -> bool:
+        number = count(size) if far else None
         return number is None or number == expected
+
+    def agrees_everywhere(found: Any) -> bool:
+        """At a size that is no multiple of anything, too; what fails there holds for multiples."""
+        try:
+            return all(agrees(found.subs({name: n}), n) for n in (far, far - 1))
+        except Exception:
+            return False
 
     blocks = tuple(blocks)
     for tried in filter(None, (tuple(sizes), blocks, blocks[1:])):
@@ -134,13 +141,36 @@ def growth(
         degree = int(sympy.degree(found, sympy.Symbol(name))) if found.free_symbols else 0
         if tried[0] >= BLOCKS[0] and degree > len(tried) - 3:
             continue  # one size to spare is no proof where rounding makes the counts
-        return Growth(degree, in_words(found), found)
+        where = ""
+        if tried[0] >= BLOCKS[0] and not agrees_everywhere(found):
+            where = f" for {name} a multiple of {BLOCKS[0]}"
+        elif tried[0] >= BLOCKS[0] and any(found.subs({name: n}) != counted[n] for n in counted):
+            where = f" for {name} ≥ {tried[0]}"
+        return Growth(degree, in_words(found) + where, found)
     doubled = [n for n in sorted(counted) if 2 * n in counted]  # so padding cancels
     small, large = (doubled[-1], 2 * doubled[-1]) if doubled else (min(counted), max(counted))
     before, after = counted[small], counted[large]
     power = math.log(max(after, 1) / max(before, 1)) / math.log(large / small)
     largest = ", ".join(f"{c:,} at {name} = {n}" for n, c in sorted(counted.items())[-3:])
-    return Growth(math.ceil(power - 0.02), f"no polynomial in {name}: {largest}")
+    like = _family(counted, name) or f"like {name}^{power:.2f}"
+    return Growth(math.ceil(power - 0.02), f"no polynomial in {name}: {largest}; it grows {like}")
+
+
+def _family(counted: dict[int, int], name: str) -> str:
+    """A logarithm or an exponential that the counts follow, in words; "" if there is none."""
+    powers = [n for n in sorted(counted) if n > 1 and not n & (n - 1)]
+    for a, b in itertools.product(range(4), (1, 2)) if len(powers) > 2 else ():
+        ratios = {Fraction(counted[n], n**a * (n.bit_length() - 1) ** b) for n in powers}
+        if len(ratios) == 1:
+            (ratio,) = ratios
+            size = {0: "", 1: f"{name}·"}.get(a, f"{name}^{a}·")
+            log = f"log₂{name}" if b == 1 else f"(log₂{name})²"
+            return f"as {'' if ratio == 1 else f'{ratio}·'}{size}{log} at powers of 2"
+    small = [n for n in sorted(counted) if n < BLOCKS[0] and counted[n] > 0]
+    rates = [math.log(counted[b] / counted[a]) / (b - a) for a, b in itertools.pairwise(small)]
+    if len(rates) > 2 and min(rates) > math.log(1.2) and max(rates) - min(rates) < 0.01:
+        return f"like {math.exp(rates[-1]):.3g}^{name}"
+    return ""
 
 
 def in_words(expression: Any) -> str:

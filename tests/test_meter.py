@@ -28,6 +28,7 @@ from selfcheck.meter import (
     NotCounted,
     NotPolynomial,
     difference,
+    estimate,
     growth,
     measure,
     measured,
@@ -489,12 +490,88 @@ def test_rows_written_into_a_fresh_array_need_no_change():
 
 
 def test_a_plain_array_from_elsewhere_is_counted_when_it_meets_a_metered_one():
-    hidden = np.ones((4, 50))
-    m = measure(lambda x: x @ hidden, X)
-    assert (m.flops, m.inputs, m.allocated) == (150 * 7, 12, 200 + 150)
-    assert measure(lambda x: (x @ hidden, x @ hidden[:, :1]), X).allocated == 200 + 150 + 3
     drawn = measure(lambda x: x @ np.random.default_rng(0).normal(size=(4, 50)), X)
-    assert drawn.allocated == 350
+    assert (drawn.allocated, drawn.unmetered) == (350, 200)
+    assert "numbers from elsewhere" in repr(drawn)
+
+
+HIDDEN = np.ones((4, 4))
+
+
+def product_with_a_global(x):
+    return x @ HIDDEN @ HIDDEN
+
+
+class Layer:
+    def __init__(self):
+        self.weights = np.ones((4, 4))
+
+    def __call__(self, x):
+        return x @ self.weights @ self.weights
+
+    def forget(self, x):
+        self.weights = self.weights - self.weights
+        return x @ self.weights
+
+
+def test_arrays_that_a_function_reaches_are_inputs_wherever_they_are():
+    hidden, layer = np.ones((4, 4)), Layer()
+
+    def with_a_default(x, weights=hidden):
+        return x @ weights @ weights
+
+    everywhere = [
+        lambda x: x @ hidden @ hidden,
+        product_with_a_global,
+        lambda x: product_with_a_global(x),
+        with_a_default,
+        layer,
+    ]
+    for function in everywhere:
+        m = measure(function, X)
+        assert (m.flops, m.inputs, m.unmetered) == (2 * 12 * 7, 12 + 16, 0)
+    assert type(HIDDEN) is type(hidden) is type(layer.weights) is np.ndarray
+
+
+def test_what_a_measured_method_does_to_its_object_stays():
+    layer = Layer()
+    assert measure(layer.forget, X).flops == 16 + 12 * 7
+    assert type(layer.weights) is np.ndarray
+    assert not layer.weights.any()
+
+
+def test_what_squares_of_plain_arrays_came_to_is_told():
+    def hidden_work(x):
+        drawn = np.random.default_rng(0).normal(size=(4, 4))
+        return x @ (drawn @ drawn)
+
+    assert measure(hidden_work, X).unmetered == 16
+    assert measure(lambda x: np.random.default_rng(0).normal(size=3), X).unmetered == 3
+
+
+def test_arrays_of_other_libraries_are_refused():
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones(3)
+
+    with pytest.raises(NotCounted, match="Tensor is not counted"):
+        measure(lambda x: x, Tensor())
+
+
+def test_an_estimate_names_its_conventions_and_a_measurement_refuses():
+    A = np.eye(6)
+    assert estimate(np.linalg.solve, A, np.ones(6)).flops_by_kind == {
+        "solve (2n³/3 + 2n²k)": 144 + 72
+    }
+    assert estimate(np.sort, np.arange(8.0)).flops == 24
+    with pytest.raises(NotCounted):
+        measure(np.linalg.solve, A, np.ones(6))
+
+
+def test_growth_tells_logarithms_and_exponentials():
+    assert "as n·log₂n at powers of 2" in growth(lambda n: n * (n - 1).bit_length()).says
+    assert "like 2^n" in growth(lambda n: 2**n if n < 100 else None).says
+    assert growth(lambda n: n * n + n % 2).says == "n² for n a multiple of 64"
 
 
 def test_numbers_that_leave_are_reported():
@@ -938,9 +1015,9 @@ def test_growth_that_is_no_polynomial_is_said_so(count):
         (lambda n: n * (n - 1) // 2, 2, "n²/2 − n/2"),
         (lambda n: 12, 0, "12"),
         (lambda n: n**3 - 10 * n**2, 3, "n³ − 10·n²"),
-        (lambda n: n * min(n, 64), 1, "64·n"),
-        (lambda n: 64 * 64 * -(-n // 64), 1, "64·n"),
-        (lambda n: 5 * n if n < 100 else n * n, 2, "n²"),
+        (lambda n: n * min(n, 64), 1, "64·n for n ≥ 64"),
+        (lambda n: 64 * 64 * -(-n // 64), 1, "64·n for n a multiple of 64"),
+        (lambda n: 5 * n if n < 100 else n * n, 2, "n² for n ≥ 128"),
     ],
 )
 def test_growth_is_an_exact_polynomial(count, degree, says):

@@ -21,7 +21,9 @@ single number taken by indexing is a copy of one. The arguments are live through
 
 What no table lists is counted all the same, number by number, on arrays of numbers that count
 themselves (`scalars.py`); the true numbers must come out. Only what the numbers themselves decide
-(sorting) or what is hidden in LAPACK (inverses, decompositions) raises `NotCounted`.
+(sorting) or what is hidden in LAPACK (inverses, decompositions) raises `NotCounted`; `estimate`
+counts these by textbook conventions (`conventions.py`), and the kind names the convention.
+A wrapper holds temporaries that NumPy would use again, so `peak` may be above the truth.
 
 Nothing leaves in silence. `float(x)`, `x.tolist()`, `str`, `repr` and `format` work, and `read_out`
 says how many numbers left that way; a comparison that Python asks for (`if x > 0`) lets a truth
@@ -29,10 +31,12 @@ value leave, and counts among `decisions` too. A result that would compute later
 object with `__array__`) is computed while it is counted. Inside the block np.zeros, np.array,
 np.asarray and the other `CREATORS` give metered arrays, wherever the measured code has them from
 (`counted_numpy.py`); other threads have NumPy as it is. A plain array from elsewhere counts as
-allocated when it first meets a metered one. `m.arrays` names the largest arrays with the lines of
-code that made them.
-What cannot be closed: arithmetic among plain arrays alone (from np.random, say), which cannot
-depend on the inputs without `read_out` showing it, and code that reaches into private attributes.
+allocated when it first meets a metered one, and `m.unmetered` says how many numbers came so: what
+was done among plain arrays before is not counted, and this tells it. `m.arrays` names the largest
+arrays with the lines of code that made them.
+`measure` takes arrays in closures, defaults, globals and attributes for inputs, and refuses those
+of other libraries. What cannot be closed: arithmetic among plain arrays alone (from np.random,
+say), which `unmetered` shows once they come in, and code that reaches into private attributes.
 An n×n array kept as n rows is seen by `peak`, not by `largest`. After the block a metered array is
 ordinary data again.
 """
@@ -40,6 +44,7 @@ ordinary data again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -48,6 +53,7 @@ from ..growth import Growth, NotPolynomial, difference, growth, polynomial
 from .arrays import MeteredArray, nested
 from .counting import Largest, MadeArray, Meter, NotCounted
 from .functions import HANDLERS
+from .reach import lifted
 
 __all__ = [
     "HANDLERS",
@@ -59,6 +65,7 @@ __all__ = [
     "NotCounted",
     "NotPolynomial",
     "difference",
+    "estimate",
     "growth",
     "measure",
     "measured",
@@ -69,33 +76,62 @@ __all__ = [
 ]
 
 
-def meter() -> Meter:
-    """A fresh meter: `with meter() as m:`, arrays by `m.array(...)`."""
-    return Meter()
+def meter(exact: bool = True) -> Meter:
+    """A fresh meter: `with meter() as m:`, arrays by `m.array(...)`.
+
+    Without `exact`, LAPACK and sorting count by textbook conventions; else they are refused.
+    """
+    return Meter(exact)
 
 
 def measure(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Meter:
-    """Run the function on metered copies of its arrays; `.result` keeps what it returns, plain."""
-    return measured(meter(), function, args, kwargs)
+    """Run the function on metered copies of its arrays; `.result` keeps what it returns, plain.
+
+    Arrays in its closure, its defaults, the globals it names and its object count as inputs, too.
+    """
+    return measured(meter(), function, args, kwargs, reach=True)
+
+
+def estimate(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Meter:
+    """As `measure`, with textbook conventions for LAPACK and sorting, named in `flops_by_kind`."""
+    return measured(meter(exact=False), function, args, kwargs, reach=True)
 
 
 def measured(
-    m: Meter, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    m: Meter,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    reach: bool = False,
 ) -> Meter:
     """As `measure`, with a meter that may know how many steps are enough."""
     copies: dict[int, MeteredArray] = {}  # an array handed over twice is one array
+    kept: list[Any] = []  # so that no other array takes the place of one that is gone
 
     def metered(x: Any) -> Any:
         if isinstance(x, np.ndarray) and not isinstance(x, MeteredArray) and id(x) not in copies:
             copies[id(x)] = m.array(x)
+            kept.append(x)
+        if is_foreign(x):
+            kind = f"{type(x).__module__}.{type(x).__name__}"
+            raise m._refuse(f"An array of the kind {kind}", "Hand over NumPy arrays.")
         return copies.get(id(x), x)
 
-    with m:
+    around = lifted(function, metered, m.plain) if reach else nullcontext()
+    with m, around:
         result = realized(function(*nested(args, metered), **nested(kwargs, metered)))
+        m.note_plain(result)
         if m.refusals:  # also those that the function caught and kept to itself
             raise m.refusals[0]
     m.result = m.plain(result)
     return m
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether this is an array of another library: nothing of it would be counted."""
+    if isinstance(x, np.ndarray | np.generic | str | bytes | type):
+        return False
+    return hasattr(type(x), "__array__") or hasattr(type(x), "__array_interface__")
 
 
 def realized(result: Any, array: type = MeteredArray) -> Any:
