@@ -7,6 +7,7 @@ argparse's subparsers.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -66,6 +67,12 @@ def _parser() -> argparse.ArgumentParser:
         "progress", help="your points so far, as saved in exercises/; nothing is run"
     )
     progress.set_defaults(run=_progress)
+
+    derive = commands.add_parser(
+        "derive", help="check the derivations in a LaTeX file, line by line"
+    )
+    derive.add_argument("file", type=Path, metavar="FILE.tex")
+    derive.set_defaults(run=_derive)
 
     for entry in entry_points(group="course.commands"):
         entry.load()(commands)
@@ -150,6 +157,27 @@ def _progress(options: argparse.Namespace) -> int:
     found = collect()
     print(found)
     return 1 if found.problems else 0
+
+
+def _derive(options: argparse.Namespace) -> int:
+    """Every chain with its marks; 1 if a line is false."""
+    from ..derivation.tex_files import checked
+
+    more = {}
+    with suppress(CourseError, ImportError):  # a course may know more functions
+        module = importlib.import_module(f"{current().package}.derivation")
+        more = {name: getattr(module, name) for name in ("activation",) if hasattr(module, name)}
+    try:
+        text = options.file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CourseError(f"{options.file} is no text in UTF-8.") from None
+    false = chains = 0
+    for found in checked(text, more):
+        print(f"line {found.line}\n{found.text}\n", flush=True)
+        false += found.is_false
+        chains += found.report is not None
+    print(f"{chains} derivations, {false} of them with a false line.")
+    return 1 if false else 0
 
 
 if __name__ == "__main__":
