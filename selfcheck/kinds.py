@@ -227,12 +227,17 @@ class Student:
 
 
 class Lines:
-    """The lines of a derivation: a list of formulas in these symbols and functions such as g(i)."""
+    """The lines of a derivation: a list of formulas in these symbols and functions such as g(i).
+
+    A text is a whole chain, a = b = c, as it is pasted from LaTeX.
+    """
 
     def __init__(self, symbols: Sequence[str], functions: Sequence[str] = ()) -> None:
         self.symbols, self.functions = symbols, functions
 
     def read(self, answer: Any, name: str) -> list[ReadFormula]:
+        if issubclass(type(answer), str):
+            answer = _pasted(str.__str__(answer), name)
         if not issubclass(type(answer), list | tuple):
             raise Unreadable(f"{name} should be a list of lines, not {type_in_words(answer)}.")
         if not answer:
@@ -247,6 +252,26 @@ class Lines:
 
     def same(self, a: list[ReadFormula], b: list[ReadFormula]) -> bool:
         return [ast.dump(line.tree) for line in a] == [ast.dump(line.tree) for line in b]
+
+
+def _pasted(text: str, name: str) -> list[str]:
+    r"""The lines of a chain as it is written: `… = a = b`, or an aligned block of LaTeX.
+
+    What stands left of the first = is the start, which the exercise has given.
+    """
+    from .derivation.pasted import rows_of
+
+    try:
+        rows = rows_of(text if not text.lstrip(" &$").startswith("=") else f"0 {text}")
+    except FormulaError as error:
+        raise Unreadable(f"{name} cannot be read. {error}") from None
+    if len(rows) == 1:
+        raise Unreadable(f"{name} should be a list of lines, or one chain such as … = a = b.")
+    for number, row in enumerate(rows[1:], start=1):
+        if row.relation != "=":
+            what = f"begins with {row.relation}" if row.relation else "has no = before it"
+            raise Unreadable(f"Line {number} of {name} {what}; every line is an equality here.")
+    return [row.tex for row in rows[1:]]
 
 
 class Steps:

@@ -26,6 +26,7 @@ from course_utils.derivation import (
 )
 from selfcheck.derivation.pasted import rows_of
 from selfcheck.formula import FormulaError
+from selfcheck.kinds import Lines, Unreadable
 
 X = {"x y": vector("n")}
 AB = {"A": matrix("n", "m"), "B": matrix("m", "k")}
@@ -209,3 +210,13 @@ def test_it_shows_as_it_was_written_with_marks_beside_the_lines():
 def test_about_is_not_judged_without_a_bound():
     report = Derivation(r"x \approx x", where={"x": real}).check()
     assert "does not say how near" in report.sentence
+
+
+def test_lines_that_are_an_answer_may_be_pasted_as_one_chain():
+    kind = Lines(["beta", "t", "mu"], ["g"])
+    pasted = r"\mathbb{E}[v_t] &= (1-\beta)\sum_{i=1}^{t} \beta^{t-i}\mu \\ &= \mu(1-\beta^t)"
+    typed = ["(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))", "mu*(1 - beta**t)"]
+    assert kind.same(kind.read(pasted, "lines"), kind.read(typed, "lines"))
+    assert kind.same(kind.read("= mu*(1 - beta^t)", "lines"), kind.read(typed[1:], "lines"))
+    with pytest.raises(Unreadable, match="Line 1 of lines begins with ≤"):
+        kind.read(r"\mu \le 1", "lines")
