@@ -103,7 +103,7 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
     if isinstance(a, Undefined) or isinstance(slack, Undefined):
         return None
     if isinstance(b, Undefined):
-        return None if b is UNTRIED else "undefined"
+        return None if b is UNTRIED or b.reason == UNSETTLED else "undefined"
     if not slack and relation not in "≤≥<>" and _are_near(a, b, rounding):
         return ""
     if (_dimensions(a) or _dimensions(b)) and np.shape(squeezed(a)) != np.shape(squeezed(b)):
