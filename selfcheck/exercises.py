@@ -32,6 +32,7 @@ from .cards import card, counted, one_line
 from .facts import Facts, facts_beside, read_facts
 from .feedback import Feedback, Outcome
 from .files import CourseError
+from .following import FOLLOWS
 from .kinds import Choice, Kind
 from .mistakes_from_prose import attach
 from .notebook import CELLS, into_the_notebook
@@ -356,7 +357,7 @@ class Exercise:
                 return settled(self.check, known, seed)
             pieces = {part.name: verdict_on_part(part, given, seed) for part in self.parts}
             if all(piece.outcome is Outcome.RIGHT for piece in pieces.values()):
-                return settled(self.check, known, seed)
+                return _with_what_follows(settled(self.check, known, seed), pieces)
         return together(pieces, points_of(self.parts, pieces, self.earns))
 
     def _count_try(self, answers: list[Any]) -> int:
@@ -379,6 +380,14 @@ class Exercise:
         earned = full if verdict.earned is None else int(verdict.earned)
         says = one_line(verdict.says)
         return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
+
+
+def _with_what_follows(verdict: Verdict, pieces: dict[str, Verdict]) -> Verdict:
+    """The verdict when all parts are right; those that follow from an earlier slip say so."""
+    following = [f"{name}: {p.says}" for name, p in pieces.items() if p.says.startswith(FOLLOWS)]
+    if not following or verdict.outcome is not Outcome.RIGHT:
+        return verdict
+    return replace(verdict, says=" ".join(following))
 
 
 EXERCISES: list[Exercise] = []

@@ -5,8 +5,9 @@ may be missing. Where the answer is not right, it is judged again with that one,
 
     return following(verdict, "count of exercise 1.2", lambda: judged_with(own))
 
-Junk is not carried on. An array has to be finite, of the right shape, not one number everywhere and
-right in an entry; a function or formula has to heed all that it is given.
+Junk is not carried on. An array has to be finite, of the right shape, not one number everywhere,
+and one of its numbers has to be a true one, wherever it stands; a function or formula has to heed
+all that it is given.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .refusals import NotAttempted, NotFinite, Unreadable
 from .verdicts import Verdict, right
 
 Refused = (NotAttempted, Unreadable, NotFinite)
+FOLLOWS = "This follows from"
 UNEVEN = np.sin(np.arange(1.0, 401.0))  # added to an argument: nothing stays even
 
 
@@ -38,19 +40,27 @@ def following(verdict: Verdict, what: str, again: Callable[[], Verdict | None]) 
         return verdict
     if own is None or own.outcome is not Outcome.RIGHT:
         return verdict
-    return right(f"This follows from your {what}, which is not right yet. {own.says}".strip())
+    return right(f"{FOLLOWS} your {what}, which is not right yet. {own.says}".strip())
 
 
 def own_array(
-    own: np.ndarray | None, truth: np.ndarray, tolerance: float = TOLERANCE
+    own: np.ndarray | None,
+    truth: np.ndarray,
+    tolerance: float = TOLERANCE,
+    others: Sequence[np.ndarray] = (),
 ) -> np.ndarray | None:
-    """The student's earlier array, if it is wrong and worth to be carried on; else None."""
+    """The student's earlier array, if it is wrong and worth to be carried on; else None.
+
+    `others` are true arrays with which it may have been exchanged.
+    """
     if own is None or own.shape != truth.shape or not np.isfinite(own).all():
         return None
-    near = np.abs(own - truth) <= tolerance * max(1.0, float(np.abs(truth).max(initial=0.0)))
-    if near.all() or not near.any() or (own.size > 1 and np.ptp(own) == 0):
+    within = tolerance * max(1.0, float(np.abs(truth).max(initial=0.0)))
+    true = np.concatenate([np.ravel(one) for one in (truth, *others)])
+    is_true = np.abs(np.subtract.outer(own.ravel(), true)) <= within
+    if (np.abs(own - truth) <= within).all() or (own.size > 1 and np.ptp(own) == 0):
         return None
-    return own
+    return own if is_true.any() else None
 
 
 def heeds(function: Callable[..., Any], samples: Sequence[Sequence[Any]]) -> bool:

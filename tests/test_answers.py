@@ -10,7 +10,7 @@ from selfcheck.blanks import ____, has_blank
 from selfcheck.compare import alike, close
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number
-from selfcheck.refusals import NotAttempted, Unreadable
+from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 
 x = sympy.Symbol("x")
 
@@ -250,7 +250,7 @@ def test_an_array_may_be_nested_lists_and_is_copied():
         ([1, -np.inf], "y contains −inf."),
         ([1, 1j], "real numbers"),
         (np.array([1, 1j]), "real numbers"),
-        (["1", "2"], "real numbers"),
+        (["1", "one"], "Each entry of y should be a number."),
         ([[1], [2, 3]], "rows of unequal length"),
         (None, "None (is a return missing?)"),
         ([1, None], "real numbers"),
@@ -338,7 +338,7 @@ def test_a_formula_without_symbols_is_still_compared():
 
 def test_a_formula_that_is_not_finite_somewhere_says_where():
     kind = Formula(t=range(1, 9))
-    with pytest.raises(Unreadable, match="ε is not a finite number at t = 1"):
+    with pytest.raises(NotFinite, match="ε is not a finite number at t = 1"):
         kind.read("1/(t - 1)", "epsilon")(t=1)
     with pytest.raises(Unreadable, match=r"ε has no value at t = 3\. A sum from 1 to 1\.5"):
         kind.read("Sum(1, (i, 1, t/2))", "epsilon")(t=3)

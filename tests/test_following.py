@@ -16,6 +16,7 @@ TRUTH = np.array([[1.0, 2.0], [3.0, 4.0]])
     [
         ([[1.0, 2.0], [3.0, 5.0]], True),
         ([[9.0, 8.0], [7.0, 4.0]], True),
+        ([[4.0, 3.0], [2.0, 1.0]], True),  # the right numbers in other places
         (TRUTH, False),  # it is right: there is nothing to follow
         ([[1.0, 1.0], [1.0, 1.0]], False),
         ([[9.0, 8.0], [7.0, 6.0]], False),

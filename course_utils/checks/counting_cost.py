@@ -15,6 +15,7 @@ from selfcheck.compare import alike, close
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.feedback import Outcome
+from selfcheck.following import following
 from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
@@ -367,7 +368,7 @@ def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
 
 
 Own = Annotated[FormulaAnswer | None, TOKENS_WIDTH]  # the MACs of exercise 6.7
-WITH_OWN = "With your count of exercise 6.7, whose slip is charged there,"
+OWN_COUNT = "count of 6.7"
 
 
 def by_powers_of_N(macs: Any, point: Mapping[str, float]) -> list[float]:
@@ -431,9 +432,8 @@ def _equal_by_own(tokens: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
 def crossover(tokens: Annotated[FormulaAnswer, WIDTH], macs: Own = None) -> Verdict:
     """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
     verdict = _crossing(tokens, multi_head_macs(), WIDTH)
-    if verdict.outcome is not Outcome.RIGHT and _equal_by_own(tokens, macs):
-        return right(f"{WITH_OWN} both parts are equal at your N.")
-    return verdict
+    equal = right("Both of its parts are equal at your N.")
+    return following(verdict, OWN_COUNT, lambda: equal if _equal_by_own(tokens, macs) else None)
 
 
 # -- backward --------------------------------------------------------------------------------------
@@ -591,9 +591,9 @@ def _windowed_by_own(windowed: FormulaAnswer, macs: FormulaAnswer | None) -> boo
 def windowed(macs_windowed: Annotated[FormulaAnswer, WINDOWS], macs: Own = None) -> Verdict:
     """Find the MACs when N tokens attend within windows of M×M tokens only."""
     verdict = _judge(macs_windowed, windowed_macs(), "MACs", WINDOWS, whole=_whole_windows)
-    if verdict.outcome is Outcome.WRONG and _windowed_by_own(macs_windowed, macs):
-        return right(f"{WITH_OWN} this is what the windows take.")
-    return verdict
+    same = right("This is what it comes to in windows.")
+    follows = lambda: same if _windowed_by_own(macs_windowed, macs) else None  # noqa: E731
+    return following(verdict, OWN_COUNT, follows)
 
 
 # -- beyond the page: shared keys and values -------------------------------------------------------

@@ -12,6 +12,7 @@ from selfcheck.compare import as_array, close, last_digit, real_array
 from selfcheck.corners import excluding
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
+from selfcheck.following import following, heeds
 from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotFinite, Unreadable
@@ -274,6 +275,14 @@ def _no_larger_than_required(
     return seen >= epsilon / (1 + epsilon) * (1 - 1e-6), own  # what the bound gives away, no more
 
 
+def _heeds_all(bound: FormulaAnswer | None) -> bool:
+    """Does a student's bound depend on the keys, on M and on Δ, or is it right for two keys?"""
+    if bound is None:
+        return False
+    own = lambda l, M, Delta: bound(l=l, M=M, Delta=Delta)  # noqa: E731, E741
+    return heeds(own, [(9.0, 2.0, 1.0)]) or close(own(2, 1.5, 0.7), np.exp(-(1.5**2) * 0.7))
+
+
 @exercise
 def sharpness(
     sharp_enough: Annotated[FormulaAnswer, L_DELTA_EPSILON],
@@ -312,13 +321,14 @@ def sharpness(
             says = f"{where}, and only {shown} of the weight is off target."
             says = f"The error is reached everywhere, but M is larger than needed. {says}"
             loose = partly(1, wrong(says, at="a setting", yours=answer))
-    if follows and (wrongly or loose):
-        return right("At every setting your own bound of exercise 7.2 comes to ε at your M.")
-    return (
+    verdict = (
         wrongly
         or loose
         or right("At every setting the worst field, all other keys equally far, just meets ε.")
     )
+    met = right("At every setting that bound comes to ε at your M.")
+    follows = follows and _heeds_all(bound)
+    return following(verdict, "bound of 7.2", lambda: met if follows else None)
 
 
 # -- 7.4: the value matrix -------------------------------------------------------------------------
@@ -430,6 +440,14 @@ def _own_weights(
         return None
 
 
+def _heed_all(keys: FunctionAnswer | None, queries: FunctionAnswer | None) -> bool:
+    """Do the weights of a student's own functions depend on keys, queries and M?"""
+    if keys is None or queries is None:
+        return False
+    sample = (np.array([[1.0], [2.0]]), np.array([[0.5], [3.0]]), 1.0)
+    return heeds(lambda X, Y, M: _weights(keys, queries, (X, Y, M))[0], [sample])
+
+
 @exercise
 def regression(
     regression_inputs: Annotated[FunctionAnswer, Function(samples=DATA)],
@@ -451,11 +469,11 @@ def regression(
         )
         if verdict and not follows:
             return verdict
-    if verdict and not uneven:
-        return verdict
-    if verdict:
-        return right("On all data one call of attention gave what your own lookup of 7.1 makes.")
-    return right("On all data one call of attention gave the weighted means.")
+    if verdict is None:
+        return right("On all data one call of attention gave the weighted means.")
+    same = right("On all data one call of attention gave what that lookup makes.")
+    follows = uneven and _heed_all(keys, queries)
+    return following(verdict, "lookup of 7.1", lambda: same if follows else None)
 
 
 # -- 7.6: nothing near -----------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, inner_products
 from selfcheck.display import name_of, show, show_apart, show_at
 from selfcheck.exercises import exercise
+from selfcheck.following import following, heeds
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Step, Way
@@ -375,8 +375,13 @@ def _by_integration(needed: FormulaAnswer) -> Verdict | None:
     return None
 
 
-def _by_own(needed: FormulaAnswer, variance: FormulaAnswer) -> bool:
+def _by_own(needed: FormulaAnswer, variance: FormulaAnswer | None) -> bool:
     """Whether these are the features that the student's own variance of 9.3 asks for."""
+    if variance is None:
+        return False
+    points = [(0.5, 2.0, 3.0), (0.2, 1.0, 2.0)]
+    if not heeds(lambda xy, s, m: variance(xy=xy, s=s, m=m), points):
+        return False
     for point in cases(SIZE.points(), any_size, fresh=12):
         m = needed(**point)
         for xy in (0.0, 0.5):
@@ -395,13 +400,10 @@ def needed_features(
     verdict = _by_integration(needed)
     if verdict is None:
         return right(f"At {tried()} pairs (s, r) this many features give the relative error r.")
-    with contextlib.suppress(Unreadable, NotFinite):
-        if variance and _by_own(needed, variance):
-            return right(
-                "With your variance of exercise 9.3, whose slip is charged there, this many "
-                "features give the relative error r."
-            )
-    return verdict
+    enough = right("With it this many features give the relative error r.")
+    return following(
+        verdict, "variance of 9.3", lambda: enough if _by_own(needed, variance) else None
+    )
 
 
 # -- 9.5 -------------------------------------------------------------------------------------------

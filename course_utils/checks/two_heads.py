@@ -11,6 +11,7 @@ from selfcheck.cards import counted
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
+from selfcheck.following import following, own_array
 from selfcheck.kinds import Array, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.parts import MissingAnswer
@@ -145,11 +146,15 @@ def _judged(
     own: np.ndarray | None,
     why: Callable[[int, int], str],
     within: float = FOUR_DECIMALS,
+    earlier: str = "",
 ) -> Verdict:
     """Right is the truth, and what follows from the student's own earlier answers, if they err."""
     if answer.shape == truth.shape and _near(answer, truth, within):
         return right()
-    return _off(name, answer, truth if own is None else own, why, within) or right()
+    if own is None:
+        return _off(name, answer, truth, why, within) or right()
+    verdict = _off(name, answer, own, why, within)  # a slip of its own, beside the earlier one
+    return verdict or following(wrong(""), earlier, right)
 
 
 def _given(answer: Any) -> Any:
@@ -157,15 +162,20 @@ def _given(answer: Any) -> Any:
     return None if isinstance(answer, MissingAnswer) else answer
 
 
-def _or(own: Any, truth: np.ndarray) -> np.ndarray:
-    """The student's own array where there is one of this shape, else the true one."""
+def _if_wrong(
+    own: Any, truth: np.ndarray, within: float = 1e-6, *others: np.ndarray
+) -> np.ndarray | None:
+    """The student's own array if it is another one than it should be, and right somewhere."""
     own = _given(own)
-    return truth if own is None or own.shape != truth.shape else own
+    if own is None or _near(own, truth, within):
+        return None
+    return own_array(own, truth, within, others)
 
 
-def _if_wrong(own: np.ndarray | None, truth: np.ndarray, within: float = 1e-6) -> np.ndarray | None:
-    """The student's own array if it is another one than it should be."""
-    return None if own is None or own.shape != truth.shape or _near(own, truth, within) else own
+def _or(own: Any, truth: np.ndarray, within: float = 1e-6, *others: np.ndarray) -> np.ndarray:
+    """The student's own array where it errs and is worth to go on with, else the true one."""
+    own = _if_wrong(own, truth, within, *others)
+    return truth if own is None else own
 
 
 # -- 5.1 ------------------------------------------------------------------------------------------
@@ -246,14 +256,15 @@ def _scores(
     student: str, scores: np.ndarray, Q: np.ndarray | None = None, K: np.ndarray | None = None
 ) -> Verdict:
     head = _first(student)
-    queries, keys = _or(Q, head.Q), _or(K, head.K)
+    queries, keys = _or(Q, head.Q, 1e-6, head.K), _or(K, head.K, 1e-6, head.Q)
     return _judged(
         "the scores",
         scores,
         head.scores,
-        queries @ keys.T,
+        None if queries is head.Q and keys is head.K else queries @ keys.T,
         lambda i, j: f"query {i} times key {j}, {_sum_shown(queries[i], keys[j])}",
         1e-6,
+        earlier="Q and K of 5.1",
     )
 
 
@@ -262,7 +273,8 @@ def _softmax(student: str, weights: np.ndarray, scores: np.ndarray | None = None
     truth = _first(student).scores
     if _near(weights, _weights(truth)):
         return right()
-    scores = _or(scores, truth)
+    head = _first(student)
+    scores = _or(scores, truth, 1e-6, head.K @ head.Q.T)
     sums = weights.sum(axis=1)
     i = int(np.argmax(np.abs(sums - 1)))
     if abs(sums[i] - 1) > 4 * FOUR_DECIMALS:
@@ -272,8 +284,9 @@ def _softmax(student: str, weights: np.ndarray, scores: np.ndarray | None = None
         "the weights",
         weights,
         _weights(truth),
-        _weights(scores),
+        None if scores is truth else _weights(scores),
         lambda i, j: f"where a softmax meets the scores {show(scores[i])} divided by √3",
+        earlier="scores",
     )
 
 
@@ -290,7 +303,8 @@ def _mixed_by_head(
         low, high = steps.V[:, j]
         return f"a mean of {low} and {high} in which the first weighs {steps.weights[i, 0]:.4f}"
 
-    return _judged(f"head {number}", answer, steps.output, own, why)
+    earlier = "weights of 5.2 and V of 5.1"
+    return _judged(f"head {number}", answer, steps.output, own, why, earlier=earlier)
 
 
 @exercise(numbers=two_heads)
@@ -313,11 +327,15 @@ def _head_1(
     V: np.ndarray | None = None,
 ) -> Verdict:
     head = _first(student)
-    weights = _if_wrong(weights, head.weights, FOUR_DECIMALS)  # rounded ones were not charged
-    V = _if_wrong(V, head.V)
+    V = _if_wrong(V, head.V, 1e-6, head.Q, head.K)
+    if weights is not None and not np.allclose(weights.sum(axis=1), 1, atol=1e-3):
+        weights = None  # no weights at all
+    others = [] if weights is None else [weights]  # those of wrong scores need not be right
+    weights = _if_wrong(weights, head.weights, FOUR_DECIMALS, *others)  # rounded ones are
     if weights is None and V is None:
         return _mixed_by_head(1, student, output_1)
-    return _mixed_by_head(1, student, output_1, _or(weights, head.weights) @ _or(V, head.V))
+    own = (head.weights if weights is None else weights) @ (head.V if V is None else V)
+    return _mixed_by_head(1, student, output_1, own)
 
 
 @head_outputs.part("Head 2")
@@ -345,15 +363,21 @@ def _side_by_side(
     output_2: np.ndarray | None = None,
 ) -> Verdict:
     heads = [steps.output for steps in _heads(two_heads(student))]
-    pairs = zip((output_1, output_2), heads, strict=True)
-    own = [_if_wrong(mine, true, FOUR_DECIMALS) for mine, true in pairs]
-    followed = np.hstack([_or(mine, true) for mine, true in zip(own, heads, strict=True)])
+    given = [_given(output_1), _given(output_2)]
+    fine = [m is not None and _near(m, true) for m, true in zip(given, heads, strict=True)]
+    others = [m for m in given if m is not None and any(fine)]  # one head wrong, the other right
+    own = [
+        _if_wrong(mine, true, FOUR_DECIMALS, *others)
+        for mine, true in zip(given, heads, strict=True)
+    ]
+    followed = np.hstack([t if m is None else m for m, t in zip(own, heads, strict=True)])
     return _judged(
         "the concatenation",
         concat,
         np.hstack(heads),
-        followed,
+        None if all(mine is None for mine in own) else followed,
         lambda i, j: f"column {j % 3} of head {j // 3 + 1}",
+        earlier="outputs of 5.3",
     )
 
 
@@ -361,13 +385,14 @@ def _side_by_side(
 def _mixed_by_Wo(student: str, output: np.ndarray, concat: np.ndarray | None = None) -> Verdict:
     numbers = two_heads(student)
     truth = _concat(numbers)
-    own = _or(_if_wrong(concat, truth, FOUR_DECIMALS), truth)  # rounding was not charged
+    own = _or(concat, truth, FOUR_DECIMALS)  # rounding was not charged there
     return _judged(
         "the output",
         output,
         truth @ numbers.Wo,
-        own @ numbers.Wo,
+        None if own is truth else own @ numbers.Wo,
         lambda i, j: f"row {i} of the concatenation times column {j} of W^{{O}}",
+        earlier="concatenation",
     )
 
 
@@ -416,10 +441,10 @@ def other_keys(
     """Find another K that gives head 1 the same attention weights."""
     head = _first(student)
     verdict = _same_weights(other_K, head.Q, head.K)
-    own = _or(Q, head.Q), _or(K, head.K)
-    if verdict.seen and own[0].any(axis=1).all() and not all(map(_near, own, (head.Q, head.K))):
-        return _same_weights(other_K, *own)
-    return verdict
+    own = _or(Q, head.Q, 1e-6, head.K), _or(K, head.K, 1e-6, head.Q)
+    if own[0] is head.Q and own[1] is head.K:
+        return verdict
+    return following(verdict, "Q and K of 5.1", lambda: _same_weights(other_K, *own))
 
 
 # -- 5.6 ------------------------------------------------------------------------------------------

@@ -691,7 +691,7 @@ def test_what_is_built_on_a_known_slip_is_right(attend):
         assert exercise(answer).earned == 0
         followed = exercise(answer, attend)
         assert followed.outcome is Outcome.RIGHT
-        assert "whose slip is charged there" in followed.says
+        assert "which is not right yet" in followed.says
 
 
 def test_another_mistake_on_top_of_it_is_wrong():

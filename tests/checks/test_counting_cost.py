@@ -404,7 +404,7 @@ def test_what_follows_from_the_students_own_count_is_right():
         assert exercise(answer).earned == 0
         followed = exercise(answer, ONE_PRODUCT_FORGOTTEN)
         assert (followed.outcome, followed.earned) == (Outcome.RIGHT, 1)
-        assert "whose slip is charged there" in followed.says
+        assert "which is not right yet" in followed.says
 
 
 def test_what_does_not_follow_from_it_is_wrong():

@@ -11,6 +11,7 @@ import pytest
 from selfcheck.blanks import ____
 from selfcheck.compare import same_entries
 from selfcheck.exercises import Exercise
+from selfcheck.facts import facts_beside, read_facts
 from selfcheck.feedback import Outcome
 from selfcheck.kinds import Function
 from selfcheck.line_by_line import once
@@ -106,6 +107,33 @@ NONSENSE = {
     "a function that returns its inputs": lambda *args: args,
     "a class": dict,
 }
+
+
+@each_exercise
+def test_an_exercise_that_takes_an_earlier_answer_says_what_it_follows(exercise):
+    module = exercise.check.__globals__["__file__"]
+    (facts,) = [f for f in read_facts(facts_beside(module)) if f.name == exercise.name]
+    assert bool(exercise.optional) <= bool(facts.follows)
+
+
+JUNK = [np.ones, np.zeros, lambda shape: np.arange(1.0, 1 + np.prod(shape)).reshape(shape) / 7]
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_junk_is_not_carried_on(junk):
+    from course_utils.checks import two_heads as check
+
+    Q, K, V = (junk((2, 3)) for _ in range(3))
+    weights = np.full((2, 2), 0.5)
+    outputs = [weights @ V, weights @ V]
+    earned = [
+        check.projections(3, Q, K, V),
+        check.scores_and_weights(3, Q @ K.T, weights, Q, K),
+        check.head_outputs(3, *outputs, weights, V),
+        check.final_output(3, np.hstack(outputs), junk((2, 6)), *outputs),
+        check.other_keys(3, K + 1, Q, K),
+    ]
+    assert sum(feedback.earned for feedback in earned) <= 1
 
 
 # -- known mistakes --------------------------------------------------------------------------------

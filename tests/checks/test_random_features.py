@@ -446,7 +446,7 @@ def test_features_that_the_students_own_variance_asks_for_are_right():
     assert check.needed_features(needed).earned == 0
     followed = check.needed_features(needed, slip)
     assert (followed.outcome, followed.earned) == (Outcome.RIGHT, 1)
-    assert "whose slip is charged there" in followed.says
+    assert "which is not right yet" in followed.says
     assert check.needed_features("exp(s)/r", slip).earned == 0
 
 

@@ -71,6 +71,12 @@ RULES = {
             "a_part_that_is_spoiled_costs_its_own_points_and_is_named",
         ]
     },
+    "An exercise that takes an earlier answer": {
+        EVERY: [
+            "an_exercise_that_takes_an_earlier_answer_says_what_it_follows",
+            "junk_is_not_carried_on",
+        ],
+    },
     "What is no answer": {
         EVERY: [
             "a_blank_in_any_place_is_not_attempted",
