@@ -2,8 +2,8 @@
 
 A check whose answer has no value yet, one that is run after a restart, and one that was stopped say
 what to do. A verdict is about the cell that is on the screen: if the last run of the cell that made
-an answer failed, the value from before is not judged. It is an extension of IPython: `course lab`
-loads it into every kernel, the checks load it elsewhere.
+an answer failed before it made it, the value from before is not judged. It is an extension of
+IPython: `course lab` loads it into every kernel, the checks load it elsewhere.
 """
 
 from __future__ import annotations
@@ -60,24 +60,25 @@ def watch_over(shell: Any) -> None:
     shell.course_cells = True
     shell.set_custom_exc((NameError, KeyboardInterrupt), _show_card)
     shell.events.register("pre_run_cell", lambda *_: _cut(shell))
-    shell.events.register("pre_run_cell", CELLS.begin)
-    shell.events.register("post_run_cell", CELLS.end)
+    shell.events.register("pre_run_cell", lambda info: CELLS.begin(info, shell.user_ns))
+    shell.events.register("post_run_cell", lambda result: CELLS.end(result, shell.user_ns))
 
 
 class Cells:
-    """Which names were made by a cell whose last run failed."""
+    """Which names are from before, since the last run of their cell failed."""
 
     def __init__(self) -> None:
         self._running = ""
+        self._before: dict[str, Any] = {}  # the values when the cell began
         self._made: dict[str, set[str]] = {}  # by the id of the cell
         self._failed: dict[str, str] = {}  # by name, how the run ended
 
-    def begin(self, info: Any) -> None:
+    def begin(self, info: Any, names: dict[str, Any]) -> None:
         """A cell is about to run."""
-        self._running = str(getattr(info, "raw_cell", ""))
+        self._running, self._before = str(getattr(info, "raw_cell", "")), dict(names)
 
-    def end(self, result: Any) -> None:
-        """A cell has run, and what it makes is there, or is not any more."""
+    def end(self, result: Any, now: dict[str, Any]) -> None:
+        """A cell has run, and what it makes is there, or is from before."""
         info, error = result.info, result.error_before_exec or result.error_in_exec
         source, self._running = str(getattr(info, "raw_cell", "")), ""
         if info is None or _called(source) is not None:
@@ -91,7 +92,10 @@ class Cells:
                 self._made[id_] = names
         else:
             for name in names | self._made.get(id_, set()):
-                self._failed[name] = type(error).__name__
+                if name in now and now[name] is self._before.get(name, _NEVER):
+                    self._failed[name] = type(error).__name__
+                else:
+                    self._failed.pop(name, None)
 
     def why_not(self) -> str:
         """A sentence, if the cell that runs now uses what a failed one was to make; else none."""
@@ -126,6 +130,7 @@ def _makes(source: str) -> set[str]:
     return stored | {node.name for node in tree.body if isinstance(node, kinds)}
 
 
+_NEVER = object()
 CELLS = Cells()
 
 

@@ -91,7 +91,7 @@ BROKEN = [
     "total = (",
     "total = 'n**2 + n' @",
     "import no_such_module\ntotal = 'n**2 + n'",
-    "total = 'n**2 + n'\nassert False",
+    "n_ += 1\ntotal = 'n**2 + n'",
     "def total(n)\n    return n",
 ]
 
@@ -107,6 +107,13 @@ def test_a_cell_that_was_broken_does_not_keep_its_green_card(kernel, broken):
     assert "Your cell with `total` did not run to its end: " in says
     assert "could not be checked" in kernel.run("scoreboard()").splitlines()[0]
     kernel.run(RIGHT)
+    assert ": right, " in kernel.run("check.even_sum(total)")
+
+
+def test_what_a_cell_made_before_it_failed_is_judged(kernel):
+    kernel.run(IMPORTS)
+    kernel.run("total = 'n'")
+    kernel.run("total = 'n**2 + ' + 'n'\n1/0")
     assert ": right, " in kernel.run("check.even_sum(total)")
 
 
