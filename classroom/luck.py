@@ -4,7 +4,7 @@ The right answer of the solution is wrapped, and what it is called with is looke
 class secrets. A corner that is tried with some of them only is one of luck. One that is never tried
 has a reason among the facts of its exercise (`never` in its unit's file):
 
-    never = {"a negative" = "Masses are not negative."}
+    never."a negative" = "Masses are not negative."
 
 Then come the answers that people write who treat a corner by itself: the right answer, but a known
 mistake where the corner holds. Each of these is refuted always, or is right there as well.

@@ -18,7 +18,7 @@ row. What a statement excludes, the function says with its reason:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -55,7 +55,7 @@ class Corner:
     """What a source gives in place of what it would draw, by the place of the request."""
 
     kind: str = ""
-    sizes: Mapping[int, str | int] = field(default_factory=dict)  # an int: as large as that one
+    sizes: Mapping[int, str | int] = field(default_factory=dict)  # an int: just so large
     values: Mapping[int, str] = field(default_factory=dict)
     all_values: str = ""
     options: Mapping[int, int] = field(default_factory=dict)  # which end of it, or which option
@@ -86,8 +86,8 @@ class Source(np.random.Generator):
                 size = high
             elif rule == "twice":
                 size = 2 * high
-            elif isinstance(rule, int) and rule < place:
-                size = min(max(self._given[rule], low), high)
+            elif isinstance(rule, int):
+                size = rule
             else:
                 size = next((n for n in others if n <= high and n not in self._given), least)
             self._given.append(int(size))
@@ -207,9 +207,11 @@ def _corners(asked: Source) -> Iterator[Corner]:
         for i, (low, high) in enumerate(ranges):
             if low < high:
                 yield Corner(kind, sizes={i: kind})
-    yield from (Corner("equal", sizes=pairs) for pairs in _pairings(count))
-    if count > 2:
-        yield Corner("equal", sizes=dict.fromkeys(range(1, count), 0))
+    for pairs in _pairings(count):
+        if same := {i: size for k, pair in enumerate(pairs) for i, size in _equal(ranges, pair, k)}:
+            yield Corner("equal", sizes=same)
+    if count > 2 and (same := dict(_equal(ranges, range(count), 1))):
+        yield Corner("equal", sizes=same)
     if count:
         yield Corner("twice", sizes={0: "twice"})
     for i, ends in enumerate(asked.options_asked):
@@ -225,11 +227,21 @@ def _corners(asked: Source) -> Iterator[Corner]:
             yield Corner(kind, values=others)
 
 
-def _pairings(count: int) -> Iterator[dict[int, str | int]]:
-    """Pairs of sizes that are equal, several at once, so that every two are in one of them."""
+def _pairings(count: int) -> Iterator[list[list[int]]]:
+    """Pairs of sizes, several at once, so that every two are a pair in one of them."""
     teams = [*range(count)] + [-1] * (count % 2)
     for _ in range(len(teams) - 1):
         half = len(teams) // 2
-        pairs = [sorted(p) for p in zip(teams[:half], reversed(teams[half:]), strict=True)]
-        yield {b: a for a, b in pairs if a >= 0}
+        pairs = zip(teams[:half], reversed(teams[half:]), strict=True)
+        yield [sorted(pair) for pair in pairs if -1 not in pair]
         teams[1:] = teams[-1:] + teams[1:-1]
+
+
+def _equal(
+    ranges: Sequence[tuple[int, int]], which: Iterable[int], more: int
+) -> Iterator[tuple[int, int]]:
+    """One size for all of these, a small one that they may all have, if there is one."""
+    least = max(2, *(ranges[i][0] for i in which))
+    most = min(ranges[i][1] for i in which)
+    if least <= most:
+        yield from ((i, min(least + more, most)) for i in which)

@@ -10,7 +10,7 @@
     beyond = true                 # neither a lecture nor the package has its answer
     earns = [0, 0, 1, 2]          # points by the number of right parts, where they do not add up
     follows = ["odd_sum"]         # earlier exercises whose answers are handed on
-    never = {"a zero" = "Why."}   # corners that its check never tries, for `course audit --corners`
+    never."a zero" = "Why."       # corners that its check never tries (`course audit --corners`)
 
 The last five may be missing. A file that is not sound is refused with the line of the exercise.
 """

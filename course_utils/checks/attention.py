@@ -291,7 +291,11 @@ LARGE_SCORES = (1e4, 3.0, 1e12, 1e300)
 def _any_causal(rng: np.random.Generator) -> Text:
     """Tokens of any number and any width."""
     n, m, width = sizes(rng, 3)
-    return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width)
+    return (
+        numbers(rng, n, m),
+        numbers(rng, n, m),
+        numbers(rng, n, width, largest=100),
+    )
 
 
 def _drawn_far_back(rng: np.random.Generator) -> Text:
@@ -388,8 +392,8 @@ CROSS = [_cross_instance(10, 2, 2, 3, 2, 2), _cross_instance(39, 3, 3, 2, 1, 3),
 def any_cross(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Tokens of both sides and three matrices of any sizes."""
     n, k, d, m, width = sizes(rng, 5)
-    shapes = [(n, d), (k, d), (d, m), (d, m), (d, width)]
-    return tuple(numbers(rng, *shape, largest=1.0) for shape in shapes)
+    arrays = [numbers(rng, *s, largest=1.0) for s in [(n, d), (k, d), (d, m), (d, m)]]
+    return *arrays, numbers(rng, d, width, largest=100)
 
 
 Attend = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -463,7 +467,8 @@ def _heads_instance(seed: int, n: int, d: int, m: int, width: int, T: int):
 
 
 HEADS = [_heads_instance(7, 2, 4, 2, 2, 2), _heads_instance(1210, 3, 6, 1, 3, 2),
-         _heads_instance(9, 3, 2, 4, 3, 1), _heads_instance(266, 2, 3, 2, 1, 4)]  # fmt: skip
+         _heads_instance(9, 3, 2, 4, 3, 1), _heads_instance(266, 2, 3, 2, 1, 4),
+         _heads_instance(12, 2, 2, 2, 2, 1)]  # fmt: skip
 
 
 def any_heads(rng: np.random.Generator) -> tuple[np.ndarray, list, np.ndarray]:
@@ -471,7 +476,11 @@ def any_heads(rng: np.random.Generator) -> tuple[np.ndarray, list, np.ndarray]:
     T, n, d, m, width = sizes(rng, 5, high=12)
     shapes = [(d, m), (d, m), (d, width)]
     heads = [tuple(numbers(rng, *shape, largest=1.0) for shape in shapes) for _ in range(T)]
-    return numbers(rng, n, d, largest=1.0), heads, numbers(rng, T * width, d, largest=1.0)
+    X, Wo = (
+        numbers(rng, n, d, largest=1.0),
+        numbers(rng, T * width, d, largest=100),
+    )
+    return X, heads, Wo
 
 
 def _applied(
@@ -733,13 +742,17 @@ def many_packed(rng: np.random.Generator) -> list[int]:
     return [*map(int, rng.integers(1, 4, rng.integers(8, 12))), int(rng.integers(12, 20)), 1]
 
 
+def very_many(rng: np.random.Generator) -> list[int]:
+    """Texts of one or two tokens, more than a usual batch has."""
+    return list(map(int, rng.integers(1, 3, 70)))
+
+
 @exercise
 def packed_mask(
     packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
 ) -> Verdict:
     """Write a function of the lengths of packed texts that returns their causal mask."""
-    draws = any_pack, many_packed
-    for lengths in cases(PACKED, *draws):
+    for lengths in cases(PACKED, any_pack, many_packed, also=[very_many]):
         total = sum(lengths)
         given = packed_mask.array(lengths, shape=(total, total), finite=False)
         if np.isnan(given).any():
@@ -768,8 +781,9 @@ Additive = tuple[np.ndarray, ...]  # Q, K, V, A, B and u
 def any_additive(rng: np.random.Generator) -> Additive:
     """Any sizes: queries and keys need not even be of the same width."""
     n, k, m, width, p, other = sizes(rng, 6, high=24)
-    shapes = [(n, m), (k, other), (k, width), (p, m), (p, other), (p,)]
-    return tuple(numbers(rng, *shape, largest=1.5) for shape in shapes)
+    shapes = [(n, m), (k, other), (p, m), (p, other), (p,)]
+    Q, K, A, B, u = (numbers(rng, *shape, largest=1.5) for shape in shapes)
+    return Q, K, numbers(rng, k, width, largest=100), A, B, u
 
 
 def _additive_instance(n: int, k: int, m: int, width: int, p: int, other: int) -> Additive:

@@ -119,10 +119,10 @@ def normed_rows(X: np.ndarray) -> np.ndarray:
 @excluding(zero=ALIKE, same=ALIKE, large=ALIKE)
 def spread_rows(rng: np.random.Generator) -> Arrays:
     """Rows whose entries are not all alike, of any size; now and then small or large."""
-    n, d = sizes(rng, 2, high=38)
-    X = rng.normal(size=(n, d + 2)).round(2)
+    (n,), (d,) = sizes(rng, 1), sizes(rng, 1, low=3)
+    X = rng.normal(size=(n, d)).round(2)
     X[:, 0] += 3
-    return X * magnitude(rng, 0.01, 100), numbers(rng, d + 2), numbers(rng, n, d + 2)
+    return X * magnitude(rng, 0.01, 100), numbers(rng, d), numbers(rng, n, d)
 
 
 NORM: list[Arrays] = [
@@ -206,7 +206,8 @@ def any_features(rng: np.random.Generator) -> tuple:
     n, m, width = sizes(rng, 3, high=20)
     Q, K = (rng.uniform(0.2, 3, (n, m)).round(2) for _ in range(2))
     gamma = float(rng.choice([0.3, 0.5, 0.8, 0.95, 1.0]))
-    return Q, K, numbers(rng, n, width), numbers(rng, n, width), gamma
+    V = numbers(rng, n, width, largest=100)
+    return Q, K, V, numbers(rng, n, width), gamma
 
 
 LONG = np.random.default_rng(0).integers(1, 9, (4, 24, 2)) / 4  # nothing is forgotten in it
@@ -287,7 +288,8 @@ def softmax_gradients(
 def any_attention(rng: np.random.Generator) -> Arrays:
     """Queries, as many keys, values and a gradient."""
     n, m, width = sizes(rng, 3, high=20)
-    return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width), numbers(rng, n, width)
+    V, G = numbers(rng, n, width, largest=100), numbers(rng, n, width)
+    return numbers(rng, n, m), numbers(rng, n, m), V, G
 
 
 PAGE: Arrays = (
@@ -457,6 +459,7 @@ FEW = [
     (np.array([[0, 2, 1, 2]]), np.array([[0, 0, 0, 0], [2, 2, 2, 2]]), 4, 2),
     (np.array([[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0]]), np.array([[0, 0, 1, 1, 0, 1]]), 2, 2),
     (np.array([[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0]]), np.array([[0, 0, 1, 1, 0, 1]]), 2, 3),
+    (np.eye(4, dtype=int), np.array([[1, 1, 0, 1]]), 2, 2),
 ]
 
 

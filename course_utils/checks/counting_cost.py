@@ -478,7 +478,8 @@ def _pair(backward: FunctionAnswer, arrays: tuple) -> list[np.ndarray]:
 def any_mix(rng: np.random.Generator) -> Mix:
     """A, V and dY of any shapes."""
     n, k, m = sizes(rng, 3)
-    return numbers(rng, n, k), numbers(rng, k, m), numbers(rng, n, m)
+    A, V = numbers(rng, n, k), numbers(rng, k, m, largest=100)
+    return A, V, numbers(rng, n, m)
 
 
 def _off_entry(backward: FunctionAnswer, arrays: tuple) -> Verdict | None:

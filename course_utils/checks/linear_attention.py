@@ -231,7 +231,7 @@ def any_onlookers(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Q, K and U of any shapes; numbers up to 10, for every key has to be seen by somebody."""
     n, d, width = sizes(rng, 3)
     Q, K = (numbers(rng, n, d, largest=magnitude(rng, 1, 10)) for _ in range(2))
-    return Q, K, numbers(rng, n, width)
+    return Q, K, numbers(rng, n, width, largest=100)
 
 
 SHAPES = [(2, 2, 1), (3, 2, 2), (5, 3, 4), (2, 4, 3), (1, 1, 1), (1, 3, 2)]
@@ -442,7 +442,8 @@ def any_features(rng: np.random.Generator) -> tuple:
     """Tokens of any shapes, and one of the positive feature maps."""
     n, d, width = _some(rng)
     phi = [elu_plus_one, exp_features, one_feature][rng.integers(3)]
-    return numbers(rng, n, d, largest=4), numbers(rng, n, d), numbers(rng, n, width), phi
+    V = numbers(rng, n, width, largest=100)
+    return numbers(rng, n, d, largest=4), numbers(rng, n, d), V, phi
 
 
 def signed_features(rng: np.random.Generator) -> tuple:
@@ -588,7 +589,13 @@ def any_window(rng: np.random.Generator) -> tuple:
     n, d, width = sizes(rng, 3, high=25)
     phi = [elu_plus_one, exp_features][rng.integers(2)]
     Q, K = numbers(rng, n, d), numbers(rng, n, d)
-    return Q, K, numbers(rng, n, width), phi, int(rng.integers(1, n + 3))
+    return (
+        Q,
+        K,
+        numbers(rng, n, width, largest=100),
+        phi,
+        int(rng.integers(1, n + 3)),
+    )
 
 
 def half_windows(n: int) -> tuple:

@@ -418,7 +418,8 @@ def tokens(n: int, d: int, width: int, m: int, seed: int = 0) -> tuple[np.ndarra
 def any_tokens(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Inputs of any size; some keys are not there."""
     n, d, width, m = sizes(rng, 4)
-    rows = numbers(rng, n, d, largest=1), numbers(rng, n, d, largest=1), numbers(rng, n, width)
+    Q, K = numbers(rng, n, d, largest=1), numbers(rng, n, d, largest=1)
+    rows = Q, K, numbers(rng, n, width, largest=100)
     counts = np.append(1, rng.integers(0, 5, n - 1))
     return *rows, rng.normal(size=(m, d)).round(2), rng.permutation(counts)
 

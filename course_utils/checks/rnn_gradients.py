@@ -150,7 +150,7 @@ def any_step(rng: np.random.Generator, units: int = 1) -> Step:
     """A network of so many units or more at any state, with slopes outside of [0, 1] too."""
     (n,) = sizes(rng, 1, units)
     h = away_from_0(numbers(rng, n, largest=float(rng.choice([0.5, 3.0]))))
-    return numbers(rng, n, n), h, any_sigma(rng)
+    return numbers(rng, n, n, largest=float(rng.choice([2.0, 200.0]))), h, any_sigma(rng)
 
 
 def _next_output(W: np.ndarray, a: np.ndarray, sigma: Activation, nudge: np.ndarray) -> np.ndarray:

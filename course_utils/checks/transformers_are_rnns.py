@@ -69,7 +69,8 @@ def any_text(rng: np.random.Generator) -> Text:
     """A text of any length, every shape different; now and then keys and values are large."""
     n, d, width = sizes(rng, 3)
     large = magnitude(rng, 1, 10)  # 32 bits hold the squares of exp(−20)
-    return numbers(rng, n, d), numbers(rng, n, d, largest=large), numbers(rng, n, width)
+    V = numbers(rng, n, width, largest=100)
+    return numbers(rng, n, d), numbers(rng, n, d, largest=large), V
 
 
 def long_text(rng: np.random.Generator, least: int = 115) -> Text:
@@ -258,7 +259,11 @@ def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict
 def narrow_text(rng: np.random.Generator) -> Text:
     """A text with at most 6 numbers in a query or key."""
     n, d, width = *sizes(rng, 1, high=24), *sizes(rng, 1, high=6), *sizes(rng, 1, high=24)
-    return numbers(rng, n, d), numbers(rng, n, d), numbers(rng, n, width)
+    return (
+        numbers(rng, n, d),
+        numbers(rng, n, d),
+        numbers(rng, n, width, largest=100),
+    )
 
 
 LONGER = partial(long_text, least=84)
@@ -440,7 +445,7 @@ def any_queries(rng: np.random.Generator) -> Text:
     return (
         numbers(rng, n, d, largest=1),
         numbers(rng, keys, d, largest=1),
-        numbers(rng, keys, width),
+        numbers(rng, keys, width, largest=100),
     )
 
 
