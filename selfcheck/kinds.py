@@ -232,6 +232,8 @@ class Lines:
     A text is a whole chain, a = b = c, as it is pasted from LaTeX.
     """
 
+    goes_by_lines = True  # those before the first blank one are judged
+
     def __init__(self, symbols: Sequence[str], functions: Sequence[str] = ()) -> None:
         self.symbols, self.functions = symbols, functions
 
@@ -276,6 +278,8 @@ def _pasted(text: str, name: str) -> list[str]:
 
 class Steps:
     """The lines of a derivation as functions; parameter names say which quantities a line uses."""
+
+    goes_by_lines = True
 
     def __init__(self, quantities: Mapping[str, Any], example: str) -> None:
         self.quantities, self.example = quantities, example

@@ -3,14 +3,26 @@
 How it is judged, in every unit alike. All lines have to be true. The exercise names its *steps*:
 what has to be seen on the way, in whatever form, before the goal is first reached. Each step that
 is taken earns its share, and the goal earns the rest; but a jump from the start to the goal, with
-no step between, is no derivation and earns nothing.
+no step between, is no derivation and earns nothing. Steps that were taken before the first false
+line keep their share.
+
+A step is recognized by what a line says, never by its looks: by its value when a part of it is
+changed (`changes_with`), or by a sum that it contains, in whatever order (`contains_sum`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import copy
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .compare import close
+from .formula import ReadFormula
 from .verdicts import Verdict, partly, refuted, right, wrong
 
 
@@ -66,9 +78,74 @@ class Way(NamedTuple):
 def judge_steps(report: Any, lines: list[Any], way: Way, points: int, says: str) -> Verdict:
     """The verdict on a derivation; `says` praises one that is complete."""
     if not report.holds:
-        return refuted(report)
+        return _keeping_steps(refuted(report), lines, way, points)
     earned, missing = way.follow(lines)
     if not missing:
         return right(f"{report.sentence} {says}")
     share = points * earned // (1 + len(way.steps))
     return partly(share, missing) if share else wrong(missing)
+
+
+def _keeping_steps(verdict: Verdict, lines: list[Any], way: Way, points: int) -> Verdict:
+    """The refutation of a line, with the share of the steps that were taken before it."""
+    before = lines[: verdict.line or 0]
+    taken = sum(step.taken(before) for step in way.steps) if before else 0
+    share = points * taken // (1 + len(way.steps))
+    return replace(verdict, earned=share) if share else verdict
+
+
+# -- what a line says ------------------------------------------------------------------------------
+
+At = Mapping[str, float]
+
+
+def changes_with(
+    line: ReadFormula, is_part: Callable[[ast.AST], bool], at: At, times: float = 2.0
+) -> bool:
+    """Does a line get another value if all such parts of it are so many times as large?"""
+
+    class Larger(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            if is_part(node):
+                return ast.BinOp(ast.Constant(times), ast.Mult(), node)  # type: ignore[arg-type]
+            return self.generic_visit(node)
+
+    other = replace(line, tree=Larger().visit(copy.deepcopy(line.tree)))
+    return not close(line.at(**at), other.at(**at))
+
+
+def value_of(node: ast.AST, like: ReadFormula, at: At) -> float:
+    """The value of a part of a line; nan if it has none by itself."""
+    try:
+        return replace(like, tree=node).at(**at)  # type: ignore[arg-type]
+    except Exception:  # a name that only a sum around it binds
+        return float("nan")
+
+
+def contains_sum(line: ReadFormula, target: ReadFormula, places: Sequence[At]) -> bool:
+    """Is there a sum in a line of which some terms make a multiple of the target?"""
+    wanted = np.array([target.at(**at) for at in places])
+    for node in ast.walk(line.tree):
+        terms = _terms(node)
+        if not 2 <= len(terms) <= MOST_TERMS:
+            continue
+        values = np.array([[value_of(t, line, at) * sign for at in places] for sign, t in terms])
+        for count in range(2, len(terms) + 1):
+            for some in itertools.combinations(range(len(terms)), count):
+                ratio = values[list(some)].sum(axis=0) / wanted
+                if abs(ratio[0]) > 1e-9 and close(ratio, np.full(len(ratio), ratio[0])):
+                    return True
+    return False
+
+
+MOST_TERMS = 9
+
+
+def _terms(node: ast.AST, sign: int = 1) -> list[tuple[int, ast.AST]]:
+    """The terms of a sum, each with its sign."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        right_sign = sign if isinstance(node.op, ast.Add) else -sign
+        return _terms(node.left, sign) + _terms(node.right, right_sign)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _terms(node.operand, -sign)
+    return [(sign, node)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -52,10 +53,20 @@ def read_one(kind: Kind, answer: Any, name: str) -> Any:
         if isinstance(answer, NotAttempted | Unreadable):  # the grader found no value, and why
             raise answer
         if has_blank(answer):
-            raise NotAttempted
+            answer = _up_to_a_blank(kind, answer)
         return received(kind, answer, name)
     except (NotAttempted, Unreadable) as reason:
         return MissingAnswer(reason)
+
+
+def _up_to_a_blank(kind: Kind, answer: Any) -> Any:
+    """The lines of a derivation before the first blank one; anything else is not attempted."""
+    lines = [*itertools.takewhile(lambda line: not has_blank(line), answer)] if (
+        getattr(kind, "goes_by_lines", False) and isinstance(answer, list | tuple)
+    ) else []  # fmt: skip
+    if not lines:
+        raise NotAttempted
+    return lines
 
 
 def verdict_on_part(part: Part, given: dict[str, Any], seed: int) -> Verdict:

@@ -73,6 +73,13 @@ TWO_BY_THREE = {
 ANY_TWO_BY_THREE = {**TWO_BY_THREE, "S": np.eye(2, 3) + 1, "T": 2 - np.eye(2, 3)}
 
 
+def uses_one_fact(line: Line) -> bool:
+    """Does a line depend on S or on T, and not on both? Then the sums of the other are used."""
+    here = line_at(line, TWO_BY_THREE)
+    moved = ({**TWO_BY_THREE, name: ANY_TWO_BY_THREE[name]} for name in SOFTMAX)
+    return sum(not close(here, line_at(line, at)) for at in moved) == 1
+
+
 LINES = Steps(TWO_BY_THREE, "lambda S, T, one_n: S @ T.T @ one_n")
 
 
@@ -83,7 +90,7 @@ ONE_FACT_AT_A_TIME = Way(
                 f"line {two_facts_at_once(lines)} uses at once that the columns of T and the rows "
                 "of S sum to 1: put a line between"
             ),
-            lambda lines: two_facts_at_once(lines) is None,
+            lambda lines: any(map(uses_one_fact, lines)) and two_facts_at_once(lines) is None,
         ),
     ),
     goal=lambda line: close(line_at(line, ANY_TWO_BY_THREE), np.ones(2)),

@@ -16,7 +16,7 @@ from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
-from selfcheck.line_by_line import Way, judge_steps, once, some_line
+from selfcheck.line_by_line import Way, changes_with, judge_steps, once, some_line, value_of
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
 from selfcheck.verdicts import Verdict, differs, right, wrong
@@ -217,34 +217,45 @@ corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
 EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
 
 
-def _sums(line: ReadFormula) -> list[ast.Call]:
-    calls = [node for node in ast.walk(line.tree) if isinstance(node, ast.Call)]
-    return [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "Sum"]
+def _is_sum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Sum"
 
 
-def _has_mu(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == "mu" for n in ast.walk(node))
+def _sums(line: ReadFormula) -> list[Any]:
+    return [node for node in ast.walk(line.tree) if _is_sum(node)]
+
+
+SOMEWHERE = {"beta": 0.3, "t": 4, "mu": 1.7}
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _mu_outside(line: ReadFormula) -> bool:
-    """A sum of powers of β alone."""
-    return bool(_sums(line)) and not any(_has_mu(total.args[0]) for total in _sums(line))
+    """A sum of powers of β alone, without which the line would be another one."""
+    sums = _sums(line)
+    for total in sums:
+        index = _names(total.args[1]) - {*SOMEWHERE}
+        summand = _names(total.args[0])
+        if "mu" in summand or "beta" not in summand or not index & summand:
+            return False
+    return bool(sums) and changes_with(line, _is_sum, SOMEWHERE)
 
 
 def _series_summed(line: ReadFormula) -> bool:
-    """A quotient or cases in place of the sum, or two sums of which all but the ends cancels."""
-    divided = any(
-        isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div | ast.Pow) and _is_one_less_beta(n)
-        for n in ast.walk(line.tree)
-    )
-    return divided or "Piecewise" in str(line) or len(_sums(line)) > 1
-
-
-def _is_one_less_beta(node: ast.BinOp) -> bool:
-    """Whether this divides by something with β in it."""
-    if isinstance(node.op, ast.Pow):
-        return isinstance(node.right, ast.UnaryOp) and "beta" in ast.unparse(node.left)
-    return "beta" in ast.unparse(node.right)
+    """The series as a quotient, which is 0/0 at β = 1, or by cases for that."""
+    for node in ast.walk(line.tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow):
+            below = node.right if isinstance(node.op, ast.Div) else node.left
+            if isinstance(node.op, ast.Pow) and not isinstance(node.right, ast.UnaryOp):
+                continue
+            if close(value_of(below, line, SOMEWHERE | {"beta": 1.0}), 0.0):
+                return True
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Piecewise":
+            return any("beta" in _names(case.elts[1]) for case in node.args
+                       if isinstance(case, ast.Tuple))  # fmt: skip
+    return False
 
 
 SUM_THE_SERIES = Way(
@@ -252,7 +263,8 @@ SUM_THE_SERIES = Way(
         some_line(
             lambda line: _mu_outside(line) or _series_summed(line),
             "no line shows how the sum comes to its end: put one with μ before a sum of powers of "
-            "β alone, or one with the series as a quotient",
+            "β alone, or one with the series as a quotient (as text, in quotes: SymPy cancels a "
+            "quotient before it gets here)",
         ),
     ),
     goal=lambda line: not _sums(line),

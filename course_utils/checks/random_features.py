@@ -20,7 +20,7 @@ from selfcheck.exercises import exercise
 from selfcheck.following import following, heeds
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
-from selfcheck.line_by_line import Step, Way
+from selfcheck.line_by_line import Step, Way, contains_sum
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
@@ -47,7 +47,9 @@ class Square(NamedTuple):
     def way(self) -> Way:
         """The steps: a line that shows how the square comes about, then one without the cross."""
         parts = ", ".join(self.formula.domain)
-        asked = f"none shows how the square comes about: put one with {parts} before {self.square}"
+        asked = (
+            f"none shows how the square comes about: write it out, in {parts}, before {self.square}"
+        )
         return Way(
             (Step(lambda _: f"{asked} appears", self.is_shown_by),),
             goal=lambda line: self.cross not in names_in(line),
@@ -58,15 +60,19 @@ class Square(NamedTuple):
         """The verdict on true or false lines; of the points, half are for the step."""
         report = _begun(self).goes_on(("=", str(line), "") for line in lines).check()
         if not report.holds:
-            return wrong(refuted(report).says, at="a false line")
+            false = refuted(report)
+            taken = self.is_shown_by(lines[: false.line])
+            return partly(points // 2 * taken, wrong(false.says, at="a false line"))
         earned, missing = self.way.follow(lines)
         if not missing:
             return right()
         return partly(points * earned // 2, wrong(missing, at="" if earned else "a jump"))
 
     def is_shown_by(self, lines: list) -> bool:
-        """Whether a line has all the parts of the square written out."""
-        return any(names_in(line) >= self.formula.domain.keys() for line in lines)
+        """Whether a line has the square written out, or a multiple of it, in whatever order."""
+        target = Formula(**self.formula.domain).read(self.written_out, "").formula
+        places = list(self.formula.points(4))
+        return any(contains_sum(line, target, places) for line in lines)
 
     def goes_wrong_as(self, lines: list, value: str) -> bool:
         """Whether the first line that is off has this value."""
