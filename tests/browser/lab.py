@@ -20,7 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, TimeoutError
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Request,
+    TimeoutError,
+)
 
 from classroom import printing
 from selfcheck.students.cli import LAB_CONFIG
@@ -43,6 +51,8 @@ HARMLESS: dict[str, str] = {
     "Shared module @jupyterlite/services doesn't exist": "JupyterLite's kernel, which builds the "
     "site, looks for JupyterLite in JupyterLab too; students have no such package.",
     "Could not restore the debugger state": "The notebook was closed while its debugger was asked.",
+    "Canceled future for create_subshell_request": "The notebook was closed while JupyterLab asked "
+    "its kernel for a second channel, which it does for every widget.",
 }
 
 
@@ -251,9 +261,13 @@ class LabPage:
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("pageerror", self._fail)
         self.page.on("console", self._hear)
         self.page.on("request", self._watch)
+
+    def _fail(self, error: Error) -> None:
+        if not any(known in str(error) for known in HARMLESS):
+            self.problems.append(f"page error: {error}")
 
     def _hear(self, message: ConsoleMessage) -> None:
         harmless = any(known in message.text for known in HARMLESS)
