@@ -157,7 +157,6 @@ class Derivation:
 
     @cached_property
     def _report(self) -> Report:
-        self._instances.ask_ahead([e for e in self.expressions if isinstance(e, Expression)])
         reports, before, source = [], self.expressions[0], self.start
         skipped: list[Line] = []
         for k, (line, now) in enumerate(zip(self.lines, self.expressions[1:], strict=True), 1):

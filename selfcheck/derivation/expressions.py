@@ -247,20 +247,15 @@ class Reader:
         parameters = {p: name_of(p) for p, about in wanted if about.default is about.empty}
         self._refuse_undeclared(parameters.values())
 
-        def arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-            return {p: values[n] for p, n in parameters.items()}
-
         def value(values: Mapping[str, Any]) -> Any:
-            mine = arguments(values)
-            if ahead:  # what crosses to another process is a copy
+            mine = {p: values[n] for p, n in parameters.items()}
+            if home:  # what crosses to another process is a copy
                 return f(**mine)
             copied = {p: v.copy() for p, v in mine.items() if isinstance(v, np.ndarray)}
             return f(**{**mine, **copied})  # arrays are theirs to overwrite
 
-        far = inspect.unwrap(f)
-        if ahead := getattr(far, "ahead", None):
-            value.ahead = ahead  # type: ignore[attr-defined]
-            value.called_with = lambda values: (far, (), arguments(values))  # type: ignore[attr-defined]
+        if home := getattr(inspect.unwrap(f), "home_of_stand_in", None):
+            value.home_of_stand_in = home  # type: ignore[attr-defined]
 
         called = getattr(f, "__name__", "f").replace("<lambda>", "f")
         text = without_tex(tex) or f"{called}({', '.join(parameters)})"

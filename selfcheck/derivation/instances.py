@@ -168,10 +168,6 @@ class Instances:
                 ]
         return expression.column
 
-    def ask_ahead(self, expressions: list[Expression]) -> None:
-        """All of these will be asked for at every instance."""
-        ask_ahead(expressions, [one.complete for one in self.all])
-
     def mismatch(
         self, relation: str, expressions: list[Expression], found: list[Any]
     ) -> str | None:
@@ -233,18 +229,9 @@ class Recursion:
         return evaluate({**self.values, **index})
 
 
-def ask_ahead(expressions: list[Expression], complete: list[Any]) -> None:
-    """Functions that are far away are told at once where they will be asked for."""
-    far: list[Any] = [e.value for e in expressions if is_far(e)]
-    known = [values for values in complete if not isinstance(values, Undefined)]
-    calls = [value.called_with(values) for value in far for values in known]
-    if calls:
-        far[0].ahead(calls)
-
-
 def is_far(expression: Expression) -> bool:
     """Is it a function in another process?"""
-    return hasattr(expression.value, "ahead")
+    return hasattr(expression.value, "home_of_stand_in")
 
 
 def _as_float(value: Any) -> Any:

@@ -14,7 +14,7 @@ from .clock import LINE, at_most, is_up
 from .domains import DrawnSequence
 from .evaluation import Evaluator
 from .expressions import Expression
-from .instances import FLOATS_SEEM_EQUAL, ROUGHLY, Instances, ask_ahead, is_far
+from .instances import FLOATS_SEEM_EQUAL, ROUGHLY, Instances, is_far
 from .operations import Loss, watched, zero_is
 from .precise import Digits
 
@@ -182,7 +182,6 @@ class Trials:
         rng, spread = Random(0), 0.0
         nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(NUDGES)]
         moved = [self.instances.complete(one) for one in nudged]
-        ask_ahead(expressions, moved)
         for one in moved:
             again = [computed(e.value, one) for e in expressions]
             if any(isinstance(x, Undefined) for x in again):

@@ -26,6 +26,8 @@ from course_utils.attention import elu_plus_one, softmax
 from selfcheck.blanks import ____, has_blank
 from selfcheck.calls import FunctionAnswer, in_a_row
 from selfcheck.compare import real_array
+from selfcheck.derivation import Derivation, real
+from selfcheck.derivation.instances import is_far
 from selfcheck.encoding import Codec, WireError, as_received
 from selfcheck.exercises import Exercise
 from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number, Student
@@ -721,6 +723,14 @@ def test_a_loop_that_ran_over_there_gives_what_it_gives_here(name, received):
         received.clear()
         assert outcome(*both) == here
     assert len(received) == 1
+
+
+def test_a_derivation_knows_a_line_that_lives_elsewhere():
+    """Digits beyond those of a float do not cross."""
+    with elsewhere(line=lambda x: 2 * x) as there:
+        lines = [("=", value(there, "line"), "")]
+        read = Derivation(lambda x: x + x, lines, where={"x": real}).expressions
+        assert [is_far(expression) for expression in read] == [False, True]
 
 
 def test_a_loop_may_start_from_a_state_that_is_given():
