@@ -28,7 +28,6 @@ import numpy as np
 Draw = Callable[[np.random.Generator], Any]
 AnyDraw = TypeVar("AnyDraw", bound=Callable[..., Any])
 
-SIZES = ("least", "most", "equal", "twice")
 WHOLE = ("zero", "same")  # arrays of one number: one array at a time, or they hide each other
 MIXED = ("repeated", "positive", "negative", "large", "levels", "small")
 WORDS = {

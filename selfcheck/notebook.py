@@ -75,15 +75,18 @@ class Cells:
 
     def begin(self, info: Any, names: dict[str, Any]) -> None:
         """A cell is about to run."""
-        self._running, self._before = str(getattr(info, "raw_cell", "")), dict(names)
+        self._running = str(getattr(info, "raw_cell", ""))
+        makes = _makes(self._running) | self._made.get(_id(info), set())
+        self._before = {name: names[name] for name in makes if name in names}
 
     def end(self, result: Any, now: dict[str, Any]) -> None:
         """A cell has run, and what it makes is there, or is from before."""
         info, error = result.info, result.error_before_exec or result.error_in_exec
         source, self._running = str(getattr(info, "raw_cell", "")), ""
+        before, self._before = self._before, {}
         if info is None or _called(source) is not None:
             return
-        id_ = str(getattr(info, "cell_id", None) or "")
+        id_ = _id(info)
         names = _makes(source)
         if error is None:
             for name in names:
@@ -92,7 +95,7 @@ class Cells:
                 self._made[id_] = names
         else:
             for name in names | self._made.get(id_, set()):
-                if name in now and now[name] is self._before.get(name, _NEVER):
+                if name in now and now[name] is before.get(name, _NEVER):
                     self._failed[name] = type(error).__name__
                 else:
                     self._failed.pop(name, None)
@@ -113,6 +116,11 @@ class Cells:
                     "it and run it, then this one. What was there before is not judged."
                 )
         return ""
+
+
+def _id(info: Any) -> str:
+    """The id of the cell, where the frontend tells it."""
+    return str(getattr(info, "cell_id", None) or "")
 
 
 def _makes(source: str) -> set[str]:

@@ -61,9 +61,9 @@ def read_one(kind: Kind, answer: Any, name: str) -> Any:
 
 def _up_to_a_blank(kind: Kind, answer: Any) -> Any:
     """The lines of a derivation before the first blank one; anything else is not attempted."""
-    lines = [*itertools.takewhile(lambda line: not has_blank(line), answer)] if (
-        getattr(kind, "goes_by_lines", False) and isinstance(answer, list | tuple)
-    ) else []  # fmt: skip
+    if not getattr(kind, "goes_by_lines", False) or not isinstance(answer, list | tuple):
+        raise NotAttempted
+    lines = [*itertools.takewhile(lambda line: not has_blank(line), answer)]
     if not lines:
         raise NotAttempted
     return lines

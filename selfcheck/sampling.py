@@ -31,8 +31,7 @@ class Trial:
 
     seed: int
     place: tuple[int, int] | None = None
-    kind: str = ""  # of a corner
-    by_pencil: bool = False
+    kind: str = ""  # PENCIL, that of a corner, or none
     loops: int = 0  # loops over cases, so that two of them in one check draw different numbers
     tried: int = 0
 
@@ -100,7 +99,7 @@ def surveyed() -> list[Compared] | None:
 
 def by_pencil() -> bool:
     """Is this a case for pencil and paper, of which every digit is known?"""
-    return current().by_pencil
+    return current().kind == PENCIL
 
 
 def tried() -> int:
@@ -124,11 +123,11 @@ def cases(
     loop = now.loops
     try:
         for place, (kind, case) in enumerate(_every(pencil, draws, fresh, also)):
-            now.place, now.kind, now.by_pencil = (loop, place), kind, kind == PENCIL
+            now.place, now.kind = (loop, place), kind
             now.tried += 1
             yield case
     finally:
-        now.place, now.kind, now.by_pencil = None, "", False
+        now.place, now.kind = None, ""
 
 
 def _every(

@@ -481,16 +481,7 @@ def lookahead_weights(
     return right(f"The rule ran on unit impulses for {tried()} triples (α, ε, t): your weights.")
 
 
-lookahead_weights.forbid(
-    "optimizers.moves",
-    "optimizers.running_average",
-    "optimizers.averaging_step",
-    "optimizers.momentum_step",
-    "optimizers.library_step",
-    "optimizers.descend",
-    "optimizers.train",
-    "checks.momentum._looking_ahead",
-)
+lookahead_weights.forbid(*RUNNING_AVERAGES, "checks.momentum._looking_ahead")
 
 
 # -- 2.10 -----------------------------------------------------------------------------------------
