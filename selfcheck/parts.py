@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from .blanks import has_blank
 from .display import in_words
 from .feedback import Outcome
+from .following import FOLLOWS
 from .formula import pretty
 from .kinds import FormulaAnswer, Kind, received
 from .refusals import NotAttempted, NotFinite, Unreadable
@@ -110,7 +111,7 @@ def _asking_for_symbols(verdict: Verdict, answers: list[Any]) -> Verdict:
 
 
 def together(pieces: dict[str, Verdict], earned: int) -> Verdict:
-    """One verdict of those on the parts, some of which lost points: each of these speaks."""
+    """One verdict of those on the parts, some without all points: these speak, and what follows."""
     outcomes = {piece.outcome for piece in pieces.values()}
     order = (Outcome.WRONG, Outcome.UNCHECKED, Outcome.NOT_ATTEMPTED)
     outcome = next(o for o in order if o in outcomes)
@@ -119,7 +120,7 @@ def together(pieces: dict[str, Verdict], earned: int) -> Verdict:
     says = [
         f"{name}: {_after_colon(piece)}"
         for name, piece in pieces.items()
-        if piece.outcome is not Outcome.RIGHT
+        if piece.outcome is not Outcome.RIGHT or piece.says.startswith(FOLLOWS)
     ]
     return Verdict(outcome, " ".join(says), earned, pieces=pieces)
 

@@ -20,7 +20,7 @@ from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
-from selfcheck.refusals import NotFinite, OtherNumbers, Unreadable
+from selfcheck.refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
 from selfcheck.sampling import cases, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
@@ -386,23 +386,28 @@ class Terms(NamedTuple):
     quadratic: float
 
 
-def own_terms(macs: FormulaAnswer | None, D: float) -> Terms | None:
+def own_terms(macs: FormulaAnswer | None, D: float) -> Terms:
     """Those of a student's count, if it has both and nothing else, and one of them is right."""
     if macs is None:
-        return None
-    try:
-        once, twice, thrice = (macs(N=N, D=D, T=HEADS) for N in (1, 2, 3))
-    except (Unreadable, NotFinite):
-        return None
+        raise NotAttempted
+    once, twice, thrice = (macs(N=N, D=D, T=HEADS) for N in (1, 2, 3))
     quadratic = (twice - 2 * once) / 2
     linear = once - quadratic
     fits = close(3 * linear + 9 * quadratic, thrice) and linear > 0 and quadratic > 0
     near = any(map(close, (linear, quadratic), by_powers_of_N(multi_head_macs(), {"D": D})))
-    return Terms(linear, quadratic) if fits and near else None
+    if not fits or not near:
+        raise Unreadable(FAR_OFF)
+    return Terms(linear, quadratic)
+
+
+FAR_OFF = "The earlier count is too far off to be carried on."
 
 
 def _crossing(
-    tokens: FormulaAnswer, macs: Any, kind: Formula, whole: Callable[[Point], Point] = dict
+    tokens: FormulaAnswer,
+    terms: Callable[[Point], Terms],
+    kind: Formula,
+    whole: Callable[[Point], Point] = dict,
 ) -> Verdict:
     """Right if at this N the part of the MACs with N² is as large as the part with N."""
     for drawn in cases(_points(kind), *_any_sizes(kind)):
@@ -411,29 +416,25 @@ def _crossing(
         at = f"At {show_at(point)} your N is {show(N)}"
         if not N > 0:
             return wrong(f"{at}; a number of tokens is above 0.", at="N", yours=N)
-        linear, quadratic = (c * N**k for k, c in enumerate(by_powers_of_N(macs, point), start=1))
+        linear, quadratic = (c * N**k for k, c in enumerate(terms(point), start=1))
         if not close(linear, quadratic):
             squared, rest = show_apart(quadratic, linear)
             says = f"There the part with N² takes {squared} MACs and the part with N takes {rest}."
             return wrong(f"{at}. {says}", at="N", yours=N)
-    return right("At every width tried both parts of the metered count are equal at your N.")
+    return right("At every width tried both parts of the count are equal at your N.")
 
 
-def _equal_by_own(tokens: FormulaAnswer, macs: FormulaAnswer | None) -> bool:
-    """Whether the two terms of the student's own count are equal at this N."""
-    for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
-        N, terms = tokens(**point), own_terms(macs, point["D"])
-        if terms is None or not (N > 0 and close(terms.linear, terms.quadratic * N)):
-            return False
-    return True
+def metered_terms(macs: Any) -> Callable[[Point], Terms]:
+    """Those of a metered count."""
+    return lambda point: Terms(*by_powers_of_N(macs, point))
 
 
 @exercise
 def crossover(tokens: Annotated[FormulaAnswer, WIDTH], macs: Own = None) -> Verdict:
     """Find the N, in D, at which the part quadratic in N costs as much as the rest."""
-    verdict = _crossing(tokens, multi_head_macs(), WIDTH)
-    equal = right("Both of its parts are equal at your N.")
-    return following(verdict, OWN_COUNT, lambda: equal if _equal_by_own(tokens, macs) else None)
+    verdict = _crossing(tokens, metered_terms(multi_head_macs()), WIDTH)
+    own = lambda: _crossing(tokens, lambda point: own_terms(macs, point["D"]), WIDTH)  # noqa: E731
+    return following(verdict, OWN_COUNT, own)
 
 
 # -- backward --------------------------------------------------------------------------------------
@@ -581,8 +582,6 @@ def _windowed_by_own(windowed: FormulaAnswer, macs: FormulaAnswer | None) -> boo
     for point in cases(_points(WINDOWS), *_any_sizes(WINDOWS)):
         N, D, M = (point[name] for name in "NDM")
         terms = own_terms(macs, D)
-        if terms is None:
-            return False
         if not close(windowed(**point), N * (terms.linear + terms.quadratic * M**2)):
             return False
     return True
@@ -670,6 +669,25 @@ def _grouped_macs(shared_macs: FormulaAnswer) -> Verdict:
     return _judge(shared_macs, shared("macs"), "MACs", SHARED, whole=_whole_groups)
 
 
+OwnShared = Annotated[FormulaAnswer | None, SHARED]  # a count of exercise 6.11
+
+
+def own_shared(what: str, own: FormulaAnswer | None) -> Callable[[Point], float]:
+    """A student's count of 6.11, if it is near the true one where no two heads share."""
+    import sympy
+
+    if own is None:
+        raise NotAttempted
+    truth = sympy.lambdify([*SHARED.domain], shared(what))
+    for size in (10, 100, 1000):
+        for longer in SHARED.domain:
+            point = dict.fromkeys(SHARED.domain, size) | {longer: 3 * size}
+            point["H"] = point["G"] = max(point["H"], point["G"])
+            if not truth(**point) / 4 <= own(**point) <= 4 * truth(**point):
+                raise Unreadable(FAR_OFF)
+    return lambda point: own(**{name: point[name] for name in SHARED.domain})
+
+
 # -- beyond the page: a gate -----------------------------------------------------------------------
 
 
@@ -716,7 +734,9 @@ def block_macs() -> Any:
 
 @exercise
 def gated(
-    gated_width: Annotated[FormulaAnswer, WIDTH], tokens_of_block: Annotated[FormulaAnswer, BLOCK]
+    gated_width: Annotated[FormulaAnswer, WIDTH],
+    tokens_of_block: Annotated[FormulaAnswer, BLOCK],
+    shared_macs: OwnShared = None,
 ) -> Verdict:
     """Find the hidden width of a gated block of equal cost, and the N where scores and mix rule."""
     return right("The metered counts are equal, at every size tried.")
@@ -736,8 +756,23 @@ def _equal_width(gated_width: FormulaAnswer) -> Verdict:
 
 
 @gated.part("Question 2")
-def _block_crossing(tokens_of_block: FormulaAnswer) -> Verdict:
-    return _crossing(tokens_of_block, block_macs(), BLOCK, whole=_whole_groups)
+def _block_crossing(
+    tokens_of_block: FormulaAnswer, shared_macs: FormulaAnswer | None = None
+) -> Verdict:
+    verdict = _crossing(tokens_of_block, metered_terms(block_macs()), BLOCK, whole=_whole_groups)
+
+    def own() -> Verdict:
+        count = own_shared("macs", shared_macs)
+
+        def terms(point: Point) -> Terms:
+            """A further token looks back at N: of N tokens at once each does."""
+            once, twice = (count({**point, "N": N}) for N in (1, 2))
+            gate = feed_forward_macs(True).subs({"N": 1, **point})
+            return Terms(2 * once - twice + float(gate), twice - once)
+
+        return _crossing(tokens_of_block, terms, BLOCK, whole=_whole_groups)
+
+    return following(verdict, "count of MACs in 6.11", own)
 
 
 # -- beyond the page: a model and its memory -------------------------------------------------------
@@ -763,7 +798,13 @@ def _bytes(shapes: Shapes) -> int:
 
 
 @exercise(numbers=OwnNumbers(counting_cost, example="0", within=0))
-def fits_in_memory(student: StudentId, model_bytes: RealNumber, most_tokens: RealNumber) -> Verdict:
+def fits_in_memory(
+    student: StudentId,
+    model_bytes: RealNumber,
+    most_tokens: RealNumber,
+    shared_parameters: OwnShared = None,
+    shared_cache: OwnShared = None,
+) -> Verdict:
     """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
     return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")
 
@@ -774,32 +815,63 @@ def _as_count(number: float) -> str:
     return f"{number:,.0f}".translate(SIGNS) if whole else show(number, 17)
 
 
+def _layer(n: Model) -> Point:
+    """The sizes of a layer at one token, as the formulas of 6.11 name them."""
+    return {"N": 1, "D": n.width, "H": n.heads, "G": n.groups, "w": n.head_width}
+
+
 @fits_in_memory.part("Bytes")
-def _of_parameters(student: str, model_bytes: float) -> Verdict:
-    there_are = _bytes(_model_shapes(counting_cost(student)))
+def _of_parameters(
+    student: str, model_bytes: float, shared_parameters: FormulaAnswer | None = None
+) -> Verdict:
+    n = counting_cost(student)
+    there_are = _bytes(_model_shapes(n))
     if model_bytes == there_are:
         return right()
     more = "more" if model_bytes > there_are else "fewer"
     says = f"{_as_count(model_bytes)} bytes are {more} than all arrays of your model have."
-    return wrong(says, at="bytes", yours=model_bytes)
+
+    def own() -> Verdict | None:
+        attending = own_shared("parameters", shared_parameters)(_layer(n))
+        rest = n.vocabulary * n.width + n.layers * 3 * n.width * n.hidden
+        return right() if model_bytes == BYTES * (rest + n.layers * attending) else None
+
+    return following(wrong(says, at="bytes", yours=model_bytes), "count of parameters in 6.11", own)
 
 
 @fits_in_memory.part("Tokens")
-def _most_tokens(student: str, most_tokens: float, model_bytes: float | None = None) -> Verdict:
+def _most_tokens(
+    student: str,
+    most_tokens: float,
+    model_bytes: float | None = None,
+    shared_cache: FormulaAnswer | None = None,
+) -> Verdict:
     """With the true bytes of the parameters, or with the student's own if they are near them."""
     n = counting_cost(student)
     if most_tokens < 0 or most_tokens != round(most_tokens):
         says = f"{_as_count(most_tokens)} is no number of tokens, which is whole and not negative."
         return wrong(says, at="tokens", yours=most_tokens)
-    parameters = _bytes(_model_shapes(n))
-    now, more = (_bytes(_cache_shapes(n, int(most_tokens) + k)) for k in (0, 1))
+    parameters, room = _bytes(_model_shapes(n)), n.mebibytes * 2**20
     taken = [parameters]
     if model_bytes is not None and parameters / 4 <= model_bytes <= 4 * parameters:
         taken += [int(model_bytes)]
-    if any(now + size <= n.mebibytes * 2**20 < more + size for size in taken):
+
+    def is_most(token: float) -> bool:
+        """No more tokens fit, if each takes this many bytes of cache."""
+        now, more = (token * (most_tokens + k) for k in (0, 1))
+        return any(now + size <= room < more + size for size in taken)
+
+    token = _bytes(_cache_shapes(n, 1))
+    if is_most(token):
         return right()
+    now = token * int(most_tokens)
     says = (
         f"{_as_count(most_tokens)} of them take {now:,} bytes of cache, and beside the parameters "
     )
-    says += "that does not fit." if now + parameters > n.mebibytes * 2**20 else "more would fit."
-    return wrong(says, at="tokens", yours=most_tokens)
+    says += "that does not fit." if now + parameters > room else "more would fit."
+
+    def own() -> Verdict | None:
+        kept = own_shared("cache", shared_cache)(_layer(n))
+        return right() if is_most(BYTES * n.layers * kept) else None
+
+    return following(wrong(says, at="tokens", yours=most_tokens), "count of the cache in 6.11", own)

@@ -16,13 +16,14 @@ from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.derivation import Derivation, Report, matrix
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
+from selfcheck.following import following
 from selfcheck.formula import written
 from selfcheck.growth import SIZES
 from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, Steps, StudentId
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
-from selfcheck.refusals import Unreadable
+from selfcheck.refusals import NotAttempted, Unreadable
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
@@ -654,6 +655,9 @@ CROSS = Formula(n=range(2, 9), k=range(2, 9), m=range(2, 9), l=range(2, 9)).need
 ORDER = Formula(k=range(4, 12), m=range(2, 5), l=range(2, 5)).needing()
 
 
+ORDERS = ("values", "scores")
+
+
 @cache
 def counted_macs(order: str) -> Callable[..., Any]:
     """MACs of attention from features of n queries and k keys, values or scores first."""
@@ -696,18 +700,35 @@ def _cross_macs(cross_macs: FormulaAnswer) -> Verdict:
 
 
 @cross.part("Queries")
-def _cross_queries(same_at: FormulaAnswer) -> Verdict:
+def _cross_queries(same_at: FormulaAnswer, cross_macs: FormulaAnswer | None = None) -> Verdict:
+    verdict = _same_cost(same_at, counted_macs("values"))
+    return following(verdict, "count of MACs", lambda: _same_cost(same_at, _own_count(cross_macs)))
+
+
+def _same_cost(same_at: FormulaAnswer, values_first: Callable[..., float]) -> Verdict:
     few, many = any_of(ORDER, 2, 5), any_of(ORDER, 20, 200)
     for drawn in cases(ORDER.points(), few, many):
         point = {**drawn, "k": drawn["k"] + max(drawn["m"], drawn["l"]) + 2}
         n = same_at(**point)
-        values, scores = (float(counted_macs(o)(**point, n=n)) for o in ("values", "scores"))
+        values, scores = (float(c(**point, n=n)) for c in (values_first, counted_macs("scores")))
         if not n > 0 or not close(values, scores):
             first, second = show_apart(values, scores)
             says = f"your n is {show(n)}; values first take {first} MACs, scores first {second}."
             says = says if n > 0 else f"your n is {show(n)}, and not above 0."
             return wrong(f"at {show_at(point)} {says}", at="n", yours=n)
     return right()
+
+
+def _own_count(cross_macs: FormulaAnswer | None) -> Callable[..., float]:
+    """The student's own count, if it grows as the true one and is not that of scores first."""
+    if cross_macs is None:
+        raise NotAttempted
+    for name in CROSS.domain:
+        point = dict.fromkeys(CROSS.domain, 1000) | {name: 10**6}
+        own, truth, other = cross_macs(**point), *(counted_macs(o)(**point) for o in ORDERS)
+        if not truth / 4 <= own <= 4 * truth or close(own, other):
+            raise Unreadable("The count is too far off to be carried on.")
+    return cross_macs
 
 
 # -- 8.11: denominators that vanish ----------------------------------------------------------------

@@ -419,6 +419,47 @@ def test_a_count_without_both_terms_decides_nothing(count):
     assert check.crossover("2*D", count).earned == 1
 
 
+# -- a slip in 6.11 is charged once ----------------------------------------------------------------
+
+SHARED_COUNTS = ("2*D*H*w + 2*D*G*w", "2*N*G*w", "2*D*H*w + 2*D*G*w + 2*N*H*w")
+FOR_EVERY_HEAD = ("4*D*H*w", "2*N*H*w", "4*D*H*w + 2*N*H*w")  # keys and values, that is
+NO_VALUES = ("2*D*H*w + D*G*w", "N*G*w", "2*D*H*w + D*G*w + 2*N*H*w")
+WORTHLESS = [("1", "1", "1"), ("D", "N", "N*w"), ("0", "0", "0"), (None, None, None)]
+
+
+def _by_own(parameters, cache, macs, student="7"):
+    """What 6.12 and 6.13 come to with these counts."""
+    n = counting_cost(student)
+    at = {"D": n.width, "H": n.heads, "G": n.groups, "w": n.head_width, "N": 1}
+    layer, token = (eval(count, {}, at) for count in (parameters, cache))
+    rest = n.vocabulary * n.width + n.layers * 3 * n.width * n.hidden
+    model = 2 * (rest + n.layers * layer)
+    tokens = (n.mebibytes * 2**20 - model) // (2 * n.layers * token)
+    return f"({macs.replace('2*N*H*w', '3*D*F')})/(2*H*w)", model, tokens
+
+
+@pytest.mark.parametrize("own", [FOR_EVERY_HEAD, NO_VALUES])
+def test_what_follows_from_own_counts_of_shared_keys_is_right(own):
+    block, model, tokens = _by_own(*own)
+    gated = check.gated("8*D/3", block, own[2])
+    fits = check.fits_in_memory("7", model, tokens, *own[:2])
+    assert (gated.earned, fits.earned) == (2, 2)
+    assert "not right yet" in gated.says
+    assert "not right yet" in fits.says
+    assert check.gated("8*D/3", block, SHARED_COUNTS[2]).earned == 1
+    assert check.fits_in_memory("7", model, tokens, *SHARED_COUNTS[:2]).earned < 2
+
+
+@pytest.mark.parametrize("own", WORTHLESS)
+def test_a_worthless_count_of_shared_keys_decides_nothing(own):
+    block, model, tokens = _by_own(*FOR_EVERY_HEAD)
+    assert check.gated("8*D/3", block, own[2]).earned == 1
+    assert check.fits_in_memory("7", model, tokens, *own[:2]).earned == 0
+    right_block, *right_numbers = _by_own(*SHARED_COUNTS)
+    assert check.gated("8*D/3", right_block, own[2]).earned == 2
+    assert check.fits_in_memory("7", *right_numbers, *own[:2]).earned == 2
+
+
 # -- beyond the page -------------------------------------------------------------------------------
 
 

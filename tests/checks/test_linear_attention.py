@@ -789,6 +789,21 @@ def test_a_count_beyond_all_numbers_is_wrong_and_never_unchecked(flops):
     assert check.cost(flops).outcome is Outcome.WRONG
 
 
+def test_a_slip_in_the_count_of_cross_attention_is_charged_once():
+    feedback = check.cross("k*m*l + n*m*l", "k*m*l/(k*m + k*l - m*l)")  # no denominator
+    assert feedback.earned == 1
+    assert "Queries: This follows from your count of MACs" in feedback.says
+
+
+@pytest.mark.parametrize(
+    "macs",
+    ["7", "k*m*l", "n*k*m + n*k*l"],  # the last one is that of the other order: any n would do
+)
+def test_a_worthless_count_of_cross_attention_decides_nothing(macs):
+    assert check.cross(macs, "7/(k*m + k*l)").earned == 0
+    assert check.cross(macs, "k*m*l/(k*m + k*l - m*l - m)").earned == 1
+
+
 @pytest.mark.parametrize("same_at", ["k*m*l/(m - 2)", "exp(exp(k))", "1/(k - k)", "-k"])
 def test_a_number_of_queries_with_a_pole_is_wrong_with_the_place(same_at):
     feedback = check.cross("k*m*l + n*m*(l + 1)", same_at)

@@ -419,6 +419,19 @@ def test_a_slip_in_the_features_is_charged_once():
     assert check.approximate_attention(attention_with(right_features), features).earned == 2
 
 
+def test_sines_and_cosines_are_charged_once():
+    def waves(X, W):
+        x = X / X.shape[1] ** 0.25
+        columns = np.hstack([np.sin(x @ W.T), np.cos(x @ W.T)]) / np.sqrt(len(W))
+        return np.exp((x**2).sum(axis=1, keepdims=True) / 2) * columns
+
+    assert check.features(waves).earned == 0
+    feedback = check.approximate_attention(attention_with(waves), waves)
+    assert feedback.earned == 2
+    assert "follows from your f of 9.2, which is not right yet" in feedback.says
+    assert check.approximate_attention(attention_with(waves), right_features).earned == 0
+
+
 @every("poor", [lambda X, W: np.ones((len(X), len(W))), lambda X, W: 0 * X, lambda X, W: ____, 3])
 def test_features_that_cannot_be_used_are_not_what_attention_is_judged_by(poor):
     def plain_mean(Q, K, V, W, counts):
