@@ -19,7 +19,7 @@ from .blanks import has_blank
 from .compare import SINGLE, alike, as_array, close, real_array
 from .display import in_words, show, show_apart
 from .encoding import NotPlain, WireError, as_argument, as_received, copied, plain_copy
-from .refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
+from .refusals import NotAttempted, NotFinite, OtherNumbers, TooManySteps, Unreadable
 from .reserved import ReservedFunction, lent, students_code
 from .sampling import current, surveyed
 from .time_limit import SECONDS, TooLong, with_time_limit
@@ -127,8 +127,10 @@ class FunctionAnswer:
         except ReservedFunction as reason:
             raise Unreadable(str(reason)) from None
         except TooLong:
-            raise Unreadable(f"{self.name} took too long to be counted.") from None
+            raise TooManySteps(f"{self.name} took too long to be counted.") from None
         except NotCounted as refusal:
+            if m.steps > m.most_steps:
+                raise TooManySteps(str(refusal)) from None
             raise Unreadable(str(refusal)) from None
         except Exception as error:
             raise Unreadable(f"On metered arrays {self.name} raised {in_words(error)}.") from None

@@ -10,7 +10,7 @@ from .calls import FunctionAnswer
 from .compare import real_array
 from .growth import BLOCKS, FAR, SIZES, Growth, growth
 from .meter import MadeArray, Meter
-from .refusals import OtherNumbers, Unreadable
+from .refusals import OtherNumbers, TooManySteps, Unreadable
 from .verdicts import Verdict, partly, right, wrong
 
 MADE_EMPTY = frozenset(
@@ -68,7 +68,7 @@ class _Runs:
             try:
                 most = math.inf if n <= max(self.sizes) else MOST_STEPS
                 meter = self.answer.metered(*self.inputs(n), like=self.like, most_steps=most)
-            except Unreadable:
+            except TooManySteps:
                 if n <= max(self.sizes):
                     raise
                 meter = None

@@ -11,6 +11,10 @@ class Unreadable(Exception):
     """The answer cannot be checked; the message tells the student what to change."""
 
 
+class TooManySteps(Unreadable):
+    """It was stopped while it was counted; with a smaller input it may be fine."""
+
+
 class NotFinite(Exception):
     """The answer gives nan or an infinity where the definition has numbers: that is wrong."""
 
