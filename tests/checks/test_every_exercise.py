@@ -4,12 +4,16 @@ import functools
 import importlib
 import inspect
 import json
+import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
+from selfcheck import verdicts
 from selfcheck.blanks import ____
 from selfcheck.compare import same_entries
+from selfcheck.display import show_apart
 from selfcheck.exercises import Exercise
 from selfcheck.facts import facts_beside, read_facts
 from selfcheck.feedback import Outcome
@@ -146,9 +150,36 @@ def test_it_knows_at_least_one_mistake_and_their_names_are_unique(exercise):
     assert len(set(names)) == len(names)
 
 
+@pytest.fixture
+def printed(monkeypatch):
+    """Values that are shown as wanted and given, with their texts."""
+    pairs = []
+
+    def noted(*values):
+        texts = show_apart(*values)
+        pairs.extend(zip(values, texts, strict=True))
+        return texts
+
+    monkeypatch.setattr(verdicts, "show_apart", noted)
+    return pairs
+
+
+def is_right_to_its_last_digit(value, text):
+    """The number, as it is printed, is nearer to the value than to the next one of its digits."""
+    printed = Decimal(text.replace("−", "-"))
+    exact = Decimal(value)
+    return abs(printed - exact) <= Decimal(1).scaleb(printed.as_tuple().exponent) / 2
+
+
 @each_misconception
-def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(exercise, misconception):
+def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(
+    exercise, misconception, printed
+):
     feedback = exercise(*misconception.example)
+    for value, text in printed:
+        numbers = re.findall(r"−?[0-9][0-9.]*(?:e[−+]?[0-9]+)?", text)
+        if text.startswith(("[", "−", *"0123456789")) and len(numbers) == np.size(value):
+            assert all(map(is_right_to_its_last_digit, np.ravel(value).tolist(), numbers)), text
     assert feedback.outcome is Outcome.WRONG, feedback
     named = {known.name: known.explanation for known in feedback.mistakes}
     assert named.get(misconception.name) == misconception.explanation, feedback
