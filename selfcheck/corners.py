@@ -58,6 +58,7 @@ class Corner:
     values: Mapping[int, str] = field(default_factory=dict)
     all_values: str = ""
     options: Mapping[int, int] = field(default_factory=dict)  # which end of it, or which option
+    more: int = 0  # how much larger the other sizes are: few numbers may hide a slip by chance
 
 
 class Source(np.random.Generator):
@@ -75,7 +76,7 @@ class Source(np.random.Generator):
         """Small sizes, all different, but for those of the corner."""
         begin = len(self._given)
         self.sizes_asked += [(low, high)] * count
-        least = min(max(low, 2), high)
+        least = min(max(low, 2) + self.corner.more, high)
         fixed = {*self.corner.sizes.values()}
         others = list(self.permutation(np.arange(least, least + begin + count + len(fixed))))
         for place in range(begin, begin + count):
@@ -224,13 +225,13 @@ def _fresh(case: Any) -> Any:
 def _corners(asked: Source) -> Iterator[Corner]:
     ranges = asked.sizes_asked
     count, arrays = len(ranges), min(asked.values_asked, 6)
-    for kind, times in (("least", 3), ("most", 2)):  # few numbers may hide a slip by chance
+    for kind, sizes in (("least", (0, 2, 4)), ("most", (0,))):
         for i, (low, high) in enumerate(ranges):
             if low < high:
-                yield from [Corner(kind, sizes={i: kind})] * times
+                yield from (Corner(kind, sizes={i: kind}, more=more) for more in sizes)
     for pairs in _pairings(count):
         if same := {i: size for k, pair in enumerate(pairs) for i, size in _equal(ranges, pair, k)}:
-            yield from [Corner("equal", sizes=same)] * 2
+            yield from (Corner("equal", sizes=same, more=more) for more in (0, 2))
     if count > 2 and (same := dict(_equal(ranges, range(count), 1))):
         yield Corner("equal", sizes=same)
     if count:
@@ -242,7 +243,7 @@ def _corners(asked: Source) -> Iterator[Corner]:
         if arrays > 1:
             yield Corner(kind, all_values=kind)
     for k, kind in enumerate(MIXED if arrays else ()):
-        yield Corner(kind, all_values=kind)
+        yield from (Corner(kind, all_values=kind, more=more) for more in (0, 2))
         if arrays > 1:
             others = {i: MIXED[(k + i) % len(MIXED)] for i in range(arrays)}
             yield Corner(kind, values=others)

@@ -26,12 +26,12 @@ def test_they_are_the_same_every_time_and_all_have_words():
     assert {kind for kind, _ in first} <= {*WORDS}
 
 
-def test_every_size_is_the_least_and_the_most_more_than_once():
+def test_every_size_is_the_least_three_times_and_once_the_most():
     shapes = [(len(A), len(B), A.shape[1]) for A, B in found(tables, "least")]
     assert {min(shape) for shape in shapes} == {1}
     assert [shape.index(1) for shape in shapes] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     most = [(len(A), len(B), A.shape[1]) for A, B in found(tables, "most")]
-    assert [shape.index(40) for shape in most] == [0, 0, 1, 1, 2, 2]
+    assert [shape.index(40) for shape in most] == [0, 1, 2]
     assert [len(A) for A, _ in found(tables, "twice")] == [80]
 
 
@@ -68,7 +68,7 @@ def test_pairs_of_many_sizes_share_their_cases(count):
         ("small", lambda A: 0 < abs(A).max() < 0.01),
         (
             "levels",
-            lambda A: abs(A[1:2]).max(initial=0.0) < 0.3 and len(A) > 1 and abs(A).max() > 0.3,
+            lambda A: len(A) > 1 and abs(A[1]).max() < 0.3 < abs(A[0]).max(),
         ),
     ],
 )
