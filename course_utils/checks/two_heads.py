@@ -520,7 +520,10 @@ def _misses(n: TwoHeads) -> Iterator[tuple[Places, Places]]:
 
 
 def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
-    """The slips of a line; one that mending the line before explains may be among them."""
+    """The slips of a line; one that mending the line before explains may be among them.
+
+    Half of them, and no other entry, earn a point.
+    """
     numbers = two_heads(student)
     must, may = list(_misses(numbers))[k]
     line, before, exact = list(_lines(numbers))[k]
@@ -538,6 +541,8 @@ def _found(name: str, k: int, student: str, answer: Places) -> Verdict:
         says = (
             f"{len(must & answer)} of {slips} in {name} {'is' if len(must) == 1 else 'are'} found."
         )
+        if 2 * len(must & answer) >= len(must):
+            return partly(1, wrong(says, at=name, yours=sorted(answer)))
     else:
         return right()
     return wrong(says, at=name, yours=sorted(answer))
@@ -553,12 +558,12 @@ def slips(
     return right("Off are these, whichever way they are computed; all the rest is rounding.")
 
 
-@slips.part("Concat")
+@slips.part("Concat", points=2)
 def _in_concat(student: str, in_concat: Places) -> Verdict:
     return _found("concat", 0, student, in_concat)
 
 
-@slips.part("Output")
+@slips.part("Output", points=2)
 def _in_output(student: str, in_output: Places) -> Verdict:
     return _found("output", 1, student, in_output)
 

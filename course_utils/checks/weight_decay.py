@@ -96,7 +96,11 @@ def _from_rest(setting: tuple[float, ...], gradients: np.ndarray, theta: np.ndar
 
 JOURNEYS = [_from_rest(setting, HISTORY, START) for setting in SETTINGS]
 OF_THREE = np.hstack([HISTORY, [[1.0], [3.0], [2.0], [-1.0]]])  # moved past 0 too, from near it
-JOURNEYS[1:1] = [_from_rest(SETTINGS[0], OF_THREE, np.array([2.0, -1.0, 0.25]))]
+JOURNEYS[1:1] = [
+    _from_rest(SETTINGS[0], OF_THREE, np.array([2.0, -1.0, 0.25])),
+    _from_rest(SETTINGS[0], OF_THREE[:, 2:], np.array([0.25])),
+    _from_rest(SETTINGS[0], OF_THREE * [100, 1, 1], np.array([2.0, -1.0, 0.25])),
+]
 ON_THE_WAY = (np.array([0.5, -0.25]), np.array([1.0, 0.5]), 3)
 JOURNEYS += [Journey(SETTINGS[0], HISTORY, START, ON_THE_WAY)]
 
@@ -144,7 +148,9 @@ def _travel(step: FunctionAnswer, journey: Journey, shown: Callable, strength: s
     """Steps of a student's rule in a row, and those of Adam with the gradients that it is shown."""
     setting, gradients, theta, state = journey
     eta, _, *rest = setting
-    places = np.linspace(1, -1, len(gradients))[:, None] * theta
+    along = np.linspace(1, -1, len(gradients))
+    along = along if len(along) <= 4 else along**3  # long ones come so near 0 that moves pass it
+    places = along[:, None] * theta
     tokens = [(g, at, *setting) for g, at in zip(gradients, places, strict=True)]
     reference, moves = AdamState(*state), []
     answers = in_a_row(None, step, state, tokens)

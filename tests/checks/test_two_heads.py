@@ -278,8 +278,8 @@ def test_each_part_of_an_answer_earns_its_point():
     concat = np.hstack([first[5], second[5]])
     assert check.final_output(2, concat, np.zeros((2, 6))).earned == 1
     in_concat, in_output = slips_by_hand(numbers)
-    assert check.slips(2, in_concat, []).earned == 1
-    assert check.slips(2, [], in_output).earned == 1
+    assert check.slips(2, in_concat, []).earned == 2
+    assert check.slips(2, [], in_output).earned == 2
 
 
 @pytest.mark.parametrize(("columns", "points"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)])
@@ -320,7 +320,7 @@ def test_a_position_outside_the_matrix_is_told_so():
 
 def test_naming_a_sound_entry_is_refuted_with_the_line_above_it():
     feedback = check.slips(0, [(0, 3), (1, 5)], [(1, 4)])
-    assert feedback.earned == 1
+    assert feedback.earned == 2
     assert (
         "9.637 is printed, the line above it gives 9.637, exact numbers give 9.632" in feedback.says
     )
@@ -342,21 +342,21 @@ def test_positions_in_odd_forms_are_read(student):
 def test_an_entry_that_remembers_what_a_slip_forgot_may_be_listed_or_not():
     assert_right(check.slips(0, [(1, 5)], []))
     assert_right(check.slips(0, [(1, 5)], [(1, 4)]))
-    assert check.slips(0, [(1, 5)], [(1, 3)]).earned == 1
-    assert check.slips(1, slips_by_hand(two_heads(1))[0], []).earned == 1
+    assert check.slips(0, [(1, 5)], [(1, 3)]).earned == 2
+    assert check.slips(1, slips_by_hand(two_heads(1))[0], []).earned == 2
 
 
 def test_a_malformed_list_leaves_the_other_its_point():
     in_concat, in_output = slips_by_hand(two_heads(1))
     feedback = check.slips(1, in_concat, "nowhere")
-    assert (feedback.earned, feedback.outcome) == (1, Outcome.UNCHECKED)
-    assert check.slips(1, "nowhere", in_output).earned == 1
+    assert (feedback.earned, feedback.outcome) == (2, Outcome.UNCHECKED)
+    assert check.slips(1, "nowhere", in_output).earned == 2
 
 
 @pytest.mark.parametrize("bad", [[(0.5, 1)], [(1, 2, 3)], "(1, 5)", 5, {1, 2, 3}])
 def test_positions_of_another_form_are_told_how(bad):
     feedback = check.slips(0, bad, [(1, 4)])
-    assert (feedback.outcome, feedback.earned) == (Outcome.UNCHECKED, 1)
+    assert (feedback.outcome, feedback.earned) == (Outcome.UNCHECKED, 2)
     assert "pairs (row, column)" in feedback.says
 
 
@@ -539,6 +539,17 @@ def test_slips_that_were_found_are_counted(student):
     many = len(concat)
     assert f"{min(1, many)} of {many} slip" in one or many == 1
     assert "There is one." not in repr(check.slips(student, [], []))
+
+
+@pytest.mark.parametrize("student", range(1, 30))
+def test_half_of_the_slips_earn_a_point(student):
+    (concat, _), (output, _) = check._misses(check.two_heads(student))
+    half = sorted(concat)[: (len(concat) + 1) // 2]
+    assert check.slips(student, half, output).earned == (4 if len(half) == len(concat) else 3)
+    fewer = half[: (len(concat) - 1) // 2]
+    assert check.slips(student, fewer, output).earned == 2
+    sound = next((i, j) for i in range(2) for j in range(6) if (i, j) not in concat)
+    assert check.slips(student, [*half, sound], output).earned <= 3
 
 
 def test_the_least_mix_is_exact():
