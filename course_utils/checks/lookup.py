@@ -42,6 +42,7 @@ def gaussian_weights(Y: np.ndarray, X: np.ndarray, M: float) -> np.ndarray:
 FIELDS = [
     (np.array([[1.0], [2.0], [4.0]]), np.array([[1.4]]), 1.0),
     (np.array([[0.2, 0.1], [3.0, 0.0], [0.0, -6.0], [1.0, 1.0]]), np.array([[0.5, 0.5]]), 0.5),
+    (np.array([[0.0, 0.0], [150.0, 0.0], [0.0, -120.0]]), np.array([[100.0, 0.0]]), 0.01),
     *[
         (
             rng.normal(size=(n, d)) * rng.uniform(0.1, 4.0, size=(n, 1)),
@@ -419,7 +420,8 @@ def any_data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarr
     new, count = sizes(rng, 2)
     M = any_positive(rng, 0.01, 100)
     x, y = numbers(rng, count, largest=5), numbers(rng, count, largest=magnitude(rng, 1, 1000))
-    x[-1] = x[0]
+    if count > 2:
+        x[-1] = x[0]
     return numbers(rng, new, largest=5) / M, x / M, y, M
 
 
