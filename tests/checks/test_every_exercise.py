@@ -177,8 +177,8 @@ def test_each_known_mistake_is_wrong_and_earns_its_own_explanation(
 ):
     feedback = exercise(*misconception.example)
     for value, text in printed:
-        numbers = re.findall(r"−?[0-9][0-9.]*(?:e[−+]?[0-9]+)?", text)
-        if text.startswith(("[", "−", *"0123456789")) and len(numbers) == np.size(value):
+        numbers = re.findall(r"[−-]?[0-9][0-9.]*(?:e[−+-]?[0-9]+)?", text)
+        if text.startswith(("[", "−", "-", *"0123456789")) and len(numbers) == np.size(value):
             assert all(map(is_right_to_its_last_digit, np.ravel(value).tolist(), numbers)), text
     assert feedback.outcome is Outcome.WRONG, feedback
     named = {known.name: known.explanation for known in feedback.mistakes}
