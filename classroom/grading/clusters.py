@@ -79,7 +79,7 @@ class Family:
 
 def families_of(book: Gradebook, unit: str) -> list[Family]:
     """The families of a unit, the largest first."""
-    return group(book.all(unit), references_of(book, unit), book.kept_families(unit))
+    return group(book.each(unit), references_of(book, unit), book.kept_families(unit))
 
 
 def references_of(book: Gradebook, unit: str) -> dict[str, Reference]:

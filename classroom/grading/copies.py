@@ -16,6 +16,7 @@ import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import combinations
 from typing import NamedTuple
 
@@ -34,32 +35,51 @@ SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, t
 TELLING = {Outcome.RIGHT, Outcome.WRONG, Outcome.UNCHECKED}
 
 
+class Telling(NamedTuple):
+    """An answer, as far as it could tell that it is somebody else's."""
+
+    number: str
+    name: str
+    length: int
+    keys: tuple[bytes, ...]
+
+
+class Seen(NamedTuple):
+    """What is kept in memory of a submission while it is compared with all others."""
+
+    student: str
+    content: str  # empty if nothing was tried
+    written_id: str | None
+    student_id: str | None
+    answers: tuple[Telling, ...]
+
+
 def noted(
-    everyone: Sequence[Graded],
+    everyone: Callable[[], Iterable[Graded]],
     ids: Mapping[str, str] | None = None,
     given: Mapping[str, str] | None = None,
-) -> list[Graded]:
-    """Those whose remarks change.
+) -> Iterator[Graded]:
+    """Those whose remarks change; `everyone` gives the class, one after the other, each time anew.
 
     `ids` says whose each id is, where there is a roster; `given` are the stubs, by exercise.
     """
+    seen = [_seen(graded, given or {}) for graded in everyone()]
     reasons: dict[str, list[str]] = defaultdict(list)
-    for graded, others in _same(everyone, lambda g: g.content if _tried(g) else ""):
-        reasons[graded.student].append(f"The file is byte for byte that of {_names(others)}.")
-    apart = [g for g in everyone if g.student not in reasons]
-    for student, sentence in _same_ids(everyone, ids or {}):
+    for one, others in _same(seen, lambda s: s.content):
+        reasons[one.student].append(f"The file is byte for byte that of {_names(others)}.")
+    apart = [s for s in seen if s.student not in reasons]
+    for student, sentence in _same_ids(seen, ids or {}):
         reasons[student].append(sentence)
     alike: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for pair in pairs(apart, given or {}):
-        for one, other in (pair.students, pair.students[::-1]):
-            alike[one, pair.names[0]].append((pair.sentence(other), other))
-    changed = []
-    for g in everyone:
+    for pair in pairs(apart):
+        for student, other in (pair.students, pair.students[::-1]):
+            alike[student, pair.names[0]].append((pair.sentence(other), other))
+    for g in everyone():
         told = [alike.get((g.student, result.name), ()) for result in g.results]
         results = tuple(map(_with, g.results, told))
         now = replace(g, alike=tuple(reasons.get(g.student, ())), results=results)
-        changed += [now] if now != g else []
-    return changed
+        if now != g:
+            yield now
 
 
 def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
@@ -68,22 +88,35 @@ def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
     return replace(result, alike=sentences, beside=beside)
 
 
-def _tried(graded: Graded) -> bool:
-    return any(result.outcome != Outcome.NOT_ATTEMPTED for result in graded.results)
+def _seen(graded: Graded, given: Mapping[str, str]) -> Seen:
+    tried = any(result.outcome != Outcome.NOT_ATTEMPTED for result in graded.results)
+    written = graded.written_id if graded.written_id is not None else graded.student_id
+    answers = [
+        Telling(result.number, result.name, len(result.answer), keys)
+        for result in graded.results
+        if (keys := tuple(_telling(result, given.get(result.name, ""))))
+    ]
+    return Seen(
+        graded.student,
+        graded.content if tried else "",
+        None if written == NOBODYS else written,
+        graded.student_id,
+        tuple(answers),
+    )
 
 
 def _same(
-    everyone: Iterable[Graded], of: Callable[[Graded], str | None]
-) -> Iterable[tuple[Graded, list[str]]]:
+    everyone: Iterable[Seen], of: Callable[[Seen], str | None]
+) -> Iterable[tuple[Seen, list[str]]]:
     """Each submission with those who have the same of something; the empty text is nothing."""
-    groups: dict[str, list[Graded]] = defaultdict(list)
-    for graded in everyone:
-        if key := of(graded):
-            groups[key].append(graded)
+    groups: dict[str, list[Seen]] = defaultdict(list)
+    for seen in everyone:
+        if key := of(seen):
+            groups[key].append(seen)
     for group in groups.values():
-        names = [graded.student for graded in group]
-        for graded in group if len(group) > 1 else ():
-            yield graded, [name for name in names[: SHOWN + 2] if name != graded.student]
+        names = [seen.student for seen in group]
+        for seen in group if len(group) > 1 else ():
+            yield seen, [name for name in names[: SHOWN + 2] if name != seen.student]
 
 
 # -- answers --------------------------------------------------------------------------------------
@@ -94,31 +127,31 @@ class Pair:
     """Two students with answers that are alike, and that hardly anybody else has."""
 
     students: tuple[str, str]
-    results: list[Result] = field(default_factory=list)  # of the first one
+    answers: list[Telling] = field(default_factory=list)  # of the first one
     rare: int = 0  # how many of them nearly nobody else has
     surprise: float = 0.0  # how unlikely these are, as the sum of logarithms
 
     @property
     def names(self) -> list[str]:
         """The exercises, that with the longest answer first."""
-        return [r.name for r in sorted(self.results, key=lambda r: -len(r.answer))]
+        return [a.name for a in sorted(self.answers, key=lambda a: -a.length)]
 
     def sentence(self, other: str) -> str:
         """What a person is told about it."""
-        numbers = ", ".join(sorted((r.number for r in self.results), key=in_order))
+        numbers = ", ".join(sorted((a.number for a in self.answers), key=in_order))
         return (
             f"Alike with {other} in {numbers}, whatever the comments and the order of lines; "
             "hardly anybody else in this class writes it so."
         )
 
 
-def pairs(everyone: Sequence[Graded], given: Mapping[str, str]) -> list[Pair]:
+def pairs(everyone: Sequence[Seen]) -> list[Pair]:
     """The pairs that have more in common than chance would give to any pair of this class."""
-    holders: dict[tuple[str, ...], list[tuple[str, Result]]] = defaultdict(list)
-    for graded in everyone:
-        for result in graded.results:
-            for key in _telling(result, given.get(result.name, "")):
-                holders[key].append((graded.student, result))
+    holders: dict[bytes, list[tuple[str, Telling]]] = defaultdict(list)
+    for seen in everyone:
+        for answer in seen.answers:
+            for key in answer.keys:
+                holders[key].append((seen.student, answer))
     found: dict[tuple[str, str], Pair] = {}
     weights: dict[str, list[tuple[float, float]]] = defaultdict(list)  # of what each student has
     for _, those in sorted(holders.items(), key=lambda item: item[0]):
@@ -129,10 +162,10 @@ def pairs(everyone: Sequence[Graded], given: Mapping[str, str]) -> list[Pair]:
         weight = -math.log(share) * (1.0 if is_rare else 0.5)
         for student, _ in those:
             weights[student].append((share, weight))
-        for (one, result), (other, _) in combinations(those, 2):
+        for (one, answer), (other, _) in combinations(those, 2):
             pair = found.setdefault((one, other), Pair((one, other)))
-            if result.name not in pair.names:
-                pair.results.append(result)
+            if answer.name not in pair.names:
+                pair.answers.append(answer)
                 pair.rare += is_rare
                 pair.surprise += weight
     many = math.comb(len(everyone), 2)
@@ -145,16 +178,20 @@ def pairs(everyone: Sequence[Graded], given: Mapping[str, str]) -> list[Pair]:
     ]
 
 
-def _telling(result: Result, stub: str) -> Iterator[tuple[str, ...]]:
-    """What there is in an answer that could be somebody's alone: its form, its names."""
+def _telling(result: Result, stub: str) -> Iterator[bytes]:
+    """What there is in an answer that could be somebody's alone, as digests: form and names."""
     if result.outcome not in TELLING:
         return
     written = essence(result.answer, stub)
     is_long = written.length >= LONG
     if written.form and (is_long or result.outcome != Outcome.RIGHT):
-        yield result.name, "form", written.form
+        yield _digest(result.name, "form", written.form)
     if len(written.names) >= NAMES and is_long:
-        yield result.name, "names", " ".join(sorted(written.names))
+        yield _digest(result.name, "names", *sorted(written.names))
+
+
+def _digest(*words: str) -> bytes:
+    return sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()[:16]
 
 
 def _at_most(weights: Sequence[tuple[float, float]], surprise: float) -> float:
@@ -183,7 +220,7 @@ class Essence(NamedTuple):
     names: frozenset[str] = frozenset()  # of its own
 
 
-@functools.lru_cache(maxsize=20_000)
+@functools.lru_cache(maxsize=1000)
 def essence(answer: str, given: str = "") -> Essence:
     """What an answer is beyond what the sheet gave."""
     tree, stub = _parsed(answer), _parsed(given)
@@ -256,24 +293,18 @@ def tokens(answer: str) -> tuple[str, int]:
 # -- ids ------------------------------------------------------------------------------------------
 
 
-def _same_ids(everyone: Sequence[Graded], ids: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+def _same_ids(everyone: Sequence[Seen], ids: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     """Ids in notebooks that are another's, by the roster or by another notebook."""
-    for graded in everyone:
-        written = _written(graded)
-        owner = ids.get(written or "")
-        if owner and owner != graded.student and written != graded.student_id:
-            yield graded.student, f"The student id {written} in the notebook is that of {owner}."
-    for graded, others in _same(everyone, _written):
+    for seen in everyone:
+        written, owner = seen.written_id, ids.get(seen.written_id or "")
+        if owner and owner != seen.student and written != seen.student_id:
+            yield seen.student, f"The student id {written} in the notebook is that of {owner}."
+    for seen, others in _same(everyone, lambda s: s.written_id):
         yield (
-            graded.student,
-            f"The student id {_written(graded)} is in the notebook of another student too. "
+            seen.student,
+            f"The student id {seen.written_id} is in the notebook of another student too. "
             f"Compare {_names(others)}.",
         )
-
-
-def _written(graded: Graded) -> str | None:
-    written = graded.written_id if graded.written_id is not None else graded.student_id
-    return None if written == NOBODYS else written
 
 
 def _names(names: Sequence[str]) -> str:

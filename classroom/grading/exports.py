@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree
 
 from selfcheck.feedback import Outcome
@@ -114,13 +114,14 @@ def _named(m: Mark, platform: str) -> tuple[str, str]:
     return student.removesuffix(f"_{number}"), number
 
 
-def junit_xml(marks: Iterable[Mark]) -> str:
-    """A test suite a submission, a test case an exercise."""
-    root = ElementTree.Element("testsuites", name="course grade")
+def junit_xml(marks: Iterable[Mark]) -> Iterator[str]:
+    """A test suite per submission, a test case per exercise; piece by piece."""
+    yield "<?xml version='1.0' encoding='utf-8'?>\n<testsuites name=\"course grade\">\n"
     for m in marks:
-        _add_suite(root, m)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"
+        suite = _suite(m)
+        ElementTree.indent(suite, level=1)
+        yield f"  {ElementTree.tostring(suite, 'unicode')}\n"
+    yield "</testsuites>\n"
 
 
 # -- inside ---------------------------------------------------------------------------------------
@@ -179,9 +180,9 @@ def _cell(value: str | float) -> str | float:
     return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) else text
 
 
-def _add_suite(root: ElementTree.Element, m: Mark) -> None:
+def _suite(m: Mark) -> ElementTree.Element:
     name = visible(f"{m.graded.student} {m.graded.unit}")
-    suite = ElementTree.SubElement(root, "testsuite", name=name, time=f"{m.graded.seconds:.3f}")
+    suite = ElementTree.Element("testsuite", name=name, time=f"{m.graded.seconds:.3f}")
     properties = ElementTree.SubElement(suite, "properties")
     for key, value in [("earned", m.earned), ("points", m.points)]:
         ElementTree.SubElement(properties, "property", name=key, value=str(value))
@@ -193,6 +194,7 @@ def _add_suite(root: ElementTree.Element, m: Mark) -> None:
     suite.set("tests", str(len(suite.findall("testcase"))))
     for attribute, tag in [("failures", "failure"), ("errors", "error"), ("skipped", "skipped")]:
         suite.set(attribute, str(len(suite.findall(f"testcase/{tag}"))))
+    return suite
 
 
 def _add_case(suite: ElementTree.Element, unit: str, line: Line) -> None:

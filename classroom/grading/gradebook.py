@@ -115,10 +115,10 @@ class Gradebook:
         return list(self.each(unit))
 
     def each(self, unit: str | None = None) -> Iterator[Graded]:
-        """The same one after the other: no more than one has to be in memory."""
-        query = "SELECT data FROM graded WHERE ? IN (unit, '') ORDER BY unit, student"
-        with self._told():
-            yield from _graded(self._db.execute(query, (unit or "",)))
+        """The same one after the other: one at a time is in memory, and may be saved meanwhile."""
+        query = "SELECT rowid FROM graded WHERE ? IN (unit, '') ORDER BY unit, student"
+        for (row,) in self._rows(query, unit or ""):
+            yield from _graded(self._rows("SELECT data FROM graded WHERE rowid = ?", row))
 
     def units(self) -> list[str]:
         """The stems of the units that have grades."""
@@ -134,13 +134,16 @@ class Gradebook:
 
     def marks(self, unit: str | None = None) -> list[Mark]:
         """Every submission with its overrides on top, by unit and student."""
+        return list(self.each_mark(unit))
+
+    def each_mark(self, unit: str | None = None) -> Iterator[Mark]:
+        """The same one after the other."""
         by_submission: dict[tuple[str, str], list[Override]] = {}
         for override in self.overrides():
             by_submission.setdefault((override.student, override.unit), []).append(override)
         rules = self._rules()
-        return [
-            mark(g, by_submission.get((g.student, g.unit), ()), *rules) for g in self.each(unit)
-        ]
+        for graded in self.each(unit):
+            yield mark(graded, by_submission.get((graded.student, graded.unit), ()), *rules)
 
     def mark(self, student: str, unit: str) -> Mark | None:
         """One submission with its overrides on top."""

@@ -9,8 +9,13 @@ only touched where its content changes.
 
 from __future__ import annotations
 
+import filecmp
+import functools
+import hashlib
+import itertools
 import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,14 +52,15 @@ def write_outputs(
     `tell` hears of every file once it is right; those that changed are returned.
     """
     with Gradebook(folder / NAME, create=False) as book:
-        marks = book.marks(unit and book.stem(unit))
+        stem, read = unit and book.stem(unit), sha256()
+        marks = [_noted(m, read).in_brief for m in book.each_mark(stem)]
         filled, _ = fill_roster(book)
         protection = book.kept("protection").decode()
         units = sorted({m.graded.unit for m in marks})
         families = [family for stem in units for family in _families(book, stem)]
         secret = book.secret() if anonymous else ""
         questions = {u: json.loads(book.kept(f"questions {u}") or b"{}") for u in units}
-        state = _digest(marks, filled, protection, families, secret, questions)
+        state = _digest(read.hexdigest(), filled, protection, families, secret, questions)
         before = json.loads(book.kept(WRITTEN) or b"{}")
     there = {folder / name: stamp for name, stamp in before.get("files", {}).items()}
     if before.get("from") == state and all(_stamp(path) == s for path, s in there.items()):
@@ -63,14 +69,21 @@ def write_outputs(
         return []
     reports = _reports(folder, marks, protection, families, secret)
     changed, files = [], {}
-    outputs = reports if anonymous else _outputs(folder, marks, filled, questions, reports)
-    for path, text in outputs:
-        changed += [path] if _write_if_changed(path, text) else []
-        files[str(path.relative_to(folder))] = _stamp(path)
-        tell(path)
     with Gradebook(folder / NAME) as book:
+        whole = functools.partial(book.each_mark, stem)
+        others = () if anonymous else _outputs(folder, marks, whole, filled, questions)
+        for path, text in itertools.chain(others, reports):
+            changed += [path] if _write_if_changed(path, text) else []
+            files[str(path.relative_to(folder))] = _stamp(path)
+            tell(path)
         book.keep(WRITTEN, json.dumps({"from": state, "files": files}).encode())
     return changed
+
+
+def _noted(m: Mark, read: hashlib._Hash) -> Mark:
+    """The mark, once it is part of the digest of all that was read."""
+    read.update(repr(m).encode("utf-8", "surrogatepass"))
+    return m
 
 
 def _families(book: Gradebook, unit: str) -> list[Family]:
@@ -111,7 +124,7 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, bytes], list[str]]:
         return {}, list(_without_numbers(book))
     from . import exports
 
-    marks = book.marks()
+    marks = [m.in_brief for m in book.each_mark()]
     points = {unit: max(m.points for m in marks if m.graded.unit == unit) for unit in book.units()}
     columns = json.loads(book.kept("columns") or b"{}")
     files, remarks = roster.filled(exports.fillings(marks), columns, points)
@@ -144,27 +157,37 @@ def _reports(
 def _outputs(
     folder: Path,
     marks: list[Mark],
+    whole: Callable[[], Iterator[Mark]],
     filled: dict[str, bytes],
     questions: dict[str, dict[str, str]],
-    reports: Iterator[tuple[Path, str]],
-) -> Iterator[tuple[Path, str | bytes]]:
+) -> Iterator[tuple[Path, str | bytes | Iterable[str]]]:
+    """Tables from the marks in brief; what tells everything goes through the whole ones."""
     from . import exports, student_pages
 
     yield folder / "grades.csv", exports.grades_csv(marks)
-    yield folder / "junit.xml", exports.junit_xml(marks)
+    yield folder / "junit.xml", exports.junit_xml(whole())
     yield from ((folder / name, text) for name, text in filled.items())
     for unit in sorted({m.graded.unit for m in marks}) if not filled else ():
         of_unit = [m for m in marks if m.graded.unit == unit]
         yield folder / f"canvas_{unit}.csv", exports.canvas_csv(of_unit)
         yield folder / f"moodle_{unit}.csv", exports.moodle_csv(of_unit)
-    for m in marks:
+    for m in whole():
         yield folder / student_pages.page_path(m), student_pages.page(m, questions[m.graded.unit])
-    yield from reports
 
 
-def _write_if_changed(path: Path, text: str | bytes) -> bool:
-    data = text if isinstance(text, bytes) else text.encode()
-    if path.exists() and path.read_bytes() == data:
-        return False
-    write_whole(path, data)
-    return True
+def _write_if_changed(path: Path, text: str | bytes | Iterable[str]) -> bool:
+    if isinstance(text, str | bytes):
+        data = text if isinstance(text, bytes) else text.encode()
+        if path.exists() and path.read_bytes() == data:
+            return False
+        write_whole(path, data)
+        return True
+    fresh = path.with_name(f".{path.name}.fresh")
+    try:
+        write_whole(fresh, text)
+        is_new = not path.exists() or not filecmp.cmp(fresh, path, shallow=False)
+        if is_new:
+            os.replace(fresh, path)
+        return is_new
+    finally:
+        fresh.unlink(missing_ok=True)

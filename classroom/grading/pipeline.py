@@ -164,7 +164,7 @@ def _note_gone(
     here = {(s.student, s.unit) for s in submissions}
     units = {s.unit for s in submissions} if options.unit is None else {options.unit}
     gone = []
-    for graded in (g for unit in sorted(units) for g in book.all(unit)):
+    for graded in (g for unit in sorted(units) for g in book.each(unit)):
         is_gone = bool(graded.file) and (graded.student, graded.unit) not in here
         if is_gone:
             gone.append(f"{graded.student}, {graded.unit}")
@@ -178,7 +178,7 @@ def _note_copies(
 ) -> None:
     """Files, answers and ids that several have: a person should ask why."""
     ids = {own: line.key for line in lines.values() for own in line.own_ids}
-    for graded in copies.noted(book.all(unit), ids, stubs):
+    for graded in copies.noted(lambda: book.each(unit), ids, stubs):
         book.save(graded)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ def points(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Record:
     """A record is its fields, as plain data."""
 
@@ -37,7 +37,8 @@ class _Record:
         """Plain data, ready for JSON; records within are in tuples."""
         return {
             name: tuple(map(_plain, value)) if type(value) is tuple else value
-            for name, value in vars(self).items()
+            for name in self.__dataclass_fields__
+            for value in [getattr(self, name)]
         }
 
     @classmethod
@@ -62,7 +63,7 @@ def _plain(value: Any) -> Any:
     return value.as_dict() if isinstance(value, _Record) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Result(_Record):
     """One exercise of one submission: what was answered and what the check said."""
 
@@ -121,7 +122,7 @@ class Result(_Record):
         return self.feedback.explanation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Graded(_Record):
     """One submission after grading; with a `problem`, nothing of it could be graded."""
 
@@ -158,10 +159,11 @@ class Graded(_Record):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The record again, with its results."""
-        return super().from_dict({**data, "results": [*map(Result.from_dict, data["results"])]})
+        results = [*map(Result.from_dict, data["results"])]
+        return super(Graded, cls).from_dict({**data, "results": results})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Override(_Record):
     """Points that a person gave for one exercise, and why; without points, a comment alone."""
 
@@ -175,7 +177,7 @@ class Override(_Record):
     answer: str = ""  # a digest of the answer for which it was made; none in old gradebooks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """One exercise of a mark: the check's result, and the override if there is one."""
 
@@ -218,7 +220,7 @@ class Line:
         return bool(made_for) and made_for != answer_digest(self.result)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
     """What counts for a student and unit: results, with overrides on top."""
 
@@ -226,6 +228,16 @@ class Mark:
     lines: tuple[Line, ...]
     stale: tuple[Override, ...] = ()  # overrides of exercises that the submission no longer has
     rule: LateRule = NO_RULE
+
+    @property
+    def in_brief(self) -> Mark:
+        """All that tables and reports of a class tell of it: without texts, which take the room."""
+        brief = {result.name: _brief(result) for result in self.graded.results}
+        return replace(
+            self,
+            graded=replace(self.graded, results=tuple(brief.values())),
+            lines=tuple(x if x.override else Line(brief[x.result.name]) for x in self.lines),
+        )
 
     @property
     def is_graded(self) -> bool:
@@ -286,6 +298,11 @@ class Mark:
         ]
         first = [reason for is_later, reason in told if not is_later]
         return (*first, *self.about_all, *(reason for is_later, reason in told if is_later))
+
+
+def _brief(result: Result) -> Result:
+    says = result.says if result.outcome == Outcome.UNCHECKED else ""
+    return replace(result, answer="", printed="", called="", notes=(), signatures=(), says=says)
 
 
 GONE = "The file is no longer among the submissions; its grade is kept."

@@ -80,7 +80,7 @@ def told(*everyone, ids=None):
     """All that is said of each student: of the file, and of single answers."""
     return {
         g.student: " ".join([*g.alike, *(told for r in g.results for told in r.alike)])
-        for g in noted(everyone, ids, STUBS)
+        for g in noted(lambda: everyone, ids, STUBS)
     }
 
 
@@ -106,7 +106,7 @@ def test_pairs_that_copied_are_found_whatever_the_names_comments_and_order(disgu
 
 def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
     everyone = [graded("ada", of_ones_own(1)), graded("bob", of_ones_own(1)), *class_of(60)]
-    (ada,) = [g for g in noted(everyone, None, STUBS) if g.student == "ada"]
+    (ada,) = [g for g in noted(lambda: everyone, None, STUBS) if g.student == "ada"]
     (result,) = [r for r in ada.results if r.alike]
     assert result.beside == ("bob",)
     assert result.alike[0].startswith("Alike with bob in 2.1, 2.2, 2.3,")
