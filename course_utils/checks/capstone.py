@@ -72,9 +72,8 @@ def large_logits(rng: np.random.Generator) -> Arrays:
     """Logits up to ±900, near to each other or not, each row at its own level."""
     n, levels = sizes(rng, 2, high=12)
     rows, within = rng.choice([-900, 0, 900], (n, 1)), rng.choice([2, 450])
-    return np.clip(numbers(rng, n, levels, largest=within) + rows, -900, 900), (
-        rng.integers(0, levels, n)
-    )
+    apart = (8 * numbers(rng, n, levels, largest=within)).round() / 8  # exact in 32 bits
+    return np.clip(apart + rows, -900, 900), rng.integers(0, levels, n)
 
 
 FAR_APART: list[Arrays] = [
@@ -133,6 +132,11 @@ NORM: list[Arrays] = [
         np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]]),
     ),
     (np.array([[0.001, 0.002, 0.006]]), np.ones(3), np.array([[1.0, 0.0, 0.0]])),  # ε is in sight
+    (
+        np.array([[1.0, 2.0, 6.0], [3.0, 1.0, 2.0], [5.0, 0.0, 1.0]]) / 1000,
+        np.array([2.0, -1.0, 1.0]),
+        np.eye(3),
+    ),
 ]
 
 

@@ -268,6 +268,7 @@ ON_A_LINE = [
     _instance([1, 2], [1, 1], [4, 6], [1, 1]),
     _instance([5, 0], [0.75, 0.25], [1, 2, 9], [0.5, 0.25, 0.25]),
     _instance([0, 4], [1, 1], [3, 20], [1, 1]),  # where greed loses
+    _instance([0, 0.004], [1, 1], [0.003, 0.009], [1, 1]),
     _instance([0, 0, 3], [1, 1, 1], [0], [3]),  # a place that occurs twice
     _instance([0, 4], [3, 1], [4, 1, 0], [2, 0, 2]),
 ]
@@ -419,6 +420,8 @@ STEEP: list[Smooth] = [
     (SMOOTH[1][0] + np.array([[1000.0], [0.0], [0.0]]), *SMOOTH[1][1:]),
     (SMOOTH[1][0] + np.array([1000.0, 0.0]), *SMOOTH[1][1:]),
     (np.array([[1.0, 1001.0], [2.0, 1003.0]]), np.ones(2), np.ones(2), 0.5, 3),
+    (np.array([[1.0, 1001.0]]), np.array([2.0]), np.ones(2), 0.5, 3),
+    (np.array([[1.0], [1001.0]]), np.ones(2), np.array([2.0]), 0.5, 3),
 ]
 
 
@@ -529,7 +532,8 @@ def _round(rng: np.random.Generator, m: int, n: int) -> Circle:
 @exercise
 def on_a_circle(on_a_circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
-    for x, p, y, q, length in cases(CIRCLES, any_round, fresh=6, also=[fine_round] * 2):
+    fine = [fine_round(np.random.default_rng(seed)) for seed in range(3)]
+    for x, p, y, q, length in cases([*CIRCLES, *fine], any_round, fresh=6, also=[fine_round]):
         found = on_a_circle.array(x, p, y, q, length, shape=())
         lowest = around(x, p, y, q, length)
         at = where("With x = {}, p = {}, y = {}, q = {}, length {},", x, p, y, q, length)
