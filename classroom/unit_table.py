@@ -1,6 +1,7 @@
 """What the table of units feeds: titles, minutes and points in notebooks, and the two maps.
 
-The table of letters on the start page is written here too, from `notebooks/notation.toml`.
+The glossary and the table of letters on the start page are written here too, from
+`notebooks/glossary.toml` and `notebooks/notation.toml`.
 
 An author writes none of these by hand: `course links` writes them where they stand, and a test
 finds whatever is not as the table has it.
@@ -21,7 +22,7 @@ from selfcheck.files import CourseError, write_whole
 from selfcheck.units import Unit
 from selfcheck.units import units as units_of
 
-from . import letters
+from . import glossary, letters
 from .notebooks import as_text, read
 
 TITLE = re.compile(r"^# .*$", re.MULTILINE)
@@ -33,6 +34,7 @@ ABOUT_SHEET = re.compile(rf"^\*\d+ points?{BEYOND}, about .*?\)\.\*$", re.MULTIL
 DIFFICULTY = re.compile(r"^\*Difficulty: \d of 3\.\*", re.MULTILINE)
 MAP = re.compile(r"^\| unit \|.*(?:\n\|.*)*", re.MULTILINE)
 LETTERS = re.compile(r"^\| letter \|.*(?:\n\|.*)*", re.MULTILINE)
+TERMS = re.compile(r"^\| term \|.*(?:\n\|.*)*", re.MULTILINE)
 
 
 def outdated(root: Path, units: Sequence[Unit] | None = None) -> dict[Path, str]:
@@ -49,6 +51,9 @@ def outdated(root: Path, units: Sequence[Unit] | None = None) -> dict[Path, str]
     start, readme = root / "notebooks" / f"{course.start}.ipynb", root / "README.md"
     notebook = read(start)
     _replace(notebook, MAP, _start_map(units), start)
+    if (start.parent / glossary.FILE).exists():
+        terms = glossary.read_terms(start.parent)
+        _replace(notebook, TERMS, glossary.as_table(terms), start)
     if (start.parent / letters.FILE).exists():
         table = letters.read_letters(start.parent)
         _replace(notebook, LETTERS, letters.as_table(table), start)
