@@ -19,7 +19,8 @@ FILE = "notation.toml"
 CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?!\$)(.+?)(?<!\\)\$", re.DOTALL)
 WORDS = re.compile(
-    r"\\(?:text|mathrm|operatorname|mathbb|mathbf|mathcal|begin|end|tag)\*?\s*(?:\{[^}]*\}|\w)"
+    r"\\(?:text|mathrm|operatorname|mathbb|mathbf|mathcal|begin|end|tag)(?![A-Za-z])"
+    r"\*?\s*(?:\{[^}]*\}|\w)"
 )
 LETTER = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 

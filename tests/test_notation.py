@@ -38,6 +38,7 @@ def test_letters_are_found_in_formulas_and_words_and_code_are_none():
     assert "s" not in letters_of(r"\mathrm{softmax}(x)^\top")
     assert "T" not in letters_of(r"x^\top")
     assert "E" not in letters_of(r"\mathbb E[x]")
+    assert letters_of(r"\textstyle\sum_i v").isdisjoint("tyle")
 
 
 def test_the_table_has_a_row_for_each_letter_with_its_units():
