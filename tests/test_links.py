@@ -22,8 +22,8 @@ from tests.places import our_notebooks
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("notebooks", "exercises", "solutions")
 KNOWN_HOSTS = {
-    "arxiv.org", "doi.org", "github.com",
-    "kipp.ly", "papers.nips.cc", "proceedings.mlr.press", "www.deeplearningbook.org", "www.jstor.org",
+    "arxiv.org", "doi.org", "github.com", "kipp.ly", "papers.nips.cc",
+    "proceedings.mlr.press", "www.deeplearningbook.org", "www.jstor.org",
 }  # fmt: skip
 CODE_OR_MATH = re.compile(r"(```.*?```|`[^`\n]+`)|\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 ADDRESS = re.compile(r"""https?://[^\s<>"'`)\]]+""")
