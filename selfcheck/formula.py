@@ -695,7 +695,10 @@ def without_order(answer: Any) -> Any:
     inside = re.fullmatch(
         rf"\s*\$?\s*{sign}\s*(?:\\left\s*)?\((.*?)(?:\\right\s*)?\)\s*\$?\s*", answer
     )
-    return inside[1] if inside and _balanced(inside[1]) else answer
+    if not inside or not _balanced(inside[1]):
+        return answer
+    typed = "*" in inside[1]
+    return inside[1] if typed else f"${inside[1]}$"  # `O(n^2 d)` is how it is written on paper
 
 
 def _balanced(text: str) -> bool:

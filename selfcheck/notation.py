@@ -215,7 +215,8 @@ def without_escapes(text: str) -> str:
 
 def is_latex(text: str) -> bool:
     """Whether a text is written in LaTeX: there a power is one sign, or a group."""
-    return "\\" in text or "{" in text
+    in_dollars = text.strip().startswith("$") and "**" not in text
+    return "\\" in text or "{" in text or in_dollars
 
 
 def tokens(text: str) -> list[Token]:
