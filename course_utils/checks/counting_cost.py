@@ -17,11 +17,12 @@ from selfcheck.exercises import exercise
 from selfcheck.feedback import Outcome
 from selfcheck.following import following
 from selfcheck.formula import names_in
-from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.kinds import Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
 from selfcheck.sampling import cases, numbers, sizes
+from selfcheck.theta import grows_otherwise
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
 from .. import block
@@ -35,6 +36,7 @@ WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
 SHARED = Formula(N=range(2, 9), D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9))
 BLOCK = Formula(D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9), F=range(2, 17))
+FULL_WIDTH = Growth(N=range(2, 9), D=range(2, 9), H=range(2, 9))
 HEADS = 2
 FAR = (1_000, 100_000)  # sizes where a formula must not change its mind
 HUGE = 1e4  # times the count: no missing term would explain it
@@ -875,3 +877,58 @@ def _most_tokens(
         return right() if is_most(BYTES * n.layers * kept) else None
 
     return following(wrong(says, at="tokens", yours=most_tokens), "count of the cache in 6.11", own)
+
+
+# -- beyond the page: heads at full width ----------------------------------------------------------
+
+
+@cache
+def full_width_macs() -> Callable[..., float]:
+    """MACs of H heads whose queries, keys and values all have D numbers."""
+    import sympy
+
+    def count(N: int, D: int, H: int) -> int:
+        heads = [tuple(np.ones((D, D)) for _ in range(3))] * H
+        return measure(attend, np.ones((N, D)), heads, np.ones((H * D, D))).macs
+
+    found: Callable[..., float] = sympy.lambdify([*"NDH"], polynomial(count, N=2, D=2, H=1))
+    return found
+
+
+def held_by_heads(N: float, D: float, H: float) -> float:
+    """What H heads hold at once beyond the parameters: Q, K, V, scores, weights and mix."""
+    return H * (3 * N * D + 2 * N**2 + N * D) + N * D
+
+
+def held_in_turn(N: float, D: float, H: float) -> float:
+    """The same if one head after the other adds its part to the output."""
+    return held_by_heads(N, D, 1)
+
+
+@exercise
+def full_width(
+    time_of_heads: Annotated[FormulaAnswer, FULL_WIDTH],
+    space_in_turn: Annotated[FormulaAnswer, FULL_WIDTH],
+    space_at_once: Annotated[FormulaAnswer, FULL_WIDTH],
+) -> Verdict:
+    """Give Θ of the time and of the space of H heads of full width, in turn and at once."""
+    return right("They grow alike, whichever of N, D and H is the largest.")
+
+
+def _grows(answer: FormulaAnswer, truth: Callable[..., float]) -> Verdict:
+    return grows_otherwise(answer, truth, [*FULL_WIDTH.domain]) or right()
+
+
+@full_width.part("Time")
+def _time_of_heads(time_of_heads: FormulaAnswer) -> Verdict:
+    return _grows(time_of_heads, full_width_macs())
+
+
+@full_width.part("In turn")
+def _space_in_turn(space_in_turn: FormulaAnswer) -> Verdict:
+    return _grows(space_in_turn, held_in_turn)
+
+
+@full_width.part("At once")
+def _space_at_once(space_at_once: FormulaAnswer) -> Verdict:
+    return _grows(space_at_once, held_by_heads)

@@ -581,3 +581,58 @@ def test_counts_of_bytes_and_tokens_are_refuted_in_a_direction():
     assert "−5 is no number of tokens" in says
     assert "2.5 is no number" in check.fits_in_memory(0, 12, 2.5).says
     assert "bytes of cache" in check.fits_in_memory(0, 12, 10).says
+
+
+# -- 6.14: only the growth counts ------------------------------------------------------------------
+
+TIME, IN_TURN, AT_ONCE = "H*N*D*(N + D)", "N*(N + D)", "H*N*(N + D)"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("Theta(H N D^2 + H N^2 D)", "O(N**2 + N*D)", "H*(N**2 + N*D)"),
+        (r"\Theta(H N D^2 + H N^2 D)", r"$\Theta(N^2 + N D)$", r"\Theta(H N^2 + H N D)"),
+        ("7*H*N*D*max(N, D) + 3*N*D", "2*N**2 + 5*N*D + N", "H*N*max(N, D)"),
+    ],
+)
+def test_growth_is_right_with_any_constants_and_lower_terms(answers):
+    assert check.full_width(*answers).outcome is Outcome.RIGHT, check.full_width(*answers)
+
+
+@pytest.mark.parametrize(
+    ("answers", "earned"),
+    [
+        ((TIME + " + D**3", IN_TURN, AT_ONCE), 2),
+        (("H**2*N*D*(N + D)", IN_TURN, AT_ONCE), 2),
+        (("H*N**2*D**2", IN_TURN, AT_ONCE), 2),
+        ((TIME, "N*D", AT_ONCE), 2),
+        ((TIME, "N**2*D", AT_ONCE), 2),
+        ((TIME, IN_TURN, "H*N*D + N**2"), 2),
+        (("1", "1", "1"), 0),
+        (("-" + TIME, "-N**2", "0"), 0),
+    ],
+)
+def test_another_growth_is_wrong_where_it_leads(answers, earned):
+    assert check.full_width(*answers).earned == earned
+
+
+@pytest.mark.parametrize(("N", "D", "H"), [(40, 4, 2), (4, 40, 2), (12, 12, 6), (30, 5, 8)])
+def test_the_space_of_heads_is_what_running_them_holds(N, D, H):
+    def in_turn(X, heads, Wo):
+        Y = np.zeros_like(X)
+        for h, (Wq, Wk, Wv) in enumerate(heads):
+            Q, K, V = X @ Wq, X @ Wk, X @ Wv
+            Y = Y + check._weigh(Q, K) @ V @ Wo[h * D : (h + 1) * D]
+        return Y
+
+    def at_once(X, heads, Wo):
+        made = [(X @ Wq, X @ Wk, X @ Wv) for Wq, Wk, Wv in heads]
+        weights = [check._weigh(Q, K) for Q, K, _ in made]
+        mixed = [A @ V for A, (*_, V) in zip(weights, made, strict=True)]
+        return np.hstack(mixed) @ Wo
+
+    given = np.ones((N, D)), [tuple(np.ones((D, D)) for _ in range(3))] * H, np.ones((H * D, D))
+    for layer, held in ((in_turn, check.held_in_turn), (at_once, check.held_by_heads)):
+        peak = check.measure(layer, *given).peak_beyond_inputs
+        assert held(N, D, H) / 3 < peak < 3 * held(N, D, H)
