@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+import nbformat.v4 as v4
 import pytest
 
 from classroom.glossary import Term, as_table, in_bold, read_terms
 from classroom.notebooks import read
+from classroom.site.reading import read_page
 from course_utils.units import UNITS
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
@@ -57,3 +59,12 @@ def test_the_table_names_the_section():
     term = Term("head", "One attention of several.", "04_attention", "6")
     row = "| head | One attention of several. | [04 · 6](04_attention.ipynb) |"
     assert as_table([term]).splitlines()[-1] == row
+
+
+def test_on_the_site_a_term_in_bold_has_its_sentence_to_hover_over(tmp_path):
+    terms = '[[term]]\nname = "head"\nsentence = "One of several."\nunit = "01_a"\nsection = ""\n'
+    (tmp_path / "glossary.toml").write_text(terms, encoding="utf-8")
+    cells = [v4.new_markdown_cell("# A\n\nA **head** and a **tail**.", id="title")]
+    page = read_page(tmp_path / "01_a.ipynb", v4.new_notebook(cells=cells), {})
+    assert '<strong title="One of several.">head</strong>' in page.body
+    assert "<strong>tail</strong>" in page.body

@@ -25,7 +25,7 @@ from selfcheck.course import Course, course_in
 from selfcheck.files import CourseError
 from selfcheck.units import Unit, find, units
 
-from .. import outline, slides
+from .. import glossary, outline, slides
 from ..grading.settings import NAME, read_settings
 from ..handouts import without_navigation
 from ..notebooks import as_text
@@ -143,6 +143,7 @@ def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: P
     leads = beside(path, along)
     code = [Path(__file__).parent / "reading.py", *Path(__file__).parents[1].glob("*.py")]
     code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
+    code += path.parent.glob(glossary.FILE)
     total = hashlib.sha256(as_text(notebook).encode())
     for part in (*map(str, leads.values()), *(p.read_text(encoding="utf-8") for p in code)):
         total.update(part.encode())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
+from .. import glossary
 from ..offline import element
 from ..pages import page_soup
 
@@ -57,6 +58,7 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     main = element(soup, "main")
     place = f"{path.parent.name}/{path.stem}.html"
     title = element(soup, "title").get_text()
+    _explain(main, path.parent)
     picture = main.select_one("figure img")
     return Reading(
         place=place,
@@ -70,6 +72,16 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
         picture=_png(picture),
         picture_words=str(picture["alt"]) if picture else "",
     )
+
+
+def _explain(main: Tag, folder: Path) -> None:
+    """Give a term of the glossary, where it stands in bold, its sentence to hover over."""
+    if (folder / glossary.FILE).exists():
+        sentences = {t.name.casefold(): t.sentence for t in glossary.read_terms(folder)}
+        for words in main.select("strong"):
+            sentence = sentences.get(" ".join(words.get_text().split()).casefold())
+            if sentence:
+                words["title"] = sentence
 
 
 def _contents(main: Tag) -> Iterator[tuple[str, str, str]]:
