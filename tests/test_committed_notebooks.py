@@ -102,6 +102,16 @@ def explorers():
                     yield pytest.param(numbers, id=f"{path.stem[:2]} {cell.id}")
 
 
+@each([path for path in LECTURES if path.stem < "07"])
+def test_the_caption_of_a_figure_says_something_else_than_its_alt_text(path):
+    outputs = [output for cell in code_cells(read(path)) for output in cell.outputs]
+    figures = [o for o in outputs if "image/png" in o.get("data", {})]
+    alts = {alt for o in figures if (alt := o.metadata.get("image/png", {}).get("alt"))}
+    captions = [o.data["text/plain"] for o in outputs if "text/html" in o.get("data", {})]
+    assert alts
+    assert alts.intersection(captions) == set()
+
+
 def test_there_are_explorers_in_every_lecture():
     lectures = {param.id[:2] for param in explorers()}
     assert lectures == {unit.number for unit in UNITS}
