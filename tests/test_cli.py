@@ -36,6 +36,14 @@ def course(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_every_command_is_a_sentence_and_every_option_says_what_it_does():
+    commands = cli._parser()._subparsers._group_actions[0].choices
+    assert len(commands) > 15
+    for parser in commands.values():
+        assert parser.description.endswith(".")
+        assert all(action.help for action in parser._actions), parser.prog
+
+
 def test_without_a_command_the_commands_are_listed(capsys):
     assert cli.main([]) == 0
     out = capsys.readouterr().out

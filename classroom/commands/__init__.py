@@ -1,4 +1,4 @@
-"""The instructors' half of the `course` command: one function a command, declared above it."""
+"""The instructors' half of the `course` command: one function per command, declared above it."""
 
 from __future__ import annotations
 

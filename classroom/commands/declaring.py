@@ -1,6 +1,6 @@
 """How a command is declared: its name, its help and its options stand above what it does.
 
-@command("links", "write links, titles, points and maps anew from the table of units")
+@command("links", "write links, titles, points and maps again from the table of units")
 def links(options: argparse.Namespace) -> int:
     ...
 """
@@ -28,7 +28,8 @@ class Command:
 
     def add_to(self, commands: Any) -> None:
         """Add it to argparse's subparsers."""
-        parser = commands.add_parser(self.name, help=self.help)
+        sentence = f"{self.help[0].upper()}{self.help[1:]}."
+        parser = commands.add_parser(self.name, help=self.help, description=sentence)
         for names, about in self.options:
             parser.add_argument(*names, **about)
         parser.set_defaults(run=self.once_installed)

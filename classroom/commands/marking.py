@@ -12,48 +12,77 @@ from selfcheck.files import CourseError
 
 from .declaring import command, option, positive
 
-GRADES = option("grades", type=Path, metavar="GRADES", help="as for `course report`")
-OF_UNIT = option("--unit", help="of this unit alone")
+GRADES = option("grades", type=Path, metavar="GRADES", help="the folder that `course grade` wrote")
+OF_UNIT = option("--unit", help="only this unit, by its number or name (default: all units)")
 
 
 @command(
     "grade",
-    "grade the submissions of a class; what is graded and unchanged is kept",
-    option("submissions", type=Path, metavar="SUBMISSIONS", help="a folder or a zip"),
-    option("--to", type=Path, metavar="GRADES", required=True, help="folder for grades"),
-    option("--unit", help="only this unit, by its number or name"),
-    option("--student", help="only this student, also if nothing changed"),
-    option("--verbose", action="store_true", help="show what was run and seen, and why"),
+    "grade the submissions of a class; unchanged submissions keep their grades",
+    option(
+        "submissions",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="the folder or zip file from your learning platform",
+    ),
+    option(
+        "--to", type=Path, metavar="GRADES", required=True, help="folder for gradebook and reports"
+    ),
+    option("--unit", help="only this unit, by its number or name (default: all units)"),
+    option("--student", help="only this student, even if nothing changed (default: all)"),
+    option("--verbose", action="store_true", help="show what was run, what was seen and why"),
     option(
         "--ids",
         type=Path,
         metavar="FILE",
-        help="CSV with a line `student,id` for each: whose numbers are whose",
+        help="CSV file with the columns student and id, for units with a student's own numbers",
     ),
     option(
         "--roster",
         type=Path,
         metavar="FILE",
-        help="who is in the class: a gradebook of Canvas, a worksheet of Moodle, or a plain CSV; "
-        "it comes out filled in",
+        help="list of the class: a gradebook of Canvas, a worksheet of Moodle, or a plain CSV; "
+        "the same file is written again with the grades filled in",
     ),
     option(
         "--layout",
         metavar="PATTERN",
-        help='where files are, such as "{student}/course/exercises/{unit}.ipynb"',
+        help='where the files lie, such as "{student}/course/exercises/{unit}.ipynb"',
     ),
-    option("--late", metavar="RULE", help='points lost for late work: "10%% a day"'),
-    option("--attempt", choices=("last", "best"), help="which of several files counts"),
+    option(
+        "--late",
+        metavar="RULE",
+        help='deduction for late work, such as "10%% per day" (default: the class settings)',
+    ),
+    option(
+        "--attempt", choices=("last", "best"), help="which of several files counts (default: last)"
+    ),
     option(
         "--settings",
         type=Path,
         metavar="FILE",
-        help="the rules of the class; [class] in course.toml if not given",
+        help="file with the rules of the class (default: [class] in course.toml)",
     ),
-    option("--jobs", type=int, default=os.cpu_count(), help="so many at once"),
-    option("--scheduler", metavar="ADDRESS", help="grade on this Dask cluster"),
-    option("--cell-seconds", type=float, default=10.0, help="most for a cell or a call"),
-    option("--no-sandbox", action="store_true", help="run students' code unprotected here"),
+    option(
+        "--jobs",
+        type=int,
+        default=os.cpu_count(),
+        help="number of parallel jobs (default: one per core)",
+    ),
+    option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="address of a Dask cluster to grade on (default: this machine)",
+    ),
+    option(
+        "--cell-seconds",
+        type=float,
+        default=10.0,
+        help="most seconds of computing for one cell or call (default: 10)",
+    ),
+    option(
+        "--no-sandbox", action="store_true", help="run student code unprotected on this machine"
+    ),
 )
 def grade(options: argparse.Namespace) -> int:
     from ..grading.terminal import grade_class
@@ -63,10 +92,14 @@ def grade(options: argparse.Namespace) -> int:
 
 @command(
     "report",
-    "write grades, feedback pages and report anew; nothing is run",
-    option("grades", type=Path, metavar="GRADES", help="the folder of `course grade`"),
+    "write grades, feedback pages and report again from the gradebook; nothing is run",
+    option("grades", type=Path, metavar="GRADES", help="the folder that `course grade` wrote"),
     OF_UNIT,
-    option("--anonymous", action="store_true", help="only a report without names, to be shown"),
+    option(
+        "--anonymous",
+        action="store_true",
+        help="write only a report without names, to show in class",
+    ),
 )
 def report(options: argparse.Namespace) -> int:
     from ..grading.outputs import write_outputs
@@ -90,16 +123,22 @@ def _show_current(path: Path) -> None:
 
 @command(
     "override",
-    "let points that you give count for an exercise, also after regrading",
+    "give points for an exercise by hand; they stay when you grade again",
     GRADES,
-    option("student", metavar="STUDENT"),
-    option("unit", metavar="UNIT"),
-    option("exercise", metavar="EXERCISE"),
-    option("points", type=float, nargs="?", metavar="POINTS", help="in halves"),
-    option("--reason", default="", help="why; the student will read it"),
-    option("--comment", default="", help="a word to the student, also without POINTS"),
-    option("--no-file", action="store_true", help="also for a student who handed in no file"),
-    option("--drop", action="store_true", help="let the check's points count again"),
+    option("student", metavar="STUDENT", help="the student, as in grades.csv"),
+    option("unit", metavar="UNIT", help="the unit, by its number or name"),
+    option("exercise", metavar="EXERCISE", help="the exercise, such as 2.3"),
+    option(
+        "points", type=float, nargs="?", metavar="POINTS", help="the points, in steps of one half"
+    ),
+    option("--reason", default="", help="the reason, which the student will read"),
+    option("--comment", default="", help="a comment for the student, with or without POINTS"),
+    option("--no-file", action="store_true", help="allow it for a student who handed in no file"),
+    option(
+        "--drop",
+        action="store_true",
+        help="remove the override, so that the check's points count again",
+    ),
 )
 def override(options: argparse.Namespace) -> int:
     from selfcheck.units import find
@@ -140,7 +179,11 @@ def override(options: argparse.Namespace) -> int:
     GRADES,
     OF_UNIT,
     option(
-        "--least", type=positive, default=2, metavar="N", help="made by N or more; 2 if not given"
+        "--least",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="fewest students who share a mistake (default: 2)",
     ),
 )
 def mistakes(options: argparse.Namespace) -> int:
@@ -157,11 +200,11 @@ def mistakes(options: argparse.Namespace) -> int:
 
 @command(
     "review",
-    "a page in your browser for what has to be looked at by hand",
+    "open a page in your browser with the answers that need a look by hand",
     GRADES,
     OF_UNIT,
-    option("--port", type=int, default=0, help="any free one if not given"),
-    option("--no-browser", action="store_true", help="only tell the address"),
+    option("--port", type=int, default=0, help="port of the page (default: any free one)"),
+    option("--no-browser", action="store_true", help="print the address and open no browser"),
 )
 def review(options: argparse.Namespace) -> int:
     from ..grading.review import serve

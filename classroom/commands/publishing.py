@@ -17,8 +17,10 @@ from .declaring import command, option
 @command(
     "page",
     "write notebooks as HTML pages that work offline",
-    option("notebook", nargs="*", type=Path, help="all lectures and exercises if none"),
-    option("--to", type=Path, metavar="DIR", help="the folder; build/pages if not given"),
+    option(
+        "notebook", nargs="*", type=Path, help="notebooks (default: all lectures and exercises)"
+    ),
+    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/pages)"),
 )
 def page(options: argparse.Namespace) -> int:
     need("slides", "Pages need")
@@ -36,13 +38,13 @@ def page(options: argparse.Namespace) -> int:
 @command(
     "slides",
     "write lectures as decks that work offline",
-    option("unit", nargs="*", help="a number, a name or a path; all lectures if none"),
-    option("--to", type=Path, metavar="DIR", help="build/slides if none"),
-    option("--pdf", action="store_true", help="also print each deck"),
-    option("--open", action="store_true", help="open the decks in the browser"),
-    option("--outline", action="store_true", help="only list slides and minutes"),
-    option("--check", action="store_true", help="also tell which slides do not fit"),
-    option("--shots", type=Path, metavar="DIR", help="also take pictures of slides"),
+    option("unit", nargs="*", help="numbers, names or paths of units (default: all)"),
+    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/slides)"),
+    option("--pdf", action="store_true", help="also write each deck as a PDF"),
+    option("--open", action="store_true", help="open the decks in your browser"),
+    option("--outline", action="store_true", help="only list the slides with their minutes"),
+    option("--check", action="store_true", help="also list the slides that do not fit"),
+    option("--shots", type=Path, metavar="DIR", help="also write pictures of all slides to DIR"),
 )
 def slides(options: argparse.Namespace) -> int:
     from .. import outline, selection, slides
@@ -104,14 +106,14 @@ def _look_at(decks: Sequence[Path], options: argparse.Namespace) -> int:
 @command(
     "handout",
     "write lectures and blank exercises for print",
-    option("unit", nargs="*", help="a number, a name or a path; all lectures if none"),
-    option("--to", type=Path, metavar="DIR", help="build/handouts if none"),
-    option("--html", action="store_true", help="only pages, no PDF"),
+    option("unit", nargs="*", help="numbers, names or paths of units (default: all)"),
+    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/handouts)"),
+    option("--html", action="store_true", help="write only HTML pages (default: PDF as well)"),
     option(
         "--ids",
         type=Path,
         metavar="FILE",
-        help="a roster: a sheet of one's own for each student, and a key",
+        help="roster of the class: write one sheet per student, with own numbers, and a key",
     ),
 )
 def handout(options: argparse.Namespace) -> int:
@@ -149,16 +151,27 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
 
 @command(
     "site",
-    "write the course as a web site, with Python in it",
-    option("--to", type=Path, metavar="DIR", help="the folder; build/site if not given"),
+    "write the course as a web site whose notebooks run in the browser",
+    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/site)"),
     option(
         "--offline-wheels",
         type=Path,
         metavar="DIR",
-        help="compiled wheels for Pyodide: then all that runs lies on the site",
+        help="folder with Pyodide and its wheels, to be served from the site itself (default: from "
+        "Pyodide's public address)",
     ),
-    option("--base-path", default="/", metavar="PATH", help="where it will be served: /course/"),
-    option("--unit", action="append", default=[], help="only this unit; may be repeated"),
+    option(
+        "--base-path",
+        default="/",
+        metavar="PATH",
+        help="path under which the site is served, such as /course/ (default: /)",
+    ),
+    option(
+        "--unit",
+        action="append",
+        default=[],
+        help="only this unit; may be repeated (default: all units)",
+    ),
 )
 def site(options: argparse.Namespace) -> int:
     need("slides", "A site needs")

@@ -25,9 +25,9 @@ Explorer.bake = bake
 
 @command(
     "init",
-    "begin a new course in a folder of its own",
-    option("folder", type=Path, metavar="DIR", help="a new or empty folder"),
-    option("title", help="of the course, in quotation marks"),
+    "create a new course in its own folder",
+    option("folder", type=Path, metavar="DIR", help="a folder that is new or empty"),
+    option("title", help="the title of the course, in quotation marks"),
 )
 def init(options: argparse.Namespace) -> int:
     from ..new import FIRST_UNIT, new_course
@@ -41,10 +41,10 @@ def init(options: argparse.Namespace) -> int:
 
 @command(
     "new",
-    "make a unit that works at once, to be filled by you",
-    option("number", help="such as 12"),
-    option("name", help="such as fractions: its files are 12_fractions.ipynb"),
-    option("title", help="of the lecture, in quotation marks"),
+    "create a small unit that works, for you to change",
+    option("number", help="the number of the unit, such as 12"),
+    option("name", help="its name, such as fractions; the files are then 12_fractions.ipynb"),
+    option("title", help="the title of the lecture, in quotation marks"),
 )
 def new(options: argparse.Namespace) -> int:
     return _make_unit(current(), options.number, options.name, options.title)
@@ -67,8 +67,10 @@ def _make_unit(course: Course, number: str, name: str, title: str) -> int:
 
 @command(
     "execute",
-    "run notebooks anew and save them clean",
-    option("notebook", nargs="*", type=Path, help="all lectures and solutions if none"),
+    "run notebooks again and save them without what changes from run to run",
+    option(
+        "notebook", nargs="*", type=Path, help="notebooks (default: all lectures and solutions)"
+    ),
 )
 def execute(options: argparse.Namespace) -> int:
     from ..kernels import warm
@@ -96,8 +98,12 @@ def _lectures_and_solutions(root: Path) -> list[Path]:
 @command(
     "check",
     "run nbval over lectures and solutions, or over a submission",
-    option("notebook", nargs="*", type=Path, help="all lectures and solutions if none"),
-    option("--jobs", type=positive, metavar="N", help="as many as there are cores"),
+    option(
+        "notebook", nargs="*", type=Path, help="notebooks (default: all lectures and solutions)"
+    ),
+    option(
+        "--jobs", type=positive, metavar="N", help="number of parallel jobs (default: one per core)"
+    ),
 )
 def check(options: argparse.Namespace) -> int:
     from ..checking import check_notebooks, check_submission, is_ours
@@ -113,7 +119,7 @@ def check(options: argparse.Namespace) -> int:
 
 @command(
     "links",
-    "write links, titles, points and maps anew from the table of units",
+    "write links, titles, points and maps again from the table of units",
 )
 def links(options: argparse.Namespace) -> int:
     from .. import navigation, unit_table
@@ -130,17 +136,31 @@ def _tell_changes(paths: Sequence[Path], root: Path) -> None:
 
 @command(
     "release",
-    "generate exercises/ or the students' bundle",
-    option("--to", type=Path, metavar="DIR", help="write the students' bundle to DIR"),
-    option("--zip", action="store_true", help="with --to: write DIR.zip instead"),
+    "generate exercises/, or the bundle for students",
+    option(
+        "--to",
+        type=Path,
+        metavar="DIR",
+        help="write the bundle for students to DIR (default: write exercises/)",
+    ),
+    option("--zip", action="store_true", help="with --to: write DIR.zip in place of DIR"),
     option("--nbgrader", type=Path, metavar="DIR", help="write an assignment source for nbgrader"),
-    option("--unit", action="append", default=[], help="with --to or --nbgrader: only this unit"),
-    option("--leaks", action="store_true", help="list lines of solutions that students can see"),
+    option(
+        "--unit",
+        action="append",
+        default=[],
+        help="with --to or --nbgrader: only this unit; may be repeated (default: all units)",
+    ),
+    option(
+        "--leaks",
+        action="store_true",
+        help="list the lines of solutions that students can see elsewhere",
+    ),
     option(
         "--without",
         choices=["transfer", "essentials"],
         default="",
-        help="leave out what stands beyond the page, or all else",
+        help="leave out the exercises beyond the page (transfer) or all others (essentials)",
     ),
 )
 def release(options: argparse.Namespace) -> int:
@@ -172,10 +192,18 @@ def release(options: argparse.Namespace) -> int:
 
 @command(
     "audit",
-    "change right answers a little and tell what the checks still call right",
-    option("unit", nargs="*", help="a number or a name; all units if none"),
-    option("--corners", action="store_true", help="which corners of its inputs each check tries"),
-    option("--every", type=positive, default=1, metavar="K", help="each K-th mutant"),
+    "change right answers a little and list the changes that still earn all points",
+    option("unit", nargs="*", help="numbers or names of units (default: all units)"),
+    option(
+        "--corners", action="store_true", help="list which corners of its inputs each check tries"
+    ),
+    option(
+        "--every",
+        type=positive,
+        default=1,
+        metavar="K",
+        help="try only every K-th change (default: 1, all of them)",
+    ),
     option("--write", action="store_true", help="write the score into the README"),
 )
 def audit(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -55,24 +55,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND")
 
-    lab = commands.add_parser(
-        "lab", help="open JupyterLab on the start page; its own options may follow"
-    )
-    lab.set_defaults(run=_lab)
+    def add(
+        name: str, help: str, run: Callable[[argparse.Namespace], int]
+    ) -> argparse.ArgumentParser:
+        """A command whose own help begins with the same words as a sentence."""
+        sentence = f"{help[0].upper()}{help[1:]}."
+        command = commands.add_parser(name, help=help, description=sentence)
+        command.set_defaults(run=run)
+        return command
 
-    doctor = commands.add_parser("doctor", help="look at this machine and say what is missing")
-    doctor.set_defaults(run=_doctor)
-
-    progress = commands.add_parser(
-        "progress", help="your points so far, as saved in exercises/; nothing is run"
-    )
-    progress.set_defaults(run=_progress)
-
-    derive = commands.add_parser(
-        "derive", help="check the derivations in a LaTeX file, line by line"
-    )
-    derive.add_argument("file", type=Path, metavar="FILE.tex")
-    derive.set_defaults(run=_derive)
+    add("lab", "open JupyterLab on the start page; its own options may follow", _lab)
+    add("doctor", "look at this machine and say what is missing", _doctor)
+    add("progress", "show your points so far, as saved in exercises/; nothing is run", _progress)
+    derive = add("derive", "check the derivations in a LaTeX file, line by line", _derive)
+    derive.add_argument("file", type=Path, metavar="FILE.tex", help="the LaTeX file")
 
     for entry in entry_points(group="course.commands"):
         entry.load()(commands)
