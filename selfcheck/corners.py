@@ -19,7 +19,7 @@ row. What a statement excludes, the function says with its reason:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -59,6 +59,33 @@ class Corner:
     all_values: str = ""
     options: Mapping[int, int] = field(default_factory=dict)  # which end of it, or which option
     more: int = 0  # how much larger the other sizes are: few numbers may hide a slip by chance
+    digits: int | None = None  # so many digits after the point, where fewer are to be read
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a case is made: given, drawn, or drawn at a corner."""
+
+    kind: str
+    draw: Draw | None = None
+    seed: Any = 0
+    corner: Corner | None = None
+    given: Any = None
+    may_shrink: bool = True
+
+    def case(self) -> Any:
+        """The case, anew each time it is drawn."""
+        if self.draw is None:
+            return self.given
+        if self.given is not None:
+            return _fresh(self.given)
+        if self.corner is None:
+            return self.draw(np.random.default_rng(self.seed))
+        return self.draw(Source(self.seed, self.corner))
+
+    def but(self, **changes: Any) -> Plan:
+        """The same plan with another corner or seed."""
+        return replace(self, given=None, **changes)
 
 
 class Source(np.random.Generator):
@@ -70,11 +97,11 @@ class Source(np.random.Generator):
         self.sizes_asked: list[tuple[int, int]] = []
         self.values_asked = 0
         self.options_asked: list[int] = []
-        self._given: list[int] = []
+        self.given: list[int] = []  # the sizes
 
     def draw_sizes(self, count: int, low: int, high: int) -> list[int]:
         """Small sizes, all different, but for those of the corner."""
-        begin = len(self._given)
+        begin = len(self.given)
         self.sizes_asked += [(low, high)] * count
         least = min(max(low, 2) + self.corner.more, high)
         fixed = {*self.corner.sizes.values()}
@@ -90,19 +117,24 @@ class Source(np.random.Generator):
             elif isinstance(rule, int):
                 size = rule
             else:
-                free = (n for n in others if n <= high and n not in fixed.union(self._given))
+                free = (n for n in others if n <= high and n not in fixed.union(self.given))
                 size = next(free, least)
-            self._given.append(int(size))
-        return self._given[begin:]
+            self.given.append(int(size))
+        return self.given[begin:]
 
     def shaped(self, drawn: np.ndarray, low: float, high: float) -> np.ndarray:
         """Numbers between these bounds, as the corner has them."""
         place, self.values_asked = self.values_asked, self.values_asked + 1
         rule = self.corner.values.get(place, self.corner.all_values)
-        if not rule or not drawn.size:
+        if not drawn.size or not (rule or self.corner.digits is not None):
             return drawn
-        bounded: np.ndarray = np.clip(_SHAPES[rule](drawn, low, high), low, high)
+        made = self._rounded(_SHAPES[rule](drawn, low, high) if rule else drawn)
+        bounded: np.ndarray = np.clip(made, low, high)
         return bounded.astype(drawn.dtype)
+
+    def _rounded(self, drawn: Any) -> Any:
+        digits = self.corner.digits
+        return drawn if digits is None or not np.size(drawn) else np.round(drawn, digits)
 
     def one_of(self, drawn: Any, *ends: Any) -> Any:
         """A single draw, or one of its ends."""
@@ -128,6 +160,8 @@ class Source(np.random.Generator):
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         drawn = super().uniform(low, high, size)
+        if size is None and self.corner.digits is not None:
+            drawn = np.clip(self._rounded(drawn), low, high)
         return self.one_of(drawn, low, high) if size is None else self.shaped(drawn, low, high)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -192,25 +226,25 @@ def excluded(draw: Draw) -> dict[str, str]:
     return inner | getattr(draw, "excluded", {})
 
 
-def corners(draw: Draw) -> Iterator[tuple[str, Any]]:
-    """Every corner of what it draws: the kind, and the instance. Always the same, in one order."""
+def corners(draw: Draw) -> Iterator[Plan]:
+    """Every corner of what it draws. Always the same, in one order."""
     if getattr(draw, "__closure__", ()) is not None:  # made anew for each call
-        return _drawn(draw)
-    return ((kind, _fresh(case)) for kind, case in _kept(draw))
+        return _planned(draw)
+    return iter(_kept(draw))
 
 
-def _drawn(draw: Draw) -> Iterator[tuple[str, Any]]:
+def _planned(draw: Draw) -> Iterator[Plan]:
     source = Source(0, Corner())
     draw(source)
     without = excluded(draw)
     for number, corner in enumerate(_corners(source)):
         if corner.kind not in without:
-            yield corner.kind, draw(Source([1, number], corner))
+            yield Plan(corner.kind, draw, [1, number], corner)
 
 
 @cache
-def _kept(draw: Draw) -> list[tuple[str, Any]]:
-    return list(_drawn(draw))
+def _kept(draw: Draw) -> list[Plan]:
+    return [replace(plan, given=plan.case()) for plan in _planned(draw)]
 
 
 def _fresh(case: Any) -> Any:

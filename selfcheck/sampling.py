@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 
-from .corners import Source, corners
+from .corners import Plan, Source, corners
 
 Case = TypeVar("Case")
 PUBLIC_SEED = 1  # of notebooks
@@ -45,6 +46,24 @@ class Compared:
     place: tuple[int, int] | None
 
 
+@dataclass
+class Replay:
+    """One case of a check alone: the one at this place, or another that is made by a plan."""
+
+    place: tuple[int, int]
+    plan: Plan | None = None
+
+    def of(self, loop: int, plans: Iterable[Plan]) -> Iterator[tuple[int, Plan]]:
+        """What a loop over cases comes to: one case, or none if it is another loop."""
+        if loop != self.place[0]:
+            return
+        at = self.place[1]
+        self.plan = self.plan or next(islice(plans, at, None), None)
+        if self.plan is not None:
+            yield at, self.plan
+
+
+_REPLAY: ContextVar[Replay | None] = ContextVar("replay", default=None)
 _TRIAL: ContextVar[Trial | None] = ContextVar("trial", default=None)
 _NOTHING_DRAWN: ContextVar[bool] = ContextVar("nothing_drawn", default=False)
 _SURVEY: ContextVar[list[Compared] | None] = ContextVar("survey", default=None)
@@ -92,6 +111,16 @@ def surveying() -> Iterator[list[Compared]]:
         _SURVEY.reset(token)
 
 
+@contextmanager
+def replaying(replay: Replay | None) -> Iterator[None]:
+    """Within, there is this one case alone; all of them if it is None."""
+    token = _REPLAY.set(replay)
+    try:
+        yield
+    finally:
+        _REPLAY.reset(token)
+
+
 def surveyed() -> list[Compared] | None:
     """What was noted so far; None where nothing is to be noted."""
     return _SURVEY.get()
@@ -120,33 +149,35 @@ def cases(
     """
     now = current()
     now.loops += 1
-    loop = now.loops
+    loop, replay = now.loops, _REPLAY.get()
+    plans = _plans(pencil, draws, fresh, also)
     try:
-        for place, (kind, case) in enumerate(_every(pencil, draws, fresh, also)):
-            now.place, now.kind = (loop, place), kind
+        for place, plan in replay.of(loop, plans) if replay else enumerate(plans):
+            case = plan.case()
+            now.place, now.kind = (loop, place), plan.kind
             now.tried += 1
             yield case
     finally:
         now.place, now.kind = None, ""
 
 
-def _every(
+def _plans(
     pencil: Iterable[Case],
     draws: Sequence[Callable[..., Any]],
     fresh: int,
     also: Sequence[Callable[..., Any]],
-) -> Iterator[tuple[str, Case]]:
-    """All cases, each with its kind."""
+) -> Iterator[Plan]:
+    """How all cases are made, in their order."""
     now = current()
     seed, loop = now.seed, now.loops
-    yield from ((PENCIL, case) for case in pencil)
+    yield from (Plan(PENCIL, given=case) for case in pencil)
     for draw in draws:
         yield from corners(draw)
     if _NOTHING_DRAWN.get():
         return
     drawing = [draws[k % len(draws)] for k in range(max(fresh, len(draws)) if draws else 0)]
     for k, draw in enumerate([*drawing, *also]):
-        yield "", draw(np.random.default_rng([seed, loop, k]))
+        yield Plan("", draw, [seed, loop, k], may_shrink=k < len(drawing))
 
 
 def sizes(rng: np.random.Generator, count: int, low: int = 1, high: int = 40) -> list[int]:
