@@ -9,16 +9,19 @@ import contextlib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import counted_numpy  # noqa: F401  (before students take functions out of NumPy)
 from .blanks import has_blank
-from .compare import SINGLE, alike, as_array, close, real_array
-from .display import in_words, show, show_apart
+from .compare import SINGLE, alike, as_array, close, real_array, same_entries
+from .display import MOST_SHOWN, in_words, show, show_apart
 from .encoding import NotPlain, WireError, as_argument, as_received, copied, plain_copy
+from .raised import usual_cause, where_it_stopped
 from .refusals import NotAttempted, NotFinite, OtherNumbers, TooManySteps, Unreadable
 from .reserved import ReservedFunction, lent, students_code
 from .sampling import current, surveyed
@@ -30,10 +33,63 @@ if TYPE_CHECKING:
 STOPPED = f"was stopped after {SECONDS:g} seconds of computing. Does one of its loops never end?"
 
 
+@dataclass
+class Call:
+    """One call of a student's function: with what, and what came of it."""
+
+    name: str
+    args: tuple[Any, ...]
+    result: Any = None
+
+    def gave(self, value: Any) -> bool:
+        """Is this its result, or one of several that it returned?"""
+        parts = self.result if isinstance(self.result, tuple | list) else ()
+        every = (self.result, *parts[:4])
+        return any(same_entries(one, value, or_nowhere=True) for one in every if one is not None)
+
+
+_NOTED: ContextVar[list[Call] | None] = ContextVar("noted calls", default=None)
+MOST_NOTED = 1000  # calls
+
+
+@contextlib.contextmanager
+def noting_calls() -> Iterator[list[Call]]:
+    """Within, the calls of students' functions are noted, the last of them at least."""
+    noted: list[Call] = []
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
+
+
+def _noted(name: str, args: tuple[Any, ...]) -> Call:
+    call, noted = Call(name, args), _NOTED.get()
+    if noted is not None:
+        del noted[: max(len(noted) - MOST_NOTED, 0)]
+        noted.append(call)
+    return call
+
+
+def _noting(function: Any, name: str) -> Any:
+    """The function itself, or one that notes its calls, with copies of what it was given."""
+    if _NOTED.get() is None or function is None:
+        return function
+
+    def run(*args: Any) -> Any:
+        call = _noted(name, tuple(map(copied, args)))
+        result = function(*args)
+        call.result = copied(result)
+        return result
+
+    return run
+
+
 class FunctionAnswer:
     """A student's function behind glass: it gets copies of its inputs, its errors become words."""
 
     may_return_none = False
+    is_noted = True
 
     def __init__(
         self, function: Callable[..., Any], name: str, runs: Sequence[Callable[..., Any]] = ()
@@ -57,6 +113,7 @@ class FunctionAnswer:
 
     def _run(self, given: tuple[Any, ...], args: tuple[Any, ...], crossing: bool = True) -> Any:
         """One call; sentences show `args`, which stay as they are."""
+        call = _noted(self.name, args) if self.is_noted else Call(self.name, args)
         try:
             if self.is_far:
                 result = self.function(*given)
@@ -70,7 +127,8 @@ class FunctionAnswer:
                     result = self.function(*map(lent, given))
                 if crossing:
                     with contextlib.suppress(NotPlain):
-                        return plain_copy(result)  # nothing in it is blank
+                        call.result = plain_copy(result)
+                        return call.result  # nothing in it is blank
                     result = as_received(result)
         except (NotAttempted, KeyboardInterrupt):
             raise
@@ -83,16 +141,19 @@ class FunctionAnswer:
         except BaseException as error:  # SystemExit too
             reason = re.sub(r"[\w.]+\.<locals>\.", "", in_words(error))
             reason = reason.replace("<lambda>", self.name).rstrip(".")
-            raise Unreadable(f"{self.call(*args)} raised {reason}.") from None
+            says = f"{self.call(*args)} raised {reason}."
+            about = where_it_stopped(error, self.runs), usual_cause(error)
+            raise Unreadable(" ".join([says, *filter(None, about)])) from None
         if has_blank(result):
             raise NotAttempted
         if result is None and not self.may_return_none:
             raise Unreadable(f"{self.call(*args)} returned nothing; is a return missing?")
-        return copied(result) if crossing and not self.is_far else result
+        call.result = copied(result) if crossing and not self.is_far else result
+        return call.result
 
     def call(self, *args: Any) -> str:
         """How this call looks in a sentence."""
-        shown = [text if len(text := show(arg)) <= 200 else show(arg, depth=1) for arg in args]
+        shown = [text if len(text := _code(arg)) <= 200 else show(arg, depth=1) for arg in args]
         return f"{self.name}({', '.join(shown)})"
 
     def array(self, *args: Any, shape: tuple[int, ...], finite: bool = True) -> np.ndarray:
@@ -121,6 +182,7 @@ class FunctionAnswer:
         m.most_steps = most_steps
         args = tuple(map(_nudged, args))
         given = args if self.is_far else tuple(map(lent, args))
+        _noted(self.name, args)
         try:
             with students_code(*self.runs), with_time_limit(self.function, times=3):
                 measured(m, self.function, given, {})
@@ -142,6 +204,12 @@ class FunctionAnswer:
                 f"On metered arrays {self.name} gives other numbers than on plain ones."
             )
         return m
+
+
+def _code(value: Any) -> str:
+    """As it is typed: an array is no list."""
+    plain = type(value) is np.ndarray and value.ndim and value.size <= MOST_SHOWN
+    return f"np.array({show(value)})" if plain else show(value)
 
 
 def _where_not(array: np.ndarray) -> str:
@@ -192,13 +260,16 @@ def in_a_row(
     loop = getattr(step.function, "in_a_row", in_a_row_here)
     both = initial and initial.function, step.function
     own = [function for function in both if function]
-    answer = _Loop(lambda: loop(*both, start, tokens, given), step.name, runs=own)
+    noted = _noting(both[0], initial.name if initial else ""), _noting(both[1], step.name)
+    answer = _Loop(lambda: loop(*noted, start, tokens, given), step.name, runs=own)
     outputs: list[Any] = answer()
     return outputs
 
 
 class _Loop(FunctionAnswer):
     """A loop over calls of a function, of which one may fail."""
+
+    is_noted = False
 
     def call(self, *_: Any) -> str:
         return f"{self.name}(…)"

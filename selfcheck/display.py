@@ -10,6 +10,8 @@ import numpy as np
 
 from .formula import pretty, sympy_kind
 
+MOST_SHOWN = 24  # numbers of an array
+
 
 def show(value: Any, digits: int = 4, depth: int = 3) -> str:
     """A value in a sentence: few digits, no dtype, arrays on one line."""
@@ -21,7 +23,7 @@ def show(value: Any, digits: int = 4, depth: int = 3) -> str:
     if issubclass(kind, str):
         return repr(value if len(value) <= 60 else f"{value[:57]}…")
     if issubclass(kind, int | np.integer) and abs(value) < 10**15:
-        return str(int(value)).replace("-", "−")
+        return str(int(value))
     if issubclass(kind, float | np.floating | int):
         return _show_float(value, digits)
     if issubclass(kind, np.ndarray | list | tuple):
@@ -37,10 +39,10 @@ def _show_float(value: Any, digits: int) -> str:
     except OverflowError:
         return "a huge number"
     whole = math.isfinite(value) and value == int(value) and abs(value) < 1e6
-    return (str(int(value)) if whole else f"{value:.{digits}g}").replace("-", "−")
+    return str(int(value)) if whole else f"{value:.{digits}g}"
 
 
-def _show_many(values: Any, digits: int, depth: int, most: int = 24) -> str:
+def _show_many(values: Any, digits: int, depth: int, most: int = MOST_SHOWN) -> str:
     if isinstance(values, np.ndarray) and values.size > most:
         return f"an array of shape {values.shape}"
     if len(values) > most or not depth:

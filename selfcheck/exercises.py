@@ -29,11 +29,13 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 
 from .blanks import ____
 from .cards import card, counted, one_line
+from .counterexamples import Case, Counterexample, NoCase, counterexample
+from .display import name_of
 from .facts import Facts, facts_beside, read_facts
-from .feedback import Feedback, Outcome
+from .feedback import Feedback, NamedMistake, Outcome
 from .files import CourseError
 from .following import FOLLOWS
-from .kinds import Choice, Kind
+from .kinds import Choice, Function, Kind
 from .mistakes_from_prose import attach
 from .notebook import CELLS, into_the_notebook
 from .own_numbers import as_own_numbers
@@ -41,6 +43,7 @@ from .parts import (
     MissingAnswer,
     Part,
     failed,
+    in_a_sentence,
     points_of,
     read_one,
     settled,
@@ -63,6 +66,7 @@ class Judged:
 
     answers: dict[str, Any]
     pieces: dict[str, Verdict]
+    seed: int = PUBLIC_SEED
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class Exercise:
         defaults = {n: p.default for n, p in self._signature.parameters.items()}
         self.optional = {n for n, default in defaults.items() if default is None}
         self.last: Feedback | None = None
-        self._hints_given = 0
+        self._given: list[str] = []  # hints
         self._chosen: list[tuple[str, ...]] = []
         self._recognition = Recognition(self)
         gate_checks(self.unit)
@@ -119,13 +123,102 @@ class Exercise:
         """Check the answers; whatever they are, the student gets a sentence."""
         if why := CELLS.why_not():
             return self.without_answer(why)
-        self.last = self.judged(*answers, **named_answers)
+        self.last = self._leading_on(self.judged(*answers, **named_answers))
         return self.last
 
     def judged(self, *answers: Any, **named_answers: Any) -> Feedback:
         """The feedback, which is not kept as the last one."""
         with forbidding(self.forbidden, free=self._free):
             return self._judge(answers, named_answers)
+
+    def _leading_on(self, feedback: Feedback) -> Feedback:
+        """The same verdict, told at a small case, with what to do next."""
+        if feedback.judged is None or feedback.outcome in (Outcome.RIGHT, Outcome.NOT_ATTEMPTED):
+            return feedback
+        found = self._counterexamples(feedback.judged)
+        if found:
+            feedback = replace(feedback, says=one_line(self._retold(feedback, found)))
+        feedback = replace(feedback, refuted=tuple(found.values()))
+        leads = self._leads(found)
+        if coming := self._coming(feedback):
+            number = len(self._given) + 1
+            of = len(self._given) + len(coming)
+            leads = (*leads, f"Hint {number} of {of}: `check.{self.name}.hint()`.")
+        return replace(feedback, leads=leads)
+
+    def _counterexamples(self, judged: Judged) -> dict[str, Counterexample]:
+        """By part, the case that refutes the answer."""
+        found = {}
+        for part, verdict in judged.pieces.items():
+            try:
+                example = counterexample(self, judged.answers, part, verdict, judged.seed)
+            except Exception:  # no verdict depends on it
+                example = None
+            if example:
+                found[part] = example
+        return found
+
+    def _retold(self, feedback: Feedback, found: dict[str, Counterexample]) -> str:
+        """What is said, with the smaller cases in it."""
+        says = feedback.says
+        for part, example in found.items():
+            before = feedback.judged.pieces[part] if feedback.judged else example.verdict
+            if before is not example.verdict:
+                old, new = (one_line(in_a_sentence(v, part)) for v in (before, example.verdict))
+                says = says.replace(old, new, 1)
+        return says
+
+    def _leads(self, found: dict[str, Counterexample]) -> tuple[str, ...]:
+        """Sentences about the kind of case, the case to run, and the next hint."""
+        leads = []
+        for part, example in found.items():
+            begin = f"{part}: " if part and len(found) > 1 else ""
+            special = f"Ordinary cases pass; here {example.words}. " if example.words else ""
+            names = [*example.cases][: 1 if example.is_sure else None]
+            asked = len(found) > 1 or len(names) > 1  # for one of several by its name
+            runs = [f"`{n}(*check.{self.name}.case({n if asked else ''}))`" for n in names]
+            leads.append(f"{begin}{special}Run it yourself: {' and '.join(runs)}.")
+        return tuple(leads)
+
+    def _coming(self, feedback: Feedback | None) -> list[str]:
+        """The hints that were not given yet: on the mistake that was made, then the others."""
+        nudges = [self._nudge(m, feedback) for m in feedback.mistakes] if feedback else []
+        return [hint for hint in (*nudges, *self.hints) if hint not in self._given]
+
+    def _nudge(self, mistake: NamedMistake, feedback: Feedback) -> str:
+        """What was mistaken, and where it can be seen."""
+        says = f"You made a known mistake, {mistake.name}. {mistake.explanation}"
+        for example in feedback.refuted:
+            seen, name = example.verdict.seen, next(iter(example.cases))
+            if example.part == mistake.part and example.is_sure and seen and seen.shown[0]:
+                says += f" At `{name}(*check.{self.name}.case({name}))` it should be "
+                return f"{says}{seen.shown[0]}; yours is {seen.shown[1]}. Where do they part?"
+        return says
+
+    def case(self, function: Any = None) -> Case:
+        """The arguments that refuted the last answer, as your function gets them: `f(*case)`.
+
+        Where several functions are asked for, name the one that you mean: `case(f)`.
+        """
+        cases = [example.cases for example in (self.last.refuted if self.last else ())]
+        if not cases:
+            raise NoCase(self._why_no_case())
+        if function is None:
+            return next(iter(cases[0].values())).copy()
+        known = {name: case for every in cases for name, case in every.items()}
+        name = name_of(function, str(function))
+        if name not in known:
+            raise NoCase(f"There is none for `{name}`; there is one for {', '.join(known)}.")
+        return known[name].copy()
+
+    def _why_no_case(self) -> str:
+        if not any(isinstance(kind, Function) for kind in self.kinds.values()):
+            return "This exercise asks for no function, so there is nothing to call."
+        if self.last is None or self.last.judged is None:
+            return f"Nothing was checked yet: run `check.{self.name}(…)` first."
+        if self.last.outcome is Outcome.RIGHT:
+            return "The last answer is right: no case refutes it."
+        return "Your function was not refuted by a call of it."
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -274,11 +367,15 @@ class Exercise:
         return self.last
 
     def hint(self) -> Hint:
-        """The next hint; the last one stays."""
-        if not self.hints:
+        """The next hint: on the mistake that was made last, if it is known, then the others."""
+        coming = self._coming(self.last)
+        if coming:
+            self._given.append(coming[0])
+        elif not self._given:
             return Hint("Hint", "There is none for this exercise.")
-        number = self._hints_given = min(self._hints_given + 1, len(self.hints))
-        return Hint(f"Hint {number} of {len(self.hints)}", self.hints[number - 1])
+        number, of = len(self._given), len(self._given) + len(coming[1:])
+        last = "" if coming else ", the last"
+        return Hint(f"Hint {number} of {of}{last}", self._given[-1])
 
     def __repr__(self) -> str:
         call = f"check.{self.name}({', '.join(self.kinds)})"
@@ -312,19 +409,26 @@ class Exercise:
         pieces = verdict.pieces or {"": verdict}
         mistakes = self._recognition.mistakes(answers, pieces, seed)
         seen = tuple(piece.seen for piece in pieces.values() if piece.seen)
-        judged = Judged(dict(zip(self.kinds, answers, strict=True)), pieces)
+        judged = Judged(dict(zip(self.kinds, answers, strict=True)), pieces, seed)
         about: dict[str, Any] = {"mistakes": mistakes, "tries": tries, "judged": judged}
         return replace(self._feedback(verdict), seen=seen, **about)
 
     def survey(self, answers: dict[str, Any], part: str, seed: int) -> list[Compared]:
         """For the grader: all that this part compares for answers that were read, with a seed."""
-        with forbidding(self.forbidden, free=self._free), trial(seed), surveying() as noted:
-            if part:
-                verdict_on_part(self._part(part), answers, seed)
-            else:
-                gone = {n for n in self.optional if isinstance(answers[n], MissingAnswer)}
-                settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
+        with surveying() as noted:
+            gone = {n for n in self.optional if isinstance(answers[n], MissingAnswer)}
+            self._again(answers, part, seed, gone)
         return noted
+
+    def again(self, answers: dict[str, Any], part: str, seed: int) -> Verdict:
+        """The verdict on a part, or on all, by itself: no earlier answer is followed."""
+        return self._again(answers, part, seed, self.optional)
+
+    def _again(self, answers: dict[str, Any], part: str, seed: int, gone: set[str]) -> Verdict:
+        with forbidding(self.forbidden, free=self._free), trial(seed):
+            if part:
+                return verdict_on_part(self._part(part), answers, seed)
+            return settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
 
     def needs(self, part: str) -> list[str]:
         """The names of the answers that a part is judged by; of all parts, where it has no name."""

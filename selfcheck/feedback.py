@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .cards import counted, state_card
 
 if TYPE_CHECKING:
+    from .counterexamples import Counterexample
     from .exercises import Judged
     from .verdicts import Seen
 
@@ -50,6 +51,8 @@ class Feedback:
     tries: int = 1  # different answers so far, where the answer is a choice of few
     seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
     judged: Judged | None = field(default=None, compare=False, repr=False)
+    refuted: tuple[Counterexample, ...] = field(default=(), compare=False, repr=False)
+    leads: tuple[str, ...] = field(default=(), compare=False, repr=False)  # what to do next
 
     @property
     def misconception(self) -> str | None:
@@ -88,5 +91,5 @@ class Feedback:
         return f"{self.headline}, {counted(self.earned, self.points)}."
 
     def sentences(self) -> list[str]:
-        """What is said, and what is known of the mistake."""
-        return [self.says, *map(str, self.mistakes)]
+        """What is said, what is known of the mistake, and what to do next."""
+        return [self.says, *map(str, self.mistakes), *self.leads]

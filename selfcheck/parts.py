@@ -87,7 +87,7 @@ def settled(judge: Callable[..., Verdict], answers: list[Any], seed: int, **more
     except NotAttempted:
         return Verdict(Outcome.NOT_ATTEMPTED, BLANK)
     except Unreadable as why:
-        return Verdict(Outcome.UNCHECKED, str(why))
+        return Verdict(Outcome.UNCHECKED, str(why), place=why.place)
     except NotFinite as why:
         return not_finite(why)
     except KeyboardInterrupt:
@@ -118,7 +118,7 @@ def together(pieces: dict[str, Verdict], earned: int) -> Verdict:
     if outcomes == {Outcome.NOT_ATTEMPTED}:
         return Verdict(outcome, BLANK)
     says = [
-        f"{name}: {_after_colon(piece)}"
+        in_a_sentence(piece, name)
         for name, piece in pieces.items()
         if piece.outcome is not Outcome.RIGHT or piece.says.startswith(FOLLOWS)
     ]
@@ -139,8 +139,12 @@ def points_of(
     )
 
 
+def in_a_sentence(piece: Verdict, name: str) -> str:
+    """What is said of a part, after the part's name."""
+    return f"{name}: {_after_colon(piece)}" if name else piece.says
+
+
 def _after_colon(piece: Verdict) -> str:
-    """A part's sentence after the part's name."""
     if piece.outcome is Outcome.NOT_ATTEMPTED:
         return "still blank."
     first, _, _ = piece.says.partition(" ")

@@ -10,6 +10,10 @@ from .sampling import current
 class Unreadable(Exception):
     """The answer cannot be checked; the message tells the student what to change."""
 
+    def __init__(self, *says: Any) -> None:
+        super().__init__(*says)
+        self.place = current().place
+
 
 class TooManySteps(Unreadable):
     """It was stopped while it was counted; with a smaller input it may be fine."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ class Seen:
     at: str
     yours: Any
     shown: tuple[str, str] = ("", "")
+    compared: Any = None  # the part of it that was compared, where it is a part
     place: tuple[int, int] | None = field(default_factory=lambda: current().place)
 
     def __post_init__(self) -> None:
@@ -68,6 +70,9 @@ class Verdict:
     seen: Seen | None = None
     pieces: dict[str, Verdict] = field(default_factory=dict)
     line: int | None = None  # of a derivation, the first that is false
+    place: tuple[int, int] | None = field(
+        default_factory=lambda: current().place, compare=False, repr=False
+    )  # the case that it was given at
 
 
 def right(says: str = "") -> Verdict:
@@ -100,7 +105,7 @@ def keeping(earned: int, but: str, rest: Callable[[], Verdict]) -> Verdict:
     try:
         verdict = rest()
     except Unreadable as why:
-        return partly(earned, _beginning_with(but, str(why)))
+        return replace(partly(earned, _beginning_with(but, str(why))), place=why.place)
     except NotFinite as why:
         verdict = not_finite(why)
     if verdict.outcome is Outcome.RIGHT:
@@ -124,7 +129,7 @@ def refuted(report: Any) -> Verdict:
 def not_finite(why: NotFinite) -> Verdict:
     """The verdict on numbers that are none, where the definition has some."""
     seen = Seen(why.at, why.value, place=why.place)
-    return Verdict(Outcome.WRONG, str(why), seen=seen)
+    return Verdict(Outcome.WRONG, str(why), seen=seen, place=why.place)
 
 
 def differs(
@@ -154,16 +159,18 @@ def differs(
     at = at if isinstance(at, str) else at()
     a, b = real_array(expected), real_array(yours)
     seen = whole if whole is not None else yours if b is None else b
+    refutation = partial(_refutation, at, seen=seen, compared=yours)
     if a is None or b is None:
-        return _refutation(at, what, show(expected), show(yours), seen)
+        return refutation(what, show(expected), show(yours))
     if a.shape != b.shape:
-        return _refutation(at, f"the shape of {what}", show(a.shape), show(b.shape), seen)
+        return refutation(f"the shape of {what}", show(a.shape), show(b.shape))
     place, a, b = _first_off(a, b, tolerance)
     what = entry(what, *place) if place else what
     if not np.isfinite(b).all():
         says = f"{what} is not finite: it should be {show(a)}; yours is {show(b)}."
-        return Verdict(Outcome.WRONG, _sentence(at, says), seen=Seen(at, seen, (show(a), show(b))))
-    return _refutation(at, what, *show_apart(a, b), seen)
+        shown = show(a), show(b)
+        return Verdict(Outcome.WRONG, _sentence(at, says), seen=Seen(at, seen, shown, yours))
+    return refutation(what, *show_apart(a, b))
 
 
 def where(words: str, *values: Any) -> Callable[[], str]:
@@ -193,9 +200,9 @@ def keeps_arguments(function: FunctionAnswer, *args: Any) -> Verdict | None:
     return None
 
 
-def _refutation(at: str, what: str, expected: str, given: str, seen: Any) -> Verdict:
+def _refutation(at: str, what: str, expected: str, given: str, seen: Any, compared: Any) -> Verdict:
     says = _sentence(at, f"{what} should be {expected}; yours is {given}.")
-    return Verdict(Outcome.WRONG, says, seen=Seen(at, seen, (expected, given)))
+    return Verdict(Outcome.WRONG, says, seen=Seen(at, seen, (expected, given), compared))
 
 
 def _sentence(at: str, says: str) -> str:

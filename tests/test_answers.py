@@ -173,15 +173,15 @@ def test_results_of_several_parts_are_compared_part_by_part():
     ("value", "shown"),
     [
         (1 / 3, "0.3333"),
-        (-0.5, "−0.5"),
+        (-0.5, "-0.5"),
         (-0.0, "0"),
-        (-7, "−7"),
+        (-7, "-7"),
         (12345.0, "12345"),
         (np.float32(2.5), "2.5"),
         (np.int64(3), "3"),
         (np.array(0.25), "0.25"),
         (float("nan"), "nan"),
-        (1e-9, "1e−09"),
+        (1e-9, "1e-09"),
         (True, "True"),
         (None, "None"),
         ("text", "'text'"),
@@ -247,7 +247,7 @@ def test_an_array_may_be_nested_lists_and_is_copied():
         ([1, 2, 3], "y has shape (3,); shape (2,) was expected."),
         (1.0, "y has shape ()"),
         ([1, np.nan], "y contains nan."),
-        ([1, -np.inf], "y contains −inf."),
+        ([1, -np.inf], "y contains -inf."),
         ([1, 1j], "real numbers"),
         (np.array([1, 1j]), "real numbers"),
         (["1", "one"], "Each entry of y should be a number."),
@@ -395,10 +395,10 @@ def test_an_error_is_told_with_the_call_that_raised_it():
     def f(beta, t):
         raise ValueError("first line\nsecond line")
 
-    assert complaint(f, 0.5, [1.0, 2.0]) == (
-        "f(0.5, [1, 2]) raised ValueError: first line second line."
-    )
-    assert complaint(lambda a: 1 / 0, 1) == "f(1) raised ZeroDivisionError: division by zero."
+    says = "f(0.5, [1, 2]) raised ValueError: first line second line. It stopped at `raise Val"
+    assert complaint(f, 0.5, [1.0, 2.0]).startswith(says)
+    says = "f(1) raised ZeroDivisionError: division by zero."
+    assert complaint(lambda a: 1 / 0, 1).startswith(says)
 
 
 def test_a_wrong_number_of_parameters_is_told_without_the_word_lambda():
@@ -411,7 +411,7 @@ def test_no_error_escapes(error):
     def f():
         raise error
 
-    assert complaint(f) == f"f() raised {error.__name__}."
+    assert complaint(f).startswith(f"f() raised {error.__name__}. It stopped at `raise error`.")
 
 
 def test_an_error_that_cannot_even_be_printed_is_told():
@@ -422,7 +422,7 @@ def test_an_error_that_cannot_even_be_printed_is_told():
     def f():
         raise Mute
 
-    assert complaint(f) == "f() raised Mute."
+    assert complaint(f) == "f() raised Mute. It stopped at `raise Mute`."
 
 
 def test_an_interrupt_gets_through_so_that_an_endless_loop_can_be_stopped():

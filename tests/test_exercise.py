@@ -50,13 +50,14 @@ def test_a_right_answer_earns_all_points():
 
 
 def test_a_wrong_answer_gets_the_counterexample():
-    assert repr(make()(5)) == "9.1 four: wrong, 0 of 2 points. 5 is not four."
+    says = "9.1 four: wrong, 0 of 2 points. 5 is not four. Hint 1 of 2: `check.four.hint()`."
+    assert repr(make()(5)) == says
 
 
 def test_a_known_mistake_gets_its_own_explanation():
     feedback = make()(8)
     assert (feedback.misconception, feedback.explanation) == ("twice", "Once is enough.")
-    assert repr(feedback).endswith("8 is not four. Known mistake: twice. Once is enough.")
+    assert "8 is not four. Known mistake: twice. Once is enough." in repr(feedback)
 
 
 def test_a_mistake_with_many_faces_is_recognized_by_its_predicate():
@@ -74,7 +75,7 @@ def test_a_right_answer_is_never_called_a_mistake():
 def test_part_of_the_points_is_partly_right():
     feedback = make()(3)
     assert (feedback.outcome, feedback.earned, feedback.headline) == ("wrong", 1, "partly right")
-    assert repr(feedback) == "9.1 four: partly right, 1 of 2 points. Close."
+    assert repr(feedback).startswith("9.1 four: partly right, 1 of 2 points. Close. Hint 1")
 
 
 @pytest.mark.parametrize("blank", [____, "____", ____ + 1, [____], np.array([____])])
@@ -285,9 +286,9 @@ def test_hints_come_one_after_the_other_and_the_last_stays():
     assert [repr(four.hint()) for _ in range(3)] == [
         "Hint 1 of 2: Look.",
         "Hint 2 of 2: Look again.",
-        "Hint 2 of 2: Look again.",
+        "Hint 2 of 2, the last: Look again.",
     ]
-    assert "<strong>Hint 2 of 2</strong>" in four.hint()._repr_html_()
+    assert "<strong>Hint 2 of 2, the last</strong>" in four.hint()._repr_html_()
 
 
 def test_without_hints_the_hint_says_so():

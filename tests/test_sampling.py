@@ -159,7 +159,7 @@ def test_two_mistakes_that_give_the_same_answer_are_both_named():
     doubled.mistake("powers", "A power is no double.", example=(lambda x: x**2,))
     feedback = doubled(lambda x: x * x)
     assert [known.name for known in feedback.mistakes] == ["squared", "powers"]
-    assert repr(feedback).endswith("no double. Or: powers. A power is no double.")
+    assert "no double. Or: powers. A power is no double." in repr(feedback)
 
 
 # -- refutations -----------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_check_that_shows_the_same_number_twice_is_at_fault():
 def test_not_finite_is_wrong_and_said_before_anything_is_compared():
     feedback = make()(lambda x: x / 0)
     assert feedback.outcome == "wrong"
-    assert feedback.says == "f([1, 2]) is not finite: it is [inf, inf]."
+    assert feedback.says == "f(np.array([1, 2])) is not finite: it is [inf, inf]."
 
 
 def test_what_is_earned_is_kept_whatever_the_rest_comes_to():
@@ -220,7 +220,7 @@ def test_what_is_earned_is_kept_whatever_the_rest_comes_to():
 
     earned = {f: ladder(f).earned for f in (lambda x: 1, lambda x: 2, fails, lambda x: np.inf)}
     assert list(earned.values()) == [3, 2, 1, 1]
-    assert ladder(fails).says == "The numbers are right. fails(1) raised ValueError: no."
+    assert ladder(fails).says.startswith("The numbers are right. fails(1) raised ValueError: no.")
 
 
 # -- laws ------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_a_function_that_changes_its_arguments_is_told():
 
     answer = FunctionAnswer(careless, "careless")
     says = keeps_arguments(answer, np.array([1.0])).says
-    assert says == "careless([1]) changes its argument [1] into [2]. Work on a copy."
+    assert says == "careless(np.array([1])) changes its argument [1] into [2]. Work on a copy."
     assert keeps_arguments(FunctionAnswer(np.exp, "exp"), np.array([1.0])) is None
 
 
@@ -276,10 +276,11 @@ def make_parts(**options):
          "not attempted, 0 of 2 points. Replace `____` with your answer and run the cell."),
         ((4, 8), "partly right, 1 of 2 points. First: It is not."),
         ((3, 6),
-         "partly right, 1 of 2 points. First: It is not. Known mistake: too many. Count again."),
+         "partly right, 1 of 2 points. First: It is not. Known mistake: too many. Count again. "
+         "Hint 1 of 1: `check.pair.hint()`."),
         ((3, ____),
          "wrong, 0 of 2 points. First: It is not. Second: still blank. "
-         "Known mistake: too many. Count again."),
+         "Known mistake: too many. Count again. Hint 1 of 1: `check.pair.hint()`."),
     ],
 )  # fmt: skip
 def test_each_part_is_judged_by_itself(answers, said):

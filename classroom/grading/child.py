@@ -18,6 +18,7 @@ import inspect
 import io
 import itertools
 import json
+import linecache
 import os
 import re
 import resource
@@ -26,6 +27,7 @@ import signal
 import socket
 import sys
 import types
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ from selfcheck.reserved import lent, refusing
 from .forbidden import LIBC, forbid, is_known
 from .lent_functions import at_place
 from .metering import Far
-from .watching import Watch
+from .watching import CELL, Watch
 from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
@@ -211,7 +213,9 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
     def code(text: str) -> types.CodeType:
         # A cell may wait at its top level, and has none of this file's own `__future__`.
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_wait else 0
-        return compile(text, "<cell>", "exec", flags, dont_inherit=True)
+        name = f"{CELL}{zlib.crc32(text.encode(errors='replace')):08x}>"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        return compile(text, name, "exec", flags, dont_inherit=True)
 
     try:
         return code(source)
@@ -278,7 +282,7 @@ class Shell:
 
     def _line(self, statement: str) -> Any:
         try:
-            return eval(compile(statement, "<cell>", "eval"), self.user_ns)
+            return eval(compile(statement, f"{CELL}>", "eval"), self.user_ns)
         except SyntaxError:
             execute(statement, self.user_ns, may_wait=False)
 

@@ -24,6 +24,7 @@ LOOKING = {"gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile
 LINKS = {"os.link", "os.symlink", "os.rename"}
 CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
 WATCHED = frozenset({"open"} | PROCESSES | LOOKING | LINKS | CODE)
+CELL = "<cell "  # how the file of a cell is called
 SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
 
 
@@ -106,7 +107,7 @@ class Watch:
         name = self._ours(code.co_filename) if code else ""
         if event == "object.__setattr__" and attribute == "__code__":
             return "puts other code into a function"
-        is_inside = attribute == "__closure__" and name and _caller() == "<cell>"
+        is_inside = attribute == "__closure__" and name and _caller().startswith(CELL)
         return f"looks into a function of {name}" if is_inside else ""
 
     def _ours(self, path: str) -> str:

@@ -16,7 +16,7 @@ import itertools
 import json
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from selfcheck.encoding import (
     WireError,
     word,
 )
+from selfcheck.raised import where_it_stopped
 from selfcheck.refusals import NotAttempted
 from selfcheck.reserved import ReservedFunction
 
@@ -170,7 +171,7 @@ class Peer(Codec):
         if question["ask"] == "in a row":
             handles = [question.get(name) for name in ("initial", "step")]
             functions = [None if handle is None else self._own(handle) for handle in handles]
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), _telling_where(*functions):
                 return in_a_row_here(*functions, *self.decode(question.get("args")))
         if question["ask"] == "calls":
             return [self._one_of(*call) for call in question["calls"]]
@@ -190,7 +191,8 @@ class Peer(Codec):
     def _run(self, function: Callable, arguments: list, named: dict) -> Any:
         around = self.extension.calling(function) if self.extension else contextlib.nullcontext()
         with around, np.errstate(all="ignore"):  # verdicts come from values, never from warnings
-            result = function(*arguments, **named)
+            with _telling_where(function):
+                result = function(*arguments, **named)
             return self.extension.returned(result) if self.extension else result
 
     def _one_of(self, handle: int, args: list, named: dict) -> tuple:
@@ -367,6 +369,17 @@ _KNOWN = {
 }
 
 
+@contextlib.contextmanager
+def _telling_where(*functions: Any) -> Iterator[None]:
+    """What is raised within has the line of these functions at which they stopped."""
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(Exception):
+            vars(error)["stopped_at"] = where_it_stopped(error, functions)
+        raise
+
+
 class Elsewhere(Exception):
     """An error of a kind that only the other side knows."""
 
@@ -377,7 +390,9 @@ def in_short(error: BaseException) -> dict:
         says = str(error)[:500]
     except Exception:
         says = ""
-    return {"type": type(error).__name__, "says": says}
+    where = getattr(error, "stopped_at", "")
+    about = {"type": type(error).__name__, "says": says}
+    return about | ({"where": where[:500]} if type(where) is str and where else {})
 
 
 def as_error(data: Any) -> Exception:
@@ -391,6 +406,9 @@ def as_error(data: Any) -> Exception:
 
         return NotCounted(says)
     try:
-        return _KNOWN[name](says)
+        error = _KNOWN[name](says)
     except (KeyError, TypeError):
-        return type(name, (Elsewhere,), {})(says)
+        error = type(name, (Elsewhere,), {})(says)
+    where = data.get("where")
+    vars(error)["stopped_at"] = where[:500] if isinstance(where, str) else ""
+    return error

@@ -307,7 +307,7 @@ def test_a_function_that_raises_is_told_with_its_call(exercise, place):
     feedback = exercise(*example_with(exercise, place, raises))
     assert feedback.outcome is Outcome.UNCHECKED
     assert feedback.says.startswith("raises(")
-    assert feedback.says.endswith(") raised RuntimeError: on purpose.")
+    assert ") raised RuntimeError: on purpose. It stopped at `raise Runtime" in feedback.says
 
 
 @each_exercise
@@ -426,9 +426,9 @@ def test_a_function_for_few_rows_alone_does_not_earn_all_points(exercise):
 def test_hints_progress_and_the_last_one_stays(exercise):
     assert len(exercise.hints) >= 2
     assert len(set(exercise.hints)) == len(exercise.hints)
-    exercise._hints_given = 0
+    exercise.last, exercise._given = None, []
     given = [exercise.hint().text for _ in range(len(exercise.hints) + 1)]
-    exercise._hints_given = 0
+    exercise._given = []
     assert given == [*exercise.hints, exercise.hints[-1]]
     assert all(hint.isprintable() for hint in exercise.hints)
 

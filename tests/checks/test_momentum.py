@@ -128,7 +128,7 @@ def test_a_wrong_pair_is_refuted_with_numbers():
     feedback = check.equivalent_rules("beta", "2*delta")
     assert feedback.outcome is Outcome.WRONG
     assert feedback.misconception is None
-    assert "the first move should be −1.533; yours is −7.86" in feedback.says
+    assert "the first move should be -1.533; yours is -7.86" in feedback.says
 
 
 def test_alpha_and_epsilon_earn_their_own_points():
@@ -145,7 +145,7 @@ def test_alpha_and_epsilon_exchanged_is_told_as_such_and_one_of_them_alone_is_no
 
 def test_a_pair_that_is_off_by_a_little_is_shown_with_the_digits_that_tell():
     says = check.equivalent_rules("beta", "delta*(1 - beta) + 0.00001").says
-    assert "should be −1.5327; yours is −1.53271." in says
+    assert "should be -1.5327; yours is -1.53271." in says
 
 
 FEW = {  # right where the readable cases lie, and nowhere else

@@ -347,7 +347,7 @@ def test_bias_is_shown_as_two_numbers_that_differ():
 
 
 def test_a_negative_feature_is_shown_where_it_occurs():
-    assert "the feature is −" in check.features(lambda X, W: -right_features(X, W)).says
+    assert "the feature is -" in check.features(lambda X, W: -right_features(X, W)).says
 
 
 def test_a_sample_mean_inside_f_is_recognized_as_an_expectation_inside_f():
