@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from selfcheck.files import CourseError
+from selfcheck.sealed import BEGIN, END, MARKS, STUB, parts
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-BEGIN, STUB, END = MARKS = ("### BEGIN SOLUTION", "### STUB", "### END SOLUTION")
+__all__ = ["BEGIN", "END", "INSTRUCTOR_ONLY", "MARKS", "STUB", "parts"]
 INSTRUCTOR_ONLY = "instructor-only"
 
 
@@ -36,17 +36,6 @@ def without_solution(cell: NotebookNode, name: str) -> str:
         elif part is None:
             kept.append(line)
     return "\n".join(kept)
-
-
-def parts(source: str) -> Iterator[tuple[str | None, str]]:
-    """Each line with the mark it stands under, or None outside of a region; marks left out."""
-    part: str | None = None
-    for line in source.splitlines():
-        mark = line.strip()
-        if mark in MARKS:
-            part = None if mark == END else mark
-        else:
-            yield part, line
 
 
 def refuse_bad_marks(cell: NotebookNode, name: str) -> None:

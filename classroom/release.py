@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,21 @@ from nbformat import NotebookNode
 from selfcheck.cards import counted
 from selfcheck.course import FILE, course_in
 from selfcheck.files import CourseError, write_whole
+from selfcheck.sealed import (
+    ALWAYS,
+    DEADLINE,
+    FULL,
+    NEVER,
+    SEALED,
+    WHY,
+    seal,
+    sealed_beside,
+    solutions_in,
+    solved,
+)
 
 from . import navigation, selection, unit_table
+from .grading.settings import read_settings
 from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
 from .roles import HEADING, Role, id_of, role
@@ -37,7 +51,7 @@ DROPPED_METADATA = {"editable", "deletable", "jupyter", *VOLATILE}
 GOES_ON = "raises-exception"
 TRANSFER, ESSENTIALS, BEYOND = "transfer", "essentials", "## Beyond the page"
 WORD = r"[\"']?[\w.]*[\"']?"  # a name or a choice among words that students are shown anyway
-LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.pyc", "*.egg-info", f"*{SEALED}")
 
 
 # -- one notebook ---------------------------------------------------------------------------------
@@ -175,6 +189,8 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
         _copy(root / name, folder / name if not name.endswith("/") else folder)
     for name, text in exercises.items():
         write_whole(folder / "exercises" / name, text)
+    for path, text in sealed(root, [Path(name).stem for name in exercises]).items():
+        write_whole(folder / path, text)
     for lecture in sorted((root / "notebooks").glob("*.ipynb")):
         if lecture.name in exercises or lecture.name.startswith("00"):
             if any(role(cell) is Role.INSTRUCTORS for cell in read(lecture).cells):
@@ -183,6 +199,62 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
                 )
             write_whole(folder / "notebooks" / lecture.name, lecture.read_bytes())
     navigation.close(folder)
+
+
+def sealed(root: Path, stems: Iterable[str], default: str = NEVER) -> dict[str, str]:
+    """The sealed solutions that go out with these units, by their place in the folder.
+
+    `[class] solutions` in course.toml decides; `default` where it says nothing. Before a deadline
+    that counts there are none.
+    """
+    course = course_in(root)
+    rules = read_settings(root / FILE)
+    when, now, found = rules.solutions or default, datetime.now(), {}
+    for stem in stems:
+        path = root / "solutions" / f"{stem}.ipynb"
+        is_over = stem in rules.deadlines and now > rules.deadlines[stem] + rules.longest_extra
+        if path.exists() and (when in (FULL, ALWAYS) or (when == DEADLINE and is_over)):
+            shown = FULL if when == FULL else ALWAYS
+            place = sealed_beside(course.check_file(stem.partition("_")[2])).relative_to(root)
+            found[place.as_posix()] = seal(solutions_in(read_solution(path).notebook.cells), shown)
+    return found
+
+
+def solved_sheet(solution: Solution) -> NotebookNode:
+    """The solved notebook as students read it afterwards: answers without marks, and the whys."""
+    sheet = copy.deepcopy(solution.notebook)
+    sheet.cells = [
+        cell
+        for cell in sheet.cells
+        if role(cell) is not Role.INSTRUCTORS or cell.source.startswith(WHY)
+    ]
+    for cell in sheet.cells:
+        cell.source = solved(cell.source) if cell.cell_type == "code" else cell.source
+        tags = [tag for tag in cell.metadata.get("tags", []) if tag != INSTRUCTOR_ONLY]
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA - {"tags"}}
+        cell.metadata.update({"tags": tags} if tags else {})
+    return sheet
+
+
+def solved_bundle(root: Path, target: Path, names: Sequence[str] = ()) -> Path:
+    """Write the solved notebooks of these units, with their whys, to a new folder or zip file.
+
+    Unpacked into the folder of the course, `check.NAME.solution()` finds them, too.
+    """
+    zipped = target.suffix == ".zip"
+    if target.exists():
+        raise CourseError(f"{target} exists already; name a new place or remove it first.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.resolve().parent, prefix=".solved-") as scratch:
+        folder = Path(scratch) / "course"
+        for path in selection.chosen(solution_paths(root), names):
+            sheet = as_text(solved_sheet(read_solution(path)))
+            write_whole(folder / "solutions" / path.name, sheet)
+        if zipped:
+            write_whole(target, _zip(folder))
+        else:
+            os.replace(folder, target)
+    return target
 
 
 def _copy(source: Path, target: Path) -> None:

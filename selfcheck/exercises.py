@@ -23,9 +23,10 @@ needs, and the check itself has the last word, when all parts are right:
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, overload
 
 from .blanks import ____
 from .cards import card, counted, one_line
@@ -55,7 +56,11 @@ from .recognition import Misconception, Recognition
 from .refusals import Unreadable
 from .reserved import forbidding, gate_checks, object_named
 from .sampling import PUBLIC_SEED, Compared, surveying, trial
+from .sealed import sealed_beside
 from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    from .solutions import Shown
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
@@ -133,6 +138,9 @@ class Exercise:
 
     def _leading_on(self, feedback: Feedback) -> Feedback:
         """The same verdict, told at a small case, with what to do next."""
+        if feedback.outcome is Outcome.RIGHT and self._has_solution:
+            leads: tuple[str, ...] = (f"A good solution: `check.{self.name}.solution()`.",)
+            return replace(feedback, leads=leads)
         if feedback.judged is None or feedback.outcome in (Outcome.RIGHT, Outcome.NOT_ATTEMPTED):
             return feedback
         found = self._counterexamples(feedback.judged)
@@ -145,6 +153,11 @@ class Exercise:
             of = len(self._given) + len(coming)
             leads = (*leads, f"Hint {number} of {of}: `check.{self.name}.hint()`.")
         return replace(feedback, leads=leads)
+
+    @property
+    def _has_solution(self) -> bool:
+        """Did it come along, to be seen now?"""
+        return sealed_beside(getattr(sys.modules.get(self.unit), "__file__", None) or "nowhere").exists()
 
     def _counterexamples(self, judged: Judged) -> dict[str, Counterexample]:
         """By part, the case that refutes the answer."""
@@ -376,6 +389,12 @@ class Exercise:
         number, of = len(self._given), len(self._given) + len(coming[1:])
         last = "" if coming else ", the last"
         return Hint(f"Hint {number} of {of}{last}", self._given[-1])
+
+    def solution(self) -> Shown:
+        """A good solution beside your own, with its why, once you may see it."""
+        from .solutions import shown
+
+        return shown(self)
 
     def __repr__(self) -> str:
         call = f"check.{self.name}({', '.join(self.kinds)})"

@@ -95,7 +95,7 @@ def test_cards_are_the_same_every_time():
 
 WORDS = {
     "zero": (lambda A, B: not B.any() and len(A) > 1, "B is all zeros"),
-    "same": (lambda A, B: B.size > 1 and np.ptp(B) == 0 and B.any(), "all numbers of B are the same"),
+    "same": (lambda A, B: B.size > 1 and np.ptp(B) == 0 and B.any(), "all numbers of B are the"),
     "large": (lambda A, B: 0 < np.sort(abs(B).ravel())[-2:][0] < 0.01, "one number of B is far"),
     "small": (lambda A, B: 0 < abs(A).max() < 0.01, "all numbers of A are small"),
 }  # fmt: skip

@@ -17,13 +17,15 @@ from typing import Any
 
 from selfcheck.files import CourseError
 from selfcheck.ids import student_id
+from selfcheck.sealed import NEVER, WHEN
 from selfcheck.units import meant, units
 
 NAME = "course.toml"
 ATTEMPTS = ("last", "best")
 LATE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)\s*%(?:\s*(?:an?|per|/)\s*(?P<per>day|hour))?")
 TIME = re.compile(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
-KNOWN: dict[str, type] = {"late": str, "attempt": str, "without": str, "slides": str}
+TEXTS = ("late", "attempt", "without", "solutions", "slides")
+KNOWN: dict[str, type] = dict.fromkeys(TEXTS, str)
 KNOWN |= {"deadlines": dict, "extra": dict, "roster": dict}
 LEFT_OUT = ("", "transfer", "essentials")
 KNOWN_OF_ROSTER = {"id": str, "time": str, "columns": dict}
@@ -70,6 +72,7 @@ class Settings:
     late: str | None = None
     attempt: str | None = None
     without: str | None = None
+    solutions: str | None = None  # when students may see them
     slides: str = ""
     deadlines: Mapping[str, datetime] = field(default_factory=dict)
     extra: Mapping[str, timedelta] = field(default_factory=dict)
@@ -81,6 +84,11 @@ class Settings:
     def extra_for(self, names: set[str]) -> timedelta:
         """The extra time of the student who goes by these names."""
         return max((self.extra[name] for name in names & set(self.extra)), default=timedelta())
+
+    @property
+    def longest_extra(self) -> timedelta:
+        """The extra time of whoever has most of it."""
+        return max(self.extra.values(), default=timedelta())
 
     def days_late(self, unit: str, handed_in: datetime | None, names: set[str]) -> float | None:
         """Days after the deadline and the extra time; None where one of the times is not known."""
@@ -124,12 +132,16 @@ def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
         raise CourseError(
             f'{name}: without is "transfer" or "essentials", not {data["without"]!r}.'
         )
+    if data.get("solutions", NEVER) not in WHEN:
+        told = ", ".join(f'"{when}"' for when in WHEN)
+        raise CourseError(f"{name}: solutions is one of {told}, not {data['solutions']!r}.")
     if roster.get("time", "platform") not in ("platform", "file"):
         raise CourseError(f'{name}: time is "platform" or "file", not {roster["time"]!r}.')
     return Settings(
         late=LateRule.read(data["late"]).text if "late" in data else None,
         attempt=data.get("attempt"),
         without=data.get("without"),
+        solutions=data.get("solutions"),
         slides=" ".join(data.get("slides", "").split()),
         deadlines={_unit(u, name): _moment(t, name) for u, t in data.get("deadlines", {}).items()},
         extra={_student(s, name): _time(t, name) for s, t in data.get("extra", {}).items()},

@@ -37,7 +37,10 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 import selfcheck
 from selfcheck.course import Course
 from selfcheck.files import CourseError, write_whole
+from selfcheck.sealed import ALWAYS
+from selfcheck.units import units
 
+from ..release import sealed
 from .bytecode import EPOCH, compiled
 
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "package.json")
@@ -299,6 +302,8 @@ def _machine_wheel(cache: Path) -> Path:
 def _course_wheel(course: Course, cache: Path) -> Path:
     """What the notebooks of the course import."""
     files = _files_of(course.package_folder)
+    stems = [unit.stem for unit in units(course)]
+    files |= {name: text.encode() for name, text in sealed(course.folder, stems, ALWAYS).items()}
     return _write_wheel(cache, _plain(course.package), selfcheck.__version__, files)
 
 
