@@ -157,7 +157,9 @@ class Exercise:
     @property
     def _has_solution(self) -> bool:
         """Did it come along, to be seen now?"""
-        return sealed_beside(getattr(sys.modules.get(self.unit), "__file__", None) or "nowhere").exists()
+        return sealed_beside(
+            getattr(sys.modules.get(self.unit), "__file__", None) or "nowhere"
+        ).exists()
 
     def _counterexamples(self, judged: Judged) -> dict[str, Counterexample]:
         """By part, the case that refutes the answer."""
