@@ -75,6 +75,14 @@ def solutions_in(cells: Sequence[Mapping[str, Any]]) -> dict[str, Solved]:
     return {n.replace("-", "_"): Solved(code[n], why.get(n, "")) for n in code}
 
 
+def with_wrong_turns(why: str, mistakes: Sequence[str]) -> str:
+    """The why; where it names no wrong turns, with the names of the mistakes that are known."""
+    names = "; ".join(dict.fromkeys(mistakes))
+    if not names or "wrong turn" in why.lower():
+        return why
+    return f"{why}\n\n*Common wrong turns:* {names}.".strip()
+
+
 # -- sealed ----------------------------------------------------------------------------------------
 
 

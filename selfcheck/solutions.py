@@ -25,7 +25,15 @@ from .feedback import Outcome
 from .files import CourseError
 from .kinds import FormulaAnswer, Function
 from .parts import MissingAnswer
-from .sealed import ALWAYS, FULL, Solved, sealed_beside, solutions_in, unsealed
+from .sealed import (
+    ALWAYS,
+    FULL,
+    Solved,
+    sealed_beside,
+    solutions_in,
+    unsealed,
+    with_wrong_turns,
+)
 
 if TYPE_CHECKING:
     from .exercises import Exercise
@@ -116,13 +124,9 @@ def shown(exercise: Exercise) -> Shown:
         return Shown(title, f"It opens once {call} has given you all {exercise.points} points.")
     answers = last.judged.answers if last and last.judged else {}
     own = "\n".join(filter(None, (_own(name, a) for name, a in answers.items())))
-    why = (
-        found.why
-        if "wrong turn" in found.why.lower()
-        else f"{found.why}\n\n{_wrong_turns(exercise)}"
-    )
+    why = with_wrong_turns(found.why, [m.name for m in exercise.misconceptions])
     costs = _costs(exercise, answers, found.code) if last and last.outcome is Outcome.RIGHT else ""
-    return Shown(title, "", found.code, own, costs, why.strip())
+    return Shown(title, "", found.code, own, costs, why)
 
 
 def _own(name: str, answer: Any) -> str:
@@ -137,12 +141,6 @@ def _own(name: str, answer: Any) -> str:
     if isinstance(answer, FormulaAnswer):
         return f"{name} = {answer}"
     return f"{name} = {as_python(answer, '…') if not isinstance(answer, str) else answer}"
-
-
-def _wrong_turns(exercise: Exercise) -> str:
-    """The names of the mistakes that are known."""
-    names = list(dict.fromkeys(m.name for m in exercise.misconceptions))
-    return f"*Common wrong turns:* {'; '.join(names)}." if names else ""
 
 
 def _costs(exercise: Exercise, answers: Mapping[str, Any], code: str) -> str:
