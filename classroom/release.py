@@ -23,8 +23,9 @@ from typing import Any
 from nbformat import NotebookNode
 
 from selfcheck.cards import counted
-from selfcheck.course import FILE, course_in
+from selfcheck.course import FILE, course_in, current
 from selfcheck.files import CourseError, write_whole
+from selfcheck.prose import prose_beside, read_prose
 from selfcheck.sealed import (
     ALWAYS,
     DEADLINE,
@@ -36,6 +37,7 @@ from selfcheck.sealed import (
     sealed_beside,
     solutions_in,
     solved,
+    with_wrong_turns,
 )
 
 from . import navigation, selection, unit_table
@@ -222,18 +224,30 @@ def sealed(root: Path, stems: Iterable[str], default: str = NEVER) -> dict[str, 
 
 def solved_sheet(solution: Solution) -> NotebookNode:
     """The solved notebook as students read it afterwards: answers without marks, and the whys."""
-    sheet = copy.deepcopy(solution.notebook)
+    sheet, last = copy.deepcopy(solution.notebook), ""
     sheet.cells = [
         cell
         for cell in sheet.cells
         if role(cell) is not Role.INSTRUCTORS or cell.source.startswith(WHY)
     ]
+    known = _mistakes(solution)
     for cell in sheet.cells:
-        cell.source = solved(cell.source) if cell.cell_type == "code" else cell.source
+        if cell.cell_type == "code":
+            cell.source = solved(cell.source)
+        elif cell.source.startswith(WHY):
+            cell.source = with_wrong_turns(cell.source, known.get(last, []))
+        last = cell.id.removeprefix("check-") if cell.id.startswith("check-") else last
         tags = [tag for tag in cell.metadata.get("tags", []) if tag != INSTRUCTOR_ONLY]
         cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA - {"tags"}}
         cell.metadata.update({"tags": tags} if tags else {})
     return sheet
+
+
+def _mistakes(solution: Solution) -> dict[str, list[str]]:
+    """The names of the known mistakes, by the name of the exercise as cells have it."""
+    unit = Path(solution.name).stem.partition("_")[2]
+    sections = read_prose(prose_beside(current().check_file(unit)))
+    return {s.name.replace("_", "-"): [m.name for m in s.mistakes] for s in sections}
 
 
 def solved_bundle(root: Path, target: Path, names: Sequence[str] = ()) -> Path:

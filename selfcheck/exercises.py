@@ -157,9 +157,8 @@ class Exercise:
     @property
     def _has_solution(self) -> bool:
         """Did it come along, to be seen now?"""
-        return sealed_beside(
-            getattr(sys.modules.get(self.unit), "__file__", None) or "nowhere"
-        ).exists()
+        module = getattr(sys.modules.get(self.unit), "__file__", None)
+        return module is not None and sealed_beside(module).exists()
 
     def _counterexamples(self, judged: Judged) -> dict[str, Counterexample]:
         """By part, the case that refutes the answer."""
