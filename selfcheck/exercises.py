@@ -116,7 +116,8 @@ class Exercise:
         defaults = {n: p.default for n, p in self._signature.parameters.items()}
         self.optional = {n for n, default in defaults.items() if default is None}
         self.last: Feedback | None = None
-        self._given: list[str] = []  # hints
+        self._hints_given = 0
+        self._nudged: set[str] = set()
         self._chosen: list[tuple[str, ...]] = []
         self._recognition = Recognition(self)
         gate_checks(self.unit)
@@ -148,10 +149,9 @@ class Exercise:
             feedback = replace(feedback, says=one_line(self._retold(feedback, found)))
         feedback = replace(feedback, refuted=tuple(found.values()))
         leads = self._leads(found)
-        if coming := self._coming(feedback):
-            number = len(self._given) + 1
-            of = len(self._given) + len(coming)
-            leads = (*leads, f"Hint {number} of {of}: `check.{self.name}.hint()`.")
+        if self._hints_given < len(self.hints):
+            which = f"Hint {self._hints_given + 1} of {len(self.hints)}"
+            leads = (*leads, f"{which}: `check.{self.name}.hint()`.")
         return replace(feedback, leads=leads)
 
     @property
@@ -194,14 +194,9 @@ class Exercise:
             leads.append(f"{begin}{special}Run it yourself: {' and '.join(runs)}.")
         return tuple(leads)
 
-    def _coming(self, feedback: Feedback | None) -> list[str]:
-        """The hints that were not given yet: on the mistake that was made, then the others."""
-        nudges = [self._nudge(m, feedback) for m in feedback.mistakes] if feedback else []
-        return [hint for hint in (*nudges, *self.hints) if hint not in self._given]
-
     def _nudge(self, mistake: NamedMistake, feedback: Feedback) -> str:
         """What was mistaken, and where it can be seen."""
-        says = f"You made a known mistake, {mistake.name}. {mistake.explanation}"
+        says = f"On your mistake, {mistake.name}: {mistake.explanation}"
         for example in feedback.refuted:
             seen, name = example.verdict.seen, next(iter(example.cases))
             if example.part == mistake.part and example.is_sure and seen and seen.shown[0]:
@@ -381,15 +376,17 @@ class Exercise:
         return self.last
 
     def hint(self) -> Hint:
-        """The next hint: on the mistake that was made last, if it is known, then the others."""
-        coming = self._coming(self.last)
-        if coming:
-            self._given.append(coming[0])
-        elif not self._given:
+        """The next hint, after a word on the mistake that was made last, if it is a known one."""
+        if not self.hints:
             return Hint("Hint", "There is none for this exercise.")
-        number, of = len(self._given), len(self._given) + len(coming[1:])
-        last = "" if coming else ", the last"
-        return Hint(f"Hint {number} of {of}{last}", self._given[-1])
+        last = ", the last" if self._hints_given == len(self.hints) else ""
+        number = self._hints_given = min(self._hints_given + 1, len(self.hints))
+        mistakes = self.last.mistakes if self.last else ()
+        nudges = [self._nudge(m, self.last) for m in mistakes if self.last and not m.instead]
+        new = [nudge for nudge in nudges if nudge not in self._nudged]
+        self._nudged.update(new)
+        text = " ".join([*new, self.hints[number - 1]])
+        return Hint(f"Hint {number} of {len(self.hints)}{last}", text)
 
     def solution(self) -> Shown:
         """A good solution beside your own, with its why, once you may see it."""

@@ -291,6 +291,17 @@ def test_hints_come_one_after_the_other_and_the_last_stays():
     assert "<strong>Hint 2 of 2, the last</strong>" in four.hint()._repr_html_()
 
 
+def test_a_hint_begins_with_the_mistake_that_was_made_last_and_goes_on():
+    four = make()
+    assert "Hint 1 of 2: `check.four.hint()`." in repr(four(8))
+    assert four.hint().text == "On your mistake, twice: Once is enough. Look."
+    assert "Hint 2 of 2: `check.four.hint()`." in repr(four(8))
+    assert four.hint().text == "Look again."  # it was told already
+    four(-8)
+    assert four.hint().text.startswith("On your mistake, minus twice: ")
+    assert "Hint" not in repr(four(5))
+
+
 def test_without_hints_the_hint_says_so():
     assert repr(make(hints=()).hint()) == "Hint: There is none for this exercise."
 

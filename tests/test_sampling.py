@@ -276,11 +276,10 @@ def make_parts(**options):
          "not attempted, 0 of 2 points. Replace `____` with your answer and run the cell."),
         ((4, 8), "partly right, 1 of 2 points. First: It is not."),
         ((3, 6),
-         "partly right, 1 of 2 points. First: It is not. Known mistake: too many. Count again. "
-         "Hint 1 of 1: `check.pair.hint()`."),
+         "partly right, 1 of 2 points. First: It is not. Known mistake: too many. Count again."),
         ((3, ____),
          "wrong, 0 of 2 points. First: It is not. Second: still blank. "
-         "Known mistake: too many. Count again. Hint 1 of 1: `check.pair.hint()`."),
+         "Known mistake: too many. Count again."),
     ],
 )  # fmt: skip
 def test_each_part_is_judged_by_itself(answers, said):

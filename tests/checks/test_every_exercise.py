@@ -426,9 +426,9 @@ def test_a_function_for_few_rows_alone_does_not_earn_all_points(exercise):
 def test_hints_progress_and_the_last_one_stays(exercise):
     assert len(exercise.hints) >= 2
     assert len(set(exercise.hints)) == len(exercise.hints)
-    exercise.last, exercise._given = None, []
+    exercise.last, exercise._hints_given = None, 0
     given = [exercise.hint().text for _ in range(len(exercise.hints) + 1)]
-    exercise._given = []
+    exercise._hints_given = 0
     assert given == [*exercise.hints, exercise.hints[-1]]
     assert all(hint.isprintable() for hint in exercise.hints)
 

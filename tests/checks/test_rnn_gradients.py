@@ -693,7 +693,7 @@ def test_a_radius_of_one_half_is_not_called_growth():
     assert check.forgetful(HIDDEN).outcome is Outcome.RIGHT
     feedback = check.explosion("necessary", "identity", HIDDEN)
     assert feedback.earned == 2
-    assert "−0.693" in feedback.says
+    assert "-0.693" in feedback.says
 
 
 @pytest.mark.parametrize("seed", range(12))

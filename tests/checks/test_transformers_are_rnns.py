@@ -484,7 +484,7 @@ def test_each_half_of_the_last_exercise_earns_one_point():
     assert check.reading_the_table(129, 1, 1).earned == 1
     assert check.reading_the_table(100, 523, 6.085).earned == 1
     assert check.reading_the_table(100, 523, 7).earned == 0
-    assert "−5 is no such number" in check.reading_the_table(-5, 523, 6.085).says
+    assert "-5 is no such number" in check.reading_the_table(-5, 523, 6.085).says
 
 
 # -- what is wrong beyond a few small cases --------------------------------------------------------

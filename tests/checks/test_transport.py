@@ -111,7 +111,7 @@ def test_a_fault_is_told_with_its_place():
     assert feedback.earned == 1
     assert "a_plan[:, 0] sums to 4, but 3 are wanted at y = 2." in feedback.says
     feedback = check.feasible_plan(1, [[5, 0, -1], [0, 3, 0], [-2, 0, 5]])
-    assert "a_plan[2, 0] is −2; a plan cannot move less than nothing." in feedback.says
+    assert "a_plan[2, 0] is -2; a plan cannot move less than nothing." in feedback.says
     assert_mistake(feedback, "more than there is")
 
 

@@ -122,7 +122,7 @@ def test_a_penalty_that_is_right_only_at_one_step_size_is_wrong():
 def test_a_wrong_penalty_is_refuted_with_two_places():
     feedback = check.equivalent_penalty("lamda/(3*eta)")
     assert feedback.misconception is None
-    assert "the new θ, as by weight decay, should be [−0.17, −6.98]; yours is [0.03, −7.08]" in (
+    assert "the new θ, as by weight decay, should be [-0.17, -6.98]; yours is [0.03, -7.08]" in (
         feedback.says
     )
 
