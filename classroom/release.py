@@ -89,10 +89,15 @@ def _for_nbgrader(cell_id: str, points: int | None = None) -> dict[str, Any]:
     return known | ({"points": points} if is_check else {})
 
 
-def solution_lines(solution: NotebookNode) -> list[str]:
-    """Every line that tells a student something: solution regions and instructor-only cells."""
+def solution_lines(solution: NotebookNode, kind: str = "") -> list[str]:
+    """Every line that tells a student something: solution regions and instructor-only cells.
+
+    With a kind, `code` or `markdown`, those of such cells alone.
+    """
     lines: list[str] = []
     for cell in solution.cells:
+        if kind and cell.cell_type != kind:
+            continue
         if role(cell) is Role.INSTRUCTORS:
             lines += cell.source.splitlines()
         else:
@@ -321,7 +326,8 @@ def _refuse_unknown(cell: NotebookNode, name: str) -> None:
 
 def _refuse_leaks(solution: NotebookNode, exercise: NotebookNode, name: str) -> None:
     """A last look: neither a solution line nor what it assigns stands in the exercise."""
-    secrets = {s: line for line in solution_lines(solution) for s in _secrets(line)}
+    secrets = {s: line for line in solution_lines(solution, "code") for s in _secrets(line)}
+    secrets |= {squeezed(line): line for line in solution_lines(solution, "markdown")}
     for cell in exercise.cells:
         for line in cell.source.splitlines():
             shown = squeezed(line)

@@ -60,7 +60,7 @@ from .sealed import sealed_beside
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
-    from .solutions import Shown
+    from .afterwards import Shown
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
@@ -390,7 +390,7 @@ class Exercise:
 
     def solution(self) -> Shown:
         """A good solution beside your own, with its why, once you may see it."""
-        from .solutions import shown
+        from .afterwards import shown
 
         return shown(self)
 

@@ -95,9 +95,9 @@ def test_cards_are_the_same_every_time():
 
 WORDS = {
     "zero": (lambda A, B: not B.any() and len(A) > 1, "B is all zeros"),
-    "same": (lambda A, B: B.size > 1 and np.ptp(B) == 0 and B.any(), "all numbers of B are the"),
-    "large": (lambda A, B: 0 < np.sort(abs(B).ravel())[-2:][0] < 0.01, "one number of B is far"),
-    "small": (lambda A, B: 0 < abs(A).max() < 0.01, "all numbers of A are small"),
+    "same": (lambda A, B: B.size > 1 and np.ptp(B) == 0 and B.any(), "B are the same"),
+    "large": (lambda A, B: 0 < np.sort(abs(B).ravel())[-2:][0] < 0.01, "B is far larger"),
+    "small": (lambda A, B: 0 < abs(A).max() < 0.01, "A are small"),
 }  # fmt: skip
 
 
@@ -105,7 +105,8 @@ WORDS = {
 def test_the_kind_of_case_is_told_if_ordinary_ones_pass(kind):
     is_so, words = WORDS[kind]
     leads = make()(off_by(lambda A, B: 1.0 * is_so(A, B))).leads
-    assert f"Ordinary cases pass; here {words}" in leads[0]
+    assert leads[0].startswith("Ordinary cases pass; here ")
+    assert words in leads[0]
 
 
 def test_a_case_by_pencil_stays_as_it_is():
