@@ -29,6 +29,7 @@ from classroom.roles import Role, id_of, name_cells, role
 from classroom.saved_outputs import MEASURED
 from classroom.solutions import read_solution
 from course_utils.units import UNITS
+from selfcheck.sealed import MARKS, WHY, solutions_in
 from selfcheck.units import declared, listed
 from tests.places import our_notebooks
 
@@ -173,13 +174,30 @@ def test_a_text_cell_parts_what_is_on_the_page_from_what_is_beyond_it(path):
 
 
 @each(SOLUTIONS)
-def test_a_solution_beyond_the_page_says_why_and_which_wrong_turns_are_common(path):
+def test_every_solution_earns_all_points_and_says_why(path):
     cells = read(path).cells
-    for check in ids_of(Role.CHECK, path, beyond=True):
-        after = cells[check + 1]
-        assert role(after) is Role.INSTRUCTORS, cells[check].source
-        assert after.source.startswith("**Why.**")
-        assert "wrong turn" in after.source.lower()
+    asked = {e.number: e for e in listed(path.stem)}
+    for beyond in (False, True):
+        for check in ids_of(Role.CHECK, path, beyond=beyond):
+            after = cells[check + 1]
+            assert role(after) is Role.INSTRUCTORS, cells[check].source
+            assert after.source.startswith("**Why.** ")
+            assert len(after.source) > 60, after.source
+            assert not beyond or "wrong turn" in after.source.lower()
+            says = cells[check].outputs[0]["data"]["text/plain"]
+            number, name, *_ = says.replace(":", "").split()
+            points = asked[number].points
+            assert says.startswith(f"{number} {name}: right, {points} of {points} point")
+
+
+@each(SOLUTIONS)
+def test_students_can_be_shown_every_solution_with_its_why(path):
+    found = solutions_in(read_solution(path).notebook.cells)
+    assert found.keys() == {e.name for e in listed(path.stem)}
+    for name, one in found.items():
+        assert one.why.startswith(WHY), name
+        assert "____" not in one.code.replace("import ____", ""), name
+        assert not any(mark in one.code for mark in MARKS), name
 
 
 # -- exercises ------------------------------------------------------------------------------------
