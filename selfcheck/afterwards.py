@@ -120,7 +120,7 @@ def shown(exercise: Exercise) -> Shown:
         return Shown(title, "It is not here. Your instructor decides whether and when it comes.")
     last = exercise.last
     if when == FULL and (last is None or last.earned < exercise.points):
-        call = f"`check.{exercise.name}(…)`"
+        call = f"`{exercise.called}(…)`"
         return Shown(title, f"It opens once {call} has given you all {exercise.points} points.")
     answers = last.judged.answers if last and last.judged else {}
     own = "\n".join(filter(None, (_own(name, a) for name, a in answers.items())))

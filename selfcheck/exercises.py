@@ -140,7 +140,7 @@ class Exercise:
     def _leading_on(self, feedback: Feedback) -> Feedback:
         """The same verdict, told at a small case, with what to do next."""
         if feedback.outcome is Outcome.RIGHT and self._has_solution:
-            leads: tuple[str, ...] = (f"A good solution: `check.{self.name}.solution()`.",)
+            leads: tuple[str, ...] = (f"A good solution: `{self.called}.solution()`.",)
             return replace(feedback, leads=leads)
         if feedback.judged is None or feedback.outcome in (Outcome.RIGHT, Outcome.NOT_ATTEMPTED):
             return feedback
@@ -151,7 +151,7 @@ class Exercise:
         leads = self._leads(found)
         if self._hints_given < len(self.hints):
             which = f"Hint {self._hints_given + 1} of {len(self.hints)}"
-            leads = (*leads, f"{which}: `check.{self.name}.hint()`.")
+            leads = (*leads, f"{which}: `{self.called}.hint()`.")
         return replace(feedback, leads=leads)
 
     @property
@@ -190,7 +190,7 @@ class Exercise:
             special = f"Ordinary cases pass; here {example.words}. " if example.words else ""
             names = [*example.cases][: 1 if example.is_sure else None]
             asked = len(found) > 1 or len(names) > 1  # for one of several by its name
-            runs = [f"`{n}(*check.{self.name}.case({n if asked else ''}))`" for n in names]
+            runs = [f"`{n}(*{self.called}.case({n if asked else ''}))`" for n in names]
             leads.append(f"{begin}{special}Run it yourself: {' and '.join(runs)}.")
         return tuple(leads)
 
@@ -200,7 +200,7 @@ class Exercise:
         for example in feedback.refuted:
             seen, name = example.verdict.seen, next(iter(example.cases))
             if example.part == mistake.part and example.is_sure and seen and seen.shown[0]:
-                says += f" At `{name}(*check.{self.name}.case({name}))` it should be "
+                says += f" At `{name}(*{self.called}.case({name}))` it should be "
                 return f"{says}{seen.shown[0]}; yours is {seen.shown[1]}. Where do they part?"
         return says
 
@@ -224,10 +224,15 @@ class Exercise:
         if not any(isinstance(kind, Function) for kind in self.kinds.values()):
             return "This exercise asks for no function, so there is nothing to call."
         if self.last is None or self.last.judged is None:
-            return f"Nothing was checked yet: run `check.{self.name}(…)` first."
+            return f"Nothing was checked yet: run `{self.called}(…)` first."
         if self.last.outcome is Outcome.RIGHT:
             return "The last answer is right: no case refutes it."
         return "Your function was not refuted by a call of it."
+
+    @property
+    def called(self) -> str:
+        """How a notebook calls it: those of a course are in a module that is called `check`."""
+        return f"check.{self.name}" if ".checks." in self.unit else self.name
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -395,7 +400,7 @@ class Exercise:
         return shown(self)
 
     def __repr__(self) -> str:
-        call = f"check.{self.name}({', '.join(self.kinds)})"
+        call = f"{self.called}({', '.join(self.kinds)})"
         return f"Exercise {self.number}, {counted(self.points)}: {self.__doc__} Call {call}."
 
     def _kind(self, parameter: inspect.Parameter) -> Kind:

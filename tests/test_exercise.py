@@ -50,7 +50,7 @@ def test_a_right_answer_earns_all_points():
 
 
 def test_a_wrong_answer_gets_the_counterexample():
-    says = "9.1 four: wrong, 0 of 2 points. 5 is not four. Hint 1 of 2: `check.four.hint()`."
+    says = "9.1 four: wrong, 0 of 2 points. 5 is not four. Hint 1 of 2: `four.hint()`."
     assert repr(make()(5)) == says
 
 
@@ -275,7 +275,7 @@ def test_points_from_numpy_are_plain_data_too():
 
 
 def test_an_exercise_tells_how_to_call_it():
-    assert repr(make()) == "Exercise 9.1, 2 points: Find four. Call check.four(n)."
+    assert repr(make()) == "Exercise 9.1, 2 points: Find four. Call four(n)."
 
 
 # -- hints -----------------------------------------------------------------------------------------
@@ -293,9 +293,9 @@ def test_hints_come_one_after_the_other_and_the_last_stays():
 
 def test_a_hint_begins_with_the_mistake_that_was_made_last_and_goes_on():
     four = make()
-    assert "Hint 1 of 2: `check.four.hint()`." in repr(four(8))
+    assert "Hint 1 of 2: `four.hint()`." in repr(four(8))
     assert four.hint().text == "On your mistake, twice: Once is enough. Look."
-    assert "Hint 2 of 2: `check.four.hint()`." in repr(four(8))
+    assert "Hint 2 of 2: `four.hint()`." in repr(four(8))
     assert four.hint().text == "Look again."  # it was told already
     four(-8)
     assert four.hint().text.startswith("On your mistake, minus twice: ")

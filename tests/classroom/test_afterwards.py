@@ -138,8 +138,9 @@ def test_where_they_may_be_they_are_sealed_and_nowhere_else(course, when):
     says(course, when)
     out = bundle(course, course.parent / "out")
     open_ = (course / "small_course" / "sums.py").read_text(encoding="utf-8")  # the subject
-    hidden = [line for path in sorted((course / "solutions").glob("*.ipynb"))
-              for line in solution_lines(read(path)) if len(line) >= 12 and line not in open_]  # fmt: skip
+    solutions = [read(path) for path in sorted((course / "solutions").glob("*.ipynb"))]
+    lines = [line for solution in solutions for line in solution_lines(solution)]
+    hidden = [line for line in lines if len(line) >= 12 and line not in open_]
     assert len(hidden) > 5
     for path in (p for p in out.rglob("*") if p.is_file()):
         text = path.read_bytes().decode(errors="ignore")
