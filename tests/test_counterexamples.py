@@ -171,8 +171,6 @@ def test_of_several_functions_each_has_its_call():
     leads = pair(left, other).leads[0]
     told = {*leads.rstrip(".").split()}
     assert {"`left(*pair.case(left))`", "`other(*pair.case(other))`"} <= told
-        *leads.rstrip(".").split()
-    }
     assert (tuple(pair.case(left)), tuple(pair.case(other))) == ((2,), (3,))
     with pytest.raises(NoCase, match="There is none for `third`"):
         pair.case("third")

@@ -129,3 +129,30 @@ def test_sympy_is_loaded_while_the_student_still_reads(kernel):
     waiting = "import sys, threading\nfor thread in threading.enumerate():\n"
     waiting += "    if thread.name == 'reading ahead':\n        thread.join()\n"
     assert kernel.run(f"{waiting}print('sympy' in sys.modules)") == "True\n"
+
+
+# -- what a verdict leads to -----------------------------------------------------------------------
+
+
+def test_a_wrong_function_leads_to_its_case_and_a_hint(kernel):
+    kernel.run(IMPORTS)
+    kernel.run("import numpy as np\ndef running(x):\n    return np.cumsum(x) - x")
+    says = kernel.run("check.running_sums(running)")
+    assert "Run it yourself: `running(*check.running_sums.case())`. Hint 1 of " in says
+    shown = kernel.run("check.running_sums.case()")
+    assert shown.startswith("x = np.array([")
+    assert "array([" in kernel.run("running(*check.running_sums.case())")
+    assert "On your mistake, " in kernel.run("check.running_sums.hint()")
+
+
+def test_an_error_in_a_function_is_told_with_its_line(kernel):
+    kernel.run(IMPORTS)
+    kernel.run("def running(x):\n    total = x[0]\n    return total + x[len(x)]")
+    says = kernel.run("check.running_sums(running)")
+    assert "It stopped at `return total + x[len(x)]`, in `x[len(x)]`, where `x` has the" in says
+    assert "Counting begins at 0" in says
+
+
+def test_where_there_is_no_case_there_is_no_traceback_either(kernel):
+    kernel.run(IMPORTS)
+    assert kernel.run("check.even_sum.case()").endswith("so there is nothing to call.")
