@@ -113,7 +113,9 @@ class FunctionAnswer:
 
     def _run(self, given: tuple[Any, ...], args: tuple[Any, ...], crossing: bool = True) -> Any:
         """One call; sentences show `args`, which stay as they are."""
-        call = _noted(self.name, args) if self.is_noted else Call(self.name, args)
+        call = Call(self.name, args)
+        if self.is_noted and _NOTED.get() is not None:
+            call = _noted(self.name, args if crossing else copied(args))
         try:
             if self.is_far:
                 result = self.function(*given)

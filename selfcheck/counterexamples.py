@@ -7,13 +7,15 @@ verdict and no points depend on what comes out here.
 from __future__ import annotations
 
 import inspect
+import io
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .calls import Call, FunctionAnswer, noting_calls
+from .calls import STOPPED, Call, FunctionAnswer, noting_calls
 from .corners import Plan
 from .encoding import copied
 from .feedback import Outcome
@@ -108,8 +110,10 @@ def counterexample(
     end = time.process_time() + SECONDS
 
     def replayed(replay: Replay | None) -> tuple[Verdict, list[Call]]:
-        with noting_calls() as calls, replaying(replay):
-            return exercise.again(answers, part, seed), list(calls)
+        quiet = io.StringIO()  # what is printed was seen when it ran first
+        with redirect_stdout(quiet), redirect_stderr(quiet):
+            with noting_calls() as calls, replaying(replay):
+                return exercise.again(answers, part, seed), list(calls)
 
     replay = Replay(verdict.place) if verdict.place else None
     again, calls = replayed(replay)
@@ -132,7 +136,8 @@ def counterexample(
         again, calls = replayed(Replay(verdict.place, plan))
     else:
         again = verdict
-    return _told(part, functions, calls, again, plan.kind if plan else "")
+    is_known = plan is not None and time.process_time() < end  # were ordinary cases tried?
+    return _told(part, functions, calls, again, plan.kind if plan and is_known else "")
 
 
 def _told(
@@ -153,8 +158,10 @@ def _told(
 
 
 def _is_refutation(verdict: Verdict) -> bool:
-    if verdict.outcome is Outcome.UNCHECKED:
-        return not verdict.says.startswith("The check itself failed")
+    if verdict.outcome is Outcome.UNCHECKED:  # an endless loop is not run again
+        return (
+            not verdict.says.startswith("The check itself failed") and STOPPED not in verdict.says
+        )
     return verdict.outcome is Outcome.WRONG
 
 

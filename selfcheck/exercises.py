@@ -227,7 +227,10 @@ class Exercise:
             return f"Nothing was checked yet: run `{self.called}(…)` first."
         if self.last.outcome is Outcome.RIGHT:
             return "The last answer is right: no case refutes it."
-        return "Your function was not refuted by a call of it."
+        return (
+            "It was not refuted by a call that can be repeated: look at what the card says. Does "
+            "your function depend on chance, or on what was called before?"
+        )
 
     @property
     def called(self) -> str:

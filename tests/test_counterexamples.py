@@ -13,7 +13,7 @@ from selfcheck.counterexamples import NoCase, as_python
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Function, RealNumber
 from selfcheck.sampling import cases, numbers, sizes
-from selfcheck.verdicts import differs, right, where, wrong
+from selfcheck.verdicts import differs, keeps_arguments, right, where, wrong
 
 
 @pytest.fixture(autouse=True)
@@ -200,8 +200,8 @@ def test_of_a_loop_over_a_state_it_is_the_step_that_is_off():
     [
         (None, "Nothing was checked yet"),
         (lambda A, B: A @ B.T, "The last answer is right"),
-        (____, "was not refuted by a call"),
-        (7, "was not refuted by a call"),
+        (____, "not refuted by a call"),
+        (7, "not refuted by a call"),
     ],
 )
 def test_where_there_is_none_a_sentence_says_why(answer, why):
@@ -241,3 +241,30 @@ def test_no_verdict_depends_on_it():
         told.mistakes,
     )
     assert plain.leads == ()
+
+
+def test_what_a_function_prints_is_not_printed_again(capsys):
+    check = make()
+
+    def f(A, B):
+        print("here")
+        return A @ B.T + (len(A) > 4)
+
+    check.judged(f)
+    once = capsys.readouterr().out.count("here")
+    check(f)
+    assert capsys.readouterr().out.count("here") == once
+
+
+def test_a_function_that_changes_its_arguments_is_shown_them_as_they_were():
+    @exercise("9.5", points=1)
+    def kept(f: Annotated[FunctionAnswer, Function()]):
+        """Keep."""
+        return keeps_arguments(f, np.array([1.0, 2.0])) or right()
+
+    def f(x):
+        x += 1
+        return x
+
+    kept(f)
+    assert kept.case()[0].tolist() == [1.0, 2.0]

@@ -107,6 +107,14 @@ def test_an_error_in_a_cell_is_told_in_its_own_words(judge_process):
     assert grade.earned == grade.points - 2
 
 
+def test_an_error_in_a_function_is_told_with_the_line_as_in_a_notebook(judge_process):
+    source = "def running(x):\n    total = x[0]\n    return total + x[len(x)]"
+    result, _, _ = sums(judge_process, running_sums=source)
+    assert "It stopped at `return total + x[len(x)]`, in `x[len(x)]`, where `x` has" in result.says
+    assert "Counting begins at 0" in result.says
+    assert "case()" not in result.says
+
+
 def test_a_name_that_is_misspelled_is_told(judge_process):
     result, _, _ = sums(judge_process, even_sum="totale = n**2 + n")
     assert "NameError: name 'total' is not defined" in result.says
