@@ -75,7 +75,7 @@ class Plan:
 
     def case(self) -> Any:
         """The case, anew each time it is drawn."""
-        if self.draw is None:
+        if self.draw is None or (self.given is not None and self.corner is None):
             return self.given
         if self.given is not None:
             return _fresh(self.given)

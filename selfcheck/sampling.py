@@ -170,7 +170,7 @@ def _plans(
     """How all cases are made, in their order."""
     now = current()
     seed, loop = now.seed, now.loops
-    yield from (Plan(PENCIL, given=case) for case in pencil)
+    yield from (Plan(PENCIL, draws[0] if draws else None, given=case) for case in pencil)
     for draw in draws:
         yield from corners(draw)
     if _NOTHING_DRAWN.get():

@@ -15,13 +15,14 @@ import numpy as np
 from .compare import real_array
 from .corners import Corner, Plan, Source, excluded
 
+SMALL = 40  # numbers of a case that is left as it was written
 MOST = 60  # cases that are tried
 ORDINARY = 4  # of them, without anything special
 
 
 def smaller(plan: Plan, refutes: Callable[[Plan], bool]) -> Plan:
     """The smallest plan that was found; the plan itself where there is no smaller one."""
-    if plan.draw is None or not plan.may_shrink:
+    if plan.draw is None or not plan.may_shrink or (_is_given(plan) and _is_small(plan.given)):
         return plan
     left = [MOST]
 
@@ -35,6 +36,17 @@ def smaller(plan: Plan, refutes: Callable[[Plan], bool]) -> Plan:
     for change in (_values, _sizes, _options, _digits):
         plan = change(plan, still)
     return plan
+
+
+def _is_given(plan: Plan) -> bool:
+    """Is it a case that somebody wrote down?"""
+    return plan.given is not None and plan.corner is None
+
+
+def _is_small(case: Any) -> bool:
+    """Can it be followed with a pencil?"""
+    parts = case if isinstance(case, tuple) else (case,)
+    return sum(np.size(part) for part in parts if isinstance(part, np.ndarray)) <= SMALL
 
 
 def _ordinary(plan: Plan) -> Iterator[Plan]:

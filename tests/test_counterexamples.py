@@ -118,6 +118,14 @@ def test_a_case_by_pencil_stays_as_it_is():
     assert (pencil[0][1] == B).all()
 
 
+def test_a_large_case_that_somebody_wrote_down_gives_way_to_a_small_one():
+    rng = np.random.default_rng(0)
+    check = make(pencil=[(rng.normal(size=(9, 9)), rng.normal(size=(5, 9)))])
+    check(off_by(lambda A, B: 1))
+    A, B = check.case()
+    assert A.size + B.size <= 3
+
+
 def test_a_case_may_be_changed_and_is_whole_the_next_time():
     check = make()
     check(off_by(lambda A, B: 1))
@@ -268,3 +276,19 @@ def test_a_function_that_changes_its_arguments_is_shown_them_as_they_were():
 
     kept(f)
     assert kept.case()[0].tolist() == [1.0, 2.0]
+
+
+def test_a_check_that_counts_its_cases_is_not_asked_about_another_one():
+    truths = [1.0, 2.0, 3.0]
+
+    @exercise("9.6", points=1)
+    def counted(f: Annotated[FunctionAnswer, Function()]):
+        """Count."""
+        for k, x in enumerate(cases([1.0, 2.0, 3.0])):
+            if verdict := differs(truths[k], f(x), at=f"At {x:g}"):
+                return verdict
+        return right()
+
+    feedback = counted(lambda x: x if x < 3 else 0.0)
+    assert feedback.says == "At 3 the result should be 3; yours is 0."
+    assert tuple(counted.case()) == (3.0,)
