@@ -38,6 +38,8 @@ from .sealed import (
 if TYPE_CHECKING:
     from .exercises import Exercise
 
+MOST_LINES = 60  # of a solution that is shown whole
+
 
 def found_for(exercise: Exercise) -> tuple[str, Solved | None]:
     """When the solution may be shown, and what it is; none where students have it not."""
@@ -93,7 +95,7 @@ class Shown:
         sides = {"A good solution": self.code, "Yours": self.own}
         columns = "".join(
             '<div style="flex:1 1 20em;min-width:0;overflow-x:auto">'
-            f"<strong>{title}</strong><pre>{_lines(code)}</pre></div>"
+            f'<strong>{title}</strong><pre style="white-space:pre">{_lines(code)}</pre></div>'
             for title, code in sides.items()
             if code
         )
@@ -126,7 +128,16 @@ def shown(exercise: Exercise) -> Shown:
     own = "\n".join(filter(None, (_own(name, a) for name, a in answers.items())))
     why = with_wrong_turns(found.why, [m.name for m in exercise.misconceptions])
     costs = _costs(exercise, answers, found.code) if last and last.outcome is Outcome.RIGHT else ""
-    return Shown(title, "", found.code, own, costs, why)
+    return Shown(title, "", _shortened(found.code), own, costs, why)
+
+
+def _shortened(code: str) -> str:
+    """Without the middle of what is too long to be read, such as trained weights."""
+    lines = code.splitlines()
+    if len(lines) <= MOST_LINES:
+        return code
+    left_out = len(lines) - MOST_LINES + 1
+    return "\n".join([*lines[: MOST_LINES - 5], f"… {left_out} lines more …", *lines[-4:]])
 
 
 def _own(name: str, answer: Any) -> str:
