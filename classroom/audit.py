@@ -404,10 +404,10 @@ def how_often(exercise: Exercise, answers: Sequence[Any], secrets: int = SECRETS
     exercise.misconceptions, earned = (), 0
     try:
         with nothing_drawn():
-            if exercise(*answers).earned < exercise.points:
+            if exercise.judged(*answers).earned < exercise.points:
                 return 0.0
         for exercise.seed in range(1, secrets + 1):
-            earned += exercise(*answers).earned == exercise.points
+            earned += exercise.judged(*answers).earned == exercise.points
     finally:
         exercise.misconceptions, exercise.seed = known
     return earned / secrets

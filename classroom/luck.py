@@ -124,7 +124,9 @@ def tried(exercise: Exercise, answers: Sequence[Any]) -> Tried:
         seen: set[str] = set()
         exercise.seed = secret
         try:
-            exercise(*(_watched(a, seen, found.sensible) if callable(a) else a for a in answers))
+            exercise.judged(
+                *(_watched(a, seen, found.sensible) if callable(a) else a for a in answers)
+            )
         finally:
             exercise.seed = None
         found.hits.update(seen)
@@ -187,7 +189,7 @@ def _compared_unlike(exercise: Exercise, answers: Sequence[Any]) -> bool:
     What a function returns is not always what is compared: keys and queries may be many.
     """
     with surveying() as noted:
-        exercise(*answers)
+        exercise.judged(*answers)
     return not noted or not all(close(c.expected, c.yours, ROUNDING) for c in noted)
 
 

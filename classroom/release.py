@@ -255,13 +255,18 @@ def _mistakes(solution: Solution) -> dict[str, list[str]]:
     return {s.name.replace("_", "-"): [m.name for m in s.mistakes] for s in sections}
 
 
-def solved_bundle(root: Path, target: Path, names: Sequence[str] = ()) -> Path:
+def solved_bundle(
+    root: Path, target: Path | None = None, names: Sequence[str] = (), zipped: bool = False
+) -> Path:
     """Write the solved notebooks of these units, with their whys, to a new folder or zip file.
 
-    Unpacked into the folder of the course, `check.NAME.solution()` finds them, too.
+    Without a target they go to build/solved, anew. Unpacked into the folder of the course,
+    `check.NAME.solution()` finds them, too.
     """
-    zipped = target.suffix == ".zip"
-    if target.exists():
+    anew, target = target is None, target or root / "build" / "solved"
+    zipped = zipped or target.suffix == ".zip"
+    target = target.with_name(target.name.removesuffix(".zip") + ".zip") if zipped else target
+    if target.exists() and not anew:
         raise CourseError(f"{target} exists already; name a new place or remove it first.")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.resolve().parent, prefix=".solved-") as scratch:
@@ -272,6 +277,7 @@ def solved_bundle(root: Path, target: Path, names: Sequence[str] = ()) -> Path:
         if zipped:
             write_whole(target, _zip(folder))
         else:
+            shutil.rmtree(target, ignore_errors=True)
             os.replace(folder, target)
     return target
 

@@ -149,9 +149,9 @@ def _tell_changes(paths: Sequence[Path], root: Path) -> None:
         "--unit",
         action="append",
         default=[],
-        help="with --to or --nbgrader: only this unit; may be repeated (default: all units)",
+        help="of a bundle: only this unit; may be repeated (default: all units)",
     ),
-    option("--solutions", action="store_true", help="with --to: solved notebooks, with their whys"),
+    option("--solutions", action="store_true", help="write solved notebooks with their whys instead"),
     option(
         "--leaks",
         action="store_true",
@@ -181,17 +181,15 @@ def release(options: argparse.Namespace) -> int:
             )
         for path in export_to_nbgrader(root, options.nbgrader, options.unit):
             print(f"wrote {path}")
-    elif options.to is None:
-        if options.zip or options.unit or options.solutions:
-            raise CourseError(
-                "--zip, --unit and --solutions belong to --to DIR, which students get."
-            )
-        _tell_changes(release.release(root, options.without), root)
     elif options.solutions:
         if options.without:
             raise CourseError("--solutions has whole sheets; leave out --without.")
-        target = options.to.with_suffix(".zip") if options.zip else options.to
-        print(f"wrote {release.solved_bundle(root, target, options.unit)}")
+        target = release.solved_bundle(root, options.to, options.unit, options.zip)
+        print(f"wrote {target}")
+    elif options.to is None:
+        if options.zip or options.unit:
+            raise CourseError("--zip and --unit belong to --to DIR, the students' bundle.")
+        _tell_changes(release.release(root, options.without), root)
     else:
         target = release.bundle(root, options.to, options.unit, options.zip, options.without)
         print(f"wrote {target}")

@@ -237,9 +237,14 @@ def test_a_solved_notebook_has_answers_and_whys_and_no_marks(course):
         solved_bundle(course, out)
 
 
-def test_solutions_go_to_a_place_of_their_own(course, capsys):
-    assert main(["release", "--solutions"]) == 1
-    assert "--zip, --unit and --solutions belong to --to DIR" in capsys.readouterr().err
+def test_without_a_place_solutions_go_to_build_anew(course, capsys):
+    for unit, name in (("01", "01_sums.ipynb"), ("02", "02_products.ipynb")):
+        assert main(["release", "--solutions", "--unit", unit]) == 0
+        assert [p.name for p in (course / "build" / "solved" / "solutions").iterdir()] == [name]
+    assert main(["release", "--solutions", "--zip"]) == 0
+    assert (course / "build" / "solved.zip").exists()
+    assert main(["release", "--solutions", "--without", "transfer"]) == 1
+    assert "--solutions has whole sheets" in capsys.readouterr().err
 
 
 def test_what_is_sealed_comes_back_and_tells_nothing_at_first_sight():
