@@ -30,8 +30,11 @@ RULES = {
             "no_answer_beyond_the_page_stands_in_what_students_receive",
         ],
     },
-    "The solution of such an exercise": {
-        SAVED: ["a_solution_beyond_the_page_says_why_and_which_wrong_turns_are_common"]
+    "The solution of every exercise": {
+        SAVED: [
+            "every_solution_earns_all_points_and_says_why",
+            "students_can_be_shown_every_solution_with_its_why",
+        ]
     },
     "Number, name, title, points and minutes": {
         EVERY: ["points_are_positive_whole_numbers"],
