@@ -151,7 +151,11 @@ def _tell_changes(paths: Sequence[Path], root: Path) -> None:
         default=[],
         help="of a bundle: only this unit; may be repeated (default: all units)",
     ),
-    option("--solutions", action="store_true", help="write solved notebooks with their whys instead"),
+    option(
+        "--solutions",
+        action="store_true",
+        help="write solved notebooks with their whys to DIR (default: build/solved)",
+    ),
     option(
         "--leaks",
         action="store_true",
