@@ -36,10 +36,10 @@ def test_hidden_code_and_pages_for_reference_are_not_read():
     assert minutes_of(lecture(folded, appendix, sources)) == 0
 
 
-@pytest.mark.parametrize("unit", [u for u in UNITS if u.number < "07"], ids=lambda unit: unit.stem)
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_a_lecture_states_the_minutes_that_were_counted(unit):
     counted = minutes_of(read(NOTEBOOKS / f"{unit.stem}.ipynb"))
-    assert abs(unit.minutes[0] - counted) < 4, f"units.toml should say {5 * round(counted / 5)}"
+    assert abs(unit.minutes[0] - counted) < 5, f"units.toml should say {5 * round(counted / 5)}"
 
 
 def test_the_start_page_takes_fifteen_minutes():
