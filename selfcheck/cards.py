@@ -26,16 +26,19 @@ Row = tuple[str, str, str, int, int]  # number, name, state, earned, points
 _LEFT = "text-align:left"
 
 
-def state_card(state: str, aside: str, sentences: Sequence[str]) -> str:
+def state_card(state: str, aside: str, sentences: Sequence[str], texts: str = "") -> str:
     """A card in the color of a state, with its mark and its word."""
-    return card(_marked(state, state.capitalize()), aside, sentences, LOOKS[state][1])
+    return card(_marked(state, state.capitalize()), aside, sentences, LOOKS[state][1], texts)
 
 
-def card(title: str, aside: str, sentences: Sequence[str], color: str = GRAY) -> str:
-    """A frame with a title and a line for each sentence."""
+def card(
+    title: str, aside: str, sentences: Sequence[str], color: str = GRAY, texts: str = ""
+) -> str:
+    """A frame with a title and a line for each sentence; `texts` are digests of what it judges."""
+    about = f' data-of="{texts}"' if texts else ""
     body = "".join(f'<div style="margin-top:4px">{in_html(s)}</div>' for s in sentences)
     return (
-        f'<div class="course-card" style="border:1px solid {color};border-left-width:6px;'
+        f'<div class="course-card"{about} style="border:1px solid {color};border-left-width:6px;'
         'border-radius:4px;padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
         f'<strong>{title}</strong> <span style="opacity:.8">{html.escape(aside)}</span>{body}</div>'
     )

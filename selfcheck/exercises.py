@@ -129,7 +129,8 @@ class Exercise:
         """Check the answers; whatever they are, the student gets a sentence."""
         if why := CELLS.why_not():
             return self.without_answer(why)
-        self.last = self._leading_on(self.judged(*answers, **named_answers))
+        found = self._leading_on(self.judged(*answers, **named_answers))
+        self.last = replace(found, texts=CELLS.texts())
         return self.last
 
     def judged(self, *answers: Any, **named_answers: Any) -> Feedback:

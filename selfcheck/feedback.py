@@ -49,6 +49,8 @@ class Feedback:
     says: str
     mistakes: tuple[NamedMistake, ...] = ()
     tries: int = 1  # different answers so far, where the answer is a choice of few
+    title: str = field(default="", compare=False, repr=False)
+    texts: str = field(default="", compare=False, repr=False)  # what was judged; see notebook.py
     seen: tuple[Seen, ...] = field(default=(), compare=False, repr=False)
     judged: Judged | None = field(default=None, compare=False, repr=False)
     refuted: tuple[Counterexample, ...] = field(default=(), compare=False, repr=False)
@@ -80,12 +82,12 @@ class Feedback:
         return " ".join([f"{self.number} {self.name}: {self._summary()}", *self.sentences()])
 
     def _repr_html_(self) -> str:
-        aside = f"{self.number} {self.name} · {counted(self.earned, self.points)}"
+        aside = f"{self.number} {self.title or self.name} · {counted(self.earned, self.points)}"
         return self.card(aside + (f" · try {self.tries}" if self.tries > 1 else ""))
 
     def card(self, aside: str) -> str:
         """The verdict as a card with these words beside it."""
-        return state_card(self.headline, aside, self.sentences())
+        return state_card(self.headline, aside, self.sentences(), self.texts)
 
     def _summary(self) -> str:
         return f"{self.headline}, {counted(self.earned, self.points)}."

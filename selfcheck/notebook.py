@@ -13,6 +13,7 @@ import importlib
 import re
 import sys
 import threading
+import zlib
 from types import TracebackType
 from typing import Any
 
@@ -65,13 +66,19 @@ def watch_over(shell: Any) -> None:
 
 
 class Cells:
-    """Which names are from before, since the last run of their cell failed."""
+    """Which cell made which name, and which values are from before.
+
+    A value is from before if the last run of its cell failed, if its cell makes it no longer, or if
+    the text that made it is not on the screen any more: that much a page with our extension tells.
+    """
 
     def __init__(self) -> None:
         self._running = ""
         self._before: dict[str, Any] = {}  # the values when the cell began
-        self._made: dict[str, set[str]] = {}  # by the id of the cell
-        self._failed: dict[str, str] = {}  # by name, how the run ended
+        self._made: dict[str, set[str]] = {}  # by the id of the cell, the names
+        self._from: dict[str, str] = {}  # by name, the text that made it, as its digest
+        self._old: dict[str, str] = {}  # by name, why its value is from before
+        self._edited: set[str] = set()  # digests of texts
 
     def begin(self, info: Any, names: dict[str, Any]) -> None:
         """A cell is about to run."""
@@ -86,36 +93,61 @@ class Cells:
         before, self._before = self._before, {}
         if info is None or _called(source) is not None:
             return
-        id_ = _id(info)
-        names = _makes(source)
-        if error is None:
-            for name in names:
-                self._failed.pop(name, None)
-            if id_:
-                self._made[id_] = names
-        else:
-            for name in names | self._made.get(id_, set()):
-                if name in now and now[name] is before.get(name, _NEVER):
-                    self._failed[name] = type(error).__name__
-                else:
-                    self._failed.pop(name, None)
+        id_, names = _id(info), _makes(source)
+        self._edited.discard(digest(source))
+        for name in names | self._made.get(id_, set()):
+            same = name in now and now[name] is before.get(name, _NEVER)
+            if error is not None and same:
+                self._old[name] = f"did not run to its end: {type(error).__name__}. Mend it and run"
+            elif name in names:
+                self._old.pop(name, None)
+                self._from[name] = digest(source)
+                self._forget(name)
+            elif same:
+                self._old[name] = f"was changed and makes no `{name}` any more. Mend it and run"
+        if id_:
+            self._made[id_] = names | self._made.get(id_, set()) if error else names
 
-    def why_not(self) -> str:
-        """A sentence, if the cell that runs now uses what a failed one was to make; else none."""
-        if not self._failed or not self._running:
-            return ""
+    def _forget(self, name: str) -> None:
+        """It is made elsewhere now: what its former cell does no longer counts."""
+        for names in self._made.values():
+            names.discard(name)
+
+    def edited(self, text: str, is_so: bool) -> None:
+        """The page says: a text with this digest has gone from the screen, or is there again."""
+        (self._edited.add if is_so else self._edited.discard)(text)
+
+    def used(self) -> list[str]:
+        """The names that the running cell takes from others."""
         try:
             tree = ast.parse(self._running)
         except SyntaxError:  # a magic, for instance
-            return ""
+            return []
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        for name in sorted(used - _makes(self._running)):
-            if name in self._failed:
+        return sorted(used - _makes(self._running))
+
+    def texts(self) -> str:
+        """The digests of the texts that the running cell depends on."""
+        return " ".join(sorted({self._from[name] for name in self.used() if name in self._from}))
+
+    def why_not(self) -> str:
+        """A sentence, if the cell that runs now uses a value that is from before; else none."""
+        for name in self.used():
+            why = self._old.get(name, "")
+            if not why and self._from.get(name) in self._edited:
+                why = "was edited after it ran. Run"
+            if why:
                 return (
-                    f"Your cell with `{name}` did not run to its end: {self._failed[name]}. Mend "
-                    "it and run it, then this one. What was there before is not judged."
+                    f"Your cell with `{name}` {why} it, then this one. "
+                    "What was there before is not judged."
                 )
         return ""
+
+
+def digest(source: str) -> str:
+    """A text in eight letters, as the page has it too; blanks at its end do not count."""
+    text = source.rstrip(" \t\n").encode("utf-8", "replace")
+    return f"{zlib.crc32(text):08x}"
 
 
 def _id(info: Any) -> str:

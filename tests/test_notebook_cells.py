@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from selfcheck.notebook import digest
 from tests.places import MACHINE, ROOT, SMALL
 
 LAB = MACHINE / "students" / "jupyter"
@@ -30,7 +31,7 @@ class Kernel:
             else:
                 os.environ["JUPYTER_PATH"] = before
 
-    def run(self, source: str) -> str:
+    def run(self, source: str, cell_id: str = "") -> str:
         """What the cell shows, as text."""
         shown: list[str] = []
 
@@ -44,7 +45,13 @@ class Kernel:
                 case "error":
                     shown.append(f"{content['ename']}: {content['evalue']}")
 
+        whole = self.client.session.msg
+        self.client.session.msg = lambda *parts, **more: {
+            **whole(*parts, **more),
+            "metadata": {"cellId": cell_id},
+        }
         self.client.execute_interactive(source, output_hook=hear, timeout=120)
+        self.client.session.msg = whole
         return "".join(shown)
 
 
@@ -122,6 +129,39 @@ def test_what_is_made_in_the_cell_of_the_check_or_anew_elsewhere_is_judged(kerne
     kernel.run("total = 1/0")
     assert ": right, " in kernel.run(f"{RIGHT}\ncheck.even_sum(total)")
     assert ": right, " in kernel.run("check.even_sum('n**2 + n')")
+
+
+EDITED = "from selfcheck.notebook import CELLS, digest\nCELLS.edited(digest({text!r}), {so})"
+
+
+def test_a_text_that_has_gone_from_the_screen_is_not_judged_until_it_is_back(kernel):
+    kernel.run(IMPORTS)
+    kernel.run(RIGHT)
+    kernel.run(EDITED.format(text=f"{RIGHT}\n", so=True))
+    says = kernel.run("check.even_sum(total)")
+    assert says.startswith("1.1 even_sum: could not be checked, 0 of ")
+    assert "Your cell with `total` was edited after it ran. Run it, then this one." in says
+    kernel.run(EDITED.format(text=RIGHT, so=False))
+    assert ": right, " in kernel.run("check.even_sum(total)")
+    kernel.run(EDITED.format(text=RIGHT, so=True))
+    kernel.run("total = 'n**2'")
+    assert ": wrong, " in kernel.run("check.even_sum(total)")
+
+
+def test_a_name_that_its_cell_makes_no_longer_is_not_judged(kernel):
+    kernel.run(IMPORTS)
+    kernel.run(RIGHT, cell_id="answer")
+    kernel.run("totl = 'n**2 + n'", cell_id="answer")
+    says = kernel.run("check.even_sum(total)")
+    assert "Your cell with `total` was changed and makes no `total` any more." in says
+    kernel.run(RIGHT, cell_id="below")
+    kernel.run("totl = 1", cell_id="answer")
+    assert ": right, " in kernel.run("check.even_sum(total)")
+
+
+def test_digests_are_those_that_the_page_computes():
+    assert digest("total = n**2 + n \n\n") == digest("total = n**2 + n") == "1d1a5f6a"
+    assert digest("β = 0.9  # \N{GRINNING FACE}") == "a84b0f82"
 
 
 def test_sympy_is_loaded_while_the_student_still_reads(kernel):
