@@ -30,6 +30,7 @@ from classroom.site import build
 from selfcheck.students import cli
 from selfcheck.units import declared
 from tests.browser.lab import REPOSITORY
+from tests.browser.slips import NOT_RUN, slips
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,
     WIDER_THAN_THE_SCREEN,
@@ -503,6 +504,49 @@ def test_jupyterlite_itself_says_when_a_notebook_has_changed(in_browser, visit, 
     visit.go("exercises/02_momentum.html")
     expect(visit.page.locator(".work-changed")).to_be_hidden()
     assert source(kept(visit), "answer-bias") == "factor = 5"
+
+
+RUN = f"""async id => {{ {IN_NOTEBOOK}
+  window.jupyterapp.shell.currentWidget.content.activeCellIndex = cells.findIndex(c => c.id === id);
+  await window.jupyterapp.commands.execute('notebook:run-cell');
+}}"""
+IS_DIRTY = "window.jupyterapp.shell.currentWidget.context.model.dirty"
+
+
+def test_a_sheet_in_the_browser_is_set_up_by_itself_and_no_slip_keeps_its_green_card(
+    in_browser, visit
+):
+    visit.go(f"lite/notebooks/index.html?path={SHEET}")
+    ready = visit.page.locator(".course-ready")
+    expect(ready).to_have_text("Ready", timeout=START_MS)
+    assert visit.page.evaluate(IS_DIRTY) is False
+    card, edited = visit.page.locator(".course-card"), visit.page.locator(".course-edited")
+    right = ANSWERS["answer-bias"]
+
+    def fill(text):
+        visit.page.evaluate(FILL, ["answer-bias", text])
+
+    def run(*cells):
+        for cell in cells:
+            visit.page.evaluate(RUN, f"{cell}-bias")
+
+    for slip, text in slips(*right.split(" = ")).items():
+        fill(right)
+        run("answer", "check")
+        expect(card, slip).to_contain_text("✓ Right")
+        fill(text)
+        expect(edited, slip).to_contain_text("Edited since this verdict")
+        run("check") if slip == NOT_RUN else run("answer", "check")
+        expect(card, slip).to_contain_text("0 of 2 points")
+        expect(card, slip).to_contain_text("Your cell with factor")
+    assert visit.page.evaluate(IS_DIRTY) is True
+    assert violations(visit.page, within=".jp-OutputArea") == []
+
+    visit.page.evaluate(f"() => {KERNEL}.restart()")
+    expect(ready).to_have_text("Ready", timeout=START_MS)
+    fill(right)
+    run("answer", "check")
+    expect(card).to_contain_text("✓ Right")
 
 
 def test_a_student_reads_runs_is_graded_and_finds_the_work_again(

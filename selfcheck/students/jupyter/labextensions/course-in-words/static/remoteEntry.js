@@ -8,6 +8,7 @@
   const DARK_FIGURES = "body[data-jp-theme-light=false] .jp-OutputArea :is(.jp-RenderedImage img," +
     " img.widget-image, .course-picture) { filter: invert(0.93) hue-rotate(180deg); }";
   const EXPLORER = new URL("explorer.js", document.currentScript.src).href;
+  const SHEET = new URL("sheet.js", document.currentScript.src).href;
 
   function put(element, name, value) {
     if (element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -78,7 +79,8 @@
     root.querySelectorAll(".jp-RenderedHTMLCommon th").forEach(emptyCorner);
   }
 
-  function activate(app) {
+  function activate(app, { watchSheets }) {
+    const tendSheets = watchSheets(app);
     const voice = document.createElement("div");
     voice.id = "course-voice";
     voice.setAttribute("role", "status");
@@ -105,6 +107,7 @@
     function look() {
       waiting = false;
       tend(document);
+      tendSheets();
       for (const panel of openPanels()) {
         describePictures(panel);
         nameTab(panel);
@@ -132,10 +135,13 @@
     look();
   }
 
-  const plugin = { id: "course-in-words:plugin", autoStart: true, activate };
   window._JUPYTERLAB = window._JUPYTERLAB ?? {};
   window._JUPYTERLAB["course-in-words"] = {
     init: () => {},
-    get: () => Promise.resolve(() => ({ __esModule: true, default: plugin })),
+    get: async () => {
+      const sheets = await import(SHEET);
+      const plugin = { id: "course-in-words:plugin", autoStart: true, activate: app => activate(app, sheets) };
+      return () => ({ __esModule: true, default: plugin });
+    },
   };
 })();
