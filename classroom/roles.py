@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 LONGEST_CALL = 2000  # characters; a cell of megabytes takes seconds to parse, and is no call
 MACHINE_MADE = re.compile(r"|[0-9a-f]{8}(-?[0-9a-f]{4}){0,3}(-?[0-9a-f]{12})?", re.IGNORECASE)
 HEADING = re.compile(
-    r"^## Exercise (?P<number>\d+\.\d+) \((?P<points>\d+) points?, (?P<minutes>\d+) minutes?\)$",
+    r"^## Exercise (?P<number>\d+\.\d+)( · .+)? "
+    r"\((?P<points>\d+) points?, (?P<minutes>\d+) minutes?\)$",
     re.MULTILINE,
 )
 
@@ -232,7 +233,7 @@ def refuse_other_headings(
                 points = f"{exercise.points} point{'' if exercise.points == 1 else 's'}"
                 raise CourseError(
                     f"{name}, cell {cell.id}: no heading of its own stands before it; it should be "
-                    f"`## Exercise {exercise.number} ({points}, … minutes)`."
+                    f"`## Exercise {exercise.number} · … ({points}, … minutes)`."
                 )
             heading = None
 

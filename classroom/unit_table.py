@@ -96,13 +96,13 @@ def _sheet(notebook: NotebookNode, unit: Unit, path: Path) -> NotebookNode:
 
 
 def _tell_facts(notebook: NotebookNode, facts: Facts) -> None:
-    """Write points, minutes and difficulty of an exercise into its heading, if it has one."""
-    heading = re.compile(rf"^## Exercise {re.escape(facts.number)} \(.*\)$", re.MULTILINE)
+    """Write title, points, minutes and difficulty of an exercise into its heading, if it has one."""
+    heading = re.compile(rf"^## Exercise {re.escape(facts.number)} .*\(.*\)$", re.MULTILINE)
     points, minutes = counted(facts.points), counted(facts.minutes, thing="minute")
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and heading.search(cell.source):
-            words = f"## Exercise {facts.number} ({points}, {minutes})"
-            cell.source = heading.sub(words, cell.source)
+            words = f"## Exercise {facts.number} · {facts.title} ({points}, {minutes})"
+            cell.source = heading.sub(words.replace("\\", r"\\"), cell.source)
             cell.source = DIFFICULTY.sub(f"*Difficulty: {facts.difficulty} of 3.*", cell.source)
 
 

@@ -37,7 +37,7 @@ def exercise(page: LabPage, target: Path) -> None:
     page.open("exercises/02_momentum.ipynb")
     page.fill("answer-equivalent-rules", MISTAKE)
     page.run_all()
-    heading = page.page.locator("h2", has_text="Exercise 2.1 (")
+    heading = page.page.locator("h2", has_text="Exercise 2.1 · ")
     card = page.page.get_by_text("Known mistake").first
     card.scroll_into_view_if_needed()
     clip_between(page, heading, card, target)
@@ -47,7 +47,7 @@ def answers(page: LabPage, target: Path) -> None:
     """The same exercise as a short silent film: wrong, a well-known mistake, right."""
     page.open("exercises/02_momentum.ipynb")
     page.run_all()
-    heading = page.page.locator("h2", has_text="Exercise 2.1 (")
+    heading = page.page.locator("h2", has_text="Exercise 2.1 · ")
     card = page.page.locator(".jp-CodeCell", has_text="check.equivalent_rules(").first
     shots, bottoms = [], []
     for answer, seconds in FILM:

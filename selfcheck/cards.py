@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 GREEN = "var(--jp-success-color0, #2e7d32)"
 RED = "var(--jp-error-color0, #c62828)"
@@ -22,8 +23,29 @@ LOOKS = {
     "not run yet": ("·", GRAY),
 }
 AS_SAVED = ", as saved"  # of a verdict from before the kernel was started
-Row = tuple[str, str, str, int, int]  # number, name, state, earned, points
 _LEFT = "text-align:left"
+
+
+class Row(NamedTuple):
+    """How an exercise stands."""
+
+    number: str
+    name: str
+    state: str
+    earned: int
+    points: int
+    title: str = ""
+
+    @property
+    def look(self) -> tuple[str, str]:
+        """Its mark and its color."""
+        return LOOKS[self.state.removesuffix(AS_SAVED)]
+
+    @property
+    def link(self) -> str:
+        """Its number and title, leading to its text in the notebook."""
+        place = f"#cell-id=text-{self.name.replace('_', '-')}"
+        return f'<a href="{place}">{self.number} {html.escape(self.title or self.name)}</a>'
 
 
 def state_card(state: str, aside: str, sentences: Sequence[str], texts: str = "") -> str:
@@ -46,39 +68,63 @@ def card(
 
 def total(rows: Sequence[Row]) -> tuple[int, int]:
     """The points earned and those to be had."""
-    return sum(row[3] for row in rows), sum(row[4] for row in rows)
+    return sum(row.earned for row in rows), sum(row.points for row in rows)
 
 
 def points_table(groups: Mapping[str, Sequence[Row]]) -> str:
-    """A row an exercise, and under each of several groups and at the end what it comes to."""
+    """A bar, what is left, and a row an exercise; under several groups what each comes to."""
     filled = {title: rows for title, rows in groups.items() if rows}
+    every = [row for rows in filled.values() for row in rows]
     body = ""
     for title, rows in filled.items():
         body += "".join(map(_row, rows))
         if len(filled) > 1:
             body += _total_row(title, rows)
-    body += _total_row("Total", [row for rows in filled.values() for row in rows])
+    body += _total_row("Total", every)
     head = "".join(
-        f'<th scope="col" style="{_LEFT}">{h}</th>' for h in ("No.", "Exercise", "Points", "State")
+        f'<th scope="col" style="{_LEFT}">{h}</th>' for h in ("Exercise", "Points", "State")
     )
     return (
+        f'<div class="course-points" style="max-width:48em">{_bar(every)}<p>{_left(every)}</p>'
         '<table aria-label="Points so far">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def _bar(rows: Sequence[Row]) -> str:
+    """As long as there are points, in the colors and marks of the exercises; the table says all."""
+    pieces = "".join(
+        f'<span title="{row.number}" style="flex:{row.points};text-align:center;'
+        f'border-bottom:8px solid {row.look[1]}">{row.look[0]}</span>'
+        for row in rows
+    )
+    return f'<div aria-hidden="true" style="display:flex;gap:2px">{pieces}</div>'
+
+
+def _left(rows: Sequence[Row]) -> str:
+    """What is still to be had, and where to go on."""
+    earned, points = total(rows)
+    left = [row for row in rows if row.earned < row.points]
+    begin = f"<strong>{counted(earned, points)}.</strong>"
+    if not left:
+        return f"{begin} Nothing is left." if rows else begin
+    much, many = counted(points - earned), counted(len(left), thing="exercise")
+    return f"{begin} Left: {much} in {many}. Next: {left[0].link}."
 
 
 def _row(row: Row) -> str:
-    number, name, state, got, most = row
+    mark, color = row.look
     return (
-        f'<tr><td>{number}</td><th scope="row" style="{_LEFT};font-weight:normal">{name}</th>'
-        f'<td>{got} of {most}</td><td style="{_LEFT}">{_marked(state)}</td></tr>'
+        f'<tr><th scope="row" style="{_LEFT};font-weight:normal">{row.link}</th>'
+        f'<td style="white-space:nowrap">{row.earned} of {row.points}</td>'
+        f'<td style="{_LEFT};border-left:4px solid {color}">{_marked(row.state)}</td></tr>'
     )
 
 
 def _total_row(title: str, rows: Sequence[Row]) -> str:
     earned, points = total(rows)
     return (
-        f'<tr><td></td><th scope="row" style="{_LEFT}">{title}</th>'
+        f'<tr><th scope="row" style="{_LEFT}">{title}</th>'
         f"<td><strong>{earned} of {points}</strong></td><td></td></tr>"
     )
 

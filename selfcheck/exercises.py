@@ -101,7 +101,9 @@ class Exercise:
         earns: Sequence[int] | None = None,
         transfer: bool = False,
         numbers: Callable[[Any], Any] | None = None,
+        title: str = "",
     ) -> None:
+        self.title = title or check.__name__.replace("_", " ").capitalize()
         self.numbers = as_own_numbers(numbers)  # of a student's own, by the student's id
         self.check, self.number, self.points, self.earns = check, number, points, earns
         self.is_transfer = transfer
@@ -509,7 +511,8 @@ class Exercise:
         full = self.points if verdict.outcome is Outcome.RIGHT else 0
         earned = full if verdict.earned is None else int(verdict.earned)
         says = one_line(verdict.says)
-        return Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
+        made = Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
+        return replace(made, title=self.title)
 
 
 def _with_what_follows(verdict: Verdict, pieces: dict[str, Verdict]) -> Verdict:
@@ -565,7 +568,13 @@ def exercise(
         if facts is None:
             return Exercise(check, number, points, earns, transfer, numbers)
         return Exercise(
-            check, facts.number, facts.points, facts.earns or None, facts.beyond, numbers
+            check,
+            facts.number,
+            facts.points,
+            facts.earns or None,
+            facts.beyond,
+            numbers,
+            facts.title,
         )
 
     return made

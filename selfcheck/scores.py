@@ -20,7 +20,7 @@ class Scoreboard:
         groups = {"Essentials": False, "Beyond the page": True}
         self.groups: dict[str, list[Row]] = {
             title: [
-                (e.number, e.name, *_state(e, saved), e.points)
+                Row(e.number, e.name, *_state(e, saved), e.points, e.title)
                 for e in exercises
                 if e.is_transfer is transfer
             ]
@@ -35,7 +35,7 @@ class Scoreboard:
         for title, rows in self.groups.items():
             lines += [
                 f"{number:<5} {name:<{width}}  {earned} of {points}  {state}"
-                for number, name, state, earned, points in rows
+                for number, name, state, earned, points, _ in rows
             ]
             if self.groups["Beyond the page"]:
                 lines.append(f"{title}: {counted(*total(rows))}")

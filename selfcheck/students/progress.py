@@ -81,7 +81,7 @@ class Progress:
             calls = ", ".join(f"{e.number} `check.{e.name}.practice()`" for e in again[:5])
             lines.append(f"Not right yet, and there is practice: {calls}.")
         if others := [e for e in wrong if e not in again]:
-            names = ", ".join(f"{e.number} {e.name}" for e in others[:8])
+            names = ", ".join(f"{e.number} {e.title}" for e in others[:8])
             lines.append(f"Not right yet: {names}.")
         return lines
 

@@ -61,6 +61,7 @@ class Sheet {
       } else if (this.isNew) this.prepare();
     });
     model.contentChanged.connect(() => this.compare());
+    this.panel.node.addEventListener("click", event => this.leap(event), true);
     this.meet();
   }
 
@@ -121,6 +122,15 @@ class Sheet {
       this.ask(`${CELLS}.edited("${this.digest(source)}", ${gone ? "True" : "False"})`);
     }
     this.tend();
+  }
+
+  // A link of the scoreboard leads to its exercise.
+  leap(event) {
+    const place = event.target.closest?.('a[href^="#cell-id="]')?.hash;
+    if (!place) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.panel.setFragment(place);
   }
 
   digest(source) {
