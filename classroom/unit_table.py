@@ -96,7 +96,7 @@ def _sheet(notebook: NotebookNode, unit: Unit, path: Path) -> NotebookNode:
 
 
 def _tell_facts(notebook: NotebookNode, facts: Facts) -> None:
-    """Write title, points, minutes and difficulty of an exercise into its heading, if it has one."""
+    """Write the facts of an exercise into its heading, if it has one."""
     heading = re.compile(rf"^## Exercise {re.escape(facts.number)} .*\(.*\)$", re.MULTILINE)
     points, minutes = counted(facts.points), counted(facts.minutes, thing="minute")
     for cell in notebook.cells:

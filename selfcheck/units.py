@@ -126,6 +126,13 @@ def listed(stem: str) -> tuple[Facts, ...]:
     return next((unit.listed for unit in units() if unit.stem == stem), ())
 
 
+def titled(number: str, name: str) -> str:
+    """`1.1 Sum of even numbers`: number and title, or the name of what is in no table."""
+    unit = number.partition(".")[0].zfill(2)
+    facts = (f for u in units() if u.number == unit for f in u.listed)
+    return f"{number} {next((f.title for f in facts if f.name == name), name)}"
+
+
 def beyond(stem: str) -> set[str]:
     """The names of the unit's exercises that stand beyond the page."""
     return {e.name for e in listed(stem) if e.is_transfer}

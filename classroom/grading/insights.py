@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selfcheck.kinds import Student
-from selfcheck.units import declared
+from selfcheck.units import declared, titled
 
 from .class_numbers import ENOUGH, ExerciseNumbers, UnitNumbers
 from .records import Mark, in_order
@@ -75,7 +75,8 @@ class Again:
         if not self.lost:
             return f"{said} Nobody lost a point."
         e = self.costly
-        return f"{said} Most was lost in {e.number} {e.name}: {self.lost:.1f} of {e.points} points."
+        where = titled(e.number, e.name)
+        return f"{said} Most was lost in {where}: {self.lost:.1f} of {e.points} points."
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,7 @@ def at_least(both: int, first: int, second: int, everyone: int) -> float:
 
 def _title(key: tuple[str, str]) -> str:
     exercise, name = key
-    return f"{exercise} “{name}”"
+    return f"{titled(*exercise.split(maxsplit=1))} “{name}”"
 
 
 def _place(key: tuple[str, str]) -> tuple:

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from selfcheck.units import titled
 from selfcheck.units import units as all_units
 
 from . import charts
@@ -76,7 +77,7 @@ def _summary(insights: Insights) -> str:
     students = len({m.graded.student for m in marks})
     exercises = [e for unit in insights.units for e in unit.exercises if e.share < 1]
     costly = sorted(exercises, key=lambda e: (e.share - 1) * e.points)[:AGAIN_SHOWN]
-    again = ", ".join(f"{e.number} {e.name.replace('_', ' ')} ({e.share:.0%})" for e in costly)
+    again = ", ".join(f"{titled(e.number, e.name)} ({e.share:.0%})" for e in costly)
     most = f" Most points were lost in {again}." if again else ""
     return f"{_counted(students, 'student')}, {share:.0%} of the points on average.{most}"
 
@@ -204,13 +205,14 @@ def _findings(unit: UnitNumbers, families: Sequence[Family] = ()) -> Iterator[st
     if unit.exercises:
         hardest = min(unit.exercises, key=lambda e: e.share)
         yield (
-            f"The hardest exercise is {hardest.number} {hardest.name}: on average "
+            f"The hardest exercise is {titled(hardest.number, hardest.name)}: on average "
             f"{hardest.share:.0%} of its points were earned."
         )
     if unit.mistakes:
         first = unit.mistakes[0]
+        where = titled(*first.exercise.split(maxsplit=1))
         yield (
-            f"The most common known mistake is “{first.name}” in {first.exercise}: "
+            f"The most common known mistake is “{first.name}” in {where}: "
             f"{_counted(first.count, 'student')} ({first.share:.0%})."
         )
     if families:
@@ -233,7 +235,7 @@ def _doubts(unit: UnitNumbers) -> Iterator[str]:
     told = [(e, e.discrimination) for e in unit.exercises]
     weak = [e for e, number in told if number is not None and number < WEAK]
     if weak:
-        names = ", ".join(f"{e.number} {e.name}" for e in weak)
+        names = ", ".join(titled(e.number, e.name) for e in weak)
         yield f"Who does well elsewhere does hardly better in {names}: is the question clear?"
 
 
@@ -275,7 +277,7 @@ def _distribution(unit: UnitNumbers) -> Markup:
 
 def _outcomes(unit: UnitNumbers) -> Markup:
     rows = [
-        (f"{e.number} {e.name}, {e.share:.0%}", [e.states[s] for s in map(str, STATES)])
+        (f"{titled(e.number, e.name)}, {e.share:.0%}", [e.states[s] for s in map(str, STATES)])
         for e in unit.exercises
     ]
     label = "Bars: what came out of each exercise. "
@@ -285,7 +287,7 @@ def _outcomes(unit: UnitNumbers) -> Markup:
 
 def _separation(unit: UnitNumbers) -> Markup | str:
     """How well each exercise tells students apart; nothing where none can be told."""
-    rows = [(f"{e.number} {e.name}", e.discrimination) for e in unit.exercises]
+    rows = [(titled(e.number, e.name), e.discrimination) for e in unit.exercises]
     if all(value is None for _, value in rows):
         return ""
     label = "Dots: the correlation of each exercise with the rest. "

@@ -22,7 +22,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from selfcheck.cards import in_html
-from selfcheck.units import units
+from selfcheck.units import titled, units
 
 from .records import Line, Mark, visible
 
@@ -79,7 +79,15 @@ def inline(sentence: str) -> Markup:
 def _card(line: Line) -> Markup:
     """The same card as below the check in JupyterLab."""
     said = line.result.feedback
-    return Markup(replace(said, says=visible(said.says, limit=4000))._repr_html_())
+    title = titled(said.number, said.name).removeprefix(f"{said.number} ")
+    return Markup(replace(said, says=visible(said.says, limit=4000), title=title)._repr_html_())
+
+
+def _titled(exercise: Any) -> str:
+    """The title of an exercise, or of one that is told as `1.1 even_sum`."""
+    if isinstance(exercise, str):
+        return titled(*exercise.split(maxsplit=1))
+    return titled(exercise.number, exercise.name)
 
 
 @functools.cache
@@ -93,6 +101,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "card": _card,
+        "titled": _titled,
         "highlighted": highlighted,
         "inline": inline,
         "visible": visible,

@@ -179,7 +179,7 @@ def test_an_exercise_that_is_not_declared_or_stands_twice_or_elsewhere_is_refuse
 def test_a_heading_that_does_not_give_number_and_points_is_refused(heading):
     cells = sheet()
     cells["text-half-life"].source = heading
-    assert "should be `## Exercise 2.2 (1 point, … minutes)`" in refused(cells)
+    assert "should be `## Exercise 2.2 · … (1 point, … minutes)`" in refused(cells)
 
 
 def test_a_unit_without_declared_exercises_is_refused():

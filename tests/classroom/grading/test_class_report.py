@@ -16,7 +16,7 @@ from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Override, Result, mark
 from selfcheck.files import CourseError
-from selfcheck.units import beyond
+from selfcheck.units import beyond, titled
 from tests.classroom.grading.classes import synthetic_class
 from tests.classroom.grading.hostile import NAMES, hostile
 
@@ -125,7 +125,7 @@ def test_the_findings_stand_at_the_top(soup, students):
         r"On the page the class earned \d+% of the points, beyond it \d+%\.", findings[1]
     )
     assert findings[2].startswith("The hardest exercise is ")
-    assert unit.mistakes[0].exercise in findings[3]
+    assert titled(*unit.mistakes[0].exercise.split()) in findings[3]
     assert findings[-1] == f"{len(unit.to_look_at)} submissions to look at by hand."
 
 
@@ -140,7 +140,7 @@ def test_every_picture_has_words_and_a_table_with_the_same_numbers(soup, student
     exercises = rows_under(soup, "Exercise by exercise")
     apart = beyond(UNIT)
     assert [row[0] for row in exercises] == [
-        f"{e.number} {e.name}" + " (beyond the page)" * (e.name in apart) for e in unit.exercises
+        titled(e.number, e.name) + " (beyond the page)" * (e.name in apart) for e in unit.exercises
     ]
     assert [int(row[3]) for row in exercises] == [e.states["right"] for e in unit.exercises]
     assert [int(row[-2]) for row in exercises] == [
@@ -151,7 +151,10 @@ def test_every_picture_has_words_and_a_table_with_the_same_numbers(soup, student
 def test_the_mistakes_are_listed_with_counts_and_explanations(soup, students):
     first = numbers_of(students).mistakes[0]
     row = rows_under(soup, "Which mistakes the class makes")[0]
-    assert row[1:3] == [first.exercise, f"{first.count} ({100 * first.share:.0f} %)"]
+    assert row[1:3] == [
+        titled(*first.exercise.split()),
+        f"{first.count} ({100 * first.share:.0f} %)",
+    ]
 
 
 def test_who_needs_a_look_is_named_with_the_reason_and_a_link_to_the_page(soup, students):

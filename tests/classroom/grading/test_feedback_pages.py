@@ -39,7 +39,7 @@ def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
     soup = soup_of(graded)
     text = " ".join(soup.main.get_text().split())
     assert "Ada: 3 of 9 points" in text
-    assert "1.3 own_sums: 0 of 2 points" in text
+    assert "1.3 Own sums: 0 of 2 points" in text
     assert "✗ Wrong" in text
     assert "Known mistake: the last number left out." in text
     assert graded.results[0].explanation[:20] in text
@@ -63,7 +63,7 @@ def test_an_override_stands_on_the_page_with_its_reason(graded):
     given = Override("Ada", UNIT, "even_sum", 1, "You said it in class.", "2026-01-01T00:00:00")
     text = " ".join(soup_of(graded, [given]).main.get_text().split())
     assert "Ada: 4 of 9 points" in text
-    assert "1.1 even_sum: 1 of 2 points" in text
+    assert "1.1 Even sum: 1 of 2 points" in text
     assert "Points given by hand: 1 of 2. You said it in class." in text
 
 
@@ -72,9 +72,9 @@ def test_a_submission_that_could_not_be_graded_is_told_why_and_shows_points_give
     soup = soup_of(broken)
     assert "could not be graded" in soup.h2.get_text()
     assert "The file is empty." in soup.main.get_text()
-    assert "own_sums" not in soup.main.get_text()
+    assert "Own sums" not in soup.main.get_text()
     given = Override("Ada", UNIT, "even_sum", 1, "You said it in class.", "2026-01-01T00:00:00")
-    assert "1.1 even_sum: 1 of 2 points" in soup_of(broken, [given]).main.get_text()
+    assert "1.1 Even sum: 1 of 2 points" in soup_of(broken, [given]).main.get_text()
 
 
 def test_a_page_has_a_language_a_title_and_headings_without_a_gap(graded):
