@@ -48,17 +48,28 @@ class Row(NamedTuple):
         return f'<a href="{place}">{self.number} {html.escape(self.title or self.name)}</a>'
 
 
-def state_card(state: str, aside: str, sentences: Sequence[str], texts: str = "") -> str:
+def state_card(
+    state: str, aside: str, sentences: Sequence[str], texts: str = "", more: str = ""
+) -> str:
     """A card in the color of a state, with its mark and its word."""
-    return card(_marked(state, state.capitalize()), aside, sentences, LOOKS[state][1], texts)
+    return card(_marked(state, state.capitalize()), aside, sentences, LOOKS[state][1], texts, more)
 
 
 def card(
-    title: str, aside: str, sentences: Sequence[str], color: str = GRAY, texts: str = ""
+    title: str,
+    aside: str,
+    sentences: Sequence[str],
+    color: str = GRAY,
+    texts: str = "",
+    more: str = "",
 ) -> str:
-    """A frame with a title and a line for each sentence; `texts` are digests of what it judges."""
+    """A frame with a title and a line for each sentence, and for `more`, which is HTML.
+
+    `texts` are digests of what it judges.
+    """
     about = f' data-of="{texts}"' if texts else ""
-    body = "".join(f'<div style="margin-top:4px">{in_html(s)}</div>' for s in sentences)
+    lines = [*map(in_html, sentences), *([more] if more else [])]
+    body = "".join(f'<div style="margin-top:4px">{line}</div>' for line in lines)
     return (
         f'<div class="course-card"{about} style="border:1px solid {color};border-left-width:6px;'
         'border-radius:4px;padding:8px 12px;margin:4px 0;max-width:48em;line-height:1.5">'
@@ -85,8 +96,8 @@ def points_table(groups: Mapping[str, Sequence[Row]]) -> str:
         f'<th scope="col" style="{_LEFT}">{h}</th>' for h in ("Exercise", "Points", "State")
     )
     return (
-        f'<div class="course-points" style="max-width:48em">{_bar(every)}<p>{_left(every)}</p>'
-        '<table aria-label="Points so far">'
+        f'<div class="course-points" style="max-width:48em">{_bar(every)}'
+        f'<p style="margin:8px 0">{_left(every)}</p><table aria-label="Points so far">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -113,11 +124,10 @@ def _left(rows: Sequence[Row]) -> str:
 
 
 def _row(row: Row) -> str:
-    mark, color = row.look
     return (
         f'<tr><th scope="row" style="{_LEFT};font-weight:normal">{row.link}</th>'
         f'<td style="white-space:nowrap">{row.earned} of {row.points}</td>'
-        f'<td style="{_LEFT};border-left:4px solid {color}">{_marked(row.state)}</td></tr>'
+        f'<td style="{_LEFT};border-left:4px solid {row.look[1]}">{_marked(row.state)}</td></tr>'
     )
 
 
@@ -140,7 +150,7 @@ def one_line(text: str) -> str:
 
 
 def in_html(sentence: str) -> str:
-    """`code` set as code; elsewhere v_{t−1} and g_1 with a true index, β^{t} with an exponent."""
+    """`code` set as code; elsewhere v_{t−1}, g_1 and d_in with a true index, β^{t}, W^O raised."""
     words, *rest = re.split("(`[^`]+`)", sentence)
     parts = [_indexed(words)]
     for code, words in zip(rest[::2], rest[1::2], strict=True):
@@ -155,5 +165,9 @@ def _marked(state: str, word: str | None = None) -> str:
 
 def _indexed(words: str) -> str:
     words = re.sub(r"_\{([^}]+)\}", r"<sub>\1</sub>", html.escape(words))
-    words = re.sub(r"\^\{([^}]+)\}", r"<sup>\1</sup>", words)
-    return re.sub(r"(?<!\w)([^\W\d_])_(\d+|[a-zA-Z])(?!\w)", r"\1<sub>\2</sub>", words)
+    words = re.sub(r"\^(?:\{([^}]+)\}|\(([^()]+)\)|([-−]?\d+|\w)(?!\w))", _raised, words)
+    return re.sub(r"(?<![^\Wᵀ])([^\W\d_])_(\d+|[a-zA-Z]+)(?![^\Wᵀ])", r"\1<sub>\2</sub>", words)
+
+
+def _raised(found: re.Match[str]) -> str:
+    return f"<sup>{found[1] or found[2] or found[3]}</sup>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -87,7 +88,22 @@ class Feedback:
 
     def card(self, aside: str) -> str:
         """The verdict as a card with these words beside it."""
-        return state_card(self.headline, aside, self.sentences(), self.texts)
+        return state_card(self.headline, aside, self.sentences(), self.texts, self._as_read())
+
+    def _as_read(self) -> str:
+        """The formulas of an answer that is not right, set as they were understood."""
+        if self.judged is None or self.outcome is not Outcome.WRONG:
+            return ""
+        from .mathml import mathml  # with NumPy's companions, as the answers are
+
+        answers = self.judged.answers.items()
+        trees = {name: a.formula.tree for name, a in answers if hasattr(a, "formula")}
+        alone = len(self.judged.answers) == 1
+        rows = [
+            ("" if alone else f"{mathml(ast.Name(n))} = ") + mathml(tree)
+            for n, tree in trees.items()
+        ]
+        return f"Your answer, as it was read: {'; '.join(rows)}." if rows else ""
 
     def _summary(self) -> str:
         return f"{self.headline}, {counted(self.earned, self.points)}."
