@@ -347,10 +347,28 @@ def test_the_scoreboard_counts_the_units_this_notebook_works_on():
 def test_the_scoreboard_is_a_table_with_headings_for_rows_and_columns():
     make()(3)
     table = scoreboard()._repr_html_()
-    assert table.count('scope="col"') == 4
+    assert table.count('scope="col"') == 3
     assert table.count('scope="row"') == 2
     assert "</span> partly right</td>" in table
     assert "<strong>1 of 2</strong>" in table
+
+
+def test_the_scoreboard_says_what_is_left_and_leads_there():
+    right, blank = in_unit("one", "1.1", "first_of_all", 1), in_unit("one", "1.2", "next_one", 2)
+    link = '<a href="#cell-id=text-next-one">1.2 Next one</a>'
+    right(4)
+    table = scoreboard()._repr_html_()
+    assert f"<strong>1 of 3 points.</strong> Left: 2 points in 1 exercise. Next: {link}." in table
+    assert table.count(link) == 2
+    blank(4)
+    assert "<strong>3 of 3 points.</strong> Nothing is left." in scoreboard()._repr_html_()
+
+
+def test_a_card_has_the_title_of_its_exercise():
+    assert (
+        "1.1 First of all · 1 of 1 point"
+        in in_unit("one", "1.1", "first_of_all", 1)(4)._repr_html_()
+    )
 
 
 def test_the_last_call_counts():

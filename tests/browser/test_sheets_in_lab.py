@@ -176,3 +176,24 @@ def test_answers_are_tinted_and_checks_are_not(sheet):
         sheet.screenshot(f"sheet-{theme[-5:].strip().lower()}")
     sheet.theme(LIGHT)
     assert len(set(colors)) == 3  # an answer in the light, one in the dark, and none
+
+
+def test_the_scoreboard_leads_to_an_exercise_and_fits_on_a_phone(sheet):
+    checked(sheet, RIGHT)
+    sheet.run("scoreboard")
+    points = sheet.page.locator(".course-points")
+    expect(points).to_contain_text("2 of 9 points. Left: 7 points in 3 exercises.")
+    for theme in (LIGHT, DARK):
+        sheet.theme(theme)
+        assert violations(sheet.page, within=".jp-OutputArea") == []
+        sheet.screenshot(f"scoreboard-{theme[-5:].strip().lower()}")
+    sheet.theme(LIGHT)
+    sheet.page.set_viewport_size({"width": 390, "height": 800})
+    table = points.locator("table")
+    assert table.evaluate("e => e.getBoundingClientRect().right <= innerWidth")
+    sheet.screenshot("scoreboard-phone")
+    sheet.page.set_viewport_size({"width": 1000, "height": 500})
+    points.get_by_role("link", name="1.1 Even sum").click()
+    heading = sheet.page.get_by_role("heading", name="Exercise 1.1 · Even sum")
+    expect(heading).to_be_in_viewport()
+    sheet.page.set_viewport_size({"width": 1000, "height": 900})
