@@ -113,7 +113,7 @@ def test_a_card_is_read_out_when_its_cell_was_run(page):
     page.run("answer-even-sum")
     page.run("check-even-sum")
     voice = page.page.locator("#course-voice")
-    expect(voice).to_contain_text("✗ Wrong 1.1 even_sum")
+    expect(voice).to_contain_text("✗ Wrong 1.1 Even sum")
 
 
 def test_tabs_tell_a_lecture_from_its_exercises(page):

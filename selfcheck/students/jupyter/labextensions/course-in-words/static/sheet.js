@@ -126,11 +126,14 @@ class Sheet {
 
   // A link of the scoreboard leads to its exercise.
   leap(event) {
-    const place = event.target.closest?.('a[href^="#cell-id="]')?.hash;
-    if (!place) return;
+    const id = event.target.closest?.('a[href^="#cell-id="]')?.hash.slice("#cell-id=".length);
+    if (!id) return;
     event.preventDefault();
     event.stopPropagation();
-    this.panel.setFragment(place);
+    const { content } = this.panel, place = content.widgets.findIndex(({ model }) => model.id === id);
+    if (place < 0) return;
+    content.activeCellIndex = place;
+    content.scrollToItem(place, "start").then(() => content.widgets[place].node.scrollIntoView());
   }
 
   digest(source) {
