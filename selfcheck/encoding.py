@@ -30,6 +30,7 @@ from .compare import real_array
 from .display import in_words
 from .formula import FormulaError, sympy_kind, sympy_text
 from .function_with_slope import Activation
+from .written import Written
 
 MOST_BYTES = 8 << 20  # in one message
 MOST_IN_ARRAYS = MOST_BYTES * 2 // 3  # as text they take a third more
@@ -165,6 +166,8 @@ class Codec:
             return {TAG: "fraction", "v": [inner(value.numerator), inner(value.denominator)]}
         if sympy_kind(value):
             return _formula(value, inner)
+        if kind is Written:
+            return {TAG: "written", "v": [value.text]}
         if kind is Activation:
             return {TAG: "activation", "v": [inner(x) for x in value]}
         if kind is slice:
@@ -445,6 +448,7 @@ _HOLDERS: dict[str, Callable[[list[Any]], Any]] = {
     "objects": _as_objects,
     "slice": lambda parts: slice(*parts),
     "activation": lambda parts: Activation(*parts),
+    "written": lambda parts: Written(_short(parts[0], MOST_BITS)),
 }
 
 

@@ -22,13 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .grammar import parse
+from .forms import Forms
 from .notation import (
     GREEK,
     LETTERS,
     FormulaError,
     Token,
-    Vocabulary,
     canonical,
     pretty,
     quoted,
@@ -209,23 +208,37 @@ def _terms(node: ast.expr) -> int:
 
 
 def read_formula(
-    answer: Any, symbols: Iterable[str], functions: Iterable[str] = (), calculus: bool = False
+    answer: Any,
+    symbols: Iterable[str],
+    functions: Iterable[str] = (),
+    calculus: bool = False,
+    forms: Forms | None = None,
 ) -> ReadFormula:
     """Read a number, text or SymPy expression in these symbols; FormulaError says what is wrong.
 
-    With `calculus`, integrals and derivatives too: for SymPy, not for `ReadFormula.at`.
+    With `calculus`, integrals and derivatives too: for SymPy, not for `ReadFormula.at`. `forms` are
+    other ways to write the symbols.
     """
-    return _read_text(_as_text(answer), tuple(symbols), tuple(functions), calculus)
+    return _read_text(as_text(answer), tuple(symbols), tuple(functions), calculus, forms)
 
 
 @functools.lru_cache(500)  # formulas: in a class many are alike
 def _read_text(
-    text: str, symbols: tuple[str, ...], functions: tuple[str, ...], calculus: bool
+    text: str,
+    symbols: tuple[str, ...],
+    functions: tuple[str, ...],
+    calculus: bool,
+    forms: Forms | None,
 ) -> ReadFormula:
     text = _right_hand_side(text, symbols)
     more = CALCULUS if calculus else ()
     vocabulary = vocabulary_of(symbols, functions, [*FUNCTIONS, *more], CONSTANTS)
-    tree = _parse(text, vocabulary)
+    tree, replaced = (forms or Forms({})).parse(text, vocabulary, many=True)
+    _refuse_depth(tree, text)
+    if forms:
+        _refuse_what_stands_for_nothing(tree, text, symbols)
+    if replaced:
+        text = ast.unparse(tree)
     known, applied = {*map(canonical, symbols)}, {*map(canonical, functions)}
     _refuse_comparison(tree, text, known)
     _refuse_what_is_no_formula(tree, text, applied.union(more))
@@ -259,7 +272,8 @@ def names_in(tree: ast.AST) -> set[str]:
 # -- reading ------------------------------------------------------------------------------------
 
 
-def _as_text(answer: Any) -> str:
+def as_text(answer: Any) -> str:
+    """A number, text or SymPy expression as text; FormulaError if it is none of them."""
     if issubclass(type(answer), np.ndarray) and answer.ndim == 0:
         answer = answer.item()
     if issubclass(type(answer), complex | np.complexfloating) and answer.imag == 0:
@@ -351,8 +365,16 @@ def _name(pieces: list[Token]) -> str:
     return canonical("".join(t.text for t in pieces))
 
 
-def _parse(text: str, vocabulary: Vocabulary) -> ast.expr:
-    tree = parse(text, vocabulary, many=True)
+def _refuse_what_stands_for_nothing(tree: ast.expr, text: str, symbols: Iterable[str]) -> None:
+    """A product of vectors, a norm or an expectation that is no form of a symbol."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node) in ("norm", "transpose", "Expectation"):
+            part = quoted(text[node.col_offset : node.end_col_offset])
+            why = f"{quoted(text)}: {part} stands for none of {_listed([*symbols])}"
+            raise FormulaError(f"{why}, of which the answer is made.")
+
+
+def _refuse_depth(tree: ast.expr, text: str) -> None:
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -360,7 +382,6 @@ def _parse(text: str, vocabulary: Vocabulary) -> ast.expr:
             break
     else:
         raise FormulaError(f"{quoted(text)} is too long: it has more than {DEEPEST} levels.")
-    return tree
 
 
 def _refuse_comparison(tree: ast.expr, text: str, symbols: set[str]) -> None:

@@ -357,7 +357,8 @@ class Parser:
         if sign in ("+", "-") and start - 1 > last and self.t[start - 2].text in ("^", "**"):
             return start - 1
         if sign == "**" or (sign == "^" and not self.latex):
-            return None if self.t[start].text in OPENING else start
+            transposed = self.t[start].text == "T" and self._has_arrays()
+            return None if self.t[start].text in OPENING or transposed else start
         return None
 
     def _might_be_a_call(self, before: Token) -> bool:
@@ -437,6 +438,11 @@ class Parser:
         if self.sees("{") and texts[:1] == ["("] and texts[-1:] == [")"]:
             if _end(self.t, self.i + 1) != _end(self.t, self.i) - 1:
                 return None
+            if isinstance(node, ast.Name):
+                name = self.words.spelled.get(indexed(node.id, group[1:-1]))
+                if name is not None:
+                    self._skip_group()
+                    return self.made(ast.Name(name, ast.Load()), start)
             if not (isinstance(node, ast.Name) and self.words.indices.get(node.id, (0,))[0]):
                 self.refuse("^{(…)} is an index, and this is declared without one")
             self.i += 2
@@ -468,15 +474,10 @@ class Parser:
                 self.i += 1
                 index = self._indices(2)
                 node = self.made(ast.Subscript(node, _tuple(index), ast.Load()), start)
-            elif (
-                self.sees("^")
-                and self._peek_group()
-                and self._peek_group()[0].text
-                in (
-                    "top",
-                    "'",
-                )
-            ):
+            elif self.sees(".") and [t.text for t in self.t[self.i + 1 : self.i + 2]] == ["T"]:
+                self.i += 2
+                node = self.made(_call("transpose", node), start)
+            elif self.sees("^") and [t.text for t in self._peek_group()][:1] in (["top"], ["'"]):
                 self.i += 1
                 turned = self._turned(node, start)
                 if turned is None:
@@ -967,10 +968,11 @@ class Parser:
         name = token.text
         if token.kind == "word":
             ahead = self.sees("[", ahead=1)
-            if name == "mathbb{E}" or (name == "E" and ahead and self._has_arrays()):
+            if name == "mathbb{E}" or (name == "E" and ahead and self.words.indices):
                 return self._expectation
             if name in ("ones", "zeros") and token.written != name:
-                return self._ones
+                index = self.sees("_", ahead=1) and self.t[self.i + 2 : self.i + 3]
+                return None if indexed(name, index or []) in self.words.symbols else self._ones
             if name == "I" and self._has_arrays() and "I" not in self.words.symbols:
                 return self._ones
             if name in ("True", "False"):
@@ -996,11 +998,11 @@ class Parser:
 
     def _ones(self) -> ast.expr:
         self.i += 1
-        name = self.t[self.i - 1].text
-        if self.sees("_"):  # I_n: its size follows from what stands beside it
+        name, size = self.t[self.i - 1].text, []
+        if self.sees("_"):  # I_n; without an index its size follows from what stands beside it
             self.i += 1
-            self._index_tokens()
-        return ast.Constant(0) if name == "zeros" else _call("eye" if name == "I" else name)
+            size = [self._within(self._index_tokens(), Parser.primary, self.i)]
+        return ast.Constant(0) if name == "zeros" else _call("eye" if name == "I" else name, *size)
 
     def _fraction(self) -> ast.expr:
         start = self.i

@@ -8,12 +8,15 @@ equivalent (that is how a known wrong answer is recognized, however it is writte
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol, runtime_checkable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,17 +24,24 @@ from .calls import FunctionAnswer, line_at, parameters
 from .compare import alike_where_finite, as_array, close, real_array
 from .display import name_of, show, show_at, type_in_words
 from .encoding import WireError, as_received
+from .forms import Forms
 from .formula import (
     FormulaError,
     ReadFormula,
+    as_text,
     canonical,
     names_in,
     pretty,
     read_formula,
+    sympy_kind,
     without_order,
 )
 from .ids import student_id
 from .refusals import NotFinite, Unreadable
+from .written import Written
+
+if TYPE_CHECKING:
+    from .derivation import Derivation
 
 
 @runtime_checkable
@@ -229,42 +239,62 @@ class Student:
 class Lines:
     """The lines of a derivation: a list of formulas in these symbols and functions such as g(i).
 
-    A text is a whole chain, a = b = c, as it is pasted from LaTeX.
+    A text is a whole chain, a = b = c, as it is pasted from LaTeX; `forms` are other ways to write
+    the symbols. A line may be a function of the symbols as well.
     """
 
     goes_by_lines = True  # those before the first blank one are judged
 
-    def __init__(self, symbols: Sequence[str], functions: Sequence[str] = ()) -> None:
-        self.symbols, self.functions = symbols, functions
+    def __init__(
+        self, symbols: Sequence[str], functions: Sequence[str] = (), forms: Forms | None = None
+    ) -> None:
+        self.symbols, self.functions, self.forms = symbols, functions, forms
 
     def read(self, answer: Any, name: str) -> list[ReadFormula]:
-        if issubclass(type(answer), str):
-            answer = _pasted(str.__str__(answer), name)
-        if not issubclass(type(answer), list | tuple):
-            raise Unreadable(f"{name} should be a list of lines, not {type_in_words(answer)}.")
-        if not answer:
-            raise Unreadable(f"{name} is an empty list; it should have a line for every step.")
-        lines = []
-        for number, line in enumerate(answer, start=1):
+        return _each_line(answer, name, self._line)
+
+    def _line(self, line: Any, name: str) -> ReadFormula:
+        if callable(line) and not sympy_kind(line):
+            _refuse_parameters(line, self.symbols, name)
             try:
-                lines.append(read_formula(line, self.symbols, self.functions))
-            except FormulaError as error:
-                raise Unreadable(f"Line {number} cannot be read. {error}") from None
-        return lines
+                line = line_at(line, {n: Written(n) for n in self.symbols}, "it")
+            except Unreadable as error:
+                why = re.sub(r"it\(.*?\) raised", "it raised", str(error))
+                says = f"{name} does not come to a formula when it is called with symbols: {why}"
+                raise Unreadable(f"{says} Write it as text, a sum as Sum(…, (i, 1, t)).") from None
+            line = str(line) if isinstance(line, Written) else line
+        return read_formula(line, self.symbols, self.functions, forms=self.forms)
 
     def same(self, a: list[ReadFormula], b: list[ReadFormula]) -> bool:
         return [ast.dump(line.tree) for line in a] == [ast.dump(line.tree) for line in b]
 
 
-def _pasted(text: str, name: str) -> list[str]:
-    r"""The lines of a chain as it is written: `… = a = b`, or an aligned block of LaTeX.
+def _each_line(answer: Any, name: str, read: Callable[[Any, str], Any]) -> list[Any]:
+    """The lines of a list, or of a pasted chain, each of them read."""
+    if issubclass(type(answer), str):
+        first, *answer = _pasted(str.__str__(answer), name)
+        with contextlib.suppress(FormulaError, Unreadable):  # else it only names the start
+            read(first, name)
+            answer = [first, *answer]
+    if not issubclass(type(answer), list | tuple):
+        raise Unreadable(f"{name} should be a list of lines, not {type_in_words(answer)}.")
+    if not answer:
+        raise Unreadable(f"{name} is an empty list; it should have a line for every step.")
+    lines = []
+    for number, line in enumerate(answer, start=1):
+        try:
+            lines.append(read(line, f"Line {number}"))
+        except FormulaError as error:
+            raise Unreadable(f"Line {number} cannot be read. {error}") from None
+    return lines
 
-    What stands left of the first = is the start, which the exercise has given.
-    """
+
+def _pasted(text: str, name: str) -> list[str]:
+    r"""The parts of a chain as it is written: `… = a = b`, or an aligned block of LaTeX."""
     from .derivation.pasted import rows_of
 
     try:
-        rows = rows_of(text if not text.lstrip(" &$").startswith("=") else f"0 {text}")
+        rows = rows_of(text if not text.lstrip(" &$").startswith("=") else f"… {text}")
     except FormulaError as error:
         raise Unreadable(f"{name} cannot be read. {error}") from None
     if len(rows) == 1:
@@ -273,42 +303,63 @@ def _pasted(text: str, name: str) -> list[str]:
         if row.relation != "=":
             what = f"begins with {row.relation}" if row.relation else "has no = before it"
             raise Unreadable(f"Line {number} of {name} {what}; every line is an equality here.")
-    return [row.tex for row in rows[1:]]
+    return [row.tex for row in rows]
 
 
 class Steps:
-    """The lines of a derivation as functions; parameter names say which quantities a line uses."""
+    """The lines of a derivation as functions; parameter names say which quantities a line uses.
+
+    A line of text becomes such a function: `derivation` knows how the quantities are written.
+    """
 
     goes_by_lines = True
 
-    def __init__(self, quantities: Mapping[str, Any], example: str) -> None:
-        self.quantities, self.example = quantities, example
+    def __init__(
+        self, quantities: Mapping[str, Any], example: str, derivation: Callable[[], Derivation]
+    ) -> None:
+        self.quantities, self.example, self.derivation = quantities, example, derivation
 
     def read(self, answer: Any, name: str) -> list[Callable[..., Any]]:
-        if not issubclass(type(answer), list | tuple) or not answer:
-            raise Unreadable(f"{name} should be a list with a function for every line.")
-        for number, line in enumerate(answer, start=1):
-            self._try(line, f"Line {number}")
-        return list(answer)
+        return _each_line(answer, name, self._line)
 
-    def _fits(self, line: Any) -> bool:
-        return inspect.isfunction(line) and self.quantities.keys() >= set(parameters(line))
-
-    def _try(self, line: Any, name: str) -> None:
+    def _line(self, line: Any, name: str) -> Callable[..., Any]:
+        if issubclass(type(line), str | int | float | Fraction):
+            line = self._written(as_text(line))
         if not inspect.isfunction(line):
-            raise Unreadable(f"{name} should be a function such as `{self.example}`.")
-        for parameter in parameters(line):
-            if parameter not in self.quantities:
-                raise Unreadable(
-                    f"{name} has the parameter {parameter[:40]}; a line may use "
-                    f"{', '.join(self.quantities)}, as in `{self.example}`."
-                )
+            raise Unreadable(f"{name} should be text or a function such as `{self.example}`.")
+        _refuse_parameters(line, self.quantities, name, f", as in `{self.example}`")
         if real_array(line_at(line, self.quantities, name)) is None:
             raise Unreadable(f"{name} does not come to an array of numbers.")
+        return line
+
+    def _written(self, text: str) -> Callable[..., Any]:
+        value = self.derivation().values_of(text)
+
+        def line(*given: Any) -> Any:
+            return value(dict(zip(self.quantities, given, strict=True)))
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        about = inspect.Signature([inspect.Parameter(n, kind) for n in self.quantities])
+        vars(line).update(__signature__=about, text=text)
+        return line
 
     def same(self, a: list[Callable[..., Any]], b: list[Callable[..., Any]]) -> bool:
         """All true lines have one value, so mistakes are told apart by predicates instead."""
         return False
+
+
+def as_written(line: Callable[..., Any]) -> Any:
+    """A line of `Steps` as a derivation takes it: its text, if it was written so."""
+    return vars(line).get("text", line)
+
+
+def _refuse_parameters(line: Any, known: Iterable[str], name: str, such_as: str = "") -> None:
+    for parameter in parameters(line):
+        if parameter not in known:
+            raise Unreadable(
+                f"{name} has the parameter {parameter[:40]}; a line may use "
+                f"{', '.join(known)}{such_as}."
+            )
 
 
 # -- what many checks take, as annotations ---------------------------------------------------------

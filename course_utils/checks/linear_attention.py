@@ -13,13 +13,21 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
-from selfcheck.derivation import Derivation, Report, matrix
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.following import following
+from selfcheck.forms import Forms
 from selfcheck.formula import written
 from selfcheck.growth import SIZES
-from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, Steps, StudentId
+from selfcheck.kinds import (
+    Formula,
+    FormulaAnswer,
+    Function,
+    RealNumber,
+    Steps,
+    StudentId,
+    as_written,
+)
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
@@ -30,32 +38,39 @@ from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
+from ..derivation import Derivation, Report, matrix
 from ..numbers.linear_attention import Waves
 from ..numbers.linear_attention import linear_attention as waves_of
 
-# -- 8.1: lines as functions of S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----
+# -- 8.1: lines in S = softmax_row(Q), T = softmax_col(K) and two vectors of ones -----------------
 
 Line = Callable[..., Any]
-SOFTMAX = {"S": lambda Q: softmax(Q), "T": lambda K: softmax(K, axis=0)}
-ONES = {"one_n": lambda Q: np.ones(len(Q)), "one_d": lambda Q: np.ones(Q.shape[1])}
+SOFTMAX = {"S": r"\operatorname{softmax}_{row}(Q)", "T": r"\operatorname{softmax}_{col}(K)"}
+ON_PAPER = Forms(
+    {written: name for name, written in SOFTMAX.items()}
+    | {r"\mathbf{1}_n": "one_n", r"\mathbf{1}_d": "one_d"}
+)
 
 
 @cache
 def _from_product(*softmaxed: str) -> Derivation:
     free = {name: matrix("n", "d") for name in SOFTMAX if name not in softmaxed}
+    ones = {"one_n": r"\mathbf{1}_n", "one_d": r"\mathbf{1}_d"}
     return Derivation(
-        lambda S, T, one_n: (S @ T.T) @ one_n,
+        r"(S T^\top) \mathbf{1}_n",
         [],
         where={"Q K": matrix("n", "d"), **free},
-        given={**{name: SOFTMAX[name] for name in softmaxed}, **ONES},
+        given={**{name: SOFTMAX[name] for name in softmaxed}, **ones},
         instances=30,
+        forms=ON_PAPER,
     )
 
 
 @once
 def row_sums(lines: list[Line], *softmaxed: str) -> Report:
     """Every line against the one before it; S and T are softmaxes if named, else any matrices."""
-    return _from_product(*softmaxed).goes_on(("=", line, "") for line in lines).check()
+    begun = _from_product(*softmaxed)
+    return begun.goes_on(("=", as_written(line), "") for line in lines).check()
 
 
 def two_facts_at_once(lines: list[Line]) -> int | None:
@@ -81,7 +96,7 @@ def uses_one_fact(line: Line) -> bool:
     return sum(not close(here, line_at(line, at)) for at in moved) == 1
 
 
-LINES = Steps(TWO_BY_THREE, "lambda S, T, one_n: S @ T.T @ one_n")
+LINES = Steps(TWO_BY_THREE, "lambda S, T, one_n: S @ T.T @ one_n", lambda: _from_product("S", "T"))
 
 
 ONE_FACT_AT_A_TIME = Way(

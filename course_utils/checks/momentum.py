@@ -14,6 +14,7 @@ from selfcheck.compare import close
 from selfcheck.derivation import Derivation, Report, integers, interval, real
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
+from selfcheck.forms import Forms
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Way, changes_with, judge_steps, once, some_line, value_of
@@ -214,6 +215,7 @@ def corrected_average(
 corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
 
 
+OF_ANY_GRADIENT = Forms({r"\mathbb{E}[g]": "mu", r"\mathbb{E}[g_{any}]": "mu"}, {"g": (1, 0)})
 EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
 
 
@@ -284,7 +286,9 @@ def _derived(lines: list[ReadFormula]) -> Report:
 
 
 @exercise
-def expectation(lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"])]) -> Verdict:
+def expectation(
+    lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"], forms=OF_ANY_GRADIENT)],
+) -> Verdict:
     """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
     return judge_steps(_derived(lines), lines, SUM_THE_SERIES, 3, "The last line has no sum left.")
 

@@ -18,6 +18,7 @@ from selfcheck.derivation import Derivation, inner_products
 from selfcheck.display import name_of, show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.following import FOLLOWS, following, heeds
+from selfcheck.forms import Forms
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Step, Way, contains_sum
@@ -109,10 +110,26 @@ SHIFT = Square(
 )
 
 
+def products(**named: tuple[str, str]) -> Forms:
+    """How the product of two vectors, or the square of a length, may be written on paper."""
+    ways: dict[str, str] = {}
+    for name, (a, b) in named.items():
+        for x, y in {(a, b), (b, a)}:
+            written = (rf"({x})^\top ({y})", rf"({x}) \cdot ({y})", rf"\langle {x}, {y} \rangle")
+            ways |= dict.fromkeys(written, name)
+        if a == b:
+            ways[rf"\|{a}\|^2"] = name
+    return Forms(ways, dict.fromkeys("xywu", (0, 1)))
+
+
+OF_X_AND_Y = products(xx=("x", "x"), xy=("x", "y"), yy=("y", "y"), s=("x + y", "x + y"))
+OF_W_AND_U = products(ww=("w", "w"), wu=("w", "u"), s=("u", "u"), r=("w - u", "w - u"))
+
+
 @exercise
 def completed_square(
-    split: Annotated[list[ReadFormula], Lines(["xx", "xy", "yy", "s"])],
-    shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"])],
+    split: Annotated[list[ReadFormula], Lines(["xx", "xy", "yy", "s"], forms=OF_X_AND_Y)],
+    shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"], forms=OF_W_AND_U)],
 ) -> Verdict:
     """Complete two squares: split exp(xᵀy) by ‖x+y‖², and shift the bell curve by u = x + y."""
     return right(

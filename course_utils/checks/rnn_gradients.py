@@ -15,7 +15,8 @@ from selfcheck.cards import counted
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
-from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId
+from selfcheck.forms import Forms
+from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId, as_written
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
@@ -62,15 +63,16 @@ def states(W: np.ndarray, sigma: Activation, T: int, seed: int) -> np.ndarray:
 Line = Callable[..., Any]
 
 
-def one_step(W: Any, z: Any, h_prev: Any, sigma: Activation) -> dict[str, Any]:
+def one_step(W: Any, U: Any, x: Any, b: Any, h_prev: Any) -> dict[str, Any]:
     """Both recurrences at one step: every name that a line may use, with its value."""
-    W, z, h_prev = (np.array(v, dtype=float) for v in (W, z, h_prev))
-    g_prev, h = sigma(h_prev), W @ sigma(h_prev) + z
-    return {"W": W, "z": z, "g_prev": g_prev, "h_prev": h_prev, "h": h, "sigma": sigma}
+    W, U, x, b, h_prev = (np.array(v, dtype=float) for v in (W, U, x, b, h_prev))
+    z, g_prev = U @ x + b, TANH(h_prev)
+    drawn = {"W": W, "z": z, "g_prev": g_prev, "h_prev": h_prev, "h": W @ g_prev + z}
+    return {**drawn, "sigma": TANH, "U": U, "x": x, "b": b}
 
 
-STEP = one_step([[2, 1], [1, 3]], [1, -1], [-1, 2], TANH)
-OTHER = one_step([[1, -1], [2, 1]], [-2, 1], [3, 1], TANH)
+STEP = one_step([[2, 1], [1, 3]], [[1], [2]], [1], [0, -3], [-1, 2])
+OTHER = one_step([[1, -1], [2, 1]], [[2], [-1]], [-2], [2, -1], [3, 1])
 
 
 def uses(line: Line, *names: str) -> bool:
@@ -80,28 +82,43 @@ def uses(line: Line, *names: str) -> bool:
     )
 
 
-LINES = Steps(STEP, "lambda W, g_prev, z, sigma: sigma(W @ g_prev + z)")
+ON_PAPER = Forms({"h_{t-1}": "h_prev", "g_{t-1}": "g_prev", "h_t": "h", "z_t": "z", "x_t": "x"})
 
 
 @cache
-def _from_g(singular: bool) -> Derivation:
-    W = matrix("n", "n") if singular else invertible("n")
+def _from_g(singular: bool, inputs: bool = True) -> Derivation:
+    """The derivation from g_t on; z is drawn itself, unless a line speaks of the inputs."""
+    drawn = {"W": matrix("n", "n") if singular else invertible("n"), "sigma": activation()}
+    z = (
+        {"U": matrix("n", "m"), "x": vector("m"), "b": vector("n")}
+        if inputs
+        else {"z": vector("n")}
+    )
     return Derivation(
-        lambda W, g_prev, z, sigma: sigma(W @ g_prev + z),
+        r"\sigma(W g_{t-1} + z_t)",
         [],
-        where={"W": W, "z h_prev": vector("n"), "sigma": activation()},
+        where={**drawn, **z, "h_prev": vector("n")},
         given={
-            "g_prev": lambda h_prev, sigma: sigma(h_prev),
-            "h": lambda W, h_prev, z, sigma: W @ sigma(h_prev) + z,
+            **({"z": "U x + b"} if inputs else {}),
+            "g_prev": "sigma(h_prev)",
+            "h": "W sigma(h_prev) + z",
         },
         instances=60 if singular else 20,  # without singular ones it only names a mistake
+        forms=ON_PAPER,
     )
+
+
+LINES = Steps(
+    STEP, "lambda W, g_prev, z, sigma: sigma(W @ g_prev + z)", lambda: _from_g(singular=True)
+)
 
 
 @once
 def induction(lines: list[Line], singular: bool = True) -> Report:
     """Every line against the one before it, from g_t on; many a W is singular, or none."""
-    return _from_g(singular).goes_on(("=", line, "") for line in lines).check()
+    inputs = any(uses(line, "U", "x", "b") for line in lines)
+    begun = _from_g(singular, inputs)
+    return begun.goes_on(("=", as_written(line), "") for line in lines).check()
 
 
 BY_THE_ASSUMPTION = Way(
@@ -111,7 +128,7 @@ BY_THE_ASSUMPTION = Way(
             "none uses the assumption: g_{t−1} is never replaced",
         ),
     ),
-    goal=lambda line: not uses(line, "W", "z", "g_prev", "h_prev"),
+    goal=lambda line: not uses(line, *STEP.keys() - {"h", "sigma"}),
     not_there="the last one is not yet σ(h_t), with h and σ alone.",
 )
 

@@ -367,12 +367,23 @@ class Compiler:
         return Part(None, lambda scope: norm_of(inner.value(scope), which, vector))
 
     def _call_eye(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
-        size = Size()
+        size = self._told_size(node, arguments)
         return Part((size, size), lambda scope: np.eye(self.size(size, scope)))
 
     def _call_ones(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
-        size = Size()
+        size = self._told_size(node, arguments)
         return Part((size, 1), lambda scope: np.ones((self.size(size, scope), 1)))
+
+    def _told_size(self, node: ast.AST, arguments: list[ast.expr]) -> Any:
+        """The n of I_n, if there is one: a size that something declared has, or a number."""
+        match arguments:
+            case []:
+                return Size()
+            case [ast.Constant(value=int(number))]:
+                return number
+            case [ast.Name(id=name)] if any(name in (k.shape or ()) for k in self.kinds.values()):
+                return name
+        self.no("its index is no size that is known here", node)
 
     def size(self, size: Any, scope: Scope) -> int:
         found = actual(size)

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+import numpy as np
+
+from ..forms import Forms
 from ..formula import FormulaError
 from ..function_with_slope import Activation
 from . import rendering
@@ -39,6 +42,7 @@ class Derivation:
 
     `where` declares the symbols, `given` those that are computed from them, in this order. A line
     with ≈ has a fourth part: ("t", oo) for a limit, or the largest difference that is allowed.
+    `forms` are other ways to write what is declared, such as h_{t-1} for h_prev.
     Without lines, the start is a whole derivation as it is written on paper:
     `\begin{aligned} a &= b \\ &\le c \end{aligned}`, or `a = b ≤ c`.
     """
@@ -56,6 +60,7 @@ class Derivation:
         seed: int = 0,
         first_index: int = 1,
         products: str = "right",
+        forms: Forms | None = None,
     ) -> None:
         self.pasted = lines is None
         if lines is None:
@@ -93,6 +98,7 @@ class Derivation:
             domains, sizes, computed, exact, seed, max(instances, SIMPLE), defined
         )
         self._judge = LineJudge(self.reader, self._instances, {})
+        self.reader.forms = forms or Forms({})  # in lines, not in what is given
 
     def _definitions(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Expression]]:
         """Sequences that are computed, such as h_t, with their rules and single items."""
@@ -107,6 +113,19 @@ class Derivation:
     def check(self) -> Report:
         """The verdict on every line; computed once, the same for the same seed."""
         return self._report
+
+    def values_of(self, text: str) -> Callable[[Mapping[str, Any]], Any]:
+        """A line as a function of values: a FormulaError if it is none; sizes are seen on them."""
+        line = (self._start, self.reader.read(text))[1]  # I alone has the size of the start
+        kinds = self.reader.compiler.kinds
+
+        def value(values: Mapping[str, Any]) -> Any:
+            sizes: dict[Any, int] = {}
+            for name, given in values.items():
+                sizes.update(zip(kinds[name].shape or (), np.shape(given), strict=False))
+            return line.value({**sizes, **values})
+
+        return value
 
     def goes_on(self, lines: Iterable[tuple[Any, ...]]) -> Derivation:
         """The same start with other lines; instances, and the start's values there, are shared."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..forms import Forms
 from ..formula import (
     CALCULUS,
     CONSTANTS,
@@ -101,7 +102,7 @@ class Reader:
     ) -> None:
         import sympy
 
-        self.names, self.tex, self.exact = names, tex, exact
+        self.names, self.tex, self.exact, self.forms = names, tex, exact, Forms({})
         first = {n: d.simple(*[1] * len(d.sizes))[0] for n, d in names.items() if d}
         kinds = {n: _kind(d, first.get(n)) for n, d in names.items()}
         self.compiler = Compiler(kinds, first_index)
@@ -142,7 +143,7 @@ class Reader:
         kinds = self.compiler.kinds
         if not is_latex(text) and not any(k.shape or k.random for k in kinds.values()):
             return None
-        tree = parse(text, self._words())
+        tree, _ = self.forms.parse(text, self._words())
         return tree if any(self._is_of_arrays(node) for node in ast.walk(tree)) else None
 
     def _words(self, letter: str = "") -> Vocabulary:

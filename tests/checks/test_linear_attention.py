@@ -278,7 +278,7 @@ def test_a_line_that_raises_where_a_check_looks_further_is_told_with_its_call():
 
 
 def test_lines_that_are_not_functions_of_the_named_matrices_could_not_be_checked():
-    for lines in (["S @ one_d"], [lambda A: A], [lambda S: "S"], [lambda S: S @ S], lambda S: S):
+    for lines in (["S @ one_x"], [lambda A: A], [lambda S: "S"], [lambda S: S @ S], lambda S: S):
         assert check.rows_sum_to_one(lines).outcome is Outcome.UNCHECKED
 
 

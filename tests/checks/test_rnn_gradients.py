@@ -248,7 +248,7 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are():
 
 
 def test_a_line_that_is_no_function_is_told_what_a_line_looks_like():
-    for line in ("sigma(h)", 3, np.tanh):
+    for line in ({"sigma": "h"}, [3], np.tanh):
         feedback = check.induction_step([line])
         assert feedback.outcome is Outcome.UNCHECKED
         assert "a function such as `lambda W" in feedback.says
