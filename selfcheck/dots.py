@@ -30,8 +30,10 @@ class Hole(NamedTuple):
         return found
 
 
-def pattern_of(terms: list[ast.expr], last: ast.expr, kind: str, index: str) -> ast.Call:
+def pattern_of(terms: list[Any], last: ast.expr, kind: str, index: str) -> ast.Call:
     """The sum or product of all terms from the first to the last, with this letter as its index.
+
+    Where the second of them is None, as in a row a_1, …, a_n of a matrix, steps are 1 or −1.
 
     A third of the `terms` is one among the dots, such as the g_i of g_1 + g_2 + g_i + … + g_t.
     """
@@ -39,6 +41,8 @@ def pattern_of(terms: list[ast.expr], last: ast.expr, kind: str, index: str) -> 
     try:
         pattern = _unified(terms[0], terms[1], last, holes)
     except FormulaError:
+        if terms[1] is None:
+            raise
         holes.clear()
         padded = _padded([terms[0], terms[1], last])
         pattern = _unified(padded[0], padded[1], padded[2], holes)
@@ -55,9 +59,11 @@ def pattern_of(terms: list[ast.expr], last: ast.expr, kind: str, index: str) -> 
 
 def _unified(a: Any, b: Any, c: Any, holes: list[Hole]) -> Any:
     """The tree that the three have in common, with a hole in place of what changes."""
-    if _same(a, b) and _same(b, c):
+    if _same(a, c) and (b is None or _same(b, c)):
         return a
     forms = [_linear(x) if isinstance(x, ast.expr) else None for x in (a, b, c)]
+    if b is None and forms[0] is not None and forms[2] is not None:
+        forms[1] = _minus(forms[0], {"": -_direction(_minus(forms[2], forms[0]))})
     if None not in forms:
         first, second, last = forms
         steps = {k: v for k, v in _minus(second, first).items() if v}  # type: ignore[arg-type]
@@ -65,13 +71,22 @@ def _unified(a: Any, b: Any, c: Any, holes: list[Hole]) -> Any:
             raise FormulaError("the two terms before the dots do not differ by a fixed step")
         holes.append(Hole(first, steps[""], last))  # type: ignore[arg-type]
         return ast.Constant(("hole", len(holes) - 1))  # type: ignore[arg-type]
-    if isinstance(a, list) and isinstance(b, list) and isinstance(c, list):
+    if isinstance(a, list) and isinstance(c, list) and isinstance(b, list | None):
+        b = [None] * len(a) if b is None else b
         if len(a) == len(b) == len(c):
             return [_unified(x, y, z, holes) for x, y, z in zip(a, b, c, strict=True)]
-    elif type(a) is type(b) is type(c) and isinstance(a, ast.AST):
-        fields = {f: [getattr(x, f) for x in (a, b, c)] for f in a._fields}
+    elif type(a) is type(c) and type(b) in (type(a), type(None)) and isinstance(a, ast.AST):
+        fields = {f: [getattr(x, f, None) for x in (a, b, c)] for f in a._fields}
         return type(a)(**{f: _unified(x, y, z, holes) for f, (x, y, z) in fields.items()})
     raise FormulaError("the terms around the dots have different forms")
+
+
+def _direction(way: Linear) -> Fraction:
+    """1 where an index goes up from its first value to its last, as 1 to n, and −1 where down."""
+    signs = {v > 0 for k, v in way.items() if v and (k or set(way) == {""})}
+    if len(signs) != 1:
+        raise FormulaError("it is not clear how many terms the dots stand for")
+    return Fraction(1 if signs.pop() else -1)
 
 
 def _same(a: Any, b: Any) -> bool:

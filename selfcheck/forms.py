@@ -7,6 +7,7 @@ is written `\mathbf{y}^\top\mathbf{x}` or `y^T x` is found too, also among other
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,14 +15,15 @@ from typing import Any
 from .grammar import parse
 from .notation import Vocabulary, canonical
 
-ANY = "any"  # in a form, an index that may be whatever it is
-Tree = tuple[list[ast.expr], str]  # the factors of a form, and the name that they stand for
+ANY = "any"  # with its number, the #1 of a form: whatever stands there
+Tree = tuple[list[ast.expr], ast.expr]  # the factors of a form, and what they stand for
 
 
 @dataclass(frozen=True, eq=False)
 class Forms:
     r"""What stands for which quantity: `Forms({r"x^\top y": "xy"}, {"x": (0, 1), "y": (0, 1)})`.
 
+    #1 and #2 are whatever stands there: `Forms({r"\mathbb{E}[g_{#1}]": "mu"}, {"g": (1, 0)})`.
     `indices` are letters of the forms that take indices: so many as a sequence and as an array.
     """
 
@@ -37,9 +39,11 @@ class Forms:
         indices = {**self.indices, **words.indices}
         words = replace(words, symbols=words.symbols | letters, indices=indices)
         if not self._trees:
-            own = replace(words, symbols=words.symbols | {ANY})
-            found = [(_factors(parse(way, own)), name) for way, name in self.ways.items()]
-            self._trees.extend(sorted(found, key=lambda tree: -len(tree[0])))
+            own = replace(words, symbols=words.symbols | {f"{ANY}{k}" for k in range(1, 10)})
+            for pair in self.ways.items():
+                form, meant = (parse(text.replace("#", ANY), own) for text in pair)
+                self._trees.append((_factors(form), meant))
+            self._trees.sort(key=lambda tree: -len(tree[0]))
         replacing = _Replacing(self._trees)
         return replacing.visit(parse(text, words, many)), replacing.found
 
@@ -56,11 +60,14 @@ class _Replacing(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.expr):
             factors = _factors(node)
-            for form, name in self.trees:
+            for form, meant in self.trees:
                 for k in range(len(factors) - len(form) + 1):
-                    if all(map(_matches, form, factors[k : k + len(form)])):
+                    held: dict[str, ast.expr] = {}
+                    if _matches(form, factors[k : k + len(form)], held):
                         self.found = True
-                        named = ast.copy_location(ast.Name(name, ast.Load()), factors[k])
+                        named = _Filling(held).visit(copy.deepcopy(meant))
+                        for part in ast.walk(named):
+                            ast.copy_location(part, factors[k])
                         rest = [*factors[:k], named, *factors[k + len(form) :]]
                         return self.visit(_product(rest, node)) if len(rest) > 1 else named
         return self.generic_visit(node)
@@ -80,14 +87,24 @@ def _product(factors: Iterable[ast.expr], like: ast.expr) -> ast.expr:
     return first
 
 
-def _matches(form: Any, node: Any) -> bool:
-    """Whether two trees are the same, places aside; `any` is whatever stands there."""
-    if isinstance(form, ast.Name) and form.id == ANY:
-        return True
+class _Filling(ast.NodeTransformer):
+    def __init__(self, held: Mapping[str, ast.expr]) -> None:
+        self.held = held
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.held.get(node.id, node)
+
+
+def _matches(form: Any, node: Any, held: dict[str, ast.expr]) -> bool:
+    """Whether two trees are the same, places aside; `held` is what stands at #1 and #2."""
+    if isinstance(form, ast.Name) and form.id.startswith(ANY) and form.id[len(ANY) :].isdigit():
+        before = held.setdefault(form.id, node)
+        return before is node or ast.dump(before) == ast.dump(node)
     if isinstance(form, list):
-        return isinstance(node, list) and len(form) == len(node) and all(map(_matches, form, node))
+        alike = isinstance(node, list) and len(form) == len(node)
+        return alike and all(_matches(f, n, held) for f, n in zip(form, node, strict=True))
     if not isinstance(form, ast.AST):
         return bool(form == node)
     return type(form) is type(node) and all(
-        _matches(getattr(form, name), getattr(node, name)) for name in form._fields
+        _matches(getattr(form, name), getattr(node, name), held) for name in form._fields
     )

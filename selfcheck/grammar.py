@@ -230,10 +230,10 @@ class Parser:
         self.refuse(why if dots == 2 and few == 3 else "the pattern of the dots is not clear",
                     self.t[start])  # fmt: skip
 
-    def _fresh(self) -> str:
+    def _fresh(self, *used: str) -> str:
         """A letter for an index that is not in use."""
-        used = {t.text for t in self.t} | self.words.symbols | set(self.bound)
-        return next(name for name in ("j", "k", "i", "m", "r", "s", "index") if name not in used)
+        taken = {t.text for t in self.t} | self.words.symbols | {*self.bound, *used}
+        return next(name for name in ("j", "k", "i", "m", "r", "s", "index") if name not in taken)
 
     def _refuse_index_outside(self, term: ast.expr) -> None:
         """Σ a_i + b_i with an i that is declared as well: which i is meant?"""
@@ -1260,7 +1260,7 @@ class Parser:
         if name not in ("matrix", "bmatrix", "pmatrix", "vmatrix"):
             self.refuse(f"the environment {name} is not read here", self.t[start])
         self._skip_group()
-        rows: list[list[ast.expr]] = [[]]
+        rows: list[list[Any]] = [[]]
         with self.inside("begin"):
             while not self.sees("end"):
                 if self.token is None:
@@ -1271,7 +1271,8 @@ class Parser:
                     self.i += 1
                     rows.append([])
                 elif self.sees("ldots", "vdots", "ddots"):
-                    self.refuse("dots in a matrix: write it by its entries, or as a product")
+                    self.i += 1
+                    rows[-1].append(None)
                 else:
                     rows[-1].append(self.sum())
         self.i += 1
@@ -1279,9 +1280,32 @@ class Parser:
         rows = [row for row in rows if row]
         if not rows or len({len(row) for row in rows}) > 1:
             self.refuse("the rows of this matrix have different lengths", self.t[start])
-        kind = "det" if name == "vmatrix" else ""
-        matrix = _call("Matrix", *(_tuple(row) for row in rows))
-        return _call(kind, matrix) if kind else matrix
+        try:
+            matrix = self._matrix(rows)
+        except FormulaError as trouble:
+            self.refuse(f"{trouble}; write its entries, or a product", self.t[start])
+        return _call("det", matrix) if name == "vmatrix" else matrix
+
+    def _matrix(self, rows: list[list[Any]]) -> ast.expr:
+        """Its rows one by one, or between dots by a pattern of their entries."""
+        across, down = self._fresh(), self._fresh(self._fresh())
+        made = [self._between(row, across) for row in rows if any(row)]
+        if len(made) == len(rows):
+            return _call("Matrix", *made)
+        dots = next(k for k, row in enumerate(rows) if not any(row))
+        found = self._between([*made[:dots], None, *made[dots:]], down)
+        if isinstance(found, ast.Tuple):
+            raise FormulaError("the dots of this matrix show no pattern")
+        return found
+
+    def _between(self, parts: list[Any], index: str) -> ast.expr:
+        """The parts of a row, or the rows of a matrix; where there are dots, by their pattern."""
+        if None not in parts:
+            return _tuple(parts)
+        dots = parts.index(None)
+        if dots not in (1, 2) or len(parts) != dots + 2 or parts[-1] is None:
+            raise FormulaError("dots in a matrix stand between its first and its last entry")
+        return pattern_of([*parts[:dots], None][:2], parts[-1], "Entries", index)
 
 
 # -- nodes ----------------------------------------------------------------------------------------

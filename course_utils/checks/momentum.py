@@ -215,7 +215,7 @@ def corrected_average(
 corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
 
 
-OF_ANY_GRADIENT = Forms({r"\mathbb{E}[g]": "mu", r"\mathbb{E}[g_{any}]": "mu"}, {"g": (1, 0)})
+OF_ANY_GRADIENT = Forms({r"\mathbb{E}[g]": "mu", r"\mathbb{E}[g_{#1}]": "mu"}, {"g": (1, 0)})
 EXPECTED_VELOCITY = "(1 - beta)*Sum(beta**(t - i)*mu, (i, 1, t))"
 
 

@@ -392,13 +392,54 @@ class Compiler:
         return found if isinstance(found, int) else int(scope.values[found])
 
     def _call_Matrix(self, node: ast.AST, rows: list[ast.expr]) -> Part:
-        parts = [[self.part(x) for x in row.elts] for row in rows if isinstance(row, ast.Tuple)]
-        if any(p.shape is not None for row in parts for p in row):
-            self.no("a matrix of blocks", node)
-        shape = (len(parts), len(parts[0]))
+        parts = [self._row(node, row) for row in rows]
+        if not all(fits(parts[0].shape[1], p.shape[1]) for p in parts):  # type: ignore[index]
+            self.no("the rows of this matrix have different lengths", node)
+        shape = (len(parts), parts[0].shape[1])  # type: ignore[index]
         if shape == (1, 1):
-            return parts[0][0]
-        return Part(shape, lambda scope: np.array([[p.value(scope) for p in row] for row in parts]))
+            return Part(None, lambda scope: parts[0].value(scope)[0][0])
+        return Part(shape, lambda scope: np.vstack([p.value(scope) for p in parts]))
+
+    def _row(self, node: ast.AST, row: ast.expr) -> Part:
+        """A row of a matrix: its entries one by one, or by the pattern around its dots."""
+        if isinstance(row, ast.Call):
+            return self._entries(node, row, lambda body: self._number(node, body), down=False)
+        parts = [self._number(node, x) for x in getattr(row, "elts", [])]
+        return Part((1, len(parts)), lambda scope: np.array([[p.value(scope) for p in parts]]))
+
+    def _number(self, node: ast.AST, entry: ast.expr) -> Part:
+        part = self.part(entry)
+        if part.shape is not None:
+            self.no("a matrix of blocks", node)
+        return part
+
+    def _call_Entries(self, node: ast.Call, arguments: list[ast.expr]) -> Part:
+        """A matrix whose rows have a pattern, down to its last."""
+        return self._entries(node, node, lambda body: self._row(node, body), down=True)
+
+    def _entries(
+        self, node: ast.AST, call: ast.Call, read: Callable[[ast.expr], Part], down: bool
+    ) -> Part:
+        body, limits = call.args
+        index, *ends = limits.elts  # type: ignore[attr-defined]
+        first, last = (self.part(x) for x in ends)
+        before, self.bound = self.bound, {**self.bound, index.id: None}
+        inner = read(body)
+        self.bound = before
+        count = _many(*ends)
+        known = isinstance(count, int) or any(count in (k.shape or ()) for k in self.kinds.values())
+        size = count if known else Size()
+        shape = (size, inner.shape[1]) if down and inner.shape else (1, size)
+        stack = np.vstack if down else lambda rows: np.array([rows])
+
+        def value(scope: Scope) -> Any:
+            places = range(whole(first.value(scope)), whole(last.value(scope)) + 1)
+            if not 0 < len(places) <= MOST_TERMS:
+                raise OverflowError("a matrix without rows, or too large")
+            bound = scope.bound
+            return stack([inner.value(scope.at(bound={**bound, index.id: k})) for k in places])
+
+        return Part(shape, value)
 
     # -- over an index, over outcomes, over a variable
 
@@ -578,6 +619,20 @@ def whole(x: Any) -> int:
     if abs(float(np.real(getattr(x, "x", x))) - found) > 1e-9:
         raise ValueError("an index is no whole number")
     return int(found)
+
+
+def _many(first: ast.expr, last: ast.expr) -> Any:
+    """How many numbers there are from 1 to n, or from 0 to n − 1: the name n, or a number."""
+    match first, last:
+        case ast.Constant(value=int(low)), ast.Constant(value=int(high)):
+            return high - low + 1
+        case ast.Constant(value=1), ast.Name(id=name):
+            return name
+        case ast.Constant(value=0), ast.BinOp(
+            left=ast.Name(id=name), op=ast.Sub(), right=ast.Constant(value=1)
+        ):
+            return name
+    return None
 
 
 def _place(index: Part, scope: Scope, first: int) -> int:

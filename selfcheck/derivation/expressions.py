@@ -307,8 +307,8 @@ class Reader:
 
 
 OF_ARRAYS = {
-    "norm", "transpose", "inner", "Expectation", "eye", "ones", "Matrix", "hadamard", "raised_T",
-    "power_of_entries", "whole",
+    "norm", "transpose", "inner", "Expectation", "eye", "ones", "Matrix", "Entries",
+    "hadamard", "raised_T", "power_of_entries", "whole",
 }  # fmt: skip
 OF_RANDOM = {"Var", "Cov"}
 

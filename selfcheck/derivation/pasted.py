@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..macros import expanded
 from ..notation import FormulaError, Token, quoted, tokens, without_escapes
 
 RELATIONS = {
@@ -29,7 +30,7 @@ class Row(NamedTuple):
 
 def rows_of(text: str) -> list[Row]:
     """The expressions of a pasted derivation; a FormulaError if there is none."""
-    text, comments = _without_comments(without_escapes(text))
+    text, comments = _without_comments(expanded(without_escapes(text)))
     reader = _Rows(text, comments)
     rows = reader.read()
     if not rows:

@@ -28,6 +28,7 @@ DISPLAYED = re.compile(
     r"|\\\[(?P<b>.*?)\\\]|\$\$(?P<c>.*?)\$\$",
     re.S,
 )
+DEFINITION = re.compile(r"^[ \t]*\\(?:(?:re)?newcommand|DeclareMathOperator|def\b).*$", re.M)
 DECLARED = re.compile(r"^[ \t]*%:(?P<text>.*)$", re.M)
 TANH = Activation("tanh", np.tanh, lambda x: 1 - np.tanh(x) ** 2, 1.0)
 
@@ -63,6 +64,7 @@ def checked(text: str, course: Mapping[str, Any] | None = None) -> Iterator[Chec
 
     `course` has more kinds, such as a course's own functions.
     """
+    own = "".join(definition[0] for definition in DEFINITION.finditer(text))
     kinds = {**KINDS, **(course or {})}
     where: dict[str, Any] = {}
     given: dict[str, str] = {}
@@ -76,6 +78,7 @@ def checked(text: str, course: Mapping[str, Any] | None = None) -> Iterator[Chec
                 yield Checked(line, str(trouble), None)
             continue
         body = next(part for part in (match["a"], match["b"], match["c"]) if part is not None)
+        body = own + body  # the author's commands, wherever they were defined
         try:
             if len(rows_of(body)) < 2:
                 continue
