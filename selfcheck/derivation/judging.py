@@ -106,10 +106,10 @@ class LineJudge:
         if claim.relation in "≤≥<>" and (false := self._at_the_worst(claim)):
             return false
         before, now = claim.expressions[:2]
-        plain = guarded(lambda: self.prover.plainly(before, now, claim.relation), False)
-        if not plain and (false := guarded(lambda: self._deep_look(claim), None)):
+        rung = guarded(lambda: self.prover.at_once(before, now, claim.relation), None, PROOF)
+        if rung is None and (false := guarded(lambda: self._deep_look(claim), None)):
             return false
-        proof = guarded(lambda: self.prover.proof(before, now, claim.relation), None, PROOF)
+        proof = guarded(lambda: self.prover.proof(before, now, claim.relation, rung), None, PROOF)
         if not held and proof is None:
             return unchecked(": it has no value where the line before has one.")
         short = " (time was up)" if any(map(self._is_cut, claim.expressions)) else ""

@@ -172,12 +172,34 @@ def _simplified(difference: Any) -> bool:
 
 
 def _is_zero(e: Any) -> bool:
+    """Whether SymPy sees that this is 0; what is far from it somewhere is not asked about."""
     import sympy as sp
 
     if e == 0 or sp.expand(e) == 0:
         return True
-    e = sp.powsimp(sp.expand(sp.expand_power_exp(e)))
+    sums = {s: sp.Dummy(real=True) for s in e.atoms(sp.Sum, sp.Product)}
+    e = sp.expand(sp.expand_power_exp(e.xreplace(sums)))
+    if e == 0 or sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
+        return True
+    if _is_far_from_zero(e):
+        return False
+    e = sp.powsimp(e)
     return bool(e == 0 or sp.simplify(e) == 0)
+
+
+def _is_far_from_zero(e: Any) -> bool:
+    """At a point of small numbers; an integral has none, and some have no value there."""
+    import sympy as sp
+
+    if e.has(sp.Integral, sp.Derivative, sp.Limit, sp.core.function.AppliedUndef):
+        return False
+    letters = sorted(e.free_symbols, key=str)
+    place = {x: sp.Integer(k + 2) if x.is_integer else sp.Rational(k + 2, 7 + 2 * k)
+             for k, x in enumerate(letters)}  # fmt: skip
+    try:
+        return bool(abs(complex(e.xreplace(place).evalf(20))) > 1e-6)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
 
 
 def without_max(e: Any) -> Any:

@@ -213,7 +213,8 @@ def _matmul(a: Any, b: Any) -> Any:
 
 
 def inverse(A: np.ndarray) -> np.ndarray:
-    stretch = np.linalg.svd(A, compute_uv=False)
+    rough = A.astype(float) if A.dtype == object else A  # whether it is singular needs no digits
+    stretch = np.linalg.svd(rough if np.isfinite(rough).all() else A, compute_uv=False)
     if stretch[-1] <= 1e-10 * max(stretch[0], 1e-300):
         raise np.linalg.LinAlgError("the matrix has no inverse")
     return np.linalg.inv(A)

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from ..macros import expanded
-from ..notation import FormulaError, Token, quoted, tokens, without_escapes
+from ..notation import FormulaError, Token, is_latex, quoted, tokens, without_escapes
 
 RELATIONS = {
     "=": "=", "<=": "≤", ">=": "≥", "<": "<", ">": ">", "approx": "≈", "equiv": "=", "≈": "≈",
@@ -124,6 +124,8 @@ class _Rows:
         """The expression before this place is complete."""
         tex = self._written(place)
         if tex:
+            if is_latex(self.text) and not is_latex(tex) and "^" in tex:
+                tex = f"{{{tex}}}"  # a^2 b is clear in LaTeX, which the others are written in
             row_ends = self.text[place:after] == r"\\"
             last = _line_end(self.text, place) if row_ends else place  # \\ % a comment behind it
             notes = [c for at, c in self.comments if self.start <= at <= last]

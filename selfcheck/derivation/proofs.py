@@ -23,23 +23,26 @@ class Prover:
     def __init__(self, borders: Borders, sentences: Sentences) -> None:
         self.borders, self.sentences = borders, sentences
 
-    def plainly(self, before: Expression, now: Expression, relation: str) -> bool:
-        """Whether expanding and canceling alone prove it."""
+    def at_once(self, before: Expression, now: Expression, relation: str) -> str | None:
+        """The rung that takes a moment: a normal form, or expanding and canceling; else None."""
+        if relation == "=" and (rung := self._in_the_ring(before.tree, now.tree)) is not None:
+            return rung
         sides = self._sides(before, now, relation)
         if sides is None:
-            return False
+            return None
         left, right, difference = sides
-        return self._plainly(left, right, difference, relation)
+        return "" if self._plainly(left, right, difference, relation) else None
 
-    def proof(self, before: Expression, now: Expression, relation: str) -> str | None:
-        """ "proved", with the rung and the condition under which; None if there is no proof."""
-        if relation == "=" and (rung := self._in_the_ring(before.tree, now.tree)) is not None:
+    def proof(
+        self, before: Expression, now: Expression, relation: str, rung: str | None
+    ) -> str | None:
+        """ "proved", with its rung and the condition; None without a proof. `rung` is known."""
+        if rung:
             return f"proved ({rung})"
         known = {b.f for b in self.borders.of(before)}
         if any(b.hole and not {b.f, -b.f} & known for b in self.borders.of(now)):
             return None  # it may have a hole that the line before has not
-        rung = self._rung(before, now, relation)
-        if rung is None:
+        if rung is None and (rung := self._rung(before, now, relation)) is None:
             return None
         holes = self.sentences.holes(self.borders.of(before))
         return "proved" + (f" ({rung})" if rung else "") + (f" where {holes}" if holes else "")
@@ -51,8 +54,6 @@ class Prover:
             return None
         left, right, difference = sides
         domains = self.borders.domains_by_symbol
-        if guarded(lambda: self._plainly(left, right, difference, relation), False):
-            return ""
         if relation == "=":
             return ladder.rung_of(left, right, domains)
         return inequalities.rung_of(difference, domains, relation in "<>")

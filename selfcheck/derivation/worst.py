@@ -144,14 +144,13 @@ class _Space:
         part = min(max((x - float(low)) / float(high - low), 1e-9), 1 - 1e-9)
         return [math.log(part / (1 - part))]
 
-    def values(self, place: list[float], denominator: int = 10**15) -> dict[str, Any]:
-        """The instance at a point, its numbers rounded to fractions."""
+    def values(self, place: list[float], denominator: int = 0) -> dict[str, Any]:
+        """The instance at a point, its numbers rounded to fractions with such a denominator."""
         found, k = dict(self.drawn), 0
         for name in self.names:
             value = self.drawn[name]
             if isinstance(value, np.ndarray):
-                numbers = [float(Fraction(x).limit_denominator(denominator))
-                           for x in place[k : k + value.size]]  # fmt: skip
+                numbers = [float(_near(x, denominator)) for x in place[k : k + value.size]]
                 found[name] = np.array(numbers).reshape(value.shape)
                 k += value.size
             else:
@@ -170,7 +169,7 @@ class _Space:
             x = float(high) - math.exp(u)
         else:
             x = float(low) + float(high - low) / (1 + math.exp(-u))
-        near = Fraction(x).limit_denominator(denominator)
+        near = _near(x, denominator)
         return near if self.domains[name].contains(near) else Fraction(x)
 
     def rounded(self, place: list[float]) -> Iterator[dict[str, Any]]:
@@ -186,6 +185,10 @@ class _Space:
             if inside and str(values) not in seen:
                 seen.add(str(values))
                 yield values
+
+
+def _near(x: float, denominator: int) -> Fraction:
+    return Fraction(x).limit_denominator(denominator) if denominator else Fraction(x)
 
 
 def _fractions(x: float) -> list[Fraction]:
