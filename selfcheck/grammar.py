@@ -472,7 +472,7 @@ class Parser:
                 node = self.made(_call("factorial", node), start)
             elif self.sees("_"):
                 self.i += 1
-                index = self._indices(2)
+                index = self._indices(2, of_matrix=True)
                 node = self.made(ast.Subscript(node, _tuple(index), ast.Load()), start)
             elif self.sees(".") and [t.text for t in self.t[self.i + 1 : self.i + 2]] == ["T"]:
                 self.i += 2
@@ -549,10 +549,17 @@ class Parser:
             why = f"in LaTeX this index is {index.text[0]} alone: write {{{index.text}}}"
             self.refuse(why, index)
 
-    def _indices(self, most: int) -> list[ast.expr]:
+    def _indices(self, most: int, of_matrix: bool = False) -> list[ast.expr]:
         """Indices with commas between them; two letters side by side are two of a matrix."""
         start = self.i
         found = self._index_tokens()
+        text = "".join(t.text for t in found)
+        if of_matrix and re.fullmatch(r"\d[A-Za-z]|[A-Za-z]\d", text):  # A_{1n}, A_{n1}
+            found = [
+                found[0]._replace(kind=kind, text=sign)
+                for sign in f"{text[0]},{text[1]}"
+                for kind in ["number" if sign.isdigit() else "word" if sign != "," else "sign"]
+            ]
         if len(found) == 1 and most == 2 and len(found[0].text) == 2 and found[0].kind == "word":
             if found[0].text.isalpha() and found[0].text not in self.words.symbols:
                 one = found[0]
@@ -803,7 +810,7 @@ class Parser:
 
     def _entry(self, name: str, items: int, entries: int, start: int) -> ast.expr:
         """The item or the entry of a name, behind its _."""
-        found = self._indices(items + entries)
+        found = self._indices(items + entries, of_matrix=entries == 2)
         if len(found) > items + entries:
             many = ["no index", "one index", "two indices"][min(items + entries, 2)]
             self.refuse(f"{pretty(name)} takes {many}", self.t[start])

@@ -38,7 +38,7 @@ from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
-from ..derivation import Derivation, Report, matrix
+from ..derivation import Derivation, Report, integers, matrix
 from ..numbers.linear_attention import Waves
 from ..numbers.linear_attention import linear_attention as waves_of
 
@@ -53,23 +53,32 @@ ON_PAPER = Forms(
 
 
 @cache
-def _from_product(*softmaxed: str) -> Derivation:
+def _from_product(*softmaxed: str, row: bool = False) -> Derivation:
+    """From the row sums on, all of them or that of row i."""
     free = {name: matrix("n", "d") for name in SOFTMAX if name not in softmaxed}
     ones = {"one_n": r"\mathbf{1}_n", "one_d": r"\mathbf{1}_d"}
+    where = {"i": integers(1, 2), "n": integers(2, 6)} if row else {}
     return Derivation(
-        r"(S T^\top) \mathbf{1}_n",
+        r"((S T^\top) \mathbf{1}_n)_i" if row else r"(S T^\top) \mathbf{1}_n",
         [],
-        where={"Q K": matrix("n", "d"), **free},
+        where={**where, "Q K": matrix("n", "d"), **free},
         given={**{name: SOFTMAX[name] for name in softmaxed}, **ones},
         instances=30,
         forms=ON_PAPER,
     )
 
 
+def of_one_row(lines: list[Line]) -> bool:
+    """Whether these are lines about row i, Σ_c s_ic Σ_j t_jc, in place of all rows at once."""
+    known = [vars(line) for line in lines]
+    about = all("text" in line and line["shape"] is None for line in known)
+    return about and any("i" in line["names"] for line in known)
+
+
 @once
 def row_sums(lines: list[Line], *softmaxed: str) -> Report:
     """Every line against the one before it; S and T are softmaxes if named, else any matrices."""
-    begun = _from_product(*softmaxed)
+    begun = _from_product(*softmaxed, row=of_one_row(lines))
     return begun.goes_on(("=", as_written(line), "") for line in lines).check()
 
 
@@ -80,11 +89,12 @@ def two_facts_at_once(lines: list[Line]) -> int | None:
     return None if all(alone) else alone.index(False) + 1
 
 
-TWO_BY_THREE = {
+TWO_BY_THREE: dict[str, Any] = {
     "S": softmax(np.array([[0.0, 1.0, -1.0], [2.0, 0.0, 1.0]])),
     "T": softmax(np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]]), axis=0),
     "one_n": np.ones(2),
     "one_d": np.ones(3),
+    "i": 1,
 }
 ANY_TWO_BY_THREE = {**TWO_BY_THREE, "S": np.eye(2, 3) + 1, "T": 2 - np.eye(2, 3)}
 
@@ -96,7 +106,11 @@ def uses_one_fact(line: Line) -> bool:
     return sum(not close(here, line_at(line, at)) for at in moved) == 1
 
 
-LINES = Steps(TWO_BY_THREE, "lambda S, T, one_n: S @ T.T @ one_n", lambda: _from_product("S", "T"))
+LINES = Steps(
+    TWO_BY_THREE,
+    "lambda S, T, one_n: S @ T.T @ one_n",
+    lambda: _from_product("S", "T", row=True),
+)
 
 
 ONE_FACT_AT_A_TIME = Way(
@@ -129,7 +143,17 @@ def as_vector(line: Line) -> Line:
     return flat
 
 
-def _with_more(name: str, more: float) -> dict[str, np.ndarray]:
+def in_all_rows(line: Line) -> Line:
+    """A line about row i as one about all rows."""
+
+    @functools.wraps(line)
+    def stacked(S: Any, T: Any, one_n: Any, one_d: Any, i: Any) -> Any:
+        return np.array([line(S, T, one_n, one_d, k + 1) for k in range(len(one_n))])
+
+    return stacked
+
+
+def _with_more(name: str, more: float) -> dict[str, Any]:
     return {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
 
 
@@ -155,7 +179,8 @@ def has_no_slope(line: Line) -> bool:
 @exercise
 def rows_sum_to_one(lines: Annotated[list[Line], LINES]) -> Verdict:
     """Derive line by line that every row of softmax_row(Q) softmax_col(K)ᵀ sums to 1."""
-    lines = [as_vector(line) for line in lines]
+    read = in_all_rows if of_one_row(lines) else as_vector
+    lines = [read(line) for line in lines]
     for number, line in enumerate(lines, start=1):
         if has_no_slope(line):
             return wrong(

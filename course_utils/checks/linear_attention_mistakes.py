@@ -22,6 +22,7 @@ from .linear_attention import (
     _without_own,
     draw,
     grows_as,
+    of_one_row,
     row_sums,
     tokens,
     tokens_and_phi,
@@ -55,7 +56,12 @@ columns_summed_in_place_of_rows_seen = has_line(lambda S, T, one_n: T @ (S.T @ o
 columns_summed_in_place_of_rows = ([lambda S, T, one_n: T @ (S.T @ one_n), _ones],)
 as_many_ones_as_features_seen = has_line(lambda one_d: one_d)
 as_many_ones_as_features = ([lambda S, one_d: S @ one_d, lambda one_d: one_d],)
-one_number_for_all_queries_seen = has_line(lambda: 1.0)
+
+
+def one_number_for_all_queries_seen(lines):
+    return not of_one_row(lines) and has_line(lambda: 1.0)(lines)
+
+
 one_number_for_all_queries = ([lambda S, one_d: S @ one_d, lambda: 1.0],)
 
 

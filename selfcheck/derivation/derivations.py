@@ -125,6 +125,7 @@ class Derivation:
                 sizes.update(zip(kinds[name].shape or (), np.shape(given), strict=False))
             return line.value({**sizes, **values})
 
+        vars(value).update(names=line.names, shape=line.shape)
         return value
 
     def goes_on(self, lines: Iterable[tuple[Any, ...]]) -> Derivation:

@@ -70,6 +70,9 @@ RIGHT = {
          r"= \mathrm{softmax}_{\text{row}}(Q)\,\mathbf 1_d = \mathbf 1_n",),
         (["S @ (T.T @ one_n)", "S @ one_d", "one_n"],),
         ([S * (T.T * ONE_N), S * ONE_D, ONE_N],),
+        (r"\sum_{j=1}^{n} (ST^\top)_{ij} = \sum_{c=1}^{d} S_{ic} \sum_{j=1}^{n} T_{jc}"
+         r"= \sum_{c=1}^{d} S_{ic} = 1",),
+        (r"\sum_j \sum_c S_{i,c} T_{j,c} = \sum_c S_{i,c} \sum_j T_{j,c} = \sum_c S_{i,c} = 1",),
         (["S T^T one_n", lambda S, one_d: S @ one_d, r"\boldsymbol{1}_n"],),
     ],
     ("random_features", "completed_square"): [
@@ -118,6 +121,10 @@ WRONG = {
         (r"S T^\top \mathbf 1_n = d S\mathbf 1_d = \mathbf 1_n",),
         (r"S T^\top \mathbf 1_n = (S \odot T)\mathbf 1_d = \mathbf 1_n",),
         (r"S T^\top \mathbf 1_n = S\mathbf 1_d \le \mathbf 1_n",),
+        (r"\sum_j (ST^\top)_{ij} = \sum_c S_{ic} \sum_j T_{jc} = 1",),
+        (r"\sum_j (ST^\top)_{ij} = \sum_c S_{ic} \sum_j T_{ij} = \sum_c S_{ic} = 1",),
+        (r"\sum_j (ST^\top)_{ij} = \sum_c S_{1c} \sum_j T_{jc} = \sum_c S_{1c} = 1",),
+        (r"\sum_j (ST^\top)_{ij} = \sum_c S_{ic} \sum_c T_{ic} = \sum_c S_{ic} = 1",),
     ],
     ("random_features", "completed_square"): [
         (SPLIT.replace("+2x", "-2x"), SHIFT),
