@@ -156,6 +156,8 @@ def _simplified(difference: Any) -> bool:
 
     if difference.has(sp.Sum, sp.Product, sp.Integral, sp.Derivative):
         return False
+    if not difference.has(sp.Abs, sp.Max, sp.Min, sp.Piecewise) and _is_far_from_zero(difference):
+        return False
     if difference.has(sp.tanh, sp.sinh, sp.cosh):
         above = sp.numer(sp.together(difference.rewrite(sp.exp)))
         if sp.expand(sp.powsimp(sp.expand(above))) == 0:
