@@ -179,7 +179,7 @@ def _is_zero(e: Any) -> bool:
 
     if e == 0 or sp.expand(e) == 0:
         return True
-    sums = {s: sp.Dummy(real=True) for s in e.atoms(sp.Sum, sp.Product)}
+    sums = {s: _equal_terms(s) or sp.Dummy(real=True) for s in e.atoms(sp.Sum, sp.Product)}
     e = sp.expand(sp.expand_power_exp(e.xreplace(sums)))
     if e == 0 or sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
         return True
@@ -187,6 +187,15 @@ def _is_zero(e: Any) -> bool:
         return False
     e = sp.powsimp(e)
     return bool(e == 0 or sp.simplify(e) == 0)
+
+
+def _equal_terms(s: Any) -> Any:
+    """A sum of equal terms as their number times one of them; None for any other."""
+    import sympy as sp
+
+    index, low, high = s.limits[0]
+    single = isinstance(s, sp.Sum) and len(s.limits) == 1 and not s.function.has(index)
+    return s.function * (high - low + 1) if single else None
 
 
 def _is_far_from_zero(e: Any) -> bool:
