@@ -4,6 +4,7 @@ The cases are those of homework and textbooks on recurrent networks, averages an
 own words; the marks say what is true of each line: t true, f false, ? not to be judged.
 """
 
+import numpy as np
 import pytest
 
 from course_utils.derivation import (
@@ -25,6 +26,7 @@ from course_utils.derivation import (
     vector,
 )
 from selfcheck.derivation.pasted import rows_of
+from selfcheck.forms import Forms
 from selfcheck.formula import FormulaError
 from selfcheck.kinds import Lines, Unreadable
 
@@ -220,3 +222,85 @@ def test_lines_that_are_an_answer_may_be_pasted_as_one_chain():
     assert kind.same(kind.read("= mu*(1 - beta^t)", "lines"), kind.read(typed[1:], "lines"))
     with pytest.raises(Unreadable, match="Line 1 of lines begins with ≤"):
         kind.read(r"\mu \le 1", "lines")
+
+
+M = {"A": matrix("m", "n"), "x y": vector("n"), "a b": real}
+
+
+@pytest.mark.parametrize(
+    ("tex", "truth"),
+    [
+        (r"x = \begin{bmatrix} x_1 \\ \vdots \\ x_n \end{bmatrix}"
+         r"= \begin{bmatrix} x_1 \\ x_2 \\ \vdots \\ x_n \end{bmatrix}"
+         r"= \begin{bmatrix} x_n \\ \vdots \\ x_1 \end{bmatrix}", "ttf"),
+        (r"x^\top = \begin{pmatrix} x_1 & \cdots & x_n \end{pmatrix}", "t"),
+        (r"A = \begin{bmatrix} A_{1,1} & \cdots & A_{1,n} \\ \vdots & \ddots & \vdots \\"
+         r"A_{m,1} & \cdots & A_{m,n} \end{bmatrix} = \begin{bmatrix} A_{1,1} & \cdots & A_{n,1} \\"
+         r"\vdots & \ddots & \vdots \\ A_{1,m} & \cdots & A_{n,m} \end{bmatrix}", "tf"),
+        (r"xy^\top = \begin{bmatrix} x_1 y_1 & \cdots & x_1 y_n \\ \vdots & \ddots & \vdots \\"
+         r"x_n y_1 & \cdots & x_n y_n \end{bmatrix}", "t"),
+        (r"\begin{bmatrix} a & \cdots \\ \vdots & \ddots \end{bmatrix} = a", "?"),
+        (r"\begin{bmatrix} x_1 & \cdots & y_n \end{bmatrix} = x^\top", "?"),
+        (r"A_{1n} = A_{1,n} = A_{m1}", "tf"),
+        (r"(A^\top A)_{1n} = \sum_{k=1}^{m} A_{k1} A_{kn}", "t"),
+        (r"a^2 b = b\,a^2 = a^{2b}", "tf"),  # in LaTeX a power is one sign or a group
+    ],
+)  # fmt: skip
+def test_dots_and_entries_of_matrices_have_a_pattern_or_are_refused(tex, truth):
+    assert marks(tex, M) == truth
+
+
+@pytest.mark.parametrize(
+    ("tex", "truth"),
+    [
+        (r"\newcommand{\norm}[1]{\left\|#1\right\|} \newcommand{\vx}{\mathbf{x}}"
+         r"\norm{\vx+y}^2 = \norm{\vx}^2 + 2\vx^\top y + \norm{y}^2 = \norm\vx^2", "tf"),
+        (r"\def\half{\frac12} \DeclareMathOperator{\trace}{tr}"
+         r"\half a + \half a = a = \trace(a x x^\top)", "tf"),
+        (r"\def\ip#1#2{#1^\top #2} \ip{x}{y} = \ip{y}{x}", "t"),
+    ],
+)  # fmt: skip
+def test_commands_of_the_authors_own_are_written_out(tex, truth):
+    assert marks(tex, M) == truth
+
+
+@pytest.mark.parametrize(
+    ("tex", "says"),
+    [
+        (r"\newcommand{\u}{\u + 1} \u = 1", "stands for itself"),
+        (r"\newcommand{\u}[2][3]{#1} \u = 1", "may be left out"),
+        (r"\newcommand{\u}{x \u = 1", "never closed"),
+    ],
+)
+def test_a_command_that_cannot_be_written_out_is_told(tex, says):
+    with pytest.raises(FormulaError, match=says):
+        Derivation(tex, where=M)
+
+
+def test_a_size_that_is_said_is_kept():
+    assert marks(r"I_n x = x = \mathbf{1}_n", M) == "tf"
+    report = Derivation(r"x = \mathbf{1}_{m}", where=M).check()
+    assert report.lines[0].mark == "false"
+    report = Derivation(r"x = \mathbf{1}_{k}", where=M).check()
+    assert "no size that is known here" in report.sentence
+
+
+def test_a_form_is_found_among_other_factors_and_in_any_font():
+    forms = Forms({r"x^\top y": "xy", r"\mathbb{E}[g_{#1}]": "mu"}, {"x": (0, 1), "y": (0, 1),
+                                                                     "g": (1, 0)})  # fmt: skip
+    kind = Lines(["xy", "mu", "t"], forms=forms)
+    lines = [r"2\,\mathbf{x}^{\top}\mathbf{y}\,t", r"\sum_{i=1}^{t} \mathbb{E}[g_i]", "xy", "x^T y"]
+    assert [str(line) for line in kind.read(lines, "lines")] == [
+        "2 * xy * t", "Sum(mu, (i, 1, t))", "xy", "xy",
+    ]  # fmt: skip
+    with pytest.raises(Unreadable, match="stands for none of xy, μ and t"):
+        kind.read([r"y^\top x"], "lines")
+
+
+def test_a_function_of_symbols_is_the_formula_that_it_computes():
+    kind = Lines(["a", "b"])
+    lines = kind.read([lambda a, b: np.exp(a) * (2 - b) ** 2 / 3, lambda a: -abs(a)], "lines")
+    assert kind.same(lines, kind.read(["exp(a)*(2-b)**2/3", "-abs(a)"], "lines"))
+    for line in (lambda a: a if a > 0 else 0, lambda a: float(a), lambda a: sum(range(a))):
+        with pytest.raises(Unreadable, match="Line 1 does not come to a formula"):
+            kind.read([line], "lines")

@@ -124,7 +124,7 @@ class _Rows:
         """The expression before this place is complete."""
         tex = self._written(place)
         if tex:
-            if is_latex(self.text) and not is_latex(tex) and "^" in tex:
+            if is_latex(self.text) and not is_latex(tex) and {*"^_"} & {*tex}:
                 tex = f"{{{tex}}}"  # a^2 b is clear in LaTeX, which the others are written in
             row_ends = self.text[place:after] == r"\\"
             last = _line_end(self.text, place) if row_ends else place  # \\ % a comment behind it
