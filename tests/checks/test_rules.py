@@ -50,15 +50,17 @@ RULES = {
             "each_known_mistake_is_wrong_and_earns_its_own_explanation",
         ],
     },
-    "A mistake in functions keeps its name": {
+    "A mistake in a function is still recognized": {
         EVERY: [
             "a_mistake_keeps_its_name_in_another_layout_and_at_another_cost",
             "a_neighbor_of_a_mistake_does_not_get_its_name",
         ],
     },
-    "An explanation is whole sentences": {EVERY: ["an_explanation_is_whole_sentences_on_one_line"]},
+    "An explanation consists of whole sentences": {
+        EVERY: ["an_explanation_is_whole_sentences_on_one_line"]
+    },
     "The docstring is one sentence": {EVERY: ["the_docstring_is_one_sentence"]},
-    "The check has at most 60 lines": {
+    "A check has at most 60 lines": {
         EVERY: ["the_check_is_a_short_function"],
     },
     "Call the student's function first": {
@@ -80,7 +82,7 @@ RULES = {
             "junk_is_not_carried_on",
         ],
     },
-    "What is no answer": {
+    "Blanks, nonsense in any place": {
         EVERY: [
             "a_blank_in_any_place_is_not_attempted",
             "all_blank_is_not_attempted",
