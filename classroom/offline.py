@@ -48,6 +48,11 @@ def sound(path: Path, what: str) -> NotebookNode:
     found = [] if is_blank_sheet(notebook) else problems(notebook)
     if found:
         remedy = f"Run `course execute {path}` or mend the notebook, then try again."
+        if path.parent.name == "exercises":  # it is generated: to run it would solve nothing
+            remedy = (
+                "Somebody has worked in this sheet. Keep a copy if you need the answers, and let "
+                "`make exercises` write it anew."
+            )
         raise CourseError(f"{path} cannot become {what}: {'; '.join(found)}. {remedy}")
     return notebook
 

@@ -311,3 +311,14 @@ def test_a_notebook_from_elsewhere_is_refused(tmp_path):
     path = save(tmp_path / "a.ipynb", markdown())
     with pytest.raises(CourseError, match="not in the course folder"):
         list(write_pages([path], tmp_path / "course", tmp_path / "out"))
+
+
+def test_a_sheet_that_somebody_has_worked_in_is_written_anew_not_executed(tmp_path):
+    path = tmp_path / "exercises" / "01_sums.ipynb"
+    path.parent.mkdir()
+    cells = [v4.new_markdown_cell("# Sums"), v4.new_code_cell("x = ____", execution_count=1)]
+    cells.append(v4.new_code_cell("not_run"))
+    path.write_text(as_text(v4.new_notebook(cells=cells)), encoding="utf-8")
+    with pytest.raises(CourseError, match="make exercises") as refused:
+        export_page(path)
+    assert "course execute" not in str(refused.value)
