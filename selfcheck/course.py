@@ -23,7 +23,7 @@ from .files import CourseError
 
 FILE = "course.toml"
 FOLDER = "COURSE_FOLDER"  # in the environment of processes that begin elsewhere
-TEXTS = ("title", "promise", "package", "start", "license", "picture")
+TEXTS = ("title", "promise", "package", "start", "license", "picture", "example")
 KNOWN = (*TEXTS, "bundle", "class")
 
 
@@ -37,7 +37,8 @@ class Course:
     promise: str = ""
     start: str = "00_start_here"  # the stem of the start page among the lectures
     license: str = ""  # a sentence at the foot of each page of its site
-    picture: str = ""  # a file to show on the first page of its site
+    picture: str = ""  # a file that shows the course: on its site's first page, and with its links
+    example: str = ""  # the number of the exercise that is answered there in place of the picture
     bundle: tuple[str, ...] = ()  # what students get beside notebooks and package
 
     @property

@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,18 +32,21 @@ from ..handouts import without_navigation
 from ..notebooks import as_text
 from ..offline import EXPLORER, TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
-from ..roles import Role, role
+from ..roles import Role, id_of
 from .about import Facts
 from .documents import Document, documents
 from .drawing import drawn_map
 from .lite import PACKAGES, Wanted, add_lite
-from .packages import LOCK, Shelf, gather, loads, runtime_address
-from .reading import Reading, read_page
+from .packages import LOCK, Shelf, gather, loads, page_size, runtime_address
+from .reading import Reading, question_in, read_page
+from .sheets import about_sheet
 
 STATIC = TEMPLATES / "site" / "static"
 SHARED = "../static/"  # where slides find what all of them need
 # What most sheets import in their first cell.
 WARM = "import sympy, matplotlib.figure, matplotlib.backends.backend_agg, ipywidgets, {package}"
+EXERCISE = re.compile(r"Exercise (\d+\.\d+)\b")
+SECONDS = 30  # for an answer and its check in the page
 Tell = Callable[[str], None]
 
 
@@ -80,9 +84,11 @@ def build(
     pages = _Pages(site, facts)
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
-    pages.readings(list(readings.values()), digests, chosen, shelf, notebooks)
+    pages.readings(list(readings.values()), digests, chosen, notebooks)
     guides = documents(root)
-    pages.landing(chosen, list(readings.values()), [deck.stem for deck in decks], course, guides)
+    stems = [deck.stem for deck in decks]
+    pages.landing(chosen, list(readings.values()), stems, course, guides, notebooks)
+    pages.sheets(chosen, list(readings.values()))
     pages.sources(root, chosen)
     pages.documents(guides, root)
     pages.others(list(readings.values()), shelf, root)
@@ -174,6 +180,7 @@ class _Pages:
     def write(self, place: str, template: str, **about: Any) -> None:
         """A page at its place; links in it lead `up` to the root of the site."""
         up = about.pop("up", "../" * place.count("/"))
+        about.setdefault("description", self.facts.promise)
         page = self.templates.get_template(f"site/{template}.html.j2")
         self.site.page(place, page.render(up=up, course=self.facts, **about) + "\n")
 
@@ -200,7 +207,6 @@ class _Pages:
         readings: Sequence[Reading],
         digests: dict[Path, str],
         units: Sequence[Unit],
-        shelf: Shelf,
         notebooks: dict[Path, NotebookNode],
     ) -> None:
         """Lectures and sheets; with `?paper` in its address a page looks as it is printed."""
@@ -212,16 +218,25 @@ class _Pages:
                 reading.place,
                 "reading",
                 title=reading.title,
+                description=reading.about,
                 reading=reading,
+                units=units,
                 body=Markup(reading.body),
                 doors=self._doors(reading, units),
                 before=same[here - 1] if here else None,
                 after=same[here + 1] if here + 1 < len(same) else None,
                 sheet=sheet,
                 digest=digests[path],
-                asks_id=any(role(cell) is Role.STUDENT for cell in notebooks[path].cells),
-                prefetch=_prefetched(shelf) if sheet else [],
+                about=self._about(reading, notebooks[path], units) if sheet else {},
             )
+
+    def _about(
+        self, reading: Reading, notebook: NotebookNode, units: Sequence[Unit]
+    ) -> dict[str, Any]:
+        """What the page of a sheet has to know to be worked on."""
+        unit = next(unit for unit in units if unit.stem == reading.stem)
+        path = f"exercises/{reading.stem}.ipynb"
+        return {"path": path, "seconds": SECONDS, **about_sheet(notebook, unit.exercises)}
 
     def _doors(self, reading: Reading, units: Sequence[Unit]) -> list[tuple[str, str]]:
         notebook = f"{reading.folder}/{reading.stem}.ipynb"
@@ -246,6 +261,7 @@ class _Pages:
         decks: Sequence[str],
         course: Course,
         guides: Sequence[Document],
+        notebooks: Mapping[Path, NotebookNode],
     ) -> None:
         """The first page: what this is, the map, and what each unit teaches."""
         lectures = {r.stem: r for r in readings if r.folder == "notebooks"}
@@ -267,7 +283,8 @@ class _Pages:
                     "deck": f"slides/{unit.stem}.html" if unit.stem in decks else "",
                 }
             )
-        picture = course.picture and f"static/{Path(course.picture).name}"
+        example = self._example(course, units, readings, notebooks)
+        picture = "" if example else course.picture and f"static/{Path(course.picture).name}"
         if picture:
             self.site.copy(picture, course.folder / course.picture)
         self.write(
@@ -275,11 +292,31 @@ class _Pages:
             "landing",
             title=self.facts.title,
             picture=picture,
+            example=example,
             units=rows,
             map=Markup(drawn_map(units)),
             guides=guides,
-            first_run=f"lite/notebooks/index.html?path=notebooks/{self.facts.start}.ipynb",
         )
+
+    def _example(
+        self,
+        course: Course,
+        units: Sequence[Unit],
+        readings: Sequence[Reading],
+        notebooks: Mapping[Path, NotebookNode],
+    ) -> dict[str, Any]:
+        """The exercise that is answered on the first page; none if it is not on this site."""
+        for unit in units:
+            found = [e for e in unit.listed if e.number == course.example]
+            if not found:
+                continue
+            page = next(r for r in readings if (r.folder, r.stem) == ("exercises", unit.stem))
+            answer = id_of(Role.ANSWER, found[0].name)
+            sheet = course.folder / "exercises" / f"{unit.stem}.ipynb"
+            about = {**self._about(page, notebooks[sheet], units), "only": answer}
+            question = Markup(question_in(page.body, id_of(Role.TEXT, found[0].name)))
+            return {"about": about, "answer": answer, "question": question, "unit": unit}
+        return {}
 
     def sources(self, root: Path, units: Sequence[Unit]) -> None:
         """What the lectures rest on."""
@@ -295,9 +332,32 @@ class _Pages:
             for picture in page.pictures:
                 self.site.copy(picture, root / picture)
 
+    def sheets(self, units: Sequence[Unit], readings: Sequence[Reading]) -> None:
+        """The exercises of all sheets, by which every page tells how one stands."""
+        pages = {reading.stem: reading for reading in readings if reading.folder == "exercises"}
+        listed = []
+        for unit in units:
+            found = [(EXERCISE.match(words), name) for _, name, words in pages[unit.stem].contents]
+            anchors = {heading[1]: name for heading, name in found if heading}
+            listed.append(
+                {
+                    "path": f"exercises/{unit.stem}.ipynb",
+                    "page": f"exercises/{unit.stem}.html",
+                    "number": unit.number,
+                    "exercises": [
+                        {"name": e.name, "number": e.number, "points": e.points}
+                        | {"anchor": anchors[e.number]}
+                        for e in unit.listed
+                        if e.number in anchors
+                    ],
+                }
+            )
+        self.site.text("static/sheets.json", json.dumps(listed))
+
     def others(self, readings: Sequence[Reading], shelf: Shelf, root: Path) -> None:
         """Search, license, the page for addresses that lead nowhere, and facts for scripts."""
-        sections = [section for reading in readings for section in reading.sections]
+        in_order = sorted(readings, key=lambda reading: reading.stem == self.facts.start)
+        sections = [section for reading in in_order for section in reading.sections]
         self.site.text("static/search.json", json.dumps(sections, ensure_ascii=False))
         size = sum(path.stat().st_size for path in shelf.wheels.values())
         if shelf.runtime:
@@ -311,6 +371,7 @@ class _Pages:
             "loads": loads(shelf),
             "warm": WARM.format(package=self.facts.package),
             "package": shelf.course,
+            "needs": f"{page_size(shelf) // 10**6} MB" if shelf.runtime else "about 20 MB",
         }
         self.site.text("static/course.json", json.dumps(facts))
         path = root / "LICENSE"
@@ -323,13 +384,6 @@ class _Pages:
             "404.html", "plain", title="Not found", body=lost.format(home), up=self.facts.base
         )
         self.site.text(".nojekyll", "")
-
-
-def _prefetched(shelf: Shelf) -> list[str]:
-    """What the browser may fetch while the student still reads."""
-    large = [name for name, path in shelf.wheels.items() if path.stat().st_size > 500_000]
-    files = [f"static/packages/{name}" for name in large]
-    return ["static/pyodide/pyodide.asm.wasm", *files] if shelf.runtime else files
 
 
 def require_base(base: str) -> str:

@@ -18,10 +18,11 @@ class Facts:
     package: str
     storage: str
     base: str
+    example: str
 
     @classmethod
     def of(cls, course: Course, base: str) -> Facts:
         """Those of a course that is served at this path. Two on one host never mix their work."""
         storage = f"{course.title} {base}"
         about = (course.title, course.promise, course.license, course.start, course.package)
-        return cls(*about, storage, base)
+        return cls(*about, storage, base, course.example)

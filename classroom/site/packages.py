@@ -144,6 +144,14 @@ def loads(shelf: Shelf) -> list[tuple[str, int]]:
     return list(zip(files, sizes if shelf.runtime else [0] * len(sizes), strict=True))
 
 
+def page_size(shelf: Shelf) -> int:
+    """The bytes that the page of a sheet loads: without a kernel, widgets and plots."""
+    names = [MACHINE, shelf.course, *closure(shelf.lock["packages"], ["numpy", "sympy"])]
+    wheels = [shelf.wheels.get(shelf.lock["packages"][name]["file_name"]) for name in names]
+    runtime = [shelf.runtime / name for name in CORE] if shelf.runtime else []
+    return sum(path.stat().st_size for path in [*runtime, *wheels] if path)
+
+
 # -- fetched, and kept ----------------------------------------------------------------------------
 
 

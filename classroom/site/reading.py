@@ -9,12 +9,15 @@ out of it, and lie on the site once.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
+
+from selfcheck.derivation.expressions import without_tex
 
 from .. import glossary
 from ..offline import element
@@ -23,6 +26,7 @@ from ..pages import page_soup
 if TYPE_CHECKING:
     from bs4 import Tag
 
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.DOTALL)
 PICTURE = re.compile(r"data:image/png;base64,(.+)", re.DOTALL)
 
 
@@ -50,6 +54,12 @@ class Reading:
     def stem(self) -> str:
         """`01_sums`."""
         return Path(self.place).stem
+
+    @property
+    def about(self) -> str:
+        """Its first words, for those who share a link to it."""
+        words = self.sections[0]["words"] if self.sections else self.title
+        return textwrap.shorten(words, 180, placeholder=" …")
 
 
 def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> Reading:
@@ -84,6 +94,17 @@ def _explain(main: Tag, folder: Path) -> None:
                 words["title"] = sentence
 
 
+def question_in(body: str, cell: str) -> str:
+    """The question of an exercise by itself: the cell of a page, without its heading."""
+    from bs4 import BeautifulSoup
+
+    found = BeautifulSoup(body, "html.parser").find(id=f"cell-id={cell}")
+    text = element(found, ".jp-RenderedMarkdown") if found else None
+    for heading in text.select("h2") if text else ():
+        heading.decompose()
+    return text.decode_contents() if text else ""
+
+
 def _contents(main: Tag) -> Iterator[tuple[str, str, str]]:
     for heading in main.select("h2[id], h3[id]"):
         yield heading.name, str(heading["id"]), " ".join(heading.get_text().split())
@@ -108,17 +129,25 @@ def _sections(main: Tag, place: str, title: str) -> Iterator[dict[str, str]]:
     """The words of each section, with the address of its heading: what the search looks through."""
     heading, anchor = "", ""
     words: list[str] = []
-    for tag in main.select("h1, h2, h3, p, li, td, th, pre"):
+    for tag in main.select("h1, h2, h3, p, li, td, th"):
         if tag.name in ("h1", "h2", "h3"):
             if words:
                 yield _section(place, title, heading, anchor, words)
             words = []
-            heading = "" if tag.name == "h1" else " ".join(tag.get_text().split())
+            heading = "" if tag.name == "h1" else _in_words(tag)
             anchor = "" if tag.name == "h1" else str(tag.get("id", ""))
-        elif not tag.find_parent(["pre", "li", "td"]):
-            words.append(" ".join(tag.get_text().split()))
+        elif not tag.find_parent(["pre", "li", "td", "th"]) and not tag.find_parent(
+            class_="jp-OutputArea"
+        ):
+            words.append(_in_words(tag))
     if words:
         yield _section(place, title, heading, anchor, words)
+
+
+def _in_words(tag: Tag) -> str:
+    """The text of an element; formulas in signs, as a terminal shows them."""
+    text = FORMULA.sub(lambda found: without_tex(found[1] or found[2]), tag.get_text())
+    return " ".join(text.split())
 
 
 def _section(
