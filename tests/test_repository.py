@@ -120,7 +120,7 @@ BUDGETS = {
     "course_utils/checks": 11_300,
     "selfcheck": 21_000,
     "classroom": 19_200,  # with the names, tables and layouts of nine platforms
-    "tests": 37_500,  # every kind of layout, fault and roster is a test
+    "tests": 38_300,  # every kind of layout, fault and roster is a test
 }
 
 

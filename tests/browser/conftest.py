@@ -12,10 +12,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
+from classroom import printing
 from classroom.notebooks import as_text, read, strip_outputs
 from classroom.printing import chromium
 from selfcheck.files import CourseError
 from tests.browser import lab as harness
+from tests.browser.site import Visit, visiting
 
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 expect.set_options(timeout=PATIENCE)
@@ -68,3 +70,27 @@ def page(opened: harness.LabPage) -> Iterator[harness.LabPage]:
     yield opened
     problems, opened.problems = opened.problems, []
     assert not problems, "\n".join(problems)
+
+
+@pytest.fixture(scope="module")
+def chrome(site, browser):
+    """A browser that reaches the module's `site` alone; `browser` has looked if there is one."""
+    if site.hosts == "127.0.0.1":
+        yield browser
+        return
+    with printing.browser(but=site.hosts) as chrome:
+        yield chrome
+
+
+@pytest.fixture
+def visit(chrome, site) -> Iterator[Visit]:
+    """A reader's window on the module's `site`."""
+    with visiting(chrome, site) as visit:
+        yield visit
+
+
+@pytest.fixture
+def in_browser(site):
+    """Python can run in the browser here; else it fails where it was promised, and is skipped."""
+    if site.python:
+        (pytest.fail if os.environ.get("COURSE_LITE") == "must" else pytest.skip)(site.python)

@@ -1,0 +1,116 @@
+"""The site of the course, built and served for tests, and a reader's window on it."""
+
+import contextlib
+import functools
+import http.server
+import os
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page
+
+from classroom.site import build
+from tests.browser.lab import REPOSITORY
+
+START_MS = 240_000  # a busy machine is slow, not wrong
+
+
+@dataclass
+class Site:
+    folder: Path
+    url: str
+    python: str  # why Python cannot run in its pages; empty if it can
+    hosts: str  # that the browser may reach
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Python's own server, as a reader starts it with `python3 -m http.server`."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def served(tmp_path_factory, units: Sequence[str] = ()) -> Iterator[Site]:
+    """These units of the course, all if none is named, under a sub-path.
+
+    Fetched packages are kept in build/.
+    """
+    root, cache = tmp_path_factory.mktemp("host"), tmp_path_factory.mktemp("cache")
+    fetched = REPOSITORY / "build" / "site-packages"
+    fetched.mkdir(parents=True, exist_ok=True)
+    (cache / "site-packages").symlink_to(fetched)
+    named = os.environ.get("COURSE_LITE_WHEELS")
+    wheels = Path(named) if named else None
+    folder = build(REPOSITORY, root / "course", wheels, "/course/", units, cache=cache)
+    missing, host = ("", "") if named else public_address()
+    handler = functools.partial(Quiet, directory=root)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        hosts = f"127.0.0.1 , EXCLUDE {host}" if host else "127.0.0.1"
+        yield Site(folder, f"http://127.0.0.1:{server.server_port}/course", missing, hosts)
+        server.shutdown()
+        thread.join()
+
+
+def public_address() -> tuple[str, str]:
+    """Why the public address of Python's packages cannot be used, and its host."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_LOCK_DEFAULT_URL
+
+    try:
+        with urllib.request.urlopen(PYODIDE_LOCK_DEFAULT_URL, timeout=10):
+            return "", str(urlsplit(PYODIDE_LOCK_DEFAULT_URL).hostname)
+    except (OSError, urllib.error.URLError) as error:
+        return f"COURSE_LITE_WHEELS is not set and the public address says: {error}", ""
+
+
+@dataclass
+class Visit:
+    """A reader's window, and what must not happen in it."""
+
+    page: Page
+    site: Site
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("console", self._hear)
+        self.page.on("request", self._watch)
+
+    def _hear(self, message) -> None:
+        if message.type == "error":
+            self.problems.append(f"console: {message.text[:300]} {message.location}")
+
+    def _watch(self, request) -> None:
+        allowed = (self.site.url, "data:", "blob:")
+        host = self.site.hosts.rpartition(" ")[2]
+        if not request.url.startswith(allowed) and urlsplit(request.url).hostname != host:
+            self.problems.append(f"outside request: {request.url[:300]}")
+
+    def beside(self) -> "Visit":
+        """Another tab of the same window."""
+        return Visit(self.page.context.new_page(), self.site, self.problems)
+
+    def go(self, place: str) -> None:
+        self.page.goto(f"{self.site.url}/{place}")
+
+    def wait(self, what: str, arg: object = None, timeout: int = START_MS) -> None:
+        """Wait for it, and look now and then: to look at every frame keeps a core busy."""
+        self.page.wait_for_function(what, arg=arg, timeout=timeout, polling=100)
+
+
+@contextlib.contextmanager
+def visiting(chrome, site, **options) -> Iterator[Visit]:
+    """A window of its own: what the browser keeps is that of this test alone."""
+    context = chrome.new_context(viewport={"width": 1200, "height": 900}, **options)
+    context.set_default_timeout(START_MS)
+    visit = Visit(context.new_page(), site)
+    yield visit
+    context.close()
+    assert visit.problems == []
