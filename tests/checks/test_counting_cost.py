@@ -109,6 +109,10 @@ RIGHT = {
         (8 * D / 3, "D*(1 + G/H) + 1.5*D*F/(H*w)"),
         ("2·4·D/3", "D*(H + G)/H + 3*D*F/(2*H*w)"),
     ],
+    "full_width": [
+        ("H*N*D*(N + D)", "N*(N + D)", "H*N*(N + D)"),
+        (H * N * D**2 + H * N**2 * D, N**2 + N * D + N, H * (7 * N**2 + N * D)),
+    ],
     "fits_in_memory": [in_memory(0), in_memory("ada@example.org"), (*map(str, in_memory(7)),)],
 }
 

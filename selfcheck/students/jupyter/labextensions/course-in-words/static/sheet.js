@@ -133,7 +133,13 @@ class Sheet {
     const { content } = this.panel, place = content.widgets.findIndex(({ model }) => model.id === id);
     if (place < 0) return;
     content.activeCellIndex = place;
-    content.scrollToItem(place, "start").then(() => content.widgets[place].node.scrollIntoView());
+    // Cells that come into view for the first time grow, and move what is below them.
+    const go = async left => {
+      await content.scrollToItem(place, "start");
+      content.widgets[place].node.scrollIntoView();
+      if (left) requestAnimationFrame(() => go(left - 1));
+    };
+    go(20);
   }
 
   digest(source) {
