@@ -36,7 +36,7 @@ from .facts import Facts, facts_beside, read_facts
 from .feedback import Feedback, NamedMistake, Outcome
 from .files import CourseError
 from .following import FOLLOWS
-from .kinds import Choice, Function, Kind
+from .kinds import Choice, Function, Kind, Student
 from .mistakes_from_prose import attach
 from .notebook import CELLS, into_the_notebook
 from .own_numbers import as_own_numbers
@@ -51,7 +51,7 @@ from .parts import (
     together,
     verdict_on_part,
 )
-from .practice import Practice, another, can_be_practiced
+from .practice import THREE_DIGITS, OfNobody, Practice, Sister, another, can_be_practiced
 from .recognition import Misconception, Recognition
 from .refusals import Unreadable
 from .reserved import forbidding, gate_checks, object_named
@@ -62,6 +62,7 @@ from .verdicts import Verdict
 if TYPE_CHECKING:
     from .afterwards import Shown
 
+NOBODY = "0"  # the id of the homework's own numbers
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
@@ -108,6 +109,7 @@ class Exercise:
         self.check, self.number, self.points, self.earns = check, number, points, earns
         self.is_transfer = transfer
         self.parts: tuple[Part, ...] = ()
+        self.sisters: list[Sister | OfNobody] = []
         self._hints: tuple[str, ...] = ()
         self._misconceptions: tuple[Misconception, ...] = ()
         self._has_prose = False
@@ -142,20 +144,34 @@ class Exercise:
 
     def _leading_on(self, feedback: Feedback) -> Feedback:
         """The same verdict, told at a small case, with what to do next."""
-        if feedback.outcome is Outcome.RIGHT and self._has_solution:
-            leads: tuple[str, ...] = (f"A good solution: `{self.called}.solution()`.",)
-            return replace(feedback, leads=leads)
+        if feedback.outcome is Outcome.RIGHT:
+            return replace(feedback, leads=self._when_right(feedback))
         if feedback.judged is None or feedback.outcome in (Outcome.RIGHT, Outcome.NOT_ATTEMPTED):
             return feedback
         found = self._counterexamples(feedback.judged)
         if found:
             feedback = replace(feedback, says=one_line(self._retold(feedback, found)))
         feedback = replace(feedback, refuted=tuple(found.values()))
-        leads = self._leads(found)
+        leads = (*self._of_nobody(feedback), *self._leads(found))
         if self._hints_given < len(self.hints):
             which = f"Hint {self._hints_given + 1} of {len(self.hints)}"
             leads = (*leads, f"{which}: `{self.called}.hint()`.")
         return replace(feedback, leads=leads)
+
+    def _when_right(self, feedback: Feedback) -> tuple[str, ...]:
+        """What may be looked at now: a good solution, and another task of this kind."""
+        leads = self._of_nobody(feedback)
+        if self._has_solution:
+            leads += (f"A good solution: `{self.called}.solution()`.",)
+        if can_be_practiced(self):
+            leads += (f"Another of this kind, without points: `{self.called}.practice()`.",)
+        return leads
+
+    def _of_nobody(self, feedback: Feedback) -> tuple[str, ...]:
+        """Whose numbers these are, if nobody's."""
+        given = feedback.judged.answers if feedback.judged else {}
+        ids = [given.get(name) for name, kind in self.kinds.items() if isinstance(kind, Student)]
+        return (f"With the numbers of id {NOBODY}, which is nobody's.",) if NOBODY in ids else ()
 
     @property
     def _has_solution(self) -> bool:
@@ -376,10 +392,39 @@ class Exercise:
         return next(part for part in self.parts if part.name == name)
 
     def practice(self, seed: int | None = None) -> Practice | Hint:
-        """One more task of this kind with new numbers; call it with your answer."""
+        """One more task of this kind, drawn anew; call it with your answer."""
         if can_be_practiced(self):
             return another(self, seed)
-        return Hint("Practice", "There are no numbers to change in this exercise.")
+        return Hint("Practice", "There is no task of this kind to be drawn anew.")
+
+    def sister(
+        self,
+        asks: str,
+        by: Callable[..., Any] | None = None,
+        draw: Callable[[Any], dict[str, Any]] | None = None,
+        *,
+        needs: Callable[[Any], dict[str, Any]] | None = None,
+        kind: Any = None,
+        on: Sequence[Any] = (),
+        within: float = THREE_DIGITS,
+        answer: str = "answer",
+        **drawn: Any,
+    ) -> None:
+        """For the author: a task that is drawn anew, for practice; see practice.py.
+
+        `asks` is Markdown, with `<a>` where a value goes. Values are drawn as `drawn` says or by
+        `draw`, and `by` gets them by their names and returns what is right: a number, an array, a
+        polynomial (then `kind` is the Formula it is asked for), a function (compared `on` cases),
+        or several of these by the names of the answers. Numbers are right `within` a relative
+        error, whole ones exactly.
+
+        Without `by` it is the exercise with the numbers of an id that nobody has, of which it shows
+        those that `needs` takes from them.
+        """
+        if by is None:
+            self.sisters += [OfNobody(self, asks, needs or (lambda numbers: {}))]
+        else:
+            self.sisters += [Sister(asks, by, draw or drawn, kind, on, within, answer)]
 
     def without_answer(self, says: str) -> Feedback:
         """The feedback where there was no answer to look at."""

@@ -22,6 +22,7 @@ from typing import Any
 import classroom
 import selfcheck
 from selfcheck.course import FILE, current
+from selfcheck.practice import PRACTICE
 from selfcheck.prose import MISTAKES, mistakes_beside, prose_beside, read_prose
 
 NOT_OF_GRADES = (FILE, "units.toml")  # titles and the like; which unit is meant is known before
@@ -81,7 +82,8 @@ def _of_data(path: str, places: Mapping[str, Path]) -> str:
 
 
 def _is_of_mistakes(name: str) -> bool:
-    return name.endswith((".md", f"{MISTAKES}.py")) or name.rpartition("/")[2] in NOT_OF_GRADES
+    ends = (".md", f"{MISTAKES}.py", f"{PRACTICE}.py")
+    return name.endswith(ends) or name.rpartition("/")[2] in NOT_OF_GRADES
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
