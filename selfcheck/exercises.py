@@ -170,7 +170,8 @@ class Exercise:
     def _of_nobody(self, feedback: Feedback) -> tuple[str, ...]:
         """Whose numbers these are, if nobody's."""
         given = feedback.judged.answers if feedback.judged else {}
-        ids = [given.get(name) for name, kind in self.kinds.items() if isinstance(kind, Student)]
+        names = [name for name, kind in self.kinds.items() if isinstance(kind, Student)]
+        ids = [given[name] for name in names if isinstance(given.get(name), str)]  # was read
         return (f"With the numbers of id {NOBODY}, which is nobody's.",) if NOBODY in ids else ()
 
     @property

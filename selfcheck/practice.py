@@ -21,6 +21,7 @@ import importlib
 import importlib.util
 import random
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -297,8 +298,9 @@ class Practiced:
 
 def sisters_of(exercise: Exercise) -> list[Sister | OfNobody]:
     """Its sister tasks; the file that declares them is read when they are first asked for."""
-    file = f"{exercise.unit}{PRACTICE}"
-    if not exercise.unit.endswith("__main__") and importlib.util.find_spec(file) is not None:
+    file, package = f"{exercise.unit}{PRACTICE}", exercise.unit.rpartition(".")[0]
+    of_a_package = package in sys.modules  # what a notebook defines has no file beside it
+    if of_a_package and importlib.util.find_spec(file) is not None:
         importlib.import_module(file)
     return exercise.sisters
 

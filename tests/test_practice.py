@@ -273,6 +273,18 @@ def test_known_mistakes_are_named_in_practice_with_numbers_of_nobody():
     assert "ways counted, masses forgotten" in repr(task(forgotten))
 
 
+def test_a_right_card_offers_practice_and_a_wrong_one_does_not():
+    good = momentum.bias("1 - beta**t")
+    assert "check.bias.practice()" in good._repr_html_()
+    assert "practice" not in momentum.bias("beta**t")._repr_html_()
+
+
+@pytest.mark.parametrize(("student", "says"), [(0, True), ("0", True), (7, False), (0.5, False)])
+def test_a_card_says_that_the_numbers_of_id_0_are_nobodys(student, says):
+    card = transport.plan_cost(student, 10**6)._repr_html_()
+    assert ("With the numbers of id 0, which is nobody" in card) is says
+
+
 def test_what_a_task_gives_can_be_used_in_code():
     task = attention.attention.practice(seed=5)
     assert task.Q is task.given["Q"]
