@@ -135,11 +135,12 @@ def _draw_row(ax: Axes, row: Sequence[Any], middle: float, scale: int) -> float:
     return x
 
 
-def show(fig: Figure, alt: str, caption: str | None = None) -> None:
+def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") -> None:
     """Display the figure with its description, and a visible sentence under it.
 
     JupyterLab does not read out alt text, so the caption (by default the alt text itself) says it
-    for everyone. Nothing is returned: the cell has the same outputs here and under nbval.
+    for everyone. Nothing is returned: the cell has the same outputs here and under nbval. A drawing
+    comes with its `svg`, which is shown where a page trusts it.
     """
     from IPython.display import display
 
@@ -147,11 +148,11 @@ def show(fig: Figure, alt: str, caption: str | None = None) -> None:
     caption = alt if caption is None else one_line(caption, "caption")
     complain_if_unlabeled(fig)
     width, height = (round(inches * DPI) for inches in fig.get_size_inches())
-    png = base64.b64encode(png_of(fig)).decode()
+    data = {"image/svg+xml": svg} if svg else {}
+    data["image/png"] = base64.b64encode(png_of(fig)).decode()
+    about = {"alt": alt, "width": width, "height": height}
     display(
-        {"image/png": png, "text/plain": f"Figure: {alt}"},
-        metadata={"image/png": {"alt": alt, "width": width, "height": height}},
-        raw=True,
+        {**data, "text/plain": f"Figure: {alt}"}, metadata=dict.fromkeys(data, about), raw=True
     )
     display(
         {"text/html": _caption_html(caption, alt, width), "text/plain": caption},
