@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from nbformat import NotebookNode
 
-PNG = "image/png"
+PNG, SVG = "image/png", "image/svg+xml"  # a drawing has both
 # Of 255. As other processors compute (OpenBLAS as for Nehalem, Haswell and SkylakeX, NumPy without
 # AVX), no shade is off by more than 1; where a layout moves by a part of a pixel and two lines
 # cross, by 31.

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from nbformat import NotebookNode
 
 from .notebooks import is_ignored
-from .picture_diff import PNG, difference, pictures, png_of
+from .picture_diff import PNG, SVG, difference, pictures, png_of
 
 BAKED = "explorer"  # in the metadata of an explorer's picture: its numbers
 MEASURED = "measured"  # in a cell's metadata: the digest of the code that was measured
@@ -41,7 +41,7 @@ def _keep_pictures(saved: Sequence[NotebookNode], drawn: Sequence[NotebookNode])
     """Keep the bytes of each picture that looks as it did, and of each explorer that moves so."""
     for before, now in zip(pictures(saved), pictures(drawn), strict=False):
         if not difference(png_of(before), png_of(now)):
-            now.data[PNG] = before.data[PNG]
+            now.data.update({k: before.data[k] for k in (PNG, SVG) if k in before.data})
         old, new = (output.metadata.get(PNG, {}) for output in (before, now))
         if BAKED in old and BAKED in new:
             from .frames import is_same

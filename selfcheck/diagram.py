@@ -18,6 +18,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import matplotlib
@@ -46,8 +47,8 @@ Point = tuple[float, float]
 
 def tint(color: str, share: float = 0.25) -> str:
     """The palette's color of that name, mixed with so much more white."""
-    ink = np.array(to_rgb(style.COLORS.get(color, color)))
-    return to_hex(1 - share * (1 - ink))
+    red, green, blue = (1 - share * (1 - c) for c in to_rgb(style.COLORS.get(color, color)))
+    return to_hex((red, green, blue))
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,8 @@ class Diagram:
 
         The cells come back, to be written and colored anew by an explorer.
         """
-        rows, (wide, high) = [], cell
+        rows: list[list[tuple[Rectangle, Text]]] = []
+        wide, high = cell
         for i, row in enumerate(cells):
             rows.append([])
             for j, words in enumerate(row):
@@ -160,13 +162,13 @@ class Diagram:
 
     def words(
         self, x: float, y: float, words: str, *, align: str = "center", stand: str = "center",
-        size: float = LETTERS, color: str = "black", bold: bool = False,
+        size: float = LETTERS, color: str = "black", bold: bool = False, inside: Box | None = None,
     ) -> Text:  # fmt: skip
-        """Words on the paper itself."""
+        """Words on the paper itself, or inside a box or a cell."""
         weight = "bold" if bold else "normal"
         text = self._text(x, y, words, ha=align, va=stand, size=size, weight=weight)
         text.set_color(style.COLORS.get(color, color))
-        self._words.append((text, None))
+        self._words.append((text, inside))
         return text
 
     def arrow(
@@ -285,7 +287,7 @@ def _middle(stop: Box | Point) -> Point:
 def _along(points: Sequence[Point]) -> np.ndarray:
     """Points along the way, at most two pixels apart."""
     parts = []
-    for a, b in zip(points, points[1:], strict=False):
+    for a, b in pairwise(points):
         count = int(np.hypot(b[0] - a[0], b[1] - a[1]) // 2) + 2
         parts.append(np.linspace(a, b, count))
     return np.concatenate(parts)

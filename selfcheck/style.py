@@ -151,9 +151,7 @@ def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") ->
     data = {"image/svg+xml": svg} if svg else {}
     data["image/png"] = base64.b64encode(png_of(fig)).decode()
     about = {"alt": alt, "width": width, "height": height}
-    display(
-        {**data, "text/plain": f"Figure: {alt}"}, metadata=dict.fromkeys(data, about), raw=True
-    )
+    display({**data, "text/plain": f"Figure: {alt}"}, metadata=dict.fromkeys(data, about), raw=True)
     display(
         {"text/html": _caption_html(caption, alt, width), "text/plain": caption},
         raw=True,

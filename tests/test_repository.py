@@ -116,11 +116,11 @@ def test_the_machine_knows_nothing_of_our_course(package):
 # Lines of Python by folder; students get the first three. What needs more room raises the number
 # here, and its commit says why.
 BUDGETS = {
-    "course_utils, without its checks": 2_700,
+    "course_utils, without its checks": 3_250,  # with the diagrams of the lectures
     "course_utils/checks": 13_100,  # with sister tasks for nine of ten exercises
-    "selfcheck": 21_300,
+    "selfcheck": 22_000,
     "classroom": 19_200,  # with the names, tables and layouts of nine platforms
-    "tests": 38_600,  # every kind of layout, fault and roster is a test
+    "tests": 39_200,  # every kind of layout, fault and roster is a test
 }
 
 

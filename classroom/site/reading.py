@@ -69,7 +69,7 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     place = f"{path.parent.name}/{path.stem}.html"
     title = element(soup, "title").get_text()
     _explain(main, path.parent)
-    picture = main.select_one("figure img")
+    picture = main.select_one('figure img[src^="data:image/png"]')
     return Reading(
         place=place,
         title=title,

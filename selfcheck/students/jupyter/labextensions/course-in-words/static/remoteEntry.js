@@ -6,7 +6,7 @@
 
   // Figures are drawn on white paper: in the dark, ink and paper change places and hues stay.
   const DARK_FIGURES = "body[data-jp-theme-light=false] .jp-OutputArea :is(.jp-RenderedImage img," +
-    " img.widget-image, .course-picture) { filter: invert(0.93) hue-rotate(180deg); }";
+    " .jp-RenderedSVG img, img.widget-image, .course-picture) { filter: invert(0.93) hue-rotate(180deg); }";
   const EXPLORER = new URL("explorer.js", document.currentScript.src).href;
   const SHEET = new URL("sheet.js", document.currentScript.src).href;
 
@@ -34,7 +34,7 @@
       (cell.outputArea?.widgets ?? []).forEach((shown, k) => {
         const alt = about(outputs?.get(k))?.alt;
         if (!alt) return;
-        for (const picture of shown.node.querySelectorAll(".jp-RenderedImage img"))
+        for (const picture of shown.node.querySelectorAll(":is(.jp-RenderedImage, .jp-RenderedSVG) img"))
           put(picture, "alt", alt);
       });
     }
