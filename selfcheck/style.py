@@ -149,7 +149,7 @@ def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") ->
     complain_if_unlabeled(fig)
     width, height = (round(inches * DPI) for inches in fig.get_size_inches())
     data = {"image/svg+xml": svg} if svg else {}
-    data["image/png"] = base64.b64encode(png_of(fig)).decode()
+    data["image/png"] = base64.b64encode(png_of(fig, 1 if svg else SCALE)).decode()
     about = {"alt": alt, "width": width, "height": height}
     display({**data, "text/plain": f"Figure: {alt}"}, metadata=dict.fromkeys(data, about), raw=True)
     display(
@@ -168,9 +168,9 @@ def one_line(text: str, what: str) -> str:
     return " ".join(text.split())
 
 
-def png_of(fig: Figure) -> bytes:
+def png_of(fig: Figure, finest: int = SCALE) -> bytes:
     """The figure as PNG within the limit, always the same bytes; a heavy one less finely drawn."""
-    for scale in (SCALE, 1):
+    for scale in range(finest, 0, -1):
         png = small_png(pixels(fig, DPI * scale))
         if len(png) <= MOST_BYTES:
             return png
