@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from selfcheck.diagram import SMALL, Box, Diagram, tint
 
@@ -357,7 +356,7 @@ def _short(number: float) -> str:
 class Steps(NamedTuple):
     """`setup` and `update` of an explorer with one control, `step` from 0 to `last`."""
 
-    setup: Callable[[Figure], Mapping[str, Any]]
+    setup: Callable[[Any], Mapping[str, Any]]
     update: Callable[..., str]
     last: int
     size: tuple[float, float]
@@ -401,7 +400,7 @@ def computational_graph(a: float = 2, b: float = 3) -> Steps:
         ),
     ]
 
-    def setup(fig: Figure) -> Mapping[str, Any]:
+    def setup(fig: Any) -> Mapping[str, Any]:
         d = Diagram(660, 320, fig)
         boxes = {
             name: d.box(
@@ -438,7 +437,7 @@ def simplex_cycle(C: Any, p: Any, q: Any) -> Steps:
     m, n = costs.shape
     wide, high = 92, 50
 
-    def setup(fig: Figure) -> Mapping[str, Any]:
+    def setup(fig: Any) -> Mapping[str, Any]:
         d = Diagram(118 + n * wide, 72 + m * high, fig)
         d.words(
             12, 16, "in each cell: the mass, and in its corner the cost", align="left", size=SMALL

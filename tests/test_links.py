@@ -99,7 +99,7 @@ def page(path):
             data = output.get("data", {})
             found.add_markdown(data.get("text/markdown", ""))
             found.add_html(data.get("text/html", ""))
-            found.add_html(data.get("image/svg+xml", ""))
+            found.add_html(re.sub('xlink:href="#', 'letter="', data.get("image/svg+xml", "")))
     return found
 
 

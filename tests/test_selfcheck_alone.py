@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 MACHINE = ROOT / "selfcheck"
 SOURCES = sorted(MACHINE.rglob("*.py"))
 # What only figures need; all other modules belong to judging, or to commands that start without it.
-OF_FIGURES = {"selfcheck.explore", "selfcheck.png", "selfcheck.recorder", "selfcheck.style"}
+OF_FIGURES = {f"selfcheck.{n}" for n in ("diagram", "explore", "png", "recorder", "style")}
 COURSES = ("course_utils", "classroom")
 BLOCKED = (
     *COURSES, "IPython", "PIL", "comm", "cycler", "ipykernel", "ipywidgets", "jupyter_client",

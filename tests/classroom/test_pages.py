@@ -96,7 +96,8 @@ def test_every_figure_is_inside_with_its_alt_text(path):
     pictures = [o for o in outputs if "image/png" in o.get("data", {})]
     images = page_of(path).find_all("img")
     assert [i["alt"] for i in images] == [o.metadata["image/png"]["alt"] for o in pictures]
-    assert all(image["src"].startswith("data:image/png;base64,") for image in images)
+    drawn = ("data:image/png;base64,", "data:image/svg+xml;base64,")
+    assert all(image["src"].startswith(drawn) for image in images)
     stills = [o for o in pictures if o.data["text/plain"].startswith("Explorer(")]
     assert len(page_of(path).select("figcaption")) == len(stills)
 
