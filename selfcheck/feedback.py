@@ -97,7 +97,9 @@ class Feedback:
         from .mathml import mathml  # with NumPy's companions, as the answers are
 
         answers = self.judged.answers.items()
-        trees = {name: a.formula.tree for name, a in answers if hasattr(a, "formula")}
+        trees = {
+            name: a.formula.tree for name, a in answers if "formula" in getattr(a, "__dict__", ())
+        }
         alone = len(self.judged.answers) == 1
         rows = [
             ("" if alone else f"{mathml(ast.Name(n))} = ") + mathml(tree)

@@ -35,13 +35,13 @@ from .feedback import Feedback, Outcome
 from .formula import pretty
 from .kinds import Array, Formula, FormulaAnswer, Function, Kind, Number, Student
 from .parts import read_one, settled
+from .prose import PRACTICE
 from .sampling import PUBLIC_SEED, cases
 from .verdicts import Verdict, differs, right, where
 
 if TYPE_CHECKING:
     from .exercises import Exercise
 
-PRACTICE = "_practice"  # how the file of sister tasks ends
 THREE_DIGITS = 2e-3  # relative: what is rounded to three digits is right
 FULL = "As the definition gives it."
 Given = dict[str, Any]
@@ -198,7 +198,7 @@ def solved(f: Callable[[float], float], low: float, high: float) -> float:
     """Where a function that changes its sign once between two numbers is 0."""
     rises = f(high) > f(low)
     for _ in range(80):
-        middle = (low + high) / 2
+        middle = 0.5 * (low + high)
         low, high = (low, middle) if (f(middle) > 0) == rises else (middle, high)
     return (low + high) / 2
 

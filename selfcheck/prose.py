@@ -44,6 +44,7 @@ FENCE = re.compile(r"```(?P<kind>\w*)")
 SETTINGS = ("part", "example", "when", "not finite")
 KINDS = ("formula", "lines", "python", "numbers")
 MISTAKES = "_mistakes"  # how the Python file ends that the prose names
+PRACTICE = "_practice"  # how the file of sister tasks ends
 
 
 @dataclass

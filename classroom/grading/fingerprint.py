@@ -22,8 +22,7 @@ from typing import Any
 import classroom
 import selfcheck
 from selfcheck.course import FILE, current
-from selfcheck.practice import PRACTICE
-from selfcheck.prose import MISTAKES, mistakes_beside, prose_beside, read_prose
+from selfcheck.prose import MISTAKES, PRACTICE, mistakes_beside, prose_beside, read_prose
 
 NOT_OF_GRADES = (FILE, "units.toml")  # titles and the like; which unit is meant is known before
 _opened: set[str] = set()

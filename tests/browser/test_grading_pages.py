@@ -85,7 +85,7 @@ def test_the_heat_map_is_sorted_by_a_click_and_by_keyboard(browser, pages):
     assert [int(text) for text in cells.all_inner_texts()] == largest_first[::-1]
     head = view.locator("table.heat [aria-sort]")
     assert (head.count(), head.get_attribute("aria-sort")) == (1, "ascending")
-    told = "Sorted by 1.1 even_sum, smallest first."
+    told = "Sorted by 1.1 Even sum, smallest first."
     assert view.get_by_role("status").inner_text() == told
     names = view.locator("table.heat tbody tr th")
     view.get_by_role("button", name="Student").click()

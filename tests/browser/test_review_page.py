@@ -114,7 +114,7 @@ def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once
     judge_process, grades
 ):
     assert "token" not in judge_process.url
-    expect(judge_process.locator("h1")).to_have_text("1.1 even_sum: ada")
+    expect(judge_process.locator("h1")).to_have_text("1.1 Even sum: ada")
     expect(judge_process.locator("main")).to_contain_text(
         "could not be checked: `total` cannot be read."
     )
@@ -128,7 +128,7 @@ def test_points_in_halves_and_a_comment_by_keyboard_are_in_the_gradebook_at_once
     judge_process.keyboard.press("c")
     judge_process.keyboard.type("You meant 1 − βᵗ. Say so <b>clearly</b>.")
     judge_process.keyboard.press("Control+Enter")
-    expect(judge_process.locator("h1")).not_to_have_text("1.1 even_sum: ada")
+    expect(judge_process.locator("h1")).not_to_have_text("1.1 Even sum: ada")
     assert overrides(grades) == {"ada": (1.5, "You meant 1 − βᵗ. Say so <b>clearly</b>.")}
     expect(judge_process.locator("nav")).to_contain_text("✓ 1.1 ada")
 
@@ -144,7 +144,7 @@ def test_one_comment_is_for_everybody_in_the_family_and_points_for_one(judge_pro
     judge_process.keyboard.press("Escape")
     judge_process.keyboard.press("f")
     judge_process.keyboard.press("s")
-    expect(judge_process.locator("h1")).not_to_have_text("1.1 even_sum: bob")
+    expect(judge_process.locator("h1")).not_to_have_text("1.1 Even sum: bob")
     given = overrides(grades)
     assert given["bob"] == (2, "Look at the series again.")
     assert given["cleo"] == given["dora"] == (None, "Look at the series again.")
@@ -170,7 +170,7 @@ def test_a_decision_survives_a_regrade_is_shown_and_can_be_dropped(judge_process
     judge_process.locator("#comment").fill("Well argued.")
     judge_process.locator("#points").fill("2")
     judge_process.get_by_role("button", name="Save and go on").click()
-    expect(judge_process.locator("h1")).not_to_have_text("1.1 even_sum: ada")
+    expect(judge_process.locator("h1")).not_to_have_text("1.1 Even sum: ada")
     with Gradebook(grades / NAME) as book:
         for graded in class_of_five():
             book.save(graded)  # as a regrade does
@@ -237,7 +237,7 @@ def test_at_the_end_the_pages_are_written_anew(browser, grades, ctrl_c):
         view.goto(url)
         view.locator("#comment").fill("Please come to my office hour.")
         view.locator("#comment").press("Control+Enter")
-        expect(view.locator("h1")).not_to_have_text("1.1 even_sum: ada")
+        expect(view.locator("h1")).not_to_have_text("1.1 Even sum: ada")
         context.close()
     page = (grades / "feedback" / UNIT / "ada.html").read_text(encoding="utf-8")
     assert "Please come to my office hour." in page
