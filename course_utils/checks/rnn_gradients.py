@@ -374,6 +374,12 @@ NETWORKS = [
     for k, gamma in enumerate(GAMMAS)
 ]
 HUGE = Network(np.array([[10.0]]), 1.0, 300)
+# The bound is reached in all of them: two rows alike, and many units.
+SYMMETRIC = [Network(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]]) / 2, 1.1, 2)] + [
+    Network((A + A.T) / n, 1.13, 3)
+    for n in (20, 50, 70)
+    for A in [np.random.default_rng(n).integers(-3, 4, (n, n))]
+]
 ROUNDS = 4  # of the search for the worst slopes
 
 
@@ -447,7 +453,8 @@ def gradient_bound(
 ) -> Verdict:
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
-    for case in cases([*NETWORKS, HUGE], any_network, partial(any_network, units=12)):
+    pencil = [*NETWORKS, *SYMMETRIC, HUGE]
+    for case in cases(pencil, any_network, partial(any_network, units=12)):
         W, gamma, T = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
         norm, tight = runs().get(id(case)) or worst_run(*case)
