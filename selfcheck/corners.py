@@ -25,6 +25,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .nesting import nested
+
 Draw = Callable[[np.random.Generator], Any]
 AnyDraw = TypeVar("AnyDraw", bound=Callable[..., Any])
 
@@ -78,7 +80,7 @@ class Plan:
         if self.draw is None or (self.given is not None and self.corner is None):
             return self.given
         if self.given is not None:
-            return _fresh(self.given)
+            return nested(self.given, _fresh)
         if self.corner is None:
             return self.draw(np.random.default_rng(self.seed))
         return self.draw(Source(self.seed, self.corner))
@@ -247,13 +249,9 @@ def _kept(draw: Draw) -> list[Plan]:
     return [replace(plan, given=plan.case()) for plan in _planned(draw)]
 
 
-def _fresh(case: Any) -> Any:
-    """Arrays of its own: an answer may write into them."""
-    if type(case) in (tuple, list):
-        return type(case)(map(_fresh, case))
-    if type(case) is dict:
-        return {name: _fresh(value) for name, value in case.items()}
-    return case.copy() if isinstance(case, np.ndarray) else case
+def _fresh(value: Any) -> Any:
+    """An array of its own: an answer may write into it."""
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _corners(asked: Source) -> Iterator[Corner]:

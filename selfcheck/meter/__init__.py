@@ -50,7 +50,8 @@ from typing import Any
 import numpy as np
 
 from ..growth import Growth, NotPolynomial, difference, growth, polynomial
-from .arrays import MeteredArray, nested
+from ..nesting import nested
+from .arrays import MeteredArray
 from .counting import Largest, MadeArray, Meter, NotCounted
 from .functions import HANDLERS
 from .reach import lifted

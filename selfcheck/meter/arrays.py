@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..nesting import nested
 from .tables import FROM_OUTSIDE, METHODS
 
 if TYPE_CHECKING:
     from .counting import Meter
-
-
-def nested(value: Any, leaf: Callable[..., Any]) -> Any:
-    """The same tuples, lists and dicts with `leaf` applied to what they hold."""
-    if type(value) in (tuple, list):
-        return type(value)([nested(x, leaf) for x in value])
-    if type(value) is dict:
-        return {key: nested(x, leaf) for key, x in value.items()}
-    return leaf(value)
 
 
 class LikeAnArray(np.lib.mixins.NDArrayOperatorsMixin):

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..counted_numpy import CREATORS, counted_by, counter, is_machine
-from .arrays import MeteredArray, nested
+from ..nesting import nested
+from .arrays import MeteredArray
 from .conventions import CONVENTIONS
 from .functions import (
     COMPOSED,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import MeteredArray, nested
+from ..nesting import nested
+from .arrays import MeteredArray
 
 if TYPE_CHECKING:
     from .counting import Meter
