@@ -146,7 +146,7 @@ class Exercise:
         """The same verdict, told at a small case, with what to do next."""
         if feedback.outcome is Outcome.RIGHT:
             return replace(feedback, leads=self._when_right(feedback))
-        if feedback.judged is None or feedback.outcome in (Outcome.RIGHT, Outcome.NOT_ATTEMPTED):
+        if feedback.judged is None or feedback.outcome is Outcome.NOT_ATTEMPTED:
             return feedback
         found = self._counterexamples(feedback.judged)
         if found:

@@ -12,7 +12,7 @@ all that it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from .verdicts import Verdict, right
 
 Refused = (NotAttempted, Unreadable, NotFinite)
 FOLLOWS = "This follows from"
+FAR_OFF = "The earlier answer is too far off to be carried on."
 UNEVEN = np.sin(np.arange(1.0, 401.0))  # added to an argument: nothing stays even
 
 
@@ -61,6 +62,20 @@ def own_array(
     if (np.abs(own - truth) <= within).all() or (own.size > 1 and np.ptp(own) == 0):
         return None
     return own if is_true.any() else None
+
+
+def near(
+    own: Callable[..., float] | None,
+    truth: Callable[..., float],
+    points: Iterable[Mapping[str, float]],
+) -> Callable[..., float]:
+    """A student's earlier count, if it is within a factor of 4 of the true one at these points."""
+    if own is None:
+        raise NotAttempted
+    for point in points:
+        if not truth(**point) / 4 <= own(**point) <= 4 * truth(**point):
+            raise Unreadable(FAR_OFF)
+    return own
 
 
 def heeds(function: Callable[..., Any], samples: Sequence[Sequence[Any]]) -> bool:

@@ -15,7 +15,7 @@ from selfcheck.compare import alike, close
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.feedback import Outcome
-from selfcheck.following import following
+from selfcheck.following import FAR_OFF, following, near
 from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
@@ -402,9 +402,6 @@ def own_terms(macs: FormulaAnswer | None, D: float) -> Terms:
     return Terms(linear, quadratic)
 
 
-FAR_OFF = "The earlier count is too far off to be carried on."
-
-
 def _crossing(
     tokens: FormulaAnswer,
     terms: Callable[[Point], Terms],
@@ -678,16 +675,13 @@ def own_shared(what: str, own: FormulaAnswer | None) -> Callable[[Point], float]
     """A student's count of 6.11, if it is near the true one where no two heads share."""
     import sympy
 
-    if own is None:
-        raise NotAttempted
-    truth = sympy.lambdify([*SHARED.domain], shared(what))
-    for size in (10, 100, 1000):
-        for longer in SHARED.domain:
-            point = dict.fromkeys(SHARED.domain, size) | {longer: 3 * size}
-            point["H"] = point["G"] = max(point["H"], point["G"])
-            if not truth(**point) / 4 <= own(**point) <= 4 * truth(**point):
-                raise Unreadable(FAR_OFF)
-    return lambda point: own(**{name: point[name] for name in SHARED.domain})
+    points = [
+        dict.fromkeys(SHARED.domain, size) | dict.fromkeys(longer, 3 * size)
+        for size in (10, 100, 1000)
+        for longer in ("N", "D", "w", "HG")
+    ]
+    count = near(own, sympy.lambdify([*SHARED.domain], shared(what)), points)
+    return lambda point: count(**{name: point[name] for name in SHARED.domain})
 
 
 # -- beyond the page: a gate -----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
-from selfcheck.following import following
+from selfcheck.following import FAR_OFF, following, near
 from selfcheck.forms import Forms
 from selfcheck.formula import written
 from selfcheck.growth import SIZES
@@ -31,7 +31,7 @@ from selfcheck.kinds import (
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
-from selfcheck.refusals import NotAttempted, Unreadable
+from selfcheck.refusals import Unreadable
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
@@ -761,14 +761,12 @@ def _same_cost(same_at: FormulaAnswer, values_first: Callable[..., float]) -> Ve
 
 def _own_count(cross_macs: FormulaAnswer | None) -> Callable[..., float]:
     """The student's own count, if it grows as the true one and is not that of scores first."""
-    if cross_macs is None:
-        raise NotAttempted
-    for name in CROSS.domain:
-        point = dict.fromkeys(CROSS.domain, 1000) | {name: 10**6}
-        own, truth, other = cross_macs(**point), *(counted_macs(o)(**point) for o in ORDERS)
-        if not truth / 4 <= own <= 4 * truth or close(own, other):
-            raise Unreadable("The count is too far off to be carried on.")
-    return cross_macs
+    points = [dict.fromkeys(CROSS.domain, 1000) | {name: 10**6} for name in CROSS.domain]
+    values, scores = map(counted_macs, ORDERS)
+    count = near(cross_macs, values, points)
+    if any(close(count(**point), scores(**point)) for point in points):
+        raise Unreadable(FAR_OFF)
+    return count
 
 
 # -- 8.11: denominators that vanish ----------------------------------------------------------------

@@ -380,6 +380,7 @@ SYMMETRIC = [Network(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]
     for n in (20, 50, 70)
     for A in [np.random.default_rng(n).integers(-3, 4, (n, n))]
 ]
+BY_PENCIL = [*NETWORKS, *SYMMETRIC, HUGE]
 ROUNDS = 4  # of the search for the worst slopes
 
 
@@ -434,7 +435,7 @@ def worst_run(W: np.ndarray, gamma: float, T: int) -> tuple[float, bool]:
 @cache
 def runs() -> dict[int, tuple[float, bool]]:
     """The worst runs of the readable networks."""
-    return {id(network): worst_run(*network) for network in [*NETWORKS, HUGE]}
+    return {id(network): worst_run(*network) for network in BY_PENCIL}
 
 
 def any_network(rng: np.random.Generator, units: int = 1) -> Network:
@@ -453,8 +454,7 @@ def gradient_bound(
 ) -> Verdict:
     """Write a function of W, γ and T that bounds ‖∂h_T/∂h_0‖, and that no smaller bound beats."""
     loose = None
-    pencil = [*NETWORKS, *SYMMETRIC, HUGE]
-    for case in cases(pencil, any_network, partial(any_network, units=12)):
+    for case in cases(BY_PENCIL, any_network, partial(any_network, units=12)):
         W, gamma, T = case
         bound = float(gradient_bound.array(W, gamma, T, shape=(), finite=case is not HUGE))
         norm, tight = runs().get(id(case)) or worst_run(*case)

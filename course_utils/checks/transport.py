@@ -529,11 +529,13 @@ def _round(rng: np.random.Generator, m: int, n: int) -> Circle:
     return x.astype(float), p, y.astype(float), q, float(length)
 
 
+FINE = [fine_round(np.random.default_rng(seed)) for seed in range(3)]
+
+
 @exercise
 def on_a_circle(on_a_circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
-    fine = [fine_round(np.random.default_rng(seed)) for seed in range(3)]
-    for x, p, y, q, length in cases([*CIRCLES, *fine], any_round, fresh=6, also=[fine_round]):
+    for x, p, y, q, length in cases([*CIRCLES, *FINE], any_round, fresh=6, also=[fine_round]):
         found = on_a_circle.array(x, p, y, q, length, shape=())
         lowest = around(x, p, y, q, length)
         at = where("With x = {}, p = {}, y = {}, q = {}, length {},", x, p, y, q, length)
