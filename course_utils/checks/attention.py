@@ -16,6 +16,7 @@ from selfcheck.exercises import exercise
 from selfcheck.following import following, heeds
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.refusals import Unreadable
+from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
@@ -30,10 +31,10 @@ from ..numbers.attention import attention as attention_numbers
 
 def one_query(q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...]:
     """Scores, weights and output of a single query."""
-    scores = np.array([q @ k for k in K]) / np.sqrt(len(q))
+    scores = K @ q / np.sqrt(len(q))
     weights = np.exp(scores - scores.max())
     weights = weights / weights.sum()
-    return scores, weights, sum(w * v for w, v in zip(weights, V, strict=True))
+    return scores, weights, weights @ V
 
 
 def rounding() -> float:
@@ -63,6 +64,7 @@ def row_off(
     return differs(output, answer[i], at=at, what=what, whole=answer, tolerance=tolerance)
 
 
+@remembered
 def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """All outputs, one query after the other."""
     return np.array([one_query(q, K, V)[2] for q in Q])
@@ -317,6 +319,7 @@ def _placed(Q: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(m + 1) * np.hstack([Q / np.sqrt(m), ones]), np.hstack([K, places])
 
 
+@remembered
 def _causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     Q, K = _placed(Q, K)
     return np.array([one_query(q, K[: i + 1], V[: i + 1])[2] for i, q in enumerate(Q)])

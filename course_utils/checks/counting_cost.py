@@ -21,6 +21,7 @@ from selfcheck.kinds import Formula, FormulaAnswer, Function, Growth, RealNumber
 from selfcheck.meter import Meter, difference, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
+from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, numbers, sizes
 from selfcheck.theta import grows_otherwise
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
@@ -146,6 +147,7 @@ def windowed_macs() -> Any:
 Point = dict[str, int]
 
 
+@remembered
 def _counted(measured: Any, point: Point) -> int:
     return int(measured.subs(point))
 
@@ -373,6 +375,7 @@ Own = Annotated[FormulaAnswer | None, TOKENS_WIDTH]  # the MACs of exercise 6.7
 OWN_COUNT = "count of 6.7"
 
 
+@remembered
 def by_powers_of_N(macs: Any, point: Mapping[str, float]) -> list[float]:
     """What stands before N and before N² in a count, at these sizes."""
     import sympy

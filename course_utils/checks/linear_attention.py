@@ -32,6 +32,7 @@ from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
+from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
@@ -452,6 +453,7 @@ FEATURE_MAPS = {
 }
 
 
+@remembered
 def others_by_definition(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, phi: Callable[..., np.ndarray]
 ) -> np.ndarray:

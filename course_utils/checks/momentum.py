@@ -19,12 +19,15 @@ from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Way, changes_with, judge_steps, once, some_line, value_of
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
 from selfcheck.verdicts import Verdict, differs, right, wrong
 
 from ..answer_groups import RUNNING_AVERAGES
 from ..numbers.momentum import Momentum, momentum
 from ..optimizers import averaging_step, momentum_step, moves, running_average
+
+_averages = remembered(running_average)
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
 BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))
@@ -148,7 +151,7 @@ def weights(
     pencil = [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]
     for beta, t in cases(pencil, few_weights, many_weights):
         answer = weights.array(beta, t, shape=(t,))
-        seen = running_average(np.eye(t), beta)[-1]
+        seen = _averages(np.eye(t), beta)[-1]
         if verdict := _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", f"v_{t}"):
             return verdict
     return right(f"Rule A ran on unit impulses for {tried()} pairs (β, t): these are the weights.")
@@ -167,7 +170,7 @@ def any_time(rng: np.random.Generator, first: int = 1, last: int = 40) -> Point:
 def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
     """Find the factor E[v_t] / E[g] in β and t, for gradients with a constant mean."""
     for point in cases(BETA_T.points(), any_time, partial(any_time, first=9, last=1000)):
-        seen = running_average(np.ones(point["t"]), point["beta"])[-1]
+        seen = _averages(np.ones(point["t"]), point["beta"])[-1]
         at = f"At {show_at(point)}, where every gradient is 1,"
         if verdict := differs(seen, factor(**point), at=at, what="v_t as a share of the gradient"):
             return verdict
@@ -198,7 +201,7 @@ def corrected_average(
     """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
     for g, beta in cases(AVERAGED, FEW, MANY):
         answer = corrected_average.array(g, beta, shape=g.shape)
-        raw, raw_ones = running_average(g, beta), running_average(np.ones(len(g)), beta)
+        raw, raw_ones = _averages(g, beta), _averages(np.ones(len(g)), beta)
         expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
         off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
         for t in np.flatnonzero(off):
@@ -499,6 +502,7 @@ def any_change(rng: np.random.Generator, least: float = 1, last: int = 30) -> Po
     return {"beta": any_beta(rng), "c": cut, "k": int(rng.integers(1, last + 1))}
 
 
+@remembered
 def _moves_after(beta: float, c: float, k: int) -> tuple[float, float]:
     """The k-th moves of rules M and A after the cut, on gradients of 1; long ago both began."""
     long_ago = int(np.ceil(np.log(1e-15) / np.log(beta)))

@@ -17,6 +17,7 @@ from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, Growth, Rea
 from selfcheck.meter import growth, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
+from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
@@ -363,6 +364,7 @@ def _sim_definition(Q, K, V, sim):
     return weighted_means(np.array([[sim(q, k) for k in K] for q in Q]), V)
 
 
+@remembered
 def _phi_definition(Q, K, V, phi):
     return weighted_means(np.array([[sum(phi(q) * phi(k)) for k in K] for q in Q]), V)
 

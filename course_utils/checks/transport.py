@@ -13,6 +13,7 @@ from selfcheck.exercises import exercise
 from selfcheck.kinds import Function, RealNumber, StudentId, with_texts_read
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
+from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, where, wrong
 
@@ -504,6 +505,7 @@ CIRCLES: list[Circle] = [
 ]  # fmt: skip
 
 
+@remembered
 def around(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray, length: float) -> float:
     """The definition: the lowest cost if a unit of mass pays the shorter way round the circle."""
     one_way = np.abs(x[:, None] - y)
