@@ -177,15 +177,17 @@ def _is_zero(e: Any) -> bool:
     """Whether SymPy sees that this is 0; what is far from it somewhere is not asked about."""
     import sympy as sp
 
-    if e == 0 or sp.expand(e) == 0:
+    if e == 0:
         return True
     sums = {s: _equal_terms(s) or sp.Dummy(real=True) for s in e.atoms(sp.Sum, sp.Product)}
-    e = sp.expand(sp.expand_power_exp(e.xreplace(sums)))
-    if e == 0 or sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
+    if len(sums) > 1 and sp.expand(e) == 0:  # sums that are one and the same when they are expanded
         return True
+    e = sp.expand_power_exp(e.xreplace(sums))
     if _is_far_from_zero(e):
         return False
-    e = sp.powsimp(e)
+    if sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
+        return True
+    e = sp.powsimp(sp.expand(e))
     return bool(e == 0 or sp.simplify(e) == 0)
 
 
