@@ -68,8 +68,7 @@ class Class:
             solution=self.asked,
             cells=[list(cell) for cell in cells.items()],
             limits=asdict(Limits()),
-            seed=str(number),
-            class_seed="class",
+            seed="class",
         )
 
     def _answer(self, name: str, right: str, kind: str, chance: random.Random) -> str:

@@ -35,8 +35,7 @@ def job(solutions: Solutions, unit: str) -> Job:
         solution=[list(cell) for cell in solutions.asked(unit)],
         cells=[[cell.id, cell.source] for cell in solutions.cells(unit)],
         limits=asdict(Limits()),
-        seed="1",
-        class_seed="class",
+        seed="class",
     )
 
 
