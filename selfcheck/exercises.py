@@ -49,6 +49,7 @@ from .parts import (
     read_one,
     settled,
     together,
+    undecided,
     verdict_on_part,
 )
 from .practice import THREE_DIGITS, OfNobody, Practice, Sister, another, can_be_practiced
@@ -558,12 +559,13 @@ class Exercise:
         earned = full if verdict.earned is None else int(verdict.earned)
         says = one_line(verdict.says)
         made = Feedback(self.number, self.name, verdict.outcome, earned, self.points, says)
-        return replace(made, title=self.title)
+        return replace(made, title=self.title, undecided=verdict.undecided)
 
 
 def _with_what_follows(verdict: Verdict, pieces: dict[str, Verdict]) -> Verdict:
     """The verdict when all parts are right; those that follow from an earlier slip say so."""
     following = [f"{name}: {p.says}" for name, p in pieces.items() if p.says.startswith(FOLLOWS)]
+    verdict = replace(verdict, undecided=verdict.undecided or undecided(pieces))
     if not following or verdict.outcome is not Outcome.RIGHT:
         return verdict
     return replace(verdict, says=" ".join(following))

@@ -56,6 +56,7 @@ class Feedback:
     judged: Judged | None = field(default=None, compare=False, repr=False)
     refuted: tuple[Counterexample, ...] = field(default=(), compare=False, repr=False)
     leads: tuple[str, ...] = field(default=(), compare=False, repr=False)  # what to do next
+    undecided: str = field(default="", compare=False, repr=False)  # told to those who grade
 
     @property
     def misconception(self) -> str | None:

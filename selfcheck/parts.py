@@ -122,7 +122,13 @@ def together(pieces: dict[str, Verdict], earned: int) -> Verdict:
         for name, piece in pieces.items()
         if piece.outcome is not Outcome.RIGHT or piece.says.startswith(FOLLOWS)
     ]
-    return Verdict(outcome, " ".join(says), earned, pieces=pieces)
+    told = undecided(pieces)
+    return Verdict(outcome, " ".join(says), earned, pieces=pieces, undecided=told)
+
+
+def undecided(pieces: dict[str, Verdict]) -> str:
+    """What no trial decides, of all parts."""
+    return " ".join(piece.undecided for piece in pieces.values() if piece.undecided)
 
 
 def points_of(

@@ -70,14 +70,18 @@ class Verdict:
     seen: Seen | None = None
     pieces: dict[str, Verdict] = field(default_factory=dict)
     line: int | None = None  # of a derivation, the first that is false
+    undecided: str = ""  # what no trial decides: the points are given, and a person is told
     place: tuple[int, int] | None = field(
         default_factory=lambda: current().place, compare=False, repr=False
     )  # the case that it was given at
 
 
-def right(says: str = "") -> Verdict:
-    """The answer passes; `says` tells what was seen (a part of an exercise need not speak)."""
-    return Verdict(Outcome.RIGHT, says)
+def right(says: str = "", *, undecided: str = "") -> Verdict:
+    """The answer passes; `says` tells what was seen (a part of an exercise need not speak).
+
+    Where nothing refutes it and nothing confirms it, `undecided` tells a person what to look at.
+    """
+    return Verdict(Outcome.RIGHT, says, undecided=undecided)
 
 
 def wrong(says: str, *, at: str = "", yours: Any = None) -> Verdict:

@@ -111,6 +111,18 @@ def test_answers_may_be_given_by_name():
     assert difference(1, 2).says == "This check takes `a`, `b` and `c`; it got 2 answers."
 
 
+def test_what_no_trial_decides_is_told_to_those_who_grade_whichever_part_it_is():
+    @exercise("9.2", points=2)
+    def two(a: RealNumber, b: RealNumber):
+        """Two numbers."""
+        return right("Both.")
+
+    two.part("First")(lambda a: right(undecided="a may be rounding."))
+    two.part("Second")(lambda b: right() if b == 1 else wrong("No."))
+    assert (two(1, 1).earned, two(1, 1).undecided) == (2, "a may be rounding.")
+    assert (two(1, 2).earned, two(1, 2).undecided) == (1, "a may be rounding.")
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit, RecursionError])
 def test_a_fault_of_the_check_itself_does_not_hit_the_student(error):
     @exercise("9.2", points=1)

@@ -417,6 +417,8 @@ class Judging:
         """What a person should know about this answer."""
         if "The check itself failed" in feedback.says:
             yield "The check failed by itself."
+        if feedback.undecided:
+            yield f"No trial decides this, and the points were given: {feedback.undecided}"
         forbidden = {name for e in self.exercises.values() for name in e.forbidden}
         for place in places:
             step = self.steps[place]

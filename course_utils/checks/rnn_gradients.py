@@ -646,6 +646,7 @@ class Growth(NamedTuple):
 
     explodes: bool
     exponent: float
+    sure: bool = True
 
 
 SURE = 1e-3  # of an exponent: less is not told from rounding, or from a power of T
@@ -663,10 +664,11 @@ def growth(W: np.ndarray, sigma: Activation, T: int = 1000) -> Growth:
         pairs = zip(run.slopes, run.product, strict=True)
         return max(_linear_growth(W * s, P) for s, P in pairs)
     exponent, rises = _risen(run, T)
-    if rises:
-        longer, still = _risen(run_from_four_starts(W, sigma, 4 * T), 4 * T)
-        rises = still and min(exponent, longer) > SURE
-    return Growth(rises, exponent)
+    if not rises:
+        return Growth(False, exponent)
+    longer, still = _risen(run_from_four_starts(W, sigma, 4 * T), 4 * T)
+    sure = min(exponent, longer) > SURE
+    return Growth(still and sure, exponent, sure=sure or not still)
 
 
 def _risen(run: Run, T: int) -> tuple[float, bool]:
@@ -722,10 +724,12 @@ def explosion(
 ) -> Verdict:
     """Say what ‖W‖₂ > 1/γ is for explosion, and show a network that meets it and stays calm."""
     sigma = ACTIVATIONS[activation]
+    seen = growth(calm_W, sigma)
+    calm = "does not explode" if seen.sure else "hardly grows in 4,000 steps"
     return right(
         f"{condition!r} is what running 18 networks shows. Your network has "
         f"‖W‖₂ = {show(spectral_norm(calm_W))} > 1/γ = {show(1 / sigma.gamma)}, and its gradient "
-        f"does not explode: {_per_step(growth(calm_W, sigma).exponent)}."
+        f"{calm}: {_per_step(seen.exponent)}."
     )
 
 
@@ -745,9 +749,10 @@ def _network(activation: str, calm_W: np.ndarray) -> Verdict:
             return wrong(f"‖W‖₂ is 1/γ = {show(limit)} itself, not above it.")
         shown = show_apart(norm, limit)
         return wrong(f"Your W has ‖W‖₂ = {shown[0]}, not above 1/γ = {shown[1]}.")
-    grows, exponent = growth(calm_W, sigma)
+    grows, exponent, sure = growth(calm_W, sigma)
     if not grows:
-        return right()
+        slow = f"the gradient of W = {show(calm_W)} rises by so little that it may be rounding."
+        return right(undecided="" if sure else slow)
     slowly = ", if only as a power of T" if abs(exponent) < 1e-11 else ""
     return wrong(f"The gradient grows beyond all limits{slowly}: {_per_step(exponent)}.")
 

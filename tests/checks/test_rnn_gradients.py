@@ -544,6 +544,14 @@ CALM = [
 ]  # fmt: skip
 
 
+def test_what_no_run_decides_earns_its_points_and_those_who_grade_are_told():
+    feedback = check.explosion("necessary", "ReLU", [[0, 1.50075], [0.667, 0]])
+    assert feedback.earned == feedback.points
+    assert "may be rounding" in feedback.undecided
+    assert "hardly grows in 4,000 steps" in feedback.says
+    assert not check.explosion("necessary", "tanh", [[3]]).undecided
+
+
 @pytest.mark.parametrize(("activation", "W"), EXPLODES)
 def test_an_explosion_is_seen_however_fast_or_slow(activation, W):
     feedback = check.explosion("necessary", activation, W)
