@@ -104,11 +104,12 @@ class Exercise:
         transfer: bool = False,
         numbers: Callable[[Any], Any] | None = None,
         title: str = "",
+        section: int = 0,
     ) -> None:
         self.title = title or check.__name__.replace("_", " ").capitalize()
         self.numbers = as_own_numbers(numbers)  # of a student's own, by the student's id
         self.check, self.number, self.points, self.earns = check, number, points, earns
-        self.is_transfer = transfer
+        self.is_transfer, self.section = transfer, section
         self.parts: tuple[Part, ...] = ()
         self.sisters: list[Sister | OfNobody] = []
         self._hints: tuple[str, ...] = ()
@@ -157,6 +158,8 @@ class Exercise:
         if self._hints_given < len(self.hints):
             which = f"Hint {self._hints_given + 1} of {len(self.hints)}"
             leads = (*leads, f"{which}: `{self.called}.hint()`.")
+        elif self.section:
+            leads = (*leads, f"To read again: section {self.section} of the lecture.")
         return replace(feedback, leads=leads)
 
     def _when_right(self, feedback: Feedback) -> tuple[str, ...]:
@@ -623,6 +626,7 @@ def exercise(
             facts.beyond,
             numbers,
             facts.title,
+            facts.section,
         )
 
     return made

@@ -7,12 +7,14 @@
     points = 3
     minutes = 20
     difficulty = 3                # of 3
+    section = 4                   # of the lecture, to read again
     beyond = true                 # neither a lecture nor the package has its answer
     earns = [0, 0, 1, 2]          # points by the number of right parts, where they do not add up
     follows = ["odd_sum"]         # earlier exercises whose answers are handed on
     never."a zero" = "Why."       # corners that its check never tries (`course audit --corners`)
 
-The last five may be missing. A file that is not sound is refused with the line of the exercise.
+What follows the minutes may be missing. A file that is not sound is refused with the line of the
+exercise.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ class Facts:
     points: int
     minutes: int
     difficulty: int = 1
+    section: int = 0
     beyond: bool = False
     earns: tuple[int, ...] = ()
     follows: tuple[str, ...] = ()
@@ -56,6 +59,7 @@ KINDS: dict[str, type] = {
     "points": int,
     "minutes": int,
     "difficulty": int,
+    "section": int,
     "beyond": bool,
     "earns": list,
     "follows": list,

@@ -1,11 +1,15 @@
 """units.py: one table of units, and one reading of a unit's name."""
 
+from pathlib import Path
+
 import pytest
 
+from classroom.grading.asked import Solutions
 from course_utils.units import UNITS
 from selfcheck.files import CourseError
 from selfcheck.units import declared, find, listed, meant, read_table, units
 
+ROOT = Path(__file__).parents[1]
 STEMS = ["01_sums", "02_products"]
 ROW = """
 [[unit]]
@@ -46,6 +50,12 @@ def test_arrows_lead_to_earlier_units_and_no_two_units_share_a_place(unit):
 def test_exercises_are_those_that_the_file_of_facts_declares(unit):
     loaded = [(e.number, e.name, e.points, e.is_transfer) for e in unit.exercises]
     assert [(f.number, f.name, f.points, f.beyond) for f in unit.listed] == loaded
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_every_exercise_names_the_section_of_the_lecture_that_it_is_about(unit):
+    named = Solutions(ROOT).sections(unit.stem)
+    assert [e.name for e in unit.listed if e.name not in named] == []
 
 
 def test_another_stem_declares_nothing():

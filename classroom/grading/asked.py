@@ -11,6 +11,8 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..marks import without_solution
+from ..notebooks import read
+from ..outline import headings
 from ..roles import Ours, Role, id_of, role
 from ..solutions import Solution, asked, solution_paths, solution_to_run
 from .contents import Contents
@@ -95,6 +97,20 @@ class Solutions:
             name: cells.get(id_of(Role.TEXT, name), "") for name in self.exercise_names()[unit]
         }
         return {name: _without_heading(text) for name, text in texts.items() if text}
+
+    def sections(self, unit: str) -> dict[str, str]:
+        """The heading of the section of the lecture that each exercise is about."""
+        try:
+            cells = read(self._root / "notebooks" / f"{unit}.ipynb").cells
+        except CourseError:  # a unit may have no lecture
+            return {}
+        titles = [text for cell in cells for level, text in headings(cell) if level == 2]
+        by_number = {title.partition(" ")[0]: title.partition(" ")[2] for title in titles}
+        return {
+            e.name: f"section {e.section}, “{by_number[str(e.section)]}”"
+            for e in listed(unit)
+            if str(e.section) in by_number
+        }
 
     def _solution(self, unit: str) -> Solution:
         if unit not in self._read:

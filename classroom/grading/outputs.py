@@ -159,7 +159,7 @@ def _outputs(
     marks: list[Mark],
     whole: Callable[[], Iterator[Mark]],
     filled: dict[str, bytes],
-    questions: dict[str, dict[str, str]],
+    questions: dict[str, dict[str, dict[str, str]]],
 ) -> Iterator[tuple[Path, str | bytes | Iterable[str]]]:
     """Tables from the marks in brief; what tells everything goes through the whole ones."""
     from . import exports, student_pages

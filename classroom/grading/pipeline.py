@@ -107,8 +107,8 @@ def grade(
         if options.student is None:
             run.gone = _note_gone(book, class_.submissions, options)
         for unit in {submission.unit for submission in wanted}:
-            questions = json.dumps(solutions.questions(unit), ensure_ascii=False)
-            book.keep(f"questions {unit}", questions.encode())
+            texts = {"asks": solutions.questions(unit), "sections": solutions.sections(unit)}
+            book.keep(f"questions {unit}", json.dumps(texts, ensure_ascii=False).encode())
             _note_copies(book, unit, class_.lines, solutions.stubs(unit))
             _note_families(book, unit)
     return run

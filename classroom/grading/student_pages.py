@@ -33,14 +33,14 @@ DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # no file
 _LEXER, _FORMATTER = PythonLexer(stripnl=False), HtmlFormatter(style=JupyterStyle)
 
 
-def page(mark: Mark, questions: Mapping[str, str] | None = None) -> str:
-    """The page of this submission, with what was asked."""
+def page(mark: Mark, texts: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """The page of this submission, with what was asked and where the lecture speaks of it."""
     about = next((unit for unit in units() if unit.stem == mark.graded.unit), None)
     title = about.short_title if about else mark.graded.unit
     lecture = about.title if about else ""
-    return render(
-        "feedback_page", mark=mark, questions=questions or {}, unit=title, lecture=lecture
-    )
+    asks, sections = ((texts or {}).get(key, {}) for key in ("asks", "sections"))
+    known = {"unit": title, "lecture": lecture, "questions": asks, "sections": sections}
+    return render("feedback_page", mark=mark, **known)
 
 
 def page_path(mark: Mark) -> PurePosixPath:

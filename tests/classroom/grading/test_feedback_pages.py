@@ -52,11 +52,14 @@ def test_a_page_shows_answer_verdict_explanation_points_and_total(graded):
 
 
 def test_a_page_shows_what_was_asked_and_what_to_read_again(graded):
-    asked = Solutions(SMALL).questions(UNIT)
-    assert asked["even_sum"].startswith("Find the sum of the first $n$ even numbers")
-    text = BeautifulSoup(page(mark(graded, ()), asked), "html.parser").main.get_text()
+    solutions = Solutions(SMALL)
+    texts = {"asks": solutions.questions(UNIT), "sections": solutions.sections(UNIT)}
+    assert texts["asks"]["even_sum"].startswith("Find the sum of the first $n$ even numbers")
+    assert texts["sections"] == {"even_sum": "section 1, “Two rows of numbers”"}
+    text = BeautifulSoup(page(mark(graded, ()), texts), "html.parser").main.get_text()
     assert "Write a function running(x)" in text
-    assert text.count("To read again: the lecture “Sums: forward and backward”") == 3
+    assert "To read again: section 1, “Two rows of numbers”, of the lecture “Sums" in text
+    assert text.count("To read again: the lecture “Sums: forward and backward”") == 2
 
 
 def test_an_override_stands_on_the_page_with_its_reason(graded):
