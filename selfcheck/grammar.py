@@ -535,6 +535,7 @@ class Parser:
 
     def _index_tokens(self) -> list[Token]:
         """The tokens of an index, behind its _, which are taken."""
+        self._cut_index(self.i)
         found = self._peek_group()
         if not found:
             self.refuse("an index is missing")
@@ -542,6 +543,20 @@ class Parser:
             self._refuse_long(found[0])
         self._skip_group()
         return found
+
+    def _cut_index(self, place: int) -> None:
+        """In x_ix_j the index is i alone, and x has one of its own."""
+        index = self.t[place] if place < len(self.t) else TIMES
+        if self.latex and index.kind == "word" and self._takes_index(index.text[1:]):
+            self._cut(place)
+
+    def _cut(self, place: int) -> None:
+        """The first sign of a token as a token of its own."""
+        token = self.t[place]
+        first, *rest = token.text[0], *tokens(token.text[1:])
+        one = token._replace(text=first, written=first, end=token.place + 1)
+        behind = [t._replace(place=token.place + 1, end=token.end) for t in rest]
+        self.t[place : place + 1] = [one, *behind]
 
     def _refuse_long(self, index: Token) -> None:
         """TeX takes one letter or digit as an index, if it has no braces."""
@@ -680,6 +695,7 @@ class Parser:
             written, tail = written.split("_", 1)
             index = [t._replace(place=token.place, end=token.end) for t in tokens(tail)]
         elif self.sees("_", ahead=1):
+            self._cut_index(self.i + 2)
             here, self.i = self.i, self.i + 2
             index = self._peek_group()
             self._skip_group()
@@ -989,7 +1005,7 @@ class Parser:
             "frac": self._fraction, "sqrt": self._root, "sum": self._big, "prod": self._big,
             "int": self._integral, "nabla": self._nabla, "langle": self._inner,
             "lfloor": self._floor, "lceil": self._floor, "begin": self._environment,
-            "binom": self._binomial,
+            "binom": self._binomial, "underbrace": self._braced, "overbrace": self._braced,
         }  # fmt: skip
         if name in readers:
             return readers[name]
@@ -1021,17 +1037,18 @@ class Parser:
         return ast.BinOp(top, ast.Div(), bottom)
 
     def _group_or_digit(self) -> ast.expr:
-        """In \frac12 each digit is an argument."""
+        """In \frac12 and \frac x2 each sign is an argument."""
         token = self.token
         if token is not None and token.kind == "number" and len(token.text) > 1:
             if not token.text.isdigit():
                 self.refuse("write the parts of this fraction in {…}")
-            one = token._replace(text=token.text[0], written=token.text[0], end=token.place + 1)
-            rest = token._replace(
-                text=token.text[1:], written=token.text[1:], place=token.place + 1
-            )
-            self.t[self.i : self.i + 1] = [one, rest]
+            self._cut(self.i)
+        elif token is not None and token.kind == "word" and self._is_two_signs(token.text):
+            self._cut(self.i)
         return self._group()
+
+    def _is_two_signs(self, text: str) -> bool:
+        return len(text) == 2 and text.isalnum() and canonical(text) not in self.words.spelled
 
     def _derivative(self, start: int) -> ast.expr | None:
         r"""\frac{d}{dx} f, \frac{\partial f}{\partial x}; None for a plain fraction."""
@@ -1081,6 +1098,15 @@ class Parser:
     def _binomial(self) -> ast.expr:
         self.i += 1
         return _call("binomial", self._group_or_digit(), self._group_or_digit())
+
+    def _braced(self) -> ast.expr:
+        """What stands above or below a brace explains it, and is not read."""
+        self.i += 1
+        body = self._group()
+        if self.sees("_", "^"):
+            self.i += 1
+            self._skip_group()
+        return body
 
     def _floor(self) -> ast.expr:
         name = self.t[self.i].text[1:]

@@ -48,7 +48,7 @@ COMMANDS = {  # LaTeX for one of our signs; "" is dropped
 SAME_COMMAND = {
     "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom",
     "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "dotsb": "ldots", "intercal": "top",
-    "circ": "odot", "infty": "oo", "rightarrow": "to", "mathbbm": "mathbb", "ell": "l",
+    "circ": "odot", "infty": "oo", "rightarrow": "to", "ell": "l",
     "varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho",
     "varsigma": "sigma", "varpi": "pi", "lambda": "lamda", "Lambda": "Lamda",
 }  # fmt: skip
@@ -56,8 +56,20 @@ FONTS = {
     "boldsymbol", "mathbf", "bm", "bold", "mathrm", "mathit", "mathsf", "mathnormal",
     "operatorname", "text", "textbf", "textrm", "textit", "mathtt",
 }  # fmt: skip
-BOLD = {"boldsymbol", "mathbf", "bm", "bold"}
-ACCENTS = {"mathbb", "mathcal", "hat", "tilde", "bar", "widehat", "widetilde", "overline", "vec"}
+BOLD = {"boldsymbol", "mathbf", "bm", "bold", "mathbb"}
+ACCENTS = {
+    "mathbb",
+    "mathbbm",
+    "mathds",
+    "mathcal",
+    "hat",
+    "tilde",
+    "bar",
+    "widehat",
+    "widetilde",
+    "overline",
+    "vec",
+}
 SPELLINGS = {
     "log_2": "log2", "log_10": "log10", "arctan": "atan", "arcsin": "asin", "arccos": "acos",
     "arctanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "ceiling": "ceil", "max": "Max",
@@ -315,12 +327,14 @@ def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterat
     if not inner:
         return
     whole = inner[0]._replace(place=token.place, end=inner[-1].end + 1)
-    if font in ACCENTS:
+    font = "mathbb" if font in ("mathbbm", "mathds") else font
+    one = len(inner) == 1 and inner[0].text in ("0", "1")
+    if font in ACCENTS and not (one and font in BOLD):
         if len(inner) != 1 or inner[0].kind not in ("word", "command"):
             raise FormulaError(f"{quoted(text)}: \\{font} stands over more than one letter.")
         written = f"\\{font}{{{inner[0].written}}}"
         yield whole._replace(kind="word", text=f"{font}{{{inner[0].text}}}", written=written)
-    elif font in BOLD and len(inner) == 1 and inner[0].text in ("0", "1"):
+    elif font in BOLD and one:
         yield whole._replace(kind="word", text="ones" if inner[0].text == "1" else "zeros")
     elif font.startswith("text") and (len(inner) > 1 or not inner[0].text.isalnum()):
         words = text[inner[0].place : inner[-1].end]

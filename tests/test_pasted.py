@@ -100,6 +100,17 @@ def marks(tex, where, **more):
         (r"\mathbb{E}\left[\sum_{i=1}^{t} g_i\right] = t\,\mathbb{E}[g] = \mathbb{E}[g]",
          {"g": iid(), "t": integers(2, 4)}, "tf"),
         (r"\operatorname{Var}(X) = \mathbb{E}[X^2] - \mathbb{E}[X]^2", {"X": random()}, "t"),
+        # as TeX takes its arguments, without braces
+        (r"\frac x2 = \frac{x}{2} = x \cdot 2^{-1} = \frac2x", {"x": positive}, "ttf"),
+        (r"\frac xy z = \frac{xz}y", {"x y z": positive}, "t"),
+        (r"\sum_{i=1}^n w_ix_i = w^\top x = 2\sum_{i=1}^n w_ix_i", {"w x": vector("n")}, "tf"),
+        (r"x^\top A x = \sum_{i=1}^n\sum_{j=1}^n A_{ij}x_ix_j",
+         {"x": vector("n"), "A": matrix("n", "n")}, "t"),
+        # reasons above signs and below braces
+        (r"a \stackrel{(1)}{\le} a + 1 \overset{!}{=} a", {"a": real}, "tf"),
+        (r"\underbrace{a + a}_{\text{two}} + \overbrace{b}^{b} = 2a + b", {"a b": real}, "t"),
+        (r"\mathbb{1}^\top x = \sum_i x_i", X, "t"),
+        (r"\|\hat y - x\| = \|x - \hat{y}\|", {r"\hat y": vector("n"), "x": vector("n")}, "t"),
         # functions that are not known
         (r"\theta - \eta\frac{\partial L(\theta) + \gamma\|\theta\|^2}{\partial\theta}"
          r"= \theta - \eta\frac{\partial L(\theta)}{\partial\theta} - 2\eta\gamma\theta",
@@ -184,6 +195,18 @@ def test_a_text_is_cut_at_its_relations_and_rows():
         ("≥", "0"),
     ]
     assert [row.reason for row in rows] == ["", "first", "by Jensen", "", ""]
+
+
+def test_what_stands_above_a_relation_is_its_reason():
+    rows = rows_of(r"a \overset{(1)}{=} b \stackrel{\text{def}}{\le} \underset{x}{c}")
+    assert [(r.relation, r.tex, r.reason) for r in rows] == [
+        ("", "a", ""), ("=", "b", "1"), ("≤", "{c}", "def")
+    ]  # fmt: skip
+
+
+def test_a_letter_that_is_declared_as_no_domain_gets_a_sentence():
+    with pytest.raises(ValueError, match=r"'x' is declared as vector\(…\); a domain is real"):
+        Derivation(r"x = x", where={"x": vector})
 
 
 def test_a_text_without_a_left_side_is_refused():

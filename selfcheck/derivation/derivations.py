@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -21,6 +22,8 @@ from .instances import SIMPLE, Instances
 from .judging import LineJudge, Read
 from .lines import BLANK, START, Line, LineReport, Report, new_start, read_line, unchecked
 from .pasted import rows_of
+
+ACCENT = re.compile(r"(\\[A-Za-z]+) +(\w)")  # \hat y is one name
 
 Found = TypeVar("Found")
 
@@ -238,8 +241,13 @@ def _base(name: str) -> str:
 
 def _declared(key: Any, domain: Any) -> list[tuple[str, Domain]]:
     """The symbols that one key of `where` declares, "x y", each with its domain."""
-    names = [name_of(k) for k in (key.replace(",", " ").split() if isinstance(key, str) else [key])]
+    keys = ACCENT.sub(r"\1{\2}", key).replace(",", " ").split() if isinstance(key, str) else [key]
+    names = [name_of(k) for k in keys]
     domains = domain if isinstance(domain, list) else [domain] * len(names)
     if len(domains) != len(names):
         raise ValueError(f"{key!r} names {len(names)} symbols; {len(domains)} are needed.")
+    for one in domains:
+        if not isinstance(one, Domain):
+            shown = f"{one.__name__}(…)" if callable(one) else repr(one)
+            raise ValueError(f'{key!r} is declared as {shown}; a domain is real, vector("n") …')
     return list(zip(names, domains, strict=True))

@@ -237,7 +237,7 @@ def _by_cases(difference: Any) -> bool:
 
     e = without_max(difference)
     inner = list(dict.fromkeys(a.args[0] for a in e.atoms(sp.Abs)))
-    if not inner or len(inner) > MOST_CASES:
+    if len(inner) > MOST_CASES or not difference.has(sp.Abs, sp.Max, sp.Min):
         return False
     for signs in itertools.product((1, -1), repeat=len(inner)):
         cases = {sp.Abs(u): s * u for u, s in zip(inner, signs, strict=True)}

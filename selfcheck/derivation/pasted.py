@@ -18,6 +18,7 @@ RELATIONS = {
 }  # fmt: skip
 FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
 NOTES = {"tag", "label", "intertext", "shortintertext"}
+STACKED = {"overset", "underset", "stackrel"}  # a reason, and the sign that it belongs to
 
 
 class Row(NamedTuple):
@@ -77,6 +78,9 @@ class _Rows:
                         self.start = pieces[end].end
                     continue
                 matrices += 1 if token.text == "begin" else -1
+            if token.text in STACKED and depth == matrices == 0:
+                k = self._stacked(pieces, token, k)
+                continue
             depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
             if depth > 0 or matrices > 0:
                 continue
@@ -97,6 +101,21 @@ class _Rows:
                 self.relation = RELATIONS[token.text]
         self._end(len(self.text), len(self.text))
         return self.rows
+
+    def _stacked(self, pieces: list[Token], token: Token, start: int) -> int:
+        """A sign with its reason above or below it; anything else stays without what is there."""
+        reason = self._group_end(pieces, start)
+        body = self._group_end(pieces, reason + 1)
+        inner = pieces[reason + 1 : body + 1]
+        signs = [t for t in inner if t.text not in ("{", "}")]
+        told = self.text[pieces[start].place : pieces[reason].end]
+        if len(signs) == 1 and signs[0].text in RELATIONS:
+            self._end(token.place, pieces[body].end)
+            self.relation = RELATIONS[signs[0].text]
+            self.reason = re.sub(r"\\(?:text|mathrm|textrm)|[{}]", "", told).strip("() ")
+            return body + 1
+        self._skip(token.place, pieces[reason].end)
+        return reason + 1
 
     def _group_end(self, pieces: list[Token], start: int) -> int:
         depth = 0
