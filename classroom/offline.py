@@ -6,7 +6,6 @@ be fetched, is refused.
 
 from __future__ import annotations
 
-import copy
 import functools
 import re
 from pathlib import Path
@@ -36,9 +35,6 @@ SHOWN = [
     "image/jpeg",
     "text/plain",
 ]
-FOLD = "<details><summary>Answer</summary>"  # as lectures write it, closed by </details>
-ANSWER_BEGINS = '<div class="answer-begins"></div>'
-ANSWER_ENDS = '<div class="answer-ends"></div>'
 PLAIN_CODE = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')  # has no color of its own
 
 
@@ -63,6 +59,7 @@ def exporter(kind: str, template: str) -> HTMLExporter:
     import nbconvert
     from traitlets.config import Config
 
+    _leave_tags_open()
     config = Config()
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
     config.HTMLExporter.extra_template_paths = [str(TEMPLATES)]  # for what both templates use
@@ -74,6 +71,18 @@ def exporter(kind: str, template: str) -> HTMLExporter:
     return getattr(nbconvert, kind)(config=config)
 
 
+def _leave_tags_open() -> None:
+    """Let what Markdown writes within tags stay there: nbconvert would close each one at once."""
+    from nbconvert.filters.markdown_mistune import IPythonRenderer
+
+    within = IPythonRenderer._html_embed_images
+
+    def with_pictures(self: Any, html: str) -> str:
+        return within(self, html) if "<img" in html else html
+
+    IPythonRenderer._html_embed_images = with_pictures  # type: ignore[method-assign]
+
+
 def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str) -> BeautifulSoup:
     """The notebook as HTML whose title, tables and pictures are told in words."""
     from bs4 import BeautifulSoup
@@ -81,7 +90,7 @@ def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str
 
     about = {"metadata": {"name": path.stem, "path": str(path.resolve().parent)}}
     try:
-        html = _rendered(exporter, _mark_answers(notebook), about)
+        html = _rendered(exporter, notebook, about)
     except (InvalidNotebook, OSError) as error:  # an attachment or a picture that is not there
         raise CourseError(f"{path} cannot become {what}: {error}.") from None
     soup = BeautifulSoup(PLAIN_CODE.sub(r"\1", html), "html.parser")
@@ -147,32 +156,19 @@ def _set_title(soup: BeautifulSoup, path: Path, what: str) -> None:
     element(soup, "title").string = " ".join(headings[0].get_text().split())
 
 
-def _mark_answers(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with marks around folded answers: nbconvert closes a tag before its content."""
-    notebook = copy.deepcopy(notebook)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            marked = cell.source.replace(FOLD, ANSWER_BEGINS)
-            cell.source = marked.replace("</details>", ANSWER_ENDS)
-    return notebook
-
-
 def _fold_answers(soup: BeautifulSoup) -> None:
-    """What stands between two marks is an answer that the reader unfolds."""
-    for begin in soup.find_all("div", class_="answer-begins"):
-        fold = soup.new_tag("details", attrs={"class": "folded answer"})
-        fold.append(soup.new_tag("summary", string="Answer"))
-        while (tag := begin.next_sibling) is not None:
-            tag.extract()
-            if getattr(tag, "attrs", {}).get("class") == ["answer-ends"]:
-                break
-            fold.append(tag)
-        begin.replace_with(fold)
+    """What a lecture folds is an answer, which slides and paper treat as one."""
+    for fold in soup.select(".jp-MarkdownCell details"):
+        fold["class"] = "folded answer"
 
 
 def _name_rows_and_columns(soup: BeautifulSoup) -> None:
     """Every table says what heads what; an empty corner means that the first column heads rows."""
     for table in soup.find_all("table"):
+        if table.select_one(".course-mark"):  # a derivation: its lines are read one by one
+            table["role"] = "presentation"
+            element(table, "thead").decompose()
+            continue
         for heading in table.find_all("th", scope=False):
             heading["scope"] = "col" if heading.find_parent("thead") else "row"
         head, corner = table.thead, table.select_one("thead tr > :first-child")
