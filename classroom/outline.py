@@ -122,7 +122,7 @@ def _things_to_see(cell: NotebookNode) -> int:
     if cell.cell_type == "markdown":
         return len(FORMULA.findall(ANSWER.sub(" ", cell.source)))
     data = [output.get("data", {}) for output in cell.get("outputs", [])]
-    return sum("image/png" in one or "text/latex" in one for one in data)
+    return sum("image/png" in one or "text/markdown" in one for one in data)
 
 
 def _alt(output: NotebookNode) -> str:

@@ -249,7 +249,7 @@ def _is_picture(slide: Slide) -> bool:
     texts = [c.source.strip() for c in slide.shown if c.cell_type == "markdown"]
     outputs = [o for c in slide.shown for o in c.get("outputs", [])]
     pictures = [o for o in outputs if "image/png" in o.get("data", {})]
-    words = [o for o in outputs if o.output_type == "stream" or "text/latex" in o.get("data", {})]
+    words = [o for o in outputs if "text" in o or "text/markdown" in o.get("data", {})]
     alone = all(re.fullmatch(r"#+ .*", text) for text in texts)
     return len(pictures) == 1 and not words and alone
 

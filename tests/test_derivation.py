@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 import subprocess
 import sys
 
@@ -284,7 +285,7 @@ def test_cases_are_chosen_by_their_conditions_and_only_the_chosen_one_is_compute
 def test_cases_are_shown_as_cases():
     lines = [("=", "Piecewise((x, x >= 0), (-x, True))", "")]
     d = Derivation("Abs(x)", lines, where={"x": real})
-    assert r"\begin{cases} x & \text{for}\: x \geq 0" in d._repr_latex_()
+    assert r"\begin{cases} x & \text{for}\: x \geq 0" in d._repr_markdown_()
     assert "= Piecewise((x, x >= 0), (-x, True))" in repr(d)
 
 
@@ -657,7 +658,8 @@ def test_no_step_is_tidied_away_before_the_reader_sees_it():
         ("=", "exp(2*s - (s - 2*r))", ""), ("=", "exp(2*r)*exp(s)", ""),
         ("=", "(r + s) + 0*r", ""), ("=", "Sum(b**(t - 1 - i), (i, 1, t - 1))", ""),
     ]  # fmt: skip
-    tex = Derivation("s", lines, where={"s r": real, "b": positive, "t": integers()})._repr_latex_()
+    where = {"s r": real, "b": positive, "t": integers()}
+    tex = Derivation("s", lines, where=where)._repr_markdown_()
     assert r"e^{2 s - \left(s - 2 r\right)}" in tex
     assert r"\left(r + s\right) + 0 r" in tex
     assert r"\sum_{i=1}^{t - 1} b^{t - 1 - i}" in tex
@@ -820,23 +822,45 @@ def test_formulas_within_a_reason_are_readable_in_a_terminal():
     assert row == "= 1*x  ✓  as -δ v_{t-1} ≤ ε‖W^T‖, \\ln x_1"
 
 
-def test_it_shows_as_aligned_latex_in_markdown():
-    shown_as = flawed_momentum(name="Momentum")._repr_markdown_()
-    assert shown_as.startswith("**Momentum**\n\n$$\\begin{aligned}\n\\Delta\\theta_t &= ")
-    assert (
-        r"\left(1 - \beta\right) g_t\right) && \checkmark && \text{definition of }v_t \\"
-        in shown_as
-    )
-    assert r"&& \text{✗} && \text{put in the last step} \\" in shown_as
-    assert "\\end{aligned}$$\n\nLine 3 is false: at β = 1/2, δ = 1, $v_{t-1}$ = 1, " in shown_as
-    assert r"so $\Delta\theta_{t-1}$ = -1, the line before" in shown_as
+def rows(derivation):
+    """The lines of a derivation as a notebook shows them: mark, line and what stands beside it."""
+    shown = derivation._repr_markdown_().splitlines()
+    table = [line for line in shown if line.startswith("| ")][2:]  # below its head
+    return [[part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+
+
+def test_a_mark_stands_before_each_line_and_its_reason_behind_it():
+    shown = flawed_momentum(name="Momentum")._repr_markdown_()
+    assert shown.startswith("**Momentum**\n\n| | | |\n| :-: | :-- | :-- |\n")
+    start, _, second, *_ = rows(flawed_momentum())
+    assert start == ["", r"$\displaystyle \Delta\theta_t$", ""]
+    mark, line, reason = second
+    assert mark == '<span class="course-mark course-proved" title="proved">✓</span>'
+    assert r"\left(1 - \beta\right) g_t\right)$" in line
+    assert reason == "definition of $v_t$"
+
+
+def test_a_false_line_is_red_says_so_and_has_its_counterexample_beside_it():
+    _, _, _, (mark, line, beside), _ = rows(flawed_momentum())
+    assert "course-false" in mark
+    assert "✗" in mark
+    assert line.startswith('<span class="course-false">$')
+    assert beside.startswith("put in the last step<br>**False:** at β = 1/2, δ = 1, $v_{t-1}$ = ")
+    assert r"so $\Delta\theta_{t-1}$ = -1, the line before" in beside
+
+
+def test_what_held_has_a_mark_and_a_sign_of_its_own():
+    held = Derivation("x", [("=", lambda x: x, "")], where={"x": real})
+    mark = rows(held)[1][0]
+    assert 'class="course-mark course-held" title="held in ' in mark
+    assert "○" in mark
 
 
 def test_text_is_printed_as_it_was_typed():
     lines = [("=", "w*(h-u)/w + u", ""), ("=", "3*h*u**2 + 2*u + h", "")]
-    latex = Derivation("h", lines, where={"h u w": real})._repr_latex_()
-    assert r"\frac{w \left(h - u\right)}{w} + u" in latex
-    assert r"3 h u^{2} + 2 u + h" in latex
+    shown = Derivation("h", lines, where={"h u w": real})._repr_markdown_()
+    assert r"\frac{w \left(h - u\right)}{w} + u" in shown
+    assert r"3 h u^{2} + 2 u + h" in shown
 
 
 def test_every_kind_of_line_can_be_shown():
@@ -846,14 +870,25 @@ def test_every_kind_of_line_can_be_shown():
         ("=", lambda x: x, ""),
         ("=", sp.Symbol("x") + sp.Function("g")(1) ** 2, "50 % of {it} & $x_1$"),
     ]
-    latex = Derivation("x", lines, where={"x": real, "g": sequence()})._repr_latex_()
-    assert r"\_\_\_\_ && \ldots" in latex
-    assert r"\text{x +} && \text{?}" in latex
-    assert r"\text{f(x)} && \circ" in latex
-    assert r"g_{1}^{2}" in latex
-    assert latex.count("$") == 4
-    assert latex.count("{") == latex.count("}")
-    assert r"\text{50 }\%\text{ of }\{\text{it}\}\text{ }\&\text{ }x_1" in latex
+    derivation = Derivation("x", lines, where={"x": real, "g": sequence()})
+    _, blank, unread, function, formula = rows(derivation)
+    assert r"\_\_\_\_" in blank[1]
+    assert "…" in blank[0]
+    assert r"\text{x +}" in unread[1]
+    assert "?" in unread[0]
+    assert r"\text{f(x)}" in function[1]
+    assert r"g_{1}^{2}" in formula[1]
+    assert formula[2].startswith("50 % of {it} & $x_1$")
+    assert "Line 2 could not be checked" in derivation._repr_markdown_()
+
+
+def test_signs_that_would_end_a_cell_of_the_table_or_open_a_tag_are_set_as_commands():
+    lines = [("<", "Abs(x) + 1", "a | b, $|x| < y$ and $\\|x\\|$"), ("≤", "2 + Abs(x)", "")]
+    shown = rows(Derivation("Abs(x)", lines, where={"x": real}))
+    assert [len(row) for row in shown] == [3, 3, 3]
+    assert shown[1][2] == r"a \| b, $\vert x\vert  \lt  y$ and $\Vert x\Vert $"
+    assert "|" not in shown[1][1]
+    assert "<" not in shown[1][1]
 
 
 def test_the_same_seed_gives_the_same_words():

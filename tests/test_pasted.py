@@ -225,10 +225,10 @@ def test_a_row_without_a_relation_begins_a_new_chain():
 def test_it_shows_as_it_was_written_with_marks_beside_the_lines():
     tex = r"\mathbf{x}^\top y = y^\top \mathbf{x} = \|x\| % as written"
     shown = Derivation(tex, where=X)._repr_markdown_()
-    assert r"\mathbf{x}^\top y &= y^\top \mathbf{x} && {\color{" in shown
-    assert r"{\color{red}{\|x\|}}" in shown
-    assert r"\text{as written}" in shown
-    assert r"\text{at x = " in shown
+    assert r"| $\displaystyle \mathbf{x}^\top y$ |" in shown
+    assert r"| $\displaystyle = y^\top \mathbf{x}$ |" in shown
+    assert r'<span class="course-false">$\displaystyle = \Vert x\Vert $</span>' in shown
+    assert "as written<br>**False:** at x = " in shown
     assert "I read: `xᵀ·y` = `yᵀ·x` = `norm(x, '2')`" in shown
 
 

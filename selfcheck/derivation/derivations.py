@@ -65,7 +65,7 @@ class Derivation:
         products: str = "right",
         forms: Forms | None = None,
     ) -> None:
-        self.pasted = lines is None
+        self.pasted, self.reason = lines is None, ""
         if lines is None:
             (_, start, self.reason), *lines = rows_of(str(start))
         self.name, self.start = name, start
@@ -220,9 +220,6 @@ class Derivation:
 
     def __repr__(self) -> str:
         return rendering.text(self)
-
-    def _repr_latex_(self) -> str:
-        return rendering.latex(self)
 
     def _repr_markdown_(self) -> str:
         return rendering.markdown(self)

@@ -1,7 +1,8 @@
-"""What a reader sees: a derivation as text, as aligned LaTeX, and as Markdown with sentences."""
+"""What a reader sees: a derivation as text, and as a table in Markdown with marks and reasons."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -10,27 +11,17 @@ from typing import TYPE_CHECKING, Any
 from .arithmetic import show_limit
 from .evaluation import name_of
 from .expressions import Expression, bare, tex_text, without_tex
-from .lines import BLANK, FALSE, HELD, PROVED, UNCHECKED
+from .lines import BLANK, FALSE, HELD, PROVED, START, UNCHECKED
 
 if TYPE_CHECKING:
     from .derivations import Derivation
 
 MARKS = {PROVED: "✓", HELD: "○", FALSE: "✗", BLANK: "…", UNCHECKED: "?"}
-TEX = {"": r"\phantom{=}", "=": "=", "≤": r"\le", "≥": r"\ge", "<": "<", ">": ">", "≈": r"\approx"}
-TEX_MARKS = {
-    PROVED: r"\checkmark",
-    HELD: r"\circ",
-    FALSE: r"\text{✗}",
-    BLANK: r"\ldots",
-    UNCHECKED: r"\text{?}",
-}
-
-
-IN_COLOR = {  # beside a line that was pasted: a green mark, a gray circle, a red line
-    PROVED: r"{\color{green}{\checkmark}}",
-    HELD: r"{\color{gray}{\circ}}",
-    FALSE: r"{\color{red}{\text{✗}}}",
-}
+TEX = {"": "", "=": "=", "≤": r"\le", "≥": r"\ge", "<": r"\lt", ">": r"\gt", "≈": r"\approx"}
+KINDS = {PROVED: "proved", HELD: "held", FALSE: "false", BLANK: "open", UNCHECKED: "open"}
+HEAD = "| | | |\n| :-: | :-- | :-- |"
+# Signs that a table or a page would take for its own, as commands of TeX that mean the same.
+IN_A_CELL = {r"\|": r"\Vert ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt "}
 
 
 def text(d: Derivation) -> str:
@@ -38,50 +29,47 @@ def text(d: Derivation) -> str:
     rows = list(_rows(d, "text"))
     width = max((len(looks) for _, looks, _, _ in rows), default=0)
     lines = [
-        f"{relation or ' '} {looks:<{width}}  {MARKS[mark]}  {_reason(reason, 'text')}".rstrip()
+        f"{relation or ' '} {looks:<{width}}  {MARKS[mark]}  {_reason(reason)}".rstrip()
         for relation, looks, mark, reason in rows
     ]
     start = "  " + _looks(d.expressions[0], d.start, "text")
     return "\n".join([*_head(d, "{}"), start, *lines, *d.check().sentences])
 
 
-def latex(d: Derivation) -> str:
-    """The lines alone, aligned at their relations."""
-    if d.pasted:
-        return _as_pasted(d)
-    rows = [
-        rf"&{TEX[relation]} {looks} && {TEX_MARKS[mark]} && {_reason(reason, 'tex')}".rstrip()
-        for relation, looks, mark, reason in _rows(d, "tex")
-    ]
-    start, body = _looks(d.expressions[0], d.start, "tex"), " \\\\\n".join(rows)
-    return f"$$\\begin{{aligned}}\n{start} {body}\n\\end{{aligned}}$$"
+def markdown(d: Derivation) -> str:
+    """For notebooks, pages, slides and GitHub: a table with a mark before each line.
 
-
-def _as_pasted(d: Derivation) -> str:
-    """The lines as they were written; a false one is red, with its counterexample beside it."""
-    start = _looks(d.expressions[0], d.start, "tex")
-    rows = [f"{start} && && {_reason(str(d.reason), 'tex')}".rstrip(" &")] if d.reason else []
-    first = f"{start} " if not rows else ""
+    A false line has its counterexample beside it. Classes give what a page can color; every mark
+    is also a sign of its own, and what is false says so.
+    """
+    rows = [_row("", _looks(d.expressions[0], d.start, "tex"), _words(str(d.reason)))]
     for (relation, looks, mark, reason), found in zip(
         _rows(d, "tex"), d.check().lines, strict=True
     ):
-        line, beside = looks, _reason(reason, "tex")
+        line, beside = f"{TEX[relation]} {looks}".strip(), _words(reason)
         if mark == FALSE:
-            line = rf"{{\color{{red}}{{{looks}}}}}"
             why = found.sentence.partition(" is false: ")[2] or found.sentence
-            beside = f"{beside} {tex_text(why)}".strip()
-        mark = IN_COLOR.get(mark) or TEX_MARKS[mark]
-        rows.append(f"{first}&{TEX[relation]} {line} && {mark} && {beside}".rstrip())
-        first = ""
-    body = " \\\\\n".join(rows)
-    return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
-
-
-def markdown(d: Derivation) -> str:
-    """For notebooks, slides and GitHub."""
-    sentences = [_sentence(d, sentence) for sentence in d.check().sentences]
+            beside += "<br>" * bool(beside) + f"**False:** {_sentence(d, why)}"
+        how = "" if relation == START else _mark(mark, found.how or mark)
+        rows.append(_row(how, line, beside, mark == FALSE))
+    told = [line.sentence for line in d.check().lines if line.mark == UNCHECKED]
+    if not told and d.check().first_false is None:
+        told = [d.check().sentence]
     read = [f"I read: {reading(d)}"] if d.pasted else []
-    return "\n\n".join([*_head(d, "**{}**"), latex(d), *sentences, *read])
+    table = "\n".join([HEAD, *rows])
+    return "\n\n".join([*_head(d, "**{}**"), table, *(_sentence(d, s) for s in told), *read])
+
+
+def _mark(mark: str, how: str) -> str:
+    how = html.escape(how).replace("|", "&#124;")
+    return f'<span class="course-mark course-{KINDS[mark]}" title="{how}">{MARKS[mark]}</span>'
+
+
+def _row(mark: str, tex: str, beside: str, is_false: bool = False) -> str:
+    line = rf"$\displaystyle {_in_a_cell(tex)}$"
+    if is_false:
+        line = f'<span class="course-false">{line}</span>'
+    return f"| {mark} | {line} | {beside} |"
 
 
 def reading(d: Derivation) -> str:
@@ -115,15 +103,32 @@ def _looks(expression: Expression | str | None, source: Any, kind: str) -> str:
     return words if kind == "text" else tex_text(words)
 
 
-def _reason(reason: str, kind: str) -> str:
-    """Words with $…$ among them; in a terminal the formulas are made readable, too."""
-    words, formula = (str, without_tex) if kind == "text" else (tex_text, str)
-    return "".join((formula if k % 2 else words)(p) for k, p in enumerate(reason.split("$")))
+def _in_a_cell(tex: str) -> str:
+    """A formula that neither ends a cell of a table nor opens a tag."""
+    return re.sub(r"\\?\||[<>]", lambda found: IN_A_CELL[found[0]], " ".join(tex.split()))
+
+
+def _reason(reason: str) -> str:
+    """Words for a terminal; formulas among them, $…$, are made readable too."""
+    return "".join((without_tex if k % 2 else str)(p) for k, p in enumerate(reason.split("$")))
+
+
+def _words(reason: str) -> str:
+    """Words for a cell of a table, with $…$ among them."""
+    return "".join(
+        f"${_in_a_cell(part)}$" if k % 2 else _escaped(part)
+        for k, part in enumerate(reason.split("$"))
+        if part
+    )
+
+
+def _escaped(words: str) -> str:
+    return re.sub(r"([*_`<$|\\])", r"\\\1", words)
 
 
 def _sentence(d: Derivation, sentence: str) -> str:
     """A sentence whose signs stay what they are and whose names are set like the formulas."""
-    escaped = re.sub(r"([*_`<$\\])", r"\\\1", sentence)
+    escaped = _escaped(sentence)
     for name, tex in d.reader.tex.items():
         word = re.sub("_", r"\\_", d.reader.word(name))
         escaped = re.sub(

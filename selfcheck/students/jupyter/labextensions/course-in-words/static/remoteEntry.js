@@ -7,6 +7,23 @@
   // Figures are drawn on white paper: in the dark, ink and paper change places and hues stay.
   const DARK_FIGURES = "body[data-jp-theme-light=false] .jp-OutputArea :is(.jp-RenderedImage img," +
     " .jp-RenderedSVG img, img.widget-image, .course-picture) { filter: invert(0.93) hue-rotate(180deg); }";
+  // A derivation: a mark, the line, its reason. What is false is red, with its counterexample beside it.
+  const LINES = ".jp-RenderedMarkdown table:has(.course-mark)", FALSE = "var(--course-false)";
+  const DERIVATIONS = `
+body { --course-proved: #1a6e34; --course-held: #57606a; --course-false: #b3261e; }
+body[data-jp-theme-light=false] { --course-proved: #6fd39c; --course-held: #a9b3bd; --course-false: #ff9aa6; }
+${LINES} { margin: 0; font-size: inherit; }
+${LINES} thead { display: none; }
+${LINES} tbody tr, ${LINES} tbody tr:hover { background: none; }
+${LINES} td { padding: .3em 1em .3em .5em; vertical-align: baseline; text-align: left; }
+${LINES} td:nth-child(2) { white-space: nowrap; }
+${LINES} td:nth-child(3) { min-width: 9em; max-width: 32em; white-space: normal; color: var(--course-held); }
+${LINES} tbody tr:has(span.course-false) { background: color-mix(in srgb, ${FALSE} 10%, transparent); box-shadow: inset 4px 0 ${FALSE}; }
+${LINES} tr:has(.course-false) td:nth-child(3) { color: inherit; }
+${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
+.course-mark { font-size: 1.2em; font-weight: 700; line-height: 1; }
+.course-proved { color: var(--course-proved); }
+.course-held { color: var(--course-held); }`;
   const EXPLORER = new URL("explorer.js", document.currentScript.src).href;
   const SHEET = new URL("sheet.js", document.currentScript.src).href;
 
@@ -77,6 +94,7 @@
 
   function tend(root) {
     root.querySelectorAll(".jp-RenderedHTMLCommon th").forEach(emptyCorner);
+    root.querySelectorAll(LINES).forEach(lines => put(lines, "role", "presentation"));
   }
 
   function activate(app, { watchSheets }) {
@@ -88,7 +106,7 @@
     document.body.append(voice);
 
     const style = document.createElement("style");
-    style.textContent = DARK_FIGURES + Object.values(FOLDERS).map(kind =>
+    style.textContent = DARK_FIGURES + DERIVATIONS + Object.values(FOLDERS).map(kind =>
       `.lm-TabBar-tab[data-course="${kind}"] .lm-TabBar-tabLabel::before` +
       ` { content: "${kind} · "; }`).join("");
     document.head.append(style);
