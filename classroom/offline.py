@@ -62,7 +62,8 @@ def exporter(kind: str, template: str) -> HTMLExporter:
     _leave_tags_open()
     config = Config()
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
-    config.HTMLExporter.extra_template_paths = [str(TEMPLATES)]  # for what both templates use
+    shared = [str(TEMPLATES), str(EXPLORER.parent)]  # for what both templates and JupyterLab use
+    config.HTMLExporter.extra_template_paths = shared
     config.HTMLExporter.template_name = template
     config.HTMLExporter.embed_images = True
     config.HTMLExporter.exclude_input_prompt = True

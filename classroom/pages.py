@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 from selfcheck.files import CourseError, write_whole
 
+from . import guesses
 from .offline import element, explorer_script, exporter, mathjax, parsed, sound
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def page_soup(
     soup = parsed(exporter("HTMLExporter", "course_page"), path, notebook, "a page")
     _lead_elsewhere(soup, path, leads, keep)
     _let_wide_tables_scroll(soup)
+    guesses.fold(soup, notebook)
     return soup
 
 

@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 
 from selfcheck.files import CourseError, write_whole
 
+from . import guesses
 from .notebooks import as_text
 from .offline import (
     EXPLORER,
@@ -98,7 +99,7 @@ def _written(
 def _digest(notebook: NotebookNode) -> str:
     """Of all that a deck depends on: the notebook, this package and what it uses."""
     package = Path(__file__).parent
-    ours = [package / f"{name}.py" for name in ("slides", "offline", "outline")]
+    ours = [package / f"{name}.py" for name in ("slides", "offline", "outline", "guesses")]
     ours += sorted(p for p in TEMPLATES.rglob("*") if p.is_file())
     ours += [VENDOR / "contents.toml", EXPLORER]
     return _hash(as_text(notebook), *_versions(PACKAGES), *ours)
@@ -144,6 +145,7 @@ def _deck(
 ) -> str:
     soup = parsed(exporter("SlidesExporter", "course_slides"), path, notebook, "a deck")
     element(soup, "meta[name=course-digest]")["content"] = digest
+    guesses.offer(soup, notebook)
     sections = [s for s in soup.select(".slides section") if not s.find("section")]
     for section, slide in zip(sections, slides, strict=True):
         _drop_empty_cells(section)

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -140,28 +141,45 @@ def test_its_tables_say_what_heads_what(path):
 def test_code_that_is_hidden_in_the_notebook_is_folded_and_the_rest_is_not(path):
     cells = [c for c in read(path).cells if c.cell_type == "code"]
     shown = page_of(path).select(".jp-CodeCell")
-    code_folded = [bool(cell.select_one("details.folded:not(.output)")) for cell in shown]
+    code_folded = [bool(cell.select_one("details.folded")) for cell in shown]
     assert code_folded == ["hide-input" in c.metadata.get("tags", []) for c in cells]
-    output_folded = [bool(cell.select_one("details.output")) for cell in shown]
-    assert output_folded == [bool(hidden(c)) for c in cells]
 
 
-def hidden(cell):
-    return cell.metadata.get("jupyter", {}).get("outputs_hidden") and cell.outputs
-
-
-def test_a_folded_output_and_a_folded_answer_can_be_opened_and_are_told_apart(export):
-    output = v4.new_output("stream", text="42")
-    page = export(
-        markdown("**Before you go on:** why?\n\n" + ANSWER),
-        code(outputs=[output], jupyter={"outputs_hidden": True}),
-    )
-    answer, result = page.select("details")
+def test_a_folded_answer_can_be_opened(export):
+    answer = export(markdown("**Before you go on:** why?\n\n" + ANSWER)).details
     assert (answer["class"], answer.summary.get_text()) == (["folded", "answer"], "Answer")
     assert answer.em.get_text() == "because"
-    assert (result["class"], result.summary.get_text()) == (["folded", "output"], "Show the output")
-    assert "42" in result.get_text()
-    assert "1 + 1" not in result.get_text()  # the code stays in sight
+
+
+def asking(**guess):
+    words = "*Predict, then run:* how much?"
+    return markdown(words, "question", metadata={"guess": guess})
+
+
+def answering(tag="revealed"):
+    return code(outputs=[v4.new_output("stream", text="42")], tags=[tag])
+
+
+def test_code_output_and_comment_of_a_prediction_are_behind_one_fold(export):
+    comment = markdown("Just 42.", "comment", metadata={"tags": ["revealed"]})
+    after = markdown("On we go.", "after")
+    fold = export(asking(**{"is": "42"}), answering(), comment, after).details
+    assert fold["class"] == ["folded", "answer", "prediction"]
+    assert json.loads(fold["data-guess"]) == {"is": "42"}
+    assert [words in fold.get_text() for words in ("1 + 1", "42", "Just 42.")] == [True] * 3
+    assert "On we go." not in fold.get_text()
+
+
+def test_code_that_belongs_to_the_question_stays_in_sight(export):
+    page = export(asking(choices=["up", "down"], **{"is": 1}), answering("revealed-output"))
+    assert "42" in page.details.get_text()
+    assert "1 + 1" not in page.details.get_text()
+    assert "1 + 1" in page.main.get_text()
+
+
+def test_what_nobody_asks_about_is_in_sight(export):
+    assert len(export(asking(), markdown("Well."), answering()).select("details")) == 1
+    assert export(answering()).details is None
 
 
 # -- what a page shows ----------------------------------------------------------------------------

@@ -237,6 +237,14 @@ def test_a_folded_answer_stands_open_in_the_notes_and_not_on_the_slide(deck, mar
     assert "Answer:" in answer.find_parent("aside").get_text()
 
 
+def test_the_choices_of_a_prediction_are_in_the_notes_for_a_show_of_hands(deck):
+    question = text("*Predict, then run:* which way?", "subslide")
+    question.metadata["guess"] = {"choices": ["up", "down"], "is": 0}
+    made = deck(question)
+    (notes,) = made.select("aside.notes")
+    assert notes.get_text(strip=True) == "Show of hands: up; down?"
+
+
 def test_a_folded_answer_takes_no_time_of_its_own():
     def minutes(words):
         return outline(notebook(text(words, "notes")), Path("a.ipynb"))[0].minutes

@@ -15,8 +15,16 @@ window.MathJax = {
   },
 };
 
-// Paper cannot be unfolded: answers and outputs are printed, code of explorers is not.
-const onPaper = () => document.querySelectorAll("details.answer, details.output");
+// A prediction asks for a guess, and unfolds when there is one.
+addEventListener("DOMContentLoaded", () => {
+  for (const fold of document.querySelectorAll("details.prediction")) {
+    fold.before(courseGuess.ask(JSON.parse(fold.dataset.guess), () => { fold.open = true; }));
+    fold.classList.add("asked");
+  }
+});
+
+// Paper cannot be unfolded: answers are printed, code of explorers is not.
+const onPaper = () => document.querySelectorAll("details.answer");
 addEventListener("beforeprint", () => onPaper().forEach(fold => { fold.open = true; }));
 addEventListener("afterprint", () => onPaper().forEach(fold => { fold.open = false; }));
 

@@ -25,6 +25,7 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
 .course-proved { color: var(--course-proved); }
 .course-held { color: var(--course-held); }`;
   const EXPLORER = new URL("explorer.js", document.currentScript.src).href;
+  const GUESS = new URL("guess.js", document.currentScript.src).href;
   const SHEET = new URL("sheet.js", document.currentScript.src).href;
 
   function put(element, name, value) {
@@ -92,6 +93,62 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
       }
   }
 
+  // What answers a prediction is out of sight until there is a guess.
+  const UNSEEN = ".course-unseen, .course-unseen-output > .jp-Cell-outputWrapper { display: none; }" +
+    ".jp-Cell > .course-guess { margin: 4px 0 8px calc(var(--jp-cell-prompt-width) + 10px); }";
+  const OF_A_GUESS = new WeakMap(); // the form of the cell that asks, and whether it was answered
+
+  function predictions(cells) {
+    const found = [];
+    let asked = null;
+    cells.forEach((cell, k) => {
+      const tags = cell.model.getMetadata("tags") ?? [], about = cell.model.getMetadata("guess");
+      const whole = tags.includes("revealed"), output = tags.includes("revealed-output");
+      if (asked && (whole || output)) {
+        asked.before ??= output ? cell : cells[k - 1];
+        asked.behind.push({ cell, name: whole ? "course-unseen" : "course-unseen-output" });
+      } else if (asked?.behind.length) asked = null;
+      if (about) found.push(asked = { question: cell, about, behind: [] });
+    });
+    return found.filter(({ behind }) => behind.length);
+  }
+
+  function foldPredictions({ content }) {
+    for (const { question, about, before, behind } of predictions(content.widgets)) {
+      if (!OF_A_GUESS.has(question)) ask(content, question, about, behind);
+      const { form, answered } = OF_A_GUESS.get(question);
+      if (form.parentElement !== before.node) {
+        before.node.append(form);
+        const output = before.node.querySelector(":scope > .jp-Cell-outputWrapper");
+        if (output && behind[0].cell === before) output.before(form);
+      }
+      for (const { cell, name } of behind) cell.node.classList.toggle(name, !answered);
+    }
+  }
+
+  function ask(content, question, about, behind) {
+    const reveal = () => {
+      OF_A_GUESS.get(question).answered = true;
+      for (const { cell, name } of behind) cell.node.classList.remove(name);
+    };
+    const form = window.courseGuess.ask(about, () => {
+      reveal();
+      const code = behind.find(({ cell }) => cell.model.type === "code") ?? behind[0];
+      content.activeCellIndex = content.widgets.indexOf(code.cell);
+      content.node.focus();
+    });
+    OF_A_GUESS.set(question, { form });
+    // Whoever walks on by keyboard comes to the guess first; a cell in sight that is run shows its output.
+    content.activeCellChanged.connect((_, cell) => {
+      if (cell?.node.classList.contains("course-unseen") && behind.some(one => one.cell === cell))
+        setTimeout(() => form.querySelector("input").focus());
+    });
+    for (const { cell, name } of behind)
+      if (name !== "course-unseen") cell.model.stateChanged.connect((_, { name, newValue }) => {
+        if (name === "executionCount" && newValue) reveal();
+      });
+  }
+
   function tend(root) {
     root.querySelectorAll(".jp-RenderedHTMLCommon th").forEach(emptyCorner);
     root.querySelectorAll(LINES).forEach(lines => put(lines, "role", "presentation"));
@@ -106,7 +163,7 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
     document.body.append(voice);
 
     const style = document.createElement("style");
-    style.textContent = DARK_FIGURES + DERIVATIONS + Object.values(FOLDERS).map(kind =>
+    style.textContent = DARK_FIGURES + DERIVATIONS + UNSEEN + Object.values(FOLDERS).map(kind =>
       `.lm-TabBar-tab[data-course="${kind}"] .lm-TabBar-tabLabel::before` +
       ` { content: "${kind} · "; }`).join("");
     document.head.append(style);
@@ -128,6 +185,7 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
       tendSheets();
       for (const panel of openPanels()) {
         describePictures(panel);
+        foldPredictions(panel);
         nameTab(panel);
         drawExplorers(panel);
       }
@@ -157,7 +215,7 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
   window._JUPYTERLAB["course-in-words"] = {
     init: () => {},
     get: async () => {
-      const sheets = await import(SHEET);
+      const [sheets] = await Promise.all([import(SHEET), import(GUESS)]);
       const plugin = { id: "course-in-words:plugin", autoStart: true, activate: app => activate(app, sheets) };
       return () => ({ __esModule: true, default: plugin });
     },
