@@ -36,7 +36,7 @@ function fit() {
   const long = formulas.filter(formula => formula.offsetWidth > room(formula));
   long.forEach(formula => formula.classList.add("long"));
 
-  for (const box of document.querySelectorAll("pre, .wide, mjx-container")) {
+  for (const box of document.querySelectorAll("pre, .wide, [role=presentation] td, mjx-container")) {
     const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto";
     if (scrolls) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
