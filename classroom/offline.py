@@ -35,7 +35,12 @@ SHOWN = [
     "image/jpeg",
     "text/plain",
 ]
-PLAIN_CODE = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')  # has no color of its own
+UNUSED = re.compile(
+    r" jp-(?:Notebook-cell|MarkdownOutput|mod-noOutputs|mod-noInput)\b| data-mime-type=\"[^\"]*\""
+)  # of nbconvert's markup
+PLAIN_CODE = re.compile(  # has no color of its own
+    r'<span class="(?:n|p|w)">([^<]*)</span>|<span class="o">(\.)</span>'
+)
 
 
 def sound(path: Path, what: str) -> NotebookNode:
@@ -94,8 +99,9 @@ def parsed(exporter: HTMLExporter, path: Path, notebook: NotebookNode, what: str
         html = _rendered(exporter, notebook, about)
     except (InvalidNotebook, OSError) as error:  # an attachment or a picture that is not there
         raise CourseError(f"{path} cannot become {what}: {error}.") from None
-    soup = BeautifulSoup(PLAIN_CODE.sub(r"\1", html), "html.parser")
+    soup = BeautifulSoup(UNUSED.sub("", PLAIN_CODE.sub(r"\1\2", html)), "html.parser")
     _drop_anchor_links(soup)
+    _drop_handles(soup)
     _set_title(soup, path, what)
     _fold_answers(soup)
     _name_rows_and_columns(soup)
@@ -138,6 +144,14 @@ def _drop_anchor_links(soup: BeautifulSoup) -> None:
     """The headings keep the names that links lead to, without a ¶ to be read out with each."""
     for link in soup.find_all("a", class_="anchor-link"):
         link.decompose()
+
+
+def _drop_handles(soup: BeautifulSoup) -> None:
+    """What JupyterLab's markup has for its own controls: a tenth of a page that no one sees."""
+    for handle in soup.select(".jp-Collapser"):
+        handle.decompose()
+    for area in soup.select(".jp-InputArea"):
+        area.unwrap()
 
 
 def element(soup: BeautifulSoup | Tag, css: str) -> Tag:

@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from selfcheck.files import CourseError, write_whole
 
 from . import guesses
+from .formulas import font_inside, set_formulas
 from .offline import element, explorer_script, exporter, mathjax, parsed, sound
 
 if TYPE_CHECKING:
@@ -55,7 +56,12 @@ def as_page(
     Links that it does not name are kept as they are, or else only their words are.
     """
     soup = page_soup(path, notebook, leads, keep)
-    element(soup, "#mathjax").string = mathjax()
+    if set_formulas(element(soup, "main")):
+        element(soup, "#mathjax").string = mathjax()
+    else:
+        element(soup, "#mathjax").decompose()
+    if soup.math:
+        element(soup, "#formulas").string = font_inside()
     if soup.select("figure[data-explorer]"):
         element(soup, "#explorer").string = explorer_script()
     return str(soup)
@@ -64,7 +70,7 @@ def as_page(
 def page_soup(
     path: Path, notebook: NotebookNode, leads: Mapping[Path, str], keep: bool = True
 ) -> BeautifulSoup:
-    """The same as elements, and without MathJax: a site has it in a file of its own."""
+    """The same as elements, with formulas as they were written."""
     soup = parsed(exporter("HTMLExporter", "course_page"), path, notebook, "a page")
     _lead_elsewhere(soup, path, leads, keep)
     _let_wide_tables_scroll(soup)

@@ -22,11 +22,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from nbformat import NotebookNode
 
+from selfcheck import typeset
 from selfcheck.course import Course, course_in
 from selfcheck.files import CourseError
 from selfcheck.units import Unit, find, units
 
 from .. import glossary, outline, slides
+from ..formulas import FONT
 from ..grading.settings import NAME, read_settings
 from ..handouts import without_navigation
 from ..notebooks import as_text
@@ -149,7 +151,7 @@ def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: P
     leads = beside(path, along)
     code = [Path(__file__).parent / "reading.py", *Path(__file__).parents[1].glob("*.py")]
     code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
-    code += path.parent.glob(glossary.FILE)
+    code += [Path(str(typeset.__file__)), *path.parent.glob(glossary.FILE)]
     total = hashlib.sha256(as_text(notebook).encode())
     for part in (*map(str, leads.values()), *(p.read_text(encoding="utf-8") for p in code)):
         total.update(part.encode())
@@ -176,6 +178,7 @@ class _Pages:
         self.templates = Environment(
             loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
         )
+        self.templates.filters["formulas"] = lambda text: Markup(typeset.set_text(text))
 
     def write(self, place: str, template: str, **about: Any) -> None:
         """A page at its place; links in it lead `up` to the root of the site."""
@@ -191,10 +194,11 @@ class _Pages:
         self.site.copy(f"static/{EXPLORER.name}", EXPLORER)
         self.site.text("static/reading.css", reading.looks)
         self.site.text("static/reading.js", reading.scripts)
+        self.site.copy("static/formulas.woff2", FONT)
         self.site.text(f"static/{slides.MATHJAX}", mathjax())
         for name in slides.ENGINE:
             self.site.text(f"static/{name}", vendored(f"reveal.js/{name}"))
-        for package in ("mathjax", "reveal.js"):
+        for package in ("mathjax", "reveal.js", "stix-two-math"):
             self.site.copy(f"static/{package}-LICENSE.txt", VENDOR / package / "LICENSE")
 
     def decks(self, decks: Sequence[Path]) -> None:
@@ -352,7 +356,7 @@ class _Pages:
                     ],
                 }
             )
-        self.site.text("static/sheets.json", json.dumps(listed))
+        self.site.text("static/sheets.json", json.dumps(listed, separators=(",", ":")))
 
     def others(self, readings: Sequence[Reading], shelf: Shelf, root: Path) -> None:
         """Search, license, the page for addresses that lead nowhere, and facts for scripts."""

@@ -56,7 +56,7 @@ SPARED_FILES = re.compile(
 )
 CHUNK = re.compile(r"(\w+)\.[0-9a-f]+\.js")
 SHADES = [round(round(value * 31 / 255) * 255 / 31) for value in range(256)]  # 32 of them
-PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\n]{1000,})")
+PICTURE = re.compile(r"data:image/(png|svg\+xml);base64,([A-Za-z0-9+/=\n]{1000,})")
 NUMBERS = re.compile(r'data-explorer="([A-Za-z0-9+/=]+)"')
 NO_TIME = "2020-01-01T00:00:00Z"  # of every folder in the listing
 
@@ -117,11 +117,12 @@ class Wanted:
         up = "../" * name.count("/")
 
         def moved(found: re.Match[str]) -> str:
-            png = base64.b64decode(found[1])
-            place = f"static/pictures/{hashlib.sha256(png + bytes(SHADES)).hexdigest()[:20]}.webp"
+            data, drawn = base64.b64decode(found[2]), found[1] != "png"
+            digest = hashlib.sha256(data + bytes(SHADES)).hexdigest()[:20]
+            place = f"static/pictures/{digest}.{'svg' if drawn else 'webp'}"
             self.names.add(place)
             if not (self.folder / place).is_file():
-                self.data(place, _smaller(png))
+                self.data(place, data if drawn else _smaller(data))
             return up + place
 
         def apart(found: re.Match[str]) -> str:

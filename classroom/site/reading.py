@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode
 
 from selfcheck.derivation.expressions import without_tex
+from selfcheck.typeset import FORMULA
 
 from .. import glossary
+from ..formulas import set_formulas
 from ..offline import element
 from ..pages import page_soup
 
 if TYPE_CHECKING:
     from bs4 import Tag
 
-FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.DOTALL)
 PICTURE = re.compile(r"data:image/png;base64,(.+)", re.DOTALL)
 
 
@@ -39,11 +40,12 @@ class Reading:
     body: str
     looks: str
     scripts: str
-    contents: list[tuple[str, str, str]]  # level, name of the anchor, words
+    contents: list[tuple[str, str, str]]  # level, name of the anchor, words with formulas set
     sections: list[dict[str, str]]  # for the search
     goals: str = ""
     picture: str = ""  # PNG in base64
     picture_words: str = ""
+    unset: bool = False  # it has a formula that MathJax has to set
 
     @property
     def folder(self) -> str:
@@ -69,6 +71,8 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     place = f"{path.parent.name}/{path.stem}.html"
     title = element(soup, "title").get_text()
     _explain(main, path.parent)
+    sections = list(_sections(main, place, title))
+    unset = bool(set_formulas(main))
     picture = main.select_one('figure img[src^="data:image/png"]')
     return Reading(
         place=place,
@@ -77,10 +81,11 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
         looks="\n".join(str(style.string) for style in soup.select("head style")),
         scripts="\n".join(s.get_text() for s in soup.select("head script") if not s.get("id")),
         contents=list(_contents(main)),
-        sections=list(_sections(main, place, title)),
+        sections=sections,
         goals=_goals(main),
         picture=_png(picture),
         picture_words=str(picture["alt"]) if picture else "",
+        unset=unset,
     )
 
 
@@ -107,7 +112,7 @@ def question_in(body: str, cell: str) -> str:
 
 def _contents(main: Tag) -> Iterator[tuple[str, str, str]]:
     for heading in main.select("h2[id], h3[id]"):
-        yield heading.name, str(heading["id"]), " ".join(heading.get_text().split())
+        yield heading.name, str(heading["id"]), heading.decode_contents().strip()
 
 
 def _goals(main: Tag) -> str:
@@ -146,7 +151,7 @@ def _sections(main: Tag, place: str, title: str) -> Iterator[dict[str, str]]:
 
 def _in_words(tag: Tag) -> str:
     """The text of an element; formulas in signs, as a terminal shows them."""
-    text = FORMULA.sub(lambda found: without_tex(found[1] or found[2]), tag.get_text())
+    text = FORMULA.sub(lambda found: without_tex(found[found.lastgroup or 0]), tag.get_text())
     return " ".join(text.split())
 
 

@@ -25,6 +25,8 @@ OTHERS = (
     "lite/static",
     "lite/lab",
     "static/mathjax",
+    "static/formulas.woff2",
+    "static/stix-two-math",
     "static/reveal",
 )
 

@@ -7,7 +7,7 @@ import nbformat.v4 as v4
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom import handouts, offline, printing
+from classroom import handouts, printing
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text
 from selfcheck.files import CourseError
@@ -33,7 +33,7 @@ def lecture(tmp_path):
 
 
 def page(path):
-    html = path.read_text(encoding="utf-8").replace(offline.mathjax(), "")
+    html = path.read_text(encoding="utf-8")
     return BeautifulSoup(html, "html.parser")
 
 

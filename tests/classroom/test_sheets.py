@@ -175,3 +175,11 @@ def test_a_formula_is_read_as_one_types_it(in_small_course, script):
     assert reading("n/2") == reading(r"\frac{n}{2}")
     assert "uses q" in reading("q + 1")["says"]
     assert reading("1/3", "total", "check-own-sums")["math"].endswith(" ≈ 0.333333")
+
+
+def test_formulas_of_a_solution_are_set(script):
+    html = script._as_html("**So $x_1$ holds**, with `$c$`:\n\n$$\\frac{1}{2} < y$$")
+    assert "<strong>So <math><msub>" in html
+    assert "<mfrac>" in html
+    assert "<code>$c$</code>" in html
+    assert "\0" not in html

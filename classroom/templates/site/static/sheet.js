@@ -89,12 +89,13 @@ function outputs(run) {
 // HTML of a value: what it shows stays, what could run goes; a notebook may come from anywhere.
 const SHOWN = new Set(("A B BR CODE DIV EM H3 H4 HR I LI OL P PRE SPAN STRONG SUB SUP TABLE TBODY TD TH THEAD TR UL math menclose mfrac mi mn mo mover mpadded mroot mrow "
   + "mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover").split(" "));
+const ATTRIBUTES = /^(class|style|scope|display|displaystyle|scriptlevel|mathvariant|stretchy|symmetric|form|[lr]space|m(in|ax)size|movablelimits|accent|linethickness|width|aria-[a-z]+)$/;
 function rich(html) {
   const box = make("div", {className: "html"});
   const {body} = new DOMParser().parseFromString(html, "text/html");
   for (const one of [...body.querySelectorAll("*")]) {
     if (!SHOWN.has(one.tagName)) { one.replaceWith(...(/^(SCRIPT|STYLE)$/.test(one.tagName) ? [] : one.childNodes)); continue; }
-    for (const {name} of [...one.attributes]) if (!/^(class|style|scope|displaystyle|mathvariant|stretchy|columnalign|aria-[a-z]+)$/.test(name)) one.removeAttribute(name);
+    for (const {name} of [...one.attributes]) if (!ATTRIBUTES.test(name)) one.removeAttribute(name);
   }
   box.append(...body.childNodes);
   return box;
@@ -343,7 +344,6 @@ class Task {
     try {
       const found = await waiting(this.solution, () => python.ask("solution", cells(), [this.check], SECONDS.check));
       this.solution.replaceChildren(found["text/html"] ? rich(found["text/html"]) : make("pre", {}, found["text/plain"]));
-      await window.MathJax?.typesetPromise?.([this.solution]);
     } catch (error) { this.solution.replaceChildren(told(error)); }
     this.buttons.solution.disabled = false;
   }

@@ -28,6 +28,7 @@ from selfcheck.notebook import MOST_PRINTED
 from selfcheck.practice import Practiced
 from selfcheck.refusals import Unreadable
 from selfcheck.time_limit import LimitedOutput
+from selfcheck.typeset import FORMULA, set_text
 
 Cell = dict[str, str]  # id, role, source
 checks: Any = None  # the unit's module, once the set-up has run
@@ -80,9 +81,18 @@ def _bundle(value: Any) -> dict[str, str]:
 
 
 def _as_html(markdown: str) -> str:
-    """The little Markdown that the machine writes: paragraphs, lists, bold, code, and HTML."""
+    """The little Markdown that the machine writes: paragraphs, lists, bold, code, HTML, formulas."""
+    formulas: list[str] = []
+
+    def apart(found: re.Match[str]) -> str:
+        if found[0].startswith("`"):
+            return found[0]
+        formulas.append(set_text(found[0]))
+        return f"\0{len(formulas) - 1}\0"
+
     blocks = []
-    for block in re.split(r"\n\s*\n", markdown.strip()):
+    text = re.sub(rf"`[^`\n]+`|{FORMULA.pattern}", apart, markdown.strip(), flags=re.DOTALL)
+    for block in re.split(r"\n\s*\n", text):
         if block.startswith("<"):
             blocks.append(block)
             continue
@@ -94,7 +104,7 @@ def _as_html(markdown: str) -> str:
         blocks += [f"<p>{items[0]}</p>"] * bool(items[0].strip()) + [f"<ul>{rows}</ul>"] * bool(
             rows
         )
-    return "".join(blocks)
+    return re.sub("\0(\\d+)\0", lambda found: formulas[int(found[1])], "".join(blocks))
 
 
 def _told(error: BaseException, file: str, lines: list[str]) -> dict[str, Any]:
