@@ -6,6 +6,7 @@ be fetched, is refused.
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from pathlib import Path
@@ -35,6 +36,7 @@ SHOWN = [
     "image/jpeg",
     "text/plain",
 ]
+PICTURES = frozenset({"image/png", "image/svg+xml", "image/jpeg"})
 UNUSED = re.compile(
     r" jp-(?:Notebook-cell|MarkdownOutput|mod-noOutputs|mod-noInput)\b| data-mime-type=\"[^\"]*\""
 )  # of nbconvert's markup
@@ -74,7 +76,29 @@ def exporter(kind: str, template: str) -> HTMLExporter:
     config.HTMLExporter.exclude_input_prompt = True
     config.HTMLExporter.exclude_output_prompt = True
     config.NbConvertBase.display_data_priority = SHOWN
-    return getattr(nbconvert, kind)(config=config)
+    made: HTMLExporter = getattr(nbconvert, kind)(config=config)
+    made.register_filter("folded_as", folded_as)
+    return made
+
+
+def folded_as(cell: NotebookNode) -> str:
+    """What to press to see the code of a cell; nothing if it stands open.
+
+    Folded is what its author hides, what only imports, and what draws a figure: on a page one
+    reads on, and looks at the plumbing when one wants to.
+    """
+    if "hide-input" in cell.metadata.get("tags", []):
+        return "Show the code"
+    try:
+        statements = ast.parse(cell.source).body
+    except SyntaxError:  # a magic
+        return ""
+    if statements and all(isinstance(one, ast.Import | ast.ImportFrom) for one in statements):
+        return "Show the imports"
+    if {"revealed", "revealed-output"} & {*cell.metadata.get("tags", [])}:
+        return ""  # it is behind a fold already, or who is to predict an output has to read it
+    shown = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return "Show the code of the figure" if any(map(PICTURES.intersection, shown)) else ""
 
 
 def _leave_tags_open() -> None:

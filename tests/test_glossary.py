@@ -60,8 +60,9 @@ def test_the_table_names_the_section():
 
 def test_on_the_site_a_term_in_bold_has_its_sentence_to_hover_over(tmp_path):
     terms = '[[term]]\nname = "head"\nsentence = "One of several."\nunit = "01_a"\nsection = ""\n'
-    (tmp_path / "glossary.toml").write_text(terms, encoding="utf-8")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "glossary.toml").write_text(terms, encoding="utf-8")
     cells = [v4.new_markdown_cell("# A\n\nA **head** and a **tail**.", id="title")]
-    page = read_page(tmp_path / "01_a.ipynb", v4.new_notebook(cells=cells), {})
+    page = read_page(tmp_path / "notebooks" / "01_a.ipynb", v4.new_notebook(cells=cells), {})
     assert '<strong title="One of several.">head</strong>' in page.body
     assert "<strong>tail</strong>" in page.body

@@ -13,7 +13,6 @@ import dataclasses
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ from ..roles import Role, id_of
 from .about import Facts
 from .documents import Document, documents
 from .drawing import drawn_map
+from .linking import SOURCES, lead_terms, read_sources
 from .lite import PACKAGES, Wanted, add_lite
 from .packages import LOCK, Shelf, gather, loads, page_size, runtime_address
 from .reading import Reading, question_in, read_page
@@ -149,9 +149,10 @@ def _decks(
 def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: Path) -> Reading:
     """The page of a notebook, from the last build if nothing that it depends on has changed."""
     leads = beside(path, along)
-    code = [Path(__file__).parent / "reading.py", *Path(__file__).parents[1].glob("*.py")]
+    code = [Path(__file__).parent / name for name in ("reading.py", "linking.py")]
+    code += sorted(Path(__file__).parents[1].glob("*.py"))
     code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
-    code += [Path(str(typeset.__file__)), *path.parent.glob(glossary.FILE)]
+    code += [Path(str(typeset.__file__)), *_about_lectures(path)]
     total = hashlib.sha256(as_text(notebook).encode())
     for part in (*map(str, leads.values()), *(p.read_text(encoding="utf-8") for p in code)):
         total.update(part.encode())
@@ -164,6 +165,11 @@ def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: P
         old.unlink()
     kept.write_text(json.dumps(dataclasses.asdict(reading)), encoding="utf-8")
     return reading
+
+
+def _about_lectures(path: Path) -> list[Path]:
+    named = (glossary.FILE, SOURCES)
+    return [p for name in named if (p := path.parent.parent / "notebooks" / name).exists()]
 
 
 # -- what is written ------------------------------------------------------------------------------
@@ -214,6 +220,15 @@ class _Pages:
         notebooks: dict[Path, NotebookNode],
     ) -> None:
         """Lectures and sheets; with `?paper` in its address a page looks as it is printed."""
+        places = {
+            (
+                page.stem,
+                number[0] if (number := re.match(r"\d+", words)) else "",
+            ): f"{page.place}#{at}"
+            for page in readings
+            if page.folder == "notebooks"
+            for _, at, words in reversed([*page.contents, ("", "content", "")])
+        }
         for reading, path in zip(readings, digests, strict=True):
             same = [other for other in readings if other.folder == reading.folder]
             here = same.index(reading)
@@ -225,7 +240,7 @@ class _Pages:
                 description=reading.about,
                 reading=reading,
                 units=units,
-                body=Markup(reading.body),
+                body=Markup(lead_terms(reading.body, places, "../")),
                 doors=self._doors(reading, units),
                 before=same[here - 1] if here else None,
                 after=same[here + 1] if here + 1 < len(same) else None,
@@ -324,8 +339,7 @@ class _Pages:
 
     def sources(self, root: Path, units: Sequence[Unit]) -> None:
         """What the lectures rest on."""
-        path = root / "notebooks" / "sources.toml"
-        listed = tomllib.loads(path.read_text(encoding="utf-8"))["source"] if path.exists() else []
+        listed = read_sources(root / "notebooks")
         groups = [(unit, [s for s in listed if s["unit"] == unit.number]) for unit in units]
         self.write("sources.html", "sources", title="Sources", groups=groups)
 

@@ -20,10 +20,10 @@ from nbformat import NotebookNode
 from selfcheck.derivation.expressions import without_tex
 from selfcheck.typeset import FORMULA
 
-from .. import glossary
 from ..formulas import set_formulas
 from ..offline import element
 from ..pages import page_soup
+from .linking import cite_sources, explain_terms
 
 if TYPE_CHECKING:
     from bs4 import Tag
@@ -70,7 +70,8 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
     main = element(soup, "main")
     place = f"{path.parent.name}/{path.stem}.html"
     title = element(soup, "title").get_text()
-    _explain(main, path.parent)
+    explain_terms(main, path)
+    cite_sources(main, path)
     sections = list(_sections(main, place, title))
     unset = bool(set_formulas(main))
     picture = main.select_one('figure img[src^="data:image/png"]')
@@ -87,16 +88,6 @@ def read_page(path: Path, notebook: NotebookNode, leads: Mapping[Path, str]) -> 
         picture_words=str(picture["alt"]) if picture else "",
         unset=unset,
     )
-
-
-def _explain(main: Tag, folder: Path) -> None:
-    """Give a term of the glossary, where it stands in bold, its sentence to hover over."""
-    if (folder / glossary.FILE).exists():
-        sentences = {t.name.casefold(): t.sentence for t in glossary.read_terms(folder)}
-        for words in main.select("strong"):
-            sentence = sentences.get(" ".join(words.get_text().split()).casefold())
-            if sentence:
-                words["title"] = sentence
 
 
 def question_in(body: str, cell: str) -> str:

@@ -138,11 +138,13 @@ def test_its_tables_say_what_heads_what(path):
 
 
 @each(LECTURES)
-def test_code_that_is_hidden_in_the_notebook_is_folded_and_the_rest_is_not(path):
+def test_what_is_hidden_in_the_notebook_is_folded(path):
     cells = [c for c in read(path).cells if c.cell_type == "code"]
     shown = page_of(path).select(".jp-CodeCell")
     code_folded = [bool(cell.select_one("details.folded")) for cell in shown]
-    assert code_folded == ["hide-input" in c.metadata.get("tags", []) for c in cells]
+    assert code_folded == [bool(offline.folded_as(c)) for c in cells]
+    hidden_code = ["hide-input" in c.metadata.get("tags", []) for c in cells]
+    assert all(folded >= hidden for folded, hidden in zip(code_folded, hidden_code, strict=True))
 
 
 def test_a_folded_answer_can_be_opened(export):
@@ -360,3 +362,16 @@ def test_a_sheet_that_somebody_has_worked_in_is_written_anew_not_executed(tmp_pa
     with pytest.raises(CourseError, match="make exercises") as refused:
         export_page(path)
     assert "course execute" not in str(refused.value)
+
+
+def test_imports_and_the_code_of_figures_are_folded_and_other_code_is_not(export):
+    picture = shown({"image/png": {"alt": "a dot"}}, image_png=DOT)
+    page = export(
+        code("import numpy as np\nfrom math import pi", "a"),
+        code("draw()", "b", 2, [picture]),
+        code("x = 1", "c", 3),
+        code("%time x", "d", 4),
+        code("predict()", "e", 5, [picture], jupyter={"outputs_hidden": True}),
+    )
+    folds = [fold.summary.get_text() for fold in page.select("details.folded:not(.output)")]
+    assert folds == ["Show the imports", "Show the code of the figure"]

@@ -81,7 +81,7 @@ def _bundle(value: Any) -> dict[str, str]:
 
 
 def _as_html(markdown: str) -> str:
-    """The little Markdown that the machine writes: paragraphs, lists, bold, code, HTML, formulas."""
+    """The little Markdown that the machine writes: paragraphs, lists, bold, code, formulas."""
     formulas: list[str] = []
 
     def apart(found: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ const contents = document.querySelector("nav.contents details");
 if (contents && matchMedia("(max-width: 70rem)").matches) contents.open = false;
 
 // The section that one reads is marked in the list at the side.
-const ways = [...document.querySelectorAll("nav.contents details:first-child a")];
+const ways = [...document.querySelectorAll("nav.contents .sections a")];
 const headings = ways.map(link => document.getElementById(decodeURIComponent(link.hash.slice(1))));
 let looking = 0;
 function here() {
@@ -26,6 +26,7 @@ function here() {
   const at = headings.findLastIndex(heading => heading?.getBoundingClientRect().top < innerHeight / 3);
   ways.forEach((link, k) => k === at ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"));
 }
+if (ways.length) here();
 if (ways.length) addEventListener("scroll", () => { looking ||= requestAnimationFrame(here); }, {passive: true});
 
 const field = document.querySelector("#search");
