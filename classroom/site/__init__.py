@@ -39,7 +39,7 @@ from .documents import Document, documents
 from .drawing import drawn_map
 from .linking import SOURCES, lead_terms, read_sources
 from .lite import PACKAGES, Wanted, add_lite
-from .packages import LOCK, Shelf, gather, loads, page_size, runtime_address
+from .packages import LOCK, Shelf, alone, gather, loads, page_size, runtime_address
 from .reading import Reading, question_in, read_page
 from .sheets import about_sheet
 
@@ -63,9 +63,23 @@ def build(
 ) -> Path:
     """Write the site for these units, all if none is named; `tell` hears of each step.
 
-    What a second build can use again is kept in `cache`, which is build/ if none is named.
+    What a second build can use again is kept in `cache`, which is build/ if none is named; two
+    builds with one cache do not meet in it.
     """
     cache = cache or root / "build"
+    with alone(cache / "site-packages", tell):
+        return _built(root, target, wheels, base, units, tell, cache)
+
+
+def _built(
+    root: Path,
+    target: Path,
+    wheels: Path | None,
+    base: str,
+    units: Sequence[str],
+    tell: Tell,
+    cache: Path,
+) -> Path:
     course = course_in(root)
     facts = Facts.of(course, base)
     chosen = _chosen(course, units)

@@ -12,6 +12,7 @@ packages, pip and npm know by themselves.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -25,7 +26,7 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -42,6 +43,11 @@ from selfcheck.units import units
 
 from ..release import sealed
 from .bytecode import EPOCH, compiled
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
 
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "package.json")
 LARGE = ("pyodide.asm.wasm", "python_stdlib.zip")
@@ -86,6 +92,23 @@ class Shelf:
     runtime: Path | None
     font_folder: str
     course: str  # the name of the course's own wheel
+
+
+@contextlib.contextmanager
+def alone(cache: Path, tell: Callable[[str], None] = lambda line: None) -> Iterator[None]:
+    """Use what is kept in this folder while no other build does; wait for one that is under way.
+
+    Where the system has no such locks (Windows), builds side by side need folders of their own.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                tell(f"another build uses {cache}; this one waits for it")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def gather(course: Course, cache: Path, wheels: Path | None) -> Shelf:

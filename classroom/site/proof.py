@@ -21,7 +21,7 @@ from typing import Any
 from selfcheck.course import course_in, course_root
 from selfcheck.files import CourseError
 
-from .packages import LOCK, gather
+from .packages import LOCK, alone, gather
 
 HERE = Path(__file__).parent
 KINDS = ("notebooks", "solutions")
@@ -57,12 +57,13 @@ def _tell(root: Path, options: argparse.Namespace) -> int:
 def lay_out(root: Path, folder: Path, wheels: Path, kinds: Sequence[str] = KINDS) -> Path:
     """The runtime with its packages, notebooks of these kinds, and the script that runs them."""
     course = course_in(root)
-    shelf = gather(course, root / "build" / "site-packages", wheels)
-    assert shelf.runtime is not None  # wheels are given
-    runtime = folder / "pyodide"
+    cache, runtime = root / "build" / "site-packages", folder / "pyodide"
     runtime.mkdir(parents=True, exist_ok=True)
-    for path in [*shelf.runtime.iterdir(), *shelf.wheels.values()]:
-        shutil.copyfile(path, runtime / path.name)
+    with alone(cache):
+        shelf = gather(course, cache, wheels)
+        assert shelf.runtime is not None  # wheels are given
+        for path in [*shelf.runtime.iterdir(), *shelf.wheels.values()]:
+            shutil.copyfile(path, runtime / path.name)
     (runtime / LOCK).write_text(json.dumps(shelf.lock), encoding="utf-8")
     (folder / "course.txt").write_text(shelf.course, encoding="utf-8")
     (folder / "fonts.txt").write_text(shelf.font_folder, encoding="utf-8")

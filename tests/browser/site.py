@@ -1,7 +1,6 @@
 """The site of the course, built and served for tests, and a reader's window on it."""
 
 import contextlib
-import fcntl
 import functools
 import http.server
 import os
@@ -48,9 +47,7 @@ def served(tmp_path_factory, units: Sequence[str] = ()) -> Iterator[Site]:
     (cache / "site-packages").symlink_to(fetched)
     named = os.environ.get("COURSE_LITE_WHEELS")
     wheels = Path(named) if named else None
-    with (fetched / "lock").open("w") as lock:  # two processes do not fetch into one folder
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        folder = build(REPOSITORY, root / "course", wheels, "/course/", units, cache=cache)
+    folder = build(REPOSITORY, root / "course", wheels, "/course/", units, cache=cache)
     missing, host = ("", "") if named else public_address()
     handler = functools.partial(Quiet, directory=root)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shutil
+import threading
 import zipfile
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +25,8 @@ WHEELS = os.environ.get(proof.WHEELS)
 
 @pytest.fixture(scope="module")
 def shelf():
-    return packages.gather(course_in(ROOT), CACHE, None)
+    with packages.alone(CACHE):
+        return packages.gather(course_in(ROOT), CACHE, None)
 
 
 # -- what the browser loads -----------------------------------------------------------------------
@@ -187,3 +189,25 @@ def test_the_browsers_python_gives_full_points_and_the_same_verdicts(tmp_path):
     lines = list(proof.differences(folder, every=6, words=words))
     assert [line for line in lines if line.startswith("  ")] == []
     assert len(lines) == 2 * len(words)
+
+
+def test_two_builds_do_not_use_what_is_kept_at_the_same_time(tmp_path):
+    """The second waits, says so, and begins when the first is over."""
+    told, order, waits = [], [], threading.Event()
+
+    def hear(line):
+        told.append(line)
+        waits.set()
+
+    def second():
+        with packages.alone(tmp_path / "kept", hear):
+            order.append("second")
+
+    other = threading.Thread(target=second)
+    with packages.alone(tmp_path / "kept"):
+        other.start()
+        assert waits.wait(60)
+        order.append("first")
+    other.join(60)
+    assert order == ["first", "second"]
+    assert "this one waits" in told[0]
