@@ -35,10 +35,10 @@ from ..offline import EXPLORER, TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
 from ..roles import Role, id_of
 from .about import Facts
-from .documents import Document, documents
+from .documents import Document, as_webp, documents
 from .drawing import drawn_map
 from .linking import SOURCES, lead_terms, read_sources
-from .lite import PACKAGES, Wanted, add_lite
+from .lite import PACKAGES, Wanted, add_lite, smaller
 from .packages import LOCK, Shelf, alone, gather, loads, page_size, runtime_address
 from .reading import Reading, question_in, read_page
 from .sheets import about_sheet
@@ -362,7 +362,10 @@ class _Pages:
         for page in pages:
             self.write(page.place, "plain", title=page.title, body=Markup(page.body))
             for picture in page.pictures:
-                self.site.copy(picture, root / picture)
+                if picture.endswith(".png"):
+                    self.site.data(as_webp(picture), smaller((root / picture).read_bytes()))
+                else:
+                    self.site.copy(picture, root / picture)
 
     def sheets(self, units: Sequence[Unit], readings: Sequence[Reading]) -> None:
         """The exercises of all sheets, by which every page tells how one stands."""
@@ -390,7 +393,9 @@ class _Pages:
         """Search, license, the page for addresses that lead nowhere, and facts for scripts."""
         in_order = sorted(readings, key=lambda reading: reading.stem == self.facts.start)
         sections = [section for reading in in_order for section in reading.sections]
-        self.site.text("static/search.json", json.dumps(sections, ensure_ascii=False))
+        self.site.text(
+            "static/search.json", json.dumps(sections, ensure_ascii=False, separators=(",", ":"))
+        )
         size = sum(path.stat().st_size for path in shelf.wheels.values())
         if shelf.runtime:
             size += sum(path.stat().st_size for path in shelf.runtime.iterdir())

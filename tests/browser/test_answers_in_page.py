@@ -53,6 +53,18 @@ ANSWER_ALL = """answers => {
   })();
 }"""
 
+# How many checks the worker has answered.
+COUNT_CHECKS = """() => {
+  window.foreseen = 0;
+  const send = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message) {
+    if (message.ask === 'check') this.addEventListener('message', ({data}) => {
+      if (data.number === message.number) window.foreseen += 1;
+    });
+    return send.call(this, message);
+  };
+}"""
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Iterator[Site]:
@@ -100,6 +112,25 @@ def task(visit: Visit, name: str) -> Locator:
 
 def ready(visit: Visit) -> None:
     expect(visit.page.locator(".python-state")).to_have_text("Python is ready.", timeout=START_MS)
+
+
+# -- what it weighs -------------------------------------------------------------------------------
+
+
+def test_a_page_is_light_before_its_pictures_and_so_is_the_site_without_packages(site):
+    """What a lecture's page loads by itself: its text, looks, scripts, and the font of formulas."""
+    bytes_of = {path: path.stat().st_size for path in site.folder.rglob("*") if path.is_file()}
+    shared = ["formulas.woff2", "reading.css", "site.css", "reading.js", "site.js", "work.js"]
+    shared += ["store.js", "live.js", "explorer.js", "sheets.json"]
+    always = sum(bytes_of[site.folder / "static" / name] for name in shared)
+    for stem in STEMS:
+        assert bytes_of[site.folder / "notebooks" / f"{stem}.html"] + always <= 400_000, stem
+        page = (site.folder / "notebooks" / f"{stem}.html").read_text(encoding="utf-8")
+        assert "mathjax" not in page
+        assert "data:image/" not in page
+    packages = [site.folder / "lite" / "static" / name for name in ("packages", "pyodide")]
+    others = [p for p in bytes_of if not any(folder in p.parents for folder in packages)]
+    assert sum(bytes_of[path] for path in others) <= 25_000_000
 
 
 # -- all exercises --------------------------------------------------------------------------------
@@ -203,6 +234,35 @@ def test_a_student_writes_checks_slips_and_goes_on(in_browser, visit):
     marks = lines.locator(".reading > span")
     expect(marks.first).to_have_attribute("data-mark", "✓")
     expect(marks.nth(1)).to_have_attribute("data-mark", "✗")
+
+
+def test_a_solution_is_shown_beside_ones_own_answer_with_its_formulas_set(in_browser, visit):
+    visit.go(MOMENTUM)
+    ready(visit)
+    bias = task(visit, "bias")
+    bias.get_by_role("textbox").fill("1 - β^t")
+    bias.get_by_role("button", name="Check").click()
+    expect(bias.locator(".course-card").first).to_contain_text("✓ Right 2.3")
+    bias.get_by_role("button", name="Solution").click()
+    solution = bias.locator(".solution")
+    expect(solution).to_contain_text("A good solution")
+    expect(solution).to_contain_text("Yours")
+    expect(solution).to_contain_text("Why.")
+    expect(solution.locator("math").first).to_be_visible()
+    assert "$" not in solution.inner_text()
+
+
+def test_a_derivation_is_judged_while_one_looks_at_it(in_browser, visit):
+    """The card comes from what the machine remembers: the check itself asks nothing anew."""
+    visit.go(MOMENTUM)
+    ready(visit)
+    visit.page.evaluate(COUNT_CHECKS)
+    lines = task(visit, "expectation")
+    lines.get_by_role("textbox").fill("(1-β)·μ·Sum(β^(t-i), (i, 1, t))\nμ·(1-β^t)")
+    visit.wait("window.foreseen === 1")
+    expect(lines.locator(".course-card")).to_have_count(0)  # nobody has asked for it
+    lines.get_by_role("button", name="Check").click()
+    expect(lines.locator(".course-card")).to_be_visible()
 
 
 def test_numbers_of_ones_own_follow_the_id_and_can_be_practiced(in_browser, visit):

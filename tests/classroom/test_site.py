@@ -127,7 +127,7 @@ def test_a_smaller_picture_looks_the_same():
     drawn = Image.new("RGB", (40, 30), (0, 114, 178))
     png = io.BytesIO()
     drawn.save(png, "PNG")
-    smaller = Image.open(io.BytesIO(lite._smaller(png.getvalue())))
+    smaller = Image.open(io.BytesIO(lite.smaller(png.getvalue())))
     assert smaller.size == drawn.size
     assert max(high for _, high in ImageChops.difference(smaller, drawn).getextrema()) <= 4
 

@@ -269,7 +269,18 @@ class Task {
         reading.replaceChildren(...found.flatMap(({math, says}) => math ? [make("span", {className: "read"}, rich(math))]
           : says ? [make("span", {className: "unread"}, says)] : []));
       }
+      this.foresee();
     }, later);
+  }
+
+  // A derivation is judged while one looks at what was read: the machine remembers it, and Check has it at once.
+  async foresee() {
+    const {source} = this;
+    const whole = this.fields?.some(({kind}) => kind === "lines") && this.fields.every(({input}) => input.value.trim());
+    await new Promise(done => setTimeout(done, 400));
+    if (!whole || !this.fresh || source !== this.source || source === this.foreseen) return; // or one types on
+    this.foreseen = source;
+    await python.ask("check", cells(), [this.check], SECONDS.check).catch(() => {});
   }
 
   change() {
