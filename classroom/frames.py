@@ -13,11 +13,12 @@ import json
 import zlib
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from selfcheck.explore import Explorer, stops_of
+from selfcheck.explore import Explorer, plays, stops_of
 
 PLACES, NUMBERS = 3000, 100_000  # that a grid may have, beyond its least size
 FINE, FEW = 20, 12  # a slider has at least so many stops; more than FEW make it a fine one
@@ -36,16 +37,20 @@ def bake(explorer: Explorer) -> str:
 def grid_of(explorer: Explorer) -> list[list[int]]:
     """The stops of every control: the finest two move, and what has few; others stay.
 
-    Stops lie as far apart as the grid's size asks for, counted from where the explorer begins.
+    Stops lie as far apart as the grid's size asks for, counted from where the explorer begins. What
+    plays is one of the two, and shows every step.
     """
     counts = dict(zip(explorer.controls, map(stops_of, explorer.controls.values()), strict=True))
     message = explorer.message()
     explorer.add_place(message, explorer.stops_now())
     places = min(PLACES, NUMBERS // (1 + sum(map(len, message.numbers))))
     wanted = explorer.baked or list(counts)
-    moving = fine = sorted((n for n in wanted if counts[n] > FEW), key=lambda n: -counts[n])[:2]
-    least = size = FINE ** len(fine)
-    for name in (name for name in wanted if counts[name] <= FEW):
+    playing = [name for name in wanted if plays(explorer.controls[name])]
+    others = [name for name in wanted if counts[name] > FEW and name not in playing]
+    fine = sorted(others, key=lambda name: -counts[name])[: 2 - len(playing)]
+    moving, least = [*playing, *fine], FINE ** len(fine)
+    size = least * prod(counts[name] for name in playing)
+    for name in (name for name in wanted if counts[name] <= FEW and name not in playing):
         if size * counts[name] <= min(PLACES, 4 * places):
             moving, size = [*moving, name], size * counts[name]
     most = max(FINE, int((places * least // size) ** (1 / len(fine)))) if fine else 0

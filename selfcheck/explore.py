@@ -65,6 +65,21 @@ def int_slider(
     return widgets.IntSlider(value=value, min=low, max=high, step=step, description=label)
 
 
+def player(
+    low: float, high: float, *, value: float, step: float = 1, label: str = "", per_second: int = 4
+) -> widgets.ValueWidget:
+    """A slider with a button that moves it by itself, so many stops a second, to its end.
+
+    Whole numbers make a slider over whole numbers.
+    """
+    if {int} == {type(number) for number in (low, high, value, step)}:
+        control = int_slider(int(low), int(high), value=int(value), step=int(step), label=label)
+    else:
+        control = slider(low, high, value=value, step=step, label=label)
+    control.per_second = per_second
+    return control
+
+
 def choice(
     options: Iterable[Any] | Mapping[str, Any], *, value: object = None, label: str = ""
 ) -> widgets.RadioButtons:
@@ -386,6 +401,11 @@ def stops_of(control: widgets.ValueWidget) -> int:
     return 2
 
 
+def plays(control: widgets.ValueWidget) -> bool:
+    """Whether it can move by itself."""
+    return hasattr(control, "per_second")
+
+
 def _stop(control: widgets.ValueWidget, number: int) -> Any:
     if hasattr(control, "options"):
         return control.options[number][1]
@@ -409,6 +429,8 @@ def _told(control: widgets.ValueWidget) -> dict[str, Any]:
         digits = str(control.readout_format).strip(".f")
         about |= {"low": control.min, "step": control.step}
         about["digits"] = int(digits) if digits.isdigit() else 0
+    if plays(control):
+        about["plays"] = control.per_second
     return about
 
 
@@ -425,10 +447,12 @@ def _dress(controls: Mapping[str, widgets.ValueWidget]) -> dict[str, widgets.Val
     for name, control in controls.items():
         if not isinstance(control, widgets.ValueWidget):
             raise ValueError(
-                f"The control {name!r} is {control!r}; make it with slider, int_slider, choice or "
-                "checkbox."
+                f"The control {name!r} is {control!r}; make it with slider, int_slider, player, "
+                "choice or checkbox."
             )
         control.description = control.description or name
+    if sum(map(plays, controls.values())) > 1:
+        raise ValueError("One control can play; make the others with slider or int_slider.")
     beside = (c for c in controls.values() if not isinstance(c, widgets.Checkbox))
     longest = max((len(control.description) for control in beside), default=0)
     for control in controls.values():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from selfcheck import explore
-from selfcheck.explore import Explorer, checkbox, choice, int_slider, slider
+from selfcheck.explore import Explorer, checkbox, choice, int_slider, player, slider
 
 X = np.linspace(-3, 3, 200)
 ALT = "The curve tanh(s x)."
@@ -175,6 +175,14 @@ def test_a_page_is_told_words_controls_and_the_place_where_they_stand():
     assert (first["done"], last["done"]) == (False, True)
 
 
+def test_a_page_is_told_what_plays_and_how_fast():
+    controls = {"slope": player(1, 9, value=3, per_second=2), "flip": checkbox()}
+    (first, _), _ = opened(make(controls=controls)).heard
+    assert [control.get("plays") for control in first["controls"]] == [2, None]
+    assert player(0, 1, value=0.5, step=0.25).value == 0.5
+    assert type(player(0, 4, value=1).value) is int
+
+
 def test_a_page_asks_for_stops_and_gets_the_one_where_it_stands_at_once():
     explorer = make_with_goal()
     line = opened(explorer)
@@ -286,6 +294,10 @@ def test_a_choice_hands_over_what_its_names_stand_for():
         (lambda: make(alt=" "), "The alt text is empty"),
         (lambda: make(controls={}), "needs a control"),
         (lambda: make(controls={"slope": 3}), "'slope' is 3; make it with slider"),
+        (
+            lambda: make(controls={n: player(0, 9, value=0) for n in ("slope", "flip")}),
+            "One control can play",
+        ),
         (lambda: make(goal="be fast"), "A goal needs a test"),
         (lambda: make(baked=["speed"]), "no control 'speed'; this explorer has slope, flip"),
         (lambda: make(update=lambda artists, **params: None), "one sentence .* returned None"),

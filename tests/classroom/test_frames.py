@@ -5,7 +5,7 @@ import pytest
 
 from classroom import frames
 from classroom.frames import bake, grid_of, is_same, unpacked
-from selfcheck.explore import checkbox, choice, int_slider, slider
+from selfcheck.explore import checkbox, choice, int_slider, player, slider
 from tests.test_explore import ALT, Explorer, make, setup
 
 
@@ -51,6 +51,15 @@ def test_what_has_few_values_moves_too_as_long_as_there_is_room():
         )
     )  # fmt: skip
     assert [len(stops) for stops in few] == [2, 3, 12, 1]
+
+
+def test_what_plays_shows_every_step_and_another_slider_moves_beside_it():
+    t, a, b = grid_of(
+        explorer(t=player(0, 60, value=7), a=slider(0, 1, value=0.5), b=int_slider(0, 30, value=3))
+    )
+    assert t == list(range(61))
+    assert len(a) >= 20
+    assert b == [3]
 
 
 def test_an_author_may_name_the_controls():

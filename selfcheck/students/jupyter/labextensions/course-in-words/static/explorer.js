@@ -12,6 +12,8 @@ const LOOK = `
 .course-controls > [hidden] { display: none; }
 .course-controls input { accent-color: var(--link, var(--jp-brand-color1)); }
 .course-controls input[type=range] { width: 100%; margin: .2rem 0; }
+.course-controls .course-plays { display: flex; gap: .5rem; align-items: center; }
+.course-plays button { flex: none; min-width: 5.5em; padding: .1rem .5rem; border: 1px solid var(--line, var(--jp-border-color1)); border-radius: 4px; background: none; color: inherit; font: inherit; cursor: pointer; }
 .course-controls .course-options { grid-column: 2 / 4; display: flex; flex-wrap: wrap; gap: .1rem 1rem; }
 .course-controls :disabled, .course-controls :has(> :disabled) { opacity: .5; }
 .course-controls output { font-variant-numeric: tabular-nums; }
@@ -23,6 +25,7 @@ svg.course-picture { display: block; width: 100%; height: auto; }
 .course-tools { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .8125rem; }
 .course-tools button { padding: 0; border: 0; background: none; color: var(--link, var(--jp-content-link-color)); font: inherit; cursor: pointer; text-decoration: underline; }
 @media print { .course-controls, .course-tools { display: none !important; } .course-says { min-height: 0; } }`;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 let count = 0;
 
 function make(tag, attributes = {}, parent = null) {
@@ -236,14 +239,14 @@ export class Explorer {
 
   stops(k) { return this.ask ? null : this.grid[k]; } // null: all of them
 
-  control({ label, count, options, low, step, digits }, k) {
+  control({ label, count, options, low, step, digits, plays }, k) {
     const id = `${this.drawing.id}control${k}`;
     const told = stop => (low + stop * step).toFixed(digits).replace("-", "−");
     const keep = input => keepKeys(Object.assign(input, { disabled: !this.ask && this.grid[k].length < 2 }));
     if (step === undefined) {
       const inputs = (options ?? [label]).map((words, stop) => {
         const input = keep(html("input", { type: options ? "radio" : "checkbox", name: id }));
-        input.addEventListener("change", () => this.move(k, options ? stop : Number(input.checked)));
+        input.addEventListener("change", () => this.byHand(k, options ? stop : Number(input.checked)));
         return input;
       });
       const labels = inputs.map((input, stop) => html("label", {}, input, ` ${(options ?? [label])[stop]}`));
@@ -261,9 +264,57 @@ export class Explorer {
       output.value = told(this.at[k]);
       input.setAttribute("aria-valuetext", output.value);
     };
-    input.addEventListener("input", () => this.move(k, this.stops(k)?.[input.value] ?? Number(input.value)));
+    input.addEventListener("input", () => this.byHand(k, this.stops(k)?.[input.value] ?? Number(input.value)));
     show();
-    return { row: html("div", {}, html("label", { htmlFor: id, textContent: label }), input, output), show, inputs: [input] };
+    const button = plays ? keep(this.player(k, label, plays)) : null;
+    const middle = button ? html("div", { className: "course-plays" }, button, input) : input;
+    const row = html("div", {}, html("label", { htmlFor: id, textContent: label }), middle, output);
+    return { row, show, inputs: button ? [input, button] : [input] };
+  }
+
+  // Steps by itself until the end, a hand, or nobody looks; one step at a time where motion is not
+  // wanted. The sentences are spoken when it stands still.
+  player(k, label, perSecond) {
+    const button = html("button", { type: "button" });
+    const tell = () => {
+      const [sign, words] = this.playing ? ["❚❚", "Pause"] : calm.matches ? ["▶\uFE0E", "Step"] : ["▶\uFE0E", "Play"];
+      button.textContent = `${sign} ${words}`;
+      button.ariaLabel = `${words}: ${label}`;
+      this.says.ariaLive = this.playing ? "off" : "polite";
+    };
+    const pause = () => {
+      clearInterval(this.playing);
+      this.playing = 0;
+      tell();
+    };
+    button.addEventListener("click", () => {
+      if (this.playing) return pause();
+      const { next, first } = this.ahead(k);
+      this.move(k, next ?? first);
+      if (calm.matches) return;
+      this.playing = setInterval(() => {
+        if (!this.places.has(this.at.join())) return; // the kernel is slower than the clock
+        if (this.ahead(k).next === undefined) pause(); else this.move(k, this.ahead(k).next);
+      }, 1000 / perSecond);
+      tell();
+    });
+    this.pause = pause;
+    calm.addEventListener("change", pause);
+    addEventListener("visibilitychange", () => { if (document.hidden) pause(); });
+    new IntersectionObserver(([seen]) => { if (!seen.isIntersecting) pause(); }).observe(this.drawing.svg);
+    pause();
+    return button;
+  }
+
+  // The stop that follows, if there is one, and the first of all.
+  ahead(k) {
+    const stops = this.stops(k) ?? Array.from({ length: this.about.controls[k].count }, (_, stop) => stop);
+    return { next: stops[stops.indexOf(this.at[k]) + 1], first: stops[0] };
+  }
+
+  byHand(k, stop) {
+    this.pause?.();
+    this.move(k, stop);
   }
 
   move(k, stop) {
@@ -277,6 +328,7 @@ export class Explorer {
   live(ask) {
     this.ask = ask;
     this.drawing.anew();
+    this.pause?.();
     for (const { show, inputs } of this.controls) {
       inputs.forEach(input => { input.disabled = false; });
       show();
