@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from . import style
+from selfcheck import style
+from selfcheck.explore import Explorer, choice, player, slider
+
 from .attention import elu_plus_one
-from .explore import Explorer, choice, player, slider
 from .optimizers import averaging_step, descend
 from .transport import cost, optimal_plan
 
@@ -318,8 +319,8 @@ def on_its_way(start: Any, end: Any) -> Explorer:
         for one, other in zip(start, partner, strict=True):
             ax.plot(*np.stack([one, other]).T, color="#DDDDDD", linestyle="-", linewidth=0.8)
         ax.plot(*both.T, "o", color="none", markeredgecolor="#BBBBBB", markersize=7)
-        look = {"color": style.COLORS["blue"], "edgecolors": "none"}
-        return {"mass": ax.scatter(*both.T, s=np.ones(2 * n), zorder=3, **look)}
+        look: dict[str, Any] = {"color": style.COLORS["blue"], "edgecolors": "none", "zorder": 3}
+        return {"mass": ax.scatter(both[:, 0], both[:, 1], np.ones(2 * n), **look)}
 
     def update(artists: Artists, t: float, how: str) -> str:
         walks = how == "walk"

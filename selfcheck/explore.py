@@ -327,7 +327,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
         data = super()._repr_mimebundle_(**kwargs) or {}
         with self._lock:
             rgb, text = self._pixels()
-        data["image/png"] = base64.b64encode(small_png(rgb)).decode()
+        still = small_png(rgb, limit=0)  # for those who do not draw by numbers
+        data["image/png"] = base64.b64encode(still).decode()
         data["text/plain"] = repr(self)
         about: dict[str, Any] = {"alt": f"{self.alt} {text}"}
         about |= {"width": self.width, "height": self.height}

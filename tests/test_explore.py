@@ -133,7 +133,7 @@ def test_the_saved_output_has_a_widget_a_picture_its_alt_text_and_one_stable_lin
     }
     png = base64.b64decode(data["image/png"])
     assert len(png) < 100_000
-    assert matplotlib.image.imread(io.BytesIO(png)).shape == (640, 1400, 3)
+    assert matplotlib.image.imread(io.BytesIO(png)).shape == (640, 1400, 4)
 
 
 # A page that draws by numbers

@@ -116,7 +116,7 @@ def test_the_machine_knows_nothing_of_our_course(package):
 # Lines of Python by folder; students get the first three. What needs more room raises the number
 # here, and its commit says why.
 BUDGETS = {
-    "course_utils, without its checks": 3_250,  # with the diagrams of the lectures
+    "course_utils, without its checks": 3_600,  # with diagrams and scenes of the lectures
     "course_utils/checks": 13_100,  # with sister tasks for nine of ten exercises
     "selfcheck": 22_700,  # with formulas set for pages
     "classroom": 19_200,  # with the names, tables and layouts of nine platforms
