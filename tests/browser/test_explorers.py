@@ -165,6 +165,70 @@ def test_a_goal_that_is_reached_is_seen_and_remembered(page, rank):
     assert kept == ["reached"]
 
 
+# -- one that plays -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scene(page):
+    """A scene in view, at its first step; its clock is ours."""
+    page.evaluate("document.body.className = 'light'")
+    found = box(page, "10 cache-scene")
+    found.scroll_into_view_if_needed()
+    found.evaluate("box => { box.explorer.pause(); box.explorer.move(0, 0); }")
+    yield found
+    found.evaluate("box => { box.explorer.pause(); box.explorer.move(0, 0); }")
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def step(scene):
+    return int(scene.get_by_role("slider").get_attribute("aria-valuetext"))
+
+
+def until(page, scene, least):
+    page.wait_for_function("([box, least]) => box.explorer.at[0] >= least",
+                           arg=[scene.element_handle(), least])  # fmt: skip
+
+
+def test_it_plays_to_its_end_in_silence_and_then_from_the_beginning(page, scene):
+    says = scene.locator(".course-says")
+    scene.get_by_role("button", name="Play: tokens read").click()
+    assert says.get_attribute("aria-live") == "off"
+    until(page, scene, 12)
+    play = scene.get_by_role("button", name="Play: tokens read")
+    play.wait_for()
+    assert says.get_attribute("aria-live") == "polite"
+    assert says.inner_text().startswith("After 12 tokens")
+    play.click()
+    assert step(scene) < 3
+
+
+def test_a_hand_or_the_button_stops_it(page, scene):
+    for stop in (
+        lambda: scene.get_by_role("button", name="Pause: tokens read").click(),
+        lambda: scene.get_by_role("slider").press("ArrowRight"),
+        lambda: scene.get_by_role("radio", name="4").check(),
+    ):
+        scene.get_by_role("button", name="Play: tokens read").click()
+        stop()
+        scene.get_by_role("button", name="Play: tokens read").wait_for()
+        assert scene.evaluate("box => box.explorer.playing") == 0
+
+
+def test_it_stops_when_it_is_out_of_view(page, scene):
+    scene.get_by_role("button", name="Play: tokens read").click()
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_function("box => !box.explorer.playing", arg=scene.element_handle())
+
+
+def test_where_motion_is_not_wanted_a_press_is_a_step(page, scene):
+    page.emulate_media(reduced_motion="reduce")
+    button = scene.get_by_role("button", name="Step: tokens read")
+    for number in (1, 2, 3):
+        button.press("Enter")
+        assert step(scene) == number
+    assert scene.evaluate("box => box.explorer.playing") == 0
+
+
 def test_its_picture_and_its_numbers_can_be_taken_along(page, rank):
     with page.expect_download() as saved:
         rank.get_by_role("button", name="Save picture (PNG)").click()
