@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 from selfcheck.cards import counted
 from selfcheck.course import course_in
@@ -51,6 +52,7 @@ def outdated(root: Path, units: Sequence[Unit] | None = None) -> dict[Path, str]
     start, readme = root / "notebooks" / f"{course.start}.ipynb", root / "README.md"
     notebook = read(start)
     _replace(notebook, MAP, _start_map(units), start)
+    _draw_map(notebook, units)
     if (start.parent / glossary.FILE).exists():
         terms = glossary.read_terms(start.parent)
         _replace(notebook, TERMS, glossary.as_table(terms), start)
@@ -156,6 +158,27 @@ def _start_map(units: Sequence[Unit]) -> str:
     ]
     head = ["| unit | lecture | exercises | points |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])
+
+
+def _draw_map(notebook: NotebookNode, units: Sequence[Unit]) -> None:
+    """The saved map, drawn anew where its words are not those of the table."""
+    cells = [c for c in notebook.cells if c.cell_type == "code" and "show_map(" in c.source]
+    if not cells:
+        return
+    from selfcheck import style
+    from selfcheck.diagram import MAP_CAPTION, map_of
+
+    drawing = map_of(units)
+    for cell in cells:
+        if any(_words(output) == drawing.alt for output in cell.outputs):
+            continue
+        shown = style.shown(drawing.fig, drawing.alt, MAP_CAPTION, svg=drawing.svg())
+        cell.outputs = [new_output("display_data", data, metadata=about) for data, about in shown]
+
+
+def _words(output: NotebookNode) -> str:
+    """The alt text of a picture."""
+    return output.get("metadata", {}).get("image/png", {}).get("alt", "")
 
 
 def _both(unit: Unit) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from selfcheck.diagram import SMALL, Box, Diagram, tint
+from selfcheck.diagram import show_map as show_map  # for the start page
 
 from . import transport
 from .attention import softmax

@@ -32,6 +32,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from . import style
+from .units import Unit
 
 LETTERS, SMALL = 11.0, 9.5  # points: 15 and 13 CSS pixels
 GAP = 4  # pixels between an arrow and the words beside it
@@ -278,6 +279,43 @@ class Diagram:
     def _extent(self, text: Text) -> Bbox:
         """Where a text lies, in pixels of the drawing."""
         return Bbox(self.ax.transData.inverted().transform(text.get_window_extent()))
+
+
+# -- the map of a course --------------------------------------------------------------------------
+
+MAP_CAPTION = "The units, with minutes for lecture and exercises."
+HIGH, BESIDE, BELOW = 46, 30, 22  # a box of the map, and what lies between two
+A_LETTER = 7.5  # pixels
+
+
+def map_of(units: Sequence[Unit]) -> Diagram:
+    """A box for each unit at its place in the table, and an arrow for each "comes before".
+
+    Nobody places the boxes by hand, so an arrow may run below one; none hides what a box says.
+    """
+    last, top = (max(unit.place[k] for unit in units) for k in (0, 1))
+    wide = 12 + A_LETTER * max(len(f"{unit.number} {unit.label}") for unit in units)
+    across, down = wide + BESIDE, HIGH + BELOW
+    d = Diagram(last * across + wide + 16, top * down + HIGH + 16)
+    boxes, rows = {}, []
+    for unit in units:
+        (column, row), (read, work) = unit.place, unit.minutes
+        x, y = 8 + wide / 2 + column * across, 8 + HIGH / 2 + (top - row) * down
+        words = f"{unit.number} {unit.label}\n{read} + {work} min"
+        boxes[unit.number] = d.box(x, y, words, width=wide, height=HIGH, color="blue", size=SMALL)
+        rows.append(f"{unit.number} {unit.label}, {read} and {work} minutes")
+        rows[-1] += f", after {' and '.join(unit.after)}" * bool(unit.after)
+    for unit in units:
+        for before in unit.after:
+            d.arrow(boxes[before], boxes[unit.number]).set_zorder(0.5)
+    d.alt = f"{len(units)} boxes, one per unit, with arrows: {'; '.join(rows)}."
+    return d
+
+
+def show_map(units: Sequence[Unit]) -> None:
+    """Display the map: what a start page calls."""
+    drawing = map_of(units)
+    style.show(drawing.fig, drawing.alt, MAP_CAPTION, svg=drawing.svg())
 
 
 def _middle(stop: Box | Point) -> Point:

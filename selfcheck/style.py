@@ -144,6 +144,14 @@ def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") ->
     """
     from IPython.display import display
 
+    for data, about in shown(fig, alt, caption, svg=svg):
+        display(data, metadata=about, raw=True)
+
+
+def shown(
+    fig: Figure, alt: str, caption: str | None = None, *, svg: str = ""
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """What `show` displays: picture and caption, each as data by kind, with its metadata."""
     alt = one_line(alt, "alt text")
     caption = alt if caption is None else one_line(caption, "caption")
     complain_if_unlabeled(fig)
@@ -151,11 +159,10 @@ def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") ->
     data = {"image/svg+xml": svg} if svg else {}
     data["image/png"] = base64.b64encode(png_of(fig, 1 if svg else SCALE)).decode()
     about = {"alt": alt, "width": width, "height": height}
-    display({**data, "text/plain": f"Figure: {alt}"}, metadata=dict.fromkeys(data, about), raw=True)
-    display(
-        {"text/html": _caption_html(caption, alt, width), "text/plain": caption},
-        raw=True,
-    )
+    return [
+        ({**data, "text/plain": f"Figure: {alt}"}, dict.fromkeys(data, about)),
+        ({"text/html": _caption_html(caption, alt, width), "text/plain": caption}, {}),
+    ]
 
 
 def one_line(text: str, what: str) -> str:

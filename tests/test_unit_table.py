@@ -2,9 +2,10 @@
 
 import shutil
 
+import nbformat.v4 as v4
 import pytest
 
-from classroom.notebooks import read
+from classroom.notebooks import as_text, read
 from classroom.unit_table import in_words, outdated, tell
 from selfcheck.files import CourseError
 from tests.places import ROOT, SMALL
@@ -58,6 +59,22 @@ def test_what_differs_is_found_and_mended(course, page, right, wrong):
     assert tell(course) == [course / page]
     assert (course / page).read_bytes() == (SMALL / page).read_bytes()
     assert tell(course) == []
+
+
+def test_the_saved_map_is_drawn_anew_when_the_table_says_something_else(course):
+    page = course / "notebooks" / "00_start_here.ipynb"
+    notebook = read(page)
+    cell = v4.new_code_cell("diagrams.show_map(UNITS)", execution_count=1)
+    page.write_text(as_text(v4.new_notebook(cells=[*notebook.cells, cell])), encoding="utf-8")
+    assert tell(course) == [page]
+    assert tell(course) == []
+    picture, caption = read(page).cells[-1].outputs
+    assert {"image/svg+xml", "image/png"} <= set(picture.data)
+    assert "01 Sums, 20 and 40 minutes" in picture.metadata["image/png"].alt
+    assert "text/html" in caption.data
+    spoil(page, "01 Sums, 20 and 40 minutes", "01 Sums, 20 and 50 minutes")
+    assert tell(course) == [page]
+    assert "01 Sums, 20 and 40 minutes" in read(page).cells[-1].outputs[0].metadata["image/png"].alt
 
 
 def test_a_page_without_a_place_for_it_is_told(course):
