@@ -2,6 +2,8 @@
 
 build/handouts/01_sums.html            build/handouts/01_sums.pdf
 build/handouts/01_sums_exercises.html  build/handouts/01_sums_exercises.pdf
+
+A lecture has its answers at the end, a sheet the numbers of id 0 and room to write (paper.py).
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from nbformat import NotebookNode
 
 from selfcheck.files import write_whole
 
-from .navigation import FOOT, HEAD
 from .offline import sound
 from .pages import as_page
+from .paper import ANYBODY, kernel_in, paper_sheet, without_navigation
 from .printing import browser, chromium, print_page
+from .solutions import read_solution
 
 
 def write_handouts(lectures: Sequence[Path], folder: Path, pdf: bool = True) -> Iterator[Path]:
@@ -24,17 +27,25 @@ def write_handouts(lectures: Sequence[Path], folder: Path, pdf: bool = True) -> 
 
     All notebooks are read first: if one was not run or failed, nothing is written.
     """
-    names = _names(lectures)
-    notebooks = {path: without_navigation(sound(path, "a handout")) for path in names}
+    read = {path: without_navigation(sound(path, "a handout")) for path in lectures}
     if pdf:
         chromium()  # rather now than after the first page
-    leads = {path.resolve(): f"{name}.html" for path, name in names.items()}
+    solutions = {path: path.parent.parent / "solutions" / path.name for path in lectures}
+    leads = {path.resolve(): f"{path.stem}.html" for path in lectures}
+    for path in lectures:
+        sheet = path.parent.parent / "exercises" / path.name
+        leads[sheet.resolve()] = f"{path.stem}_exercises.html"
+    sheets = _sheets([path for path in solutions.values() if path.exists()])
     pages = []
-    for path, notebook in notebooks.items():
-        page = folder / f"{names[path]}.html"
-        write_whole(page, as_page(path, notebook, leads, keep=False))
-        pages.append(page)
-        yield page
+    for path, notebook in read.items():
+        todo = [(path.stem, path, notebook)]
+        if (solution := solutions[path]).exists():
+            todo.append((f"{path.stem}_exercises", solution, sheets[solution]))
+        for name, source, what in todo:
+            page = folder / f"{name}.html"
+            write_whole(page, as_page(source, what, leads, keep=False, paper=True))
+            pages.append(page)
+            yield page
     if pdf:
         with browser() as chrome:
             for page in pages:
@@ -42,18 +53,9 @@ def write_handouts(lectures: Sequence[Path], folder: Path, pdf: bool = True) -> 
                 yield page.with_suffix(".pdf")
 
 
-def _names(lectures: Sequence[Path]) -> dict[Path, str]:
-    """The notebooks to be handed out, each with the name of its handout."""
-    names = {}
-    for lecture in lectures:
-        names[lecture] = lecture.stem
-        sheet = lecture.parent.parent / "exercises" / lecture.name
-        if sheet.exists():
-            names[sheet] = f"{lecture.stem}_exercises"
-    return names
-
-
-def without_navigation(notebook: NotebookNode) -> NotebookNode:
-    """On paper there is no previous and no next."""
-    notebook.cells = [cell for cell in notebook.cells if cell.id not in (HEAD, FOOT)]
-    return notebook
+def _sheets(solutions: Sequence[Path]) -> dict[Path, NotebookNode]:
+    """The sheets of these solutions, with numbers that are the same for everybody."""
+    if not solutions:
+        return {}
+    with kernel_in(solutions[0].parent) as kernel:
+        return {path: paper_sheet(read_solution(path), ANYBODY, kernel) for path in solutions}

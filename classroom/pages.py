@@ -20,6 +20,7 @@ from selfcheck.files import CourseError, write_whole
 from . import guesses
 from .formulas import font_inside, set_formulas
 from .offline import element, explorer_script, exporter, mathjax, parsed, sound
+from .paper import answers_to_the_end
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -49,13 +50,20 @@ def write_pages(paths: Sequence[Path], root: Path, folder: Path) -> Iterator[Pat
 
 
 def as_page(
-    path: Path, notebook: NotebookNode, leads: Mapping[Path, str], keep: bool = True
+    path: Path,
+    notebook: NotebookNode,
+    leads: Mapping[Path, str],
+    keep: bool = True,
+    paper: bool = False,
 ) -> str:
     """The page of a sound notebook; `leads` says where links to other notebooks lead instead.
 
-    Links that it does not name are kept as they are, or else only their words are.
+    Links that it does not name are kept as they are, or else only their words are. On `paper`
+    nothing can be unfolded.
     """
     soup = page_soup(path, notebook, leads, keep)
+    if paper:
+        answers_to_the_end(soup)
     if set_formulas(element(soup, "main")):
         element(soup, "#mathjax").string = mathjax()
     else:

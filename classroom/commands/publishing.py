@@ -132,7 +132,8 @@ def handout(options: argparse.Namespace) -> int:
 
 def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path) -> int:
     from ..grading.roster import Roster
-    from ..own_sheets import Student, write_own_sheets
+    from ..own_sheets import write_own_sheets
+    from ..paper import Student
 
     students = [
         Student(line.name or line.key, line.id, line.key) for line in Roster.read(options.ids).lines

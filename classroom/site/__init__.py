@@ -29,10 +29,10 @@ from selfcheck.units import Unit, find, units
 from .. import glossary, outline, slides
 from ..formulas import FONT
 from ..grading.settings import NAME, read_settings
-from ..handouts import without_navigation
 from ..notebooks import as_text
 from ..offline import EXPLORER, TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
+from ..paper import without_navigation
 from ..roles import Role, id_of
 from .about import Facts
 from .documents import Document, as_webp, documents
