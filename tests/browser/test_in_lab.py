@@ -229,6 +229,19 @@ def test_answers_that_come_late_are_never_drawn(lab, page):
     assert seen[-1] == 0.5
 
 
+def test_what_plays_follows_the_kernel_to_its_end(lab, page):
+    plays = EXPLORER.replace("int_slider(0, 5, value=0,", "player(0, 5, value=3, per_second=20,")
+    page.change_to(lab.write("plays.ipynb", [plays.replace("int_slider", "player")]))
+    page.run_all()
+    box = page.cell(0).locator(".course-box")
+    slider = box.get_by_role("slider", name="start of the average")
+    box.get_by_role("button", name="Play: start of the average").click()
+    expect(slider).to_have_attribute("aria-valuetext", "5")
+    expect(box.get_by_role("button", name="Play: start of the average")).to_be_visible()
+    assert page.printed_by("print(Out[1].params['start'])") == "5\n"
+    assert violations(page.page, within=".course-box") == []
+
+
 def test_where_python_does_not_run_yet_a_saved_explorer_moves(lab, page):
     shutil.copy(SMALL / "notebooks/01_sums.ipynb", lab.root / "saved.ipynb")
     page.change_to("saved.ipynb")

@@ -200,7 +200,7 @@ def test_the_slider_of_an_explorer_changes_the_picture_and_keeps_its_keys(moment
     slider, picture, words = box.get_by_role("slider").first, box.locator("svg"), ".course-says"
     before, said = pixels(picture), box.locator(words).inner_text()
     slider.focus()
-    momentum.keyboard.press("ArrowLeft")
+    momentum.keyboard.press("ArrowRight")
     assert place(momentum) == here
     assert pixels(picture) != before
     assert box.locator(words).inner_text() != said
@@ -210,6 +210,18 @@ def test_the_slider_of_an_explorer_changes_the_picture_and_keeps_its_keys(moment
     slider.click()
     momentum.keyboard.press("ArrowRight")
     assert place(momentum) == here + 1
+
+
+def test_what_plays_stops_with_the_next_slide(momentum):
+    go_to(momentum, ".course-plays")
+    here = place(momentum)
+    box = momentum.locator("section.present:not(.stack) .course-box")
+    scene = box.element_handle()
+    box.get_by_role("button", name="Play: step").click()
+    momentum.wait_for_function("box => box.explorer.at[0] >= 2", arg=scene)
+    momentum.keyboard.press("ArrowRight")  # the keys are the deck's again
+    assert place(momentum) == here + 1
+    momentum.wait_for_function("box => !box.explorer.playing", arg=scene)
 
 
 def test_an_explorer_has_the_width_of_the_slide(momentum):
