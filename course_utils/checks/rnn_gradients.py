@@ -129,7 +129,7 @@ BY_THE_ASSUMPTION = Way(
         ),
     ),
     goal=lambda line: not uses(line, *STEP.keys() - {"h", "sigma"}),
-    not_there="the last one is not yet σ(h_t), with h and σ alone.",
+    not_there="the last one is not yet σ(h_t), with only h and σ.",
 )
 
 
@@ -284,7 +284,7 @@ def jacobian_product(
             return verdict
     return right(
         "Finite differences through 1, 2, 3 and 6 steps give your matrix, and so do the factors "
-        f"of {tried() - len(journeys())} further ways."
+        f"of {tried() - len(journeys())} further runs."
     )
 
 

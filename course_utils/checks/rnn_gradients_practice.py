@@ -114,7 +114,7 @@ def _gated(rng: np.random.Generator) -> dict:
 check.gated_jacobian.sister(
     r"One gated step, $f\odot h + (1-f)\odot c$ with $f = \operatorname{sigmoid}(W_f h + x_f)$ and "
     r"$c = \tanh(W_c h + x_c)$, at $h = <h>$ with $W_f = <W_f>$, $x_f = <x_f>$, $W_c = <W_c>$, "
-    r"$x_c = <x_c>$. What is its Jacobian by $h$? Three digits are enough.",
+    r"$x_c = <x_c>$. What is its Jacobian with respect to $h$? Three digits are enough.",
     lambda h, **rest: finite_differences(partial(check.gated_step, **rest), h, eps=1e-5),
     _gated,
 )

@@ -358,7 +358,7 @@ def test_a_vector_in_place_of_the_jacobian_is_told_its_shape():
 
 def test_the_product_of_the_lecture_is_named():
     feedback = check.jacobian_product(lambda W, hs, f: multiplied(W, hs[:-1], f))
-    assert feedback.misconception == "the way from h_0"
+    assert feedback.misconception == "the path from h_0"
 
 
 @pytest.mark.parametrize(
