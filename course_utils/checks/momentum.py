@@ -238,7 +238,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _mu_outside(line: ReadFormula) -> bool:
-    """A sum of powers of β alone, without which the line would be another one."""
+    """A sum of powers of β and nothing else, without which the line would be another one."""
     sums = _sums(line)
     for total in sums:
         index = _names(total.args[1]) - {*SOMEWHERE}
@@ -268,8 +268,8 @@ SUM_THE_SERIES = Way(
         some_line(
             lambda line: _mu_outside(line) or _series_summed(line),
             "no line shows how the sum comes to its end: put one with μ before a sum of powers of "
-            "β alone, or one with the series as a quotient (as text, in quotes: SymPy cancels a "
-            "quotient before it gets here)",
+            "β and nothing else, or one with the series as a quotient (as text, in quotes: SymPy "
+            "cancels a quotient before it gets here)",
         ),
     ),
     goal=lambda line: not _sums(line),
@@ -391,7 +391,7 @@ def half_life(half_life: Annotated[FormulaAnswer, BETA]) -> Verdict:
             left = np.float64(point["beta"]) ** steps
         if verdict := differs(0.5, left, at=at, what="what is left of a weight", whole=steps):
             return verdict
-    return right(f"At {tried()} values of β a weight has halved after exactly so many steps.")
+    return right(f"At {tried()} values of β a weight has halved after exactly that many steps.")
 
 
 # -- 2.8 ------------------------------------------------------------------------------------------
