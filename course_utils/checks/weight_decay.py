@@ -200,7 +200,7 @@ def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
                 move.adam, move.yours, at=at, what=ADAMS_MOVE, tolerance=journey.rounding
             ):
                 return verdict
-    return right(f"On {tried()} ways your steps are those of Adam on the penalized loss.")
+    return right(f"In {tried()} runs your steps are those of Adam on the penalized loss.")
 
 
 adam_l2_step.forbid(*ADAM)
@@ -245,7 +245,7 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
             ):
                 return verdict
     return right(
-        f"On {tried()} ways every move is Adam's own, with −λθ for the parameters that it "
+        f"In {tried()} runs every move is Adam's own, with −λθ for the parameters that it "
         "takes toward 0 and for no others."
     )
 
@@ -476,7 +476,7 @@ def any_signed(rng: np.random.Generator) -> Point:
 
 
 def _by_sign(point: Point, decoupled: bool) -> float:
-    """How far a weight gets from 0 on a gradient that stays, moved by the sign alone."""
+    """How far a weight gets from 0 on a gradient that stays, moved only by the sign."""
     eta, lamda, gamma, g = (point[name] for name in ("eta", "lamda", "gamma", "g"))
     theta, step = 0.0, eta
     if decoupled:
@@ -500,7 +500,7 @@ def _rests(point: Point, limit: FormulaAnswer, decoupled: bool) -> Verdict | Non
 def sign_limits(
     decay_limit: Annotated[FormulaAnswer, SIGNED], l2_limit: Annotated[FormulaAnswer, SIGNED]
 ) -> Verdict:
-    """Find how far from 0 a weight gets that is moved by signs alone, with decay and with L2."""
+    """Find how far from 0 a weight gets that is moved only by signs, with decay and with L2."""
     return right("Runs with many settings come to rest there, with decay and with L2.")
 
 

@@ -98,7 +98,7 @@ NOT_COUNTED = (
 )
 NEW_PLACE = (
     "the new θ in place of the move",
-    "Asked is the move Δθ, which is added to θ; this is θ + Δθ, where it leads.",
+    "Return the move Δθ, which is added to θ; this is θ + Δθ, where it leads.",
 )
 UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
 

@@ -117,7 +117,7 @@ def _limits(eta: float, lamda: float, gamma: float, g: float) -> dict:
 
 
 check.sign_limits.sister(
-    r"A weight is moved by signs alone, $\eta = <eta>$, on a gradient that stays $<g>$. How far "
+    r"A weight is moved only by signs, $\eta = <eta>$, on a gradient that stays $<g>$. How far "
     r"from 0 does "
     r"it get with decay $\lambda = <lamda>$ a step, and how far with the penalty "
     r"$<gamma>\,\theta^2$ in the "
