@@ -370,7 +370,7 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
 def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
 ) -> Verdict:
-    """Write attention in which token i sees the tokens j ≤ i alone, and far ones less."""
+    """Write attention in which token i sees only the tokens j ≤ i, and far ones less."""
     for Q, K, V in cases(CAUSAL, _any_causal, _drawn_far_back):
         answer = causal_attention.array(Q, K, V, shape=V.shape)
         says = "With Q = {}, K = {} and V = {}, where query i sees keys 1 to i, the further away "
@@ -546,7 +546,7 @@ def _mixes(contributions: FunctionAnswer) -> Verdict | None:
             return verdict
         if verdict := differs(expected, answer, whole=answer, tolerance=1e-5):
             return verdict
-        order = "With the heads in another order, together with their rows of W^O,"
+        order = "With the heads in a different order, together with their rows of W^O,"
         if verdict := differs(answer[::-1], turned, at=order, whole=turned, tolerance=1e-5):
             return verdict
     return None

@@ -56,7 +56,7 @@ check.causal_attention.sister(
 
 
 def _crossed(Y, Z, W_q, W_k, W_v, who) -> np.ndarray:
-    answering = Z if who == "$Z$ alone" else np.concatenate([Z, Y])
+    answering = Z if who == "only $Z$" else np.concatenate([Z, Y])
     return check.by_definition(Y @ W_q, answering @ W_k, answering @ W_v)
 
 
@@ -72,7 +72,7 @@ check.cross_attention.sister(
             name: whole(rng, 2, int(rng.integers(1, 2)), largest=2)
             for name in ("W_q", "W_k", "W_v")
         },
-        "who": ["$Z$ alone", "$Z$ together with $Y$"][rng.integers(2)],
+        "who": ["only $Z$", "$Z$ together with $Y$"][rng.integers(2)],
     },
 )
 
