@@ -398,7 +398,7 @@ def _mixed_by_Wo(student: str, output: np.ndarray, concat: np.ndarray | None = N
 
 ROUNDED = (
     "rounding before the end",
-    "Numbers were rounded on the way and then multiplied and summed: W^{O} adds up their "
+    "Numbers were rounded before the end and then multiplied and summed: W^{O} adds up their "
     "errors. Keep all digits until the last line.",
 )
 
@@ -555,7 +555,7 @@ def slips(
     in_output: Annotated[Places, Positions()],
 ) -> Verdict:
     """Find the entries of the worksheet that are slips, not rounding."""
-    return right("Off are these, whichever way they are computed; all the rest is rounding.")
+    return right("These are the slips, however they are computed; all the rest is rounding.")
 
 
 @slips.part("Concat", points=2)
