@@ -35,12 +35,12 @@ def mix(A: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def hidden(mixed: np.ndarray, W1: np.ndarray) -> np.ndarray:
-    """ReLU(W₁ ṽ): two numbers a token, (l, 2)."""
+    """ReLU(W₁ ṽ): two numbers per token, (l, 2)."""
     return np.maximum(mixed @ W1.T, 0)
 
 
 def feed_forward(mixed: np.ndarray, W1: np.ndarray, w2: np.ndarray) -> np.ndarray:
-    """ŷ = w₂ᵀ ReLU(W₁ ṽ), one number a token, (l,)."""
+    """ŷ = w₂ᵀ ReLU(W₁ ṽ), one number per token, (l,)."""
     return hidden(mixed, W1) @ w2
 
 

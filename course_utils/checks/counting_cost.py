@@ -325,7 +325,7 @@ def kept(
 def _size_judged(
     what: str, answer: FormulaAnswer, other: FormulaAnswer | None, others: str, name: str
 ) -> Verdict:
-    """The numbers of one array; those of the other array in its place are told as such."""
+    """The numbers of one array; those of the other array in its place are named as such."""
     own, theirs = (_judge(answer, size_of(of), f"numbers in {name}") for of in (what, others))
     if other is None or theirs.outcome is not Outcome.RIGHT:
         return own
