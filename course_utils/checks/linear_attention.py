@@ -293,7 +293,7 @@ def separable(
         FunctionAnswer, MeteredFunction(tokens, samples=[draw(3, 2, 2), draw(4, 3, 2)])
     ],
 ) -> Verdict:
-    """Write what each key hears from the queries of separable attention, at a cost linear in n."""
+    """Write what each key gets from the queries of separable attention, at a cost linear in n."""
     given = FIRST_TOKENS, any_onlookers
     if verdict := off(looked_at, looked_at_by_definition, *given, carried="U"):
         return verdict
@@ -457,7 +457,7 @@ FEATURE_MAPS = {
 def others_by_definition(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, phi: Callable[..., np.ndarray]
 ) -> np.ndarray:
-    """Token by token: the other tokens alone are looked at."""
+    """Token by token: only the other tokens are looked at."""
     features = [phi(k) for k in K]
     rows = []
     for i, q in enumerate(Q):
@@ -600,7 +600,7 @@ def cost(flops: Annotated[FormulaAnswer, FEATURES]) -> Verdict:
         return verdict
     point = {"n": 1000, "m": 100, "d": 100}
     if grows_as(flops, _counted):
-        says = "It grows as it should, but the constant factor is another one: at"
+        says = "It grows as it should, but the constant factor differs: at"
     else:
         point, says = next(_off_corners(flops, point)), "At"
     verdict = differs(

@@ -18,7 +18,7 @@ ELU = (
 check.separable.sister(
     r"Separable attention has the weights "
     r"$\operatorname{softmax}_{row}(Q)\operatorname{softmax}_{col}(K)^\top$ with $Q = <Q>$ and $K "
-    r"= <K>$. Each key hears the "
+    r"= <K>$. Each key gets the "
     r"mean of the queries' $U = <U>$, weighed by what they gave to it." + THREE,
     check.looked_at_by_definition,
     Q="nd",

@@ -487,7 +487,7 @@ def test_an_answer_to_who_looked_at_me_that_is_wrong_somewhere_is_wrong(wrong):
 
 
 CHEAP_MISTAKES = {
-    "what the queries hear from the keys": lambda S, T, U: S @ (T.T @ U),
+    "what the queries get from the keys": lambda S, T, U: S @ (T.T @ U),
     "not normalized": lambda S, T, U: T @ (S.T @ U),
     "divided by the number of queries": lambda S, T, U: T @ (S.T @ U) / len(U),
 }
