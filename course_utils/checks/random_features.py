@@ -694,5 +694,5 @@ def _needed(student: str, needed_for_ratio: float) -> Verdict:
     if close(error, n.r, 1e-3):
         return wrong(ALL_DIGITS, at="features", yours=m)
     seen, wanted = show_apart(error, n.r)
-    says = f"with so many directions the standard deviation of δ₁ − δ₂ is {seen}, not {wanted}."
+    says = f"with that many directions the standard deviation of δ₁ − δ₂ is {seen}, not {wanted}."
     return wrong(says, at="features", yours=m)
