@@ -98,7 +98,7 @@ def causal_linear(
             return off
     return right(
         f"In {tried()} cases every row is the weighted mean of the values up to it, and a "
-        "change of the last token moves the last row alone."
+        "change of the last token moves only the last row."
     )
 
 
@@ -200,8 +200,8 @@ def outputs(initial: FunctionAnswer, step: FunctionAnswer, arrays: Text) -> np.n
 
 SHORT, LONG = 8, 48  # tokens
 REMEMBERS = (
-    "From the same state with the same token, step gave another output once it had tried another "
-    "token in between: something is remembered outside of the state."
+    "From the same state with the same token, step gave a different output once it had "
+    "tried another token in between: something is remembered outside the state."
 )
 
 
