@@ -270,7 +270,7 @@ def test_known_mistakes_are_named_in_practice_with_numbers_of_nobody():
     task = transport.plan_cost.practice(seed=3)
     n = transport.plan_cost.numbers(task.student)
     forgotten = int((np.abs(n.x[:, None] - n.y) * (n.plan > 0)).sum())
-    assert "ways counted, masses forgotten" in repr(task(forgotten))
+    assert "distances counted, masses forgotten" in repr(task(forgotten))
 
 
 def test_a_right_card_offers_practice_and_a_wrong_one_does_not():

@@ -122,8 +122,8 @@ def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
         return right("Every entry times its distance, summed up, is your cost.")
     i, j = np.unravel_index(np.argmax(each), each.shape)
     return wrong(
-        f"The ways of this plan do not sum to {show_apart(cost_of_plan, each.sum())[0]}. Look at "
-        f"one: {n.plan[i, j]} from {n.x[i]} to {n.y[j]} cost {n.plan[i, j]} · "
+        f"The distances of this plan do not sum to {show_apart(cost_of_plan, each.sum())[0]}. "
+        f"Look at one: {n.plan[i, j]} from {n.x[i]} to {n.y[j]} cost {n.plan[i, j]} · "
         f"{abs(n.x[i] - n.y[j])} = {each[i, j]:g}.",
         at="the cost",
         yours=cost_of_plan,
@@ -228,8 +228,8 @@ def certificate(student: StudentId, f: Annotated[np.ndarray | FunctionAnswer, Pr
         a, b = n.places[k : k + 2]
         change, way = show_apart(abs(f[k + 1] - f[k]), b - a)
         return wrong(
-            f"f is not 1-Lipschitz: from {a} to {b} the price changes by {change}, and the way is "
-            f"only {way}.",
+            f"f is not 1-Lipschitz: from {a} to {b} the price changes by {change}, over a "
+            f"distance of only {way}.",
             at="too steep",
             yours=f,
         )
@@ -399,7 +399,7 @@ def squared_plan(student: StudentId, squared_plan: Annotated[np.ndarray, Numbers
         return wrong(fault, at="no plan", yours=plan)
     spent, lowest = cost(plan, _costs(n, 2)), _lowest(n, 2)
     if spent <= lowest + NEAR * max(1.0, lowest / n.p.sum()):
-        return right(f"It costs {show(spent)} in squares, no plan costs less, and it is alone.")
+        return right(f"It costs {show(spent)} in squares, and every other plan costs more.")
     shown = show_apart(spent, lowest)[0]
     return wrong(f"It costs {shown} in squares. {_cheaper(plan, n, 2)}", at="dear", yours=plan)
 

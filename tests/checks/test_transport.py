@@ -131,7 +131,7 @@ def test_two_plans_that_are_one_or_not_both_optimal_earn_at_most_one_point(stude
     assert feedback.earned == 1
     if student:
         feedback = check.two_optimal_plans(student, in_order(n), n.plan)
-        assert_mistake(feedback, "a plan, but dearer")
+        assert_mistake(feedback, "a plan, but more expensive")
         assert feedback.earned == 1
         assert "with their targets swapped" in feedback.says
         mixture = (in_order(n) + n.plan) / 2
@@ -595,7 +595,7 @@ def test_no_other_places_in_order_are_cheaper(student):
 def test_mistakes_with_moving_places_are_named_with_every_students_masses(student):
     _, slope, best = moving(student)
     assert_mistake(check.moving_places(student, np.array(slope) / 2, best), "the 2 lost")
-    assert_mistake(check.moving_places(student, -np.array(slope), best), "the other way")
+    assert_mistake(check.moving_places(student, -np.array(slope), best), "the opposite direction")
 
 
 def test_ones_own_targets_are_no_others():
