@@ -20,7 +20,7 @@ NOTHING_YET = 0.0  # the gradient before anything was pulled back
 
 
 class Node:
-    """A value, its parents, and the pull: the gradient by the value to those by the parents."""
+    """A value, its parents, and the pull: its own gradient to those of the parents."""
 
     def __init__(self, value: Any, parents: tuple[Node, ...] = (), pull: Pull | None = None):
         self.value, self.parents, self.pull = np.asarray(value), parents, pull
@@ -65,7 +65,7 @@ def backward(root: Node) -> None:
 def gradients(
     loss: Callable[[dict[str, Node]], Node], parameters: Mapping[str, np.ndarray]
 ) -> tuple[float, dict[str, np.ndarray]]:
-    """The loss at these parameters, and its gradient by each of them."""
+    """The loss at these parameters, and its gradient with respect to each of them."""
     nodes = {name: Node(value) for name, value in parameters.items()}
     root = loss(nodes)
     backward(root)

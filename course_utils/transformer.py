@@ -186,7 +186,7 @@ def shipped(attention: str) -> tuple[Model, np.ndarray]:
 
 
 def as_text(theta: np.ndarray) -> str:
-    """θ as letters that can be pasted into a notebook: 16 bits a number, compressed."""
+    """θ as letters that can be pasted into a notebook: 16 bits per number, compressed."""
     if not np.abs(theta).max() <= np.finfo(np.float16).max:
         raise ValueError("A weight is too large or no number: this training went astray.")
     packed = zlib.compress(np.asarray(theta).astype("<f2").tobytes(), 9)
@@ -311,7 +311,7 @@ def main() -> None:
         model = Model(attention)
         theta = train(model, training, 1500).astype(np.float16)
         np.savez_compressed(DATA / f"{attention}.npz", theta=theta)
-        print(f"{attention}: {model.bits(theta.astype(float), held_out):.3f} bits a held-out pixel")
+        print(f"{attention}: {model.bits(theta.astype(float), held_out):.3f} bits per pixel")
 
 
 if __name__ == "__main__":

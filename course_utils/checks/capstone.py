@@ -377,7 +377,7 @@ def _pixel_macs(model: Model) -> int:
 
 
 def bytes_of_state(model: Model) -> int:
-    """What the fixed state takes after a pixel, 8 bytes a number."""
+    """What the fixed state takes after a pixel, 8 bytes per number."""
     memory = FixedState(model)
     next_logits(model, model.unpack(model.draw()), memory, np.zeros(1, dtype=int), 0)
     return sum(s.nbytes for s in memory.s)
@@ -469,20 +469,20 @@ FEW = [
 
 @exercise
 def baseline(bits_from_above: Annotated[FunctionAnswer, Function(samples=FEW)]) -> Verdict:
-    """Write the bits a pixel of the model that knows the pixel above, and nothing else."""
+    """Write the bits per pixel of the model that knows the pixel above, and nothing else."""
     for training, test, levels, width in cases(FEW, pictures):
         answer = bits_from_above.array(training, test, levels, width, shape=())
         says = "With the training pictures {}, the test pictures {}, {} levels and rows of {}"
         at = where(says, training, test, levels, width)
         expected = bits_by_above(training, test, levels, width)
-        if verdict := differs(expected, answer, at=at, what="bits a pixel"):
+        if verdict := differs(expected, answer, at=at, what="bits per pixel"):
             return verdict
     training, held_out = training_and_held_out()
     answer = bits_from_above.array(training, held_out, 17, 8, shape=())
     said = bits_by_above(training, held_out, 17, 8)
     if verdict := differs(said, answer, at=f"For the {len(held_out)} held-out digits"):
         return verdict
-    return right(f"Pixel by pixel it is the same; held-out digits take {said:.2f} bits a pixel.")
+    return right(f"Pixel by pixel it is the same; held-out digits take {said:.2f} bits per pixel.")
 
 
 # -- 12.7: the fixed state -------------------------------------------------------------------------
@@ -604,8 +604,8 @@ fixed_state.forbid(
 # -- 12.8: an open task ----------------------------------------------------------------------------
 
 SMALL = Model("linear", width=16, heads=2, blocks=1)
-TABLE, GOAL = 2.25, 2.0  # bits a pixel: the table of the pixel before, and what is asked for
-LEARNED = 0.1  # bits: by so much no digits are easier by chance; those of the training are
+TABLE, GOAL = 2.25, 2.0  # bits per pixel: the table of the pixel before, and what is asked for
+LEARNED = 0.1  # bits: by that much no digits are easier by chance; those of the training are
 
 
 class Weights:
@@ -629,15 +629,15 @@ class Weights:
 
 @exercise
 def trained(weights: Annotated[np.ndarray, Weights()]) -> Verdict:
-    """Train the small model until held-out digits take at most 2.00 bits a pixel."""
+    """Train the small model until held-out digits take at most 2.00 bits per pixel."""
     training, held_out = training_and_held_out()
     bits = SMALL.bits(weights, held_out)
     if not bits < np.log2(SMALL.levels):
         says = (
-            f"The held-out digits take {bits:.2f} bits a pixel with these weights, no fewer than "
+            f"The held-out digits take {bits:.2f} bits per pixel with these weights, no fewer than "
         )
         return wrong(f"{says}with no knowledge at all.", at="held out", yours=bits)
-    seen = f"With these weights the {len(held_out)} held-out digits take {bits:.3f} bits a pixel"
+    seen = f"With these weights the {len(held_out)} held-out digits take {bits:.3f} bits per pixel"
     if round(bits, 2) > TABLE:
         says = f"{seen}; the table of the pixel before, without any network, takes {TABLE}."
         return wrong(says, at="held out", yours=bits)
@@ -645,9 +645,9 @@ def trained(weights: Annotated[np.ndarray, Weights()]) -> Verdict:
     known = SMALL.bits(weights, as_many)
     if known > bits + LEARNED:
         says = f"{seen}, and {len(as_many)} of the training digits {known:.3f}: these weights have "
-        says += "learned the digits that were held out. Train on the training digits alone."
+        says += "learned the digits that were held out. Train only on the training digits."
         return wrong(says, at="training", yours=known)
     if round(bits, 2) > GOAL:
-        says = f"{seen}: better than the table of the pixel before. Asked for are {GOAL:.2f}."
+        says = f"{seen}: better than the table of the pixel before. The goal is {GOAL:.2f}."
         return partly(1, says)
     return right(f"{seen}, and {len(as_many)} of the training digits {known:.3f}.")

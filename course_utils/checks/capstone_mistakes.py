@@ -27,7 +27,7 @@ exp_of_large_logits = (_unshifted,)
 
 
 def _less(what):
-    """The chances by exp of the logits less something else than their row's largest."""
+    """The probabilities by exp of the logits less something else than their row's largest."""
 
     def gradient(Z, y):
         E = np.exp(Z - what(Z))
@@ -51,7 +51,7 @@ def _mean(A):
 
 
 def _by_input(sigma):
-    """The gradient by X with another σ."""
+    """The gradient with respect to X with a different σ."""
 
     def d_x(X, gain, G):
         H, hat = G * gain, (X - _mean(X)) / sigma(X)
@@ -125,7 +125,7 @@ def _read(table, test, levels, width, log=np.log2):
 
 
 def _bits(chances, of):
-    """Bits a pixel with a table of chances, where `of` gives the pixel above."""
+    """Bits per pixel with a table of probabilities, where `of` gives the pixel above."""
 
     def bits(training, test, levels, width):
         counts = np.ones((levels + 1, levels))

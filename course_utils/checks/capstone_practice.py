@@ -16,8 +16,7 @@ DIGITS = "Three digits are enough."
 check.entropy_gradient.sister(
     rf"The loss is the mean of $-\log p_y$ over the rows of $Z = <Z>$, with $p = "
     rf"\operatorname{{softmax}}(Z/<c>)$, and the true levels are <y:code>, counted from 0. What "
-    rf"is its "
-    rf"gradient by $Z$? {DIGITS}",
+    rf"is its gradient with respect to $Z$? {DIGITS}",
     lambda Z, y, c: check.entropy_gradients(Z / c, np.array(y)) / c,
     Z=lambda rng: whole(rng, 2, 3),
     y=lambda rng: rng.integers(0, 3, 2).tolist(),
@@ -25,8 +24,9 @@ check.entropy_gradient.sister(
 )
 check.norm_gradient.sister(
     r"Layer norm takes from each row of $X = <X>$ its mean, divides by $\sqrt{variance + "
-    r"10^{-5}}$ and multiplies by the gain $<gain>$. The gradient by its output is $G = <G>$. What "
-    rf"are the gradients by $X$ (`d_x`) and by the gain (`d_gain`)? {DIGITS}",
+    r"10^{-5}}$ and multiplies by the gain $<gain>$. The gradient with respect to its output is "
+    rf"$G = <G>$. What are the gradients with respect to $X$ (`d_x`) and to the gain "
+    rf"(`d_gain`)? {DIGITS}",
     lambda X, gain, G: dict(zip(("d_x", "d_gain"), check.norm_gradients(X, gain, G), strict=True)),
     X=lambda rng: np.array([rng.permutation(9)[:3] for _ in range(2)]) - 4.0,
     gain=lambda rng: whole(rng, 3),
@@ -40,9 +40,10 @@ def _faded(Q, K, V, G, gamma) -> dict:
 
 
 check.attention_gradient.sister(
-    r"Causal linear attention in which a token fades by $\gamma = <gamma>$ a step has the "
-    r"features $Q = <Q>$, $K = <K>$ and the values $V = <V>$, and the gradient by its output is "
-    rf"$G = <G>$. What are the gradients by $V$ (`d_v`) and by $K$ (`d_k`)? {DIGITS}",
+    r"Causal linear attention in which a token fades by $\gamma = <gamma>$ per step has the "
+    r"features $Q = <Q>$, $K = <K>$ and the values $V = <V>$, and the gradient with respect to its "
+    r"output is $G = <G>$. What are the gradients with respect to $V$ (`d_v`) and to $K$ (`d_k`)? "
+    rf"{DIGITS}",
     _faded,
     lambda rng: {
         **{name: rng.integers(1, 6, (3, 1)).astype(float) for name in "QK"},
@@ -115,7 +116,7 @@ check.baseline.sister(
     "Pictures have rows of 2 pixels, one row after the other, and levels from 0 to <last>. A "
     "model counts in the training pictures <training:code> how often each level stands below "
     "each, every count "
-    f"from 1 on, and the first row below a level of its own. How many bits a pixel do the test "
+    f"from 1 on, and the first row below a level of its own. How many bits per pixel do the test "
     f"pictures <test:code> take? {DIGITS}",
     lambda training, test, last: check.bits_by_above(
         np.array(training), np.array(test), last + 1, 2

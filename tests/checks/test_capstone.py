@@ -573,4 +573,4 @@ def test_bits_near_a_border_contradict_nothing(bits, monkeypatch):
     monkeypatch.setattr(check.Model, "bits", lambda *_: bits)
     feedback = check.trained(from_text(WEIGHTS))
     assert feedback.earned == (2 if bits < 2.005 else 1 if bits < 2.255 else 0)
-    assert "2.000 bits a pixel: " not in feedback.says
+    assert "2.000 bits per pixel: " not in feedback.says
