@@ -109,7 +109,7 @@ def judged(jobs: Iterator[Job], unit: str) -> tuple[dict[bool, float], list[Grad
 
 
 def measure(report: Report) -> None:
-    """The milliseconds a submission, and the ratio."""
+    """The milliseconds per submission, and the ratio."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     class_ = Class(UNIT)
@@ -130,5 +130,5 @@ def measure(report: Report) -> None:
         [f"grouping {len(everyone)}, {len(families)} families", significant(1000 * grouping), ""],
         ["all", significant(1000 * (signed + grouping)), f"{(signed + grouping) / plain:.3f}"],
     ]
-    report.table([f"{len(records)} submissions of {UNIT}", "ms a submission", "× judging"], rows)
+    report.table([f"{len(records)} submissions of {UNIT}", "ms per submission", "× judging"], rows)
     report.say(f"{wrong} of {answers} answers were signed.")

@@ -68,7 +68,7 @@ def without_cache_seconds(n: int, rounds: int) -> Spread:
 
 
 def measure(report: Report) -> None:
-    """Tokens a second, and how many times the slowest way that is."""
+    """Tokens per second, and how many times the slowest way that is."""
     if not np.allclose(without_cache(50), with_cache(50)):
         raise SystemExit("A cache changed the tokens.")
     rows = []
@@ -82,7 +82,7 @@ def measure(report: Report) -> None:
             published = f"{PUBLISHED[data]:,.0f}" if name == "recurrence" else ""
             speed = significant(n / spread.median)
             rows.append([f"{data}, n = {n:,}: {name}", speed, faster, published])
-    report.table(["way", "tokens a second", "times the first", "published"], rows)
+    report.table(["way", "tokens per second", "times the first", "published"], rows)
     report.say(
         f"One layer of width {WIDTH}, processor time. Without a cache the time is taken at a few "
         "positions and added up. The published ratios are those of whole models on a GPU."

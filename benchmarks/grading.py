@@ -278,7 +278,7 @@ def again(unit: str, notebooks: dict[str, NotebookNode]) -> tuple[float, float]:
 
 
 def measure(report: Report) -> None:
-    """A row a way: seconds a submission, and how many times ours and the floor that is."""
+    """A row for each way: seconds per submission, and how many times ours and the floor that is."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Grading at scale: submissions a second by workers and by the size of the class, with memory.
+"""Grading at scale: submissions per second by workers and by the size of the class, with memory.
 
 Each class is graded by one command, as an instructor would: `course grade --jobs N`. The memory is
 the largest that any one of its processes held, and all of them together while it ran. From these
@@ -44,7 +44,7 @@ class Run:
 
     @property
     def rate(self) -> float:
-        """Submissions a second, the start included."""
+        """Submissions per second, the start included."""
         return self.count / self.seconds
 
 

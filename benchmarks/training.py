@@ -80,7 +80,7 @@ def beside_torch(report: Report) -> None:
 
 
 def ways_to_write(report: Report) -> None:
-    """Digits a second, and how many times recomputing that is."""
+    """Digits per second, and how many times recomputing that is."""
     u, rows = np.random.default_rng(0).random((PICTURES, 64)), []
     for kind, fast in [("softmax", "cache"), ("linear", "state")]:
         model, theta = shipped(kind)

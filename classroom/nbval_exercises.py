@@ -1,4 +1,4 @@
-"""A pytest plugin beside nbval: a submission's cells become one test an exercise.
+"""A pytest plugin beside nbval: a submission's cells become one test per exercise.
 
 The notebook is one that `checking.py` puts together: the student's cells between the instructor's
 own checks with their saved outputs. A test runs all cells up to its check and compares the verdict

@@ -1,4 +1,4 @@
-"""Runs inside the sandbox: a warm process that forks one confined child a submission.
+"""Runs inside the sandbox: a warm process that forks one confined child per submission.
 
 `python -m classroom.grading.child FD FOLDER`: over the socket FD come orders, each
 with one end of the wire to the judge. The child serves that wire: it runs cells, tells values and

@@ -95,7 +95,7 @@ def _total(Q, K, gamma):
 
 
 def _pairs(Q, K, V, G, gamma, y):
-    """The slopes by q_iᵀk_j."""
+    """The slopes with respect to q_iᵀk_j."""
     along = (G * y).sum(axis=1, keepdims=True)
     return _fading(len(Q), gamma) * (G @ V.T - along) / _total(Q, K, gamma)
 

@@ -306,12 +306,12 @@ SINGLE = 1e-4  # relative: exp multiplies what 32 bits round in its exponent
 
 
 def _and_parts(X: np.ndarray, W: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """All tokens with all directions, the last token alone, and the last direction alone."""
+    """All tokens with all directions, then only the last token, and only the last direction."""
     return [(X, W), (X[-1:], W), (X, W[-1:])]
 
 
 def mixed(features: FunctionAnswer, X: np.ndarray, W: np.ndarray) -> Verdict | None:
-    """The verdict if a row is not made from its token alone, or a column from its direction."""
+    """The verdict if a row is not made only from its token, or a column from its direction."""
     n, m = len(X), len(W)
     whole, row, column = _and_parts(X, W)
     F = features.array(*whole, shape=(n, m))

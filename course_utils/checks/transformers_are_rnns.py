@@ -52,7 +52,7 @@ def _similarity(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
 
 
 def causal_by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Token i sees the tokens j ≤ i alone, each with the similarity of the two."""
+    """Token i sees only the tokens j ≤ i, each with the similarity of the two."""
     weights = _similarity(Q, K)
     rows = [weighted_means(weights[i : i + 1, : i + 1], V[: i + 1])[0] for i in range(len(Q))]
     return np.array(rows)
