@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import accumulate
 from typing import Annotated, Any
 
 import numpy as np
@@ -147,14 +148,15 @@ def _weighs_otherwise(seen: np.ndarray, answer: np.ndarray, at: str, what: str) 
 def weights(
     weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
 ) -> Verdict:
-    """Write a function of β and t that returns the weights of g_1 … g_t in v_t."""
+    """Write a function of β and t that returns how far each of g_1 … g_t has moved θ by step t."""
     pencil = [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]
     for beta, t in cases(pencil, few_weights, many_weights):
         answer = weights.array(beta, t, shape=(t,))
-        seen = _averages(np.eye(t), beta)[-1]
-        if verdict := _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", f"v_{t}"):
+        seen = _averages(np.eye(t), beta).sum(axis=0)
+        what = f"v_1 + … + v_{t}" if t > 1 else "v_1"
+        if verdict := _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", what):
             return verdict
-    return right(f"Rule A ran on unit impulses for {tried()} pairs (β, t): these are the weights.")
+    return right(f"Rule A ran on unit impulses for {tried()} pairs (β, t): so far they moved θ.")
 
 
 weights.forbid(*RUNNING_AVERAGES)
@@ -177,37 +179,50 @@ def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
     return right(f"Rule A ran on a constant gradient at {tried()} pairs (β, t): your factor.")
 
 
-def any_gradients(
-    rng: np.random.Generator, setting: Callable[..., tuple[float, int]]
-) -> tuple[np.ndarray, float]:
-    """Gradients of any magnitude, and β."""
-    beta, T = setting(rng)
-    return numbers(rng, T, largest=magnitude(rng, 1e-3, 1e12)), beta
+def few_gradients(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients of any magnitude, and a β for each."""
+    (T,) = sizes(rng, 1)
+    return numbers(rng, T, largest=magnitude(rng, 1e-3, 1e12)), rng.uniform(0.05, 0.95, T).round(2)
 
 
-FEW, MANY = (partial(any_gradients, setting=setting) for setting in (few_weights, many_weights))
+def many_gradients(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Many gradients, with which the first still count."""
+    T = int(rng.integers(20, 41))
+    return numbers(rng, T, largest=magnitude(rng, 1e-3, 1e12)), rng.uniform(0.8, 0.98, T).round(2)
+
+
+RISING, FALLING = np.array([0.2, 0.5, 0.8, 0.9, 0.9, 0.9]), np.array([0.9, 0.8, 0.5, 0.5, 0.4, 0.1])
 AVERAGED = [
-    (g, beta) for beta in (0.5, 0.9) for g in (np.full(6, 2.0), np.array(GRADIENTS), np.ones(1))
+    (g, beta[: len(g)])
+    for beta in (RISING, FALLING)
+    for g in (np.full(6, 2.0), np.array(GRADIENTS), np.ones(1))
 ]
+
+
+def _raw(g: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """v_1 … v_T of rule A with a β of its own in every step."""
+    steps = zip(g, beta, strict=True)
+    along = accumulate(steps, lambda v, step: step[1] * v + (1 - step[1]) * step[0], initial=0.0)
+    return np.array([*along][1:])
 
 
 @exercise
 def corrected_average(
     corrected_average: Annotated[
         FunctionAnswer,
-        Function(samples=[(np.array([2.0, -1.0, 3.0, 4.0]), 0.8), (np.ones(3), 0.5)]),
+        Function(samples=[(np.array(GRADIENTS), RISING), (np.ones(3), FALLING[:3])]),
     ],
 ) -> Verdict:
-    """Write a function of the gradients g_1 … g_T and β that returns the unbiased averages."""
-    for g, beta in cases(AVERAGED, FEW, MANY):
+    """Write a function of gradients and their β_1 … β_T that returns the unbiased averages."""
+    for g, beta in cases(AVERAGED, few_gradients, many_gradients):
         answer = corrected_average.array(g, beta, shape=g.shape)
-        raw, raw_ones = _averages(g, beta), _averages(np.ones(len(g)), beta)
+        raw, raw_ones = _raw(g, beta), _raw(np.ones(len(g)), beta)
         expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
         off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
         for t in np.flatnonzero(off):
             at = (
-                f"At β = {beta} and gradients {show(g[: t + 1])} the raw recursion has "
-                f"v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1:"
+                f"At β = {show(beta[: t + 1])} and gradients {show(g[: t + 1])} the raw recursion "
+                f"has v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1:"
             )
             what = "the unbiased average"
             if verdict := differs(expected[t], answer[t], at=at, what=what, whole=answer):
@@ -293,7 +308,7 @@ def expectation(
     lines: Annotated[list[ReadFormula], Lines(["beta", "t", "mu"], forms=OF_ANY_GRADIENT)],
 ) -> Verdict:
     """Derive E[v_t] without a sum, line by line, from the weighted sum of the means."""
-    return judge_steps(_derived(lines), lines, SUM_THE_SERIES, 3, "The last line has no sum left.")
+    return judge_steps(_derived(lines), lines, SUM_THE_SERIES, 2, "The last line has no sum left.")
 
 
 MOVE = Formula(beta=(0, 1), delta=(0, 5), step=(-3, 3), g=(-3, 3))
@@ -367,7 +382,7 @@ def _line(student: str, line: float) -> Verdict:
     return wrong(says, at="the line", yours=line)
 
 
-@first_false_line.part("Correction")
+@first_false_line.part("Correction", points=2)
 def _correction(student: str, correction: FormulaAnswer) -> Verdict:
     for point in cases(MOVE.points(), any_move):
         at, what = f"At {show_at(point)}", "the move of the rule"

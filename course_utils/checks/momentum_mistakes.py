@@ -75,10 +75,10 @@ def _squeezed(low: float, high: float) -> float:
 
 
 def _recursion(g, beta, start=0.0, share=None):
-    """Running averages from any start, with any share of a new gradient."""
+    """Running averages from any start, with any shares of the new gradients."""
     v, seen = start, []
-    for g_t in g:
-        v = beta * v + (1 - beta if share is None else share) * g_t
+    for g_t, kept, new in zip(g, beta, 1 - beta if share is None else share, strict=True):
+        v = kept * v + new * g_t
         seen.append(v)
     return np.array(seen)
 

@@ -34,10 +34,10 @@ check.equivalent_rules.sister(
     **CONSTANTS,
 )
 check.weights.sister(
-    r"A rule has $v_t = <a>\,v_{t-1} + <b>\,g_t$, with $v_0 = 0$. What do $g_1, \dots, g_{<t>}$ "
-    r"weigh in "
-    r"$v_{<t>}$, in this order? Three digits are enough.",
-    lambda a, b, t: -moves(_step, np.eye(t), a=a, b=b)[-1],
+    r"A rule has $v_t = <a>\,v_{t-1} + <b>\,g_t$ and $\Delta\theta_t = -v_t$, with $v_0 = 0$. "
+    r"What do $g_1, \dots, g_{<t>}$ weigh in $\theta_0 - \theta_{<t>}$, in this order? Three "
+    r"digits are enough.",
+    lambda a, b, t: -moves(_step, np.eye(t), a=a, b=b).sum(axis=0),
     **KEPT,
     t=range(2, 6),
 )
@@ -50,11 +50,13 @@ check.bias.sister(
     t=range(2, 9),
 )
 check.corrected_average.sister(
-    r"Rule A with $\beta = <beta>$ met the gradients $<g>$. What are the bias-corrected averages "
-    r"$\hat v_1, \hat v_2, \dots$? Three digits are enough.",
-    lambda g, beta: running_average(g, beta) / running_average(np.ones(len(g)), beta),
-    g=lambda rng: whole(rng, int(rng.integers(2, 5)), largest=9),
-    beta=tenths(1, 9),
+    r"Rule A met the gradients $<g>$, with $\beta = <beta>$ in these steps. What are the "
+    r"bias-corrected averages $\hat v_1, \hat v_2, \dots$? Three digits are enough.",
+    lambda g, beta: check._raw(g, beta) / check._raw(np.ones(len(g)), beta),
+    lambda rng: {
+        "g": whole(rng, T := int(rng.integers(2, 5)), largest=9),
+        "beta": rng.choice(tenths(1, 9), T, replace=False),
+    },
 )
 check.expectation.sister(
     r"Gradients grow: $\mathbb E[g_i] = <mu>\,i$. What is $\mathbb E[v_{<t>}] = "

@@ -453,7 +453,7 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     for cell_id, text in ANSWERS.items():
         visit.page.evaluate(FILL, [cell_id, text])
     said = {cell["source"].split("(")[0]: cell["text"] for cell in run_all(visit)}
-    assert "right, 2 of 2 points" in said["check.bias"]
+    assert "right, 1 of 1 point" in said["check.bias"]
     assert "wrong, 0 of 1 point" in said["check.half_life"]
     assert "Known mistake: ε = δ" in said["check.equivalent_rules"]
     assert "not attempted" in said["check.expectation"]

@@ -22,13 +22,15 @@ def averages(g, beta):
     """The bias-corrected average, by its closed form: a weighted mean at every step."""
     result = []
     for T in range(1, len(g) + 1):
-        w = beta ** np.arange(T)[::-1]
+        later = np.append(np.cumprod(beta[1:T][::-1])[::-1], 1.0)
+        w = (1 - beta[:T]) * later
         result.append(w @ g[:T] / w.sum())
     return result
 
 
 def recursive_weights(beta, t):
-    return [*(beta * np.array(recursive_weights(beta, t - 1))), 1 - beta] if t else []
+    """A gradient one step older has β of the way behind it that it had ahead."""
+    return [1 - beta * (1 - w) for w in recursive_weights(beta, t - 1)] + [1 - beta] if t else []
 
 
 def by_two_impulses(alpha, epsilon, t):
@@ -64,14 +66,14 @@ RIGHT = {
         ("beta**2/beta", "(1 - beta^2)*delta/(1 + beta)"),
     ],
     "weights": [
-        (lambda beta, t: (1 - beta) * beta ** np.arange(t)[::-1],),
-        (lambda beta, t: [(1 - beta) * beta ** (t - i) for i in range(1, t + 1)],),
+        (lambda beta, t: 1 - beta ** np.arange(1, t + 1)[::-1],),
+        (lambda beta, t: [(1 - beta) * sum(beta**k for k in range(n)) for n in range(t, 0, -1)],),
         (recursive_weights,),
     ],
     "bias": [(1 - beta**t,), ("(1 - β)·Sum(β^(t − i), (i, 1, t))",), ("1 - exp(t*log(beta))",)],
     "corrected_average": [
         (averages,),
-        (lambda g, beta: [averages(g[: T + 1], beta)[-1] for T in range(len(g))],),
+        (lambda g, beta: [averages(g[:T], beta[:T])[-1] for T in range(1, len(g) + 1)],),
     ],
     "expectation": [
         (
@@ -166,13 +168,14 @@ def test_a_formula_that_is_right_at_few_points_alone_is_wrong(name):
 
 
 def test_functions_that_know_few_cases_are_wrong():
-    table = {(0.5, 3): [0.125, 0.25, 0.5], (0.9, 1): [0.1]}
+    table = {(0.5, 3): [0.875, 0.75, 0.5], (0.9, 1): [0.1]}
     known = check.weights(lambda beta, t: table.get((beta, t), recursive_weights(beta, min(t, 7))))
     assert known.outcome is not Outcome.RIGHT
-    assert check.corrected_average(lambda g, beta: averages(g[:6], beta)).earned == 0
+    assert check.corrected_average(lambda g, beta: averages(g[:6], beta[:6])).earned == 0
 
     def window(g, beta):
-        return [averages(g[max(0, T - 10) : T], beta)[-1] for T in range(1, len(g) + 1)]
+        seen = [slice(max(0, T - 10), T) for T in range(1, len(g) + 1)]
+        return [averages(g[s], beta[s])[-1] for s in seen]
 
     for seed in range(1, 20):
         check.corrected_average.seed = seed
@@ -193,7 +196,7 @@ def test_what_is_not_finite_is_wrong_and_explained_only_by_what_was_done():
 def test_single_precision_is_right():
     single = check.corrected_average(lambda g, beta: averages(g.astype(np.float32), beta))
     assert single.outcome is Outcome.RIGHT
-    powers = check.weights(lambda beta, t: (1 - beta) * np.float32(beta) ** np.arange(t)[::-1])
+    powers = check.weights(lambda beta, t: 1 - np.float32(beta) ** np.arange(t, 0, -1))
     assert powers.outcome is Outcome.RIGHT
 
 
@@ -274,10 +277,10 @@ def test_a_formula_that_is_right_for_the_first_steps_only_is_refuted():
     assert check.expectation(lines).says.startswith("Line 2 is false")
 
 
-def test_each_half_of_exercise_6_earns_one_point():
+def test_each_part_of_exercise_6_earns_its_points():
     found = check.first_false_line(0, 3, "step")
     true = check.first_false_line(0, 1, "beta*step - delta*(1 - beta)*g")
-    assert (found.earned, true.earned) == (1, 1)
+    assert (found.earned, true.earned) == (1, 2)
     assert found.headline == true.headline == "partly right"
     assert check.first_false_line(0, 2.5, "step").earned == 0
 
@@ -422,7 +425,7 @@ def test_a_fraction_may_be_written_with_six_digits():
         found = variants.momentum(student).derivation
         share = digits(float(found.share) / found.parts, 6)
         feedback = check.first_false_line(student, 1, f"beta*step - {share}*delta*g")
-        assert feedback.earned == 1, (student, feedback.says)
+        assert feedback.earned == 2, (student, feedback.says)
         off = share * (1 + 1e-4)
         assert check.first_false_line(student, 1, f"beta*step - {off}*delta*g").earned == 0
 
@@ -434,8 +437,8 @@ def test_a_fraction_may_be_written_with_six_digits():
     ("β and 1 − β exchanged", "bias", ("1-(1-beta)^t",)),
     ("started from the first gradient", "corrected_average",
      (lambda g, beta: pandas_like(g, beta),)),
-    ("one power too many", "corrected_average",
-     (lambda g, beta: raw(g, beta) / (1 - beta ** np.arange(2, len(g) + 2)),)),
+    ("the newest β raised to the power t", "corrected_average",
+     (lambda g, beta: raw(g, beta) / (1 - beta ** np.arange(1, len(g) + 1)),)),
 ])  # fmt: skip
 def test_common_slips_have_a_name(name, exercise, wrong):
     names = {known.name for known in getattr(check, exercise)(*wrong).mistakes}
@@ -444,16 +447,16 @@ def test_common_slips_have_a_name(name, exercise, wrong):
 
 def raw(g, beta):
     v, averages = 0.0, []
-    for g_t in g:
-        v = beta * v + (1 - beta) * g_t
+    for g_t, kept in zip(g, beta, strict=True):
+        v = kept * v + (1 - kept) * g_t
         averages.append(v)
     return np.array(averages)
 
 
 def pandas_like(g, beta):
     averages = [g[0]]
-    for g_t in g[1:]:
-        averages.append(beta * averages[-1] + (1 - beta) * g_t)
+    for g_t, kept in zip(g[1:], beta[1:], strict=True):
+        averages.append(kept * averages[-1] + (1 - kept) * g_t)
     return averages
 
 
