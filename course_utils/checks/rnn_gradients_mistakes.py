@@ -25,6 +25,7 @@ from .rnn_gradients import (
     SIGMOID,
     STEP,
     TANH,
+    THREE_DECIMALS,
     TRACE,
     Line,
     _forgets,
@@ -51,6 +52,12 @@ def divided_by_the_matrix_w_seen(lines):
 
 
 divided_by_the_matrix_w = ([_through_h_prev, _divided, _claim],)
+
+
+the_silu_of_the_lecture: Recognized = {
+    "example": (1.0998,),
+    "when": lambda silu: abs(silu - ACTIVATIONS["SiLU"].gamma) <= THREE_DECIMALS,
+}
 
 
 def breaks_at(form: Line) -> Callable[[list[Line]], bool]:
