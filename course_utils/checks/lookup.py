@@ -156,27 +156,28 @@ def lookup(
 
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
 
-L_M_DELTA = Formula(l=range(2, 10), M=(0, 3), Delta=(0, 2.5)).needing()
-L_DELTA_EPSILON = Formula(l=range(2, 10), Delta=(0, 2.5), epsilon=(0, 0.2)).needing()
+COPIES = 2  # of the nearest record
+L_M_DELTA = Formula(l=range(3, 10), M=(0, 3), Delta=(0, 2.5)).needing()
+L_DELTA_EPSILON = Formula(l=range(3, 10), Delta=(0, 2.5), epsilon=(0, 0.2)).needing()
 TIGHT = 30  # from this M²Δ on, for up to 1000 keys, and from 18 on for up to 9: so says the text
 ROUNDING = 1e-15  # of 1 − …, which is then 0 or at least a hundredth of that
 
 
-def off_target(M: float, squared: np.ndarray) -> float:
-    """The weight on all keys but the nearest, from the squared distances of the keys."""
+def off_target(M: float, squared: np.ndarray, copies: int = 1) -> float:
+    """The weight on all keys but the nearest and its copies, from the squared distances."""
     with np.errstate(all="ignore"):  # M may be huge, by mistake
-        farther = np.delete(squared - squared.min(), squared.argmin())
+        farther = np.sort(squared)[copies:] - squared.min()
         others = np.exp(-np.square(M, dtype=float) * farther)
-    return float(others.sum() / (1 + others.sum()))  # adding up what leaks keeps small leaks exact
+    return float(others.sum() / (copies + others.sum()))  # what leaks, added up: small ones exact
 
 
-def equidistant(count: int, Delta: float) -> np.ndarray:
-    """Squared distances of the keys: one at 0.5, all others farther by exactly Δ."""
-    return np.array([0.5, *[0.5 + Delta] * (count - 1)])
+def equidistant(count: int, Delta: float, copies: int = 1) -> np.ndarray:
+    """Squared distances of the keys: copies of one at 0.5, all others farther by exactly Δ."""
+    return np.array([0.5] * copies + [0.5 + Delta] * (count - copies))
 
 
 class Leak(NamedTuple):
-    """Keys at squared distances from a query, Δ between the nearest two, and the sharpness."""
+    """Keys at squared distances from a query, the nearest twice, Δ to the next, and M."""
 
     M: float
     Delta: float
@@ -188,25 +189,26 @@ class Leak(NamedTuple):
 
 
 def _equally_far(count: int, M: float, Delta: float) -> Leak:
-    return Leak(M, Delta, equidistant(count, Delta))
+    return Leak(M, Delta, equidistant(count, Delta, COPIES))
 
 
 def random_field(rng: np.random.Generator, most: int = 1000) -> Leak:
     """Keys at random places."""
-    (count,) = sizes(rng, 1, 2, most)
+    (count,) = sizes(rng, 1, 3, most)
     squared = np.sort((rng.normal(size=(count, 2)) ** 2).sum(axis=1)) * magnitude(rng, 0.1, 10)
-    return Leak(any_positive(rng, 0.1, 10), float(squared[1] - squared[0]), squared)
+    squared[:COPIES] = squared[0]
+    return Leak(any_positive(rng, 0.1, 10), float(squared[COPIES] - squared[0]), squared)
 
 
 def leaky_field(rng: np.random.Generator) -> Leak:
     """All other keys equally far, few or many, with any M and M²Δ up to 20."""
-    (count,), M = sizes(rng, 1, 2, 1000), any_positive(rng, 0.1, 10)
+    (count,), M = sizes(rng, 1, 3, 1000), any_positive(rng, 0.1, 10)
     return _equally_far(count, M, float(rng.uniform(0, 20) / M**2))
 
 
 def tight_field(rng: np.random.Generator) -> Leak:
     """All other keys equally far, and so far that almost nothing leaks."""
-    (count,), M = sizes(rng, 1, 2, 1000), any_positive(rng, 0.1, 10)
+    (count,), M = sizes(rng, 1, 3, 1000), any_positive(rng, 0.1, 10)
     return _equally_far(count, M, float(rng.uniform(TIGHT + 1, 200) / M**2))
 
 
@@ -217,14 +219,14 @@ FIRST_LEAKS = [
     _equally_far(20_000, 0.5, 48.0),
     _equally_far(333, 7.0, 0.01),
 ]
-TIGHT_LEAKS = [_equally_far(n, *at) for n in (2, 5, 9) for at in [(3.0, 2.1), (5.0, 0.8)]]
+TIGHT_LEAKS = [_equally_far(n, *at) for n in (3, 5, 9) for at in [(3.0, 2.1), (5.0, 0.8)]]
 
 
 @exercise
 def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
-    """Bound the weight off target in l, M and Δ, tightly if all other keys are equally far."""
+    """Bound the weight off a target stored twice, tightly if all other keys are equally far."""
     for field in cases(FIRST_LEAKS, random_field, leaky_field, tight_field, fresh=9):
-        seen, answer = off_target(field.M, field.squared), bound.value(**field.point)
+        seen, answer = off_target(field.M, field.squared, COPIES), bound.value(**field.point)
         if not answer >= seen * (1 - 1e-9) - ROUNDING:  # an infinite bound holds, and falls below
             bounded, leaked = show_apart(answer, seen)
             says = (
@@ -239,12 +241,12 @@ def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
         says = f"No field broke your bound, but it does not fall to 0 as M grows. {says}"
         return wrong(says, at="M = 20", yours=still)
     for field in cases(TIGHT_LEAKS, tight_field, fresh=4):
-        seen, answer = off_target(field.M, field.squared), bound(**field.point)
+        seen, answer = off_target(field.M, field.squared, COPIES), bound(**field.point)
         if answer > seen * (1 + 1e-6) + ROUNDING * (answer > ROUNDING / 100):
             bounded, leaked = show_apart(answer, seen)
             says = (
                 f"No field broke your bound, but it is loose. With {len(field.squared)} keys, all "
-                f"but the nearest equally far, M = {show(field.M)} and Δ = {show(field.Delta)}, "
+                f"but the two copies equally far, M = {show(field.M)} and Δ = {show(field.Delta)}, "
                 f"{leaked} of the weight is off target; your bound is {bounded}."
             )
             return partly(1, wrong(says, at="a tight field", yours=answer))
@@ -262,7 +264,7 @@ SETTINGS: list[Setting] = [
 def any_setting(rng: np.random.Generator) -> Setting:
     """Few keys or a thousand, near or far, and an error that may be tiny."""
     Delta, epsilon = any_positive(rng, 0.01, 100), any_positive(rng, 1e-9, 0.01)
-    return {"l": sizes(rng, 1, 2, 1000)[0], "Delta": Delta, "epsilon": epsilon}
+    return {"l": sizes(rng, 1, 3, 1000)[0], "Delta": Delta, "epsilon": epsilon}
 
 
 def _no_larger_than_required(
@@ -270,7 +272,7 @@ def _no_larger_than_required(
 ) -> tuple[bool, bool]:
     """Does a bound come to ε at this M: that of exercise 7.2, and the student's own?"""
     l, Delta, epsilon = setting.values()  # noqa: E741
-    seen = off_target(M, equidistant(l, Delta))
+    seen = off_target(M, equidistant(l, Delta, COPIES), COPIES)
     try:
         own = bound is not None and close(bound(l=l, M=M, Delta=Delta), epsilon)
     except (Unreadable, NotFinite):
@@ -279,11 +281,11 @@ def _no_larger_than_required(
 
 
 def _heeds_all(bound: FormulaAnswer | None) -> bool:
-    """Does a student's bound depend on the keys, on M and on Δ, or is it right for two keys?"""
+    """Does a student's bound depend on the keys, on M and on Δ, or is it right for four keys?"""
     if bound is None:
         return False
     own = lambda l, M, Delta: bound(l=l, M=M, Delta=Delta)  # noqa: E731, E741
-    return heeds(own, [(9.0, 2.0, 1.0)]) or close(own(2, 1.5, 0.7), np.exp(-(1.5**2) * 0.7))
+    return heeds(own, [(9.0, 2.0, 1.0)]) or close(own(4, 1.5, 0.7), np.exp(-(1.5**2) * 0.7))
 
 
 @exercise
@@ -291,7 +293,7 @@ def sharpness(
     sharp_enough: Annotated[FormulaAnswer, L_DELTA_EPSILON],
     bound: Annotated[FormulaAnswer | None, L_M_DELTA] = None,
 ) -> Verdict:
-    """Find the M that keeps the weight off target below ε, in l, Δ and ε."""
+    """Find the M that keeps the weight off a target stored twice below ε, in l, Δ and ε."""
     loose, follows, wrongly = None, bound is not None, None
     for setting in cases(SETTINGS, any_setting):
         count, Delta, epsilon = setting.values()
@@ -299,24 +301,24 @@ def sharpness(
         answer = sharp_enough.value(**setting)
         if np.isnan(answer):
             return wrongly or wrong(f"{where} not a real number.", at="a setting", yours=answer)
-        squared, where = equidistant(count, Delta), f"{where} {show(answer)}"
+        squared, where = equidistant(count, Delta, COPIES), f"{where} {show(answer)}"
         if answer < 0:
             says = f"{where}, but M is a positive number."
             return wrongly or wrong(says, at="a setting", yours=answer)
         seen, (tight, own) = (
-            off_target(answer, squared),
+            off_target(answer, squared, COPIES),
             _no_larger_than_required(answer, setting, bound),
         )
         follows = follows and own
         if wrongly:
             continue
         if seen > epsilon * (1 + 1e-6):
-            says = "If all keys but the nearest are equally far, "
+            says = "If all keys but the two copies are equally far, "
             says = (
                 f"{where}. {says}{show_apart(seen, epsilon)[0]} of the weight is off target then."
             )
             wrongly = wrong(says, at="a setting", yours=answer)
-        elif off_target(answer / np.sqrt(2), squared) <= epsilon:
+        elif off_target(answer / np.sqrt(2), squared, COPIES) <= epsilon:
             says = f"{where}. Half of that M² would have been enough."
             wrongly = wrong(says, at="a setting", yours=answer)
         elif not tight and loose is None:

@@ -102,17 +102,17 @@ RIGHT = {
         (lambda X, M: keys(X, M).astype(np.float32), lambda Y, M: queries(Y, M).astype("f4")),
     ],
     "leak": [
-        ((ell - 1) * sympy.exp(-(M**2) * Delta),),
-        ("(l − 1)·exp(−M²·Δ)",),
-        ("Min(1, (l - 1)/exp(M^2*Delta))",),
-        ("(l - 1)/(l - 1 + exp(M**2*Delta))",),
-        ("Sum(exp(-M**2*Delta), (j, 2, l))",),
+        ((ell - 2) * sympy.exp(-(M**2) * Delta) / 2,),
+        ("(l − 2)/2·exp(−M²·Δ)",),
+        ("Min(1, (l/2 - 1)/exp(M^2*Delta))",),
+        ("(l - 2)/(l - 2 + 2*exp(M**2*Delta))",),
+        ("Sum(exp(-M**2*Delta), (j, 3, l))/2",),
     ],
     "sharpness": [
-        (sympy.sqrt(sympy.log((ell - 1) / epsilon) / Delta),),
-        ("sqrt(-ln(ε/(l − 1))/Δ)",),
-        ("(log(l - 1) - log(epsilon))**0.5/sqrt(Delta)",),
-        ("sqrt(log((l - 1)*(1 - epsilon)/epsilon)/Delta)",),
+        (sympy.sqrt(sympy.log((ell - 2) / (2 * epsilon)) / Delta),),
+        ("sqrt(-ln(2ε/(l − 2))/Δ)",),
+        ("(log(l/2 - 1) - log(epsilon))**0.5/sqrt(Delta)",),
+        ("sqrt(log((l - 2)*(1 - epsilon)/(2*epsilon))/Delta)",),
     ],
     "value_matrix": [
         ([[0], [0], [0], [0], [1]],),
@@ -241,9 +241,9 @@ def test_a_function_that_overwrites_its_input_fools_nobody():
 
 @pytest.mark.parametrize(
     "bound",
-    ["l*exp(-M**2*Delta)", "(l - 1)*exp(-M**2*Delta/2)", "1.001*(l - 1)*exp(-M^2*Δ)",
-     "(l - 1)**2*exp(-M**2*Delta)", "(l - 1)/(1 + M**2*Delta)",
-     "(l - 1)*exp(-Min(M**2*Delta, 100))", "(l - 1)*exp(-Min(M, 8)**2*Delta)"],
+    ["l*exp(-M**2*Delta)", "(l/2 - 1)*exp(-M**2*Delta/2)", "1.001*(l/2 - 1)*exp(-M^2*Δ)",
+     "(l - 2)**2*exp(-M**2*Delta)", "(l/2 - 1)/(1 + M**2*Delta)",
+     "(l/2 - 1)*exp(-Min(M**2*Delta, 100))", "(l/2 - 1)*exp(-Min(M, 8)**2*Delta)"],
 )  # fmt: skip
 def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
     feedback = check.leak(bound)
@@ -253,10 +253,10 @@ def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
 
 @pytest.mark.parametrize(
     "bound",
-    ["exp(-M**2*Delta)", "(l - 1)*exp(-M**2*Delta)/2", "(l - 1)*exp(-M**2*Delta) - 10**-9",
-     "0.999*(l - 1)*exp(-M**2*Delta)/(1 + (l - 1)*exp(-M**2*Delta))", "0",
-     "sqrt(l - 1)*exp(-M**2*Delta)", "Min(l - 1, 8)*exp(-M**2*Delta)",
-     "Min(l - 1, 400)*exp(-M**2*Delta)", "(l - 1)*exp(-Max(M, 3)**2*Delta)"],
+    ["exp(-M**2*Delta)", "(l/2 - 1)*exp(-M**2*Delta)/2", "(l/2 - 1)*exp(-M**2*Delta) - 10**-9",
+     "0.999*(l/2 - 1)*exp(-M**2*Delta)/(1 + (l/2 - 1)*exp(-M**2*Delta))", "0",
+     "sqrt(l/2 - 1)*exp(-M**2*Delta)", "Min(l/2 - 1, 8)*exp(-M**2*Delta)",
+     "Min(l/2 - 1, 400)*exp(-M**2*Delta)", "(l/2 - 1)*exp(-Max(M, 3)**2*Delta)"],
 )  # fmt: skip
 def test_a_bound_that_some_field_breaks_earns_nothing(bound):
     feedback = check.leak(bound)
@@ -271,27 +271,28 @@ def test_a_bound_that_never_falls_earns_nothing(bound):
     assert "does not fall to 0" in feedback.says
 
 
-def test_the_definition_of_what_leaks_is_one_minus_the_largest_weight():
+def test_the_definition_of_what_leaks_is_one_minus_the_weights_of_both_copies():
     for seed in range(12):
         field = check.random_field(np.random.default_rng(seed))
         weights = check.softmax(-4 * field.squared)
-        assert np.isclose(check.off_target(2.0, field.squared), 1 - weights.max(), atol=1e-12)
-        assert np.diff(field.squared)[0] == field.Delta
+        leaked = check.off_target(2.0, field.squared, check.COPIES)
+        assert np.isclose(leaked, 1 - 2 * weights.max(), atol=1e-12)
+        assert [0, field.Delta] == np.diff(field.squared)[:2].tolist()
 
 
 def test_an_m_that_is_a_little_too_large_earns_one_point_and_far_too_large_none():
     little = check.sharpness("sqrt(log(l/epsilon)/Delta)")
     assert (little.earned, little.headline) == (1, "partly right")
-    assert check.sharpness("1.05*sqrt(log((l - 1)/epsilon)/Delta)").earned == 1
+    assert check.sharpness("1.05*sqrt(log((l/2 - 1)/epsilon)/Delta)").earned == 1
     assert check.sharpness("1000").earned == 0
-    assert check.sharpness("2*sqrt(log((l - 1)/epsilon)/Delta)").earned == 0
+    assert check.sharpness("2*sqrt(log((l/2 - 1)/epsilon)/Delta)").earned == 0
 
 
 @pytest.mark.parametrize(
     "M",
-    ["0.99*sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log(1/epsilon)/Delta)", "1", "0",
-     "-sqrt(log((l - 1)/epsilon)/Delta)", "sqrt(log2((l - 1)/epsilon)/Delta)/2",
-     "sqrt(log(Min(l - 1, 8)/epsilon)/Delta)"],
+    ["0.99*sqrt(log((l/2 - 1)/epsilon)/Delta)", "sqrt(log(1/epsilon)/Delta)", "1", "0",
+     "-sqrt(log((l/2 - 1)/epsilon)/Delta)", "sqrt(log2((l/2 - 1)/epsilon)/Delta)/2",
+     "sqrt(log(Min(l/2 - 1, 8)/epsilon)/Delta)"],
 )  # fmt: skip
 def test_an_m_that_does_not_reach_the_error_earns_nothing(M):
     feedback = check.sharpness(M)
@@ -303,20 +304,20 @@ def test_an_m_that_does_not_reach_the_error_earns_nothing(M):
     [
         ("l*exp(-M**2*Delta)", "sqrt(log(l/epsilon)/Delta)"),
         ("exp(-M**2*Delta)", "sqrt(log(1/epsilon)/Delta)"),
-        ("(l - 1)*exp(-M**2*Delta/2)", "sqrt(2*log((l - 1)/epsilon)/Delta)"),
+        ("(l/2 - 1)*exp(-M**2*Delta/2)", "sqrt(2*log((l/2 - 1)/epsilon)/Delta)"),
     ],
 )
 def test_an_m_that_the_student_s_own_bound_requires_is_right(bound, M):
     assert check.leak(bound).earned < 2
     assert check.sharpness(M, bound).earned == 2
-    assert check.sharpness(M, "(l - 1)*exp(-M**2*Delta)").earned < 2
+    assert check.sharpness(M, "(l/2 - 1)*exp(-M**2*Delta)").earned < 2
     assert check.sharpness(M).earned < 2
-    assert check.sharpness("sqrt(log((l - 1)/epsilon)/Delta)", bound).earned == 2
+    assert check.sharpness("sqrt(log((l/2 - 1)/epsilon)/Delta)", bound).earned == 2
 
 
 def test_a_bound_that_cannot_be_read_changes_nothing():
     for missing in (____, None, "nonsense(", lambda M: M):
-        assert check.sharpness("sqrt(log((l - 1)/epsilon)/Delta)", missing).earned == 2
+        assert check.sharpness("sqrt(log((l/2 - 1)/epsilon)/Delta)", missing).earned == 2
         assert check.sharpness("sqrt(log(1/epsilon)/Delta)", missing).earned == 0
 
 
@@ -450,7 +451,7 @@ def test_a_bound_that_overflows_is_wrong_and_never_unchecked(bound):
 
 
 def test_the_lost_sign_of_a_bound_has_a_name_and_a_place():
-    feedback = check.leak("(l-1)*exp(M**2*Delta)")
+    feedback = check.leak("(l/2-1)*exp(M**2*Delta)")
     assert "does not fall to 0 as M grows" in feedback.says
     assert [m.name for m in feedback.mistakes] == ["the minus sign lost"]
 
