@@ -352,6 +352,12 @@ def moments(x: float, y: float) -> tuple[float, float]:
     return mean, float(weights @ (products - mean) ** 2)
 
 
+def of_the_product(x: float, y: float, m: float) -> tuple[float, float]:
+    """Mean and variance of two independent estimates of exp(xᵀy/2), multiplied."""
+    mean, one = moments(x / np.sqrt(2), y / np.sqrt(2))
+    return mean**2, (mean**2 + one / m) ** 2 - mean**4
+
+
 PAIRS = [(1.0, 0.0), (0.5, 0.5), (-1.0, 0.4), (0.3, -0.3), (0.2, 0.7), (-0.9, -0.1)]
 
 
@@ -363,17 +369,17 @@ def any_pair(rng: np.random.Generator) -> tuple[float, float, int]:
 
 @exercise
 def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
-    """Find the variance of f(x)ᵀf(y) in xy = xᵀy, s = ‖x+y‖² and m."""
+    """Find the variance of two estimates multiplied, in xy = xᵀy, s = ‖x+y‖² and m."""
     for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
         point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
         at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
-        what = "the variance of f(x)ᵀf(y), integrated over all directions,"
-        seen = moments(x, y)[1] / m  # of the mean of m independent terms
+        what = "the variance of the product, integrated over all directions,"
+        seen = of_the_product(x, y, m)[1]
         if verdict := differs(seen, variance(**point), at=at, what=what):
             return verdict
     return right(
-        "The variance of one direction was integrated for many pairs (x, y); with m independent "
-        "ones, up to 9000, it is yours."
+        "The moments of one direction were integrated for many pairs (x, y); with m of them for "
+        "each factor, up to 9000, the variance is yours."
     )
 
 
@@ -386,13 +392,15 @@ def any_size(rng: np.random.Generator) -> dict[str, float]:
 def _by_integration(needed: FormulaAnswer) -> Verdict | None:
     """Refuted where so many features give another error, or None."""
     for point in cases(SIZE.points(), any_size, fresh=12):
-        mean, one = moments(float(np.sqrt(point["s"])), 0.0)  # ‖x+y‖² = s
+        x = float(np.sqrt(point["s"]))  # and y = 0, so that ‖x+y‖² = s
         m = needed(**point)
         at = f"At {show_at(point)} your formula gives m = {show(m)}"
         if m <= 0:
             return wrong(f"{at}, which is not positive.", at="not positive", yours=m)
-        at += f". One direction has a relative variance of {show(one / mean**2)}, so with m of them"
-        error = float(np.sqrt(one / m) / mean)
+        mean, one = moments(x / np.sqrt(2), 0.0)
+        at += f". One direction of a factor has a relative variance of {show(one / mean**2)}, so"
+        mean, spread = of_the_product(x, 0.0, m)
+        error = float(np.sqrt(spread) / mean)
         if verdict := differs(point["r"], error, at=at, what="the relative error", whole=m):
             return verdict
     return None

@@ -137,15 +137,15 @@ RIGHT = {
                              * X.shape[1] ** 0.5 / 2) / len(W) ** 0.5,),
     ],
     "variance": [
-        (sympy.exp(2 * xy) * (sympy.exp(s) - 1) / m,),
-        ("(exp(2·xy + s) − exp(2·xy))/m",),
-        ("exp(xy)**2 * 2*exp(s/2)*sinh(s/2) / m",),
-        ("(exp(xy + s/2) - exp(xy - s/2)) * exp(xy + s/2) / m",),
+        (sympy.exp(2 * xy) * ((1 + (sympy.exp(s / 2) - 1) / m) ** 2 - 1),),
+        ("exp(2·xy)·(2(exp(s/2) − 1)/m + (exp(s/2) − 1)²/m²)",),
+        ("(exp(xy)*(m - 1 + exp(s/2))/m)**2 - exp(2*xy)",),
+        ("exp(2*xy)*(exp(s/2) - 1)*(2*m + exp(s/2) - 1)/m**2",),
     ],
     "needed_features": [
-        ((sympy.exp(s) - 1) / r**2,),
-        ("(sqrt(exp(s) - 1)/r)**2",),
-        ("exp(s)*r^(-2) − r^(-2)",),
+        ((sympy.exp(s / 2) - 1) / (sympy.sqrt(1 + r**2) - 1),),
+        ("(exp(s/2) - 1)*(sqrt(1 + r**2) + 1)/r**2",),
+        ("(exp(s/2) − 1)/((1 + r²)^(1/2) − 1)",),
     ],
     "approximate_attention": [
         (attention_with(right_features), right_features),
@@ -255,22 +255,22 @@ NEAR_MISSES = {
         (lambda X, W: positive_features(X / 2**0.25, W),),
     ],
     "variance": [
-        ("exp(2*xy)*(exp(s) - 1)/(m + 1)",),
+        ("exp(2*xy)*((1 + (exp(s/2) - 1)/(m + 1))**2 - 1)",),
         ("exp(s - 1)*exp(2*xy)/m",),
         ("2*xy*s/m",),
         ("s/m",),
-        ("exp(2*xy)*(exp(s) - 1)/m + (m - 1)*(m - 2)*(m - 3)",),
-        ("exp(2*xy)*(exp(s) - 1)/Min(m, 8)",),
-        ("exp(2*xy)*(exp(Min(s, 4)) - 1)/m",),
-        ("-exp(2*xy)*(exp(s) - 1)/m",),
+        ("exp(2*xy)*((1 + (exp(s/2) - 1)/m)**2 - 1) + (m - 1)*(m - 2)*(m - 3)",),
+        ("exp(2*xy)*((1 + (exp(s/2) - 1)/Min(m, 8))**2 - 1)",),
+        ("exp(2*xy)*((1 + (exp(Min(s, 4)/2) - 1)/m)**2 - 1)",),
+        ("-exp(2*xy)*((1 + (exp(s/2) - 1)/m)**2 - 1)",),
     ],
     "needed_features": [
         ("s/r**2",),
-        ("(exp(s) - 1)/r**2 + 1",),
-        ("(exp(s/2) - 1)/r**2",),
+        ("(exp(s/2) - 1)/(sqrt(1 + r**2) - 1) + 1",),
+        ("(exp(s/4) - 1)/(sqrt(1 + r**2) - 1)",),
         ("-1",),
-        ("(exp(Min(s, 2)) - 1)/r**2",),
-        ("(exp(s) - 1)/Max(r, 1/100)**2",),
+        ("(exp(Min(s, 2)/2) - 1)/(sqrt(1 + r**2) - 1)",),
+        ("(exp(s/2) - 1)/(sqrt(1 + Max(r, 1/100)**2) - 1)",),
     ],
     "approximate_attention": [
         (f, right_features)
@@ -371,6 +371,14 @@ def test_the_integrated_variance_agrees_with_a_simulation():
     assert draws.var() == pytest.approx(variance / 3, rel=0.05)
 
 
+def test_the_variance_of_a_product_agrees_with_a_simulation():
+    mean, variance = check.of_the_product(0.3, 0.4, 3)
+    W = np.random.default_rng(0).normal(size=(2, 40_000, 3)) / np.sqrt(2)
+    draws = np.exp(0.7 * W - 0.0625).mean(axis=2).prod(axis=0)
+    assert draws.mean() == pytest.approx(mean, rel=0.01)
+    assert draws.var() == pytest.approx(variance, rel=0.05)
+
+
 def test_attention_with_the_right_numbers_and_the_wrong_cost_earns_one_point():
     def all_pairs(Q, K, V, W, counts):
         A = right_features(Q, W) @ right_features(K, W).T
@@ -455,18 +463,19 @@ def test_right_numbers_earn_a_point_whatever_the_meter_says(leave):
 
 
 def test_features_that_the_students_own_variance_asks_for_are_right():
-    slip, needed = "exp(2*xy)*exp(s)/m", "exp(s)/r**2"  # the square of the mean not taken off
+    slip, needed = "exp(2*xy)*(exp(s) - 1)/m", "(exp(s) - 1)/r**2"  # as in the lecture
     assert check.needed_features(needed).earned == 0
     followed = check.needed_features(needed, slip)
     assert (followed.outcome, followed.earned) == (Outcome.RIGHT, 1)
     assert "which is not right yet" in followed.says
-    assert check.needed_features("exp(s)/r", slip).earned == 0
+    assert check.needed_features("(exp(s) - 1)/r", slip).earned == 0
 
 
-@pytest.mark.parametrize("variance", ["exp(s)/m", "0", "exp(2*xy)*(exp(s) - 1)", "junk(", None])
+@pytest.mark.parametrize("variance", ["exp(s)/m", "0", "exp(2*xy)*exp(s)", "junk(", None])
 def test_a_variance_from_which_nothing_follows_decides_nothing(variance):
     assert check.needed_features("exp(s)/r**2", variance).earned == 0
-    assert check.needed_features("(exp(s) - 1)/r**2", variance).earned == 1
+    right = "(exp(s/2) - 1)/(sqrt(1 + r**2) - 1)"
+    assert check.needed_features(right, variance).earned == 1
 
 
 # -- beyond the page -------------------------------------------------------------------------------
