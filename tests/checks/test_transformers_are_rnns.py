@@ -188,9 +188,9 @@ RIGHT = {
         ("5*n**2 + 100*n", "n*d**2", "2·n·d²", course.attention, by_sim_with_loops, by_phi_as_sim),
     ],
     "token_cost": [
-        (2 * i**2 * d, 2 * i * d, 2 * d**2),
-        ("2·i²·d + 5·i²", "i*d + d*i", "2*d^2 + d"),
-        ("i*(2*i*d)", "sqrt(4*i**2*d**2)", "d*(2*d + 1)"),
+        (3 * i**2 * d, 3 * i * d, 4 * d**2),
+        ("3·i²·d + 5·i²", "i*d + 2*d*i", "4*d^2 + d"),
+        ("i*(3*i*d)", "sqrt(9*i**2*d**2)", "d*(4*d + 1)"),
     ],
     "reading_the_table": [
         (129, 523, 6.085),
@@ -376,8 +376,8 @@ def test_a_state_that_the_next_text_finds_as_the_last_one_left_it_is_found():
 
 
 def test_a_cost_that_grows_with_i_is_not_led_by_d_squared():
-    for formula in ("2*d**2 + i", "2*d**2 + 50*i", "2*d**2 + i*log(i)"):
-        assert check.token_cost("2*i**2*d", "2*i*d", formula).earned == 1
+    for formula in ("4*d**2 + i", "4*d**2 + 50*i", "4*d**2 + i*log(i)"):
+        assert check.token_cost("3*i**2*d", "3*i*d", formula).earned == 1
 
 
 def test_a_denominator_that_is_off_by_a_little_is_shown_with_enough_digits():
@@ -458,16 +458,18 @@ def test_the_meter_finds_the_polynomials_of_the_curriculum():
     i, d = sympy.symbols("i d")
     counted = [sympy.expand(check.token_work(way)) for way in check.WAYS]
     assert counted == [2 * d * i**2, 2 * d * i, 2 * d**2 + d]
+    wide = [sympy.expand(check.token_work(way, check.WIDER)) for way in check.WAYS]
+    assert wide == [3 * d * i**2, 3 * d * i, 4 * d**2 + d]
 
 
 def test_two_formulas_of_three_earn_one_point_and_one_earns_none():
-    assert check.token_cost("2*i**2*d", "2*i*d", "7*d**2").earned == 1
-    assert check.token_cost("2*i**2*d", "3*i*d", "7*d**2").earned == 0
+    assert check.token_cost("3*i**2*d", "3*i*d", "7*d**2").earned == 1
+    assert check.token_cost("3*i**2*d", "4*i*d", "7*d**2").earned == 0
 
 
 def test_a_wrong_formula_is_refuted_with_the_count():
-    feedback = check.token_cost("2*i**2*d", "2*i*d", "3*d**2")
-    assert "the meter counts 5050 multiply–adds by the recurrence" in feedback.says
+    feedback = check.token_cost("3*i**2*d", "3*i*d", "3*d**2")
+    assert "the meter counts 10050 multiply–adds by the recurrence" in feedback.says
 
 
 def test_the_table_is_the_sum_over_all_tokens():
@@ -559,20 +561,20 @@ def test_lower_terms_do_not_matter_for_the_growth():
 
 @pytest.mark.parametrize(
     "formula",
-    ["2*d**2 + i", "2*d**2 + 50*i", "2*d**2 + i*log(i)", "2*d**2 + log(i)", "2*d**2 + sqrt(i)",
-     "2*d**2 - 10**6", "-2*d**2", "2*Min(d, 50)**2", "2*d**2*(1 + 1/i)"],
+    ["4*d**2 + i", "4*d**2 + 50*i", "4*d**2 + i*log(i)", "4*d**2 + log(i)", "4*d**2 + sqrt(i)",
+     "4*d**2 - 10**6", "-4*d**2", "4*Min(d, 50)**2", "4*d**2*(1 + 1/i)"],
 )  # fmt: skip
 def test_the_work_of_the_recurrence_does_not_grow_with_i(formula):
-    feedback = check.token_cost("2*i**2*d", "2*i*d", formula)
+    feedback = check.token_cost("3*i**2*d", "3*i*d", formula)
     assert feedback.earned == 1, feedback
     assert "By the recurrence: " in feedback.says
 
 
 @pytest.mark.parametrize(
-    "formula", ["2*i*d + d**1.1", "2*i*d + i**1.1", "2*i*d + d**2", "2*i*d*1.01"]
+    "formula", ["3*i*d + d**1.1", "3*i*d + i**1.1", "3*i*d + d**2", "3*i*d*1.01"]
 )
 def test_a_term_that_leads_somewhere_is_no_lower_term(formula):
-    assert check.token_cost("2*i**2*d", formula, "2*d**2").earned == 1
+    assert check.token_cost("3*i**2*d", formula, "4*d**2").earned == 1
 
 
 # -- beyond the page -------------------------------------------------------------------------------
@@ -696,16 +698,16 @@ def test_a_wrong_state_is_refuted_by_a_number_that_it_is_not(student):
     [("i**2*d", "i = 1000"), ("2*d**2*i", "i = 1000"), ("exp(i)*d", "i = 1000"), ("1/(d-50)", "d")],
 )
 def test_work_that_grows_beyond_all_numbers_is_wrong_with_the_place(recurrence, says):
-    feedback = check.token_cost("2*i**2*d", "2*i*d", recurrence)
+    feedback = check.token_cost("3*i**2*d", "3*i*d", recurrence)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
     assert says in feedback.says
     if "i" in recurrence and "exp" not in recurrence:
         assert "a state that grows" in [m.name for m in feedback.mistakes]
 
 
-@pytest.mark.parametrize("formula", ["i**40*d", "exp(d)*i", "i**i", "2*i**2*d/(i - 3)"])
+@pytest.mark.parametrize("formula", ["i**40*d", "exp(d)*i", "i**i", "3*i**2*d/(i - 3)"])
 def test_formulas_of_work_that_overflow_cost_their_own_part(formula):
-    feedback = check.token_cost(formula, "2*i*d", "2*d**2")
+    feedback = check.token_cost(formula, "3*i*d", "4*d**2")
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 1)
 
 
@@ -713,9 +715,10 @@ def test_names_of_counts_are_those_of_the_mistake_that_was_made():
     def names(*counts):
         return [m.name for m in check.token_cost(*counts).mistakes]
 
-    assert not names("2*i*d**2", "2*i*d", "2*d**2")
-    assert not names("2*i**2*d", "2*i**2*d", "2*d**2")
-    assert names("i*(i+1)*d", "2*i*d", "2*d**2") == [
+    assert not names("3*i*d**2", "3*i*d", "4*d**2")
+    assert not names("3*i**2*d", "3*i**2*d", "4*d**2")
+    assert names("2*i**2*d", "2*i*d", "2*d**2") == ["values as wide as keys"]
+    assert names("1.5*i*(i+1)*d", "3*i*d", "4*d**2") == [
         "only the scores that the mask leaves, to the last"
     ]
 
