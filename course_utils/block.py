@@ -1,6 +1,6 @@
 """The model of unit 06, in plain NumPy: attention, then a feed-forward block, forward and backward.
 
-Rows are tokens. X is (l, d_in); Wq and Wk are (d_att, d_in), Wv is (d_out, d_in), W1 is (2, d_out)
+Rows are tokens. X is (N, d_in); Wq and Wk are (d_att, d_in), Wv is (d_out, d_in), W1 is (2, d_out)
 and w2 is (2,). Every stage is one function, so that each can be counted by itself.
 """
 
@@ -19,28 +19,28 @@ Kept = tuple[np.ndarray, ...]
 
 
 def project(X: np.ndarray, Wq: np.ndarray, Wk: np.ndarray, Wv: np.ndarray) -> Kept:
-    """Queries and keys (l, d_att), values (l, d_out)."""
+    """Queries and keys (N, d_att), values (N, d_out)."""
     return X @ Wq.T, X @ Wk.T, X @ Wv.T
 
 
 @answer
 def weigh(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """α: the softmax over keys of the scores QKᵀ/√d_att, (l, l)."""
+    """α: the softmax over keys of the scores QKᵀ/√d_att, (N, N)."""
     return attention_weights(Q, K)
 
 
 def mix(A: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """ṽ: every token's weighted mean of the values, (l, d_out)."""
+    """ṽ: every token's weighted mean of the values, (N, d_out)."""
     return A @ V
 
 
 def hidden(mixed: np.ndarray, W1: np.ndarray) -> np.ndarray:
-    """ReLU(W₁ ṽ): two numbers per token, (l, 2)."""
+    """ReLU(W₁ ṽ): two numbers per token, (N, 2)."""
     return np.maximum(mixed @ W1.T, 0)
 
 
 def feed_forward(mixed: np.ndarray, W1: np.ndarray, w2: np.ndarray) -> np.ndarray:
-    """ŷ = w₂ᵀ ReLU(W₁ ṽ), one number per token, (l,)."""
+    """ŷ = w₂ᵀ ReLU(W₁ ṽ), one number per token, (N,)."""
     return hidden(mixed, W1) @ w2
 
 
@@ -85,7 +85,7 @@ def backward(
 
 
 def draw(
-    l: int,  # noqa: E741 (the length's name in the formulas)
+    N: int,
     d_in: int,
     d_att: int,
     d_out: int,
@@ -94,7 +94,7 @@ def draw(
     """Random X, y and parameters of these sizes."""
     rng = np.random.default_rng(seed)
     shapes = [(d_att, d_in), (d_att, d_in), (d_out, d_in), (2, d_out), (2,)]
-    X, y = rng.normal(size=(l, d_in)), rng.normal(size=l)
+    X, y = rng.normal(size=(N, d_in)), rng.normal(size=N)
     Wq, Wk, Wv, W, b = (rng.normal(size=shape) for shape in shapes)
     return X, y, (Wq, Wk, Wv, W, b)
 

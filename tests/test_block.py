@@ -7,14 +7,14 @@ import sympy
 from course_utils import block
 from selfcheck.meter import measure, polynomial
 
-DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
-l, d_in, d_att, d_out = sympy.symbols("l d_in d_att d_out")  # noqa: E741
+DEGREES = {"N": 2, "d_in": 1, "d_att": 1, "d_out": 1}
+N, d_in, d_att, d_out = sympy.symbols("N d_in d_att d_out")
 STAGES = {
-    "project": l * (2 * d_in - 1) * (2 * d_att + d_out),
-    "weigh": 2 * l**2 * d_att + 5 * l**2 - 2 * l,
-    "mix": l * d_out * (2 * l - 1),
-    "feed_forward": 4 * l * d_out + 3 * l,
-    "squared_error": 3 * l - 1,
+    "project": N * (2 * d_in - 1) * (2 * d_att + d_out),
+    "weigh": 2 * N**2 * d_att + 5 * N**2 - 2 * N,
+    "mix": N * d_out * (2 * N - 1),
+    "feed_forward": 4 * N * d_out + 3 * N,
+    "squared_error": 3 * N - 1,
 }
 
 
@@ -29,7 +29,7 @@ def backward_flops(**sizes):
 
 
 def test_forward_is_the_definition_token_by_token():
-    X, y, parameters = block.draw(l=4, d_in=3, d_att=2, d_out=5)
+    X, y, parameters = block.draw(N=4, d_in=3, d_att=2, d_out=5)
     Wq, Wk, Wv, W1, w2 = parameters
     loss = 0.0
     for i in range(4):
@@ -42,7 +42,7 @@ def test_forward_is_the_definition_token_by_token():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_backward_agrees_with_finite_differences(seed):
-    X, y, parameters = block.draw(l=4, d_in=3, d_att=2, d_out=5, seed=seed)
+    X, y, parameters = block.draw(N=4, d_in=3, d_att=2, d_out=5, seed=seed)
     _, kept = block.forward(X, y, parameters)
     d_X, d_parameters = block.backward(X, y, parameters, kept)
     for array, gradient in zip((X, *parameters), (d_X, *d_parameters), strict=True):
@@ -72,8 +72,8 @@ def test_the_stages_are_the_whole_forward_pass():
 
 def test_backward_costs_twice_forward_up_to_lower_order_terms():
     forward, backward = (polynomial(f, **DEGREES) for f in (forward_flops, backward_flops))
-    rest = sympy.Poly(sympy.expand(backward - 2 * forward), l, d_in, d_att, d_out)
-    assert sympy.Poly(forward, l, d_in, d_att, d_out).total_degree() == 3
+    rest = sympy.Poly(sympy.expand(backward - 2 * forward), N, d_in, d_att, d_out)
+    assert sympy.Poly(forward, N, d_in, d_att, d_out).total_degree() == 3
     assert rest.total_degree() == 2
 
 

@@ -30,8 +30,8 @@ from .. import block
 from ..attention import multi_head as attend
 from ..numbers.counting_cost import Model, counting_cost
 
-SIZES = Formula(l=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
-DEGREES = {"l": 2, "d_in": 1, "d_att": 1, "d_out": 1}
+SIZES = Formula(N=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
+DEGREES = {"N": 2, "d_in": 1, "d_att": 1, "d_out": 1}
 TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), T=range(1, 9))
 WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
@@ -71,11 +71,11 @@ STAGES: dict[str, Callable] = {
 }
 
 
-def _inputs(l: int, d_in: int, d_att: int, d_out: int) -> dict[str, tuple]:  # noqa: E741
+def _inputs(N: int, d_in: int, d_att: int, d_out: int) -> dict[str, tuple]:
     """The parameters of the sheet's model, and what each stage is called with at these sizes."""
     rng = np.random.default_rng(0)
     shapes = [(d_att, d_in), (d_att, d_in), (d_out, d_att), (3, d_out), (3,), (3,)]
-    X, y = rng.normal(size=(l, d_in)), rng.normal(size=l)
+    X, y = rng.normal(size=(N, d_in)), rng.normal(size=N)
     Wq, Wk, Wv, W1, b1, w2 = (rng.normal(size=shape) for shape in shapes)
     Q, K, V = _project(X, Wq, Wk, Wv)
     A = _weigh(Q, K)
@@ -210,14 +210,14 @@ def _within_a_factor_of_two(answer: FormulaAnswer, measured: Any, kind: Formula)
 
 
 PIECES = {  # of the counts of stages
-    "the queries or the keys": "l*d_att*(2*d_in - 1)",
-    "the values": "l*d_out*(2*d_att - 1)",
-    "the division of Q": "l*d_att",
-    "the scores": "l**2*(2*d_att - 1)",
-    "the softmax": "5*l**2 - 2*l",
-    "the mix": "l*d_out*(2*l - 1)",
-    "the product with W_1": "3*l*(2*d_out - 1)",
-    "the product with w_2": "5*l",
+    "the queries or the keys": "N*d_att*(2*d_in - 1)",
+    "the values": "N*d_out*(2*d_att - 1)",
+    "the division of Q": "N*d_att",
+    "the scores": "N**2*(2*d_att - 1)",
+    "the softmax": "5*N**2 - 2*N",
+    "the mix": "N*d_out*(2*N - 1)",
+    "the product with W_1": "3*N*(2*d_out - 1)",
+    "the product with w_2": "5*N",
 }
 
 
@@ -228,8 +228,10 @@ SIGNS = str.maketrans("*-", "·−")
 def _pieces() -> dict[Any, str]:
     import sympy
 
+    letters = {name: sympy.Symbol(name) for name in DEGREES}  # N alone would be a function
     return {
-        sympy.expand(sympy.sympify(count)): f"{name}, {count}" for name, count in PIECES.items()
+        sympy.expand(sympy.sympify(count, letters)): f"{name}, {count}"
+        for name, count in PIECES.items()
     }
 
 
@@ -286,7 +288,7 @@ def _judge(
 
 @exercise
 def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
-    """Find the number of parameters of the block in l, d_in, d_att and d_out."""
+    """Find the number of parameters of the block in N, d_in, d_att and d_out."""
     return _judge(count, size_of("parameters"), "parameters")
 
 
@@ -304,7 +306,7 @@ def attention(flops_attention: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 
 @exercise
 def feed_forward(flops_feed_forward: Annotated[FormulaAnswer, SIZES]) -> Verdict:
-    """Find the FLOPs of the feed-forward block for all l tokens, exactly."""
+    """Find the FLOPs of the feed-forward block for all N tokens, exactly."""
     return _judge(flops_feed_forward, flops_of("feed_forward"), "FLOPs", lower=1)
 
 
@@ -364,7 +366,7 @@ def _one_term_right(macs: FormulaAnswer, measured: Any) -> bool:
 def multi_head(macs: Annotated[FormulaAnswer, TOKENS_WIDTH]) -> Verdict:
     """Find the MACs of multi-head self-attention of N tokens of width D."""
     measured = multi_head_macs()
-    verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH, lower=2)
+    verdict = _judge(macs, measured, "MACs", TOKENS_WIDTH, lower=1)
     if verdict.outcome is Outcome.WRONG and not verdict.earned and _one_term_right(macs, measured):
         says = f"One of the two terms is right. {verdict.says}"
         return partly(1, replace(verdict, says=says))
@@ -533,17 +535,17 @@ def _priced(backward: FunctionAnswer, arrays: tuple) -> Verdict:
     except OtherNumbers as miss:
         return wrong(str(miss))
     except Unreadable as trouble:
-        return partly(1, f"The gradients are right, but their cost was not counted. {trouble}")
+        return partly(2, f"The gradients are right, but their cost was not counted. {trouble}")
     limit = 4 * forward.macs
     if cost.left or not cost.flops:
-        return partly(1, "The gradients are right. To be counted, keep the numbers in arrays.")
+        return partly(2, "The gradients are right. To be counted, keep the numbers in arrays.")
     says = (
         f"With A {n}×{k} and V {k}×{m} the forward product takes {forward.macs} MACs, or "
-        f"{2 * forward.macs} FLOPs at two a MAC. Twice that is {limit}, and yours takes "
+        f"{2 * forward.macs} FLOPs at two per MAC. Twice that is {limit}, and yours takes "
         f"{cost.flops}."
     )
     if cost.flops > limit:
-        return partly(1, f"The gradients are right. {says}{_price_of(cost, n * k * m)}")
+        return partly(2, f"The gradients are right. {says}{_price_of(cost, n * k * m)}")
     return right(f"The gradients are right. {says}")
 
 

@@ -14,7 +14,7 @@ from .. import block
 from ..attention import multi_head as attend
 from . import counting_cost as check
 
-LETTERS = "Give a formula in `l`, `d_in`, `d_att` and `d_out`."
+LETTERS = "Give a formula in `N`, `d_in`, `d_att` and `d_out`."
 
 
 def _symbol(name: str) -> Any:
@@ -50,14 +50,14 @@ check.parameters.sister(
 
 @cache
 def _projections(values: str, bias: str) -> Any:
-    def count(l: int, d_in: int, d_att: int, d_out: int) -> int:  # noqa: E741
+    def count(N: int, d_in: int, d_att: int, d_out: int) -> int:
         def project(X, Wq, Wk, Wv, b):
             Q, K = X @ Wq.T, X @ Wk.T
             Q = Q + b if bias == "a bias $b_q$ is added to every query" else Q
             return Q, K, (X if values == "$X$" else K) @ Wv.T
 
         width = d_in if values == "$X$" else d_att
-        shapes = [(l, d_in), (d_att, d_in), (d_att, d_in), (d_out, width), (d_att,)]
+        shapes = [(N, d_in), (d_att, d_in), (d_att, d_in), (d_out, width), (d_att,)]
         return measure(project, *map(np.ones, shapes)).flops
 
     return polynomial(count, **check.DEGREES)
@@ -82,8 +82,8 @@ def _attends(change: str) -> Any:
         E = np.exp(S) if "subtracted" in change else np.exp(S - S.max(axis=1, keepdims=True))
         return E / E.sum(axis=1, keepdims=True)
 
-    def count(l: int, d_in: int, d_att: int, d_out: int) -> int:  # noqa: E741
-        inputs = check._inputs(l, d_in, d_att, d_out)
+    def count(N: int, d_in: int, d_att: int, d_out: int) -> int:
+        inputs = check._inputs(N, d_in, d_att, d_out)
         return measure(weigh, *inputs["weigh"]).flops + measure(block.mix, *inputs["mix"]).flops
 
     return polynomial(count, **check.DEGREES)
@@ -111,16 +111,16 @@ def _forward(bias: str) -> Any:
         inner = mixed @ W1.T
         return np.maximum(inner + b1 if bias == "with" else inner, 0) @ w2
 
-    def count(l: int, d_out: int, h: int) -> int:  # noqa: E741
-        return measure(run, *map(np.ones, [(l, d_out), (h, d_out), (h,), (h,)])).flops
+    def count(N: int, d_out: int, h: int) -> int:
+        return measure(run, *map(np.ones, [(N, d_out), (h, d_out), (h,), (h,)])).flops
 
-    return polynomial(count, l=1, d_out=1, h=1)
+    return polynomial(count, N=1, d_out=1, h=1)
 
 
 check.feed_forward.sister(
     r"The feed-forward block of the sheet with <h> hidden units instead of 3, and <bias> the bias "
     r"$b_1$: how many FLOPs does it take for all "
-    r"$l$ tokens, exactly? " + LETTERS,
+    r"$N$ tokens, exactly? " + LETTERS,
     lambda h, bias: _forward(bias).subs(_symbol("h"), h),
     kind=check.SIZES,
     h=range(4, 1000),
@@ -137,10 +137,10 @@ def _loss(weighted: str) -> Any:
 
 
 check.loss.sister(
-    r"Each of $l$ tokens has <k> outputs, and the loss is the sum of all squared "
+    r"Each of $N$ tokens has <k> outputs, and the loss is the sum of all squared "
     r"errors<weighted>. How many FLOPs does it take when the "
     r"outputs are given, exactly? " + LETTERS,
-    lambda k, weighted: _loss(weighted).subs(_symbol("k"), k * _symbol("l")),
+    lambda k, weighted: _loss(weighted).subs(_symbol("k"), k * _symbol("N")),
     kind=check.SIZES,
     k=range(2, 1000),
     weighted=["", ", each weighed with a number of its own"],
@@ -156,7 +156,7 @@ def _numbers_kept(heads: int, texts: int) -> dict:
 
 
 check.kept.sister(
-    r"<heads> heads read a batch of <texts> texts of $l$ tokens. How many numbers do the mixed "
+    r"<heads> heads read a batch of <texts> texts of $N$ tokens. How many numbers do the mixed "
     r"values $\tilde v$ of all heads have, and how "
     r"many the weights $\alpha$? " + LETTERS,
     _numbers_kept,
