@@ -42,5 +42,11 @@ def test_a_lecture_states_the_minutes_that_were_counted(unit):
     assert abs(unit.minutes[0] - counted) < 5, f"units.toml should say {5 * round(counted / 5)}"
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_a_sheet_states_the_sum_of_its_exercises(unit):
+    total = sum(facts.minutes for facts in unit.listed)
+    assert abs(unit.minutes[1] - total) < 5, f"units.toml should say {5 * round(total / 5)}"
+
+
 def test_the_start_page_takes_fifteen_minutes():
     assert minutes_of(read(NOTEBOOKS / "00_start_here.ipynb")) < 15
