@@ -251,9 +251,10 @@ class Lines:
         self.symbols, self.functions, self.forms = symbols, functions, forms
 
     def read(self, answer: Any, name: str) -> list[ReadFormula]:
-        return _each_line(answer, name, self._line)
+        return each_line(answer, name, self.line)
 
-    def _line(self, line: Any, name: str) -> ReadFormula:
+    def line(self, line: Any, name: str) -> ReadFormula:
+        """One line."""
         if callable(line) and not sympy_kind(line):
             _refuse_parameters(line, self.symbols, name)
             try:
@@ -269,13 +270,14 @@ class Lines:
         return [ast.dump(line.tree) for line in a] == [ast.dump(line.tree) for line in b]
 
 
-def _each_line(answer: Any, name: str, read: Callable[[Any, str], Any]) -> list[Any]:
-    """The lines of a list, or of a pasted chain, each of them read."""
+def each_line(answer: Any, name: str, read: Callable[..., Any], relations: str = "=") -> list[Any]:
+    """The lines of a list, or of a pasted chain, each of them read; others than = are told."""
+    before: list[tuple[str, ...]] = []
     if issubclass(type(answer), str):
-        first, *answer = _pasted(str.__str__(answer), name)
+        (first, *answer), before = _pasted(str.__str__(answer), name, relations)
         with contextlib.suppress(FormulaError, Unreadable):  # else it only names the start
             read(first, name)
-            answer = [first, *answer]
+            answer, before = [first, *answer], [(), *before]
     if not issubclass(type(answer), list | tuple):
         raise Unreadable(f"{name} should be a list of lines, not {type_in_words(answer)}.")
     if not answer:
@@ -283,27 +285,35 @@ def _each_line(answer: Any, name: str, read: Callable[[Any, str], Any]) -> list[
     lines = []
     for number, line in enumerate(answer, start=1):
         try:
-            lines.append(read(line, f"Line {number}"))
+            relation = before[number - 1] if before else ()
+            lines.append(read(line, f"Line {number}", *relation))
         except FormulaError as error:
             raise Unreadable(f"Line {number} cannot be read. {error}") from None
     return lines
 
 
-def _pasted(text: str, name: str) -> list[str]:
+def _pasted(text: str, name: str, relations: str) -> tuple[list[str], list[tuple[str, ...]]]:
     r"""The parts of a chain as it is written: `… = a = b`, or an aligned block of LaTeX."""
-    from .derivation.pasted import rows_of
+    from .derivation.pasted import LEADING, rows_of
 
     try:
-        rows = rows_of(text if not text.lstrip(" &$").startswith("=") else f"… {text}")
+        rows = rows_of(f"… {text}" if LEADING.match(text) else text)
     except FormulaError as error:
         raise Unreadable(f"{name} cannot be read. {error}") from None
     if len(rows) == 1:
         raise Unreadable(f"{name} should be a list of lines, or one chain such as … = a = b.")
     for number, row in enumerate(rows[1:], start=1):
-        if row.relation != "=":
+        if not row.relation or row.relation not in relations:
             what = f"begins with {row.relation}" if row.relation else "has no = before it"
-            raise Unreadable(f"Line {number} of {name} {what}; every line is an equality here.")
-    return [row.tex for row in rows]
+            raise Unreadable(f"Line {number} of {name} {what}; {in_words_of(relations)}.")
+    return [row.tex for row in rows], [() if r.relation == "=" else (r.relation,) for r in rows[1:]]
+
+
+def in_words_of(relations: str) -> str:
+    """Which relations a derivation has, as the end of a sentence."""
+    if relations == "=":
+        return "every line is an equality here"
+    return f"a line has one of {' '.join(relations)} before it here"
 
 
 class Steps:
@@ -320,10 +330,11 @@ class Steps:
         self.quantities, self.example, self.derivation = quantities, example, derivation
 
     def read(self, answer: Any, name: str) -> list[Callable[..., Any]]:
-        return _each_line(answer, name, self._line)
+        return each_line(answer, name, self.line)
 
-    def _line(self, line: Any, name: str) -> Callable[..., Any]:
-        if issubclass(type(line), str | int | float | Fraction):
+    def line(self, line: Any, name: str) -> Callable[..., Any]:
+        """One line."""
+        if is_text(line):
             line = self._written(as_text(line))
         if not inspect.isfunction(line):
             raise Unreadable(f"{name} should be text or a function such as `{self.example}`.")
@@ -346,6 +357,11 @@ class Steps:
     def same(self, a: list[Callable[..., Any]], b: list[Callable[..., Any]]) -> bool:
         """All true lines have one value, so mistakes are told apart by predicates instead."""
         return False
+
+
+def is_text(line: Any) -> bool:
+    """Whether a line is written, rather than a function."""
+    return issubclass(type(line), str | int | float | Fraction)
 
 
 def as_written(line: Callable[..., Any]) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
+from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,9 +119,25 @@ class Derivation:
         """The verdict on every line; computed once, the same for the same seed."""
         return self._report
 
-    def values_of(self, text: str) -> Callable[[Mapping[str, Any]], Any]:
-        """A line as a function of values: a FormulaError if it is none; sizes are seen on them."""
-        line = (self._start, self.reader.read(text))[1]  # I alone has the size of the start
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is about numbers alone."""
+        return self._instances.exact
+
+    def somewhere(self, rng: Random) -> dict[str, Any]:
+        """Values of all letters, drawn at random."""
+        found = self._instances.somewhere(rng)
+        assert isinstance(found, dict)
+        return found
+
+    def values_of(
+        self, text: str, changed: Callable[[ast.expr], ast.expr] | None = None
+    ) -> Callable[[Mapping[str, Any]], Any]:
+        """A line as a function of values: a FormulaError if it is none; sizes are seen on them.
+
+        A line about arrays may be changed, as a tree, before it becomes one.
+        """
+        line = (self._start, self.reader.read(text, changed))[1]  # I alone has the start's size
         kinds = self.reader.compiler.kinds
 
         def value(values: Mapping[str, Any]) -> Any:

@@ -117,7 +117,9 @@ class Reader:
             for n in self.functions
         }
 
-    def read(self, source: Any) -> Expression:
+    def read(
+        self, source: Any, changed: Callable[[ast.expr], ast.expr] | None = None
+    ) -> Expression:
         """The expression; a FormulaError says why there is none."""
         tex = source.tex if isinstance(source, shown) else ""
         source = bare(source)
@@ -126,8 +128,9 @@ class Reader:
         if callable(source):
             return self._function(source, tex)
         if isinstance(source, str) and (tree := self._array_tree(source)) is not None:
-            return self._compiled(tree, source, tex)
-        formula = read_formula(source, self.names, self.functions, calculus=True)
+            return self._compiled(changed(tree) if changed else tree, source, tex)
+        forms = self.forms if self.forms.ways else None
+        formula = read_formula(source, self.names, self.functions, calculus=True, forms=forms)
         formula.to_sympy(**self.symbols)  # refuses what cannot be meant
         typed = _as_typed(formula, formula.tree, self.symbols)
         if not tex and isinstance(source, str) and is_latex(source):

@@ -65,6 +65,11 @@ class Instances:
         with self._precision(DIGITS):
             return [Instance(pool, one, self.complete(one)) for pool, one in drawn]
 
+    def somewhere(self, rng: Random) -> dict[str, Any] | Undefined:
+        """One more instance, of random values."""
+        with self._precision(DIGITS):
+            return self.complete(self._sample(lambda d, k, *n: d.draw(rng, *n), 0))
+
     def _far(self, domain: Domain, rng: Random, *n: int) -> Any:
         """Some of the values from the tails, others not."""
         return domain.far(rng, *n) if rng.random() < 0.7 else domain.readable(rng, *n)
