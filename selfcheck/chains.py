@@ -144,11 +144,8 @@ class Chain(Steps):
     def loose(self) -> Derivation:
         """The same letters, of which none is given."""
         reader = self.tied.reader
-        where = dict(reader.names)
-        for name, domain in where.items():
-            shape = reader.compiler.kinds[name].shape
-            if domain is None:
-                where[name] = _of_shape(shape)
+        kinds = reader.compiler.kinds
+        where = {n: domain or _of_shape(kinds[n].shape) for n, domain in reader.names.items()}
         named = {s for d in where.values() for s in d.sizes if isinstance(s, str)}
         for k, size in enumerate(sorted(named)):
             n = self.sizes.get(size, 2 + k)
@@ -173,9 +170,9 @@ class Chain(Steps):
     def letters(self) -> dict[str, Any]:
         return self.points[0]
 
-    quantities = property(lambda self: self.letters)  # type: ignore[assignment]
-    derivation = property(lambda self: lambda: self.loose)  # type: ignore[assignment]
-    example = property(lambda self: f"lambda {', '.join([*self.letters][:2])}: …")  # type: ignore[assignment]
+    quantities = property(lambda self: self.letters)
+    derivation = property(lambda self: lambda: self.loose)
+    example = property(lambda self: f"lambda {', '.join([*self.letters][:2])}: …")
 
     # -- judging
 
@@ -201,8 +198,16 @@ class Chain(Steps):
         if one is None or two is None:
             follows = [self.way.follow(lines) for lines in (a, b)]
             return one is two and follows[0] == follows[1]
-        alike = vars(a[one])["relation"] == vars(b[two])["relation"]
-        return alike and self._says_the_same(a[one], b[two])
+        if vars(a[one])["relation"] != vars(b[two])["relation"]:
+            return False
+        if (
+            self.way.goal(a[one])
+            and one
+            and two
+            and not self._says_the_same(a[one - 1], b[two - 1])
+        ):
+            return False  # the end is where many wrong ways lead
+        return self._says_the_same(a[one], b[two])
 
     def _any(self, lines: list[Line], forms: Sequence[Seen]) -> bool:
         return any(self.says(line, form) for line in lines for form in forms)
@@ -220,7 +225,9 @@ class Chain(Steps):
         return self._written(text)
 
     def _says_the_same(self, a: Line, b: Line) -> bool:
-        return all(_alike(self.value(a, p, "freed"), self.value(b, p, "freed")) for p in self.points)
+        return all(
+            _alike(self.value(a, p, "freed"), self.value(b, p, "freed")) for p in self.points
+        )
 
     def uses(self, line: Line, name: str) -> bool:
         """Whether a line comes to something else where this letter alone has another value."""
@@ -247,7 +254,7 @@ def _of_shape(shape: Any) -> Any:
     some = interval(0.5, 3)
     if shape is None:
         return some
-    return vector(shape[0], some) if shape[1] == 1 else matrix(*shape, some)
+    return vector(shape[0], some) if shape[1] == 1 else matrix(shape[0], shape[1], some)
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -268,7 +275,7 @@ def _moved(name: str, here: Mapping[str, Any], there: Mapping[str, Any]) -> dict
 
 
 class _Freed(ast.NodeTransformer):
-    """Operators that no longer mean what they do: integrals have a weight, others count twice."""
+    """Operators that no longer mean what they do: integrals have a weight, others count less."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
@@ -281,7 +288,7 @@ class _Freed(ast.NodeTransformer):
         over = node.args[1] if len(node.args) > 1 else None
         variable = over.elts[0] if isinstance(over, ast.Tuple) else over
         if name not in ("Integral", "Expectation") or not isinstance(variable, ast.Name):
-            return ast.copy_location(ast.BinOp(ast.Constant(2), ast.Mult(), node), node)
+            return ast.copy_location(ast.BinOp(ast.Constant(0.9), ast.Mult(), node), node)
         weight = f"2 + cos({1 if name == 'Integral' else 2} * norm({variable.id}, '2'))"
         factor = ast.parse(weight, mode="eval").body
         node.args[0] = ast.copy_location(ast.BinOp(factor, ast.Mult(), node.args[0]), node.args[0])

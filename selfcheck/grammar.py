@@ -205,6 +205,8 @@ class Parser:
         self, terms: list[ast.expr], signs: list[Any], dots: int, start: int
     ) -> tuple[list[ast.expr], list[Any]]:
         """The terms around dots as one sum, found from the terms before the dots and the last."""
+        if (dots, len(terms)) == (1, 3) and not any(isinstance(s, ast.Sub) for s in signs):
+            terms, dots = terms[::-1], 2  # g_1 + … + g_{t-1} + g_t, told from its end
         if dots >= len(terms) or dots < 2:
             self.refuse("dots need two terms before them and one after them", self.t[start])
         if len({type(s) for s in signs[max(1, dots - 1) : dots + 1]}) > 1:
@@ -1200,13 +1202,20 @@ class Parser:
                 self.refuse("only the normal law N(0, I) is known here", law[0])
         body = self._bracketed_sum() if self.sees("[", "(", "{") else self.term()
         parts = [body, ast.Name(name, ast.Load())] if name else [body]
-        return self.made(_call("Expectation", *parts), start)
+        found = _call("Expectation", *parts)
+        if len(law) == 1:  # E_w: the law of w is told by its declaration, or not at all
+            vars(found)["over"] = canonical(law[0].text)
+        return self.made(found, start)
 
     def _nabla(self) -> ast.expr:
         start = self.i
         self.i += 1
-        if not self.sees("_"):
-            self.refuse("∇ needs the variable as its index")
+        if not self.sees("_"):  # ∇L(θ) has but one
+            match body := self.term():
+                case ast.Call(func=ast.Name(id=name), args=[ast.Name() as variable]):
+                    if name in self.words.functions:
+                        return _call("Derivative", body, variable)
+            self.refuse("∇ needs the variable as its index", self.t[start])
         self.i += 1
         variable = self._within(self._index_tokens(), Parser.primary, start)
         return _call("Derivative", self.term(), variable)
@@ -1226,7 +1235,7 @@ class Parser:
         texts = [t.text for t in below]
         whole = not below or texts == [variable] or texts[:1] == ["mathbb{R}"]
         if above is None and whole:
-            if not below:
+            if not below and not self.words.indices.get(variable, (0, 0))[1]:  # of a number
                 self.refuse("an integral without limits is no number", self.t[start])
             limits = [_call("whole")]
         elif above is not None and below:

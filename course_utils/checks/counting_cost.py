@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer
+from selfcheck.chains import Chain, Line, Milestone, Seen
 from selfcheck.compare import alike, close
+from selfcheck.derivation import integers
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.feedback import Outcome
@@ -931,3 +934,32 @@ def _space_in_turn(space_in_turn: FormulaAnswer) -> Verdict:
 @full_width.part("At once")
 def _space_at_once(space_at_once: FormulaAnswer) -> Verdict:
     return _grows(space_at_once, held_by_heads)
+
+
+# -- 6.15 -----------------------------------------------------------------------------------------
+
+OF_STAGES = "p s m o"
+COUNTS_OF_STAGES = [  # with w, or D in place of H·w already
+    ("3*H*N*D*w", "3*N*D**2"),
+    ("2*H*N**2*w", "2*N**2*D"),
+    ("N*H*w*D", "N*D**2"),
+]
+MACS = Chain(
+    "H*(p + s + m) + o",
+    where={"N D H": integers(1, None)},
+    given={"w": "D/H", "p": "3*N*D*w", "s": "N**2*w", "m": "N**2*w", "o": "N*H*w*D"},
+    steps=[
+        Milestone(
+            "no line has the four counts put in, with the width w of a head still there",
+            [Seen(like=" + ".join(terms)) for terms in [*product(*COUNTS_OF_STAGES)][:-1]],
+        )
+    ],
+    goal=[Seen(without=f"{OF_STAGES} w H")],
+    not_there="the last one is not yet a formula in N and D alone.",
+)
+
+
+@exercise
+def macs_by_lines(macs_lines: Annotated[list[Line], MACS]) -> Verdict:
+    """Derive the MACs of multi-head attention in N and D from those of its stages."""
+    return MACS.judge(macs_lines, 2, "The number of heads is gone: it does not matter.")

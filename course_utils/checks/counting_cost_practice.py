@@ -288,3 +288,18 @@ check.fits_in_memory.sister(
     "card of <mebibytes> MiB (`most_tokens`)?",
     needs=lambda n: {k: v for k, v in vars(n).items() if k != "student"},
 )
+check.macs_by_lines.sister(
+    r"A layer of $H = <H>$ heads of width $w = <w>$ reads $N = <N>$ tokens of width $D = "
+    r"<D>$. How many MACs do "
+    r"`projections` (queries, keys and values of all heads), `squares` (scores and mix) and "
+    r"`output` take?",
+    lambda N, D, H, w: {
+        "projections": 3 * N * D * H * w,
+        "squares": 2 * N**2 * H * w,
+        "output": N * H * w * D,
+    },
+    N=range(3, 40),
+    D=range(8, 40),
+    H=range(2, 9),
+    w=range(2, 9),
+)

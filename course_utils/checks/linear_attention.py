@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer, line_at
+from selfcheck.chains import Chain, Milestone, Seen
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
 from selfcheck.display import show, show_apart, show_at
@@ -814,3 +815,32 @@ def _beyond(student: str, far_query: float) -> Verdict:
         seen, wanted = show_apart(cosines @ n.values / cosines.sum(), float(n.target))
     says = f"at q = {show(far_query, 7)} the output is {seen}, not {wanted}."
     return wrong(says, at="beyond", yours=far_query)
+
+
+# -- 8.12 -----------------------------------------------------------------------------------------
+
+NORMED = Chain(
+    "P V",
+    entry="(P V)_{i,c}",
+    where={"Q K": matrix("n", "d"), "V": matrix("n", "l"), "i c": integers(1, 1)},
+    given={
+        "P": r"\operatorname{softmax}_{row}(Q K^\top)",
+        "A": r"\exp(Q K^\top)",
+        "D": r"\operatorname{diag}(A \mathbf{1})",
+    },
+    forms=Forms({r"\operatorname{softmax}_{row}(Q K^\top)": "P"}),
+    steps=[
+        Milestone(
+            "no line has the softmax written out, exponentials over their sums, before D appears",
+            [Seen(without="P D")],
+        )
+    ],
+    goal=[Seen(without="P Q K")],
+    not_there="the last one is not yet D⁻¹AV, in A, D and V alone.",
+)
+
+
+@exercise
+def normed_by_lines(normed_lines: Annotated[list[Line], NORMED]) -> Verdict:
+    """Derive softmax_row(QKᵀ)V = D⁻¹AV line by line, with A = exp(QKᵀ) and D = diag(A1)."""
+    return NORMED.judge(normed_lines, 2, "No softmax is left.")

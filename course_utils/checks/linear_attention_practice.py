@@ -127,3 +127,10 @@ check.vanishing.sister(
         "target": n.target,
     },
 )
+check.normed_by_lines.sister(
+    r"Similarities and values are $A = <A>$ and $V = <V>$. What is $D^{-1}AV$ with "
+    r"$D = \mathrm{diag}(A\mathbf 1)$? Three digits are enough.",
+    lambda A, V: A / A.sum(axis=1, keepdims=True) @ V,
+    A=lambda rng: 1.0 + rng.integers(0, 9, (2, 3)),
+    V=lambda rng: whole(rng, 3, 2, largest=9),
+)

@@ -11,8 +11,18 @@ from typing import Annotated, Any
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer
+from selfcheck.chains import Chain, Line, Milestone, Seen
 from selfcheck.compare import close
-from selfcheck.derivation import Derivation, Report, integers, interval, real
+from selfcheck.derivation import (
+    Derivation,
+    Report,
+    integers,
+    interval,
+    positive,
+    real,
+    sequence,
+    vector,
+)
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.forms import Forms
@@ -538,3 +548,59 @@ def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE]) -> Verdict:
         if verdict := differs(rule_m / rule_a, ratio(**point), at=at, what="the ratio"):
             return verdict
     return right(f"Both rules ran with a cut at {tried()} points (β, c, k); so they part.")
+
+
+# -- 2.11 -----------------------------------------------------------------------------------------
+
+OF_A_STEP = Forms(
+    {"v_t": "v", "v_{t-1}": "v_prev", "g_t": "g", r"\Delta\theta_{t-1}": "step"},
+)
+MOVES = Chain(
+    "-delta*v",
+    where={"beta": interval(0, 1), "delta": positive, "v_prev g": real},
+    given={"v": "beta*v_prev + (1 - beta)*g", "step": "-delta*v_prev"},
+    forms=OF_A_STEP,
+    steps=[Milestone("rule A is never put in for v_t", [Seen(without="v step")])],
+    goal=[Seen(without="v v_prev")],
+    not_there="the last one still contains a velocity.",
+)
+
+
+@exercise
+def move_by_lines(move_lines: Annotated[list[Line], MOVES]) -> Verdict:
+    """Derive the move of rule A from the move before it and the gradient, line by line."""
+    return MOVES.judge(move_lines, 2, "The last line has no velocity left.")
+
+
+# -- 2.12 -----------------------------------------------------------------------------------------
+
+
+def _put_in(k: int | str) -> str:
+    """Rule A, put into itself k times."""
+    return rf"\beta^{k} v_{{t-{k}}} + (1-\beta)\sum_{{j=0}}^{{{k}-1}} \beta^j g_{{t-j}}"
+
+
+UNROLLED = Chain(
+    "v_t",
+    where={
+        "beta": interval(0, 1),
+        "v g": sequence(vector("n")),
+        "t": integers(4, 9),
+        "k": integers(2, 3),
+    },
+    given={"v_t": r"\beta v_{t-1} + (1-\beta) g_t", "v_0": "0"},
+    steps=[
+        Milestone(
+            "no line has the rule put in twice or more: there v_{t−2}, or v_{t−k}, still stands",
+            [Seen(like=_put_in(k)) for k in (2, 3, "k")],
+        )
+    ],
+    goal=[Seen(without="v")],
+    not_there="the last one still contains a velocity.",
+)
+
+
+@exercise
+def unrolled_by_lines(unrolled_lines: Annotated[list[Line], UNROLLED]) -> Verdict:
+    """Unroll the velocity of rule A line by line, until gradients alone are left."""
+    return UNROLLED.judge(unrolled_lines, 2, "Gradients alone are left, each with its weight.")

@@ -12,7 +12,8 @@ from ..optimizers import moves, running_average
 from . import momentum as check
 
 RULE = (
-    r"A rule has $v_t = <a>\,v_{t-1} + <b>\,g_t$ and $\Delta\theta_t = -<c>\,v_t$, with $v_0 = 0$. "
+    r"A rule has $v_t = <a>\,v_{t-1} + <b>\,g_t$ and $\Delta\theta_t = -<c>\,v_t$, with "
+    r"$v_0 = 0$. "
 )
 KEPT: dict[str, Any] = {"a": tenths(1, 9), "b": tenths(2, 30)}
 CONSTANTS: dict[str, Any] = {**KEPT, "c": tenths(2, 30)}
@@ -168,5 +169,23 @@ check.after_the_cut.sister(
     _so_far,
     beta=tenths(2, 9),
     c=tenths(15, 99),
+    k=range(2, 6),
+)
+check.move_by_lines.sister(
+    RULE + r"The last move was $\Delta\theta_{t-1} = <last>$, and now $g_t = <g>$. What is "
+    r"$\Delta\theta_t$? Three digits are enough.",
+    lambda a, b, c, last, g: a * last - c * b * g,
+    **CONSTANTS,
+    last=tenths(-20, 20),
+    g=tenths(2, 30),
+)
+check.unrolled_by_lines.sister(
+    r"A rule has $v_t = <a>\,v_{t-1} + <b>\,g_t$. It is put into itself until $v_{t-<k>}$ "
+    r"is left. "
+    r"Which `factor` stands before $v_{t-<k>}$, and which `weight` has the oldest gradient "
+    r"beside it? "
+    r"Three digits are enough.",
+    lambda a, b, k: {"factor": a**k, "weight": b * a ** (k - 1)},
+    **KEPT,
     k=range(2, 6),
 )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer
+from selfcheck.chains import Chain, Line, Milestone, Seen
 from selfcheck.compare import close, real_array
 from selfcheck.cost import cost_in_n, judge_linear
-from selfcheck.derivation import Derivation, inner_products
+from selfcheck.derivation import Derivation, inner_products, integers, vector
 from selfcheck.display import name_of, show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.following import FOLLOWS, following, heeds
@@ -704,3 +706,48 @@ def _needed(student: str, needed_for_ratio: float) -> Verdict:
     seen, wanted = show_apart(error, n.r)
     says = f"with that many directions the standard deviation of δ₁ − δ₂ is {seen}, not {wanted}."
     return wrong(says, at="features", yours=m)
+
+
+# -- 9.8 -------------------------------------------------------------------------------------------
+
+
+def _squares(*vectors: str) -> Iterator[tuple[str, ...]]:
+    """The squares of these, u as x + y or not, each as ‖·‖² or as a product."""
+    for u in ("u", "(x + y)"):
+        named = [v.replace("u", u) for v in vectors]
+        for kinds in product((r"\|{}\|^2", r"({0})^\top({0})"), repeat=len(named)):
+            yield u, *(kind.format(v) for kind, v in zip(kinds, named, strict=True))
+
+
+BELL = Chain(
+    r"\exp(\frac{\|x+y\|^2}{2})",
+    where={"x y w": vector("d"), "d": integers(1, 2)},
+    given={"u": "x + y"},
+    free=["Integral", "Expectation", "norm"],
+    sizes={"d": 1},
+    instances=24,
+    steps=[
+        Milestone(
+            "no line has the bell curve around x + y, with the factor that makes its integral 1",
+            [
+                Seen(like=rf"(2\pi)^{{-d/2}} \int_w \exp(\frac12 {uu} - \frac12 {around}) dw")
+                for _, uu, around in _squares("u", "w - u")
+            ],
+        ),
+        Milestone(
+            "no line has its square multiplied out, so that ‖x+y‖²/2 cancels",
+            [
+                Seen(like=rf"(2\pi)^{{-d/2}} \int_w \exp(-\frac12 {ww} + w^\top {u}) dw")
+                for u, ww in _squares("w")
+            ],
+        ),
+    ],
+    goal=[Seen(using="Expectation", without="Integral")],
+    not_there="the last one is not yet an expectation over w ∼ N(0, I).",
+)
+
+
+@exercise
+def bell_by_lines(bell_lines: Annotated[list[Line], BELL]) -> Verdict:
+    """Derive exp(‖x+y‖²/2) = E[exp(wᵀx) exp(wᵀy)] line by line, by an integral over w."""
+    return BELL.judge(bell_lines, 3, "An exponential has become an expectation.")

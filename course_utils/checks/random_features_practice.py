@@ -102,3 +102,11 @@ check.ratio.sister(
     r"<r> (`needed_for_ratio`)? Give seven digits.",
     needs=lambda n: {"q": n.q, "k1": n.k1, "k2": n.k2, "m": n.m, "r": n.r},
 )
+check.bell_by_lines.sister(
+    r"What is $\mathbb E[\exp(w^\top x)\exp(w^\top y)]$ for $w \sim \mathcal N(0, I)$, $x = "
+    r"<x>$ and $y = <y>$? "
+    r"Three digits are enough.",
+    lambda x, y: float(np.exp(((x + y) ** 2).sum() / 2)),
+    x=lambda rng: rng.integers(1, 10, 3) / 10,
+    y=lambda rng: rng.integers(-4, 5, 3) / 10,
+)

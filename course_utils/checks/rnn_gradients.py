@@ -12,6 +12,7 @@ import numpy as np
 
 from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.cards import counted
+from selfcheck.chains import Chain, Milestone, Seen
 from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
@@ -28,8 +29,12 @@ from ..derivation import (
     Derivation,
     Report,
     activation,
+    contraction,
+    integers,
+    interval,
     invertible,
     matrix,
+    sequence,
     vector,
 )
 from ..numbers.rnn_gradients import rnn_gradients
@@ -967,3 +972,57 @@ def _least_left(least: FunctionAnswer) -> Verdict:
 @residual_bounds.part("Most")
 def _most_left(most: FunctionAnswer) -> Verdict:
     return _beyond("most", most)
+
+
+# -- 1.11 -----------------------------------------------------------------------------------------
+
+SLOPES_OF_A_STEP = r"\operatorname{diag}(\sigma'(h_{t-1}))"
+NORMS = [
+    r"\|J_t\|",
+    *(rf"\|W {D}\|" for D in ("D_t", SLOPES_OF_A_STEP)),
+    *(rf"\|W\| \|{D}\|" for D in ("D_t", SLOPES_OF_A_STEP)),
+]
+ONE_BOUND_USED = [
+    *(Seen(like=rf"(\gamma\|W\|{which})^{{T}}") for which in ("", "_F")),
+    *(
+        Seen(like=rf"\prod_{{t=1}}^{{T}} \frac{{\delta}}{{\gamma}} \|{D}\|")
+        for D in ("D_t", SLOPES_OF_A_STEP)
+    ),
+]
+BOUND = Chain(
+    r"\|\prod_{t=1}^{T} J_t\|",
+    where={
+        "C": contraction("n"),
+        "sigma": activation(slope=2),
+        "h": sequence(vector("n")),
+        "J D": sequence(matrix("n", "n")),
+        "delta": interval(0, 1),
+        "T": integers(1, 5),
+    },
+    given={
+        "gamma": lambda sigma: sigma.gamma,
+        "W": r"\frac{\delta}{\gamma} C",  # any W with ‖W‖ ≤ δ/γ
+        "D_t": r"\operatorname{diag}(\sigma'(h_{t-1}))",
+        "J_t": "W D_t",
+    },
+    products="left",
+    relations="=≤<",
+    steps=[
+        Milestone(
+            "no line has norms of single factors: the norm of a product is at most their product",
+            [*(Seen(like=rf"\prod_{{t=1}}^{{T}} {norm}") for norm in NORMS), *ONE_BOUND_USED],
+        ),
+        Milestone(
+            "both bounds are used at once: put a line between that uses one of them",
+            ONE_BOUND_USED,
+        ),
+    ],
+    goal=[Seen(like=r"\delta^T")],
+    not_there="the last one is not yet δ^T.",
+)
+
+
+@exercise
+def bound_by_lines(bound_lines: Annotated[list[Line], BOUND]) -> Verdict:
+    """Derive ‖J_T ⋯ J_1‖ ≤ δ^T line by line from |σ′| ≤ γ and ‖W‖ ≤ δ/γ."""
+    return BOUND.judge(bound_lines, 3, "So the gradient vanishes whatever the inputs are.")

@@ -91,7 +91,8 @@ def _long_run(W: np.ndarray) -> dict:
 check.forgetful.sister(
     r"The linear network $h_t = W h_{t-1} + x_t$ has $W = <W>$. What is `norm`, $\lVert "
     r"W\rVert_2$, "
-    r"and by which `factor` does an error in $h_0$ grow a step in the long run (it forgets if that "
+    r"and by which `factor` does an error in $h_0$ grow a step in the long run (it forgets "
+    r"if that "
     r"is below 1)? Three digits are enough.",
     _long_run,
     lambda rng: {"W": np.linalg.qr(rng.normal(size=(2, 2)))[0].round(1) @ _small(rng, 2, 2)},
@@ -112,14 +113,16 @@ def _gated(rng: np.random.Generator) -> dict:
 
 
 check.gated_jacobian.sister(
-    r"One gated step, $f\odot h + (1-f)\odot c$ with $f = \operatorname{sigmoid}(W_f h + x_f)$ and "
+    r"One gated step, $f\odot h + (1-f)\odot c$ with $f = \operatorname{sigmoid}(W_f h + "
+    r"x_f)$ and "
     r"$c = \tanh(W_c h + x_c)$, at $h = <h>$ with $W_f = <W_f>$, $x_f = <x_f>$, $W_c = <W_c>$, "
     r"$x_c = <x_c>$. What is its Jacobian with respect to $h$? Three digits are enough.",
     lambda h, **rest: finite_differences(partial(check.gated_step, **rest), h, eps=1e-5),
     _gated,
 )
 check.gate_bias.sister(
-    r"A gate $\operatorname{sigmoid}(b)$ multiplies a gradient once a step. With which bias $b$ is "
+    r"A gate $\operatorname{sigmoid}(b)$ multiplies a gradient once a step. With which bias "
+    r"$b$ is "
     r"<share> of it left after <steps> steps, and after how many steps is less than "
     r"$10^{-3}$ of it left for the first time?",
     needs=lambda n: {"steps": n.steps, "share": n.share},
@@ -142,4 +145,13 @@ check.residual_bounds.sister(
         "a": float(rng.choice([0.05, 0.1, 0.2])),
         "T": int(rng.integers(2, 5)),
     },
+)
+check.bound_by_lines.sister(
+    r"A network has $\lVert W\rVert = <norm>$ and slopes of at most $\gamma = <gamma>$ in "
+    r"size. Which bound on "
+    r"$\lVert\partial h_{<T>}/\partial h_0\rVert$ follows? Three digits are enough.",
+    lambda norm, gamma, T: (norm * gamma) ** T,
+    norm=tenths(2, 30),
+    gamma=[0.25, 0.5, 1.0],
+    T=range(2, 9),
 )

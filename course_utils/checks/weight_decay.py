@@ -9,7 +9,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer, in_a_row
+from selfcheck.chains import Chain, Line, Milestone, Seen
 from selfcheck.compare import as_array, close
+from selfcheck.derivation import function, positive, vector
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
@@ -570,3 +572,28 @@ def _sgd_scaled(eta_sgd: FormulaAnswer, gamma_sgd: FormulaAnswer) -> Verdict:
 @scaled_loss.part("Adam")
 def _adam_scaled(eta_adam: FormulaAnswer, gamma_adam: FormulaAnswer) -> Verdict:
     return _goes_the_same_way(optimizers.adam_l2_step, eta_adam, gamma_adam)
+
+
+# -- 3.9 ------------------------------------------------------------------------------------------
+
+SLOPES = ("g", r"\frac{\partial L(\theta)}{\partial\theta}")
+DECAY = Chain(
+    r"\theta - \eta\frac{\partial}{\partial\theta}(L(\theta) + \gamma\|\theta\|^2)",
+    where={"theta": vector("n"), "L": function(), "eta gamma": positive},
+    given={"g": r"\frac{\partial L(\theta)}{\partial\theta}", "lamda": r"2\eta\gamma"},
+    free=["Derivative"],
+    steps=[
+        Milestone(
+            "no line has the derivative of the penalty carried out",
+            [Seen(like=rf"\theta - \eta({slope} + 2\gamma\theta)") for slope in SLOPES],
+        )
+    ],
+    goal=[Seen(like=rf"(1-\lambda)\theta - \eta {slope}") for slope in SLOPES],
+    not_there="the last one is not yet a step of weight decay, in θ, λ, η and the gradient.",
+)
+
+
+@exercise
+def decay_by_lines(decay_lines: Annotated[list[Line], DECAY]) -> Verdict:
+    """Derive weight decay with λ = 2ηγ from a step of SGD on L + γ‖θ‖², line by line."""
+    return DECAY.judge(decay_lines, 2, "With SGD, L2 is weight decay.")

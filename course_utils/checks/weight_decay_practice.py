@@ -24,7 +24,8 @@ def _gamma(lamda: float, eta: float, c: float) -> float:
 check.equivalent_penalty.sister(
     r"SGD with step size $\eta = <eta>$ runs on $L + <c>\,\gamma\,\lVert\theta\rVert^2$. With "
     r"which "
-    r"$\gamma$ is it SGD with weight decay $\theta \leftarrow (1-<lamda>)\,\theta - \eta\nabla L$?",
+    r"$\gamma$ is it SGD with weight decay $\theta \leftarrow (1-<lamda>)\,\theta - "
+    r"\eta\nabla L$?",
     _gamma,
     lamda=HUNDREDTHS,
     eta=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
@@ -127,4 +128,19 @@ check.sign_limits.sister(
     lamda=[0.05, 0.1, 0.2, 0.25, 0.4],
     gamma=tenths(1, 20),
     g=tenths(5, 50),
+)
+check.decay_by_lines.sister(
+    r"A weight is $\theta = <theta>$, the gradient of the loss there $<g>$. Which `weight` "
+    r"does a step of SGD on "
+    r"$L + <gamma>\,\theta^2$ with $\eta = <eta>$ lead to, and which decay `lamda` does the "
+    r"same? Three digits "
+    r"are enough.",
+    lambda theta, g, gamma, eta: {
+        "weight": theta - eta * (g + 2 * gamma * theta),
+        "lamda": 2 * eta * gamma,
+    },
+    theta=tenths(11, 50),
+    g=tenths(2, 30),
+    gamma=[0.01, 0.02, 0.05],
+    eta=[0.1, 0.2, 0.4],
 )

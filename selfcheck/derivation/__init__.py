@@ -24,6 +24,7 @@ from .derivations import Derivation
 from .domains import (
     Domain,
     activation,
+    contraction,
     diagonal,
     function,
     iid,
@@ -62,6 +63,7 @@ __all__ = [
     "Report",
     "activation",
     "array_function",
+    "contraction",
     "diagonal",
     "function",
     "iid",

@@ -510,6 +510,8 @@ class Compiler:
     def _call_Expectation(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
         if len(arguments) == 2 and isinstance(arguments[1], ast.Name):
             return self._over_a_variable(node, arguments[1].id, arguments[0], "normal")
+        if (over := vars(node).get("over")) in self.kinds and not self.kinds[over].random:
+            self.no(rf"which law has {pretty(over)}? Write E_{{{over} \sim N(0, I)}}", node)
         inner = self.part(arguments[0])
         return Part(inner.shape, lambda scope: expected(inner.value, scope))
 

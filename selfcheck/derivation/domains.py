@@ -370,6 +370,22 @@ def orthogonal(n: str | int) -> Domain:
     return _square(n, make, simple, refine, scaled=False)
 
 
+def contraction(n: str | int) -> Domain:
+    """Matrices of norm at most 1: some reach it, all alike or in one direction, others do not."""
+
+    def make(rng: Random, k: int) -> np.ndarray:
+        A = _entries(rng, k, k)
+        above = math.ceil(math.log2(max(float(np.linalg.norm(A)), 1.0)))
+        return A * (rng.choice((1, 1, 0.5, -1)) / 2.0**above)
+
+    def simple(k: int) -> list[Any]:
+        turned, one = np.roll(np.eye(k), 1, axis=0), np.zeros((k, k))
+        one[0, -1] = 1.0  # of which powers vanish, once there are two rows
+        return [np.eye(k), one, turned * _signs(k), np.eye(k) / 2, 0 * one, _mixed_signs(k)]
+
+    return _square(n, make, simple, scaled=False)
+
+
 def _signs(k: int) -> np.ndarray:
     return np.array([-1.0] + [1.0] * (k - 1))
 

@@ -16,7 +16,10 @@ RELATIONS = {
     "=": "=", "<=": "≤", ">=": "≥", "<": "<", ">": ">", "approx": "≈", "equiv": "=", "≈": "≈",
     "le": "≤", "ge": "≥", ":=": "=", "==": "=",
 }  # fmt: skip
-LEADING = re.compile(r"[\s&$]*(\\(leq?|geq?|lt|gt|approx|equiv)(?![A-Za-z])|:?[=<>]=?|[≤≥≈])")
+LEADING = re.compile(  # of a chain whose start is left out
+    r"(?:\s*\\begin\{\w+\*?\})?[\s&$]*"
+    r"(\\(leq?|geq?|lt|gt|approx|equiv)(?![A-Za-z])|:?[=<>]=?|[≤≥≈])"
+)
 FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
 NOTES = {"tag", "label", "intertext", "shortintertext"}
 STACKED = {"overset", "underset", "stackrel"}  # a reason, and the sign that it belongs to

@@ -114,6 +114,16 @@ RIGHT = {
         (H * N * D**2 + H * N**2 * D, N**2 + N * D + N, H * (7 * N**2 + N * D)),
     ],
     "fits_in_memory": [in_memory(0), in_memory("ada@example.org"), (*map(str, in_memory(7)),)],
+    "macs_by_lines": [
+        (r"= H(3NDw + N^2 w + N^2 w) + N D H w = 4ND^2 + 2N^2D",),
+        (["H*(3*N*D*w + 2*N**2*w) + N*H*w*D", 4 * N * D**2 + 2 * N**2 * D],),
+        (
+            [
+                lambda N, D, H, w: H * (3 * N * D * w + 2 * N**2 * w) + N * D * H * w,
+                lambda N, D: 4 * N * D**2 + 2 * N**2 * D,
+            ],
+        ),
+    ],
 }
 
 

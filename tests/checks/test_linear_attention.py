@@ -187,6 +187,14 @@ RIGHT = {
         ("k·m·l + n·m·(l + 1)", "1/(1/l + 1/m - (l + 1)/(k*l))"),
     ],
     "vanishing": [vanishing(0), vanishing("ada@example.org"), vanishing(7, turns=3)],
+    "normed_by_lines": [
+        (r"P V = \operatorname{diag}(A\mathbf 1_n)^{-1} A V = D^{-1} A V",),
+        (r"\mathrm{softmax}_{\text{row}}(QK^T)V = \mathrm{diag}(\exp(QK^T)\mathbf{1})^{-1}"
+         r"\exp(QK^T)V = D^{-1}AV",),
+        (r"(PV)_{i,c} = \sum_j \frac{A_{i,j}}{\sum_m A_{i,m}} V_{j,c} = (D^{-1}AV)_{i,c}",),
+        ([lambda Q, K, V: np.exp(Q @ K.T) @ V / np.exp(Q @ K.T).sum(axis=1, keepdims=True),
+          lambda A, D, V: np.linalg.inv(D) @ A @ V],),
+    ],
 }  # fmt: skip
 
 

@@ -120,6 +120,35 @@ RIGHT = {
         ("1 + (c − 1)·β^k",),
         ("exp(k*log(beta))*(c - 1) + 1",),
     ],
+    "move_by_lines": [
+        (
+            r"\Delta\theta_t = -\delta(\beta v_{t-1} + (1-\beta)g_t) = \beta\Delta\theta_{t-1}"
+            r"- \delta(1-\beta)g_t",
+        ),
+        (["-delta*(beta*v_prev + (1 - beta)*g)", "beta*step - delta*(1 - beta)*g"],),
+        (
+            [
+                lambda beta, delta, v_prev, g: -delta * beta * v_prev - delta * (1 - beta) * g,
+                lambda beta, delta, step, g: beta * step - delta * (1 - beta) * g,
+            ],
+        ),
+    ],
+    "unrolled_by_lines": [
+        (
+            r"v_t = \beta^2 v_{t-2} + \beta(1-\beta)g_{t-1} + (1-\beta) g_t"
+            r"= (1-\beta)(g_t + \beta g_{t-1} + \dots + \beta^{t-1} g_1)",
+        ),
+        (
+            [
+                "beta**2*v(t-2) + beta*(1-beta)*g(t-1) + (1-beta)*g(t)",
+                "(1-beta)*Sum(beta**(t-i)*g(i), (i, 1, t))",
+            ],
+        ),
+        (
+            r"= \beta^k v_{t-k} + (1-\beta)\sum_{i=t-k+1}^t \beta^{t-i} g_i"
+            r"= (1-\beta)\sum_{j=0}^{t-1}\beta^j g_{t-j}",
+        ),
+    ],
 }
 
 

@@ -112,6 +112,12 @@ def attention_to_copies(Q, K, V, W, counts):
     return F @ (G.T @ V) / (F @ G.sum(axis=0))[:, None]
 
 
+BELL = r"""\begin{aligned}
+\exp\left(\frac{\|\boldsymbol{x}+\boldsymbol{y}\|^2}{2}\right)
+ &= (2\pi)^{-d/2} \exp(\tfrac12\|x+y\|^2) \int_w \exp(-\tfrac12\|w-(x+y)\|^2) dw \\
+ &= (2\pi)^{-d/2} \int_w \exp(-\tfrac12\|w\|^2 + w^\top(x+y)) dw \\
+ &= \mathbb{E}_{w\sim\mathcal{N}(0,I)}[\exp(w^\top x) \exp(w^\top y)]
+\end{aligned}"""
 RIGHT = {
     "completed_square": [
         (SPLIT, SHIFT),
@@ -164,6 +170,12 @@ RIGHT = {
         ("2*(exp(xy)*sinh(s/2))**2/m", "2*exp(-s/2)*sinh(s/2)"),
     ],
     "ratio": [ratio(0), ratio("ada@example.org"), ratio(7)],
+    "bell_by_lines": [
+        (BELL,),
+        (r"= (2\pi)^{-d/2}\int \exp(-\frac12\|w-u\|^2 + \frac12\|u\|^2)dw"
+         r"= (2\pi)^{-d/2}\int e^{-\|w\|^2/2}e^{w^\top u}dw"
+         r"=\mathbb{E}_{w\sim\mathcal{N}(0,I)}[e^{w^\top u}]",),
+    ],
 }  # fmt: skip
 
 

@@ -195,6 +195,14 @@ RIGHT = {
             lambda W, gamma, a, T: np.prod(np.full(T, 1 + a * gamma * np.linalg.norm(W, 2))),
         ),
     ],
+    "bound_by_lines": [
+        (
+            r"\|\prod_{t=1}^T J_t\| \le \prod_{t=1}^T\|J_t\| \le \prod_{t=1}^T\|W\|\|D_t\|"
+            r"\le \prod_{t=1}^T \gamma\|W\| \le \delta^T",
+        ),
+        (r"\le \|W\|^T \gamma^T \le \delta^T",),
+        ([r"≤ \prod_{t=1}^T \|W\|\|D_t\|", r"\le (\gamma\|W\|)^T", "≤ δ^T"],),
+    ],
 }
 
 

@@ -94,6 +94,19 @@ RIGHT = {
         ("eta/c", "c*gamma", "eta", "c*gamma"),
         ("eta*c**-1", "gamma/(1/c)", "eta*c/c", "(c + c)*gamma/2"),
     ],
+    "decay_by_lines": [
+        (
+            r"= \theta - \eta(\nabla L(\theta) + 2\gamma\theta) = "
+            r"(1-\lambda)\theta-\eta\nabla L(\theta)",
+        ),
+        (["theta - eta*(g + 2*gamma*theta)", "(1 - lamda)*theta - eta*g"],),
+        (
+            [
+                lambda theta, eta, gamma, g: theta - eta * g - 2 * eta * gamma * theta,
+                lambda theta, eta, lamda, g: (1 - lamda) * theta - eta * g,
+            ],
+        ),
+    ],
 }
 
 
