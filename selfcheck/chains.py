@@ -31,6 +31,7 @@ import numpy as np
 from .calls import line_at
 from .compare import close, real_array
 from .derivation import Derivation, Report, integers, interval, matrix, vector
+from .derivation.compiling import actual
 from .derivation.domains import DrawnSequence
 from .derivation.pasted import LEADING, RELATIONS, rows_of
 from .forms import Forms
@@ -254,7 +255,8 @@ def _of_shape(shape: Any) -> Any:
     some = interval(0.5, 3)
     if shape is None:
         return some
-    return vector(shape[0], some) if shape[1] == 1 else matrix(shape[0], shape[1], some)
+    rows, columns = map(actual, shape)
+    return vector(rows, some) if columns == 1 else matrix(rows, columns, some)
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -30,7 +30,7 @@ class Sentences:
         """The counterexample as data and as a sentence."""
         values: Any = trial.values
         names, implied = self._names(trial.kind, expressions)
-        where = ", ".join(self._assignment(n, values[n]) for n in names)
+        where = ", ".join(filter(None, (self._assignment(n, values[n]) for n in names)))
         where += "".join(f", so {self._assignment(n, values[n])}" for n in implied)
         what = _both_sides(trial, relation)
         sentence = f"is false: {f'at {where}, ' if where else ''}the line before is {what}."
