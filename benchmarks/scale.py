@@ -30,7 +30,7 @@ WORKERS = [n for n in (1, 2, 4, 8) if n <= (os.cpu_count() or 1)]
 CLUSTERS, IN_CLUSTER = (1, 2, 4, 8), 300  # processes of a cluster, and submissions for it
 MANY = 100_000
 COLUMNS = ("seconds", "a second", "MB, all processes")
-ENOUGH = 300  # submissions: in smaller classes growth is lost in what every run needs
+ENOUGH = 1000  # submissions: in smaller classes growth is lost in what every run needs
 
 
 @dataclass(frozen=True)
@@ -139,14 +139,13 @@ def plan(runs: list[Run]) -> list[str]:
         "grows with the class is the command itself: the list of submissions, the gradebook (one "
         "SQLite file with one writer) and, at the end, the report.",
     ]
-    smallest = min(run.count for run in runs)
     same = {run.count: run for run in runs if run.workers == best.workers}
-    if largest >= max(ENOUGH, 10 * smallest):
+    smallest = min((count for count in same if count >= ENOUGH), default=largest)
+    if largest > smallest:
         grown = (same[largest].together - same[smallest].together) / (largest - smallest)
         lines.append(
             f"Between {smallest:,} and {largest:,} submissions it grew by "
             f"{significant(max(grown, 0) / 1024)} kB for each, which makes "
-            f"{significant(max(grown, 0) * MANY / 2**30)} GB for {MANY:,}; grade unit by unit and "
-            "in parts of 10,000 (`--to` the same folder: what is graded is kept)."
+            f"{significant(max(grown, 0) * MANY / 2**30)} GB for {MANY:,}."
         )
     return lines
