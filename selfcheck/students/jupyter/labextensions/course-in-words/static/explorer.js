@@ -5,7 +5,7 @@ const COMMANDS = " MLQCZ", POINTS = [0, 1, 1, 2, 3, 0];
 const REACH = 12, BACK = 6; // stops that are fetched ahead of a hand, and behind it
 const MOST = 5000; // places that a page keeps
 const LOOK = `
-.course-box { display: grid; gap: .5rem; max-width: var(--wide); }
+.course-box { display: grid; gap: .5rem; max-width: var(--wide); contain: layout style; }
 .course-box > * { margin: 0 !important; min-width: 0; }
 .course-controls { display: grid; grid-template-columns: fit-content(45%) 1fr minmax(3.5em, max-content); gap: .3rem .75rem; align-items: center; }
 .course-controls > * { display: contents; }
