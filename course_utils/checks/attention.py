@@ -816,3 +816,43 @@ def additive_attention(
             ):
                 return verdict
     return right(f"Every row is the weighted mean with these scores, in {tried()} cases.")
+
+
+# -- 4.12 ------------------------------------------------------------------------------------------
+
+Across = tuple[np.ndarray, ...]  # Y, Z, W_q, W_k and W_v
+
+
+def _weighted(Y: np.ndarray, Z: np.ndarray, *W: np.ndarray) -> Across:
+    """Divided by the width, so that no exponential leaves the range of numbers."""
+    return Y, Z, W[0] / len(W[0]), W[1] / len(W[1]), W[2]
+
+
+def any_across(rng: np.random.Generator) -> Across:
+    """Two texts of any lengths and widths, and matrices that fit."""
+    n, k, d, e, m, width = sizes(rng, 6)
+    shapes = [(n, d), (k, e), (d, m), (e, m), (e, width)]
+    return _weighted(*(numbers(rng, *shape) for shape in shapes))
+
+
+def _across(seed: int, n: int, k: int, d: int, e: int, m: int, width: int) -> Across:
+    shapes = [(n, d), (k, e), (d, m), (e, m), (e, width)]
+    return _weighted(*_whole_numbers(seed, *shapes))
+
+
+ACROSS = [_across(3, 2, 3, 2, 1, 1, 1), _across(5, 1, 2, 2, 3, 2, 2), _across(8, 3, 3, 2, 2, 4, 2)]
+
+
+@exercise
+def cross(cross: Annotated[FunctionAnswer, Function(samples=ACROSS)]) -> Verdict:
+    """Write cross-attention as a function of Y (n×d), Z (k×e), W_q, W_k and W_v."""
+    for Y, Z, W_q, W_k, W_v in cases(ACROSS, any_across):
+        answer = cross.array(Y, Z, W_q, W_k, W_v, shape=(len(Y), W_v.shape[1]))
+        begin = f"With Y = {show(Y)} and Z = {show(Z)}, so"
+        projected = Y @ W_q, Z @ W_k, Z @ W_v
+        if verdict := row_off(answer, *projected, begin=begin, tolerance=rounding()):
+            return verdict
+    return right(f"Each of the texts' tokens looked where the definition looks, {tried()} times.")
+
+
+cross.forbid(*SOFTMAX_ATTENTION)

@@ -221,3 +221,22 @@ check.additive_attention.sister(
     B="pa",
     u="p",
 )
+
+
+def _across(Y, Z, Wq, Wk, Wv):
+    scores = (Y @ Wq) @ (Z @ Wk).T / np.sqrt(Wq.shape[1])
+    weights = np.exp(scores)
+    return weights / weights.sum(axis=1, keepdims=True) @ (Z @ Wv)
+
+
+check.cross.sister(
+    r"A decoder's token is $Y = <Y>$, the encoder's are $Z = <Z>$. With $W_q = <Wq>$, $W_k "
+    r"= <Wk>$ and "
+    r"$W_v = <Wv>$, what does cross-attention give? Three digits are enough.",
+    _across,
+    Y=lambda rng: rng.integers(-2, 3, (1, 2)) / 1.0,
+    Z=lambda rng: rng.integers(-3, 4, (3, 1)) / 1.0,
+    Wq=lambda rng: rng.integers(-4, 5, (2, 1)) / 4,
+    Wk=lambda rng: rng.integers(1, 5, (1, 1)) / 4,
+    Wv=lambda rng: rng.integers(1, 9, (1, 1)) / 1.0,
+)

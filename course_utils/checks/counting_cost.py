@@ -963,3 +963,54 @@ MACS = Chain(
 def macs_by_lines(macs_lines: Annotated[list[Line], MACS]) -> Verdict:
     """Derive the MACs of multi-head attention in N and D from those of its stages."""
     return MACS.judge(macs_lines, 2, "The number of heads is gone: it does not matter.")
+
+
+# -- 6.16 -----------------------------------------------------------------------------------------
+
+OF_A_HEAD = Formula(N=range(2, 9), D=range(2, 9), w=range(2, 9))
+
+
+def _backward(
+    X: np.ndarray, W: Sequence[np.ndarray], projected: Sequence[np.ndarray], P: Any, dY: Any,
+    of_data: bool,
+) -> None:  # fmt: skip
+    """All gradients of Y = P V, P = softmax(Q Kᵀ/√w), from dY back to the parameters, or to X."""
+    Q, K, V = projected
+    dV, dP = P.T @ dY, dY @ V.T
+    dS = P * (dP - (P * dP).sum(axis=1, keepdims=True)) / np.sqrt(Q.shape[1])
+    backward = [dS @ K, dS.T @ Q, dV]
+    for d, w in zip(backward, W, strict=True):
+        X.T @ d  # of the parameters
+        if not of_data:
+            d @ w.T
+
+
+@cache
+def macs_of_backward(of_data: bool) -> Any:
+    """The MACs of a head's backward pass, as a polynomial in N, D and w."""
+
+    def count(N: int, D: int, w: int) -> int:
+        W, projected = [np.ones((D, w))] * 3, [np.ones((N, w))] * 3
+        arrays = np.ones((N, D)), W, projected, np.ones((N, N)), np.ones((N, w))
+        return measure(_backward, *arrays, of_data).macs
+
+    return polynomial(count, N=2, D=1, w=1)
+
+
+@exercise
+def backward_of_a_head(
+    backward_macs: Annotated[FormulaAnswer, OF_A_HEAD],
+    first_layer_macs: Annotated[FormulaAnswer, OF_A_HEAD],
+) -> Verdict:
+    """Count the MACs of the backward pass of a head, with and without the gradient of X."""
+    return right("The metered products of both passes follow your formulas exactly.")
+
+
+@backward_of_a_head.part("Whole")
+def _whole_backward(backward_macs: FormulaAnswer) -> Verdict:
+    return _judge(backward_macs, macs_of_backward(of_data=False), "MACs", OF_A_HEAD)
+
+
+@backward_of_a_head.part("First layer")
+def _first_layer(first_layer_macs: FormulaAnswer) -> Verdict:
+    return _judge(first_layer_macs, macs_of_backward(of_data=True), "MACs", OF_A_HEAD)

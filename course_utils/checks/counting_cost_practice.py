@@ -303,3 +303,14 @@ check.macs_by_lines.sister(
     H=range(2, 9),
     w=range(2, 9),
 )
+check.backward_of_a_head.sister(
+    r"A feed-forward layer computes $Y = \mathrm{ReLU}(XW_1)\,W_2$ for $N = <N>$ tokens of "
+    r"width $D = <D>$, with "
+    r"$W_1$ of $<D>\times<F>$ and $W_2$ of $<F>\times<D>$. How many MACs do the products of "
+    r"its backward pass take, "
+    r"with the gradient of $X$ (`whole`) and without it (`first`)?",
+    lambda N, D, F: {"whole": 4 * N * D * F, "first": 3 * N * D * F},
+    N=range(3, 40),
+    D=range(4, 40),
+    F=range(8, 90),
+)

@@ -24,6 +24,7 @@ from selfcheck.kinds import (
     Formula,
     FormulaAnswer,
     Function,
+    Growth,
     RealNumber,
     Steps,
     StudentId,
@@ -35,6 +36,7 @@ from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
+from selfcheck.theta import grows_otherwise
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
@@ -844,3 +846,39 @@ NORMED = Chain(
 def normed_by_lines(normed_lines: Annotated[list[Line], NORMED]) -> Verdict:
     """Derive softmax_row(QKᵀ)V = D⁻¹AV line by line, with A = exp(QKᵀ) and D = diag(A1)."""
     return NORMED.judge(normed_lines, 2, "No softmax is left.")
+
+
+# -- 8.13 -----------------------------------------------------------------------------------------
+
+GROWTH = Growth(n=range(2, 9), m=range(2, 9), d=range(2, 9))
+
+
+@exercise
+def growth_of_features(
+    time_of_features: Annotated[FormulaAnswer, GROWTH],
+    space_of_features: Annotated[FormulaAnswer, GROWTH],
+    space_in_turn: Annotated[FormulaAnswer, GROWTH],
+) -> Verdict:
+    """Give Θ of the time and of the space of linear attention with m features, in n, m and d."""
+    return right("They grow alike, whichever of n, m and d is the largest.")
+
+
+def _grows(answer: FormulaAnswer, truth: Callable[..., float]) -> Verdict:
+    return grows_otherwise(answer, truth, [*GROWTH.domain]) or right()
+
+
+@growth_of_features.part("Time")
+def _time_of_features(time_of_features: FormulaAnswer) -> Verdict:
+    return _grows(time_of_features, in_numbers(linear_flops(), "nmd"))
+
+
+@growth_of_features.part("All at once")
+def _space_of_features(space_of_features: FormulaAnswer) -> Verdict:
+    """Features of all queries and keys, the sums over the keys, and their denominator."""
+    return _grows(space_of_features, lambda n, m, d: 2 * n * m + m * d + m)
+
+
+@growth_of_features.part("In turn")
+def _space_in_turn(space_in_turn: FormulaAnswer) -> Verdict:
+    """The features of one token at a time, and the sums."""
+    return _grows(space_in_turn, lambda n, m, d: 2 * m + m * d)

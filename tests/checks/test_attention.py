@@ -177,6 +177,13 @@ def additive_with_einsum(Q, K, V, A, B, u):
     return np.einsum("nk,kl->nl", package.softmax(scores), V)
 
 
+def plain_across(Q, K, V):
+    """Attention of one query or of many."""
+    scores = Q @ K.T / np.sqrt(K.shape[1])
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True) @ V
+
+
 RIGHT = {
     "shapes": [
         SHAPES,
@@ -220,6 +227,10 @@ RIGHT = {
     "packed_mask": [(packed_block_by_block,), (packed_token_by_token,),
                     (lambda lengths: np.array(packed_token_by_token(lengths), dtype=int),)],
     "additive_attention": [(additive_pair_by_pair,), (additive_with_einsum,)],
+    "cross": [
+        (lambda Y, Z, Q, K, V: plain_across(Y @ Q, Z @ K, Z @ V),),
+        (lambda Y, Z, Q, K, V: [plain_across(y @ Q, Z @ K, Z @ V) for y in np.array(Y)],),
+    ],
 }  # fmt: skip
 
 

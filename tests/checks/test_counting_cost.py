@@ -115,7 +115,7 @@ RIGHT = {
     ],
     "fits_in_memory": [in_memory(0), in_memory("ada@example.org"), (*map(str, in_memory(7)),)],
     "macs_by_lines": [
-        (r"= H(3NDw + N^2 w + N^2 w) + N D H w = 4ND^2 + 2N^2D",),
+        (r"= H(3NDw + N^{2} w + N^{2} w) + NDHw = 4ND^{2} + 2N^{2}D",),
         (["H*(3*N*D*w + 2*N**2*w) + N*H*w*D", 4 * N * D**2 + 2 * N**2 * D],),
         (
             [
@@ -123,6 +123,10 @@ RIGHT = {
                 lambda N, D: 4 * N * D**2 + 2 * N**2 * D,
             ],
         ),
+    ],
+    "backward_of_a_head": [
+        ("6*N*D*w + 4*N**2*w", "3*N*D*w + 4*N**2*w"),
+        ("2·w·N(3·D + 2·N)", "w·N·(3·D + 4·N)"),
     ],
 }
 

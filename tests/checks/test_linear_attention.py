@@ -195,6 +195,10 @@ RIGHT = {
         ([lambda Q, K, V: np.exp(Q @ K.T) @ V / np.exp(Q @ K.T).sum(axis=1, keepdims=True),
           lambda A, D, V: np.linalg.inv(D) @ A @ V],),
     ],
+    "growth_of_features": [
+        ("n*m*d", "n*m + m*d", "m*d"),
+        ("Theta(2*n*m*d + n*m)", "O(3·n·m + m·d + m)", "Θ(m(d + 2))"),
+    ],
 }  # fmt: skip
 
 
