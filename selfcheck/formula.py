@@ -139,8 +139,12 @@ CONDITIONS = ("Eq", "Ne")
 _COMPARISONS = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
-OVER_AN_INDEX = ("Sum", "Product", "Integral")
-CALCULUS = ("Integral", "Derivative")  # read where SymPy goes on with them, not for numbers
+OVER_AN_INDEX = ("Sum", "Product", "Integral", "Limit")
+CALCULUS = (
+    "Integral",
+    "Derivative",
+    "Limit",
+)  # read where SymPy goes on with them, not for numbers
 GROW_FAST = ("gamma", "factorial", "binomial")
 ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
     "log": (1, 2),
@@ -346,13 +350,14 @@ def _right_hand_side(text: str, symbols: Iterable[str]) -> str:
 
 
 def _is_below_a_sum(pieces: list[Token], place: int) -> bool:
-    """Whether this = stands in an index, as that of a sum does."""
-    depth = 0
-    for k in range(place, 0, -1):
+    """Whether this = stands in an index, as that of a sum does, or in a block."""
+    depth = blocks = 0
+    for k in range(place, -1, -1):
+        blocks += (pieces[k].text == "end") - (pieces[k].text == "begin")
         depth += (pieces[k].text == "}") - (pieces[k].text == "{")
         if depth < 0:
             return pieces[k - 1].text == "_"
-    return False
+    return blocks < 0  # x & x = 0 within cases
 
 
 def _is_a_name(pieces: list[Token]) -> bool:
@@ -686,6 +691,9 @@ def _sympy_over_an_index(
 ) -> Any:
     import sympy
 
+    if kind == "Limit":  # towards lo, from the side hi
+        x = sympy.Symbol(index, real=True)
+        return sympy.Limit(term(x), x, lo, {1: "+", -1: "-"}.get(int(hi), "+-"))
     i = sympy.Symbol(index, **({"real": True} if kind == "Integral" else {"integer": True}))
     return getattr(sympy, kind)(term(i), (i, lo, hi))
 

@@ -47,7 +47,6 @@ NOT_HERE = {  # notations that are known and not read, each with what to write i
     "mp": "∓ is two formulas: write one of them",
     "lg": "lg is the logarithm to base 2 or to base 10: write log2(…) or log10(…)",
     "%": "write 5 % as 0.05",
-    "lim": "a limit is written as a line with ≈",
     "sup": "a supremum over a set is not computed here",
     "inf": "an infimum over a set is not computed here",
     "arg": "arg is not computed here",
@@ -1005,7 +1004,7 @@ class Parser:
             return None
         readers = {
             "frac": self._fraction, "sqrt": self._root, "sum": self._big, "prod": self._big,
-            "int": self._integral, "nabla": self._nabla, "langle": self._inner,
+            "int": self._integral, "lim": self._limit, "nabla": self._nabla, "langle": self._inner,
             "lfloor": self._floor, "lceil": self._floor, "begin": self._environment,
             "binom": self._binomial, "underbrace": self._braced, "overbrace": self._braced,
         }  # fmt: skip
@@ -1244,6 +1243,37 @@ class Parser:
             self.refuse("the bounds of this integral are not understood", self.t[start])
         return _call("Integral", body, _tuple([ast.Name(variable, ast.Load()), *limits]))
 
+    def _limit(self) -> ast.expr:
+        r"""\lim_{n \to \infty} of the term that follows; x \to 0^+ from above."""
+        start = self.i
+        self.i += 1
+        below, _ = self._bounds()
+        arrow = [k for k, token in enumerate(below) if token.text == "to"]
+        if len(arrow) != 1 or arrow[0] != 1:
+            self.refuse("below lim stands where its variable goes, such as n \\to \\infty",
+                        self.t[start])  # fmt: skip
+        variable, to = canonical(below[0].text), below[2:]
+        side = 0
+        if [t.text for t in to[-2:-1]] == ["^"] and to[-1].text in ("+", "-"):
+            to, side = to[:-2], 1 if to[-1].text == "+" else -1
+        before, self.bound = self.bound, [*self.bound, variable]
+        body = self.term()
+        self.bound = before
+        if any(t.text == variable for t in self._rest_of_sum()):
+            self.refuse("does lim go on behind this sign? Use brackets")
+        limits = [ast.Name(variable, ast.Load()), self._within(to, Parser.sum, start)]
+        return _call("Limit", body, _tuple([*limits, ast.Constant(side)]))
+
+    def _rest_of_sum(self) -> list[Token]:
+        """What follows with + and −, up to a bracket that closes, a relation or a comma."""
+        depth, found = 0, []
+        for token in self.t[self.i :]:
+            depth += (token.text in OPENING) - (token.text in OPENING.values())
+            if depth < 0 or (not depth and token.text in (*RELATIONS, "=", ",")):
+                break
+            found.append(token)
+        return found
+
     def _bounds(self) -> tuple[list[Token], Any]:
         """What stands below and above a sum or an integral, in either order."""
         below: list[Token] = []
@@ -1299,6 +1329,8 @@ class Parser:
         start = self.i
         self.i += 1
         name = "".join(t.text for t in self._peek_group())
+        if name in ("cases", "dcases", "rcases"):
+            return self._by_cases(start)
         if name not in ("matrix", "bmatrix", "pmatrix", "vmatrix"):
             self.refuse(f"the environment {name} is not read here", self.t[start])
         self._skip_group()
@@ -1327,6 +1359,55 @@ class Parser:
         except FormulaError as trouble:
             self.refuse(f"{trouble}; write its entries, or a product", self.t[start])
         return _call("det", matrix) if name == "vmatrix" else matrix
+
+    def _by_cases(self, start: int) -> ast.expr:
+        r"""Rows of a value and its condition, `x & x > 0 \\`, or `\text{otherwise}`."""
+        self._skip_group()
+        pieces: list[Any] = []
+        with self.inside("begin"):
+            while not self.sees("end"):
+                if self.token is None:
+                    self.refuse("these cases have no end", self.t[start])
+                if self.sees(r"\\"):
+                    self.i += 1
+                    continue
+                value = self.sum()
+                while self.sees(",", "&") or self._says("if", "for", "when", "where"):
+                    self.i += 1
+                if self._says("otherwise", "else", "elsewhere"):
+                    self.i += 1
+                    condition: ast.expr = ast.Constant(True)
+                else:
+                    condition = self._condition()
+                while self.sees(",", "."):
+                    self.i += 1
+                pieces.append(_tuple([value, condition]))
+        self.i += 1
+        self._skip_group()
+        if not pieces:
+            self.refuse("there is no case here", self.t[start])
+        return self.made(_call("Piecewise", *pieces), start)
+
+    def _says(self, *words: str) -> bool:
+        return bool(self.token and self.token.text.strip(" .,").lower() in words)
+
+    def _condition(self) -> ast.expr:
+        """x > 0, x = 0, or 0 < x < 1."""
+        start, found = self.i, []
+        left = self.sum()
+        while self.sees(*RELATIONS, "="):
+            sign = self.t[self.i].text
+            self.i += 1
+            right = self.sum()
+            for kind in (ast.LtE, ast.GtE) if sign in ("=", "==") else (RELATIONS[sign],):
+                found.append(self.made(ast.Compare(left, [kind()], [right]), start))
+            left = right
+        if not found:
+            self.refuse("behind & stands when this case holds, such as x > 0")
+        whole: ast.expr = found[0]
+        for one in found[1:]:
+            whole = self.made(ast.BinOp(whole, ast.BitAnd(), one), start)
+        return whole
 
     def _matrix(self, rows: list[list[Any]]) -> ast.expr:
         """Its rows one by one, or between dots by a pattern of their entries."""

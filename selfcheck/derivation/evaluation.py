@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..formula import GREEK, FormulaError, canonical
+from . import limits
 from .bounded import magnitude
-from .clock import tick
+from .clock import guarded, tick
 from .operations import POWERS, Arithmetic, function_of, number, operations, total_of
 from .singularities import borders
 
@@ -63,7 +64,8 @@ def _makers() -> list[tuple[Any, Callable[[Any, bool], Evaluator]]]:
         (sp.MatrixSymbol, _matrix_symbol),
         ((sp.Sum, sp.Product), _sum),
         (sp.Integral, _integral),
-        ((sp.Derivative, sp.Limit, sp.Subs), _carried_out),
+        (sp.Limit, _limit),
+        ((sp.Derivative, sp.Subs), _carried_out),
         (sp.Piecewise, _cases),
         (sp.MatrixBase, _matrix),
     ]
@@ -341,6 +343,64 @@ def _line_zero(f: Any, symbol: Any) -> Evaluator:
     return lambda v: -height(v) / slope(v) if slope(v) else None
 
 
+def _limit(e: Any, exact: bool) -> Evaluator:
+    """A limit by extrapolation; where SymPy has one too, they must agree."""
+    import mpmath
+    import sympy as sp
+
+    f, x, to, side = e.args
+    if not to.is_number or to is sp.zoo:
+        raise FormulaError("a limit goes to a number or to infinity here.")
+    inside, name = evaluator(f, True), name_of(x)
+    target: Any = float(to) if to.is_infinite else Fraction(str(sp.Rational(to)))
+    if not to.is_infinite and not to.is_Rational:
+        raise FormulaError("a limit goes to a fraction or to infinity here.")
+    whole = f.has(sp.Sum, sp.Product, sp.floor, sp.core.function.AppliedUndef)
+    sides = {"+": [1], "-": [-1]}.get(str(side), [1, -1] if not to.is_infinite else [1])
+    known = guarded(lambda: e.doit(), e) if f.count_ops() <= limits.LARGEST else e
+    closed = None if known.has(sp.Limit, sp.AccumBounds, sp.nan) else evaluator(known, True)
+
+    def value(v: Mapping[str, Any]) -> Any:
+        with mpmath.workdps(2 * ROUGH):
+            found = [_goes_to(lambda p: inside({**v, name: p}), target, s, whole) for s in sides]
+            found += [closed(v)] if closed else []
+            if any(abs(x - found[0]) > SETTLED * max(abs(found[0]), 1) for x in found):
+                raise ArithmeticError("the limit does not settle")
+            return found[-1]
+
+    limit = _remembered(e, value)
+    return lambda v: number(limit(v), exact)
+
+
+def _goes_to(f: Callable[[Any], Any], to: Any, side: int, whole: bool) -> Any:
+    """Where the values of f go; an ArithmeticError if that does not show."""
+
+    def at(point: Any) -> Any:
+        tick()
+        try:
+            return f(number(point, True))
+        except (ArithmeticError, ValueError):
+            return None
+
+    points = limits.towards(to, side, whole, LONGEST_SUM if whole else 2**60)
+    values = [x for p in points if (x := at(p)) is not None]
+    if len(values) < limits.FEWEST + 3:
+        raise ArithmeticError("a limit with too few values")
+    goal, error = limits.extrapolated(values)
+    if not error <= SETTLED * max(abs(goal), 1):
+        raise ArithmeticError("the limit does not settle")
+    off = [v - goal if (v := at(p)) is not None else None for p in points]
+    seen = dict(zip(points, off, strict=True))
+    settled, _, _ = limits.settles(
+        lambda p: seen[p] if p in seen else None if (v := at(p)) is None else v - goal,
+        points,
+        lambda p: limits.beside(p, to, whole),
+    )
+    if not settled:
+        raise ArithmeticError("the limit does not settle")
+    return goal
+
+
 def _carried_out(e: Any, exact: bool) -> Evaluator:
     """A derivative or a limit as SymPy carries it out."""
     import sympy
@@ -357,7 +417,7 @@ def is_rough(e: Any) -> bool:
 
     endless = (sympy.oo in limit or -sympy.oo in limit
                for s in e.atoms(sympy.Sum, sympy.Product) for limit in s.limits)  # fmt: skip
-    return bool(e.atoms(sympy.Integral)) or any(endless)
+    return bool(e.atoms(sympy.Integral, sympy.Limit)) or any(endless)
 
 
 def _cases(e: Any, exact: bool) -> Evaluator:

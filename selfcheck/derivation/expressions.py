@@ -381,6 +381,8 @@ def _as_typed(formula: ReadFormula, node: ast.expr, names: Mapping[str, Any]) ->
         case ast.Call(
             func=ast.Name(id=name), args=[body, ast.Tuple(elts=[ast.Name(id=i), lo, hi])]
         ) if name in OVER_AN_INDEX:
+            if name == "Limit":
+                return ReadFormula(formula.text, node).to_sympy(**names)
             kind = {"real": True} if name == "Integral" else {"integer": True}
             index = sympy.Symbol(i, **kind)
             limits = (index, typed(lo), typed(hi))

@@ -38,6 +38,9 @@ def _borders(e: Any) -> Iterator[Border]:
     if isinstance(e, sp.Sum | sp.Product | sp.Integral):
         yield from _borders_over_an_index(e)
         return
+    if isinstance(e, sp.Limit):
+        yield from (b for b in _borders(e.args[0]) if e.args[1] not in b.f.free_symbols)
+        return
     for part in e.args:
         yield from _borders(part)
     for kinds, own_borders in _rules():
