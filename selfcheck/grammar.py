@@ -1254,8 +1254,10 @@ class Parser:
                         self.t[start])  # fmt: skip
         variable, to = canonical(below[0].text), below[2:]
         side = 0
-        if [t.text for t in to[-2:-1]] == ["^"] and to[-1].text in ("+", "-"):
-            to, side = to[:-2], 1 if to[-1].text == "+" else -1
+        signs = [t.text for t in to if t.text not in ("{", "}")][-2:]
+        if signs in (["^", "+"], ["^", "-"]):
+            side = 1 if signs[1] == "+" else -1
+            to = to[: max(k for k, token in enumerate(to) if token.text == "^")]
         before, self.bound = self.bound, [*self.bound, variable]
         body = self.term()
         self.bound = before

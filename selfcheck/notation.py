@@ -48,7 +48,7 @@ COMMANDS = {  # LaTeX for one of our signs; "" is dropped
 SAME_COMMAND = {
     "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom",
     "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "dotsb": "ldots", "intercal": "top",
-    "circ": "odot", "infty": "oo", "rightarrow": "to", "ell": "l",
+    "circ": "odot", "infty": "oo", "rightarrow": "to", "longrightarrow": "to", "ell": "l",
     "varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho",
     "varsigma": "sigma", "varpi": "pi", "lambda": "lamda", "Lambda": "Lamda",
 }  # fmt: skip

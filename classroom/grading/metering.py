@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ from selfcheck.meter import HANDLERS, Meter, MeteredArray, NotCounted, realized
 from selfcheck.meter.arrays import LikeAnArray
 from selfcheck.meter.counting import DECISIONS, line_at_work
 from selfcheck.meter.loops import apply_along_axis
+from selfcheck.meter.reach import lifted
 from selfcheck.meter.tables import DATA_DECIDES, METHODS, UFUNCS
+from selfcheck.nesting import nested
 
 from .wire import Peer
 
@@ -305,7 +307,20 @@ class Far:
     def calling(self, function: Callable) -> contextlib.AbstractContextManager:
         """Around a call with far arrays, `np.zeros` and its like are done by the judge as well."""
         metering, self._metering = self._metering, False
-        return counted_by(self) if metering else contextlib.nullcontext()
+        return self._counting(function) if metering else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _counting(self, function: Callable) -> Iterator[None]:
+        """Within this, arrays that the function reaches by itself are the judge's, too."""
+
+        def made(x: Any) -> Any:
+            return x if type(x) is FarArray else self.create("array", x)
+
+        def plain(value: Any) -> Any:
+            return nested(value, lambda x: x.__array__() if type(x) is FarArray else x)
+
+        with counted_by(self), lifted(function, made, plain):
+            yield
 
     def returned(self, result: Any) -> Any:
         """What would compute later computes now, while the judge counts."""

@@ -44,7 +44,6 @@ ordinary data again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -90,12 +89,12 @@ def measure(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Meter:
 
     Arrays in its closure, its defaults, the globals it names and its object count as inputs, too.
     """
-    return measured(meter(), function, args, kwargs, reach=True)
+    return measured(meter(), function, args, kwargs, reached="given")
 
 
 def estimate(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Meter:
     """As `measure`, with textbook conventions for LAPACK and sorting, named in `flops_by_kind`."""
-    return measured(meter(exact=False), function, args, kwargs, reach=True)
+    return measured(meter(exact=False), function, args, kwargs, reached="given")
 
 
 def measured(
@@ -103,9 +102,13 @@ def measured(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    reach: bool = False,
+    reached: str = "given",
 ) -> Meter:
-    """As `measure`, with a meter that may know how many steps are enough."""
+    """As `measure`, with a meter that may know how many steps are enough.
+
+    Arrays that the function reaches without being handed them are "given", as inputs are, or
+    "made".
+    """
     copies: dict[int, MeteredArray] = {}  # an array handed over twice is one array
     kept: list[Any] = []  # so that no other array takes the place of one that is gone
 
@@ -118,8 +121,10 @@ def measured(
             raise m._refuse(f"An array of the kind {kind}", "Hand over NumPy arrays.")
         return copies.get(id(x), x)
 
-    around = lifted(function, metered, m.plain) if reach else nullcontext()
-    with m, around:
+    def made(x: Any) -> Any:
+        return x if isinstance(x, MeteredArray) else m.create("array", np.array(x))
+
+    with m, lifted(function, metered if reached == "given" else made, m.plain):
         result = realized(function(*nested(args, metered), **nested(kwargs, metered)))
         m.note_plain(result)
         if m.refusals:  # also those that the function caught and kept to itself

@@ -541,6 +541,50 @@ def test_a_metered_function_costs_as_much_over_the_wire_as_here(name):
     assert [m.shape for m in far.arrays[:1]] == [m.shape for m in here.arrays[:1]]
 
 
+SQUARE = np.arange(9.0).reshape(3, 3) + 1
+
+
+def with_a_global(x):
+    return x @ (SQUARE @ SQUARE)
+
+
+def with_a_default(x, matrix=SQUARE):
+    return x @ (matrix @ matrix)
+
+
+def in_a_closure():
+    matrix = SQUARE.copy()
+    return lambda x: x @ (matrix @ matrix)
+
+
+class Layer:
+    def __init__(self):
+        self.matrix = SQUARE.copy()
+
+    def forward(self, x):
+        return x @ (self.matrix @ self.matrix)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [with_a_global, with_a_default, in_a_closure(), Layer().forward],
+    ids=["global", "default", "closure", "attribute"],
+)
+def test_arrays_that_a_function_reaches_by_itself_are_counted_here_and_there(function):
+    x = np.random.default_rng(0).uniform(1, 2, (2, 3))
+
+    def squared(x):
+        return x @ SQUARE @ SQUARE
+
+    here = FunctionAnswer(function, "f").metered(x, like=squared)
+    with elsewhere(f=function) as there:
+        far = FunctionAnswer(value(there, "f"), "f").metered(x, like=squared)
+    assert here.macs == far.macs == 3 * 3 * 3 + 2 * 3 * 3
+    assert here.flops == far.flops
+    assert here.peak == far.peak
+    assert type(SQUARE) is np.ndarray
+
+
 def query_by_query(Q, K, V, phi):
     """Right numbers in n² steps, none of them large."""
     rows = []
