@@ -96,7 +96,9 @@ def canonical(name: str) -> str:
     if "\\" in name or "{" in name:
         return _key_of(name)
     head, *tail = name.split("_", 1)
-    head = {"lambda": "lamda", "Lambda": "Lamda"}.get(head) or GREEK.get(head, head)
+    letter = head.rstrip("0123456789")  # β1 is beta1
+    spelled = {"lambda": "lamda", "Lambda": "Lamda"}.get(letter) or GREEK.get(letter, letter)
+    head = spelled + head[len(letter) :]
     return "_".join([head, *tail])
 
 
