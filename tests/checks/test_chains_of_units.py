@@ -11,6 +11,7 @@ from course_utils.checks import (
     rnn_gradients,
     weight_decay,
 )
+from tests.classroom.grading.across import elsewhere, value
 
 beta, delta, v_prev, step, g = sympy.symbols("beta delta v_prev step g")
 E_OF_W = r"\mathbb{E}_{w\sim\mathcal{N}(0,I)}[\exp(w^\top x)\exp(w^\top y)]"
@@ -146,3 +147,11 @@ def test_a_derivation_earns_what_its_true_lines_show(exercise, answer, points):
     found = exercise(answer)
     assert found.earned == points, found.says
     assert (found.outcome == "right") == (points == exercise.points)
+
+
+@pytest.mark.parametrize(("exercise", "answer", "points"), CASES)
+def test_a_derivation_earns_the_same_in_grading(exercise, answer, points):
+    here = exercise(answer)
+    with elsewhere(answer=answer) as there:
+        far = exercise(value(there, "answer"))
+    assert (far.outcome, far.earned, far.says) == (here.outcome, here.earned, here.says)
