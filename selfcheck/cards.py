@@ -21,6 +21,7 @@ LOOKS = {
     "not attempted": ("○", GRAY),
     "could not be checked": ("?", AMBER),
     "not run yet": ("·", GRAY),
+    "no verdict yet": ("·", GRAY),
 }
 AS_SAVED = ", as saved"  # of a verdict from before the kernel was started
 _LEFT = "text-align:left"

@@ -433,7 +433,7 @@ class Exercise:
 
     def without_answer(self, says: str) -> Feedback:
         """The feedback where there was no answer to look at."""
-        self.last = self._feedback(Verdict(Outcome.UNCHECKED, says))
+        self.last = replace(self._feedback(Verdict(Outcome.UNCHECKED, says)), waits=True)
         return self.last
 
     def hint(self) -> Hint:

@@ -57,6 +57,7 @@ class Feedback:
     refuted: tuple[Counterexample, ...] = field(default=(), compare=False, repr=False)
     leads: tuple[str, ...] = field(default=(), compare=False, repr=False)  # what to do next
     undecided: str = field(default="", compare=False, repr=False)  # told to those who grade
+    waits: bool = field(default=False, compare=False, repr=False)  # for another cell to be run
 
     @property
     def misconception(self) -> str | None:
@@ -70,7 +71,9 @@ class Feedback:
 
     @property
     def headline(self) -> str:
-        """The outcome in words; part marks have their own."""
+        """The outcome in words; part marks have their own, and a check that waits for a cell."""
+        if self.waits:
+            return "no verdict yet"
         return "partly right" if 0 < self.earned < self.points else str(self.outcome)
 
     def as_dict(self) -> dict[str, Any]:

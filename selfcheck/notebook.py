@@ -3,7 +3,8 @@
 A check whose answer has no value yet, one that is run after a restart, and one that was stopped say
 what to do. A verdict is about the cell that is on the screen: if the last run of the cell that made
 an answer failed before it made it, the value from before is not judged. It is an extension of
-IPython: `course lab` loads it into every kernel, the checks load it elsewhere.
+IPython: `course lab` loads it into every kernel, so does the environment that `bootstrap.py` makes,
+and elsewhere the checks do.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from .time_limit import LimitedOutput
 MOST_PRINTED = 200_000  # characters that one cell may print
 NOTHING_YET = (
     "The notebook was opened or restarted, and its first cells have not run. Choose "
-    "“Run > Run All Above Selected Cell”, then run this cell again."
+    "“Run > Run All Above Selected Cell” (in VS Code “Execute Above Cells”), then run this cell "
+    "again."
 )
 
 
@@ -79,6 +81,7 @@ class Cells:
         self._from: dict[str, str] = {}  # by name, the text that made it, as its digest
         self._old: dict[str, str] = {}  # by name, why its value is from before
         self._edited: set[str] = set()  # digests of texts
+        self.none_has_run = True  # to its end, since the kernel was started
 
     def begin(self, info: Any, names: dict[str, Any]) -> None:
         """A cell is about to run."""
@@ -91,6 +94,7 @@ class Cells:
         info, error = result.info, result.error_before_exec or result.error_in_exec
         source, self._running = str(getattr(info, "raw_cell", "")), ""
         before, self._before = self._before, {}
+        self.none_has_run = self.none_has_run and error is not None
         if info is None or _called(source) is not None:
             return
         id_, names = _id(info), _makes(source)
@@ -204,9 +208,11 @@ def _show_card(
 def _card(names: dict[str, Any], error: BaseException) -> Any:
     """What to show in place of the traceback; None if it is no slip of order."""
     called = _called(names.get("In", [""])[-1])
+    missing = getattr(error, "name", None) if isinstance(error, NameError) else None
+    if missing and CELLS.none_has_run:
+        return Card("Not run yet", NOTHING_YET)
     if called is None:
         return None
-    missing = getattr(error, "name", None) if isinstance(error, NameError) else None
     exercise = getattr(names.get("check"), called, None)
     if missing in ("check", "scoreboard"):
         return Card("Not run yet", NOTHING_YET)

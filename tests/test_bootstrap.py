@@ -154,6 +154,12 @@ def test_the_first_start_makes_an_environment_and_installs_the_lock(quick):
     assert quick.done == ["create", quick.CORE]
 
 
+def test_kernels_of_the_environment_load_the_extension_whoever_starts_them(quick):
+    quick.set_up([quick.CORE])
+    (config,) = quick.VENV.glob("etc/ipython/*.py")
+    assert "selfcheck.notebook" in config.read_text(encoding="utf-8")
+
+
 def test_the_second_start_installs_nothing(quick):
     quick.set_up([quick.CORE])
     quick.done.clear()

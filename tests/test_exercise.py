@@ -7,8 +7,8 @@ from typing import Annotated
 import numpy as np
 import pytest
 
+from selfcheck import cards, scores
 from selfcheck import exercises as engine
-from selfcheck import scores
 from selfcheck.blanks import ____
 from selfcheck.calls import FunctionAnswer
 from selfcheck.exercises import exercise
@@ -41,6 +41,12 @@ def make(points=2, hints=("Look.", "Look again."), number="9.1"):
 
 
 # -- outcomes --------------------------------------------------------------------------------------
+
+
+def test_a_check_that_waits_for_a_cell_is_gray_and_earns_nothing():
+    waiting = make().without_answer("Run it first.")
+    assert repr(waiting).startswith("9.1 four: no verdict yet, 0 of 2 points. Run it first.")
+    assert cards.GRAY in waiting._repr_html_()
 
 
 def test_a_right_answer_earns_all_points():

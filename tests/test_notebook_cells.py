@@ -66,18 +66,18 @@ def kernel(tmp_path_factory):
 
 
 def test_a_student_who_restarts_and_slips_is_told_what_to_run(kernel):
-    for cell in ("check.even_sum(total)", "scoreboard()"):
+    for cell in ("total = n**2 + n", "check.even_sum(total)", "scoreboard()"):
         says = kernel.run(cell)
         assert says.startswith("Not run yet: ")
         assert "Run All Above Selected Cell" in says
     kernel.run(IMPORTS)
     says = kernel.run("check.even_sum(total)")
-    assert says.startswith("1.1 even_sum: could not be checked, 0 of ")
+    assert says.startswith("1.1 even_sum: no verdict yet, 0 of ")
     assert "There is no `total`: the cell with your answer has not run" in says
     assert kernel.run("betta").startswith("NameError: name 'betta' is not defined")
 
     saved = kernel.run("scoreboard()").splitlines()
-    assert "could not be checked" in saved[0]
+    assert "no verdict yet" in saved[0]
     rows = [line for line in saved if line.startswith("1.")]
     assert all(line.endswith("right, as saved") for line in rows[1:])
 
@@ -110,9 +110,9 @@ def test_a_cell_that_was_broken_does_not_keep_its_green_card(kernel, broken):
     assert ": right, " in kernel.run("check.even_sum(total)")
     kernel.run(broken)
     says = kernel.run("check.even_sum(total)")
-    assert says.startswith("1.1 even_sum: could not be checked, 0 of ")
+    assert says.startswith("1.1 even_sum: no verdict yet, 0 of ")
     assert "Your cell with `total` did not run to its end: " in says
-    assert "could not be checked" in kernel.run("scoreboard()").splitlines()[0]
+    assert "no verdict yet" in kernel.run("scoreboard()").splitlines()[0]
     kernel.run(RIGHT)
     assert ": right, " in kernel.run("check.even_sum(total)")
 
@@ -139,7 +139,7 @@ def test_a_text_that_has_gone_from_the_screen_is_not_judged_until_it_is_back(ker
     kernel.run(RIGHT)
     kernel.run(EDITED.format(text=f"{RIGHT}\n", so=True))
     says = kernel.run("check.even_sum(total)")
-    assert says.startswith("1.1 even_sum: could not be checked, 0 of ")
+    assert says.startswith("1.1 even_sum: no verdict yet, 0 of ")
     assert "Your cell with `total` was edited after it ran. Run it, then this one." in says
     kernel.run(EDITED.format(text=RIGHT, so=False))
     assert ": right, " in kernel.run("check.even_sum(total)")
