@@ -785,7 +785,7 @@ def _cosines(n: Waves, q: float) -> np.ndarray:
     return circle[1:] @ circle[0]
 
 
-@exercise(numbers=OwnNumbers(waves_of, example="1", within=1e-4))
+@exercise(numbers=OwnNumbers(waves_of, example="0", within=1e-4))
 def vanishing(student: StudentId, blind_query: RealNumber, far_query: RealNumber) -> Verdict:
     """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
     return right("There the denominator vanishes, and there the “mean” is what was asked.")

@@ -527,7 +527,7 @@ def or_nothing(
 FAR_OUT = 1e6
 
 
-@exercise(numbers=OwnNumbers(shelf_of, example="1", within=1e-4))
+@exercise(numbers=OwnNumbers(shelf_of, example="0", within=1e-4))
 def own_shelf(student: StudentId, own_sharpness: RealNumber, own_border: RealNumber) -> Verdict:
     """Find the M at which just ε leaks, and where two records with copies weigh the same."""
     return right(

@@ -670,7 +670,7 @@ def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return p1 / (weights @ p1), p2 / (weights @ p2), weights
 
 
-@exercise(numbers=OwnNumbers(triple_of, example="1", within=ROUNDED))
+@exercise(numbers=OwnNumbers(triple_of, example="0", within=ROUNDED))
 def ratio(student: StudentId, covariance: RealNumber, needed_for_ratio: RealNumber) -> Verdict:
     """Find the covariance of two estimates with the same directions, and the m for their ratio."""
     return right("Integrated over all directions, both numbers are yours.")

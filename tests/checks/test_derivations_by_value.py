@@ -44,7 +44,7 @@ def test_a_disguise_of_the_end_is_the_end(lines):
     ],
 )
 def test_an_honest_way_earns_all(lines):
-    assert momentum.expectation(lines).earned == 3
+    assert momentum.expectation(lines).earned == 2
 
 
 def test_a_quotient_that_sympy_cancelled_is_told_so():
@@ -53,7 +53,7 @@ def test_a_quotient_that_sympy_cancelled_is_told_so():
 
 
 def test_a_blank_line_costs_itself_and_a_false_end_leaves_the_step():
-    assert momentum.expectation([MU_OUTSIDE, END, ____]).earned == 3
+    assert momentum.expectation([MU_OUTSIDE, END, ____]).earned == 2
     assert momentum.expectation([MU_OUTSIDE, ____, ____]).earned == 1
     assert momentum.expectation([MU_OUTSIDE, "mu*(1+beta**t)"]).earned == 1
     assert momentum.expectation(["mu*(1+beta**t)", ____]).outcome == "wrong"

@@ -129,7 +129,7 @@ def test_a_grader_sees_the_verdict_beside_the_points(course):
     graded = read(course / "autograded" / "wrong" / UNIT / f"{UNIT}.ipynb")
     (check,) = [cell for cell in graded.cells if cell.id == "check-bias"]
     shown, points = check.outputs
-    assert shown.data["text/plain"].startswith("2.3 bias: wrong, 0 of 2 points. At β =")
+    assert shown.data["text/plain"].startswith("2.3 bias: wrong, 0 of 1 point. At β =")
     assert points.data["text/plain"] == "0"
 
 

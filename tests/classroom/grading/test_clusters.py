@@ -92,18 +92,18 @@ def test_formulas_are_one_family_however_they_are_written():
 
 
 def doubled(beta, t):
-    return 2 * (1 - beta) * beta ** np.arange(t)[::-1]
+    return 2 * (1 - beta ** np.arange(t, 0, -1))
 
 
 def doubled_in_a_loop(beta, t):
     weights = []
     for i in range(1, t + 1):
-        weights.append((1 - beta) * beta ** (t - i) + (1 - beta) * beta ** (t - i))
+        weights.append(1 - beta ** (t - i + 1) + 1 - beta ** (t - i + 1))
     return weights
 
 
 def doubled_until_nine(beta, t):
-    return (2 if t < 9 else 1) * (1 - beta) * beta ** np.arange(t)[::-1]
+    return (2 if t < 9 else 1) * (1 - beta ** np.arange(t, 0, -1))
 
 
 def test_functions_are_told_apart_by_all_instances_not_by_the_first_that_refutes():
@@ -245,11 +245,11 @@ def test_nothing_is_said_of_what_the_catalog_does_not_know(answer):
 
 
 def two_places_late(beta, t):
-    return np.roll((1 - beta) * beta ** np.arange(t)[::-1], 2)
+    return np.roll(1 - beta ** np.arange(t, 0, -1), 2)
 
 
 def shifted(beta, t):
-    right = (1 - beta) * beta ** np.arange(t)[::-1]
+    right = 1 - beta ** np.arange(t, 0, -1)
     return [0.0, *right[:-1]]
 
 
