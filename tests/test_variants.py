@@ -352,7 +352,7 @@ def test_of_a_thousand_students_nobody_has_the_bytes_or_the_tokens_of_another():
 
 def test_the_records_of_two_students_are_pinned_for_ever():
     n = lookup(0)
-    assert (n.places, n.query, n.epsilon, n.copies, n.M) == ((1, 2, 4), 2.5, 0.2, (2, 1), 1)
+    assert (n.places, n.query, n.epsilon, n.copies, n.M) == ((1, 2, 4), 2.5, 0.2, (2, 1), 0.8)
     n = lookup(1)
     assert (n.places, n.query, n.epsilon, n.copies) == ((1.2, 2.3, 5.8, 7.6), 4.9, 0.269, (2, 1))
 
@@ -399,7 +399,7 @@ def test_of_a_thousand_students_next_to_none_has_a_query_of_another():
 
 def test_the_vectors_of_two_students_are_pinned_for_ever():
     n = random_features(0)
-    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.5, 0.5), (0.5, 0), (0, 0.5), 20, 0.1)
+    assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.5, 0.5), (0.5, 0), (0.25, 0.5), 20, 0.1)
     n = random_features(1)
     assert (n.q, n.k1, n.k2, n.m, n.r) == ((0.1, 0.4), (-0.45, 0.45), (0.15, 0.4), 34, 0.08)
 
@@ -437,7 +437,7 @@ def test_heads_are_pinned_for_ever_and_a_neighbors_answer_earns_nothing():
 
 def test_the_pairs_of_two_students_are_pinned_for_ever():
     n = transformers_are_rnns(0)
-    assert (n.keys, n.values) == (((1, 0, 0), (1, 1, 0), (1, 1, 1)), (1, 2, 3))
+    assert (n.keys, n.values) == (((1, 0, 0), (1, 1, 0), (0, 1, 1)), (1, 3, 4))
     n = transformers_are_rnns(1)
     assert (n.keys, n.values) == (((1, -2, 0), (2, 3, 1), (-1, 2, 3)), (8, -5, -7))
 

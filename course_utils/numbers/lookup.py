@@ -38,7 +38,7 @@ class Shelf:
 @lru_cache(maxsize=256)
 def _lookup(student: str) -> Shelf:
     if student == "0":
-        return Shelf(student, (1.0, 2.0, 4.0), 2.5, 0.2, (2, 1), 1.0)
+        return Shelf(student, (1.0, 2.0, 4.0), 2.5, 0.2, (2, 1), 0.8)
     draws = rng_for(student, "07_lookup")
     while True:
         places = tuple(sorted(draws.integer(0, 80) / 10 for _ in range(4)))

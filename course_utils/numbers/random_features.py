@@ -33,7 +33,7 @@ class Triple:
 @lru_cache(maxsize=256)
 def _random_features(student: str) -> Triple:
     if student == "0":
-        return Triple(student, (0.5, 0.5), (0.5, 0.0), (0.0, 0.5), 20, 0.1)
+        return Triple(student, (0.5, 0.5), (0.5, 0.0), (0.25, 0.5), 20, 0.1)
     draws = rng_for(student, "09_random_features")
     while True:
         q, k1, k2 = (_tenths(draws), _tenths(draws), _tenths(draws))

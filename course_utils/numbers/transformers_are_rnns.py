@@ -22,14 +22,14 @@ class Memory:
 
     def __repr__(self) -> str:
         keys, values = np.array(self.keys), np.array(self.values)[:, None]
-        parts = side_by_side({"keys, one a row": keys, "values": values})
+        parts = side_by_side({"keys, one per row": keys, "values": values})
         return f"Numbers of student {self.student}\n\n{parts}"
 
 
 @lru_cache(maxsize=256)
 def _transformers_are_rnns(student: str) -> Memory:
     if student == "0":
-        return Memory(student, ((1, 0, 0), (1, 1, 0), (1, 1, 1)), (1, 2, 3))
+        return Memory(student, ((1, 0, 0), (1, 1, 0), (0, 1, 1)), (1, 3, 4))
     draws = rng_for(student, "10_transformers_are_rnns")
     while True:
         K, v = draws.matrix(-3, 3, 3, 3), draws.matrix(-9, 9, 1, 3)[0]
