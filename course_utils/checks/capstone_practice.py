@@ -129,3 +129,18 @@ check.baseline.sister(
         }
     )(int(rng.integers(1, 4))),
 )
+check.fixed_state.sister(
+    r"A head has the sums $s = <s>$ of $\varphi(k)v^\top$ and $z = <z>$ of $\varphi(k)$. A pixel "
+    r"comes with $\varphi(q) = <q>$, $\varphi(k) = <k>$ and $v = <v>$. What does the head return "
+    rf"for it? {DIGITS}",
+    lambda s, z, q, k, v: q @ (s + np.outer(k, v)) / (q @ (z + k)),
+    s=lambda rng: whole(rng, 2, 2, largest=9),
+    **{name: (lambda rng: rng.integers(1, 10, 2).astype(float)) for name in "zqk"},
+    v=lambda rng: whole(rng, 2, largest=9),
+)
+check.trained.sister(
+    "A model gives the true levels of a picture's pixels the probabilities <p:code>. How many bits "
+    f"per pixel does the picture take? {DIGITS}",
+    lambda p: float(-np.log2(p).mean()),
+    p=lambda rng: (rng.integers(1, 99, int(rng.integers(3, 6))) / 100).tolist(),
+)

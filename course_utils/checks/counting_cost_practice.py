@@ -314,3 +314,12 @@ check.backward_of_a_head.sister(
     D=range(4, 40),
     F=range(8, 90),
 )
+check.full_width.sister(
+    r"<H> heads of full width $D = <D>$ read $N = <N>$ tokens, and $W^O$ is $<H>D\times D$. "
+    r"How many MACs does the layer take (`macs`), and how many numbers have the scores of all "
+    r"heads (`scores`)?",
+    lambda N, D, H: {"macs": H * (4 * N * D**2 + 2 * N**2 * D), "scores": H * N**2},
+    N=range(3, 40),
+    D=range(8, 40),
+    H=range(2, 9),
+)

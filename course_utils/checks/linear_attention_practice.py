@@ -6,7 +6,7 @@ import numpy as np
 
 from selfcheck.practice import solved, tenths, whole
 
-from ..attention import elu_plus_one
+from ..attention import elu_plus_one, softmax
 from . import linear_attention as check
 
 THREE = r" What comes out? Three digits are enough."
@@ -133,4 +133,21 @@ check.normed_by_lines.sister(
     lambda A, V: A / A.sum(axis=1, keepdims=True) @ V,
     A=lambda rng: 1.0 + rng.integers(0, 9, (2, 3)),
     V=lambda rng: whole(rng, 3, 2, largest=9),
+)
+check.rows_sum_to_one.sister(
+    r"Every row of $S$ ($n\times <d>$) sums to $<a>$, and every column of $T$ ($n\times <d>$) to "
+    r"$<b>$. What does every row of $S\,T^\top$ sum to?",
+    lambda a, b, d: a * b,
+    a=tenths(2, 50),
+    b=tenths(2, 50),
+    d=range(2, 9),
+)
+check.full_rank.sister(
+    r"Queries and keys are single numbers, $Q = <Q>$ and $K = <K>$, so $d = 1$. What is the "
+    r"determinant of the weights $\operatorname{softmax}_{row}(QK^\top)$? (If it is not 0, their "
+    r"rank is 2, above $d$.) Three digits are enough.",
+    lambda Q, K: float(np.linalg.det(softmax(Q @ K.T))),
+    lambda rng: {
+        name: rng.permutation(np.arange(-9, 10))[:2, None].astype(float) / 5 for name in "QK"
+    },
 )

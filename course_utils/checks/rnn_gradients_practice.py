@@ -155,3 +155,22 @@ check.bound_by_lines.sister(
     gamma=[0.25, 0.5, 1.0],
     T=range(2, 9),
 )
+check.induction_step.sister(
+    r"Two networks, written as in the lecture, have $W = <W>$ and $z_1 = <z>$, the activation is "
+    r"tanh, $h_0 = <h_0>$ and $g_0 = \tanh(h_0)$. What are $h_1$ (`h`) and $g_1$ (`g`)? Three "
+    r"digits are enough.",
+    lambda W, z, h_0: (lambda h: {"h": h, "g": np.tanh(h)})(W @ np.tanh(h_0) + z),
+    W=lambda rng: _small(rng, 2, 2),
+    z=lambda rng: _small(rng, 2),
+    h_0=lambda rng: _small(rng, 2),
+)
+check.explosion.sister(
+    r"A linear network has $W = <W>$. By which factor can one step make a gradient longer at most "
+    r"(`at_most`), and by which factor does it grow per step in the long run (`in_the_end`)? Three "
+    r"digits are enough.",
+    lambda W: {
+        "at_most": spectral_norm(W),
+        "in_the_end": float(np.abs(np.linalg.eigvals(W)).max()),
+    },
+    W=lambda rng: whole(rng, 2, 2, largest=9) / 10,
+)

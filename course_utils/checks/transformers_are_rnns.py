@@ -460,7 +460,10 @@ TOKEN = Formula(i=range(2, 9), d=range(2, 9)).needing("d")
 WAYS: dict[str, Callable[[int, int, int], tuple[Callable, Sequence[Any]]]] = {  # i, d, width of v
     "without a cache": lambda i, d, w: (causal_attention, [*map(np.ones, [(i, d)] * 2 + [(i, w)])]),
     "with a cache": lambda i, d, w: (attention, [*map(np.ones, [(1, d), (i, d), (i, w)])]),
-    "by the recurrence": lambda i, d, w: (_one_token, [np.ones((d, w)), *np.ones((3, d)), np.ones(w)]),
+    "by the recurrence": lambda i, d, w: (
+        _one_token,
+        [np.ones((d, w)), *np.ones((3, d)), np.ones(w)],
+    ),
 }
 WIDER = 2  # times as wide as keys are the values of exercise 10.4
 FAR = 10**6  # where lower terms no longer matter

@@ -144,3 +144,30 @@ check.decay_by_lines.sister(
     gamma=[0.01, 0.02, 0.05],
     eta=[0.1, 0.2, 0.4],
 )
+check.statements.sister(
+    r"Gradients have the root mean square $<s>$, much more than the penalty adds. Now the loss is "
+    r"multiplied by $<c>$, and nothing else changes. Which share of itself does a weight lose in a "
+    r"step then: under Adam-L2 with $\eta = <eta>$ and $\gamma = <gamma>$ (`l2`), and under AdamW "
+    r"with $\lambda = <lamda>$ (`adamw`)? Three digits are enough.",
+    lambda s, c, eta, gamma, lamda: {"l2": 2 * eta * gamma / (c * s), "adamw": lamda},
+    s=tenths(5, 40),
+    c=range(2, 11),
+    eta=[0.001, 0.002, 0.005, 0.01],
+    gamma=HUNDREDTHS,
+    lamda=[0.001, 0.002, 0.005, 0.01, 0.02],
+)
+check.scaled_loss.sister(
+    r"You train on $L + <gamma>\,\lVert\theta\rVert^2$ with $\eta = <eta>$, and a colleague on "
+    r"$<c>\,L$ and a penalty. Which step size and which $\gamma$ make her steps yours: with SGD "
+    r"(`sgd_step`, `sgd_gamma`), and with Adam (`adam_step`, `adam_gamma`)? Three digits are "
+    r"enough.",
+    lambda c, eta, gamma: {
+        "sgd_step": eta / c,
+        "sgd_gamma": c * gamma,
+        "adam_step": eta,
+        "adam_gamma": c * gamma,
+    },
+    c=[4, 8, 16, 20, 25, 32, 50, 64, 100, 128],
+    eta=[0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1],
+    gamma=HUNDREDTHS,
+)

@@ -142,6 +142,28 @@ def test_junk_is_not_carried_on(junk):
 
 # -- known mistakes --------------------------------------------------------------------------------
 
+# Essential exercises whose answers stand in their lecture, ready to copy.
+ON_THE_PAGE = {
+    "rnn_gradients": {"induction_step", "gradient_bound", "explosion"},
+    "momentum": {"equivalent_rules", "bias", "expectation", "half_life"},
+    "weight_decay": {"equivalent_penalty", "shrink_ratio"},
+    "attention": {"attention", "score_variance", "parameters"},
+    "counting_cost": {"loss", "kept", "multi_head", "crossover", "windowed"},
+    "lookup": {"value_matrix", "regression"},
+    "linear_attention": {"rows_sum_to_one", "shape_of_scores", "cost"},
+    "random_features": {"completed_square"},
+    "transformers_are_rnns": {"four_questions"},
+}
+
+
+@pytest.mark.parametrize("unit", ON_THE_PAGE)
+def test_what_stands_on_the_page_is_a_minority_of_the_essential_points(unit):
+    listed = [e for e in EXERCISES if e.unit.endswith(f".{unit}") and not e.is_transfer]
+    copied = [e for e in listed if e.name in ON_THE_PAGE[unit]]
+    assert {e.name for e in copied} == ON_THE_PAGE[unit]
+    assert 2 * sum(e.points for e in copied) < sum(e.points for e in listed)
+
+
 HOMEWORK = ("two_heads", "transport")  # with id 0 the homework's own numbers, easy as they are
 
 

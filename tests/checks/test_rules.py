@@ -30,6 +30,9 @@ RULES = {
             "no_answer_beyond_the_page_stands_in_what_students_receive",
         ],
     },
+    "Essential exercises whose answers": {
+        EVERY: ["what_stands_on_the_page_is_a_minority_of_the_essential_points"],
+    },
     "The solution of every exercise": {
         SAVED: [
             "every_solution_earns_all_points_and_says_why",
@@ -49,6 +52,9 @@ RULES = {
             "it_knows_at_least_one_mistake_and_their_names_are_unique",
             "each_known_mistake_is_wrong_and_earns_its_own_explanation",
         ],
+    },
+    "With the numbers of id 0": {
+        EVERY: ["the_numbers_of_id_0_tell_mistakes_apart"],
     },
     "A mistake in a function is still recognized": {
         EVERY: [
