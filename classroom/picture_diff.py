@@ -72,7 +72,7 @@ def _where(off: np.ndarray) -> str:
     """How many pixels are off, and between which corners they lie."""
     y, x = np.nonzero(off)
     corners = f"x from {x.min()} to {x.max()} and y from {y.min()} to {y.max()}"
-    return f"{len(x):,} of {off.size:,} pixels have another color, {corners}"
+    return f"{len(x):,} of {off.size:,} pixels have a different color, {corners}"
 
 
 def _size(pixels: np.ndarray) -> str:

@@ -315,7 +315,7 @@ def sympy_text(answer: Any) -> str:
     if isinstance(answer, sympy.Xor):
         raise FormulaError("In Python a power is written **; the sign ^ means something else.")
     if isinstance(answer, sympy.Equality):
-        raise FormulaError("This is an equation; give what stands right of the = alone.")
+        raise FormulaError("This is an equation; give only its right-hand side.")
     if not isinstance(answer, sympy.Expr):
         raise FormulaError(f"{sympy_kind(answer)} is not a formula in numbers.")
     try:
@@ -346,7 +346,7 @@ def _right_hand_side(text: str, symbols: Iterable[str]) -> str:
     known = {canonical(symbol) for symbol in symbols}
     if len(places) == 1 and (not left or (_is_a_name(left) and _name(left) not in known)):
         return text[pieces[places[0]].end :].strip(" $")
-    raise FormulaError(f"{quoted(text)} is an equation; give what stands right of the = alone.")
+    raise FormulaError(f"{quoted(text)} is an equation; give only its right-hand side.")
 
 
 def _is_below_a_sum(pieces: list[Token], place: int) -> bool:
@@ -396,7 +396,7 @@ def _refuse_comparison(tree: ast.expr, text: str, symbols: set[str]) -> None:
     sign = _COMPARISONS.get(type(tree.ops[0]), "sign")
     asked_for = isinstance(tree.left, ast.Name) and tree.left.id not in symbols
     where = f"right of the {sign}" if asked_for else f"on one side of the {sign}"
-    raise FormulaError(f"{quoted(text)} is a comparison; give what stands {where} alone.")
+    raise FormulaError(f"{quoted(text)} is a comparison; give only what stands {where}.")
 
 
 def _refuse_what_is_no_formula(tree: ast.expr, text: str, functions: set[str]) -> None:

@@ -45,7 +45,7 @@ class ExerciseNumbers:
         """Whether it tells those who know from those who do not, as a sentence."""
         number = self.discrimination
         if number is None:
-            return "Whether it tells students apart cannot be told from this class."
+            return "This class cannot show whether it separates students."
         said = f"(correlation {number:.2f})".replace("-", "−")
         if number < 0:
             return f"Who does well elsewhere does worse here {said}: look at the question."

@@ -30,7 +30,7 @@ from .records import visible
 WIDTH = 98
 NAME_IT, EXPLAIN_IT = "NAME IT", "EXPLAIN IT"
 OTHER_NUMBERS = (
-    "Everybody has other numbers here, so an example alone recognizes one student. Write it as a "
+    "Everybody has other numbers here, so one example recognizes only one student. Write it as a "
     "block of the kind `numbers`, as the mistakes beside it do."
 )
 PLAIN_CALLS = {

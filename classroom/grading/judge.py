@@ -539,7 +539,7 @@ class _Ids:
         told = []
         if self.changed:
             told.append(
-                f"The student id changed on the way, from {self.holds} to {self.changed}; "
+                f"The student id changed while it ran, from {self.holds} to {self.changed}; "
                 f"{self.holds} held."
             )
         if self.holds == HOMEWORK and self.true is None:

@@ -334,7 +334,7 @@ class Sandbox:
     def protection(self) -> str:
         """Which limits are in force, in a sentence."""
         if not self._sandboxed:
-            return "none of a sandbox; time, memory of a process and sizes of files alone."
+            return "none of a sandbox; only limits on time, memory of a process and sizes of files."
         memory = "memory by a control group" if cgroup() else "memory by watching"
         calls = (
             "system calls filtered"

@@ -40,8 +40,8 @@ from .submitted import submitted_cells
 ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 CLUTTER = {"index.html", "submission_metadata.yml"}  # what platforms add for their own use
 RULE = (
-    "Whose a file is, is told by the first folder, zip or file name that the platform made; "
-    "what lies inside is that student's."
+    "The first folder, zip or file name that the platform made says whose a file is; everything "
+    "inside is that student's."
 )
 
 
@@ -359,10 +359,10 @@ class _Placing:
             return f"it does not fit {self.layout.text}."
         if len(path.parts) > 1 and not owner(top, self.units, is_folder=True).student:
             return (
-                f"it cannot be told whose it is, since {top} is no student's folder; pass the "
+                f"its student is not clear, since {top} is no student's folder; pass the "
                 "folder of the class, or say by --layout where the students are."
             )
-        return "it cannot be told whose it is; put it into a folder with the student's name."
+        return "its student is not clear; put it into a folder with the student's name."
 
     def empty_handed(self, source: Path, students: set[str]) -> Iterator[tuple[str, str]]:
         """Students whose folder has no notebook, and what it has instead."""
@@ -490,7 +490,7 @@ class Layout:
                 f'"{{student}}/course/exercises/{{unit}}.ipynb"; it is "{text}".'
             )
         if re.search(r"[{}]", text.replace("{student}", "").replace("{unit}", "")):
-            raise CourseError(f'--layout knows {{student}} and {{unit}} alone; it is "{text}".')
+            raise CourseError(f'--layout knows {{student}} and {{unit}} only; it is "{text}".')
         self._parts = text.strip("/").split("/")
         self._pattern = _as_pattern(text.strip("/"))
         self._place = next(i for i, part in enumerate(self._parts) if "{student}" in part)

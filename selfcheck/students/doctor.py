@@ -117,7 +117,7 @@ def kernel(package: str) -> Finding:
     prefix = ast.literal_eval(reply["user_expressions"]["prefix"]["data"]["text/plain"])
     if not Path(prefix).samefile(sys.prefix):
         remedy = "Remove the kernel named python3 there, or start JupyterLab with `make lab`."
-        return Finding(False, f"another Python answers as kernel python3: {prefix}", remedy)
+        return Finding(False, f"a different Python answers as kernel python3: {prefix}", remedy)
     return Finding(True, f"kernel python3 starts and imports {package}")
 
 

@@ -120,7 +120,7 @@ def test_a_picture_that_the_cell_no_longer_draws_is_red_and_the_row_says_how_to_
     assert row(table, "notebooks/00_drawn")[-1] == "red"
     place = table.index(next(line for line in table if line.startswith("notebooks/00_drawn")))
     assert table[place + 1] == (
-        "cell cell-b: its picture is old: 400 of 400 pixels have another color, "
+        "cell cell-b: its picture is old: 400 of 400 pixels have a different color, "
         "x from 0 to 19 and y from 0 to 19; `course execute notebooks/00_drawn.ipynb` draws it anew"
     )
     assert table[place + 2].startswith("notebooks/01_sound")  # the others are as they were

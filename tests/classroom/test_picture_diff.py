@@ -79,7 +79,7 @@ def higher(by):
 def test_another_curve_color_or_label_is_another_picture(saved, changed):
     now = picture(**changed)
     found = difference(saved, now)
-    assert "of 896,000 pixels have another color, x from" in found
+    assert "of 896,000 pixels have a different color, x from" in found
     assert difference(now, saved) == found  # either way round
 
 
@@ -92,7 +92,7 @@ def test_where_it_differs_is_said(saved):
     now = pixels(saved)
     now[100:110, 700:720] = (213, 94, 0)
     found = difference(saved, png_bytes(now))
-    assert found.endswith("pixels have another color, x from 700 to 719 and y from 100 to 109")
+    assert found.endswith("pixels have a different color, x from 700 to 719 and y from 100 to 109")
 
 
 def test_a_file_that_is_no_picture_is_old(saved):

@@ -182,7 +182,7 @@ def test_an_id_that_changes_further_down_earns_nothing_and_is_told(judge_process
     grade, _ = graded(judge_process, cells, UNIT, student_id=true_id)
     assert grade.student_id == "mallory"
     assert earned(grade)["own_sums"] == 0
-    assert "changed on the way, from mallory to ada; mallory held" in grade.by_hand[0]
+    assert "changed while it ran, from mallory to ada; mallory held" in grade.by_hand[0]
 
 
 def test_the_id_of_nobody_asks_for_a_look_by_hand(judge_process):

@@ -105,7 +105,7 @@ def test_what_cannot_be_placed_is_told(tmp_path):
     folder = lay(tmp_path / "class", "02_products.ipynb", "ada/x.ipynb", text=notebook("1"))
     placed, unplaced = found(folder)
     assert placed == set()
-    assert "whose it is" in unplaced[0]
+    assert "its student is not clear" in unplaced[0]
     assert unplaced[1] == "ada/x.ipynb: this is a notebook without exercises of the course."
 
 
