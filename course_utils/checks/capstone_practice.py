@@ -129,13 +129,21 @@ check.baseline.sister(
         }
     )(int(rng.integers(1, 4))),
 )
+
+
+def _above_zero(rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(1, 10, 2).astype(float)
+
+
 check.fixed_state.sister(
     r"A head has the sums $s = <s>$ of $\varphi(k)v^\top$ and $z = <z>$ of $\varphi(k)$. A pixel "
     r"comes with $\varphi(q) = <q>$, $\varphi(k) = <k>$ and $v = <v>$. What does the head return "
     rf"for it? {DIGITS}",
     lambda s, z, q, k, v: q @ (s + np.outer(k, v)) / (q @ (z + k)),
     s=lambda rng: whole(rng, 2, 2, largest=9),
-    **{name: (lambda rng: rng.integers(1, 10, 2).astype(float)) for name in "zqk"},
+    z=_above_zero,
+    q=_above_zero,
+    k=_above_zero,
     v=lambda rng: whole(rng, 2, largest=9),
 )
 check.trained.sister(
