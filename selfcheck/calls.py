@@ -299,4 +299,6 @@ def _used(line: Callable[..., Any], quantities: Mapping[str, Any]) -> list[Any]:
 
 
 def parameters(line: Callable[..., Any]) -> Iterable[str]:
-    return inspect.signature(line).parameters
+    """The names that a line asks for; what a `*rest` would take, nobody hands over."""
+    rest = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in inspect.signature(line).parameters.values() if p.kind not in rest]

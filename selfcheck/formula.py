@@ -278,8 +278,7 @@ def names_in(tree: ast.AST) -> set[str]:
 
 def as_text(answer: Any) -> str:
     """A number, text or SymPy expression as text; FormulaError if it is none of them."""
-    if issubclass(type(answer), np.ndarray) and answer.ndim == 0:
-        answer = answer.item()
+    answer = only(answer)
     if issubclass(type(answer), complex | np.complexfloating) and answer.imag == 0:
         answer = answer.real
     kind = type(answer)  # not isinstance, which asks the object itself
@@ -301,6 +300,21 @@ def as_text(answer: Any) -> str:
     return text
 
 
+def only(answer: Any) -> Any:
+    """The one thing in a list, set, dictionary or array of one, as `sympy.solve` gives; else all."""
+    for _ in range(3):  # [{M: …}] is a dictionary in a list
+        kind = type(answer)
+        if issubclass(kind, np.ndarray) and answer.size == 1:
+            answer = answer.item()
+        elif issubclass(kind, list | tuple | set | frozenset) and len(answer) == 1:
+            (answer,) = answer
+        elif issubclass(kind, dict) and len(answer) == 1:
+            (answer,) = answer.values()
+        elif sympy_kind(answer) == "FiniteSet" and len(answer.args) == 1:
+            (answer,) = answer.args
+    return answer
+
+
 def sympy_kind(answer: Any) -> str | None:
     """The class name of a SymPy object, else None; SymPy is not imported for the question."""
     sympy = sys.modules.get("sympy")
@@ -315,8 +329,8 @@ def sympy_text(answer: Any) -> str:
     if isinstance(answer, sympy.Xor):
         raise FormulaError("In Python a power is written **; the sign ^ means something else.")
     if isinstance(answer, sympy.Equality):
-        raise FormulaError("This is an equation; give only its right-hand side.")
-    if not isinstance(answer, sympy.Expr):
+        return " = ".join(map(sympy_text, answer.args))
+    if not isinstance(answer := only(answer), sympy.Expr):
         raise FormulaError(f"{sympy_kind(answer)} is not a formula in numbers.")
     try:
         return str(answer)
@@ -342,7 +356,7 @@ def _right_hand_side(text: str, symbols: Iterable[str]) -> str:
     places = [k for k, t in enumerate(pieces) if t.text == "=" and not _is_below_a_sum(pieces, k)]
     if not places:
         return text
-    left = pieces[: places[0]]
+    left = _without_bars(pieces[: places[0]])
     known = {canonical(symbol) for symbol in symbols}
     if len(places) == 1 and (not left or (_is_a_name(left) and _name(left) not in known)):
         return text[pieces[places[0]].end :].strip(" $")
@@ -358,6 +372,12 @@ def _is_below_a_sum(pieces: list[Token], place: int) -> bool:
         if depth < 0:
             return pieces[k - 1].text == "_"
     return blocks < 0  # x & x = 0 within cases
+
+
+def _without_bars(pieces: list[Token]) -> list[Token]:
+    """θ of |θ|: the length of what is asked for has its name too."""
+    barred = len(pieces) > 2 and pieces[0].text == pieces[-1].text == "|"
+    return pieces[1:-1] if barred else pieces
 
 
 def _is_a_name(pieces: list[Token]) -> bool:
@@ -717,6 +737,7 @@ def written(expression: Any) -> str:
 
 def without_order(answer: Any) -> Any:
     """`n**2` of `O(n**2)` or `Θ(n²)`, for exercises that ask for growth; else as it was."""
+    answer = only(answer)
     if not isinstance(answer, str):
         order = sympy_kind(answer) == "Order"
         return answer.expr if order else answer

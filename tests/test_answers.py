@@ -226,7 +226,7 @@ def test_a_number_may_be_written_in_many_ways(answer):
 
 
 @pytest.mark.parametrize(
-    "answer", [None, "x", [1], (1, 2), True, 1j, np.nan, 10**400, "oo", "log(0)", "0,5", Hostile]
+    "answer", [None, "x", [], (1, 2), True, 1j, np.nan, 10**400, "oo", "log(0)", "0,5", Hostile]
 )
 def test_what_is_no_number_is_refused_by_name(answer):
     assert refusal(Number(), answer, "epsilon").startswith("ε ")
