@@ -301,7 +301,7 @@ def as_text(answer: Any) -> str:
 
 
 def only(answer: Any) -> Any:
-    """The one thing in a list, set, dictionary or array of one, as `sympy.solve` gives; else all."""
+    """The one thing in a list, set, dictionary or array of one, as `solve` gives it; else all."""
     for _ in range(3):  # [{M: …}] is a dictionary in a list
         kind = type(answer)
         if issubclass(kind, np.ndarray) and answer.size == 1:

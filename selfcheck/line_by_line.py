@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compare import close
-from .formula import ReadFormula
+from .formula import ReadFormula, names_in
 from .verdicts import Verdict, partly, refuted, right, wrong
 
 
@@ -103,6 +104,13 @@ def changes_with(
     line: ReadFormula, is_part: Callable[[ast.AST], bool], at: At, times: float = 2.0
 ) -> bool:
     """Does a line get another value if all such parts of it are so many times as large?"""
+    return abs(change(line, is_part, at, times)) > 1e-9
+
+
+def change(
+    line: ReadFormula, is_part: Callable[[ast.AST], bool], at: At, times: float = 2.0
+) -> float:
+    """What is added to the value of a line if all such parts of it are so many times as large."""
 
     class Larger(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
@@ -110,8 +118,16 @@ def changes_with(
                 return ast.BinOp(ast.Constant(times), ast.Mult(), node)  # type: ignore[arg-type]
             return self.generic_visit(node)
 
-    other = replace(line, tree=Larger().visit(copy.deepcopy(line.tree)))
-    return not close(line.at(**at), other.at(**at))
+    tree = _Cut().visit(copy.deepcopy(line.tree))
+    larger = Larger().visit(copy.deepcopy(tree))
+    return replace(line, tree=larger).at(**at) - replace(line, tree=tree).at(**at)
+
+
+class _Cut(ast.NodeTransformer):
+    """An endless sum has so many terms that those left out do not matter."""
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return ast.Constant(500) if node.id == "oo" else node
 
 
 def value_of(node: ast.AST, like: ReadFormula, at: At) -> float:
@@ -123,21 +139,48 @@ def value_of(node: ast.AST, like: ReadFormula, at: At) -> float:
 
 
 def contains_sum(line: ReadFormula, target: ReadFormula, places: Sequence[At]) -> bool:
-    """Is there a sum in a line of which some terms make a multiple of the target?"""
+    """Is there a sum in a line of which some terms make a multiple of the target?
+
+    What is added and taken away again is not there: with another target the line has another value.
+    """
     wanted = np.array([target.at(**at) for at in places])
-    for node in ast.walk(line.tree):
-        terms = _terms(node)
-        if not 2 <= len(terms) <= MOST_TERMS:
-            continue
-        values = np.array([[value_of(t, line, at) * sign for at in places] for sign, t in terms])
-        for count in range(2, len(terms) + 1):
-            for some in itertools.combinations(range(len(terms)), count):
-                ratio = values[list(some)].sum(axis=0) / wanted
-                if abs(ratio[0]) > 1e-9 and close(ratio, np.full(len(ratio), ratio[0])):
-                    return True
-    return False
+    found = False
+
+    class Larger(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            nonlocal found
+            terms = _terms(node)
+            if len(terms) == 1:
+                return self.generic_visit(node)
+            values = [[value_of(t, line, at) * sign for at in places] for sign, t in terms]
+            multiples = _multiples(np.array(values), wanted)
+            found = found or bool(multiples)
+            more = ast.Constant(ELSEWHERE * sum(multiples))
+            inner = [ast.BinOp(_signed(s), ast.Mult(), self.visit(t)) for s, t in terms]
+            return functools.reduce(lambda x, y: ast.BinOp(x, ast.Add(), y), [more, *inner])
+
+    other = replace(line, tree=Larger().visit(copy.deepcopy(line.tree)))
+    at = dict.fromkeys(names_in(line.tree), ELSEWHERE) | dict(places[0])
+    return found and not close(line.at(**at), other.at(**at))
 
 
+def _multiples(values: np.ndarray, wanted: np.ndarray) -> list[float]:
+    """How many times the wanted values some rows make, then some of the others, and so on."""
+    if not 2 <= len(values) <= MOST_TERMS:
+        return []
+    for count in range(2, len(values) + 1):
+        for some in itertools.combinations(range(len(values)), count):
+            ratio = values[list(some)].sum(axis=0) / wanted
+            if abs(ratio[0]) > 1e-9 and close(ratio, np.full(len(ratio), ratio[0])):
+                return [float(ratio[0]), *_multiples(np.delete(values, some, axis=0), wanted)]
+    return []
+
+
+def _signed(sign: int) -> ast.expr:
+    return ast.Constant(1.0) if sign > 0 else ast.UnaryOp(ast.USub(), ast.Constant(1.0))
+
+
+ELSEWHERE = 0.37
 MOST_TERMS = 9
 
 

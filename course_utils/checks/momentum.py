@@ -28,7 +28,7 @@ from selfcheck.exercises import exercise
 from selfcheck.forms import Forms
 from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
-from selfcheck.line_by_line import Way, changes_with, judge_steps, once, some_line, value_of
+from selfcheck.line_by_line import Way, change, changes_with, judge_steps, once, some_line, value_of
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
@@ -263,29 +263,31 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _mu_outside(line: ReadFormula) -> bool:
-    """A sum of powers of β and nothing else, without which the line would be another one."""
+    """A sum of t powers of β and nothing else, without which the line would be another one."""
     sums = _sums(line)
+    if not any("t" in _names(total.args[1]) for total in sums):
+        return False
     for total in sums:
         index = _names(total.args[1]) - {*SOMEWHERE}
         summand = _names(total.args[0])
         if "mu" in summand or "beta" not in summand or not index & summand:
             return False
-    return bool(sums) and changes_with(line, _is_sum, SOMEWHERE)
+    return changes_with(line, _is_sum, SOMEWHERE)
 
 
 def _series_summed(line: ReadFormula) -> bool:
-    """The series as a quotient, which is 0/0 at β = 1, or by cases for that."""
-    for node in ast.walk(line.tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow):
-            below = node.right if isinstance(node.op, ast.Div) else node.left
-            if isinstance(node.op, ast.Pow) and not isinstance(node.right, ast.UnaryOp):
-                continue
-            if close(value_of(below, line, SOMEWHERE | {"beta": 1.0}), 0.0):
-                return True
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Piecewise":
-            return any("beta" in _names(case.elts[1]) for case in node.args
-                       if isinstance(case, ast.Tuple))  # fmt: skip
-    return False
+    """The series as a quotient, 0/0 at β = 1, of which there is another one for each t."""
+
+    def is_quotient(node: ast.AST) -> bool:
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow)):
+            return False
+        below = node.right if isinstance(node.op, ast.Div) else node.left
+        if isinstance(node.op, ast.Pow) and not isinstance(node.right, ast.UnaryOp):
+            return False
+        return close(value_of(below, line, SOMEWHERE | {"beta": 1.0}), 0.0)
+
+    early, late = (change(line, is_quotient, SOMEWHERE | {"t": t}) for t in (4, 5))
+    return abs(early - late) > 1e-9
 
 
 SUM_THE_SERIES = Way(

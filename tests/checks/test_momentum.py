@@ -289,11 +289,19 @@ def test_a_derivation_that_ends_with_the_sum_is_not_finished():
     ["(1 - beta**t)*mu", "mu - mu*beta**t"],
     ["mu - mu*beta**t", "mu*(1 - beta)*Sum(beta**(t - i), (i, 1, t))", "mu - mu*beta**t"],
     ["(1 - beta)*Sum(mu*beta**(t - i), (i, 1, t))", "mu - mu*beta**t"],
+    ["mu*(1 - beta**t) + mu*((1 - beta)/(1 - beta) - 1)", "mu - mu*beta**t"],
+    ["mu*Sum(beta**(i - 1) - beta**i, (i, 1, 1)) + mu*(beta - beta**t)", "mu - mu*beta**t"],
+    ["mu*(1 - beta**t) + Sum(beta**i, (i, 1, t)) - Sum(beta**i, (i, 1, t))", "mu - mu*beta**t"],
 ])  # fmt: skip
 def test_a_jump_from_the_start_to_the_end_is_no_derivation(lines):
     feedback = check.expectation(lines)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
     assert "this is a jump" in feedback.says
+
+
+def test_the_series_may_be_the_difference_of_two_that_never_end():
+    without_end = "(1 - beta)*mu*(Sum(beta**k, (k, 0, oo)) - Sum(beta**k, (k, t, oo)))"
+    assert check.expectation([without_end, "mu*(1 - beta**t)"]).outcome is Outcome.RIGHT
 
 
 def test_a_step_on_the_way_earns_its_share_before_the_end_is_reached():
