@@ -239,7 +239,7 @@ def _planned(draw: Draw) -> Iterator[Plan]:
     source = Source(0, Corner())
     draw(source)
     without = excluded(draw)
-    for number, corner in enumerate(_corners(source)):
+    for number, corner in enumerate([*_corners(source), *_nearly_equal(draw, source.sizes_asked)]):
         if corner.kind not in without:
             yield Plan(corner.kind, draw, [1, number], corner)
 
@@ -279,6 +279,49 @@ def _corners(asked: Source) -> Iterator[Corner]:
         if arrays > 1:
             others = {i: MIXED[(k + i) % len(MIXED)] for i in range(arrays)}
             yield Corner(kind, values=others)
+    if count and asked.options_asked:
+        first = {i: 0 for i in range(len(asked.options_asked))}
+        last = {i: ends - 1 for i, ends in enumerate(asked.options_asked)}
+        yield from (Corner("most", sizes={0: "most"}, options=some) for some in (first, last))
+
+
+def _nearly_equal(draw: Draw, ranges: Sequence[tuple[int, int]]) -> Iterator[Corner]:
+    """Arrays with one row more or less than a size, as T + 1 states of T steps, made square too."""
+    for i, more in _beside(draw, len(ranges)):
+        for j in {*range(len(ranges))} - {i}:
+            least = max(2, ranges[j][0], ranges[i][0] + more)
+            if least + 1 <= min(ranges[j][1], ranges[i][1] + more):
+                same = [{i: size - more, j: size} for size in (least, least + 1)]
+                yield from (Corner("equal", sizes=sizes) for sizes in same)
+
+
+def _beside(draw: Draw, count: int) -> list[tuple[int, int]]:
+    """Which sizes have an array one longer, or shorter, that no other size explains."""
+    if count < 2:
+        return []
+    sources = [Source(seed, Corner(more=3 * seed)) for seed in range(3)]
+    lengths = [_lengths(draw(source)) for source in sources]
+    given = [source.given for source in sources]
+
+    def is_there(i: int, more: int) -> bool:
+        found = [sizes[i] + more in lengths[k] for k, sizes in enumerate(given)]
+        own = [sizes[i] + more not in sizes for sizes in given]
+        return all(found) and any(own)
+
+    same = all(len(sizes) == count for sizes in given)
+    return [(i, more) for i in range(count) for more in (-1, 1) if same and is_there(i, more)]
+
+
+def _lengths(case: Any) -> set[int]:
+    """Along the axes of all arrays of a case."""
+    found: set[int] = set()
+
+    def look(value: Any) -> Any:
+        found.update(np.shape(value) if isinstance(value, np.ndarray) else ())
+        return value
+
+    nested(case, look)
+    return found
 
 
 def _pairings(count: int) -> Iterator[list[list[int]]]:

@@ -46,6 +46,26 @@ def test_every_two_sizes_are_equal_and_once_all_of_them():
     assert len({*shapes[-1]}) == 1
 
 
+def steps_and_states(rng):
+    n, T = sizes(rng, 2)
+    return numbers(rng, n, n), numbers(rng, T + 1, n)
+
+
+def test_an_array_that_is_one_longer_than_a_size_becomes_square_too():
+    square = [h.shape for _, h in found(steps_and_states, "equal") if len(set(h.shape)) == 1]
+    assert sorted(square) == [(2, 2), (3, 3)]
+    assert not any(len(A) == 1 + len(B) == 1 + A.shape[1] for A, B in found(tables, "equal"))
+
+
+def test_the_largest_size_meets_both_ends_of_every_number():
+    def fading(rng):
+        (n,) = sizes(rng, 1)
+        return np.zeros(n), rng.uniform(0.1, 1.0), rng.choice([3, 5, 7])
+
+    most = [(len(x), gamma, kind) for x, gamma, kind in found(fading, "most")]
+    assert most[-2:] == [(40, 0.1, 3), (40, 1.0, 7)]
+
+
 def test_an_answer_that_writes_into_a_corner_changes_nothing_for_the_next():
     for A, B in found(tables, "least"):
         A[:], B[:] = 7.0, 7.0

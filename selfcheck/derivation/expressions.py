@@ -247,8 +247,9 @@ class Reader:
         return re.sub(r"[^\W\d_]\w*", lambda m: self.word(name_of(m[0])), typed)
 
     def _function(self, f: Callable[..., Any], tex: str) -> Expression:
-        wanted = inspect.signature(f).parameters.items()
-        parameters = {p: name_of(p) for p, about in wanted if about.default is about.empty}
+        rest = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        asked = (a for a in inspect.signature(f).parameters.values() if a.kind not in rest)
+        parameters = {a.name: name_of(a.name) for a in asked if a.default is a.empty}
         self._refuse_undeclared(parameters.values())
 
         def value(values: Mapping[str, Any]) -> Any:

@@ -878,3 +878,21 @@ def gated_of(h, W_f, x_f, W_c, x_c, exchanged=False, power=2):
 def test_a_bound_that_is_an_array_is_asked_for_a_single_number():
     feedback = check.gradient_bound(lambda W, gamma, T: gamma * np.linalg.norm(W, axis=0) ** T)
     assert "has shape (2,); a single number was expected" in feedback.says
+
+
+def test_the_path_to_the_bias_is_tried_with_as_many_states_as_units():
+    def turned_if_square(W, hs, dsigma):
+        B = np.eye(len(W))
+        for h in hs[1:-1]:
+            B = np.eye(len(W)) + W * dsigma(h) @ B
+        return B.T if len(hs) == len(W) else B
+
+    assert check.jacobian_product(turned_if_square).outcome is Outcome.WRONG
+
+
+def test_a_line_may_take_what_it_does_not_use():
+    lines = [
+        lambda W, z, h_prev, sigma, *_: sigma(z + W @ sigma(h_prev)),
+        lambda sigma, h: sigma(h),
+    ]
+    assert check.induction_step(lines).outcome is Outcome.RIGHT
