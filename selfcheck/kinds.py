@@ -131,6 +131,7 @@ class Formula:
     """A formula in named symbols, each with its domain: an interval (a, b) or a range of ints."""
 
     needed: tuple[str, ...] = ()
+    forms: Forms | None = None
 
     def __init__(self, **domain: tuple[float, float] | range) -> None:
         self.domain = domain
@@ -144,6 +145,12 @@ class Formula:
         kind.needed = names or tuple(self.domain)
         return kind
 
+    def written(self, forms: Forms) -> Formula:
+        """The same kind, whose symbols may be written so too."""
+        kind = copy.copy(self)
+        kind.forms = forms
+        return kind
+
     def points(self, count: int = 12) -> Iterator[dict[str, Any]]:
         """Always the same points of the domain, with few digits so that sentences stay readable."""
         rng = np.random.default_rng(0)
@@ -153,7 +160,7 @@ class Formula:
 
     def read(self, answer: Any, name: str) -> FormulaAnswer:
         try:
-            read = read_formula(answer, self.domain)
+            read = read_formula(answer, self.domain, forms=self.forms)
         except FormulaError as error:
             raise Unreadable(f"{pretty(name)} cannot be read. {error}") from None
         there = names_in(read.tree)

@@ -207,7 +207,7 @@ def attended_gradients(
 
 def any_features(rng: np.random.Generator) -> tuple:
     """Features above zero, values and a gradient, and how fast they fade."""
-    n, m, width = sizes(rng, 3, high=20)
+    n, m, width = sizes(rng, 3)
     Q, K = (rng.uniform(0.2, 3, (n, m)).round(2) for _ in range(2))
     gamma = float(rng.choice([0.3, 0.5, 0.8, 0.95, 1.0]))
     V = numbers(rng, n, width, largest=100)

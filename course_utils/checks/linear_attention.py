@@ -29,6 +29,7 @@ from selfcheck.kinds import (
     Steps,
     StudentId,
     as_written,
+    with_texts_read,
 )
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
@@ -316,7 +317,7 @@ class Tokens:
     """A matrix of moderate size, a row for every token."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
-        array = real_array(answer)
+        array = real_array(answer := with_texts_read(answer, name))
         if array is None:
             return as_array(answer, (3, 2), name)  # says what is wrong with it
         if array.ndim != 2 or not (min(array.shape) >= 1 and max(array.shape) <= MOST_TOKENS):
@@ -369,7 +370,8 @@ FEW_TOKENS = [(2, 1, 1), (3, 2, 2), (2, 3, 3), (4, 3, 2), (1, 2, 3)]
 def any_scores(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Q, K and V of any shapes; no score is so large that its exponential overflows."""
     n, d, width = sizes(rng, 3, high=20)
-    Q, K = numbers(rng, n, d, largest=4) / np.sqrt(d), numbers(rng, n, d)
+    largest = float(rng.choice([4, 12]))
+    Q, K = numbers(rng, n, d, largest=largest) / np.sqrt(d), numbers(rng, n, d)
     return Q, K, numbers(rng, n, width, largest=magnitude(rng, 0.1, 100))
 
 
@@ -651,6 +653,14 @@ def any_window(rng: np.random.Generator) -> tuple:
     )
 
 
+def signed_window(rng: np.random.Generator) -> tuple:
+    """The same with similarities of either sign; those of a query do not cancel."""
+    n, d, width = sizes(rng, 3, high=25)
+    Q = rng.uniform(0.2, 0.8, (n, d)).round(2) * rng.choice([-1, 1], (n, 1))
+    K = rng.uniform(0.2, 1, (n, d)).round(2)
+    return Q, K, numbers(rng, n, width), with_squares, int(rng.integers(1, n + 3))
+
+
 def half_windows(n: int) -> tuple:
     """Inputs of n tokens for the meter: the window grows with the text."""
     return (*draw(n, 3, 2), *PHI, max(n // 2, 1))
@@ -666,7 +676,8 @@ def windowed(
     ],
 ) -> Verdict:
     """Write linear attention in which a token sees the last w tokens, at a cost free of w."""
-    if verdict := off(windowed_attention, windowed_by_definition, WINDOWED, any_window):
+    windows = any_window, signed_window
+    if verdict := off(windowed_attention, windowed_by_definition, WINDOWED, *windows):
         return verdict
     return judge_linear(windowed_attention, half_windows, windowed_by_definition, sizes=EVEN)
 

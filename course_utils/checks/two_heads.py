@@ -12,7 +12,7 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.following import following, own_array
-from selfcheck.kinds import Array, RealNumber, StudentId
+from selfcheck.kinds import Array, RealNumber, StudentId, with_texts_read
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.parts import MissingAnswer
 from selfcheck.refusals import Unreadable
@@ -37,7 +37,7 @@ class Matrix:
     """A matrix of any shape, so that a check can say what a wrong shape means."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
-        array = real_array(answer)
+        array = real_array(answer := with_texts_read(answer, name))
         shape = (2, 6) if array is None or array.ndim != 2 else array.shape
         return as_array(answer, shape, name)
 
@@ -49,7 +49,7 @@ class Columns:
     """A 6×6 matrix; what is not known yet may be nan."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
-        return as_array(answer, (6, 6), name, finite=False)
+        return as_array(with_texts_read(answer, name), (6, 6), name, finite=False)
 
     def same(self, a: np.ndarray, b: np.ndarray) -> bool:
         return close(a, b)

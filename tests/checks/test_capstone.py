@@ -574,3 +574,13 @@ def test_bits_near_a_border_contradict_nothing(bits, monkeypatch):
     feedback = check.trained(from_text(WEIGHTS))
     assert feedback.earned == (2 if bits < 2.005 else 1 if bits < 2.255 else 0)
     assert "2.000 bits per pixel: " not in feedback.says
+
+
+def test_what_was_long_ago_still_counts_where_nothing_fades():
+    def d_v(Q, K, V, G, gamma):
+        i = np.arange(len(Q))
+        age = i[:, None] - i
+        A = np.where((age >= 0) & (age < 30), gamma ** np.abs(age), 0) * (Q @ K.T)
+        return (A / A.sum(axis=1, keepdims=True)).T @ G
+
+    assert "By the values" in check.attention_gradient(d_v, d_v).says

@@ -859,3 +859,29 @@ def test_a_formula_whose_symbol_was_given_a_value_above_is_told_so():
     assert says.endswith(told)
     assert "There is no n in your rows; if you wrote it" in check.shape_of_scores(n, "n").says
     assert "There is no" not in check.cost("5*n*m*d").says
+
+
+def test_scores_above_8_are_not_cut_off():
+    def cut(Q, K, V):
+        A = np.exp(np.minimum(Q @ K.T, 8))
+        B = A / A.sum(axis=0)
+        return B @ V / B.sum(axis=1, keepdims=True)
+
+    assert check.normalized(cut).outcome is Outcome.WRONG
+
+
+def test_a_window_may_have_a_negative_denominator():
+    def positive(Q, K, V, phi, w):
+        rows = []
+        for i, q in enumerate(phi(Q)):
+            near = slice(max(i - w + 1, 0), i + 1)
+            weights = phi(K)[near] @ q
+            rows.append(weights @ V[near] / abs(weights.sum()))
+        return np.array(rows)
+
+    assert check.windowed(positive).outcome is Outcome.WRONG
+
+
+def test_a_matrix_may_be_written_in_texts():
+    tokens = [["-1"], ["1/2"]]
+    assert check.full_rank(tokens, tokens).outcome is Outcome.RIGHT

@@ -344,6 +344,18 @@ def test_no_counterexample_is_impossible_for_vectors():
     assert check.completed_square([SPLIT[0].replace("s", "Abs(s)"), *SPLIT], SHIFT).earned == 3
 
 
+@pytest.mark.parametrize("line", [
+    "exp((s - xx - yy)/2 + (xx + 2*xy + yy) - (xx + 2*xy + yy))",
+    "exp((xx + 2*xy + yy)/2)*exp(-(xx + 2*xy + yy)/2)*exp((s - xx - yy)/2)",
+    "exp((s - xx - yy)/2 + 0*(xx + 2*xy + yy))",
+])  # fmt: skip
+def test_a_square_that_is_taken_away_again_is_not_brought_in(line):
+    shift = ["exp(s/2) * exp(-(ww - 2*wu + s)/2)", "exp(s/2) * exp(-r/2)"]
+    feedback = check.completed_square([line, "exp((s - xx - yy)/2)"], shift)
+    assert feedback.earned == 2
+    assert "this is a jump" in feedback.says
+
+
 def test_a_jump_to_the_end_is_asked_for_the_line_between():
     feedback = check.completed_square(SPLIT[1:], SHIFT)
     assert "none shows how the square comes about" in feedback.says
@@ -627,3 +639,29 @@ def test_tempered_features_of_32_bits_are_right(a):
 
 def test_tempered_features_whose_temper_depends_on_the_dimension_are_right():
     assert check.features(lambda X, W: tempered_features(X, W, -0.1 / len(W[0]))).earned == 4
+
+
+def test_large_counts_are_tried():
+    def in_a_byte(Q, K, V, W, counts):
+        F, G = right_features(Q, W), right_features(K, W)
+        G = counts.astype(np.int8)[:, None] * G
+        return F @ (G.T @ V) / (F @ G.sum(axis=0)[:, None])
+
+    assert check.approximate_attention(in_a_byte, right_features).outcome is Outcome.WRONG
+
+
+@pytest.mark.parametrize("variance", [
+    r"\frac{e^{2x^\top y}(e^{\|x+y\|^2} - 1)}{m}", r"\frac{e^{2\langle x, y\rangle}(e^s - 1)}{m}",
+])  # fmt: skip
+def test_a_variance_may_be_written_in_vectors(variance):
+    assert check.variance(variance).outcome is Outcome.RIGHT
+
+
+@pytest.mark.parametrize("student", range(40))
+def test_six_digits_of_a_ratio_are_enough(student):
+    n = random_features(student)
+    u1, u2 = np.add(n.q, n.k1), np.add(n.q, n.k2)
+    covariance = np.exp(np.dot(n.q, n.k1) + np.dot(n.q, n.k2)) * (np.exp(u1 @ u2) - 1) / n.m
+    needed = (np.exp(u1 @ u1) - 2 * np.exp(u1 @ u2) + np.exp(u2 @ u2)) / n.r**2
+    feedback = check.ratio(student, f"{covariance:.6g}", f"{needed:.6g}")
+    assert feedback.outcome is Outcome.RIGHT

@@ -657,3 +657,14 @@ def test_places_far_out_are_not_said_to_be_out_of_order():
     n = transport(1)
     far = np.sort(n.x) + 5000.0
     assert "order" not in check.moving_places(1, np.zeros(len(n.x)), far).says
+
+
+def test_more_than_100_rounds_are_run():
+    def at_most_100(C, p, q, epsilon, rounds):
+        log_P = -C / epsilon
+        for _ in range(min(rounds, 100)):
+            log_P = log_P + (np.log(p) - np.logaddexp.reduce(log_P, axis=1))[:, None]
+            log_P = log_P + np.log(q) - np.logaddexp.reduce(log_P, axis=0)
+        return np.exp(log_P)
+
+    assert check.sinkhorn(at_most_100).outcome is Outcome.WRONG

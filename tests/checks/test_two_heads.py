@@ -556,3 +556,8 @@ def test_the_least_mix_is_exact():
     for least, right in [(3.75, True), (3.7499, True), (3.74, False), (3.76, False)]:
         feedback = check.beyond_the_values(0.9, 0.1, [2.375, -1.375], least)
         assert (feedback.earned == 2) is right
+
+
+def test_a_hidden_matrix_may_be_written_in_texts():
+    texts = [["0"] * 6] * 6
+    assert "should be an array" not in check.hidden_matrix("0", texts).says
