@@ -41,7 +41,7 @@ from selfcheck.sealed import (
 )
 
 from . import navigation, selection, unit_table
-from .grading.settings import read_settings
+from .grading.settings import Settings, read_settings
 from .marks import BEGIN, INSTRUCTOR_ONLY, parts, without_solution
 from .notebooks import VOLATILE, as_text, read, strip_outputs
 from .roles import HEADING, Role, id_of, role
@@ -208,14 +208,16 @@ def _fill(folder: Path, root: Path, exercises: dict[str, str]) -> None:
     navigation.close(folder)
 
 
-def sealed(root: Path, stems: Iterable[str], default: str = NEVER) -> dict[str, str]:
+def sealed(
+    root: Path, stems: Iterable[str], default: str = NEVER, rules: Settings | None = None
+) -> dict[str, str]:
     """The sealed solutions that go out with these units, by their place in the folder.
 
-    `[class] solutions` in course.toml decides; `default` where it says nothing. Before a deadline
-    that counts there are none.
+    `solutions` in the rules decides, which are those in course.toml if none are given; `default`
+    where they say nothing. Before a deadline that counts there are none.
     """
     course = course_in(root)
-    rules = read_settings(root / FILE)
+    rules = read_settings(root / FILE) if rules is None else rules
     when, now, found = rules.solutions or default, datetime.now(), {}
     for stem in stems:
         path = root / "solutions" / f"{stem}.ipynb"

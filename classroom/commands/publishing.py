@@ -168,6 +168,14 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
         help="path under which the site is served, such as /course/ (default: /)",
     ),
     option(
+        "--class",
+        dest="rules",
+        type=Path,
+        metavar="FILE",
+        help="the site of a class: its rules, such as those in course.toml, say until when sheets "
+        "are handed in and when solutions may be seen (default: a site for everybody)",
+    ),
+    option(
         "--unit",
         action="append",
         default=[],
@@ -177,12 +185,14 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
 def site(options: argparse.Namespace) -> int:
     need("slides", "A site needs")
     need("site", "A site needs")
+    from ..grading.settings import read_settings
     from ..site import build, require_base
 
     root, start = course_root(), time.perf_counter()
     target = options.to or root / "build" / "site"
     base = require_base(options.base_path)
-    build(root, target, options.offline_wheels, base, options.unit, _show_step)
+    rules = read_settings(options.rules, must_exist=True) if options.rules else None
+    build(root, target, options.offline_wheels, base, options.unit, _show_step, rules=rules)
     files = [path for path in target.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"wrote {target}: {len(files)} files, {size:.0f} MB", end=", ")

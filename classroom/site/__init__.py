@@ -28,7 +28,7 @@ from selfcheck.units import Unit, find, units
 
 from .. import glossary, outline, slides
 from ..formulas import FONT
-from ..grading.settings import NAME, read_settings
+from ..grading.settings import NAME, Settings, read_settings
 from ..notebooks import as_text
 from ..offline import EXPLORER, TEMPLATES, VENDOR, mathjax, sound, vendored
 from ..pages import beside
@@ -47,6 +47,9 @@ STATIC = TEMPLATES / "site" / "static"
 SHARED = "../static/"  # where slides find what all of them need
 # What most sheets import in their first cell.
 WARM = "import sympy, matplotlib.figure, matplotlib.backends.backend_agg, ipywidgets, {package}"
+HEADING = re.compile(
+    r"^Exercise (\d+\.\d+) · (.*?)(?: \([^()]*\))?$"
+)  # at the side without minutes
 EXERCISE = re.compile(r"Exercise (\d+\.\d+)\b")
 SECONDS = 30  # for an answer and its check in the page
 Tell = Callable[[str], None]
@@ -60,15 +63,18 @@ def build(
     units: Sequence[str] = (),
     tell: Tell = lambda line: None,
     cache: Path | None = None,
+    rules: Settings | None = None,
 ) -> Path:
     """Write the site for these units, all if none is named; `tell` hears of each step.
+
+    The `rules` of a class say until when sheets are handed in, and when solutions may be seen.
 
     What a second build can use again is kept in `cache`, which is build/ if none is named; two
     builds with one cache do not meet in it.
     """
     cache = cache or root / "build"
     with alone(cache / "site-packages", tell):
-        return _built(root, target, wheels, base, units, tell, cache)
+        return _built(root, target, wheels, base, units, tell, cache, rules)
 
 
 def _built(
@@ -79,20 +85,21 @@ def _built(
     units: Sequence[str],
     tell: Tell,
     cache: Path,
+    rules: Settings | None,
 ) -> Path:
     course = course_in(root)
-    facts = Facts.of(course, base)
+    facts = Facts.of(course, base, rules)
     chosen = _chosen(course, units)
     paths = list(_paths(course, chosen))
     notebooks = {path: sound(path, "a page") for path in paths}
     tell("packages for the browser")
-    shelf = gather(course, cache / "site-packages", wheels)
+    shelf = gather(course, cache / "site-packages", wheels, rules)
     site = Wanted(target, keep=("lite",))
     tell("JupyterLite")
     digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
     within = {_name(p): _marked(notebook, digests[p]) for p, notebook in notebooks.items()}
     add_lite(target / "lite", within, shelf, facts, cache / "site-packages")
-    decks = _decks(root, notebooks, tell, cache)
+    decks = _decks(root, notebooks, tell, cache, rules)
     readings = {}
     for path in paths:
         tell(_name(path))
@@ -144,12 +151,16 @@ def _marked(notebook: NotebookNode, digest: str) -> NotebookNode:
 
 
 def _decks(
-    root: Path, notebooks: Mapping[Path, NotebookNode], tell: Tell, cache: Path
+    root: Path,
+    notebooks: Mapping[Path, NotebookNode],
+    tell: Tell,
+    cache: Path,
+    rules: Settings | None,
 ) -> list[Path]:
     """Slides of the lectures that have marks for them; their engine lies on the site once."""
     lectures = {p: n for p, n in notebooks.items() if p.parent.name == "notebooks"}
     lectures = {path: n for path, n in lectures.items() if outline.has_marks(n)}
-    about, folder = read_settings(root / NAME).slides, cache / "site-slides"
+    about, folder = (rules or read_settings(root / NAME)).slides, cache / "site-slides"
     written = []
     for deck in slides.write_decks(lectures, folder, about, SHARED):
         tell(f"slides {deck.target.stem}")
@@ -198,6 +209,7 @@ class _Pages:
         self.templates = Environment(
             loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
         )
+        self.templates.filters["short"] = lambda words: HEADING.sub(r"\1 \2", words)
         self.templates.filters["formulas"] = lambda text: Markup(typeset.set_text(text))
 
     def write(self, place: str, template: str, **about: Any) -> None:
@@ -383,7 +395,7 @@ class _Pages:
                         {"name": e.name, "number": e.number, "points": e.points}
                         | {"anchor": anchors[e.number]}
                         for e in unit.listed
-                        if e.number in anchors
+                        if e.number in anchors and self.facts.counts(e.is_transfer)
                     ],
                 }
             )

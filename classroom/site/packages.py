@@ -38,9 +38,10 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 import selfcheck
 from selfcheck.course import Course
 from selfcheck.files import CourseError, write_whole
-from selfcheck.sealed import ALWAYS
+from selfcheck.sealed import ALWAYS, NEVER
 from selfcheck.units import units
 
+from ..grading.settings import Settings
 from ..release import sealed
 from .bytecode import EPOCH, compiled
 
@@ -111,12 +112,21 @@ def alone(cache: Path, tell: Callable[[str], None] = lambda line: None) -> Itera
         yield
 
 
-def gather(course: Course, cache: Path, wheels: Path | None) -> Shelf:
-    """Fetch what is missing, write the course's wheels, and list all of it with its hashes."""
+def gather(
+    course: Course, cache: Path, wheels: Path | None, rules: Settings | None = None
+) -> Shelf:
+    """Fetch what is missing, write the course's wheels, and list all of it with its hashes.
+
+    The rules of a class say which solutions are in them; without, they are open to all.
+    """
     runtime = _runtime(cache, CORE if wheels else ())
     known = json.loads((runtime / LOCK).read_text(encoding="utf-8"))
     plotting = known["packages"]["matplotlib"]["version"]
-    ours = [_machine_wheel(cache), _course_wheel(course, cache), _font_wheel(cache, plotting)]
+    ours = [
+        _machine_wheel(cache),
+        _course_wheel(course, cache, rules),
+        _font_wheel(cache, plotting),
+    ]
     name = _plain(course.package)
     ours += _kernel_wheels()
     ours += [_slim(wheel, cache / "slim") for wheel in _widget_wheels(course.folder, cache)]
@@ -330,11 +340,12 @@ def _machine_wheel(cache: Path) -> Path:
     return _write_wheel(cache, MACHINE, selfcheck.__version__, _files_of(folder))
 
 
-def _course_wheel(course: Course, cache: Path) -> Path:
-    """What the notebooks of the course import."""
+def _course_wheel(course: Course, cache: Path, rules: Settings | None) -> Path:
+    """What the notebooks of the course import, with the solutions that may be seen."""
     files = _files_of(course.package_folder)
     stems = [unit.stem for unit in units(course)]
-    files |= {name: text.encode() for name, text in sealed(course.folder, stems, ALWAYS).items()}
+    told = sealed(course.folder, stems, NEVER if rules else ALWAYS, rules)
+    files |= {name: text.encode() for name, text in told.items()}
     return _write_wheel(cache, _plain(course.package), selfcheck.__version__, files)
 
 

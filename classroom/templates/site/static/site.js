@@ -29,6 +29,15 @@ function here() {
 if (ways.length) here();
 if (ways.length) addEventListener("scroll", () => { looking ||= requestAnimationFrame(here); }, {passive: true});
 
+// How long there is until a deadline, by the reader's own clock.
+const span = new Intl.RelativeTimeFormat("en", {numeric: "auto"});
+for (const time of document.querySelectorAll(".due time")) {
+  const hours = (new Date(time.dateTime) - Date.now()) / 36e5;
+  const words = Math.abs(hours) < 48 ? span.format(Math.round(hours), "hour") : span.format(Math.round(hours / 24), "day");
+  time.after(` (${words})`);
+  time.parentElement.classList.toggle("over", hours < 0);
+}
+
 const field = document.querySelector("#search");
 const found = document.querySelector("#found");
 let pages = null;
