@@ -24,7 +24,7 @@ from .files import CourseError
 FILE = "course.toml"
 FOLDER = "COURSE_FOLDER"  # in the environment of processes that begin elsewhere
 TEXTS = ("title", "promise", "package", "start", "license", "picture", "example")
-KNOWN = (*TEXTS, "bundle", "class")
+KNOWN = (*TEXTS, "bundle", "class", "site")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Course:
     picture: str = ""  # a file that shows the course: on its site's first page, and with its links
     example: str = ""  # the number of the exercise that is answered there in place of the picture
     bundle: tuple[str, ...] = ()  # what students get beside notebooks and package
+    address: str = ""  # where its site is, if that is known
 
     @property
     def package_folder(self) -> Path:
@@ -125,7 +126,17 @@ def _course(path: Path, data: dict[str, Any]) -> Course:
     if not isinstance(rules, dict):
         raise CourseError(f"{path}: class should be a table [class], not {rules!r}.")
     texts = {key: " ".join(data[key].split()) for key in TEXTS if key in data}
-    return Course(path.parent, bundle=tuple(bundle), **texts)
+    return Course(path.parent, bundle=tuple(bundle), address=_address(path, data), **texts)
+
+
+def _address(path: Path, data: dict[str, Any]) -> str:
+    site = data.get("site", {})
+    if not isinstance(site, dict) or set(site) - {"address"}:
+        raise CourseError(f'{path}: [site] has one line, `address = "https://…/"`.')
+    address = site.get("address", "")
+    if not isinstance(address, str):
+        raise CourseError(f"{path}: address should be text in quotes, not {address!r}.")
+    return address
 
 
 def belongs(module: str) -> bool:

@@ -6,8 +6,9 @@ import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from selfcheck.course import course_root
+from selfcheck.course import course_in, course_root
 from selfcheck.files import CourseError
 
 from ..extras import need
@@ -163,9 +164,15 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
     ),
     option(
         "--base-path",
-        default="/",
         metavar="PATH",
-        help="path under which the site is served, such as /course/ (default: /)",
+        help="path under which the site is served, such as /course/ (default: that of its address, "
+        "or /)",
+    ),
+    option(
+        "--address",
+        metavar="URL",
+        help="where the site will be, for links to its pages: previews, search engines (default: "
+        "`address` below [site] in course.toml)",
     ),
     option(
         "--class",
@@ -186,13 +193,23 @@ def site(options: argparse.Namespace) -> int:
     need("slides", "A site needs")
     need("site", "A site needs")
     from ..grading.settings import read_settings
-    from ..site import build, require_base
+    from ..site import build, require_address, require_base
 
     root, start = course_root(), time.perf_counter()
     target = options.to or root / "build" / "site"
-    base = require_base(options.base_path)
+    address = require_address(options.address or course_in(root).address)
+    base = require_base(options.base_path or urlsplit(address).path or "/")
     rules = read_settings(options.rules, must_exist=True) if options.rules else None
-    build(root, target, options.offline_wheels, base, options.unit, _show_step, rules=rules)
+    build(
+        root,
+        target,
+        options.offline_wheels,
+        base,
+        options.unit,
+        _show_step,
+        rules=rules,
+        address=address,
+    )
     files = [path for path in target.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     print(f"wrote {target}: {len(files)} files, {size:.0f} MB", end=", ")

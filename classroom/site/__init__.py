@@ -8,6 +8,7 @@ relative. A second build writes only what has changed.
 
 from __future__ import annotations
 
+import base64
 import copy
 import dataclasses
 import hashlib
@@ -16,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -51,6 +53,12 @@ HEADING = re.compile(
     r"^Exercise (\d+\.\d+) · (.*?)(?: \([^()]*\))?$"
 )  # at the side without minutes
 EXERCISE = re.compile(r"Exercise (\d+\.\d+)\b")
+FIND_ROOT = """<script type="module">
+for (let path = location.pathname; !path.endsWith("/404.html") && path.length > 1;) {
+  path = path.replace(/[^/]*\\/?$/, "");
+  if ((await fetch(`${path}static/course.json`)).ok) { location.replace(`${path}404.html`); break; }
+}
+</script>"""
 SECONDS = 30  # for an answer and its check in the page
 Tell = Callable[[str], None]
 
@@ -64,47 +72,49 @@ def build(
     tell: Tell = lambda line: None,
     cache: Path | None = None,
     rules: Settings | None = None,
+    address: str = "",
 ) -> Path:
     """Write the site for these units, all if none is named; `tell` hears of each step.
 
     The `rules` of a class say until when sheets are handed in, and when solutions may be seen.
+    Where the `address` of the site is known, its pages tell it to those who link to them.
 
     What a second build can use again is kept in `cache`, which is build/ if none is named; two
     builds with one cache do not meet in it.
     """
     cache = cache or root / "build"
+    facts = Facts.of(course_in(root), base, rules, address)
     with alone(cache / "site-packages", tell):
-        return _built(root, target, wheels, base, units, tell, cache, rules)
+        return _built(facts, root, target, wheels, units, tell, cache)
 
 
 def _built(
+    facts: Facts,
     root: Path,
     target: Path,
     wheels: Path | None,
-    base: str,
     units: Sequence[str],
     tell: Tell,
     cache: Path,
-    rules: Settings | None,
 ) -> Path:
     course = course_in(root)
-    facts = Facts.of(course, base, rules)
     chosen = _chosen(course, units)
     paths = list(_paths(course, chosen))
     notebooks = {path: sound(path, "a page") for path in paths}
     tell("packages for the browser")
-    shelf = gather(course, cache / "site-packages", wheels, rules)
+    shelf = gather(course, cache / "site-packages", wheels, facts.rules)
     site = Wanted(target, keep=("lite",))
     tell("JupyterLite")
     digests = {path: _digest_of(notebook) for path, notebook in notebooks.items()}
     within = {_name(p): _marked(notebook, digests[p]) for p, notebook in notebooks.items()}
     add_lite(target / "lite", within, shelf, facts, cache / "site-packages")
-    decks = _decks(root, notebooks, tell, cache, rules)
+    decks = _decks(root, notebooks, tell, cache, facts.rules)
     readings = {}
     for path in paths:
         tell(_name(path))
         readings[path] = _reading(path, notebooks[path], paths, cache)
     pages = _Pages(site, facts)
+    pages.picture = _shown_of(course)
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
     pages.readings(list(readings.values()), digests, chosen, notebooks)
@@ -115,6 +125,7 @@ def _built(
     pages.sources(root, chosen)
     pages.documents(guides, root)
     pages.others(list(readings.values()), shelf, root)
+    pages.for_others()
     site.sweep()
     return target
 
@@ -206,6 +217,8 @@ class _Pages:
     def __init__(self, site: Wanted, facts: Facts) -> None:
         self.site = site
         self.facts = facts
+        self.picture = ""  # shown with a link to a page that has none of its own
+        self.places: list[str] = []  # of all pages
         self.templates = Environment(
             loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
         )
@@ -216,14 +229,20 @@ class _Pages:
         """A page at its place; links in it lead `up` to the root of the site."""
         up = about.pop("up", "../" * place.count("/"))
         about.setdefault("description", self.facts.promise)
+        about.setdefault("picture", "")
+        about.setdefault("shared_picture", self.picture)
         page = self.templates.get_template(f"site/{template}.html.j2")
-        self.site.page(place, page.render(up=up, course=self.facts, **about) + "\n")
+        html = page.render(up=up, course=self.facts, place=_short(place), **about)
+        self.site.page(place, html + "\n", self.facts.address)
+        if place != "404.html":
+            self.places.append(place)
 
     def shared(self, reading: Reading) -> None:
         """Looks and scripts that all pages have in common."""
         for path in sorted(p for p in STATIC.iterdir() if p.is_file()):
             self.site.copy(f"static/{path.name}", path)
         self.site.copy(f"static/{EXPLORER.name}", EXPLORER)
+        self.site.copy("sw.js", TEMPLATES / "site" / "sw.js")  # at the root: it serves all below
         self.site.text("static/reading.css", reading.looks)
         self.site.text("static/reading.js", reading.scripts)
         self.site.copy("static/formulas.woff2", FONT)
@@ -255,6 +274,8 @@ class _Pages:
             if page.folder == "notebooks"
             for _, at, words in reversed([*page.contents, ("", "content", "")])
         }
+        pictures = {page.stem: page.picture for page in readings if page.picture}
+        self.picture = self.picture or _inside(next(iter(pictures.values()), ""))
         for reading, path in zip(readings, digests, strict=True):
             same = [other for other in readings if other.folder == reading.folder]
             here = same.index(reading)
@@ -264,6 +285,7 @@ class _Pages:
                 "reading",
                 title=reading.title,
                 description=reading.about,
+                shared_picture=_inside(pictures.get(reading.stem, "")) or self.picture,
                 reading=reading,
                 units=units,
                 body=Markup(lead_terms(reading.body, places, "../")),
@@ -323,7 +345,7 @@ class _Pages:
                 }
                 | {
                     "goals": Markup(lecture.goals),
-                    "picture": lecture.picture and f"data:image/png;base64,{lecture.picture}",
+                    "picture": _inside(lecture.picture),
                     "picture_words": lecture.picture_words,
                     "deck": f"slides/{unit.stem}.html" if unit.stem in decks else "",
                 }
@@ -367,12 +389,19 @@ class _Pages:
         """What the lectures rest on."""
         listed = read_sources(root / "notebooks")
         groups = [(unit, [s for s in listed if s["unit"] == unit.number]) for unit in units]
-        self.write("sources.html", "sources", title="Sources", groups=groups)
+        self.write(
+            "sources.html",
+            "sources",
+            title="Sources",
+            description="What the lectures rest on, and what each source is used for.",
+            groups=groups,
+        )
 
     def documents(self, pages: Sequence[Document], root: Path) -> None:
         """The pages of docs/, and the pictures that they show."""
         for page in pages:
-            self.write(page.place, "plain", title=page.title, body=Markup(page.body))
+            about = {"description": page.about} if page.about else {}
+            self.write(page.place, "plain", title=page.title, body=Markup(page.body), **about)
             for picture in page.pictures:
                 if picture.endswith(".png"):
                     self.site.data(as_webp(picture), smaller((root / picture).read_bytes()))
@@ -428,11 +457,51 @@ class _Pages:
         text = Markup("<pre>{}</pre>").format(license)
         self.write("license.html", "plain", title="License", body=text)
         lost = Markup('<p>There is no such page. The <a href="{}">first page</a> lists all.</p>')
-        home = f"{self.facts.base}index.html"
-        self.write(
-            "404.html", "plain", title="Not found", body=lost.format(home), up=self.facts.base
-        )
+        # Where the path is not known, a script looks for the first page, and goes there to say it.
+        known = self.facts.base != "/"
+        up = self.facts.base if known else ""
+        body = lost.format(f"{up}index.html") + ("" if known else Markup(FIND_ROOT))
+        self.write("404.html", "plain", title="Not found", body=body, up=up)
         self.site.text(".nojekyll", "")
+
+    def for_others(self) -> None:
+        """For search engines, if the address is known: the list of all pages."""
+        if self.facts.address:
+            rows = (
+                f"<url><loc>{self.facts.address}{_short(place)}</loc></url>"
+                for place in self.places
+            )
+            space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+            listed = f'<urlset xmlns="{space}">\n' + "\n".join(rows) + "\n</urlset>\n"
+            self.site.text("sitemap.xml", f'<?xml version="1.0" encoding="UTF-8"?>\n{listed}')
+
+
+def _short(place: str) -> str:
+    """The address of a folder is that of its first page."""
+    return place.removesuffix("index.html")
+
+
+def _shown_of(course: Course) -> str:
+    """The picture of the course, if it has one."""
+    path = course.folder / course.picture
+    with_one = course.picture.endswith(".png") and path.is_file()
+    return _inside(base64.b64encode(path.read_bytes()).decode()) if with_one else ""
+
+
+def _inside(png: str) -> str:
+    """A picture in base64 as a page carries it, until the site puts it into a file."""
+    return png and f"data:image/png;base64,{png}"
+
+
+def require_address(address: str) -> str:
+    """`https://example.org/course/` with its slash; anything else gets a sentence."""
+    parts = urlsplit(address)
+    if address and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query):
+        raise CourseError(
+            f"The address is {address!r}; it is that of the first page, such as "
+            "https://example.org/course/."
+        )
+    return address if not address or address.endswith("/") else f"{address}/"
 
 
 def require_base(base: str) -> str:

@@ -34,13 +34,16 @@ class Facts:
     base: str
     example: str
     rules: Settings | None = None  # of the class whose site it is
+    address: str = ""  # of the first page, if it is known: it ends with a slash
 
     @classmethod
-    def of(cls, course: Course, base: str, rules: Settings | None = None) -> Facts:
+    def of(
+        cls, course: Course, base: str, rules: Settings | None = None, address: str = ""
+    ) -> Facts:
         """Those of a course that is served at this path. Two on one host never mix their work."""
         storage = f"{course.title} {base}"
         about = (course.title, course.promise, course.license, course.start, course.package)
-        return cls(*about, storage, base, course.example, rules)
+        return cls(*about, storage, base, course.example, rules, address)
 
     @property
     def class_name(self) -> str:

@@ -7,6 +7,7 @@ for page in documents(root):
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ class Document:
     place: str
     title: str
     body: str
+    about: str  # its first words
     pictures: tuple[str, ...]
 
 
@@ -54,7 +56,8 @@ def _page(root: Path, path: Path) -> Document:
     pictures = tuple(_beside(path, str(image["src"])) for image in soup.select("img[src]"))
     for image in soup.select("img[src$='.png']"):
         image["src"] = as_webp(str(image["src"]))
-    return Document(_page_place(path), heading, str(soup), pictures)
+    first = textwrap.shorten(soup.p.get_text(), 180, placeholder=" …") if soup.p else ""
+    return Document(_page_place(path), heading, str(soup), first, pictures)
 
 
 def as_webp(name: str) -> str:

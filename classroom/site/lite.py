@@ -112,8 +112,11 @@ class Wanted:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
 
-    def page(self, name: str, html: str) -> None:
-        """Write a page; its pictures and explorers lie on the site once, whoever shows them."""
+    def page(self, name: str, html: str, address: str = "") -> None:
+        """Write a page; its pictures and explorers lie on the site once, whoever shows them.
+
+        What a page tells those who link to it, it tells with the whole address.
+        """
         up = "../" * name.count("/")
 
         def moved(found: re.Match[str]) -> str:
@@ -130,7 +133,8 @@ class Wanted:
             self.text(f"static/explorers/{digest}.txt", found[1])
             return f'data-explorer="{up}static/explorers/{digest}.txt"'
 
-        self.text(name, NUMBERS.sub(apart, PICTURE.sub(moved, html)))
+        html = NUMBERS.sub(apart, PICTURE.sub(moved, html))
+        self.text(name, html.replace(f'content="{up}static/', f'content="{address}static/'))
 
     def copy(self, name: str, path: Path) -> None:
         """Copy a file, unless the same stands there."""

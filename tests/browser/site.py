@@ -49,12 +49,19 @@ def served(tmp_path_factory, units: Sequence[str] = ()) -> Iterator[Site]:
     wheels = Path(named) if named else None
     folder = build(REPOSITORY, root / "course", wheels, "/course/", units, cache=cache)
     missing, host = ("", "") if named else public_address()
-    handler = functools.partial(Quiet, directory=root)
+    hosts = f"127.0.0.1 , EXCLUDE {host}" if host else "127.0.0.1"
+    with serving(root) as url:
+        yield Site(folder, f"{url}/course", missing, hosts)
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """A web server of this folder, at the address that is given."""
+    handler = functools.partial(Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        hosts = f"127.0.0.1 , EXCLUDE {host}" if host else "127.0.0.1"
-        yield Site(folder, f"http://127.0.0.1:{server.server_port}/course", missing, hosts)
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
 

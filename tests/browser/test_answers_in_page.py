@@ -7,6 +7,7 @@ import contextlib
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -19,7 +20,7 @@ from selfcheck.students import cli
 from selfcheck.students.progress import points_in
 from selfcheck.units import declared, units
 from tests.browser.lab import REPOSITORY
-from tests.browser.site import START_MS, Site, Visit, served, visiting
+from tests.browser.site import START_MS, Site, Visit, served, serving, visiting
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,
     WIDER_THAN_THE_SCREEN,
@@ -393,3 +394,28 @@ def test_what_is_downloaded_is_graded_with_the_same_points(
     grades = (tmp_path / "grades" / "grades.csv").read_text(encoding="utf-8")
     assert re.search(rf"ada,.*\b{shown}\b", grades), grades
     assert shown == "4"
+
+
+def test_what_was_opened_once_is_there_without_a_network(in_browser, chrome, site):
+    """The page, its formulas and figures, and Python with its packages."""
+    with contextlib.ExitStack() as network, contextlib.ExitStack() as browser:
+        url = network.enter_context(serving(site.folder.parent))
+        there = replace(site, url=f"{url}/course")
+        visit = browser.enter_context(visiting(chrome, there))
+        visit.go(MOMENTUM)
+        ready(visit)
+        expect(visit.page.locator(".site-foot .offline")).to_be_visible()
+        visit.wait(
+            """async () => {
+          const kept = (await (await caches.open((await caches.keys())[0])).keys()).map(r => r.url);
+          const names = ["02_momentum.html", "store.js", "formulas.woff2", "asm.wasm", "sympy"];
+          return names.every(name => kept.some(url => url.includes(name)));
+        }"""
+        )
+        network.close()
+        visit.page.reload()
+        ready(visit)
+        bias = task(visit, "bias")
+        bias.get_by_role("textbox").fill("1 - β^t")
+        bias.get_by_role("button", name="Check").click()
+        expect(bias.locator(".course-card").first).to_contain_text("✓ Right 2.3")

@@ -16,9 +16,9 @@ export class Python {
       this.#worker = new Worker(new URL("sheet-worker.js", import.meta.url), {type: "module"});
       this.#worker.onmessage = ({data}) => this.#hears.get(data.number)?.(data);
       this.#worker.onerror = event => this.#hears.forEach(hear => hear({failed: event.message ?? "the worker could not start"}));
-      await this.#send("start", null, this.config);
+      const loaded = await this.#send("start", null, this.config);
       this.ready = true;
-      this.hear({ready: true});
+      this.hear({ready: true, loaded});
     })().catch(error => {
       this.#close();
       this.hear({failed: error.message});

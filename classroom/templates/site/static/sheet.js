@@ -2,6 +2,7 @@
 import {editor} from "./editor.js";
 import {Python, Stopped} from "./python.js";
 import {Sheet, points} from "./store.js";
+import {keepOffline} from "./site.js";
 import {announce} from "./work.js";
 
 const {up, storage} = document.body.dataset;
@@ -33,10 +34,11 @@ async function withPython() {
   python ??= new Python({
     pyodide: new URL(pyodide, place("lite/")).href, lock: new URL(lock, place("lite/")).href, fonts,
     ours: ["selfcheck", course], script: place("static/sheet.py"),
-  }, ({step, ready, failed}) => {
+  }, ({step, ready, failed, loaded}) => {
     if (step) say(`Python is being loaded (${needs}, once): ${step} … You can read and write already.`);
     if (failed) say(`Python could not be loaded: ${failed}. Try again, or open the sheet as a notebook.`);
     if (ready) begun = begin();
+    if (ready) keepOffline([...loaded, place("static/sheet-worker.js")]);
   });
   return python;
 }

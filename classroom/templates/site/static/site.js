@@ -14,6 +14,21 @@ theme.addEventListener("click", () => {
   dress(name);
 });
 
+// A worker keeps what was opened, for when there is no network; it came too late for what this page has loaded.
+export async function keepOffline(names) {
+  const worker = (await navigator.serviceWorker?.ready)?.active;
+  worker?.postMessage({keep: names});
+}
+const loaded = () => [location.href, ...performance.getEntriesByType("resource").map(({name}) => name)];
+if (isSecureContext && !navigator.connection?.saveData) {
+  const first = !navigator.serviceWorker?.controller;
+  navigator.serviceWorker?.register(new URL(`${up}sw.js`, location.href)).then(async () => {
+    if (document.readyState !== "complete") await new Promise(done => addEventListener("load", done));
+    if (first) await keepOffline(loaded());
+    document.querySelector(".offline").hidden = false;
+  }).catch(() => {}); // a browser that forbids it
+}
+
 const contents = document.querySelector("nav.contents details");
 if (contents && matchMedia("(max-width: 70rem)").matches) contents.open = false;
 
