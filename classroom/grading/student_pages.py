@@ -113,6 +113,6 @@ def _environment() -> Environment:
 def _looks() -> Markup:
     """The style sheets of the course's pages, and the colors of code that fit to it."""
     colors = _FORMATTER.get_style_defs(".highlight")
-    static = TEMPLATES / "course_page" / "static"
-    sheets = [(static / name).read_text(encoding="utf-8") for name in ("look.css", "page.css")]
+    names = ("look.css", "course_page/static/page.css")
+    sheets = [(TEMPLATES / name).read_text(encoding="utf-8") for name in names]
     return Markup("\n".join([colors, *sheets]))

@@ -188,6 +188,7 @@ def _reading(path: Path, notebook: NotebookNode, along: Sequence[Path], cache: P
     code = [Path(__file__).parent / name for name in ("reading.py", "linking.py")]
     code += sorted(Path(__file__).parents[1].glob("*.py"))
     code += sorted(p for p in TEMPLATES.glob("course_page/**/*") if p.is_file())
+    code += [TEMPLATES / "look.css"]
     code += [Path(str(typeset.__file__)), *_about_lectures(path)]
     total = hashlib.sha256(as_text(notebook).encode())
     for part in (*map(str, leads.values()), *(p.read_text(encoding="utf-8") for p in code)):

@@ -52,7 +52,13 @@ def pages(marks, families, tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("which", "scheme"),
-    [("report", "light"), ("report", "dark"), ("feedback", "light"), ("hostile", "light")],
+    [
+        ("report", "light"),
+        ("report", "dark"),
+        ("feedback", "light"),
+        ("feedback", "dark"),
+        ("hostile", "light"),
+    ],
 )
 def test_a_page_loads_nothing_fits_a_phone_and_has_no_barriers(browser, pages, which, scheme):
     path = pages[which]
