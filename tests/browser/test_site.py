@@ -125,8 +125,7 @@ def test_a_page_has_no_barriers_in_light_and_dark_on_desk_and_phone(
         visit.page.set_viewport_size({"width": width, "height": 850})
         visit.go(place)
         assert visit.page.locator(f"html[data-theme={theme}]").count() == 1
-        if place.startswith(("notebooks", "exercises")):
-            visit.wait("window.pageIsReady")
+        visit.wait("window.pageIsReady")
         assert visit.page.evaluate(WIDER_THAN_THE_SCREEN) == []
         folds = visit.page.locator("details")
         folds.evaluate_all("all => all.forEach(one => { one.open = true; })")
