@@ -14,6 +14,7 @@ from classroom.site.about import Facts
 from selfcheck.course import course_in
 from selfcheck.files import CourseError
 from selfcheck.students import cli
+from selfcheck.units import declared
 from tests.places import ROOT
 
 CACHE = ROOT / "build" / "site-packages"
@@ -111,7 +112,10 @@ def test_the_pages_show_the_deadline_and_no_student(tmp_path):
     texts = [p for p in site.rglob("*") if p.suffix in (".html", ".json", ".xml", ".txt")]
     assert len(texts) > 10
     assert not [p for p in texts if "zoe@students" in p.read_text(encoding="utf-8")]
-    assert "2.8" not in (site / "static" / "sheets.json").read_text(encoding="utf-8")
+    listed = (site / "static" / "sheets.json").read_text(encoding="utf-8")
+    counts = {e.number: f'"number":"{e.number}"' in listed for e in declared("02_momentum")}
+    assert counts == {e.number: not e.is_transfer for e in declared("02_momentum")}
+    assert set(counts.values()) == {True, False}
     shutil.rmtree(site)
 
 
