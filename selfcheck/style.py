@@ -6,11 +6,16 @@ A figure cell reads:
     ax.plot(t, raw, label="raw", **style.line("blue"))
     ax.plot(t, corrected, label="corrected", **style.line("orange"))
     ax.set(xlabel="step t", ylabel="average", title="The raw average starts too low")
-    style.show(fig, alt="The raw average climbs from 0 to 1; the corrected one stays at 1.")
+    style.show(
+        fig,
+        alt="The raw average climbs from 0 to 1; the corrected one stays at 1.",
+        caption="Without the correction ten steps are lost.",
+    )
 """
 
 import base64
 import html
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +54,8 @@ DASHES = dict(
 )
 MARKERS = dict(zip(COLORS, "osD^vPX", strict=True))
 LINE_WIDTH = 1.8
+SHOWN = "Write one sentence that says what the picture shows, for a reader who cannot see it."
+POINT = 'Write one sentence with the point of the picture: caption="Momentum overshoots."'
 WORDS_HIGH = 0.36  # room for name and size of a shape, where the largest size is 1
 
 # Only what matplotlib reads when it makes axes or draws: what it reads in between, such as the size
@@ -135,12 +142,12 @@ def _draw_row(ax: Axes, row: Sequence[Any], middle: float, scale: int) -> float:
     return x
 
 
-def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") -> None:
-    """Display the figure with its description, and a visible sentence under it.
+def show(fig: Figure, alt: str, caption: str = "", *, svg: str = "") -> None:
+    """Display the figure with its description, and its point in a visible sentence under it.
 
-    JupyterLab does not read out alt text, so the caption (by default the alt text itself) says it
-    for everyone. Nothing is returned: the cell has the same outputs here and under nbval. A drawing
-    comes with its `svg`, which is shown where a page trusts it.
+    JupyterLab does not read out alt text, so it stands beside the caption, to be heard. Nothing is
+    returned: the cell has the same outputs here and under nbval. A drawing comes with its `svg`,
+    which is shown where a page trusts it.
     """
     from IPython.display import display
 
@@ -149,11 +156,15 @@ def show(fig: Figure, alt: str, caption: str | None = None, *, svg: str = "") ->
 
 
 def shown(
-    fig: Figure, alt: str, caption: str | None = None, *, svg: str = ""
+    fig: Figure, alt: str, caption: str = "", *, svg: str = ""
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """What `show` displays: picture and caption, each as data by kind, with its metadata."""
-    alt = one_line(alt, "alt text")
-    caption = alt if caption is None else one_line(caption, "caption")
+    alt, caption = one_line(alt, "alt text"), one_line(caption, "caption", POINT)
+    if _words(alt) == _words(caption):
+        raise ValueError(
+            f"Alt text and caption say the same: {caption!r} The alt text says what is there, the "
+            "caption what it means."
+        )
     complain_if_unlabeled(fig)
     width, height = (round(inches * DPI) for inches in fig.get_size_inches())
     data = {"image/svg+xml": svg} if svg else {}
@@ -165,14 +176,15 @@ def shown(
     ]
 
 
-def one_line(text: str, what: str) -> str:
+def one_line(text: str, what: str, asks: str = SHOWN) -> str:
     """The text with its white space tidied; an empty one is refused, named by `what`."""
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(
-            f"The {what} is empty. Write one sentence that says what the picture shows, "
-            "for a reader who cannot see it."
-        )
+        raise ValueError(f"The {what} is empty. {asks}")
     return " ".join(text.split())
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def png_of(fig: Figure, finest: int = SCALE) -> bytes:
@@ -258,10 +270,8 @@ def pixels(fig: Figure, dpi: int) -> np.ndarray:
 
 
 def _caption_html(caption: str, alt: str, width: int) -> str:
-    """The caption; where it says something else than the alt text, that is there to be heard."""
-    spoken = ""
-    if caption != alt:
-        hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
-        spoken = f'<span style="{hidden}"> Picture: {html.escape(alt)}</span>'
+    """The caption, and the alt text to be heard."""
+    hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
+    spoken = f'<span style="{hidden}"> Picture: {html.escape(alt)}</span>'
     look = f"max-width:{width}px;margin:0 0 .5em"
     return f'<p class="course-caption" style="{look}">{html.escape(caption)}{spoken}</p>'

@@ -13,6 +13,7 @@ from selfcheck import style
 from selfcheck.png import png_bytes
 
 ALT = "A straight line from 0 to 1."
+POINT = "What grows, wins."
 
 
 @pytest.fixture
@@ -31,13 +32,13 @@ def labeled_figure():
 
 
 def test_show_gives_a_picture_with_alt_text_and_a_sentence_and_returns_nothing(shown):
-    assert style.show(labeled_figure(), ALT) is None
+    assert style.show(labeled_figure(), ALT, POINT) is None
     picture, caption = shown
     assert picture["metadata"]["image/png"] == {"alt": ALT, "width": 700, "height": 320}
     assert picture["data"]["text/plain"] == f"Figure: {ALT}"
     assert base64.b64decode(picture["data"]["image/png"]).startswith(b"\x89PNG")
-    assert caption["data"]["text/plain"] == ALT
-    assert f">{ALT}</p>" in caption["data"]["text/html"]
+    assert caption["data"]["text/plain"] == POINT
+    assert f">{POINT}<span" in caption["data"]["text/html"]
 
 
 def test_a_caption_of_its_own_leaves_the_alt_text_to_be_heard(shown):
@@ -48,15 +49,26 @@ def test_a_caption_of_its_own_leaves_the_alt_text_to_be_heard(shown):
 
 
 def test_the_saved_outputs_are_the_same_every_time(shown):
-    style.show(labeled_figure(), ALT)
-    style.show(labeled_figure(), ALT)
+    style.show(labeled_figure(), ALT, POINT)
+    style.show(labeled_figure(), ALT, POINT)
     assert shown[:2] == shown[2:]
 
 
 @pytest.mark.parametrize("alt", ["", "  \n", None])
 def test_a_figure_without_alt_text_is_refused(alt):
     with pytest.raises(ValueError, match=r"alt text is empty.*who cannot see it"):
-        style.show(labeled_figure(), alt)
+        style.show(labeled_figure(), alt, POINT)
+
+
+def test_a_figure_without_a_caption_is_refused():
+    with pytest.raises(ValueError, match=r"caption is empty.*point of the picture"):
+        style.show(labeled_figure(), ALT)
+
+
+@pytest.mark.parametrize("caption", [ALT, f"  {ALT.upper()} ", ALT.rstrip(".") + "!"])
+def test_a_caption_that_only_says_what_is_there_is_refused(caption):
+    with pytest.raises(ValueError, match=r"say the same.*what it means"):
+        style.show(labeled_figure(), ALT, caption)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +83,13 @@ def test_a_figure_that_does_not_say_what_it_shows_is_refused(missing, sentence):
     fig = labeled_figure()
     fig.axes[0].set(**{missing: ""})
     with pytest.raises(ValueError, match=sentence):
-        style.show(fig, ALT)
+        style.show(fig, ALT, POINT)
 
 
 def test_a_drawing_without_axes_needs_no_labels(shown):
     fig, ax = style.figure()
     ax.axis("off")
-    style.show(fig, ALT)
+    style.show(fig, ALT, POINT)
     assert len(shown) == 2
 
 
@@ -85,7 +97,7 @@ def test_panels_may_share_labels_and_one_title(shown):
     fig, axes = style.figure(1, 2, sharex=True, sharey=True)
     axes[0].set(xlabel="step", ylabel="weight")
     fig.suptitle("Both grow")
-    style.show(fig, ALT)
+    style.show(fig, ALT, POINT)
     assert len(shown) == 2
 
 
@@ -95,9 +107,9 @@ def test_an_axis_without_ticks_needs_no_label_but_a_color_bar_does(shown):
     ax.set(xticks=[], yticks=[], title="The identity")
     bar = fig.colorbar(image)
     with pytest.raises(ValueError, match="color bar has no label"):
-        style.show(fig, ALT)
+        style.show(fig, ALT, POINT)
     bar.set_label("weight")
-    style.show(fig, ALT)
+    style.show(fig, ALT, POINT)
     assert len(shown) == 2
 
 
@@ -106,7 +118,7 @@ def test_words_that_do_not_fit_are_refused():
     for ax in axes:
         ax.set(xlabel="step", ylabel="weight", title="A finding that is far too long for its panel")
     with pytest.raises(ValueError, match=r"no room for 'A finding.*two lines"):
-        style.show(fig, ALT)
+        style.show(fig, ALT, POINT)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ for ax, beta in zip(axes, (0.9, 0.97)):
 axes[0].set_ylabel("average $v_t$")
 axes[1].legend(loc="lower right")
 style.show(fig, alt="Two panels: the raw average climbs to 1, slower for the larger β; "
-                    "the corrected one stays at 1.")
+                    "the corrected one stays at 1.", caption="Ten steps are lost.")
 """
 
 

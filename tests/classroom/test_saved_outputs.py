@@ -149,7 +149,7 @@ from course_utils import style
 fig, ax = style.figure()
 ax.plot([0, 1], [0, 1])
 ax.set(xlabel="age", ylabel="weight", title="It grows")
-style.show(fig, alt="A line.")"""
+style.show(fig, alt="A line.", caption="It grows.")"""
     clock = "import time\nprint(time.perf_counter_ns())"
     path = tmp_path / "a.ipynb"
     text = v4.new_markdown_cell("The weight grows.", id="text")
