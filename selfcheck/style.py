@@ -55,7 +55,7 @@ DASHES = dict(
 MARKERS = dict(zip(COLORS, "osD^vPX", strict=True))
 LINE_WIDTH = 1.8
 SHOWN = "Write one sentence that says what the picture shows, for a reader who cannot see it."
-POINT = 'Write one sentence with the point of the picture: caption="Momentum overshoots."'
+POINT = 'Write one sentence with the point of the picture: caption="The long step wins."'
 WORDS_HIGH = 0.36  # room for name and size of a shape, where the largest size is 1
 
 # Only what matplotlib reads when it makes axes or draws: what it reads in between, such as the size

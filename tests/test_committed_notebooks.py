@@ -113,6 +113,20 @@ def test_the_caption_of_a_figure_says_something_else_than_its_alt_text(path):
     assert alts.intersection(captions) == set()
 
 
+@each(LECTURES)
+def test_plumbing_is_folded_and_every_fold_has_a_title_in_words(path):
+    for cell in code_cells(read(path)):
+        first, *rest = cell.source.split("\n")
+        folded = "hide-input" in cell.metadata.get("tags", [])
+        assert folded == bool(cell.metadata.get("jupyter", {}).get("source_hidden")), cell.id
+        imports = [line for line in rest if re.match("import |from ", line)]
+        if folded:
+            assert re.match(r"# [A-Z][a-z-]+: \w+", first), f"{cell.id}: {first}"
+        else:
+            assert "style.show(" not in cell.source, f"{cell.id}: fold how a figure is drawn"
+            assert len(imports) < 3, f"{cell.id}: fold the imports"
+
+
 def test_there_are_explorers_in_every_lecture():
     lectures = {param.id[:2] for param in explorers()}
     assert lectures == {unit.number for unit in UNITS}

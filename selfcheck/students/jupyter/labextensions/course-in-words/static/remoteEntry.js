@@ -89,7 +89,7 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
         picture.dataset.explorer = explorer;
         const { revive } = await import(EXPLORER);
         const { box } = await revive(picture, { hides: true });
-        box.append("Run this cell (Shift+Enter) to move all controls, stop by stop.");
+        box.append("▶ Run this cell to move it (Shift+Enter): all controls, stop by stop.");
       }
   }
 
