@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,8 @@ def folded_as(cell: NotebookNode) -> str:
     reads on, and looks at the plumbing when one wants to.
     """
     if "hide-input" in cell.metadata.get("tags", []):
-        return "Show the code"
+        title = cell.source.partition("\n")[0]
+        return f"{escape(title[2:])} · show the code" if title[:2] == "# " else "Show the code"
     try:
         statements = ast.parse(cell.source).body
     except SyntaxError:  # a magic
