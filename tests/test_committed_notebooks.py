@@ -121,7 +121,7 @@ def test_plumbing_is_folded_and_every_fold_has_a_title_in_words(path):
         assert folded == bool(cell.metadata.get("jupyter", {}).get("source_hidden")), cell.id
         imports = [line for line in rest if re.match("import |from ", line)]
         if folded:
-            assert re.match(r"# [A-Z][\w-]*:? \w+ \w+", first), f"{cell.id}: {first}"
+            assert re.match(r"# [A-Z]\S+( \S+){2}", first), f"{cell.id}: {first}"
         else:
             assert "style.show(" not in cell.source, f"{cell.id}: fold how a figure is drawn"
             assert len(imports) < 3, f"{cell.id}: fold the imports"
