@@ -6,6 +6,7 @@ them in the property inspector.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from nbformat import NotebookNode
 from selfcheck.files import CourseError
 
 MARKS = ("slide", "subslide", "fragment", "skip", "notes", "-")
+MOST_WORDS = 60  # on a slide: it is shown, not read
 WORDS_A_MINUTE = 110  # unhurried speech, with pauses
 MINUTES_TO_LOOK = 0.75  # at a figure or a displayed formula
 MINUTES_TO_THINK = 1.5  # when the room is asked
@@ -108,6 +110,140 @@ def outline(notebook: NotebookNode, path: Path) -> list[Slide]:
         for _, text in headings(cell):
             section = slides[-1].section = text
     return slides
+
+
+# -- what is too much for one slide ---------------------------------------------------------------
+
+ROOM, A_LINE = 80, 2.4  # words on a slide that prints something, and what a line takes of it
+ITEM = re.compile(r"\n(?=(?:[-*]|\d+\.) )")
+INLINE = re.compile(r"(?<!\$)\$[^$]+\$")
+TABLE = re.compile(r"^\|.*$", re.MULTILINE)
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])")
+SHOWN = re.compile(
+    r"\$\$|^\||^#", re.MULTILINE
+)  # what has to be seen: a formula, a table, a heading
+WORD = re.compile(r"[^\W_][\w'’.,–-]*")
+
+
+def paged(notebook: NotebookNode) -> NotebookNode:
+    """The notebook as it is shown: at most 60 words on a slide, and a figure on one of its own.
+
+    Where there are more, what comments on an output is said, so it becomes notes; any other text is
+    parted between paragraphs and items, so that the parts are about equally long. What is longer
+    than a slide by itself stays as it is, and `course slides --check` says so.
+    """
+    pages = copy.deepcopy(notebook)
+    for cell in pages.cells:
+        if _pictures(cell):  # what it also prints is on the page
+            cell.outputs = [output for output in cell.outputs if "data" in output]
+    slides: list[list[NotebookNode]] = [[]]
+    for cell in pages.cells:
+        if mark(cell) in ("slide", "subslide"):
+            slides.append([])
+        slides[-1].append(cell)
+    pages.cells = [cell for slide in slides for cell in _parted(slide)]
+    return pages
+
+
+def words_on(cell: NotebookNode) -> int:
+    """The words of a text cell that are read on its slide; formulas and tables are looked at."""
+    if cell.cell_type != "markdown":
+        return 0
+    text = TABLE.sub(" ", FORMULA.sub(" ", ANSWER.sub(" ", cell.source)))
+    return len(WORD.findall(INLINE.sub(" x ", text)))
+
+
+def _parted(slide: list[NotebookNode]) -> list[NotebookNode]:
+    """The cells of a slide, marked so that none of the slides they make holds too much."""
+    if sum(words_on(cell) for cell in slide if mark(cell) not in ("skip", "notes")) > MOST_WORDS:
+        _say_comments(slide)
+    parts = [part for cell in slide for part in _pieces(cell)]
+    fewest = len(_breaks(parts, MOST_WORDS))
+    most = next(m for m in range(1, MOST_WORDS + 1) if len(_breaks(parts, m)) == fewest)
+    for part in (parts[k] for k in _breaks(parts, most)):
+        part.metadata["slideshow"] = {"slide_type": "subslide"}
+    return parts
+
+
+def _say_comments(slide: list[NotebookNode]) -> None:
+    """Text after an output is spoken, unless it asks, or has a formula or a table to look at."""
+    after = False
+    for cell in slide:
+        after = after or (mark(cell) != "skip" and bool(cell.get("outputs")))
+        comments = cell.cell_type == "markdown" and after and mark(cell) not in ("skip", "notes")
+        if comments and not (SHOWN.search(cell.source) or QUESTION.search(cell.source)):
+            cell.metadata["slideshow"] = {"slide_type": "notes"}
+
+
+def _breaks(parts: list[NotebookNode], most: int) -> list[int]:
+    """Where new slides begin if one holds so many words."""
+    found: list[int] = []
+    words, lines, figure, empty = 0, 0, False, True
+    for number, part in enumerate(parts):
+        if mark(part) in ("skip", "notes") or not _is_seen(part):
+            continue
+        here, printed, drawn = words_on(part), _printed(part), bool(_pictures(part))
+        only_a_heading = part.cell_type == "markdown" and HEADING.fullmatch(part.source.strip())
+        tall = words + here + A_LINE * (lines + printed) > ROOM
+        if not empty and (words + here > most or tall or drawn or figure):
+            found.append(number)
+            words, lines, figure, empty = 0, 0, False, True
+        words, lines, figure = words + here, lines + printed, drawn
+        empty = empty and bool(only_a_heading)
+    return found
+
+
+def _is_seen(cell: NotebookNode) -> bool:
+    """Whether anything of the cell is on its slide."""
+    tags = cell.metadata.get("tags", [])
+    return cell.cell_type == "markdown" or bool(cell.outputs) or "slide-code" in tags
+
+
+def _printed(cell: NotebookNode) -> int:
+    """The lines that a cell prints."""
+    return sum(str(o.get("text", "")).count("\n") for o in cell.get("outputs", []))
+
+
+def _pictures(cell: NotebookNode) -> list[NotebookNode]:
+    return [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
+
+
+def _pieces(cell: NotebookNode) -> list[NotebookNode]:
+    """A text cell that holds too much, paragraph by paragraph; any other as it is."""
+    if words_on(cell) <= MOST_WORDS or mark(cell) in ("skip", "notes"):
+        return [cell]
+    texts = [item for text in _paragraphs(cell.source) for item in ITEM.split(text)]
+    texts = [sentence for text in texts for sentence in _sentences(text)]
+    pieces = []
+    for number, text in enumerate(texts):
+        piece = copy.deepcopy(cell)
+        piece.source = text
+        if number:
+            piece.id = f"{cell.id}-{number + 1}"
+            piece.metadata["slideshow"] = {"slide_type": "-"}
+        pieces.append(piece)
+    return pieces
+
+
+def _sentences(text: str) -> list[str]:
+    """A paragraph that is too long by itself, sentence by sentence."""
+    if len(WORD.findall(FORMULA.sub(" ", ANSWER.sub(" ", text)))) <= MOST_WORDS or "$$" in text:
+        return [text]
+    return SENTENCE.split(text) if not TABLE.search(text) else [text]
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Paragraphs; a heading goes with what follows, a fold and a table stay whole."""
+    kept: list[str] = []
+    for block in re.split(r"\n\n(?!\s)", text):
+        inside = kept and kept[-1].count("<details>") > kept[-1].count("</details>")
+        if kept and (
+            inside or HEADING.fullmatch(kept[-1].strip()) or block.startswith("<details>")
+        ):
+            kept[-1] += f"\n\n{block}"
+        else:
+            kept.append(block)
+    return kept
 
 
 def headings(cell: NotebookNode) -> Iterator[tuple[int, str]]:

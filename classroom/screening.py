@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selfcheck import style
 from selfcheck.files import write_whole
 
 if TYPE_CHECKING:
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
 
 SIZES = ((1280, 720), (1920, 1080))
 SMALLEST_FORMULA = 0.75  # of its natural size; a longer one has to be broken or shortened
+LETTERS = 10 * style.DPI / 72  # pixels of the letters at a figure's ticks, as it is saved
+LEAST = 22  # pixels of such letters on a slide of 720
+LIMITS = [SMALLEST_FORMULA, LETTERS, LEAST]
 SHEET_COLUMNS, SHEET_ROWS, SHOT_WIDTH = 2, 3, 960
 
 # Each slide in its turn, all fragments shown. Measured is what is painted: letters, pictures
 # and formulas, against the frame, less a margin.
-MEASURE = """smallest => {
+MEASURE = """([smallest, letters, least]) => {
   const found = [];
   const text = e => e.textContent.trim().replace(/\\s+/g, ' ').slice(0, 60);
   const slides = Reveal.getSlides();
@@ -57,6 +61,20 @@ MEASURE = """smallest => {
       const over = Math.ceil(pre.scrollWidth - pre.clientWidth);
       if (over > 0 && wide <= 0.5)
         tell(`a line is ${over} px wider than its box, in: ${text(pre)}`);
+    }
+    const edge = title ? title.getBoundingClientRect().left : frame.left;
+    for (const block of slide.querySelectorAll('pre, table, figure')) {
+      const out = (edge - block.getBoundingClientRect().left) / scale;
+      if (out > 1 && block.offsetWidth)
+        tell(`${Math.ceil(out)} px left of the text: ${text(block) || block.tagName}`);
+    }
+    for (const figure of slide.querySelectorAll('figure img[width], svg.course-picture')) {
+      const [width, height] = ['width', 'height'].map(side => Number(figure.getAttribute(side)));
+      const box = figure.getBoundingClientRect();
+      const size = letters * Math.min(box.width / width, box.height / height) / scale;
+      const fills = box.width / scale > 1150 || box.height / scale > 460;
+      if (size < least && !fills)
+        tell(`letters of ${Math.floor(size)} px in a figure of ${width} × ${height}`);
     }
     const formulas = [...slide.querySelectorAll('mjx-container[display] > svg')];
     const widths = () => formulas.map(svg => svg.getBoundingClientRect().width);
@@ -102,7 +120,7 @@ def misfits_of(page: Page, deck: str, sizes: Sequence[tuple[int, int]] = SIZES) 
     """The same for a deck that is shown already."""
     for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
-        for number, title, what in page.evaluate(MEASURE, SMALLEST_FORMULA):
+        for number, title, what in page.evaluate(MEASURE, LIMITS):
             yield Misfit(deck, number, title, what, (width, height))
 
 

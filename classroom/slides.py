@@ -36,7 +36,7 @@ from .offline import (
     parsed,
     vendored,
 )
-from .outline import Slide, outline
+from .outline import Slide, outline, paged
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -46,6 +46,7 @@ PACKAGES = ("nbconvert",)
 MATHJAX = "mathjax.js"
 ENGINE = ("reveal.css", "reveal.js", "notes.js")  # the file of each is the id of its element
 CODE_LETTERS, PRINTED_LETTERS = 82, 76  # that fit in a line of the usual size
+SHORT_CAPTION = 88  # letters, on one line
 LINES_BESIDE_TEXT, LINES_ALONE = 12, 17
 DIGEST = re.compile(r'<meta content="(\w+)" name="course-digest"')
 
@@ -74,6 +75,7 @@ def write_decks(
     and reveal.js lie in a folder that is `shared`, decks link to them; else each deck holds them.
     All outlines are made first: if a lecture makes no deck, none is written.
     """
+    lectures = {path: paged(notebook) for path, notebook in lectures.items()}
     outlines = {path: outline(notebook, path) for path, notebook in lectures.items()}
     return _written(lectures, outlines, folder, (about, shared))
 
@@ -150,6 +152,7 @@ def _deck(
     for section, slide in zip(sections, slides, strict=True):
         _drop_empty_cells(section)
         _answer_in_the_notes(soup, section)
+        _ask_the_hall(section)
         _gather_notes(section)
         _dress(soup, section, slide)
         _set_long_text_smaller(section)
@@ -203,6 +206,13 @@ def _answer_in_the_notes(soup: BeautifulSoup, section: Tag) -> None:
             section.append(notes)
 
 
+def _ask_the_hall(section: Tag) -> None:
+    """Nobody in a hall can run a cell: hands are raised, then the answer is the next fragment."""
+    for lead in section.select("em"):
+        if lead.get_text().startswith("Predict, then run"):
+            lead.string = "Predict, by show of hands:"
+
+
 def _gather_notes(section: Tag) -> None:
     """Notes belong to the slide, not to its last fragment: they are there from the beginning."""
     found = section.select("aside.notes")
@@ -220,7 +230,11 @@ def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:
     elif slide.kind == "slide" and slide.heading and _is_short(section):
         section["class"] = "opening"
     elif _is_picture(slide):
-        section["class"] = "picture"
+        words = section.select_one(".course-caption")
+        short = words and len(words.find(string=True) or "") <= SHORT_CAPTION
+        section["class"] = "picture said-shortly" if short else "picture"
+    elif _is_text(section, slide):
+        section["class"] = "text"
     if not slide.heading and slide.section:
         head = soup.new_tag("p", attrs={"class": "running"})
         head.string = slide.section.replace("*", "").replace("`", "")
@@ -254,6 +268,12 @@ def _is_picture(slide: Slide) -> bool:
     words = [o for o in outputs if "text" in o or "text/markdown" in o.get("data", {})]
     alone = all(re.fullmatch(r"#+ .*", text) for text in texts)
     return len(pictures) == 1 and not words and alone
+
+
+def _is_text(section: Tag, slide: Slide) -> bool:
+    """Nothing but sentences: then they are larger."""
+    displayed = any("$$" in cell.source for cell in slide.shown if cell.cell_type == "markdown")
+    return not displayed and not section.select_one("pre, table, figure, .jp-OutputArea-output")
 
 
 def _is_short(section: Tag) -> bool:

@@ -189,9 +189,8 @@ def online_softmax(q: Any, K: Any, V: Any) -> Explorer:
             words += f"a new largest, so both sums were multiplied by {_shrink(top):.2g}. "
         else:
             words += f"the largest is {top[-1]:.1f}, and nothing was shrunk. "
-        return (words + f"The sum of the terms is {np.exp(read - top[-1]).sum():.2f}.").replace(
-            "-", "−"
-        )
+        words += f"Sum of the terms {np.exp(read - top[-1]).sum():.2f}."
+        return words.replace("-", "−")
 
     return Explorer(
         setup,

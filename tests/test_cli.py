@@ -17,6 +17,7 @@ from ipykernel.kernelspec import get_kernel_dict
 from classroom import checking, interchange, navigation, notebooks, release, slides, unit_table
 from classroom.grading.gradebook import Gradebook
 from classroom.grading.records import Graded, Result
+from selfcheck.course import course_in
 from selfcheck.facts import Facts
 from selfcheck.files import CourseError
 from selfcheck.students import cli, doctor, progress, prompt
@@ -209,6 +210,14 @@ def test_slides_takes_the_lectures_with_marks_and_shows_progress(course, decks, 
 def test_slides_takes_the_units_and_the_folder_that_are_named(course, decks):
     assert cli.main(["slides", "2", "--to", "out"]) == 0
     assert decks[0] == ([course / "notebooks" / "02_unit.ipynb"], Path("out"))
+
+
+def test_the_title_slide_names_the_course_the_lecturer_and_the_date(course, decks, monkeypatch):
+    told, write = [], slides.write_decks
+    monkeypatch.setattr(slides, "write_decks", lambda *rest: told.append(rest[-1]) or write(*rest))
+    assert cli.main(["slides", "2", "--lecturer", "A. Lecturer", "--date", "fall 2026"]) == 0
+    title = course_in(course).title
+    assert told == [f"{title} · A. Lecturer · fall 2026"]
 
 
 def test_an_outline_is_printed_and_nothing_is_built(course, decks, capsys):

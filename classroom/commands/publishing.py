@@ -42,6 +42,8 @@ def page(options: argparse.Namespace) -> int:
     option("unit", nargs="*", help="numbers, names or paths of units (default: all)"),
     option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/slides)"),
     option("--pdf", action="store_true", help="also write each deck as a PDF"),
+    option("--lecturer", default="", metavar="NAME", help="who lectures, for the title slides"),
+    option("--date", default="", metavar="DATE", help="when, for the title slides"),
     option("--open", action="store_true", help="open the decks in your browser"),
     option("--outline", action="store_true", help="only list the slides with their minutes"),
     option("--check", action="store_true", help="also list the slides that do not fit"),
@@ -60,13 +62,15 @@ def slides(options: argparse.Namespace) -> int:
         paths = [path for path in paths if outline.has_marks(read(path))]
     if options.outline:
         for path in paths:
-            print(f"{path.stem}\n{outline.table(outline.outline(read(path), path))}\n")
+            table = outline.table(outline.outline(outline.paged(read(path)), path))
+            print(f"{path.stem}\n{table}\n")
         return 0
     need("slides", "Slides need")
     if options.pdf or options.check or options.shots:
         chromium()  # rather now than after the decks
     folder, decks = options.to or root / "build" / "slides", []
-    about = read_settings(root / NAME).slides
+    told = read_settings(root / NAME).slides or course_in(root).title
+    about = " · ".join(part for part in (told, options.lecturer, options.date) if part)
     lectures = {path: sound(path, "a deck") for path in paths}
     coming = slides.write_decks(lectures, folder, about)
     for number in range(1, len(paths) + 1):

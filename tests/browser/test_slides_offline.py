@@ -15,7 +15,7 @@ from classroom import printing, screening, selection
 from classroom.handouts import write_handouts
 from classroom.notebooks import as_text, read
 from classroom.offline import sound
-from classroom.outline import has_marks, outline
+from classroom.outline import has_marks, outline, paged
 from classroom.slides import DECK_LIMIT, write_decks
 from tests.browser.test_pages_accessible import violations
 
@@ -141,7 +141,7 @@ def test_a_deck_is_complete_offline_fits_its_frame_and_has_no_barriers(view, dec
     show(view, decks[stem])
     assert [str(misfit) for misfit in screening.misfits_of(view, stem)] == []
     view.evaluate(LAY_OUT_FOR_PRINT)
-    slides = outline(read(LECTURES[stem]), LECTURES[stem])
+    slides = outline(paged(read(LECTURES[stem])), LECTURES[stem])
     assert view.locator(".pdf-page").count() == len(slides)
     assert view.locator("mjx-container").count() > 0
     assert view.locator("mjx-merror, [data-mjx-error]").count() == 0
@@ -158,7 +158,7 @@ def test_a_deck_is_complete_offline_fits_its_frame_and_has_no_barriers(view, dec
 
 
 def test_arrow_keys_walk_through_all_slides_and_fragments_and_back(momentum):
-    slides = outline(read(LECTURES[MOMENTUM]), LECTURES[MOMENTUM])
+    slides = outline(paged(read(LECTURES[MOMENTUM])), LECTURES[MOMENTUM])
     assert momentum.evaluate("Reveal.getTotalSlides()") == len(slides)
     seen = [place(momentum)]
     for _ in range(sum(1 + slide.fragments for slide in slides) - 1):
@@ -250,7 +250,7 @@ def test_letters_are_large_enough_to_be_read_from_the_last_row(momentum):
 def test_a_printed_deck_has_one_page_a_slide(browser, decks, tmp_path):
     printing.print_deck(browser, decks[MOMENTUM], tmp_path / "deck.pdf")
     pdf = (tmp_path / "deck.pdf").read_bytes()
-    slides = outline(read(LECTURES[MOMENTUM]), LECTURES[MOMENTUM])
+    slides = outline(paged(read(LECTURES[MOMENTUM])), LECTURES[MOMENTUM])
     assert len(re.findall(rb"/Type /Page\b", pdf)) == len(slides)
     assert b"/StructTreeRoot" in pdf
     assert b"/Outlines" in pdf
@@ -262,31 +262,44 @@ def test_a_printed_deck_has_one_page_a_slide(browser, decks, tmp_path):
 
 def test_what_does_not_fit_is_named_with_the_number_and_title_of_the_slide(momentum):
     momentum.evaluate("""() => {
-      const [, goals, , rules] = Reveal.getSlides();
+      const [, goals, ...others] = Reveal.getSlides();
+      const rules = others.find(slide => slide.querySelector("h2")?.textContent === "1 Two rules");
       goals.insertAdjacentHTML("beforeend", "<p class=added>deep</p>".repeat(20));
       rules.insertAdjacentHTML("beforeend", `<pre class=added>${"wide".repeat(50)}</pre>`);
       document.querySelector(".slides mjx-container[display] svg").style.width = "3000px";
     }""")
-    tall, wide, shrunk = momentum.evaluate(screening.MEASURE, screening.SMALLEST_FORMULA)
+    tall, wide, shrunk = momentum.evaluate(screening.MEASURE, screening.LIMITS)
     assert tall[:2] == [2, "02 · Momentum is a running average"]
     assert re.fullmatch(r"\d+ px too tall, at: deep", tall[2])
-    assert wide[:2] == [4, "1 Two rules"]
+    assert wide[1] == "1 Two rules"
     assert re.fullmatch(r"\d+ px too wide, at: widewide.*", wide[2])
     assert re.search(r"a formula is shrunk to \d\d %", shrunk[2])
 
 
 def test_code_that_leaves_its_box_is_named_and_what_is_only_heard_is_not_measured(momentum):
     momentum.evaluate("""() => {
-      const [, goals, , rules] = Reveal.getSlides();
+      const [, goals, ...others] = Reveal.getSlides();
+      const rules = others.find(slide => slide.querySelector("h2")?.textContent === "1 Two rules");
       const add = (slide, kind, style, words) => slide.insertAdjacentHTML(
         "beforeend", `<${kind} class="added" style="${style}">${words}</${kind}>`);
       add(rules, "pre", "width: 80px", "x".repeat(20));
       const hidden = "position: absolute; width: 1px; clip-path: inset(50%)";
       add(goals, "p", hidden, "heard ".repeat(99));
     }""")
-    ((number, _, what),) = momentum.evaluate(screening.MEASURE, screening.SMALLEST_FORMULA)
-    assert number == 4
+    ((_, title, what),) = momentum.evaluate(screening.MEASURE, screening.LIMITS)
+    assert title == "1 Two rules"
     assert re.fullmatch(r"a line is \d+ px wider than its box, in: x+", what)
+
+
+def test_a_block_that_sticks_out_and_a_figure_with_small_letters_are_named(momentum):
+    momentum.evaluate("""() => {
+      const [, goals] = Reveal.getSlides();
+      const add = (what) => goals.insertAdjacentHTML("beforeend", what);
+      add("<pre class=added style='margin-left: -44px'>x</pre>");
+      add("<figure class=added><img alt='' width=70 height=32 style='height: 32px'></figure>");
+    }""")
+    found = [what for _, _, what in momentum.evaluate(screening.MEASURE, screening.LIMITS)]
+    assert found == ["44 px left of the text: x", "letters of 13 px in a figure of 70 × 32"]
 
 
 def test_no_line_breaks_between_a_formula_and_its_punctuation(view, tmp_path):

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from classroom import selection, slides
 from classroom.notebooks import as_text, read
 from classroom.offline import sound
-from classroom.outline import has_marks, outline, table
+from classroom.outline import MOST_WORDS, has_marks, outline, paged, table, words_on
 from classroom.slides import write_decks
 from course_utils.units import UNITS
 from selfcheck.files import CourseError
@@ -80,6 +80,66 @@ def deck(tmp_path, monkeypatch):
 def leaves(deck):
     """The slides themselves, not the stacks around them."""
     return [section for section in deck.select("section") if not section.find("section")]
+
+
+# -- what is too much for one slide ---------------------------------------------------------------
+
+
+def shown(*cells):
+    """What stands on each slide after the title, by the first words of each cell."""
+    found = outline(paged(notebook(*cells)), Path("a.ipynb"))[1:]
+    return [[cell.source[:5] for cell in slide.shown] for slide in found]
+
+
+def words(count, first="word0"):
+    return " ".join([first, *(f"word{k}" for k in range(1, count))])
+
+
+def test_sixty_words_stay_on_one_slide_and_more_are_parted_evenly():
+    assert shown(text(words(60), "slide")) == [["word0"]]
+    long = "\n\n".join(words(20, first) for first in ("one", "two", "three", "four"))
+    assert shown(text(long, "slide")) == [["one w", "two w"], ["three", "four "]]
+
+
+def test_a_heading_stays_with_its_text_and_items_and_sentences_can_be_parted():
+    items = "\n".join(f"- {words(40, name)}" for name in ("one", "two"))
+    assert shown(text(f"## Head\n\n{items}", "slide")) == [["## He", "- one"], ["- two"]]
+    sentences = f"One {words(40)}. Two {words(40)}."
+    assert shown(text(sentences, "slide")) == [["One w"], ["Two w"]]
+
+
+def test_a_fold_a_table_and_formulas_take_no_words_and_stay_whole():
+    fold = f"<details><summary>Answer</summary>\n\n{words(90)}\n\n</details>"
+    assert len(shown(text(f"Why?\n\n{fold}", "slide"))) == 1
+    table = "| a | b |\n| --- | --- |\n" + "| some words | more words |\n" * 20
+    assert len(shown(text(table, "slide"))) == 1
+    assert len(shown(text("$$" + words(90) + "$$", "slide"))) == 1
+
+
+def test_a_figure_has_a_slide_of_its_own_under_at_most_a_heading():
+    figure = code("draw()", outputs=[printed("also"), picture()], name="figure")
+    before, after = text("Look.", name="before"), text("Seen.", name="after")
+    head = text("## Head", "slide", "head")
+    assert shown(head, figure) == [["## He", "draw("]]
+    assert shown(head, before, figure, after) == [["## He", "Look."], ["draw("], ["Seen."]]
+
+
+def test_where_there_is_too_much_what_comments_on_an_output_is_said():
+    output = code("run()", "fragment", outputs=[printed("1\n")], name="run")
+    question, comment = text(words(40, "Why"), "slide"), text(words(40), "fragment", "seen")
+    short = text("So it is.", "fragment", "short")
+    assert shown(question, output, short) == [["Why w", "run()", "So it"]]
+    slides = outline(paged(notebook(question, output, comment)), Path("a.ipynb"))
+    assert [cell.id for cell in slides[1].notes] == ["seen"]
+    formula = text(f"{words(40, 'See')}\n\n$$x$$", "fragment", "formula")
+    assert shown(question, output, formula) == [["Why w", "run()"], ["See w"]]
+
+
+def test_the_notebook_itself_is_left_alone():
+    given = notebook(text("\n\n".join([words(50)] * 3), "slide"))
+    before = as_text(given)
+    paged(given)
+    assert as_text(given) == before
 
 
 # -- the outline ----------------------------------------------------------------------------------
@@ -259,6 +319,12 @@ def test_notes_are_asides_and_skipped_cells_are_not_there(deck):
     assert "left out" not in made.get_text()
 
 
+def test_a_hall_is_asked_for_hands_since_it_cannot_run_a_cell(deck):
+    made = deck(text("*Predict, then run:* how many?", "slide"))
+    assert made.em.get_text() == "Predict, by show of hands:"
+    assert "then run" not in made.select_one(".slides").get_text()
+
+
 def test_a_slide_without_a_heading_carries_the_last_one(deck):
     made = deck(text("## Two *rules*", "slide", "a"), text("Idea.", "subslide", "b"))
     assert [p.get_text() for p in made.select(".running")] == ["Two rules"]
@@ -288,7 +354,7 @@ def test_title_section_and_picture_slides_have_a_look_of_their_own(deck):
         code(mark="subslide", outputs=[picture()]),
     )
     assert [leaf.get("class") for leaf in leaves(made)] == [
-        ["title"], ["opening"], None, ["picture"],
+        ["title"], ["opening"], ["text"], ["picture"],
     ]  # fmt: skip
 
 
@@ -366,6 +432,13 @@ def test_a_new_version_or_template_means_a_new_deck(monkeypatch, change):
 
 
 # -- every lecture --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_no_slide_has_more_words_than_can_be_shown(path):
+    slides = outline(paged(read(path)), path)
+    counts = [sum(map(words_on, slide.shown)) for slide in slides]
+    assert max(counts) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
