@@ -128,9 +128,8 @@ WORD = re.compile(r"[^\W_][\w'’.,–-]*")
 def paged(notebook: NotebookNode) -> NotebookNode:
     """The notebook as it is shown: at most 60 words on a slide, and a figure on one of its own.
 
-    Where there are more, what comments on an output is said, so it becomes notes; any other text is
-    parted between paragraphs and items, so that the parts are about equally long. What is longer
-    than a slide by itself stays as it is, and `course slides --check` says so.
+    Where there is more, what comments on an output is said, so it becomes notes; any other text is
+    parted between paragraphs, items and sentences, so that the parts are about equally long.
     """
     pages = copy.deepcopy(notebook)
     for cell in pages.cells:
@@ -155,7 +154,8 @@ def words_on(cell: NotebookNode) -> int:
 
 def _parted(slide: list[NotebookNode]) -> list[NotebookNode]:
     """The cells of a slide, marked so that none of the slides they make holds too much."""
-    if sum(words_on(cell) for cell in slide if mark(cell) not in ("skip", "notes")) > MOST_WORDS:
+    seen = [cell for cell in slide if mark(cell) not in ("skip", "notes")]
+    if sum(map(words_on, seen)) > MOST_WORDS or any(map(_pictures, seen)):
         _say_comments(slide)
     parts = [part for cell in slide for part in _pieces(cell)]
     fewest = len(_breaks(parts, MOST_WORDS))

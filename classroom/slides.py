@@ -254,10 +254,10 @@ def _set_long_text_smaller(section: Tag) -> None:
 
 
 def _tell_shapes(section: Tag) -> None:
-    """Width over height of each picture, from which the style sheet takes its size."""
+    """Width of each picture, and width over height, from which the style sheet takes its size."""
     for image in section.select("img[width][height]"):
         width, height = (int(str(image[side])) for side in ("width", "height"))
-        image["style"] = f"--ratio: {width / height:.4f}"
+        image["style"] = f"--ratio: {width / height:.4f}; --wide: {width}px"
 
 
 def _is_picture(slide: Slide) -> bool:

@@ -270,6 +270,48 @@ def transformer_block(
     return D
 
 
+def matrices(*items: Any, digits: int = 3) -> Diagram:
+    """Matrices with their names above them and the signs between them, in a row.
+
+    One row reads: ("Q", Q), "·", ("Kᵀ", K.T), "=", ("scores", Q @ K.T); a third entry colors cells:
+    {(0, 1): "amber"}. What is masked is NaN.
+    """
+    high, gap, sign = 32, 14, 10  # pixels: of a row, beside a matrix, and of a letter of a sign
+    placed: list[tuple[float, float, str, list[list[str]] | None, dict[Any, str]]] = []
+    said, x = [], 8.0
+    for item in items:
+        if isinstance(item, str):
+            placed.append((x + sign * len(item) / 2, 0.0, item, None, {}))
+            said.append(item)
+            x += sign * len(item) + gap
+            continue
+        name, rows = item[0], [[_entry(v, digits) for v in row] for row in np.atleast_2d(item[1])]
+        wide = 14.0 + 9 * max(len(text) for row in rows for text in row)
+        room = max(wide * len(rows[0]), 9.0 * len(name))
+        placed.append((x + room / 2, wide, name, rows, dict(*item[2:])))
+        listed = "; ".join(" ".join(t or "masked" for t in row) for row in rows)
+        said.append(f"{name}, {len(rows)}×{len(rows[0])}: {listed};")
+        x += room + gap
+    tall = high * max(len(cells) for *_, cells, _ in placed if cells)
+    d = Diagram(x - gap + 8, tall + 50)
+    for middle, wide, name, cells, marked in placed:
+        if cells is None:
+            d.words(middle, 38 + tall / 2, name)
+            continue
+        corner = middle - wide * len(cells[0]) / 2, 38 + (tall - high * len(cells)) / 2
+        shape = range(len(cells)), range(len(cells[0]))
+        colors = [[marked.get((i, j), "") for j in shape[1]] for i in shape[0]]
+        d.table(*corner, cells, cell=(wide, high), colors=colors)
+        d.words(middle, corner[1] - 6, name, stand="bottom", bold=True)
+    d.alt = f"Matrices in a row. {' '.join(said)}".rstrip(";") + "."
+    return d
+
+
+def _entry(value: float, digits: int) -> str:
+    """A number as it is written; nothing where it is masked."""
+    return "" if np.isnan(value) else f"{round(float(value), digits):g}".replace("-", "−")
+
+
 def encoder_decoder(source: int = 5, target: int = 4) -> Diagram:
     """Encoder and decoder with their three attentions, and who sees whom in each."""
     d = Diagram(700, 348)

@@ -94,7 +94,7 @@ def test_every_diagram_of_the_course_is_listed_here():
         for n, f in vars(diagrams).items()
         if inspect.isfunction(f) and f.__module__ == diagrams.__name__
     }
-    assert {name for name in made if not name.startswith("_")} == {*DRAWN, *STEPS}
+    assert {name for name in made if not name.startswith("_")} == {*DRAWN, *STEPS, "matrices"}
 
 
 @pytest.mark.parametrize(("name", "sizes"), [(n, s) for n, all_ in DRAWN.items() for s in all_])
@@ -116,6 +116,20 @@ def test_every_step_can_be_read_and_says_something_new(name, given, monkeypatch)
         sentences.append(steps.update(artists, step))
         assert made[0].troubles() == []
     assert all(a != b for a, b in pairwise(sentences))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 7])
+@pytest.mark.parametrize("size", [1, -12345.678, 1e-3])
+def test_matrices_of_any_size_can_be_read_and_their_entries_are_told(rows, size):
+    A = size * np.ones((rows, 2))
+    drawing = diagrams.matrices(("a long name", A[:, :1]), "·", ("B", A.T), "→ softmax →", ("C", A))
+    assert drawing.troubles() == []
+    assert f"B, 2×{rows}: " in drawing.alt
+
+
+def test_what_is_masked_in_a_matrix_is_empty_and_said():
+    alt = diagrams.matrices(("A", [[0.25, np.nan], [-1, 2]]), digits=1).alt
+    assert alt == "Matrices in a row. A, 2×2: 0.2 masked; −1 2."
 
 
 def test_the_block_counts_what_it_draws():

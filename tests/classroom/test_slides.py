@@ -121,7 +121,9 @@ def test_a_figure_has_a_slide_of_its_own_under_at_most_a_heading():
     before, after = text("Look.", name="before"), text("Seen.", name="after")
     head = text("## Head", "slide", "head")
     assert shown(head, figure) == [["## He", "draw("]]
-    assert shown(head, before, figure, after) == [["## He", "Look."], ["draw("], ["Seen."]]
+    assert shown(head, before, figure, after) == [["## He", "Look."], ["draw("]]
+    question = text("**Before you go on:** why?", name="question")
+    assert shown(head, figure, question) == [["## He", "draw("], ["**Bef"]]
 
 
 def test_where_there_is_too_much_what_comments_on_an_output_is_said():
@@ -377,7 +379,8 @@ def test_letters_are_smaller_where_lines_are_long_or_many(deck, cells, smaller):
 def test_the_shape_of_a_figure_is_told_to_the_style_sheet(deck):
     figure = picture()
     figure.metadata["image/png"].update(width=700, height=350)
-    assert deck(code(outputs=[figure])).select_one("img")["style"] == "--ratio: 2.0000"
+    image = deck(code(outputs=[figure])).select_one("img")
+    assert image["style"] == "--ratio: 2.0000; --wide: 700px"
 
 
 def test_words_of_links_to_other_notebooks_stay_without_the_link(deck):
