@@ -35,7 +35,7 @@ def write_handouts(lectures: Sequence[Path], folder: Path, pdf: bool = True) -> 
     for path in lectures:
         sheet = path.parent.parent / "exercises" / path.name
         leads[sheet.resolve()] = f"{path.stem}_exercises.html"
-    sheets = _sheets([path for path in solutions.values() if path.exists()])
+    sheets = blank_sheets([path for path in solutions.values() if path.exists()])
     pages = []
     for path, notebook in read.items():
         todo = [(path.stem, path, notebook)]
@@ -53,7 +53,7 @@ def write_handouts(lectures: Sequence[Path], folder: Path, pdf: bool = True) -> 
                 yield page.with_suffix(".pdf")
 
 
-def _sheets(solutions: Sequence[Path]) -> dict[Path, NotebookNode]:
+def blank_sheets(solutions: Sequence[Path]) -> dict[Path, NotebookNode]:
     """The sheets of these solutions, with numbers that are the same for everybody."""
     if not solutions:
         return {}

@@ -1,7 +1,8 @@
 """Scenes that play: a process of a lecture, step by step, each from the lecture's own numbers.
 
-Every function gives an explorer with one control that moves by itself. Nothing that has to stay
-light imports this module: it needs matplotlib.
+Every function gives an explorer with one control that moves by itself. It begins on its way, so
+that a still picture shows something. Nothing that has to stay light imports this module: it needs
+matplotlib.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def the_cliff(loss: Loss, rate: float, c: float, steps: int = 60) -> Explorer:
         setup,
         update,
         controls={
-            "step": player(0, steps, value=0, label="step", per_second=8),
+            "step": player(0, steps, value=min(8, steps), label="step", per_second=8),
             "start": slider(1.8, 2.2, value=1.9, step=0.02, label="W at the start"),
         },
         alt="The loss against W, flat and high on the right, with a cliff and a flat valley on the "
@@ -130,7 +131,7 @@ def down_the_valley(gradient: Callable[[Any], Any], start: Any, beta: float) -> 
         setup,
         update,
         controls={
-            "step": player(0, 40, value=0, label="step", per_second=5),
+            "step": player(0, 40, value=15, label="step", per_second=5),
             "delta": choice([0.02, 0.05, 0.07, 0.09, 0.2], label="δ"),
         },
         alt="Contour lines of a narrow valley, and two paths that start at the same place.",
@@ -196,8 +197,8 @@ def online_softmax(q: Any, K: Any, V: Any) -> Explorer:
         setup,
         update,
         controls={
-            "key": player(0, n, value=0, label="keys read", per_second=2),
-            "order": choice(list(orders), label="order of the scores"),
+            "key": player(0, n, value=min(4, n), label="keys read", per_second=2),
+            "order": choice(list(orders), label="scores"),
         },
         alt="Left: the scores that were read, and the largest so far. Middle: the terms of the "
         "sum, relative to the largest. Right: the values as dots, the output so far, and a cross "
@@ -275,8 +276,8 @@ def cache_and_state(tokens: int = 12, widths: tuple[int, ...] = (2, 4, 8)) -> Ex
         setup,
         update,
         controls={
-            "token": player(0, tokens, value=0, label="tokens read", per_second=3),
-            "d": choice(list(widths), label="width d"),
+            "token": player(0, tokens, value=4, label="tokens read", per_second=3),
+            "d": choice(list(widths), value=widths[1], label="width d"),
         },
         alt="Left: the cache, a row of keys and values for each token. Middle: the state, a square "
         "and a column whose entries darken. Right: how many numbers each of them keeps.",
@@ -337,7 +338,7 @@ def on_its_way(start: Any, end: Any) -> Explorer:
         setup,
         update,
         controls={
-            "t": player(0.0, 1.0, value=0.0, step=0.02, label="t", per_second=12),
+            "t": player(0.0, 1.0, value=0.4, step=0.02, label="t", per_second=12),
             "how": choice({"walks to its partner": "walk", "fades": "fade"}, label="mass"),
         },
         alt="A cloud of points on the left, a ring on the right, and lines between partners. The "

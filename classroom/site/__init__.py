@@ -31,9 +31,10 @@ from selfcheck.units import Unit, find, units
 from .. import glossary, outline, slides
 from ..formulas import FONT
 from ..grading.settings import NAME, Settings, read_settings
+from ..handouts import blank_sheets
 from ..notebooks import as_text
 from ..offline import EXPLORER, TEMPLATES, VENDOR, mathjax, sound, vendored
-from ..pages import beside
+from ..pages import as_page, beside
 from ..paper import without_navigation
 from ..roles import Role, id_of
 from .about import Facts
@@ -118,6 +119,8 @@ def _built(
     pages.shared(next(iter(readings.values())))
     pages.decks(decks)
     pages.readings(list(readings.values()), digests, chosen, notebooks)
+    tell("sheets on paper")
+    pages.paper(root, chosen)
     guides = documents(root)
     stems = [deck.stem for deck in decks]
     pages.landing(chosen, list(readings.values()), stems, course, guides, notebooks)
@@ -298,6 +301,15 @@ class _Pages:
                 about=self._about(reading, notebooks[path], units) if sheet else {},
             )
 
+    def paper(self, root: Path, units: Sequence[Unit]) -> None:
+        """Sheets to be printed: numbers, and room to write."""
+        solutions = [root / "solutions" / f"{unit.stem}.ipynb" for unit in units]
+        for path, sheet in blank_sheets(solutions).items():
+            lecture = (root / "notebooks" / path.name).resolve()
+            leads = {lecture: f"../notebooks/{path.stem}.html"}
+            page = as_page(path, sheet, leads, keep=False, paper=True)
+            self.site.page(f"paper/{path.stem}.html", page)
+
     def _about(
         self, reading: Reading, notebook: NotebookNode, units: Sequence[Unit]
     ) -> dict[str, Any]:
@@ -311,7 +323,7 @@ class _Pages:
         if reading.folder == "exercises":
             return [
                 ("The lecture", f"notebooks/{reading.stem}.html"),
-                ("On paper", f"{reading.place}?paper"),
+                ("On paper", f"paper/{reading.stem}.html"),
                 ("In JupyterLab", f"lite/lab/index.html?path={notebook}"),
             ]
         doors = [("Run this in your browser", f"lite/notebooks/index.html?path={notebook}")]

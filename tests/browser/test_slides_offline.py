@@ -16,6 +16,7 @@ from classroom.handouts import write_handouts
 from classroom.notebooks import as_text, read
 from classroom.offline import sound
 from classroom.outline import has_marks, outline, paged
+from classroom.pages import write_page
 from classroom.slides import DECK_LIMIT, write_decks
 from tests.browser.test_pages_accessible import violations
 
@@ -218,7 +219,7 @@ def test_what_plays_stops_with_the_next_slide(momentum):
     box = momentum.locator("section.present:not(.stack) .course-box")
     scene = box.element_handle()
     box.get_by_role("button", name="Play: step").click()
-    momentum.wait_for_function("box => box.explorer.at[0] >= 2", arg=scene)
+    momentum.wait_for_function("box => box.explorer.at[0] > 16", arg=scene)
     momentum.keyboard.press("ArrowRight")  # the keys are the deck's again
     assert place(momentum) == here + 1
     momentum.wait_for_function("box => !box.explorer.playing", arg=scene)
@@ -330,6 +331,23 @@ def test_contact_sheets_show_every_slide(browser, tmp_path):
 
 
 # -- handouts -------------------------------------------------------------------------------------
+
+
+def test_a_page_that_is_printed_has_its_answers_at_the_end_and_then_where_they_were(view, tmp_path):
+    fold = "<details><summary>Answer</summary>\n\nBecause.\n\n</details>"
+    cell = new_markdown_cell(f"# One\n\nWhy?\n\n{fold}\n\nGo on.", id="one")
+    path = tmp_path / "07_small.ipynb"
+    path.write_text(as_text(new_notebook(cells=[cell])), encoding="utf-8")
+    write_page(path, tmp_path / "07_small.html")
+    view.goto((tmp_path / "07_small.html").as_uri())
+    view.wait_for_function("window.pageIsReady")
+    before = view.locator("main").inner_html()
+    view.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert view.locator("main").inner_text().split() == (
+        ["One", "Why?", "→", "answer", "1", "at", "the", "end", "Go", "on.", "Answers", "Because."]
+    )
+    view.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert view.locator("main").inner_html().replace(' data-number="1"', "") == before
 
 
 def test_a_handout_prints_with_an_outline_and_without_this_machines_folders(browser, tmp_path):

@@ -27,10 +27,32 @@ addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// Paper cannot be unfolded: answers are printed, code of explorers is not.
-const onPaper = () => document.querySelectorAll("details.answer");
-addEventListener("beforeprint", () => onPaper().forEach(fold => { fold.open = true; }));
-addEventListener("afterprint", () => onPaper().forEach(fold => { fold.open = false; }));
+// Paper cannot be unfolded: answers are at its end, as paper.py puts them into a handout.
+let atTheEnd = [];
+function toPaper() {
+  if (atTheEnd.length) return;
+  const end = Object.assign(document.createElement("section"), { className: "answers", innerHTML: "<h2>Answers</h2>" });
+  atTheEnd = [...document.querySelectorAll("main details.answer")].map((fold, k) => {
+    const note = Object.assign(document.createElement("p"), { className: "at-the-end", textContent: `→ answer ${k + 1} at the end` });
+    fold.querySelector("summary").dataset.number = k + 1;
+    fold.replaceWith(note);
+    fold.open = true;
+    end.append(fold);
+    return { fold, note };
+  });
+  if (atTheEnd.length) document.querySelector("main").append(end);
+}
+function fromPaper() {
+  document.querySelector("main > .answers")?.remove();
+  for (const { fold, note } of atTheEnd) {
+    fold.open = false;
+    note.replaceWith(fold);
+  }
+  atTheEnd = [];
+}
+addEventListener("beforeprint", toPaper);
+addEventListener("afterprint", () => { if (!document.documentElement.classList.contains("paper")) fromPaper(); });
+addEventListener("DOMContentLoaded", () => { if (document.documentElement.classList.contains("paper")) toPaper(); });
 
 // What is too wide for the screen scrolls by itself: then, and only then, the keyboard gets there.
 function fit() {
