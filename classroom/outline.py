@@ -115,6 +115,7 @@ def outline(notebook: NotebookNode, path: Path) -> list[Slide]:
 # -- what is too much for one slide ---------------------------------------------------------------
 
 ROOM, A_LINE = 80, 2.4  # words on a slide that prints something, and what a line takes of it
+FLAT, FEW_WORDS = 180, 45  # pixels of a figure that fits below so many words
 ITEM = re.compile(r"\n(?=(?:[-*]|\d+\.) )")
 INLINE = re.compile(r"(?<!\$)\$[^$]+\$")
 TABLE = re.compile(r"^\|.*$", re.MULTILINE)
@@ -184,6 +185,8 @@ def _breaks(parts: list[NotebookNode], most: int) -> list[int]:
             continue
         here, printed, drawn = words_on(part), _printed(part), bool(_pictures(part))
         only_a_heading = part.cell_type == "markdown" and HEADING.fullmatch(part.source.strip())
+        if drawn and _is_flat(part) and words <= FEW_WORDS:
+            drawn = figure  # it stands below a question or a sentence
         tall = words + here + A_LINE * (lines + printed) > ROOM
         if not empty and (words + here > most or tall or drawn or figure):
             found.append(number)
@@ -206,6 +209,12 @@ def _printed(cell: NotebookNode) -> int:
 
 def _pictures(cell: NotebookNode) -> list[NotebookNode]:
     return [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
+
+
+def _is_flat(cell: NotebookNode) -> bool:
+    """Whether there is room for a few words above its figure."""
+    sizes = [o.metadata.get("image/png", {}).get("height", FLAT + 1) for o in _pictures(cell)]
+    return bool(sizes) and sum(sizes) <= FLAT
 
 
 def _pieces(cell: NotebookNode) -> list[NotebookNode]:

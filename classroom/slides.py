@@ -233,6 +233,8 @@ def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:
         words = section.select_one(".course-caption")
         short = words and len(words.find(string=True) or "") <= SHORT_CAPTION
         section["class"] = "picture said-shortly" if short else "picture"
+    elif section.select_one("figure"):
+        section["class"] = "flat"
     elif _is_text(section, slide):
         section["class"] = "text"
     if not slide.heading and slide.section:

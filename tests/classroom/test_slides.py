@@ -126,6 +126,18 @@ def test_a_figure_has_a_slide_of_its_own_under_at_most_a_heading():
     assert shown(head, figure, question) == [["## He", "draw("], ["**Bef"]]
 
 
+def test_a_flat_figure_may_stand_below_a_question_and_be_its_answer():
+    flat = picture()
+    flat.metadata["image/png"].update(width=400, height=120)
+    answer = code("draw()", "fragment", outputs=[flat], name="figure")
+    assert shown(text(words(40, "Why"), "slide"), answer) == [["Why w", "draw("]]
+    assert shown(text(words(50, "Why"), "slide"), answer) == [["Why w"], ["draw("]]
+    high = picture()
+    high.metadata["image/png"].update(width=400, height=320)
+    drawn = code("draw()", "fragment", outputs=[high], name="figure")
+    assert shown(text("Why?", "slide"), drawn) == [["Why?"], ["draw("]]
+
+
 def test_where_there_is_too_much_what_comments_on_an_output_is_said():
     output = code("run()", "fragment", outputs=[printed("1\n")], name="run")
     question, comment = text(words(40, "Why"), "slide"), text(words(40), "fragment", "seen")
