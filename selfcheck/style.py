@@ -56,6 +56,7 @@ MARKERS = dict(zip(COLORS, "osD^vPX", strict=True))
 LINE_WIDTH = 1.8
 SHOWN = "Write one sentence that says what the picture shows, for a reader who cannot see it."
 POINT = 'Write one sentence with the point of the picture: caption="The long step wins."'
+LINE = 540  # pixels of a caption's line, also below a narrow picture
 WORDS_HIGH = 0.36  # room for name and size of a shape, where the largest size is 1
 
 # Only what matplotlib reads when it makes axes or draws: what it reads in between, such as the size
@@ -273,5 +274,5 @@ def _caption_html(caption: str, alt: str, width: int) -> str:
     """The caption, and the alt text to be heard."""
     hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
     spoken = f'<span style="{hidden}"> Picture: {html.escape(alt)}</span>'
-    look = f"max-width:{width}px;margin:0 0 .5em"
+    look = f"max-width:{max(width, LINE)}px;margin:0 0 .5em"
     return f'<p class="course-caption" style="{look}">{html.escape(caption)}{spoken}</p>'
