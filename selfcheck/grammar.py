@@ -300,6 +300,7 @@ class Parser:
             self.refuse("dots need two factors before them and one after them", self.t[start])
         try:
             body = pattern_of(factors[dots - 2 : dots], factors[dots], "Product", self._fresh())
+            vars(body)["in_order"] = True  # J_T J_{T-1} … J_1 says itself which factor comes first
         except FormulaError as trouble:
             self.refuse(str(trouble), self.t[start])
         node = self.made(body, start)

@@ -327,3 +327,24 @@ def test_a_function_of_symbols_is_the_formula_that_it_computes():
     for line in (lambda a: a if a > 0 else 0, lambda a: float(a), lambda a: sum(range(a))):
         with pytest.raises(Unreadable, match="Line 1 does not come to a formula"):
             kind.read([line], "lines")
+
+
+@pytest.mark.parametrize(
+    ("dots", "products", "mark"),
+    [
+        (r"J_T J_{T-1} \cdots J_1", "left", "held"),
+        (r"J_1 J_2 \cdots J_T", "left", "false"),
+        (r"J_1 J_2 \cdots J_T", "right", "held"),
+        (r"J_T J_{T-1} \cdots J_1", "right", "false"),
+    ],
+)
+def test_factors_around_dots_keep_the_order_in_which_they_are_written(dots, products, mark):
+    where = {"J": sequence(matrix("n", "n")), "T": integers(2, 5)}
+    chain = Derivation(rf"\prod_{{t=1}}^T J_t = {dots}", where=where, products=products)
+    assert chain.check().lines[0].mark == mark
+
+
+def test_an_expectation_over_a_letter_needs_its_law():
+    where = {"w u": vector(2)}
+    (line,) = Derivation(r"1 = \mathbb{E}_w[e^{w^\top u}]", where=where).check().lines
+    assert "which law has w?" in line.sentence

@@ -841,7 +841,7 @@ NORMED = Chain(
         "A": r"\exp(Q K^\top)",
         "D": r"\operatorname{diag}(A \mathbf{1})",
     },
-    forms=Forms({r"\operatorname{softmax}_{row}(Q K^\top)": "P"}),
+    forms=Forms({rf"\operatorname{{softmax}}{by}(Q K^\top)": "P" for by in ("_{row}", "")}),
     steps=[
         Milestone(
             "no line has the softmax written out, exponentials over their sums, before D appears",

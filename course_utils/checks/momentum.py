@@ -579,7 +579,7 @@ def move_by_lines(move_lines: Annotated[list[Line], MOVES]) -> Verdict:
 
 def _put_in(k: int | str) -> str:
     """Rule A, put into itself k times."""
-    return rf"\beta^{k} v_{{t-{k}}} + (1-\beta)\sum_{{j=0}}^{{{k}-1}} \beta^j g_{{t-j}}"
+    return rf"\beta^{k} v_{{t-{k}}} + (1-\beta)\sum_{{s=0}}^{{{k}-1}} \beta^s g_{{t-s}}"
 
 
 UNROLLED = Chain(
@@ -588,13 +588,13 @@ UNROLLED = Chain(
         "beta": interval(0, 1),
         "v g": sequence(vector("n")),
         "t": integers(4, 9),
-        "k": integers(2, 3),
+        "i j k m": integers(2, 3),
     },
     given={"v_t": r"\beta v_{t-1} + (1-\beta) g_t", "v_0": "0"},
     steps=[
         Milestone(
             "no line has the rule put in twice or more: there v_{t−2}, or v_{t−k}, still stands",
-            [Seen(like=_put_in(k)) for k in (2, 3, "k")],
+            [Seen(like=_put_in(k)) for k in (2, 3, *"ijkm")],
         )
     ],
     goal=[Seen(without="v")],

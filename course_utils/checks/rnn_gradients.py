@@ -1005,6 +1005,13 @@ BOUND = Chain(
         "D_t": r"\operatorname{diag}(\sigma'(h_{t-1}))",
         "J_t": "W D_t",
     },
+    forms=Forms(
+        {
+            r"\frac{\partial h_T}{\partial h_0}": r"\prod_{t=1}^{T} J_t",
+            r"\frac{\partial h_{#1}}{\partial h_{#1-1}}": "J_{#1}",
+            r"\frac{\partial h_{#1+1}}{\partial h_{#1}}": "J_{#1+1}",
+        }
+    ),
     products="left",
     relations="=≤<",
     steps=[

@@ -14,6 +14,7 @@ from selfcheck.compare import as_array, close
 from selfcheck.derivation import function, positive, vector
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
+from selfcheck.forms import Forms
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotFinite, Unreadable
@@ -581,6 +582,7 @@ DECAY = Chain(
     r"\theta - \eta\frac{\partial}{\partial\theta}(L(\theta) + \gamma\|\theta\|^2)",
     where={"theta": vector("n"), "L": function(), "eta gamma": positive},
     given={"g": r"\frac{\partial L(\theta)}{\partial\theta}", "lamda": r"2\eta\gamma"},
+    forms=Forms({r"\theta_t": "theta", r"\theta_i": "theta", "g_t": "g"}),
     free=["Derivative"],
     steps=[
         Milestone(

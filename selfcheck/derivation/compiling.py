@@ -470,8 +470,9 @@ class Compiler:
                 tick()
                 scope.bound = {**scope.bound, name: k}
                 terms.append(inner.value(scope))
-            return self._total(kind, terms, inner.shape, scope)
+            return self._total(kind, terms[::-1] if leftwards else terms, inner.shape, scope)
 
+        leftwards = self.leftwards and kind == "Product" and "in_order" not in vars(node)
         return Part(inner.shape, _restoring(value))
 
     def _total(self, kind: str, terms: list[Any], shape: Shape, scope: Scope) -> Any:
@@ -480,7 +481,7 @@ class Compiler:
         if kind == "Product" and shape is not None:
             result = np.eye(self.size(shape[0], scope))
             for term in terms:
-                result = term @ result if self.leftwards else result @ term
+                result = result @ term
             return result
         if not terms:
             empty = float(kind == "Product")

@@ -39,6 +39,13 @@ EARNED = {
         ([r"\le \prod_{t=1}^T\|W\operatorname{diag}(\sigma'(h_{t-1}))\|", r"\le \delta^T"], 2),
         ([r"\le \prod_{t=1}^T\|W\|\gamma", r"\le \delta^T"], 3),
         ([("≤", r"(\gamma\|W\|)^T"), ("≤", r"\delta^T")], 3),
+        (r"\|J_T J_{T-1} \cdots J_1\| \le \|J_T\| \|J_{T-1}\| \cdots \|J_1\| \le (\gamma\|W\|)^T"
+         r"\le \delta^T", 3),
+        (r"\|J_1 J_2 \cdots J_T\| \le (\gamma\|W\|)^T \le \delta^T", 0),
+        (r"\left\|\frac{\partial h_T}{\partial h_0}\right\|"
+         r"= \left\|\prod_{i=0}^{T-1}\frac{\partial h_{i+1}}{\partial h_i}\right\|"
+         r"\le \prod_{t=1}^{T}\left\|\frac{\partial h_t}{\partial h_{t-1}}\right\|"
+         r"\le \prod_{i=0}^{T-1}\|W\|\gamma \le \delta^T", 3),
         ([r"\le \|W\|^T\prod_{t=1}^T\|D_t\|", r"\le (\frac\delta\gamma)^T\prod_{t=1}^T\|D_t\|",
           r"\le \delta^T"], 3),
         ([r"\le \prod_{t=1}^T\|W\|\gamma", r"\le \delta^T < 1"], 0),
@@ -78,6 +85,8 @@ EARNED = {
          r"+ (1-\beta)g_t", 2),
         (["beta**2*v(t-2) + beta*(1-beta)*g(t-1) + (1-beta)*g(t)",
           "(1-beta)*Sum(beta**(t-i)*g(i), (i, 1, t))"], 2),
+        (r"v_t = \beta^i v_{t-i} + \beta^{i-1}(1-\beta)g_{t-i+1} + \beta^{i-2}(1-\beta)g_{t-i+2}"
+         rf"+ \ldots + (1-\beta)g_t = {SUM}", 2),
         ([TWICE, r"(1-\beta)\sum_{i=1}^{t}\beta^{t-i-1}g_i"], 1),
         ([TWICE, r"(1-\beta)\sum_{i=0}^{t-1}\beta^{t-i}g_i"], 1),
         ([TWICE.replace("2}", "3}"), SUM], 0),
@@ -94,6 +103,8 @@ EARNED = {
           r"(1-\lambda)\theta - \eta\nabla_\theta L(\theta)"], 2),
         ([r"\theta - \eta(g + 2\gamma\theta)", r"(1-\lambda)\theta + \eta g"], 1),
         ([r"\theta - \eta(g + 2\gamma\|\theta\|)"], 0),
+        (r"\theta_{t+1} = \theta_t - \eta(\frac{\partial L(\theta_t)}{\partial\theta_t}"
+         r"+ 2\gamma\theta_t) = (1-\lambda)\theta_t - \eta\nabla L(\theta_t)", 2),
         ([r"\theta - \eta g - \gamma\theta", r"(1-\lambda)\theta - \eta g"], 0),
     ],
     counting_cost.macs_by_lines: [
@@ -116,6 +127,7 @@ EARNED = {
         ([OUT], 1),
         ([OUT, r"D^{-1}AV"], 2),
         (rf"PV = {OUT} = D^{{-1}}AV", 2),
+        (rf"\operatorname{{softmax}}(QK^\top)V = {OUT} = D^{{-1}}AV", 2),
         (r"(PV)_{i,c} = \sum_j\frac{\exp(\sum_a Q_{i,a}K_{j,a})}{\sum_m\exp(\sum_a Q_{i,a}K_{m,a})}"
          r"V_{j,c} = \sum_j\frac{A_{i,j}}{D_{i,i}}V_{j,c}", 2),
         ([OUT, r"A D^{-1} V"], 1),
@@ -129,6 +141,7 @@ EARNED = {
         ([AROUND, E_OF_W], 2),
         ([FLAT, E_OF_W], 2),
         ([AROUND, FLAT, E_OF_W], 3),
+        ([AROUND.replace("int_w", r"int_{\mathbb{R}^d}"), FLAT.replace("int_w", "int"), E_OF_W], 3),
         ([AROUND, FLAT, r"\mathbb{E}_{w\sim\mathcal{N}(0,I)}[e^{w^\top u}]"], 3),
         ([AROUND, FLAT, E_OF_W.replace("x)", "x + 1)")], 2),
         ([AROUND.replace("-d/2", "d/2"), FLAT, E_OF_W], 0),
