@@ -106,8 +106,8 @@ def solution_lines(solution: NotebookNode, kind: str = "") -> list[str]:
 
 
 def _tells(line: str) -> bool:
-    """Frames such as `def f(x):`, `import numpy`, `return v` and `]` give nothing away."""
-    frame = r"(import|from) .*|.*:|return \w+|pass|break|continue|\W*"
+    """Frames such as `def f(x):`, `return v`, `]` and `\\end{aligned}` give nothing away."""
+    frame = r"(import|from) .*|.*:|return \w+|pass|break|continue|\W*|\\(begin|end)\{\w+\}\W*"
     return not re.fullmatch(frame, line)
 
 
