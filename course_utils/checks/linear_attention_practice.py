@@ -151,3 +151,13 @@ check.full_rank.sister(
         name: rng.permutation(np.arange(-9, 10))[:2, None].astype(float) / 5 for name in "QK"
     },
 )
+check.growth_of_features.sister(
+    r"$n = <n>$ tokens, values of width $d = <d>$ and $m = <m>$ features. How many multiplications "
+    r"do $\varphi(K)^\top V$ and $\varphi(Q)$ times it take (`products`), how many numbers have "
+    r"the features of all queries and keys (`features`), and how many the sums of the numerator "
+    r"and of the denominator (`sums`)?",
+    lambda n, d, m: {"products": 2 * n * m * d, "features": 2 * n * m, "sums": m * d + m},
+    n=range(20, 200),
+    d=range(4, 40),
+    m=range(4, 40),
+)

@@ -88,7 +88,7 @@ def test_the_site_has_them_unless_the_course_says_otherwise(course):
     def in_the_wheel():
         import zipfile
 
-        wheel = _course_wheel(course_in(course), course.parent)
+        wheel = _course_wheel(course_in(course), course.parent, None)
         return sorted(n for n in zipfile.ZipFile(wheel).namelist() if n.endswith(".sealed"))
 
     assert in_the_wheel() == BOTH
