@@ -26,7 +26,7 @@ def where_it_stopped(error: BaseException, functions: Iterable[Any]) -> str:
     The line is the last one that belongs to the code of these functions, or beside it: what it
     called elsewhere, in NumPy or in the course, is not the student's.
     """
-    if told := getattr(error, "stopped_at", ""):  # in another process
+    if (told := getattr(error, "stopped_at", None)) is not None:  # in another process, or unknown
         return str(told)
     own = [vars_ for f in functions if (vars_ := _globals(f)) is not None]
     found = None

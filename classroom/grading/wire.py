@@ -217,7 +217,8 @@ class Peer(Codec):
         stand_in: Any = call
         stand_in.home_of_stand_in = (self, handle)
         stand_in.in_a_row = self.in_a_row_there
-        stand_in.__name__ = data["name"] if data["name"] == "<lambda>" else word(data["name"])
+        nameless = data["name"] in ("", "<lambda>")  # as a partial is
+        stand_in.__name__ = data["name"] if nameless else word(data["name"])
         if data["parameters"] is not None:
             stand_in.__signature__ = inspect.Signature(list(map(_parameter, data["parameters"])))
         if len(self._stand_ins) < MOST_KEYS:

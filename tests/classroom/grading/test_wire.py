@@ -154,6 +154,26 @@ def test_functions_are_called_where_they_are():
         np.testing.assert_array_equal(far(np.exp, np.zeros(2))[0], [1, 1])
 
 
+def without_source():
+    names = {}
+    exec("def fails(x):\n    return 1 / x", names)
+    return names["fails"]
+
+
+@pytest.mark.parametrize("function", [functools.partial(max, 1), lambda x: 1 / x, without_source()])
+def test_a_function_is_called_alike_and_stops_alike_on_both_sides(function):
+    def told(answer):
+        try:
+            return answer.array(0, shape=(2,))
+        except Unreadable as refusal:
+            return str(refusal)
+
+    with elsewhere(function=function) as there:
+        far, near = (Function().read(f, "mine") for f in (value(there, "function"), function))
+        assert far.name == near.name
+        assert "as_error" not in told(far)
+
+
 def test_a_loop_over_a_state_runs_where_the_functions_are_and_copies_nothing():
     shared = np.zeros(1)
 
