@@ -250,7 +250,7 @@ def test_where_python_does_not_run_yet_a_saved_explorer_moves(lab, page):
     box.get_by_role("slider").focus()
     page.page.keyboard.press("ArrowRight")
     expect(box.locator(".course-says")).not_to_have_text(before)
-    expect(box.get_by_text("Run this cell (Shift+Enter)")).to_be_visible()
+    expect(box.get_by_text("▶ Run this cell to move it")).to_be_visible()
 
 
 def test_a_figure_is_shown_at_its_size_with_its_sentence_below(lab, page):
