@@ -245,7 +245,7 @@ _START = """([run, id]) => {
 # one in sight, a picture without words, a heading of a table without any.
 _UNHEARD = """() => {
   const all = selector => [...document.querySelectorAll(".jp-OutputArea " + selector)];
-  const number = e => e.parentElement.querySelector("output");
+  const number = e => document.querySelector(`output[for="${e.id}"]`);
   const says = e => e.getAttribute("aria-valuetext");
   return [
     ...all("input[type=range]").filter(e => !e.labels.length || says(e) !== number(e).value),
