@@ -42,7 +42,7 @@ UNUSED = re.compile(
     r" jp-(?:Notebook-cell|MarkdownOutput|mod-noOutputs|mod-noInput)\b| data-mime-type=\"[^\"]*\""
 )  # of nbconvert's markup
 PLAIN_CODE = re.compile(  # has no color of its own
-    r'<span class="(?:n|p|w)">([^<]*)</span>|<span class="o">(\.)</span>'
+    r'<span class="(?:n|p|w)">([^<]*)</span>|<span class="o">([.=])</span>'
 )
 
 
@@ -176,7 +176,7 @@ def _drop_handles(soup: BeautifulSoup) -> None:
     """What JupyterLab's markup has for its own controls: a tenth of a page that no one sees."""
     for handle in soup.select(".jp-Collapser"):
         handle.decompose()
-    for area in soup.select(".jp-InputArea"):
+    for area in soup.select(".jp-InputArea, .jp-MarkdownCell > .jp-Cell-inputWrapper"):
         area.unwrap()
 
 

@@ -426,8 +426,8 @@ class _Pages:
         pages = {reading.stem: reading for reading in readings if reading.folder == "exercises"}
         listed = []
         for unit in units:
-            found = [(EXERCISE.match(words), name) for _, name, words in pages[unit.stem].contents]
-            anchors = {heading[1]: name for heading, name in found if heading}
+            headings = [EXERCISE.match(words) for _, _, words in pages[unit.stem].contents]
+            there = {heading[1] for heading in headings if heading}
             listed.append(
                 {
                     "path": f"exercises/{unit.stem}.ipynb",
@@ -435,9 +435,8 @@ class _Pages:
                     "number": unit.number,
                     "exercises": [
                         {"name": e.name, "number": e.number, "points": e.points}
-                        | {"anchor": anchors[e.number]}
                         for e in unit.listed
-                        if e.number in anchors and self.facts.counts(e.is_transfer)
+                        if e.number in there and self.facts.counts(e.is_transfer)
                     ],
                 }
             )

@@ -1,5 +1,6 @@
 """The site's parts without a browser: the lock, the wheels, the pages, and the browser's Python."""
 
+import base64
 import io
 import json
 import os
@@ -138,7 +139,7 @@ def test_pictures_and_explorers_lie_on_the_site_once(tmp_path):
     for name in ("notebooks/01.html", "slides/01.html"):
         site.page(name, page)
     (numbers,) = (tmp_path / "static/explorers").iterdir()
-    assert numbers.read_text() == "eJw="
+    assert numbers.read_bytes() == base64.b64decode("eJw=")
     written = (tmp_path / "slides/01.html").read_text()
     assert f'data-explorer="../static/explorers/{numbers.name}"' in written
 

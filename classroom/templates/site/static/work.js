@@ -30,7 +30,7 @@ async function standing() {
   const recent = [...kept.keys()].map(path => rows.find(row => row.path === path)).filter(row => row?.left.length);
   const sheet = recent[0] ?? rows.find(row => row.left.length) ?? null;
   const first = sheet?.left.find(one => !one.tried) ?? sheet?.left[0];
-  return {rows, next: first && {sheet, number: first.number, place: `${up}${sheet.page}#${first.anchor}`}, begun: rows.some(row => row.begun)};
+  return {rows, next: first && {sheet, number: first.number, place: `${up}${sheet.page}#cell-id=text-${first.name.replaceAll("_", "-")}`}, begun: rows.some(row => row.begun)};
 }
 
 async function show() {

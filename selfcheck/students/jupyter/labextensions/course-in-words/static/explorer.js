@@ -445,7 +445,8 @@ function keepKeys(input) {
 
 // Saved places: words, then the low and the high bytes of the numbers.
 export async function unpacked(text) {
-  const raw = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+  const raw = text.endsWith(".bin") ? await (await fetch(text)).arrayBuffer() // else they stand here
+    : Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate"));
   const data = new Uint8Array(await new Response(stream).arrayBuffer());
   const end = 4 + new DataView(data.buffer).getUint32(0, true), half = (data.length - end) / 2;
@@ -464,8 +465,6 @@ export async function revive(figure, options) {
 }
 
 export const explorers = Promise.all([...document.querySelectorAll("figure[data-explorer]")].map(async (figure, k) => {
-  const place = figure.dataset.explorer;
-  if (place.endsWith(".txt")) figure.dataset.explorer = await (await fetch(place)).text(); // else it stands here
   return { figure, explorer: await revive(figure, { name: `${location.pathname} ${k}`, hides: !document.body.dataset.up }) };
 }));
 globalThis.explorersAreReady = explorers;
