@@ -276,8 +276,8 @@ def cache_and_state(tokens: int = 12, widths: tuple[int, ...] = (2, 4, 8)) -> Ex
         setup,
         update,
         controls={
-            "token": player(0, tokens, value=4, label="tokens read", per_second=3),
-            "d": choice(list(widths), value=widths[1], label="width d"),
+            "token": player(0, tokens, value=min(10, tokens), label="tokens read", per_second=3),
+            "d": choice(list(widths), value=most, label="width d"),
         },
         alt="Left: the cache, a row of keys and values for each token. Middle: the state, a square "
         "and a column whose entries darken. Right: how many numbers each of them keeps.",

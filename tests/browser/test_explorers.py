@@ -206,7 +206,7 @@ def test_a_hand_or_the_button_stops_it(page, scene):
     for stop in (
         lambda: scene.get_by_role("button", name="Pause: tokens read").click(),
         lambda: scene.get_by_role("slider").press("ArrowRight"),
-        lambda: scene.get_by_role("radio", name="8").check(),
+        lambda: scene.get_by_role("radio", name="4").check(),
     ):
         scene.get_by_role("button", name="Play: tokens read").click()
         stop()
