@@ -119,8 +119,8 @@ BUDGETS = {
     "course_utils, without its checks": 3_600,  # with diagrams and scenes of the lectures
     "course_utils/checks": 13_600,  # with sister tasks for nine of ten exercises, and derivations
     "selfcheck": 23_000,  # with formulas set for pages, limits and declared derivations
-    "classroom": 19_400,  # with layouts of nine platforms, and the site of a class
-    "tests": 40_200,  # every kind of layout, fault and roster is a test
+    "classroom": 19_600,  # with layouts of nine platforms, and the site of a class
+    "tests": 40_900,  # every kind of layout, fault and roster is a test
 }
 
 
