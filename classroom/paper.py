@@ -95,17 +95,20 @@ def paper_sheet(solved: Solution, student: Student, kernel: Kernel) -> NotebookN
     minutes = _minutes(solved.notebook)
     sheet = without_navigation(exercise_from(solved))
     kept: list[NotebookNode] = []
+    blank: set[str] = set()  # what the student would have made
     for cell in sheet.cells:
         match roles[cell.id]:
             case Role.STUDENT | Role.GIVEN as kind:
                 if kind is Role.STUDENT:
                     cell.source = f"student = {student.id!r}"
-                kernel.run(cell)
+                if not blank & _names(cell.source, ast.Load):
+                    kernel.run(cell)
                 if not _defines(cell.source):
                     cell.source = ""  # imports and the like: of no use on paper
                 if not cell.source and not cell.outputs:
                     continue
             case Role.ANSWER:
+                blank |= _names(cell.source, ast.Store)
                 asked = f"<pre>{html.escape(cell.source)}</pre>"
                 height = 6 + minutes.get(cell.id, 6)
                 room = ROOM.format(height=height, asked=asked)
@@ -131,6 +134,14 @@ def _whose(student: Student, has_own_numbers: bool) -> str:
         return f"**{student.name}** (id {student.id})"
     numbers = f"The numbers are those of id {student.id}." if has_own_numbers else ""
     return LINE.format(numbers=numbers)
+
+
+def _names(source: str, how: type[ast.expr_context]) -> set[str]:
+    """The names that code uses, or makes."""
+    walked = [node for statement in parsed(source) for node in ast.walk(statement)]
+    found = {n.id for n in walked if isinstance(n, ast.Name) and isinstance(n.ctx, how)}
+    made = {n.name for n in walked if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    return found | made if how is ast.Store else found
 
 
 def _defines(source: str) -> bool:
