@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from selfcheck import style
 from selfcheck.explore import Explorer, choice, player, slider
@@ -45,7 +44,7 @@ def the_cliff(loss: Loss, rate: float, c: float, steps: int = 60) -> Explorer:
             found[name] = np.array(path)
         return found
 
-    def setup(fig: Figure) -> Artists:
+    def setup(fig: Any) -> Artists:
         ax = fig.subplots()
         W = np.linspace(1.2, 2.25, 1500)
         ax.plot(W, loss(W)[0], color="#888888", linestyle="-", linewidth=1.5, label="the loss")
@@ -98,7 +97,7 @@ def down_the_valley(gradient: Callable[[Any], Any], start: Any, beta: float) -> 
             for name, (_, _, memory) in names.items()
         }
 
-    def setup(fig: Figure) -> Artists:
+    def setup(fig: Any) -> Artists:
         ax = fig.subplots()
         x, y = np.meshgrid(np.linspace(-4.5, 4.5, 60), np.linspace(-1.6, 1.6, 40))
         levels = [0.5, 4, 16, 36, 64]
@@ -149,7 +148,7 @@ def online_softmax(q: Any, K: Any, V: Any) -> Explorer:
     rising = np.argsort(scores)
     orders = {"as they come": np.arange(n), "rising": rising, "falling": rising[::-1]}
 
-    def setup(fig: Figure) -> Artists:
+    def setup(fig: Any) -> Artists:
         left, middle, right = fig.subplots(1, 3, width_ratios=[1, 1, 1.1])
         at, least = np.arange(1, n + 1), min(0, scores.min()) - 0.5
         left.set(xlim=(0.3, n + 0.7), ylim=(least, scores.max() + 0.6), xticks=at)
@@ -229,7 +228,7 @@ def cache_and_state(tokens: int = 12, widths: tuple[int, ...] = (2, 4, 8)) -> Ex
     def kept(token: int, d: int) -> tuple[int, int]:
         return 2 * token * d, d * d + d
 
-    def setup(fig: Figure) -> Artists:
+    def setup(fig: Any) -> Artists:
         left, middle, right = fig.subplots(1, 3, width_ratios=[1.9, 1.1, 1.5])
         artists: dict[str, Any] = {}
         for name, ax, columns, words in [
@@ -311,7 +310,7 @@ def on_its_way(start: Any, end: Any) -> Explorer:
         found = [squared(x, both[there > 0], there[there > 0])[0] / whole for x in (start, end)]
         return float(np.sqrt(found[0])), float(np.sqrt(found[1]))
 
-    def setup(fig: Figure) -> Artists:
+    def setup(fig: Any) -> Artists:
         ax = fig.subplots()
         low, high = both.min(axis=0) - 0.5, both.max(axis=0) + 0.5
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
