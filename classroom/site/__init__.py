@@ -29,7 +29,7 @@ from selfcheck.files import CourseError
 from selfcheck.units import Unit, find, units
 
 from .. import glossary, outline, slides
-from ..formulas import FONT
+from ..formulas import FONT, font_inside
 from ..grading.settings import NAME, Settings, read_settings
 from ..handouts import blank_sheets
 from ..notebooks import as_text
@@ -60,6 +60,7 @@ for (let path = location.pathname; !path.endsWith("/404.html") && path.length > 
   if ((await fetch(`${path}static/course.json`)).ok) { location.replace(`${path}404.html`); break; }
 }
 </script>"""
+FONT_BESIDE = '@font-face{font-family:Formulas;src:url("../static/formulas.woff2")}'
 SECONDS = 30  # for an answer and its check in the page
 Tell = Callable[[str], None]
 
@@ -308,6 +309,7 @@ class _Pages:
             lecture = (root / "notebooks" / path.name).resolve()
             leads = {lecture: f"../notebooks/{path.stem}.html"}
             page = as_page(path, sheet, leads, keep=False, paper=True)
+            page = page.replace(font_inside(), FONT_BESIDE)  # it lies on the site once
             self.site.page(f"paper/{path.stem}.html", page)
 
     def _about(
