@@ -15,6 +15,7 @@ from .clock import tick
 AGREE = 1e-11  # relative: how far two rules may be apart
 RULES = (12.0, 0.75), (14.4, 0.6)  # reach and step of the trapezoidal rule, which is exact
 # for all that falls like e^(−x²); what lies beyond the reach of both is not seen by either
+RULES_IN_A_PLANE = (10.4, 0.8), (11.2, 0.7)
 NODES = 24, 31  # of the rules of Gauss
 NODES_IN_A_PLANE = 15, 19  # in each of two directions
 NOTHING = 1e-200  # so small is what lies beyond the reach
@@ -44,7 +45,7 @@ def over_all(f: Callable[[Any], Any], length: int, law: str) -> Any:
     rules = (
         [_normal(n) for n in (NODES_IN_A_PLANE if length == MOST else NODES)]
         if law == "normal"
-        else [_flat(*rule) for rule in RULES]
+        else [_flat(*rule) for rule in (RULES_IN_A_PLANE if length == MOST else RULES)]
     )
     found = _agreed([_total(f, length, *rule) for rule in rules])
     if abs(found) < NOTHING:
