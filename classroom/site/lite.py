@@ -129,9 +129,9 @@ class Wanted:
             return up + place
 
         def apart(found: re.Match[str]) -> str:
-            digest = hashlib.sha256(found[1].encode()).hexdigest()[:20]
-            self.data(f"static/explorers/{digest}.bin", base64.b64decode(found[1]))
-            return f'data-explorer="{up}static/explorers/{digest}.bin"'
+            place = place_of_numbers(found[1])
+            self.data(place, base64.b64decode(found[1]))
+            return f'data-explorer="{up}{place}"'
 
         html = NUMBERS.sub(apart, PICTURE.sub(moved, html))
         self.text(name, html.replace(f'content="{up}static/', f'content="{address}static/'))
@@ -154,6 +154,11 @@ class Wanted:
                 path.rmdir()
             elif path.is_file() and name not in self.names:
                 path.unlink()
+
+
+def place_of_numbers(packed: str) -> str:
+    """Where the numbers of an explorer lie on the site."""
+    return f"static/explorers/{hashlib.sha256(packed.encode()).hexdigest()[:20]}.bin"
 
 
 def smaller(png: bytes, share: float = 1) -> bytes:
@@ -186,6 +191,8 @@ def joined(notebook: NotebookNode) -> str:
             )  # seen until its numbers are drawn
             picture = smaller(base64.b64decode(png), share=0.4 if still else 1)
             output.data["image/webp"] = base64.b64encode(picture).decode()
+            if still:  # the pages of the lectures have brought them
+                about["explorer"] = f"../../{place_of_numbers(about['explorer'])}"
             if about:
                 output.metadata["image/webp"] = about
     return json.dumps(notebook, ensure_ascii=False, separators=(",", ":")) + "\n"
