@@ -370,7 +370,7 @@ def test_the_first_page_has_an_exercise_and_the_work_goes_to_another_machine(
         file.set_input_files(tmp_path / "work.json")
         expect(elsewhere.page.locator(".mine-points")).to_have_text(re.compile("^2 of "))
         elsewhere.page.locator(".mine summary").click()
-        expect(elsewhere.page.locator(".mine-units")).to_contain_text("Unit 04: 2 of 25, left: 4.1")
+        expect(elsewhere.page.locator(".mine-units")).to_contain_text("Unit 04: 2 of 27, left: 4.1")
         expect(elsewhere.page.get_by_label("Student id, from which")).to_have_value("ada")
         (tmp_path / "photo.json").write_text("{}", encoding="utf-8")
         file.set_input_files(tmp_path / "photo.json")

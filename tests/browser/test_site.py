@@ -278,7 +278,7 @@ def test_points_are_shown_on_the_landing_page_from_what_the_browser_has(visit, s
     visit.go("exercises/02_momentum.html")
     mine = sheet(site)
     check = next(cell for cell in mine["cells"] if cell["id"] == "check-bias")
-    said = "2.3 bias: right, 2 of 2 points. Well done."
+    said = "2.3 bias: right, 1 of 1 points. Well done."
     check["outputs"] = [
         {
             "output_type": "execute_result",
@@ -291,9 +291,9 @@ def test_points_are_shown_on_the_landing_page_from_what_the_browser_has(visit, s
     visit.go("index.html")
     row = visit.page.locator("li[data-sheet='exercises/02_momentum.ipynb']")
     expect(row).to_contain_text(
-        f"You have 2 of {ALL_POINTS}; 1 of {len(MOMENTUM)} exercises right."
+        f"You have 1 of {ALL_POINTS}; 1 of {len(MOMENTUM)} exercises right."
     )
-    expect(visit.page.locator(".mine-points")).to_have_text(re.compile("^2 of "))
+    expect(visit.page.locator(".mine-points")).to_have_text(re.compile("^1 of "))
 
 
 # -- Python in the browser ------------------------------------------------------------------------
@@ -415,7 +415,7 @@ def test_a_sheet_in_the_browser_is_set_up_by_itself_and_no_slip_keeps_its_green_
         fill(text)
         expect(edited, slip).to_contain_text("Edited since this verdict")
         run("check") if slip == NOT_RUN else run("answer", "check")
-        expect(card, slip).to_contain_text("0 of 2 points")
+        expect(card, slip).to_contain_text("0 of 1 point")
         expect(card, slip).to_contain_text("Your cell with factor")
     assert visit.page.evaluate(IS_DIRTY) is True
     assert violations(visit.page, within=".jp-OutputArea") == []

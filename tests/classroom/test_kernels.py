@@ -46,7 +46,7 @@ def said(kernel: tuple, code: str) -> str:
 def test_it_has_the_packages_of_the_course_and_nothing_of_the_course(kernel):
     loaded = said(kernel, "import sys; print({'sympy', 'matplotlib', 'numpy'} <= {*sys.modules})")
     assert loaded == "True\n"
-    names = "('course_utils', 'selfcheck', 'classroom')"
+    names = "('course_utils', 'classroom')"  # selfcheck.notebook watches kernels of .venv
     assert said(kernel, f"print([name for name in {names} if name in sys.modules])") == "[]\n"
 
 
@@ -112,7 +112,7 @@ def test_another_kernel_than_this_python_or_without_a_warm_process_starts_as_eve
     monkeypatch.setenv(SOCKET, str(folder / "nobody"))  # as if it had died
     kernels.append(started(cwd=str(folder)))
     for manager, client in kernels:
-        loaded = said((manager, client), "import sys; print('sympy' in sys.modules)")
+        loaded = said((manager, client), "import sys; print('matplotlib' in sys.modules)")
         client.stop_channels()
         manager.shutdown_kernel(now=True)
         assert loaded == "False\n"

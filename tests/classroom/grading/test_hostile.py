@@ -32,7 +32,7 @@ from tests.classroom.grading.making import (
 )
 from tests.places import our_notebooks
 
-RIGHT_BOUND = "bound = (ell - 1) * sympy.exp(-(M**2) * Delta)"
+RIGHT_BOUND = "bound = (ell - 2) / 2 * sympy.exp(-(M**2) * Delta)"
 
 
 def all_but(*lost: str) -> dict[str, int]:
