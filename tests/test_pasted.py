@@ -111,6 +111,7 @@ def marks(tex, where, **more):
         (r"\underbrace{a + a}_{\text{two}} + \overbrace{b}^{b} = 2a + b", {"a b": real}, "t"),
         (r"\mathbb{1}^\top x = \sum_i x_i", X, "t"),
         (r"\|\hat y - x\| = \|x - \hat{y}\|", {r"\hat y": vector("n"), "x": vector("n")}, "t"),
+        (r"\beta x + \hat y = \hat{y} + x\beta", {r"\beta x \hat y": real}, "t"),
         # functions that are not known
         (r"\theta - \eta\frac{\partial L(\theta) + \gamma\|\theta\|^2}{\partial\theta}"
          r"= \theta - \eta\frac{\partial L(\theta)}{\partial\theta} - 2\eta\gamma\theta",

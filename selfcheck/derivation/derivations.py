@@ -15,6 +15,7 @@ import numpy as np
 from ..forms import Forms
 from ..formula import FormulaError
 from ..function_with_slope import Activation
+from ..notation import ACCENTS
 from . import rendering
 from .clock import LINE, OutOfTime, at_most, watched
 from .domains import Domain, DrawnSequence, integers
@@ -25,7 +26,7 @@ from .judging import LineJudge, Read
 from .lines import BLANK, START, Line, LineReport, Report, new_start, read_line, unchecked
 from .pasted import rows_of
 
-ACCENT = re.compile(r"(\\[A-Za-z]+) +(\w)")  # \hat y is one name
+ACCENT = re.compile(rf"(\\(?:{'|'.join(sorted(ACCENTS))})) +(\w)")  # \hat y is one name
 
 Found = TypeVar("Found")
 
