@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from .verdicts import Verdict, wrong
+from .verdicts import Verdict, right, wrong
 
 START, END = 1e6, 1e9  # of s: lower terms have gone, and no power overflows
 EXPONENTS = (0, 1, 2)
@@ -50,6 +50,13 @@ def grows_otherwise(
         says = f"your formula grows as {_power(mine)}, and what is asked for as {_power(true)}."
         return wrong(f"{at}, {says}", at=at, yours=round(mine, 2))
     return None
+
+
+def growth_verdict(
+    truth: Callable[..., float], yours: Callable[..., float], letters: Iterable[str]
+) -> Verdict:
+    """Right if it grows as the truth does along every path."""
+    return grows_otherwise(yours, truth, [*letters]) or right()
 
 
 def _in_words(path: Path) -> str:

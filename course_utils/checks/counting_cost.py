@@ -26,7 +26,7 @@ from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
 from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, numbers, sizes
-from selfcheck.theta import grows_otherwise
+from selfcheck.theta import growth_verdict
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
 from .. import block
@@ -917,23 +917,19 @@ def full_width(
     return right("They grow alike, whichever of N, D and H is the largest.")
 
 
-def _grows(answer: FormulaAnswer, truth: Callable[..., float]) -> Verdict:
-    return grows_otherwise(answer, truth, [*FULL_WIDTH.domain]) or right()
-
-
 @full_width.part("Time")
 def _time_of_heads(time_of_heads: FormulaAnswer) -> Verdict:
-    return _grows(time_of_heads, full_width_macs())
+    return growth_verdict(full_width_macs(), time_of_heads, FULL_WIDTH.domain)
 
 
 @full_width.part("In turn")
 def _space_in_turn(space_in_turn: FormulaAnswer) -> Verdict:
-    return _grows(space_in_turn, held_in_turn)
+    return growth_verdict(held_in_turn, space_in_turn, FULL_WIDTH.domain)
 
 
 @full_width.part("At once")
 def _space_at_once(space_at_once: FormulaAnswer) -> Verdict:
-    return _grows(space_at_once, held_by_heads)
+    return growth_verdict(held_by_heads, space_at_once, FULL_WIDTH.domain)
 
 
 # -- 6.15 -----------------------------------------------------------------------------------------

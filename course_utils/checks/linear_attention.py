@@ -37,7 +37,7 @@ from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
-from selfcheck.theta import grows_otherwise
+from selfcheck.theta import growth_verdict
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
@@ -874,22 +874,18 @@ def growth_of_features(
     return right("They grow alike, whichever of n, m and d is the largest.")
 
 
-def _grows(answer: FormulaAnswer, truth: Callable[..., float]) -> Verdict:
-    return grows_otherwise(answer, truth, [*GROWTH.domain]) or right()
-
-
 @growth_of_features.part("Time")
 def _time_of_features(time_of_features: FormulaAnswer) -> Verdict:
-    return _grows(time_of_features, in_numbers(linear_flops(), "nmd"))
+    return growth_verdict(in_numbers(linear_flops(), "nmd"), time_of_features, GROWTH.domain)
 
 
 @growth_of_features.part("All at once")
 def _space_of_features(space_of_features: FormulaAnswer) -> Verdict:
     """Features of all queries and keys, the sums over the keys, and their denominator."""
-    return _grows(space_of_features, lambda n, m, d: 2 * n * m + m * d + m)
+    return growth_verdict(lambda n, m, d: 2 * n * m + m * d + m, space_of_features, GROWTH.domain)
 
 
 @growth_of_features.part("In turn")
 def _space_in_turn(space_in_turn: FormulaAnswer) -> Verdict:
     """The features of one token at a time, and the sums."""
-    return _grows(space_in_turn, lambda n, m, d: 2 * m + m * d)
+    return growth_verdict(lambda n, m, d: 2 * m + m * d, space_in_turn, GROWTH.domain)
