@@ -30,6 +30,16 @@ def _dot(ax: Any, color: str, **look: Any) -> Any:
     return ax.plot([], [], style.MARKERS[color], **(looks | look))[0]
 
 
+def _paths(ax: Any, names: Mapping[str, tuple[Any, ...]], **look: Any) -> dict[str, Any]:
+    """For each run, by label and color, a path that will grow and the dot at its end."""
+    artists = {}
+    for name, (label, color, *_) in names.items():
+        line = style.line(color) | look
+        artists[f"path {name}"] = ax.plot([], [], label=label, **line)[0]
+        artists[f"dot {name}"] = _dot(ax, color)
+    return artists
+
+
 def the_cliff(loss: Loss, rate: float, c: float, steps: int = 60) -> Explorer:
     """Gradient descent on a loss with a cliff, with its gradients clipped at c and without."""
     names = {"plain": ("without clipping", "orange"), "clipped": ("clipped", "blue")}
@@ -50,11 +60,7 @@ def the_cliff(loss: Loss, rate: float, c: float, steps: int = 60) -> Explorer:
         ax.plot(W, loss(W)[0], color="#888888", linestyle="-", linewidth=1.5, label="the loss")
         ax.set(xlim=(1.2, 2.25), ylim=(-0.25, 4.3), xlabel="W", ylabel="loss")
         ax.set_title("Over the cliff, step by step")
-        artists = {}
-        for name, (label, color) in names.items():
-            look = style.line(color) | {"linewidth": 1.2}
-            artists[f"path {name}"] = ax.plot([], [], label=label, **look)[0]
-            artists[f"dot {name}"] = _dot(ax, color)
+        artists = _paths(ax, names, linewidth=1.2)
         ax.legend(loc="upper left")
         return artists
 
@@ -105,10 +111,7 @@ def down_the_valley(gradient: Callable[[Any], Any], start: Any, beta: float) -> 
         ax.plot(0, 0, "k+", markersize=10)
         ax.set(xlim=(-4.5, 4.5), ylim=(-1.6, 1.6), xlabel="θ₁", ylabel="θ₂")
         ax.set_title("Two paths with the same step size δ")
-        artists = {}
-        for name, (label, color, _) in names.items():
-            artists[f"path {name}"] = ax.plot([], [], label=label, **style.line(color))[0]
-            artists[f"dot {name}"] = _dot(ax, color)
+        artists = _paths(ax, names)
         ax.legend(loc="lower left")
         return artists
 
