@@ -305,10 +305,10 @@ class Explorer(widgets.VBox):  # type: ignore[misc]  # it comes without types
                     self.add_place(message, [*at[:which], stop, *at[which + 1 :]])
                 except Exception as error:  # the page shows it when it comes to this place
                     message.fail(f"{type(error).__name__}: {error}")
-            head, numbers = message.news()
-            known[:] = message.known
-            grid = [done if k == which else [stop] for k, stop in enumerate(at)]
             if done or is_last:
+                head, numbers = message.news()
+                known[:] = message.known
+                grid = [done if k == which else [stop] for k, stop in enumerate(at)]
                 yield head | {"grid": grid, "done": is_last}, _bytes(numbers)
 
     def _tell(self, but: object = None) -> None:

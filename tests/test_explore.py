@@ -205,6 +205,21 @@ def test_looks_and_letters_are_told_once():
     assert 50 < len(numbers) < 200  # those of the curve
 
 
+def test_a_look_that_was_first_drawn_for_somebody_else_is_told_too():
+    def colored(artists, slope, flip):
+        artists["curve"].set_color("red" if flip else "blue")
+        return update(artists, slope, flip)
+
+    explorer = make(update=colored)
+    line = opened(explorer)
+    explorer.add_place(explorer.message(), [5, 1])
+    line.heard.clear()
+    line.say(at=[5, 0], control=0, stops=[])
+    line.say(at=[5, 1], control=1, stops=[1])
+    looks = [look for head, _ in line.heard for look in head["looks"]]
+    assert [look["stroke"] for look in looks] == ["#ff0000"]
+
+
 def test_the_kernel_is_not_held_longer_than_a_frame_for_what_nobody_waits_for(monkeypatch):
     monkeypatch.setattr(explore, "FRAME", -1)
     line = opened(make())
