@@ -1,27 +1,19 @@
 """Every explorer of the lectures as pages and slides draw it: by numbers, without a kernel."""
 
-import io
 import xml.etree.ElementTree as ElementTree
 
-import numpy as np
 import pytest
 from PIL import Image
 
-from classroom.notebooks import code_cells, read
 from classroom.offline import explorer_script
-from classroom.picture_diff import pictures
+from tests.browser.likeness import MOST, far_from, saved_explorers
 from tests.browser.test_pages_accessible import violations
-from tests.places import our_notebooks
 
-# Letters and edges may lie a pixel or two apart: hinted in one picture, and not in the other.
-NEAR, LIKE, MOST = 2, 160, 0.001  # pixels, levels of 255, share of a picture
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Explorers</title>
-<style>.dark :is(img, svg) {{ filter: invert(.93) hue-rotate(180deg); }}</style></head>
+</head>
 <body><main><h1>Explorers</h1>{figures}</main><script type="module">{script}</script></body></html>
 """
-FIGURE = """<figure data-explorer="{numbers}"></figure>
-<img alt="The same by matplotlib" width="{width}" height="{height}"
-src="data:image/png;base64,{png}">"""
+FIGURE = '<figure data-explorer="{numbers}"></figure>'
 # Two explorers of the same numbers: one moves from place to place, one draws each of them anew.
 WANDER = """async ([place, moves]) => {
   const a = document.querySelectorAll(".course-box")[place].explorer;
@@ -50,18 +42,7 @@ WANDER = """async ([place, moves]) => {
 }"""
 
 
-def explorers():
-    for path in our_notebooks("notebooks"):
-        for cell in code_cells(read(path)):
-            for output in pictures(cell.outputs):
-                about = output.metadata["image/png"]
-                if "explorer" in about:
-                    name = f"{path.stem[:2]} {cell.id}"
-                    size = {side: about[side] for side in ("width", "height")}
-                    yield name, {"numbers": about.explorer, "png": output.data["image/png"], **size}
-
-
-ALL = dict(explorers())
+ALL = saved_explorers()
 NAMES = list(ALL)
 
 
@@ -93,39 +74,20 @@ def test_at_sixty_random_moves_the_page_shows_the_whole_position(page, name):
     assert page.evaluate(WANDER, [NAMES.index(name), 60]) == 0
 
 
-def unlike(one: bytes, other: bytes) -> float:
-    """The share of pixels of a picture that have nothing like them nearby in the other one."""
-    a, b = (np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), int) for shot in (one, other))
-    rows = min(len(a), len(b))  # a picture may begin within a pixel
-    return max(_unlike(a[:rows], b[:rows]), _unlike(b[:rows], a[:rows]))
-
-
-def _unlike(a, b):
-    shifts = [(y, x) for y in range(-NEAR, NEAR + 1) for x in range(-NEAR, NEAR + 1)]
-    apart = [np.abs(a - np.roll(b, shift, (0, 1))).max(axis=2) for shift in shifts]
-    return np.mean(np.min(apart, axis=0) > LIKE)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", NAMES)
-def test_its_picture_is_that_of_matplotlib(page, name, theme):
-    page.evaluate("theme => { document.body.className = theme; }", theme)
-    drawn = box(page, name).locator("svg").screenshot()
-    saved = page.locator("img").nth(NAMES.index(name)).screenshot()
-    share = unlike(drawn, saved)
-    print(f"{name} {theme}: {share:.5f}")
+def test_its_picture_is_that_of_matplotlib(page, name):
+    share = far_from(box(page, name).locator("svg"), ALL[name]["png"])
+    print(f"{name}: {share:.5f}")
     assert share < MOST
 
 
 def test_a_curve_that_is_missing_would_be_noticed(page):
-    page.evaluate("document.body.className = 'light'")
     name = "07 explorer-regression"
-    saved = page.locator("img").nth(NAMES.index(name)).screenshot()
-    page.evaluate("k => { const { drawing } = document.querySelectorAll('.course-box')[k].explorer;"
-                  " drawing.slots[0].style.display = 'none'; }", NAMES.index(name))  # fmt: skip
-    assert unlike(box(page, name).locator("svg").screenshot(), saved) > 2 * MOST
-    page.evaluate("k => { const { drawing } = document.querySelectorAll('.course-box')[k].explorer;"
-                  " drawing.slots[0].style.display = ''; }", NAMES.index(name))  # fmt: skip
+    drawing = box(page, name).locator("svg")
+    show = "({explorer}, how) => { explorer.drawing.slots[0].style.display = how; }"
+    box(page, name).evaluate(show, "none")
+    assert far_from(drawing, ALL[name]["png"]) > 2 * MOST
+    box(page, name).evaluate(show, "")
 
 
 # -- one of them, as a reader has it --------------------------------------------------------------
@@ -134,7 +96,6 @@ def test_a_curve_that_is_missing_would_be_noticed(page):
 @pytest.fixture
 def rank(page):
     """An explorer with one slider, at its start and with its goal not reached yet."""
-    page.evaluate("document.body.className = 'light'")
     found = box(page, "08 explorer-rank")
     found.evaluate("box => { const e = box.explorer; e.was = false; e.shown = null;"
                    " localStorage.clear(); e.move(0, e.start[0]); }")  # fmt: skip
@@ -171,7 +132,6 @@ def test_a_goal_that_is_reached_is_seen_and_remembered(page, rank):
 @pytest.fixture
 def scene(page):
     """A scene in view, at its first step; its clock is ours."""
-    page.evaluate("document.body.className = 'light'")
     found = box(page, "10 cache-scene")
     found.scroll_into_view_if_needed()
     found.evaluate("box => { box.explorer.pause(); box.explorer.move(0, 0); }")
@@ -266,7 +226,6 @@ def test_what_is_printed_is_the_state_at_the_start_without_controls(page, rank):
 
 
 def test_nobody_is_shut_out(page):
-    page.evaluate("document.body.className = 'light'")
     assert violations(page) == []
 
 

@@ -20,6 +20,7 @@ from playwright.sync_api import expect
 from selfcheck.students import cli
 from selfcheck.units import declared
 from tests.browser.lab import REPOSITORY
+from tests.browser.likeness import MOST, far_from, saved_explorers, unlike_matplotlib
 from tests.browser.site import START_MS, Site, served, visiting
 from tests.browser.slips import NOT_RUN, slips
 from tests.browser.test_pages_accessible import (
@@ -158,6 +159,14 @@ def test_an_explorer_moves_on_a_reading_page_without_a_kernel(visit):
         expect(slider).not_to_have_attribute("aria-valuetext", before)
         seen.add(words.inner_text())
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("lecture", ["02_momentum", "04_attention", "05_two_heads"])
+def test_a_reading_page_draws_its_explorers_as_matplotlib_does_in_light_and_dark(visit, lecture):
+    visit.go(f"notebooks/{lecture}.html")
+    for theme in ("light", "dark"):
+        visit.page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        assert unlike_matplotlib(visit.page, lecture) == []
 
 
 def test_what_is_printed_has_no_controls_and_is_light(chrome, site):
@@ -437,8 +446,13 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     visit.wait(IS_IDLE)
     told = visit.page.locator(".jp-OutputArea svg.course-picture").first
     expect(told).to_have_attribute("aria-label", re.compile("Contour lines"))
+    saved = next(iter(saved_explorers("02").values()))
+    assert far_from(told, saved["png"]) < MOST
     run_all(visit)
     explorer = visit.page.locator(".course-explorer .course-box").first
+    for is_light in ("false", "true"):
+        visit.page.evaluate("is => { document.body.dataset.jpThemeLight = is; }", is_light)
+        assert far_from(explorer.locator("svg"), saved["png"]) < MOST
     moved_by(visit.page, explorer.get_by_role("slider").first, explorer)
     visit.page.get_by_role("link", name="Back to the course").click()
     visit.page.wait_for_url(re.compile("/notebooks/02_momentum.html"))

@@ -18,6 +18,7 @@ from classroom.offline import sound
 from classroom.outline import has_marks, outline, paged
 from classroom.pages import write_page
 from classroom.slides import DECK_LIMIT, write_decks
+from tests.browser.likeness import unlike_matplotlib
 from tests.browser.test_pages_accessible import violations
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,10 @@ RAW_TEX = """() => {
   const slides = document.querySelector(".slides").cloneNode(true);
   slides.querySelectorAll("pre, code, mjx-container").forEach(e => e.remove());
   return slides.textContent.match(/.*(\\$|\\\\(frac|begin|Delta|text)).*/)?.[0];
+}"""
+TO_ITS_SLIDE = """what => {
+  const {h, v} = Reveal.getIndices(what.closest("section"));
+  Reveal.slide(h, v, 99);
 }"""
 PICTURES = """all => all.filter(i => !i.closest("[hidden]")).map(i => {
   const box = i.getBoundingClientRect();
@@ -123,13 +128,7 @@ def place(view):
 
 def go_to(view, selector):
     """Show the first slide that holds this, with all its fragments."""
-    view.evaluate(
-        """selector => {
-          const {h, v} = Reveal.getIndices(document.querySelector(selector).closest("section"));
-          Reveal.slide(h, v, 99);
-        }""",
-        selector,
-    )
+    view.locator(selector).first.evaluate(TO_ITS_SLIDE)
 
 
 # -- every deck -----------------------------------------------------------------------------------
@@ -141,6 +140,7 @@ def test_a_deck_is_complete_offline_fits_its_frame_and_has_no_barriers(view, dec
     assert decks[stem].stat().st_size <= DECK_LIMIT
     show(view, decks[stem])
     assert [str(misfit) for misfit in screening.misfits_of(view, stem)] == []
+    assert unlike_matplotlib(view, stem, TO_ITS_SLIDE) == []
     view.evaluate(LAY_OUT_FOR_PRINT)
     slides = outline(paged(read(LECTURES[stem])), LECTURES[stem])
     assert view.locator(".pdf-page").count() == len(slides)
