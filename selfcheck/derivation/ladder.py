@@ -156,7 +156,7 @@ def _simplified(difference: Any) -> bool:
 
     if difference.has(sp.Sum, sp.Product, sp.Integral, sp.Derivative):
         return False
-    if not difference.has(sp.Abs, sp.Max, sp.Min, sp.Piecewise) and _is_far_from_zero(difference):
+    if not difference.has(sp.Abs, sp.Max, sp.Min, sp.Piecewise) and is_far_from_zero(difference):
         return False
     if difference.has(sp.tanh, sp.sinh, sp.cosh):
         above = sp.numer(sp.together(difference.rewrite(sp.exp)))
@@ -183,7 +183,7 @@ def _is_zero(e: Any) -> bool:
     if len(sums) > 1 and sp.expand(e) == 0:  # sums that are one and the same when they are expanded
         return True
     e = sp.expand_power_exp(e.xreplace(sums))
-    if _is_far_from_zero(e):
+    if is_far_from_zero(e):
         return False
     if sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
         return True
@@ -200,7 +200,7 @@ def _equal_terms(s: Any) -> Any:
     return s.function * (high - low + 1) if single else None
 
 
-def _is_far_from_zero(e: Any) -> bool:
+def is_far_from_zero(e: Any) -> bool:
     """At a point of small numbers; an integral has none, and some have no value there."""
     import sympy as sp
 

@@ -99,7 +99,9 @@ class Ring:
         """ "" if a scalar is plainly 0, the rung on which it is, None if that is not seen."""
         import sympy as sp
 
-        if sp.expand(coefficient) == 0 or sp.simplify(coefficient) == 0:
+        if sp.expand(coefficient) == 0:
+            return ""
+        if not ladder.is_far_from_zero(coefficient) and sp.simplify(coefficient) == 0:
             return ""
         return ladder.rung_of(coefficient, sp.S.Zero, self.domains)
 
