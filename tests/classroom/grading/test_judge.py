@@ -1,8 +1,12 @@
 """The judge says of an answer what the student's own notebook says of it."""
 
+import numpy as np
 import pytest
 
-from classroom.grading.judge import seed_of
+from classroom.grading import judge
+from classroom.grading.judge import judged_once, seed_of
+from selfcheck.feedback import Feedback, Outcome
+from selfcheck.written import Written
 from tests.classroom.grading.making import earned, graded, solved
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -40,6 +44,57 @@ def test_a_regrade_repeats_the_seeds_and_another_student_has_others():
         len({seed_of(who, what) for who in ("ada", "bob") for what in ("even_sum", "own_sums")})
         == 4
     )
+
+
+class Counting:
+    """An exercise that counts how often it is asked."""
+
+    unit, name, seed, outcome = "sums", "even_sum", 1, Outcome.WRONG
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, *answers):
+        self.asked.append(answers)
+        return Feedback("1.1", self.name, self.outcome, 0, 1, f"no. {len(self.asked)}")
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    monkeypatch.setattr(judge, "KNOWN", {})
+    return Counting()
+
+
+WORDS = ["n + 1", 1, 1.0, True, None, "1", Written("1"), ["1"], ("1",), [["1"], 2.5], [], "n + 1 "]
+
+
+def test_the_same_words_are_judged_once_and_others_by_themselves(counting):
+    first = [judged_once(counting, [word]) for word in WORDS]
+    assert len(counting.asked) == len(WORDS)
+    assert [judged_once(counting, [word]) for word in WORDS] == first
+    assert len(counting.asked) == len(WORDS)
+
+
+def test_the_same_words_with_another_seed_or_of_another_exercise_are_judged_again(counting):
+    judged_once(counting, ["n"])
+    for about in ({"seed": 2}, {"name": "odd_sum"}, {"unit": "products"}):
+        vars(counting).update(about)
+        judged_once(counting, ["n"])
+    assert len(counting.asked) == 4
+
+
+@pytest.mark.parametrize("answer", [len, [len], {"n": 1}, np.ones(2), "n" * 10**5])
+def test_what_is_not_a_few_words_is_judged_each_time(counting, answer):
+    for _ in range(2):
+        judged_once(counting, [answer])
+    assert len(counting.asked) == 2
+
+
+def test_what_could_not_be_checked_is_tried_again(counting):
+    counting.outcome = Outcome.UNCHECKED
+    for _ in range(2):
+        judged_once(counting, ["n"])
+    assert len(counting.asked) == 2
 
 
 NOTEBOOKISH = {
