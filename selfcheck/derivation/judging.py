@@ -107,9 +107,9 @@ class LineJudge:
             return false
         before, now = claim.expressions[:2]
         rung = guarded(lambda: self.prover.at_once(before, now, claim.relation), None, PROOF)
-        if rung is None and (false := guarded(lambda: self._deep_look(claim), None)):
-            return false
         proof = guarded(lambda: self.prover.proof(before, now, claim.relation, rung), None, PROOF)
+        if proof is None and (false := guarded(lambda: self._deep_look(claim), None)):
+            return false
         if not held and proof is None:
             return unchecked(": it has no value where the line before has one.")
         short = " (time was up)" if any(map(self._is_cut, claim.expressions)) else ""

@@ -6,6 +6,7 @@ in trials, so two sources agree.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -179,7 +180,8 @@ def _is_zero(e: Any) -> bool:
 
     if e == 0:
         return True
-    sums = {s: _equal_terms(s) or sp.Dummy(real=True) for s in e.atoms(sp.Sum, sp.Product)}
+    found = sorted(e.atoms(sp.Sum, sp.Product), key=str)
+    sums = {s: _equal_terms(s) or _stand_in(k) for k, s in enumerate(found)}
     if len(sums) > 1 and sp.expand(e) == 0:  # sums that are one and the same when they are expanded
         return True
     e = sp.expand_power_exp(e.xreplace(sums))
@@ -189,6 +191,14 @@ def _is_zero(e: Any) -> bool:
         return True
     e = sp.powsimp(sp.expand(e))
     return bool(e == 0 or sp.simplify(e) == 0)
+
+
+@functools.cache  # the same ones every time, so that SymPy recalls what it did with them
+def _stand_in(number: int) -> Any:
+    """A number of which nothing is known, in place of a sum."""
+    import sympy as sp
+
+    return sp.Dummy(f"sum_{number}", real=True)
 
 
 def _equal_terms(s: Any) -> Any:
