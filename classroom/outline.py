@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from selfcheck.files import CourseError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 MARKS = ("slide", "subslide", "fragment", "skip", "notes", "-")
 MOST_WORDS = 60  # on a slide: it is shown, not read

@@ -57,7 +57,7 @@ def read_solution(path: Path) -> Solution:
 
 def solution_to_run(path: Path) -> Solution:
     """The same as plain data: grading runs its cells, and needs nothing else to be sound."""
-    return solution_of(_plain(path), _name(path), listed(path.stem))
+    return solution_of(plain(path), _name(path), listed(path.stem))
 
 
 def _name(path: Path) -> str:
@@ -74,7 +74,7 @@ class _Node(dict):
         return _Node(copy.deepcopy(dict(self), memo))
 
 
-def _plain(path: Path) -> Any:
+def plain(path: Path) -> Any:
     """A notebook of ours without its outputs; CourseError if it is none of format 4 with ids."""
     try:
         notebook = json.loads(path.read_bytes())

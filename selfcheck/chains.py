@@ -126,9 +126,10 @@ class Chain(Steps):
     def _written(self, text: str) -> Line:
         """A line of text as a function of the letters, all of them free."""
         line = super()._written(text)
-        ways = {"value": [], "freed": self.free, **{name: [name] for name in self.free}}
-        for way, free in ways.items():
-            vars(line)[way] = self.loose.values_of(text, _Freed(free).visit)
+        vars(line)["freed"] = vars(line)["value"]
+        for way, free in {"freed": self.free, **{name: [name] for name in self.free}}.items():
+            if free:
+                vars(line)[way] = self.loose.values_of(text, _Freed(free).visit)
         return line
 
     # -- with letters that are tied, and free

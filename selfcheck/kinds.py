@@ -358,7 +358,7 @@ class Steps:
 
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         about = inspect.Signature([inspect.Parameter(n, kind) for n in self.quantities])
-        vars(line).update(vars(value), __signature__=about, text=text)
+        vars(line).update(vars(value), __signature__=about, text=text, value=value)
         return line
 
     def same(self, a: list[Callable[..., Any]], b: list[Callable[..., Any]]) -> bool:

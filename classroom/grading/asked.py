@@ -11,8 +11,9 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..marks import without_solution
+from ..outline import headings
 from ..roles import Ours, Role, id_of, role
-from ..solutions import Solution, asked, solution_paths, solution_to_run
+from ..solutions import Solution, asked, plain, solution_paths, solution_to_run
 from .contents import Contents
 from .submitted import Cell, submitted_cells
 
@@ -98,11 +99,8 @@ class Solutions:
 
     def sections(self, unit: str) -> dict[str, str]:
         """The heading of the section of the lecture that each exercise is about."""
-        from ..notebooks import read  # a run without new submissions needs neither
-        from ..outline import headings
-
         try:
-            cells = read(self._root / "notebooks" / f"{unit}.ipynb").cells
+            cells = plain(self._root / "notebooks" / f"{unit}.ipynb").cells
         except CourseError:  # a unit may have no lecture
             return {}
         titles = [text for cell in cells for level, text in headings(cell) if level == 2]
