@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.core import Report, significant
 from benchmarks.grading import hand_in, submissions
+from classroom.grading.gradebook import NAME
 from classroom.threads import ONE_THREAD
 
 ROOT = Path(__file__).parents[1]
@@ -57,6 +60,7 @@ def measure(report: Report) -> None:
         report.table(
             ["submissions, processes of a Dask cluster", *COLUMNS], list(map(row, clusters))
         )
+        report.say(with_a_kill(IN_CLUSTER))
     except ImportError:
         report.say("Dask is not installed, so clusters are left out.")
     for line in plan(runs):
@@ -69,21 +73,57 @@ def row(run: Run) -> list[str]:
     return [f"{run.count:,}, {run.workers}", *map(significant, numbers)]
 
 
-def in_cluster(count: int, processes: int) -> Run:
-    """The same by so many processes of a cluster, which are there before the clock starts."""
+@contextlib.contextmanager
+def cluster_of(processes: int) -> Iterator[tuple[list[str], list[int]]]:
+    """The options for a cluster of so many processes on this machine, and their numbers."""
     from distributed import LocalCluster
 
     with LocalCluster(
         n_workers=processes, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as cluster:
-        others = [worker.pid for worker in cluster.workers.values()]
-        return graded(count, processes, ["--scheduler", cluster.scheduler_address], others)
+        workers = [worker.pid for worker in cluster.workers.values()]
+        yield ["--scheduler", cluster.scheduler_address], workers
+
+
+def in_cluster(count: int, processes: int) -> Run:
+    """The same by so many processes of a cluster, which are there before the clock starts."""
+    with cluster_of(processes) as (options, others):
+        return graded(count, processes, options, others)
+
+
+def with_a_kill(count: int) -> str:
+    """Two processes of a cluster, one of them killed on the way: is the table the same?"""
+    with cluster_of(2) as (options, (first, _)):
+
+        def kill_one(done: int) -> None:
+            if done >= count // 3 and not killed:
+                os.kill(first, signal.SIGKILL)
+                killed.append(done)
+
+        killed: list[int] = []
+        found: list[bytes] = []
+        graded(count, 2, options, look=kill_one, tables=found)
+    graded(count, 2, tables=found)
+    if len(set(found)) > 1 or not killed:
+        raise RuntimeError("a cluster that lost a worker has another table")
+    return (
+        f"{count:,} submissions on two processes of a Dask cluster, one of them killed when "
+        f"{killed[0]} were graded: grades.csv is that of a run on this machine alone, byte for byte."
+    )
 
 
 def graded(
-    count: int, workers: int, options: Sequence[str] = (), others: Sequence[int] = ()
+    count: int,
+    workers: int,
+    options: Sequence[str] = (),
+    others: Sequence[int] = (),
+    look: Callable[[int], None] | None = None,
+    tables: list[bytes] | None = None,
 ) -> Run:
-    """Grade a class of this size, and watch the memory meanwhile, with that of other processes."""
+    """Grade a class of this size, and watch the memory meanwhile, with that of other processes.
+
+    `look` hears now and then how many are graded; `tables` collects grades.csv.
+    """
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
         scratch = Path(folder).resolve()
         source = hand_in(scratch / "submissions", UNIT, submissions(UNIT, count))
@@ -99,11 +139,24 @@ def graded(
         )
         while process.poll() is None:
             most = max(most, sum(map(memory, (process.pid, *others))))
+            if look:
+                look(graded_so_far(scratch / "g"))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)
         if process.returncode:
             raise RuntimeError(f"course grade ended with {process.returncode}")
+        if tables is not None:
+            tables.append((scratch / "g" / "grades.csv").read_bytes())
         return Run(count, workers, time.perf_counter() - start, most)
+
+
+def graded_so_far(folder: Path) -> int:
+    """How many grades there are."""
+    if not (folder / NAME).exists():
+        return 0
+    with contextlib.suppress(sqlite3.Error), sqlite3.connect(folder / NAME) as book:
+        return int(book.execute("SELECT COUNT(*) FROM graded").fetchone()[0])
+    return 0
 
 
 def memory(leader: int) -> int:
