@@ -5,8 +5,10 @@ The unit is one of the course in whose folder we are.
 
 from __future__ import annotations
 
+import io
 import json
 import textwrap
+import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,15 @@ def solved(unit: str = UNIT, **answers: str) -> Cells:
         assert place in cells, place
         cells[place] = textwrap.dedent(source).strip()
     return cells
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """A zip of these files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
 
 
 def graded(

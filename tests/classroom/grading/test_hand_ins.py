@@ -1,9 +1,7 @@
 """Who hands in more than the sheet: what counts is the file that holds the unit's answers."""
 
-import io
 import json
 import os
-import zipfile
 
 import pytest
 
@@ -11,7 +9,7 @@ from classroom.grading.asked import Solutions
 from classroom.grading.submissions import find
 from classroom.grading.submitted import submitted_cells
 from selfcheck.files import CourseError
-from tests.classroom.grading.making import notebook
+from tests.classroom.grading.making import notebook, packed
 from tests.places import SMALL
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -48,14 +46,6 @@ COURSE = {
 
 def within(folder, files):
     return {f"{folder}/{name}": data for name, data in files.items()}
-
-
-def packed(files):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def lay(folder, files, order="alike"):

@@ -1,13 +1,12 @@
 """Classes as platforms and people lay them out: each is read as it is meant, refused, or told."""
 
-import io
 import json
-import zipfile
 
 import pytest
 
 from classroom.grading.submissions import find
 from selfcheck.files import CourseError
+from tests.classroom.grading.making import packed
 
 UNITS = {"02_products": ["weights", "bias"], "01_sums": ["projections", "slips"]}
 U, V = "02_products", "01_sums"
@@ -29,14 +28,6 @@ submission_1000002:
 def sheet(unit=U):
     cells = [{"cell_type": "code", "source": CALL[unit]}]
     return json.dumps({"nbformat": 4, "cells": cells}).encode()
-
-
-def packed(files):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def laid(folder, names, as_zip=False):

@@ -1,10 +1,8 @@
 """Whose a file is, in random classes: none is graded for another, none dropped in silence."""
 
 import contextlib
-import io
 import json
 import tempfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from classroom.grading.archives import MOST_OF_ONE
 from classroom.grading.submissions import find
 from selfcheck.files import CourseError
+from tests.classroom.grading.making import packed
 
 UNITS = {"02_products": ["weights", "bias"], "01_sums": ["projections", "slips"]}
 NAMES = ("ada", "bob", "carl", "Emmy Noether")
@@ -45,20 +44,12 @@ def lay(files):
     return tree
 
 
-def packed(tree):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for path, data in _flat(tree):
-            archive.writestr(path, data)
-    return buffer.getvalue()
-
-
 def _flat(tree, above=""):
     for name, inner in tree.items():
         if isinstance(inner, bytes):
             yield above + name, inner
         elif name.endswith(".zip"):
-            yield above + name, packed(inner)
+            yield above + name, packed(dict(_flat(inner)))
         else:
             yield from _flat(inner, f"{above}{name}/")
 
@@ -93,7 +84,7 @@ def test_every_file_is_its_owners_or_told(class_, platform, as_zip):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "all.zip"
         if as_zip:
-            source.write_bytes(packed(tree))
+            source.write_bytes(packed(dict(_flat(tree))))
         else:
             source = written(Path(folder) / "all", tree)
         found = None
@@ -207,11 +198,7 @@ def with_bob(tmp_path, name, data):
 
 
 def zip_of(names, data=b"{}"):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in names:
-            archive.writestr(name, data)
-    return buffer.getvalue()
+    return packed(dict.fromkeys(names, data))
 
 
 def test_names_as_long_as_a_zip_can_have_them(tmp_path):
