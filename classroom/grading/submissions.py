@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -235,6 +236,7 @@ class _Placing:
             who, named = self.layout.read(file.path, self.units)
         else:
             who, named = self._read(file)
+        who = replace(who, student=_spelled_alike(who.student))
         name = file.path.name
         if file.trouble:
             self.unplaced.append(f"{file.path}: {file.trouble}")
@@ -304,15 +306,19 @@ class _Placing:
     def refuse_several_in_one(self, source: Path) -> None:
         """Stop where what was taken for one student is a whole class, one folder too high."""
         alone = len(self._below) == 1 and len({student for student, _ in self.placed}) <= 1
-        for student, levels in self._below.items():
-            for above, names in levels.items():
-                for platform, owners in told_apart(names, self.units):
-                    if platform or alone or len(owners) > 2:
-                        raise CourseError(_one_too_high(source, student, above, platform, owners))
-                    self.doubts.append(
-                        f"{student} has files that bear several names ({_listed(owners)}). "
-                        f"{OTHERWISE}"
-                    )
+        found = [
+            (student, above, platform, owners)
+            for student, levels in self._below.items()
+            for above, names in levels.items()
+            for platform, owners in told_apart(names, self.units)
+        ]
+        is_usual = len({student for student, *_ in found}) > 1  # week1/ada_…, week2/ada_…
+        for student, above, platform, owners in found:
+            if platform or alone or is_usual or len(owners) > 2:
+                raise CourseError(_one_too_high(source, student, above, platform, owners))
+            self.doubts.append(
+                f"{student} has files that bear several names ({_listed(owners)}). {OTHERWISE}"
+            )
         inside = {s: _folders_inside(s, self.units) for s in self.submissions() if not s.platform}
         several = [s for s, (_, folders) in inside.items() if len(folders) > 1]
         if several and {s.student for s in several} == {student for student, _ in self.placed}:
@@ -390,7 +396,12 @@ class _Placing:
         for path in source.iterdir():
             if path.is_dir() and not path.is_symlink() and not HIDDEN.search(path.name):
                 student = owner(path.name, self.units, is_folder=True).student
-                yield self.names.get(student, student)
+                yield _spelled_alike(self.names.get(student, student))
+
+
+def _spelled_alike(name: str) -> str:
+    """A name as all systems write it: macOS takes ö apart, and some leave a blank at the end."""
+    return unicodedata.normalize("NFC", name).strip()
 
 
 def _one_too_high(

@@ -170,6 +170,20 @@ def test_a_folder_too_high_among_several_is_refused_too(tmp_path):
         find(laid(tmp_path, names), UNITS)
 
 
+def test_several_folders_that_each_hold_the_files_of_two_are_refused(tmp_path):
+    names = [f"week{k}/{who}_{unit}.ipynb" for k, unit in ((1, V), (2, U)) for who in ("ada", "bo")]
+    with pytest.raises(CourseError, match="Nothing was graded"):
+        find(laid(tmp_path, names), UNITS)
+
+
+def test_a_name_is_one_however_a_system_writes_its_letters(tmp_path):
+    names = [f"J\u00f6rg/{U}.ipynb", f"Jo\u0308rg/{V}.ipynb", f"ada /{U}.ipynb", f"ada/{V}.ipynb"]
+    class_ = find(laid(tmp_path, names), UNITS)
+    found = sorted((s.student, s.unit) for s in class_.submissions)
+    assert found == [("J\u00f6rg", V), ("J\u00f6rg", U), ("ada", V), ("ada", U)]
+    assert class_.unplaced == ()
+
+
 def test_who_says_by_a_layout_that_it_is_one_student_is_believed(tmp_path):
     source = laid(tmp_path, below("hw2", TOO_HIGH["canvas"]))
     (one,) = find(source, UNITS, layout="{student}/**").submissions
