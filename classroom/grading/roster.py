@@ -67,6 +67,8 @@ PARTICIPANT = re.compile(r"(?P<word>\D+?)\s*\d+")
 NUMBERS = {CANVAS: "ID", MOODLE: "Identifier"}  # what stands in the names of submissions
 FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
+# Before the header: the mark of UTF-8, and the line by which some tell Excel the separator.
+MARKS = re.compile(r"\ufeff?(?:sep=.\r?\n)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,10 @@ class Roster:
     def __init__(self, name: str, data: bytes, id_column: str | None = None) -> None:
         self.name, self.data = name, data
         self.encoding, text = _text(data, name)
-        self._bom = "\ufeff" if text.startswith("\ufeff") else ""
+        found = MARKS.match(text)
+        self._marks = found[0] if found else ""
         self._end = "\r\n" if "\r\n" in text else "\n"
-        self._comma, self.rows = _table(text.removeprefix("\ufeff"), name)
+        self._comma, self.rows = _table(text.removeprefix(self._marks), name)
         self.head = [cell.strip() for cell in self.rows[0]]
         self._lower = [cell.lower() for cell in self.head]
         self.kind = self._kind()
@@ -383,7 +386,7 @@ class Roster:
     def _written(self, rows: Sequence[Sequence[str]]) -> str:
         buffer = io.StringIO()
         csv.writer(buffer, delimiter=self._comma, lineterminator=self._end).writerows(rows)
-        return self._bom + buffer.getvalue()
+        return self._marks + buffer.getvalue()
 
 
 def kept_roster(book: Gradebook) -> Roster | None:

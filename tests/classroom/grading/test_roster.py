@@ -255,7 +255,10 @@ def test_a_column_is_found_by_its_title_whatever_the_platform_writes_around_it()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
-@pytest.mark.parametrize("text", [GERMAN, "student,id,name\nada,8,Zoë\n"])
+@pytest.mark.parametrize(
+    "text",
+    [GERMAN, "student,id,name\nada,8,Zoë\n", "sep=;\r\nstudent;id;name\r\nada;8;Zoë, Li\r\n"],
+)
 def test_a_roster_comes_back_in_the_encoding_in_which_it_came(text, encoding):
     data = text.encode(encoding)
     read = Roster("roster.csv", data)
@@ -265,6 +268,11 @@ def test_a_roster_comes_back_in_the_encoding_in_which_it_came(text, encoding):
     for out in read.filled(grades)[0].values():
         back = read.encoded(out)
         assert "3" in (back.decode(read.encoding, "replace"))
+
+
+def test_the_line_that_tells_excel_the_separator_is_no_student():
+    (ada,) = roster("sep=;\nstudent;id\nada;8\n").lines
+    assert (ada.key, ada.id) == ("ada", "8")
 
 
 def test_two_students_of_one_id_are_refused():
