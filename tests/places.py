@@ -4,6 +4,8 @@ What a test loops over is asked for here with a least count: when things move, a
 is red, not green.
 """
 
+import contextlib
+import os
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -39,6 +41,22 @@ def check_modules(least: int = 12) -> list[ModuleType]:
     names = [unit.name for unit in UNITS]
     assert len(names) >= least, f"there are {len(names)} check modules"
     return [import_module(f"{COURSE.name}.checks.{name}") for name in names]
+
+
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A temporary folder for all workers of this run together."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def site_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What builds of the site keep, for all of a run; fetched packages stay in build/."""
+    cache, fetched = run_folder(tmp_path_factory) / "site", ROOT / "build" / "site-packages"
+    cache.mkdir(exist_ok=True)
+    fetched.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        (cache / "site-packages").symlink_to(fetched)
+    return cache
 
 
 def begin_course(folder: Path, title: str = "Numbers", package: str = "course_utils") -> Path:

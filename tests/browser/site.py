@@ -7,7 +7,7 @@ import os
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +15,9 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page
 
 from classroom.site import build
+from classroom.site.packages import alone
 from tests.browser.lab import REPOSITORY
+from tests.places import run_folder, site_cache
 
 START_MS = 240_000  # a busy machine is slow, not wrong
 
@@ -36,18 +38,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(tmp_path_factory, units: Sequence[str] = ()) -> Iterator[Site]:
-    """These units of the course, all if none is named, under a sub-path.
-
-    Fetched packages are kept in build/.
-    """
-    root, cache = tmp_path_factory.mktemp("host"), tmp_path_factory.mktemp("cache")
-    fetched = REPOSITORY / "build" / "site-packages"
-    fetched.mkdir(parents=True, exist_ok=True)
-    (cache / "site-packages").symlink_to(fetched)
-    named = os.environ.get("COURSE_LITE_WHEELS")
-    wheels = Path(named) if named else None
-    folder = build(REPOSITORY, root / "course", wheels, "/course/", units, cache=cache)
+def served(tmp_path_factory) -> Iterator[Site]:
+    """The whole course under a sub-path: built once for all tests of a run, which only read it."""
+    root, named = run_folder(tmp_path_factory) / "host", os.environ.get("COURSE_LITE_WHEELS")
+    folder, wheels = root / "course", Path(named) if named else None
+    with alone(root):
+        if not (root / "built").exists():
+            build(REPOSITORY, folder, wheels, "/course/", cache=site_cache(tmp_path_factory))
+            (root / "built").touch()
     missing, host = ("", "") if named else public_address()
     hosts = f"127.0.0.1 , EXCLUDE {host}" if host else "127.0.0.1"
     with serving(root) as url:

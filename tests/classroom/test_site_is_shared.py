@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 from xml.dom import minidom
 
 import pytest
@@ -11,18 +12,14 @@ from classroom.site import build, require_address
 from selfcheck.course import course_in
 from selfcheck.files import CourseError
 from selfcheck.students import cli
-from tests.places import ROOT, SMALL
+from tests.places import ROOT, SMALL, site_cache
 
 ADDRESS = "https://example.org/course/"
-CACHE = ROOT / "build" / "site-packages"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache")
-    CACHE.mkdir(parents=True, exist_ok=True)
-    (cache / "site-packages").symlink_to(CACHE)
-    target = tmp_path_factory.mktemp("host") / "site"
+    target, cache = tmp_path_factory.mktemp("host") / "course", site_cache(tmp_path_factory)
     return build(ROOT, target, base="/course/", units=["02", "04"], cache=cache, address=ADDRESS)
 
 
@@ -81,10 +78,69 @@ def test_a_lost_reader_finds_the_looks_of_the_page_under_its_path(site):
 
 
 @pytest.mark.slow
-def test_without_an_address_nothing_is_told_that_would_not_be_true(site, tmp_path):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "site-packages").symlink_to(CACHE)
-    plain = build(ROOT, tmp_path / "site", units=["02"], cache=tmp_path / "cache")
+def test_the_units_of_the_site_are_on_the_landing_page(site):
+    page = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.select_one(".begin .go-on")["href"] == "notebooks/02_momentum.html"
+    rows = [row["data-sheet"] for row in page.select(".units > li")]
+    assert rows == ["exercises/02_momentum.ipynb", "exercises/04_attention.ipynb"]
+    assert len(page.select(".map a")) == 2
+
+
+@pytest.mark.slow
+def test_no_link_is_dead(site):
+    pages = {
+        path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for path in site.rglob("*.html")
+        if "lite" not in path.relative_to(site).parts
+    }
+    assert len(pages) > 10
+    dead = [
+        (path.name, address)
+        for path, page in pages.items()
+        for address in addresses(page)
+        if not leads_somewhere(site, path, address, pages)
+    ]
+    assert dead == []
+
+
+def addresses(page):
+    found = page.select("[href], [src]")
+    return {str(tag.get("href") or tag.get("src")) for tag in found}
+
+
+def leads_somewhere(root, path, address, pages):
+    url = urlsplit(address)
+    if url.scheme in ("http", "https", "mailto", "data"):
+        return True
+    if url.path.startswith("/"):
+        target = root.parent / unquote(url.path[1:])
+    else:
+        target = (path.parent / unquote(url.path)) if url.path else path
+    if not target.resolve().is_file():
+        return False
+    if url.query.startswith("path="):
+        return (root / "lite" / "files" / url.query.removeprefix("path=")).is_file()
+    if url.fragment and target.resolve() in pages and path.parent.name != "slides":
+        page = pages[target.resolve()]
+        return page.find(id=url.fragment) or page.find(id=unquote(url.fragment))
+    return True
+
+
+@pytest.mark.slow
+def test_the_program_is_light(site):
+    """JupyterLite without notebooks and Python, and the pages, take what the site may take."""
+    sizes = {path: path.stat().st_size for path in site.rglob("*") if path.is_file()}
+    lite = site / "lite"
+    packed = [lite / "static", lite / "files", site / "static" / "pictures"]
+    program = [p for p in sizes if lite in p.parents and not set(packed) & set(p.parents)]
+    assert sum(sizes[path] for path in program) < 11_000_000
+    assert sum(sizes[p] for p in sizes if lite not in p.parents) < 6_300_000
+
+
+@pytest.mark.slow
+def test_without_an_address_nothing_is_told_that_would_not_be_true(tmp_path, tmp_path_factory):
+    cache = site_cache(tmp_path_factory)
+    plain = build(ROOT, tmp_path / "site", units=["02"], cache=cache)
     told = head(plain, "notebooks/02_momentum.html")
     assert told["canonical"] == ""
     assert not {"og:url", "og:image"} & told.keys()

@@ -15,9 +15,8 @@ from selfcheck.course import course_in
 from selfcheck.files import CourseError
 from selfcheck.students import cli
 from selfcheck.units import declared
-from tests.places import ROOT
+from tests.places import ROOT, site_cache
 
-CACHE = ROOT / "build" / "site-packages"
 RULES = """
 late = "10% a day"
 without = "transfer"
@@ -93,13 +92,9 @@ def test_a_site_for_everybody_tells_no_rules():
 
 
 @pytest.mark.slow
-def test_the_pages_show_the_deadline_and_no_student(tmp_path):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "site-packages").symlink_to(CACHE)
-    CACHE.mkdir(parents=True, exist_ok=True)
-    site = build(
-        ROOT, tmp_path / "site", units=["02"], cache=tmp_path / "cache", rules=read_text(RULES)
-    )
+def test_the_pages_show_the_deadline_and_no_student(tmp_path, tmp_path_factory):
+    cache = site_cache(tmp_path_factory)
+    site = build(ROOT, tmp_path / "site", units=["02"], cache=cache, rules=read_text(RULES))
 
     def page(name):
         return BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser")
