@@ -107,8 +107,9 @@ def with_a_kill(count: int) -> str:
     if len(set(found)) > 1 or not killed:
         raise RuntimeError("a cluster that lost a worker has another table")
     return (
-        f"{count:,} submissions on two processes of a Dask cluster, one of them killed when "
-        f"{killed[0]} were graded: grades.csv is that of a run on this machine alone, byte for byte."
+        f"{count:,} submissions on two processes of a Dask cluster, one of them killed "
+        f"when {killed[0]} were graded: grades.csv is that of a run on this machine alone, byte "
+        "for byte."
     )
 
 
