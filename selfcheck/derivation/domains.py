@@ -38,6 +38,8 @@ class Domain:
     part: tuple[Domain, int] | None = None  # one number of several that are drawn together
     free: bool = False  # an array whose entries may be any numbers
     kind: str = ""  # "random" or "function", for what is no value by itself
+    fact: str = ""  # what a proof may use: "invertible", "orthogonal", "symmetric", …
+    entries: Mapping[str, bool] = field(default_factory=dict)  # assumptions on those of an array
 
     def readable(self, rng: Random, *sizes: int) -> Any:
         """A value that a reader can compute with."""
@@ -223,7 +225,10 @@ def _array(
     def corners(*n: int) -> list[Any]:
         return simple(*n) + [fill(_always(v), n) for v in of.corners()]
 
-    return Domain(draw, simple, corners, sizes, {"real": True}, scatter, tail, free=of is real)
+    return Domain(
+        draw, simple, corners, sizes, {"real": True}, scatter, tail,
+        free=of is real, entries=of.assumptions,
+    )  # fmt: skip
 
 
 def vector(n: str | int, of: Domain = real) -> Domain:
@@ -244,7 +249,8 @@ def simplex(n: str | int) -> Domain:
         lambda k: [normed(x) for x in of.corners(k)],
         of.sizes, of.assumptions,
         lambda rng, k: normed(of.readable(rng, k)),
-        lambda rng, k: normed(of.far(rng, k)), refine=normed,
+        lambda rng, k: normed(of.far(rng, k)), refine=normed, fact="simplex",
+        entries=positive.assumptions,
     )  # fmt: skip
 
 
@@ -260,6 +266,7 @@ def _square(
     simple: Callable[[int], list[Any]],
     refine: Callable[[Any], Any] | None = None,
     scaled: bool = True,
+    fact: str = "",
 ) -> Domain:
     """Square matrices of one kind; `make` draws one, and a multiple of it is of the kind too."""
 
@@ -275,7 +282,7 @@ def _square(
 
     return Domain(
         lambda rng, k, _: make(rng, k), few, corners, (n, n), {"real": True},
-        lambda rng, k, _: make(rng, k), tail, refine=refine,
+        lambda rng, k, _: make(rng, k), tail, refine=refine, fact=fact,
     )  # fmt: skip
 
 
@@ -298,7 +305,7 @@ def symmetric(n: str | int) -> Domain:
     def simple(k: int) -> list[Any]:
         return [np.zeros((k, k)), np.eye(k), np.ones((k, k)), -np.eye(k), _mixed_signs(k)]
 
-    return _square(n, make, simple)
+    return _square(n, make, simple, fact="symmetric")
 
 
 def diagonal(n: str | int) -> Domain:
@@ -307,7 +314,7 @@ def diagonal(n: str | int) -> Domain:
     def simple(k: int) -> list[Any]:
         return [np.zeros((k, k)), np.eye(k), -np.eye(k), _mixed_signs(k), np.diag(np.arange(k))]
 
-    return _square(n, lambda rng, k: np.diag(_entries(rng, k)), simple)
+    return _square(n, lambda rng, k: np.diag(_entries(rng, k)), simple, fact="diagonal")
 
 
 def singular(n: str | int) -> Domain:
@@ -340,7 +347,7 @@ def invertible(n: str | int) -> Domain:
         turned = np.eye(k)[::-1]
         return [np.eye(k), -np.eye(k), _mixed_signs(k), turned, shear, 2 * np.eye(k), small]
 
-    return _square(n, make, simple)
+    return _square(n, make, simple, fact="invertible")
 
 
 def orthogonal(n: str | int) -> Domain:
@@ -367,7 +374,7 @@ def orthogonal(n: str | int) -> Domain:
             columns.append(q / np.sqrt(q @ q))
         return np.array(columns, dtype=object).T
 
-    return _square(n, make, simple, refine, scaled=False)
+    return _square(n, make, simple, refine, scaled=False, fact="orthogonal")
 
 
 def contraction(n: str | int) -> Domain:
@@ -383,7 +390,7 @@ def contraction(n: str | int) -> Domain:
         one[0, -1] = 1.0  # of which powers vanish, once there are two rows
         return [np.eye(k), one, turned * _signs(k), np.eye(k) / 2, 0 * one, _mixed_signs(k)]
 
-    return _square(n, make, simple, scaled=False)
+    return _square(n, make, simple, scaled=False, fact="contraction")
 
 
 def _signs(k: int) -> np.ndarray:
@@ -458,14 +465,15 @@ def sequence(of: Domain = real) -> Domain:
 
     return Domain(
         drawn(of.draw), simple, corners, of.sizes, {} if of.sizes else of.assumptions,
-        scatter=drawn(of.readable), tail=drawn(of.far),
+        scatter=drawn(of.readable), tail=drawn(of.far), entries=of.entries,
     )  # fmt: skip
 
 
 def activation(known: Sequence[Activation], slope: float = 1) -> Domain:
     """Those of these functions σ with |σ′| ≤ slope, and a sine, which is not monotone."""
     known = [a for a in [*known, SINE] if a.gamma <= slope]
-    return Domain(lambda rng: rng.choice(known), lambda: known, lambda: known)
+    steepest = f"slope {Fraction(str(slope))}"
+    return Domain(lambda rng: rng.choice(known), lambda: known, lambda: known, fact=steepest)
 
 
 # -- random quantities and functions that are not known
