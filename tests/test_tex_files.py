@@ -25,7 +25,7 @@ LAST
 def test_every_displayed_chain_is_checked_with_what_was_declared_before_it():
     found = list(checked(PAPER.replace("LAST", r"$$ x^\top y = \|x\|\,\|y\| $$")))
     assert [[line.mark for line in one.report.lines] for one in found] == [
-        ["proved", "held"],
+        ["proved", "proved"],
         ["proved"],
         ["false"],
     ]

@@ -65,6 +65,8 @@ class Expression:
     column: list[Any] = field(default_factory=list)  # its values at the derivation's instances
     shape: Any = None  # rows and columns of a line about arrays
     tree: ast.expr | None = None  # of such a line, and of what stands beside it
+    source: Any = None  # the function or the SymPy expression that it was made of
+    parameters: Mapping[str, str] = field(default_factory=dict)  # of that function: their names
 
     @cached_property
     def tex(self) -> str:
@@ -265,7 +267,8 @@ class Reader:
         called = getattr(f, "__name__", "f").replace("<lambda>", "f")
         text = without_tex(tex) or f"{called}({', '.join(parameters)})"
         names = frozenset(parameters.values())
-        return Expression(value, names, text, lambda: tex or tex_text(text), value)
+        looks = tex or tex_text(text)
+        return Expression(value, names, text, lambda: looks, value, source=f, parameters=parameters)
 
     def _sympy(self, e: Any, tex: str, typed: str = "") -> Expression:
         import sympy
@@ -292,8 +295,9 @@ class Reader:
             return tex or latex(e, self.tex, self.sequences, as_typed=bool(typed))
 
         return Expression(
-            value, frozenset(names), text, looks, precise, e_own, tuple(found), is_rough(e)
-        )
+            value, frozenset(names), text, looks, precise, e_own, tuple(found), is_rough(e),
+            source=e,
+        )  # fmt: skip
 
     def _refuse_undeclared(self, names: Iterable[str]) -> None:
         unknown = sorted(set(names) - self.names.keys())

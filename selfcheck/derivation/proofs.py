@@ -8,6 +8,7 @@ from typing import Any
 from . import inequalities, ladder
 from .borders import Borders
 from .clock import PROOF, guarded
+from .entries import Entries
 from .expressions import Expression
 from .ring import Ring, rung_of
 from .sentences import Sentences
@@ -28,10 +29,9 @@ class Prover:
         if relation == "=" and (rung := self._in_the_ring(before.tree, now.tree)) is not None:
             return rung
         sides = self._sides(before, now, relation)
-        if sides is None:
-            return None
-        left, right, difference = sides
-        return "" if self._plainly(left, right, difference, relation) else None
+        if sides is not None and self._plainly(sides, relation):
+            return ""
+        return None if self.borders.instances.exact else self._by_entries(before, now, relation)
 
     def proof(
         self, before: Expression, now: Expression, relation: str, rung: str | None
@@ -55,8 +55,12 @@ class Prover:
         left, right, difference = sides
         domains = self.borders.domains_by_symbol
         if relation == "=":
-            return ladder.rung_of(left, right, domains)
-        return inequalities.rung_of(difference, domains, relation in "<>")
+            rung = ladder.rung_of(left, right, domains)
+        else:
+            rung = inequalities.rung_of(difference, domains, relation in "<>")
+        if rung is None and self.borders.instances.exact:
+            return self._by_entries(before, now, relation)
+        return rung
 
     def _sides(self, before: Expression, now: Expression, relation: str) -> Any:
         """Both sides and what must be 0, or not negative; None if SymPy does not know them."""
@@ -77,10 +81,17 @@ class Prover:
         ring = Ring(reader.compiler, reader.symbols, self.borders.domains_by_symbol, reader.rules)
         return guarded(lambda: rung_of(before, now, ring), None, PROOF)
 
-    def _plainly(self, left: Any, right: Any, difference: Any, relation: str) -> bool:
+    def _by_entries(self, before: Expression, now: Expression, relation: str) -> str | None:
+        """By the normal form of single entries."""
+        made = self.borders.instances
+        entries = Entries(made.domains, made.sizes, made.given, self.borders.reader.compiler)
+        return guarded(lambda: entries.rung_of(before, now, relation), None, PROOF)
+
+    def _plainly(self, sides: tuple[Any, Any, Any], relation: str) -> bool:
         """By expanding and canceling alone."""
         import sympy
 
+        left, right, difference = sides
         if _is_heavy(difference):
             return False
         if relation != "=":

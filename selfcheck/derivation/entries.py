@@ -1,0 +1,434 @@
+"""Lines entry by entry: text, SymPy and functions, all read as tensors and compared as forms."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from . import forms, tensors
+from .array_functions import ARRAY_FUNCTIONS
+from .bounds import is_at_most
+from .compiling import Compiler, actual
+from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
+from .expressions import Expression, is_function
+from .forms import Atom, Form, Index, Letters, Unknown, of_atom, of_index
+from .tensors import OPEN, SINGLE, Holes, Norms, Tensor, number, tensor
+from .tracing import traced
+
+
+class Slope:
+    """An activation function σ, with σ′ and γ."""
+
+    def __init__(self, name: str, steepest: Fraction) -> None:
+        self.name, self.steepest = name, steepest
+
+    def __call__(self, x: Any) -> Tensor:
+        return tensors.of_entries(f"{self.name}~{self.steepest}")(x)
+
+    def prime(self, x: Any) -> Tensor:
+        return tensors.of_entries(f"{self.name}~{self.steepest}′")(x)
+
+    @property
+    def gamma(self) -> Tensor:
+        return number(of_atom(Atom(f"{self.name}~{self.steepest}γ", sign=0)))
+
+
+class Entries:
+    """Reads the lines of one derivation as tensors; knows what the names are."""
+
+    def __init__(
+        self,
+        domains: Mapping[str, Domain],
+        sizes: Mapping[str, Domain],
+        given: Mapping[str, Expression],
+        compiler: Compiler,
+    ) -> None:
+        self.domains, self.sizes, self.given, self.compiler = domains, sizes, given, compiler
+        self.known: dict[str, Any] = {}
+        self.bound: dict[str, Any] = {}
+
+    def rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:
+        """The rung on which a relation is proved, for all entries; None if it is not."""
+        for Letters.splits in (False, True):
+            if rung := self._rung_of(before, now, relation):
+                return rung
+        return None
+
+    def _rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:
+        Letters.ends.clear()
+        Norms.bounds.clear()
+        self.known, self.bound = {}, {}
+        one, holes = self._with_holes(before)
+        two, others = self._with_holes(now)
+        if one.sizes != two.sizes or any(OPEN in x.sizes for x in (one, two)):
+            return None
+        letters = [Letters.fresh(size) for size in one.sizes]
+        Holes.clear()
+        left, right = one.entry(*letters), two.entry(*letters)
+        if any("?" in side.letters for side in (left, right)) or not others <= holes:
+            return None
+        if relation == "=":
+            return "entry by entry" if forms.vanishes(left - right) else None
+        low, high = (left, right) if relation == "≤" else (right, left)
+        return is_at_most(low, high) if relation in "≤≥" else None
+
+    def _with_holes(self, e: Expression) -> tuple[Tensor, set[str]]:
+        """The line, and the conditions under which it has a value that are not always met."""
+        Holes.clear()
+        found = self.line(e)
+        tensors.generic(found)
+        zeros = {f"≠{_spelled(f)}" for f in Holes.below if not forms.is_positive(f)}
+        roots = {f"≥{_spelled(f)}" for f in Holes.roots if not forms.is_nonnegative(f)}
+        return found, zeros | roots
+
+    def line(self, e: Expression) -> Tensor:
+        """A line, or what is given, as a tensor: a column is one of a single axis."""
+        if is_function(e.source):
+            if hasattr(e.value, "home_of_stand_in"):
+                raise Unknown
+            return traced(e.source, {p: self.name(n) for p, n in e.parameters.items()})
+        if e.tree is not None:
+            return _flat(self.tree(e.tree))
+        if e.source is not None:
+            return _flat(self.sympy(e.source))
+        raise Unknown
+
+    # -- names
+
+    def name(self, name: str) -> Any:
+        """What a name stands for, for a function: vectors have one axis."""
+        if name in self.bound:
+            return self.bound[name]
+        if name not in self.known:
+            self.known[name] = self._name(name)
+        return self.known[name]
+
+    def _name(self, name: str) -> Any:
+        if name in self.sizes:
+            self._check_size(name)
+            return number(of_index((name, 0)))
+        if name in self.given:
+            return self.line(self.given[name])
+        domain = self.domains.get(name)
+        if domain is None or domain.kind or name in self.compiler.definitions:
+            raise Unknown
+        first = domain.simple(*[1] * len(domain.sizes))[0]
+        if isinstance(first, DrawnRandom | SomeFunction):
+            raise Unknown
+        if domain.fact.startswith("slope"):
+            return Slope(name, Fraction(domain.fact.split()[1]))
+        sizes = tuple(self._size(s) for s in domain.sizes)
+        if isinstance(first, DrawnSequence):
+            return lambda i: self._item(name, domain, sizes, i)
+        if callable(first):
+            raise Unknown
+        if not sizes:
+            return number(self._scalar(name, domain))
+        sign = _sign(domain.entries)
+        return Tensor(sizes, lambda *at: _entry(name, domain.fact, sign, at))
+
+    def _scalar(self, name: str, domain: Domain) -> Form:
+        if domain.assumptions.get("integer") and domain.ends and domain.ends[0] >= 1:
+            return of_index((name, 0))
+        return of_atom(Atom(f"${name}", sign=_sign(domain.assumptions)))
+
+    def _item(self, name: str, domain: Domain, sizes: tuple[Index, ...], i: Any) -> Tensor:
+        index = self._index(i)
+        sign = _sign(domain.entries if sizes else domain.assumptions)
+        return Tensor(sizes, lambda *at: of_atom(Atom(f"${name}", (index, *at), sign=sign)))
+
+    def _index(self, i: Any) -> Index:
+        """A place in a sequence: a letter, of a loop too, with a number added."""
+        form = tensor(i).form()
+        rest = [(m, c) for m, c in form.terms.values() if m.powers]
+        constant = sum((c for m, c in form.terms.values() if not m.powers), Fraction(0))
+        if not rest and constant.denominator == 1:
+            return "", int(constant)
+        ((monomial, c),) = rest
+        ((atom, power),) = monomial.powers
+        if monomial.bound or c != 1 or power != 1 or atom.head != "№" or constant.denominator != 1:
+            raise Unknown
+        return atom.at[0][0], int(constant)
+
+    def _size(self, size: Any) -> Index:
+        if isinstance(size, int):
+            return "", size
+        self._check_size(size)
+        return size, 0
+
+    def _check_size(self, name: str) -> None:
+        ends = self.sizes[name].ends
+        if ends is None or ends[0] is None or ends[0] < 1:
+            raise Unknown
+
+    # -- text: a vector is a column
+
+    def tree(self, node: Any) -> Tensor:
+        match node:
+            case ast.Constant(value=int() | float() as value):
+                return tensor(value)
+            case ast.Name(id=name):
+                return self._tree_name(name)
+            case ast.UnaryOp(op=ast.USub(), operand=x):
+                return -self.tree(x)
+            case ast.UnaryOp(op=ast.UAdd(), operand=x):
+                return self.tree(x)
+            case ast.BinOp(left=x, op=op, right=y):
+                return self._operation(op, self.tree(x), y)
+            case ast.Subscript(value=x, slice=ast.Tuple(elts=index)):
+                return self._subscript(self.tree(x), [self._index(self.tree(i)) for i in index])
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[x]):
+                slope = self.name(name)
+                if isinstance(slope, Slope):
+                    return slope.prime(self.tree(x))
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._call(node, name, arguments)
+        raise Unknown
+
+    def _tree_name(self, name: str) -> Tensor:
+        if name == "pi" and name not in self.compiler.kinds:
+            return number(of_atom(forms.PI))
+        if name in ("e", "E") and name not in self.compiler.kinds and name not in self.bound:
+            return tensors.exponential(1)
+        found = self.name(name)
+        kind = self.compiler.kinds.get(name)
+        if not isinstance(found, Tensor) or (kind and kind.shape is None and found.sizes):
+            raise Unknown
+        return _column(found)
+
+    def _operation(self, op: ast.operator, left: Tensor, y: ast.expr) -> Tensor:
+        right = self.tree(y)
+        match op:
+            case ast.Add():
+                return left + right
+            case ast.Sub():
+                return left - right
+            case ast.Mult() | ast.MatMult():
+                return _product(left, right)
+            case ast.Div():
+                if right.sizes:
+                    raise Unknown
+                return left / right
+            case ast.Pow():
+                return self._raised(left, right)
+        raise Unknown
+
+    def _raised(self, base: Tensor, exponent: Tensor) -> Tensor:
+        if not base.sizes:
+            return base**exponent
+        p = exponent.form().number
+        if p == -1:
+            return tensors.inverse(base)
+        if p is None or p.denominator != 1 or not 1 <= p <= 4:
+            raise Unknown
+        found = base
+        for _ in range(int(p) - 1):
+            found = _product(found, base)
+        return found
+
+    def _subscript(self, x: Tensor, index: list[Index]) -> Tensor:
+        places: list[Index] = [(letter, more + 1 - self.compiler.first) for letter, more in index]
+        if x.ndim != 2:
+            raise Unknown
+        if len(places) == 1:
+            if x.sizes[1] != SINGLE:
+                return Tensor((x.sizes[1], SINGLE), lambda i, _: x.entry(places[0], i))
+            places.append(SINGLE)
+        return number(x.entry(*places))
+
+    def _call(self, node: ast.Call, name: str, arguments: list[ast.expr]) -> Tensor:
+        if name in self.compiler.kinds:
+            function = self.name(name)
+            found = function(*(self.tree(x) for x in arguments)) if callable(function) else None
+            if not isinstance(found, Tensor):
+                raise Unknown
+            return _column(found)
+        if name == "Sum" and len(arguments) == 2 and isinstance(arguments[1], ast.Tuple):
+            return self._sum(node, arguments[0], arguments[1].elts)
+        if name in ("eye", "ones"):
+            size = self._told(arguments)
+            if name == "eye":
+                return Tensor((size, size), lambda i, j: of_atom(forms.delta(i, j)))
+            return Tensor((size, SINGLE), lambda *_: forms.UNIT)
+        if name in ARRAY_FUNCTIONS and name not in OF_TENSORS:
+            words = [x.value for x in arguments if isinstance(x, ast.Constant)]
+            if not words or not isinstance(words[-1], str):
+                raise Unknown
+            inner = self.tree(arguments[0])
+            return traced(ARRAY_FUNCTIONS[name].value, {"z": inner, "by": words[-1]})
+        if name == "norm":
+            return self._norm(self.tree(arguments[0]), getattr(arguments[1], "value", ""))
+        if name not in OF_TENSORS or any(isinstance(x, ast.Tuple) for x in arguments):
+            raise Unknown
+        found = OF_TENSORS[name](*(self.tree(x) for x in arguments))
+        return _number_if_single(found)
+
+    def _norm(self, x: Tensor, which: Any) -> Tensor:
+        if not x.sizes:
+            return abs(x)
+        vector = SINGLE in x.sizes
+        if which == "F" or (vector and which == "2"):
+            return tensors.euclidean(x)
+        if vector and which == "1":
+            return tensors.total(abs(x))
+        if vector and which == "oo":
+            return tensors.largest(abs(x))
+        if which == "2":
+            return number(tensors.spectral(x))
+        raise Unknown
+
+    def _told(self, arguments: list[ast.expr]) -> Index:
+        match arguments:
+            case []:
+                return OPEN
+            case [ast.Constant(value=int(value))]:
+                return "", value
+            case [ast.Name(id=name)] if name in self.sizes:
+                return self._size(name)
+        raise Unknown
+
+    def _sum(self, node: ast.Call, body: ast.expr, limits: list[ast.expr]) -> Tensor:
+        index = limits[0]
+        assert isinstance(index, ast.Name)
+        if len(limits) == 1:
+            size = actual(self.compiler._range_of(node, index.id, body))
+            low, length = self.compiler.first, self._size(size)
+        else:
+            ends = [tensors.as_index(self.tree(x)) for x in limits[1:]]
+            low, length = self._length(*ends)
+        return self._summed(index.id, low, length, lambda: self.tree(body))
+
+    def _length(self, low: Index, high: Index) -> tuple[int, Index]:
+        """Where a sum begins and how many terms it has: at least none, whatever the sizes."""
+        if low[0]:
+            raise Unknown
+        length = (high[0], high[1] - low[1] + 1)
+        least = 0
+        if length[0]:
+            domain = self.domains.get(length[0]) or self.sizes[length[0]]
+            least = domain.ends[0] if domain.ends else 0
+        if (length[0] and least < 1) or least + length[1] < 0:
+            raise Unknown
+        return low[1], length
+
+    def _summed(self, name: str, low: int, length: Index, body: Callable[[], Tensor]) -> Tensor:
+        letter = Letters.fresh(length)
+        value = of_index((letter[0], low - 1))
+        before, self.bound = self.bound, {**self.bound, name: number(value)}
+        found = body()
+        self.bound = before
+        return tensors.each(lambda form: form.summed(letter[0], length), found)
+
+    # -- SymPy
+
+    def sympy(self, e: Any) -> Tensor:
+        import sympy as sp
+
+        if isinstance(e, sp.Rational):
+            return number(forms.of_number(Fraction(int(e.p), int(e.q))))
+        if isinstance(e, sp.Float):
+            return tensor(float(e))
+        if isinstance(e, sp.MatrixSymbol | sp.Symbol):
+            return self._tree_name(str(e.name))
+        if e in (sp.E, sp.pi):
+            return tensors.exponential(1) if e == sp.E else self._tree_name("pi")
+        if isinstance(e, sp.Sum):
+            return self._sympy_sum(e)
+        if isinstance(e, sp.Derivative | sp.Integral | sp.Limit | sp.Product | sp.Piecewise):
+            raise Unknown
+        parts = [self.sympy(x) for x in e.args]
+        if isinstance(e, sp.Add | sp.MatAdd):
+            return _folded(parts, lambda a, b: a + b)
+        if isinstance(e, sp.Mul | sp.MatMul):
+            return _folded(parts, _product)
+        if isinstance(e, sp.Inverse):
+            return tensors.inverse(parts[0])
+        if isinstance(e, sp.Pow | sp.MatPow):
+            return self._raised(*parts)
+        if isinstance(e, sp.Transpose):
+            return parts[0].T
+        name = e.func.__name__
+        if isinstance(e, sp.core.function.AppliedUndef):
+            return _column(self.name(name)(*parts))
+        if name == "norm":
+            return self._norm(parts[0], "2")
+        if name == "Abs":
+            return abs(parts[0])
+        if name not in OF_TENSORS:
+            raise Unknown
+        return _number_if_single(OF_TENSORS[name](*parts))
+
+    def _sympy_sum(self, e: Any) -> Tensor:
+        if len(e.limits) != 1:
+            raise Unknown
+        index, *ends = e.limits[0]
+        low, length = self._length(*(tensors.as_index(self.sympy(x)) for x in ends))
+        return self._summed(str(index.name), low, length, lambda: self.sympy(e.function))
+
+
+def _entry(name: str, fact: str, sign: int | None, at: tuple[Index, ...]) -> Form:
+    """An entry of an array with what is known of it in its name, and $ for a declared one."""
+    name = f"${name}"
+    if fact == "diagonal":
+        return of_atom(forms.delta(*at)) * of_atom(Atom(f"{name}∖", (min(at),)))
+    if fact == "symmetric":
+        return of_atom(Atom(name, tuple(sorted(at))))
+    marks = {"simplex": "%", "orthogonal": "°", "invertible": "*", "contraction": "≤"}
+    return of_atom(Atom(name + marks.get(fact, ""), at, sign=sign))
+
+
+def _sign(assumptions: Mapping[str, bool]) -> int | None:
+    if assumptions.get("positive"):
+        return 1
+    return 0 if assumptions.get("nonnegative") else None
+
+
+def _spelled(form: Form) -> str:
+    """A form with its free letters named by what they run over."""
+    free = sorted(x for x in form.letters if x in Letters.ends)
+    return form.moved(
+        {x: (f"@{forms.spelled(Letters.ends[x])}.{k}", 0) for k, x in enumerate(free)}
+    ).key
+
+
+def _column(x: Tensor) -> Tensor:
+    if x.ndim != 1:
+        return x
+    return Tensor((*x.sizes, SINGLE), lambda i, _: x.entry(i))
+
+
+def _flat(x: Tensor) -> Tensor:
+    if x.ndim == 2 and x.sizes[1] == SINGLE:
+        return Tensor(x.sizes[:1], lambda i: x.entry(i, SINGLE))
+    return x
+
+
+def _number_if_single(x: Tensor) -> Tensor:
+    return number(x.entry(SINGLE, SINGLE)) if x.sizes == (SINGLE, SINGLE) else x
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    return _number_if_single(a @ b) if a.sizes and b.sizes else a * b
+
+
+def _folded(parts: list[Tensor], combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    found = parts[0]
+    for part in parts[1:]:
+        found = combine(found, part)
+    return found
+
+
+def _diagonal(x: Tensor) -> Tensor:
+    return tensors.diag(_flat(x)) if x.sizes[1] == SINGLE else _column(tensors.diag(x))
+
+
+OF_TENSORS: dict[str, Callable[..., Tensor]] = {
+    "transpose": lambda x: x.T, "raised_T": lambda x: x.T, "hadamard": lambda a, b: a * b,
+    "inner": lambda a, b: tensors.inner(_flat(a), _flat(b)), "diag": _diagonal,
+    "power_of_entries": lambda a, b: a**b, "abs": abs,
+    "exp": tensors.exponential, "ln": tensors.logarithm, "log": tensors.logarithm,
+    "sqrt": tensors.root, "tr": tensors.trace, "Tr": tensors.trace, "trace": tensors.trace,
+    **{n: tensors.of_entries(n) for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}  # fmt: skip
