@@ -849,7 +849,7 @@ def test_a_false_line_is_red_says_so_and_has_its_counterexample_beside_it():
 
 
 def test_what_held_has_a_mark_and_a_sign_of_its_own():
-    held = Derivation("x", [("=", lambda x: x if x > 0 else x, "")], where={"x": real})
+    held = Derivation("x", [("=", lambda x: x if x > 0 else 1 * x, "")], where={"x": real})
     mark = rows(held)[1][0]
     assert 'class="course-mark course-held" title="held in ' in mark
     assert "○" in mark
