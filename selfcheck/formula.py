@@ -93,6 +93,13 @@ def _binomial(n: Any, k: Any) -> np.float64:
     return np.float64(np.prod(factors, initial=float(k >= 0)))
 
 
+def _of_whole(f: Callable[..., int], numbers: Iterable[Any]) -> np.float64:
+    """gcd and lcm are those of whole numbers; others have none."""
+    if any(x != np.floor(x) or not np.isfinite(x) for x in numbers):
+        return np.float64(np.nan)
+    return np.float64(f(*map(int, numbers)))
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
@@ -132,6 +139,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Max": lambda *xs: np.max(xs),
     "Min": lambda *xs: np.min(xs),
     "Rational": lambda p, q=1: p / q,
+    "atan2": np.arctan2,
+    "Mod": np.mod,
+    "gcd": lambda *xs: _of_whole(math.gcd, xs),
+    "lcm": lambda *xs: _of_whole(math.lcm, xs),
     "Eq": operator.eq,
     "Ne": operator.ne,
 }
@@ -150,6 +161,10 @@ ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
     "log": (1, 2),
     "binomial": (2, 2),
     "Rational": (1, 2),
+    "atan2": (2, 2),
+    "Mod": (2, 2),
+    "gcd": (2, LONGEST),
+    "lcm": (2, LONGEST),
     "Eq": (2, 2),
     "Ne": (2, 2),
     "Max": (1, LONGEST),
@@ -688,9 +703,24 @@ def _in_sympy() -> _Algebra:
         "log10": lambda x: sympy.log(x) / sympy.log(10),
         "Rational": lambda p, q=sympy.S.One: p / q,
         "Derivative": sympy.Derivative,
+        "gcd": of_whole_numbers("gcd"),
+        "lcm": of_whole_numbers("lcm"),
     }
     functions |= {name: functools.partial(_moderate, functions[name]) for name in GROW_FAST}
     return _Algebra(_exact_number, _sympy_power, functions, _sympy_over_an_index, _sympy_cases)
+
+
+@functools.cache
+def of_whole_numbers(name: str) -> Any:
+    """gcd or lcm for SymPy, whose own take letters for polynomials: gcd(a, b) would be 1."""
+    import sympy
+
+    def at_numbers(cls: Any, *args: Any) -> Any:
+        if all(a.is_Integer for a in args):
+            return sympy.Integer(getattr(math, name)(*map(int, args)))
+        return None
+
+    return type(name, (sympy.Function,), {"eval": classmethod(at_numbers), "is_real": True})
 
 
 def _moderate(function: Callable[..., Any], *args: Any) -> Any:

@@ -29,6 +29,7 @@ from .notation import (
     canonical,
     indexed,
     is_latex,
+    side_of,
     pretty,
     quoted,
     tokens,
@@ -41,12 +42,13 @@ ATOMS = ("number", "symbol", "stranger", "word")
 OPENING = {"(": ")", "[": "]", "{": "}"}
 RELATIONS = {"<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq}
 BIG = {"sum": "Sum", "prod": "Product", "max": "Max", "min": "Min"}
+ARROWS = ("to", "Rightarrow", "Longrightarrow")  # below lim
 UNARY = {"sin", "cos", "tan", "sec", "csc", "cot", "sinh", "cosh", "tanh", "sech", "csch", "coth"}
 NOT_HERE = {  # notations that are known and not read, each with what to write instead
     "pm": "± is two formulas: write one of them",
     "mp": "∓ is two formulas: write one of them",
     "lg": "lg is the logarithm to base 2 or to base 10: write log2(…) or log10(…)",
-    "%": "write 5 % as 0.05",
+    "%": "is this a remainder? Write mod(a, b)",
     "sup": "a supremum over a set is not computed here",
     "inf": "an infimum over a set is not computed here",
     "arg": "arg is not computed here",
@@ -61,8 +63,11 @@ NOT_HERE = {  # notations that are known and not read, each with what to write i
 }
 ENDING = {  # commands that begin no factor
     "top", "odot", "in", "to", "sim", "approx", "equiv", "end", "vdots", "ddots", "partial",
-    "rfloor", "rceil", "rangle", *NOT_HERE,
+    "rfloor", "rceil", "rangle", "bmod", "mod", "pmod", *NOT_HERE,
 }  # fmt: skip
+BINARY = ("+", "-", "*", "/", "@", "^", "**", "_", ",", "odot", "bmod", "mod")
+GROUP = r"\d{3}(\.\d+)?([eE][+-]?\d+)?"  # of the digits behind a thousands' comma
+SPACES = (r"\quad", r"\qquad")  # between the lines of a chain they set a note apart
 TIMES = Token("sign", "*", "*", 0, 0)
 
 
@@ -80,7 +85,7 @@ class Parser:
 
     def __init__(self, text: str, pieces: list[Token], words: Vocabulary) -> None:
         self.text, self.words, self.latex = text, words, is_latex(text)
-        self.t, self.i = pieces, 0
+        self.t, self.i = [t for t in pieces if t.written not in SPACES], 0
         self.bound = [*_bound_in_calls([t.written for t in pieces])]
         self.bars: list[str] = []  # the brackets and bars that are open
         self.differential: Token | None = None  # the dx of the innermost integral
@@ -279,6 +284,8 @@ class Parser:
                     self.refuse("two operators stand side by side: use brackets")
                 last, divided = self.i, token.text == "/"
                 right = self.factor()
+            elif self.sees("bmod", "mod"):
+                token, right = self._remainder(start)
             elif self.starts_factor():
                 if self.sees("ldots") and (self.sees("+", "-", ahead=1) or len(factors) < 2):
                     break  # dots of the sum around this product
@@ -308,15 +315,27 @@ class Parser:
             node = self.made(ast.BinOp(factor, ast.Mult(), node), start)
         return node
 
+    def _remainder(self, start: int) -> tuple[Token, ast.expr]:
+        r"""a \bmod n, of one product by one factor: a + b \bmod n may be that of the sum."""
+        token, beside = self.t[self.i], start and self.t[start - 1].text in ("+", "-")
+        self.i += 1
+        right = self.factor()
+        if beside or self.starts_factor() or self.sees("+", "-", "*", "/", "bmod", "mod"):
+            self.refuse("of what is this the remainder? Use brackets", token)
+        return token, right
+
     def _product(self, left: ast.expr, token: Token, right: ast.expr, start: int) -> ast.expr:
+        if token.text in ("bmod", "mod"):
+            return self.made(_call("Mod", left, right), start)
         if token.text == "odot":
             return self.made(_call("hadamard", left, right), start)
         kind = {"/": ast.Div, "@": ast.MatMult}.get(token.text, ast.Mult)
         return self.made(ast.BinOp(left, kind(), right), start)
 
-    def starts_factor(self) -> bool:
+    def starts_factor(self, ahead: int = 0) -> bool:
         """Whether a factor may begin here."""
-        token = self.token
+        place = self.i + ahead
+        token = self.t[place] if place < len(self.t) else None
         if token is None or token is self.differential:
             return False
         if token.kind in ("number", "word", "symbol", "stranger", "function"):
@@ -324,7 +343,9 @@ class Parser:
         if token.kind == "text":
             return False
         if token.text in ("|", "||"):
-            return not (self.cases or (self.bars and self.bars[-1].startswith("|")))
+            if side := side_of(token):
+                return side > 0
+            return not (self.cases or (self.bars and self.bars[-1] in ("|", "||")))
         if token.kind == "command":
             return token.text not in ENDING
         return token.text in OPENING
@@ -437,7 +458,7 @@ class Parser:
                 exponent = self.sum()
             self.take("}")
             return self.made(_call("power_of_entries", node, exponent), start)
-        if self.sees("{") and texts[:1] == ["("] and texts[-1:] == [")"]:
+        if self.sees("{") and texts[:1] == ["("] and group[0].written == "(":
             if _end(self.t, self.i + 1) != _end(self.t, self.i) - 1:
                 return None
             if isinstance(node, ast.Name):
@@ -472,6 +493,9 @@ class Parser:
             if self.sees("!") and not self.sees("=", ahead=1):
                 self.i += 1
                 node = self.made(_call("factorial", node), start)
+            elif self.sees("%") and not self.starts_factor(1):
+                self.i += 1
+                node = self.made(ast.BinOp(node, ast.Div(), ast.Constant(100)), start)
             elif self.sees("_"):
                 self.i += 1
                 index = self._indices(2, of_matrix=True)
@@ -492,12 +516,7 @@ class Parser:
 
     def _peek_group(self) -> list[Token]:
         """The tokens of the next group, or the next token; after a ^ too."""
-        place = self.i + self.sees("^")
-        if place >= len(self.t):
-            return []
-        if self.t[place].text != "{":
-            return [self.t[place]]
-        return self.t[place + 1 : _end(self.t, place)]
+        return self._index_at(self.i + self.sees("^"))
 
     def _skip_group(self) -> None:
         self.i = _end(self.t, self.i) + 1 if self.sees("{") else self.i + 1
@@ -531,7 +550,7 @@ class Parser:
         if not self.sees(closing):
             if self.token is None:
                 self.refuse(f"close every bracket; this {opening.written} stays open", opening)
-            self.refuse(f"{quoted(self.token.written)} is not arithmetic")
+            self.refuse_token(self.token)
         self.i += 1
         return node
 
@@ -644,7 +663,7 @@ class Parser:
             while True:
                 comma = 1 if self.sees(",") else 3 if self._is_braced_comma() else 0
                 after = self.t[self.i + comma] if self.i + comma < len(self.t) else None
-                if not comma or after is None or not re.fullmatch(r"\d{3}(\.\d+)?", after.text):
+                if not comma or after is None or not re.fullmatch(GROUP, after.text):
                     break
                 digits += after.text
                 self.i += comma + 1
@@ -655,33 +674,50 @@ class Parser:
         return self.sees("{") and self.sees(",", ahead=1) and self.sees("}", ahead=2)
 
     def _bars(self, token: Token) -> ast.expr:
-        """|x| and ‖x‖; ||x|| is a norm, and |x||y| two absolute values."""
-        start = self.i
-        double = token.text == "||" or self._is_double(start)
-        self.i += 1 + (double and token.text == "|")
-        with self.inside("||" if double else "|"):
+        r"""|x| and ‖x‖; ||x|| is a norm, |x||y| two absolute values, \left| ends at \right|."""
+        start, side = self.i, side_of(token)
+        single = token.text == "|" and not self._is_double(start)
+        pair = token.text == "|" and not single
+        self.i += 1 + pair
+        bar = token.text if single or not pair else "||"
+        with self.inside(bar + r"\left" * (side > 0)):
             node = self.sum()
-        if double and self.sees("||"):
+        for text in ("|", "|") if pair else (token.text,):
+            if not self.sees(text) or side_of(self.t[self.i]) != -side:
+                self.refuse(f"this {'|' if single else '‖'} is never closed")
             self.i += 1
-        elif double:
-            self.take("|", "this ‖ is never closed")
-            self.take("|", "this ‖ is never closed")
-        else:
-            self.take("|", "this | is never closed")
         which = "2"
-        if double and self.sees("_"):
+        if not single and self.sees("_"):
             self.i += 1
             which = "".join(t.text for t in self._index_tokens())
             if which not in ("1", "2", "F", "oo"):
                 self.refuse(f"the norm with the index {which} is not known")
-        if double and self._has_arrays():
+        if not single and self._has_arrays():
             return self.made(_call("norm", node, ast.Constant(which)), start)
         return self.made(_call("abs", node), start)
 
     def _is_double(self, place: int) -> bool:
-        """Whether two bars open here side by side: ||x||, but not the ||y| of |x||y|."""
-        pair = [t for t in self.t[place : place + 2] if t.text == "|" and t.kind == "sign"]
-        return len(pair) == 2
+        """Whether two bars that open here are a norm: they close side by side, as in ||x||.
+
+        In ||x| + y| they do not.
+        """
+        pair = self.t[place : place + 2]
+        if [t.text for t in pair] != ["|", "|"] or side_of(pair[1]) < 0:
+            return False
+        place, depth, ended = place + 2, 2, False  # ended: whether what came before ends a value
+        while place < len(self.t):
+            token = self.t[place]
+            if token.text in OPENING:
+                place, ended = _end(self.t, place), True
+            elif token.text == "|":
+                ended = side_of(token) < 0 or (ended and not side_of(token))
+                depth += -1 if ended else 1
+                if depth == 1:
+                    return [t.text for t in self.t[place + 1 : place + 2]] == ["|"]
+            else:
+                ended = token.text not in BINARY
+            place += 1
+        return True
 
     # -- names
 
@@ -691,7 +727,10 @@ class Parser:
         An index belongs to the name if there is such a name; else it is the index of a sequence.
         """
         self._join()
+        self._join_primes()
         token = self.t[self.i]
+        if token.kind not in ("word", "command"):
+            return
         written, index, taken = token.text, [], 1
         if token.kind == "word" and "_" in written and not self._is_known(written):
             written, tail = written.split("_", 1)
@@ -702,16 +741,18 @@ class Parser:
             index = self._peek_group()
             self._skip_group()
             taken, self.i = self.i - here, here
-        if index and self.latex and self._last_letter(written, index):
-            one = token._replace(text=written[:-1], written=written[:-1])
-            two = token._replace(text=written[-1], written=written[-1])
-            self.t[self.i : self.i + 1] = [one, two]
+        if index and (cut := self._cut_before(written, index)):
+            rest = token.text[cut:]
+            one = token._replace(text=written[:cut], written=written[:cut])
+            self.t[self.i : self.i + 1] = [one, token._replace(text=rest, written=rest)]
             return self._resolve()
         if index:
             key = indexed(canonical(written), index)
             if key in self.words.spelled or indexed(written, index) in self.words.spelled:
                 name = self.words.spelled.get(key) or self.words.spelled[indexed(written, index)]
                 return self._replace(taken, Token("symbol", name, key, token.place, token.end))
+            if key in self.words.functions:
+                return self._replace(taken, Token("function", key, key, token.place, token.end))
             if taken > 1 and self.t[self.i + 2].text != "{":
                 self._refuse_long(index[0])
             if not self._takes_index(written):
@@ -724,14 +765,22 @@ class Parser:
             found._replace(place=token.place, end=token.end) for found in self._word(self.t[self.i])
         ]
 
-    def _last_letter(self, written: str, index: list[Token]) -> bool:
-        """In LaTeX the index of Ux_t is that of x alone, unless Ux is a name."""
-        if len(written) < 2 or not written.isalpha() or self._takes_index(written):
-            return False
-        if indexed(canonical(written), index) in self.words.spelled:
-            return False
-        last = written[-1]
-        return self._takes_index(last) or indexed(canonical(last), index) in self.words.spelled
+    def _cut_before(self, written: str, index: list[Token]) -> int:
+        """Where the name begins that an index belongs to: x in Ux_t, v in βv_prev; else 0."""
+        if not written.isalpha() or self._has_index(written, index):
+            return 0
+        if self.latex:  # there every letter is a name
+            return len(written) - 1 if self._has_index(written[-1], index) else 0
+        found = [
+            k
+            for k in range(1, len(written))
+            if self._has_index(written[k:], index) and len(self._readings(written[:k])) == 1
+        ]
+        return found[0] if len(found) == 1 else 0
+
+    def _has_index(self, written: str, index: list[Token]) -> bool:
+        key = indexed(canonical(written), index)
+        return self._takes_index(written) or key in self.words.spelled
 
     def _join(self) -> None:
         r"""A name that was declared as several, such as \Delta\theta, as one token."""
@@ -745,6 +794,50 @@ class Parser:
                     self.t[self.i : self.i + count] = [
                         Token("word", name, written, token.place, parts[-1].end)
                     ]
+
+    def _join_primes(self) -> None:
+        r"""x' as one token, where there is such a name; y'_1 is y_1'."""
+        token = self.t[self.i]
+        behind = place = self._behind_primes(self.i + 1)
+        index: list[Token] = []
+        if place < len(self.t) - 1 and self.t[place].text == "_":
+            index = self._index_at(place + 1)
+            place = self._behind_primes(_end(self.t, place + 1) + 1)
+        count = sum(t.text in ("'", "prime") for t in self.t[self.i + 1 : place])
+        if not count:
+            return
+        for end, found in ((place, index), (behind, [])):
+            name = indexed(canonical(token.text), found) if found else canonical(token.text)
+            name += "'" * (count if end == place else behind - self.i - 1)
+            if name in self.words.spelled or name in self.words.functions:
+                kind = "symbol" if name in self.words.spelled else "function"
+                kind = "word" if any(self.words.indices.get(name, ())) else kind
+                one = Token(kind, name, name, token.place, self.t[end - 1].end)
+                return self._replace(end - self.i, one)
+        if token.kind == "word" and token.text[1:].isalpha():  # ab' is a·b'
+            first, last = token.text[:-1], token.text[-1]
+            if any(canonical(last) + "'" * n in self.words.spelled for n in (1, 2)):
+                self.t[self.i : self.i + 1] = [token._replace(text=first, written=first),
+                                               token._replace(text=last, written=last)]  # fmt: skip
+
+    def _behind_primes(self, place: int) -> int:
+        r"""The place behind ', ' ' or ^\prime."""
+        while place < len(self.t):
+            if self.t[place].text == "'":
+                place += 1
+            elif self.t[place].text == "^" and {t.text for t in self._index_at(place + 1)} == {
+                "prime"
+            }:
+                place = _end(self.t, place + 1) + 1
+            else:
+                break
+        return place
+
+    def _index_at(self, place: int) -> list[Token]:
+        """The group or the one token that stands here."""
+        if place >= len(self.t) or self.t[place].text != "{":
+            return self.t[place : place + 1]
+        return self.t[place + 1 : _end(self.t, place)]
 
     def _replace(self, taken: int, token: Token) -> None:
         self.t[self.i : self.i + taken] = [token]
@@ -785,7 +878,8 @@ class Parser:
             return [Token("function", plain, shown, 0, 0)]
         if name in words.arrays:
             return [Token("function", name, shown, 0, 0)]
-        if name in words.constants:
+        if name in words.constants or name in ("infty", "infinity"):
+            name = name if name in words.constants else "oo"
             return [Token("symbol", name, shown, 0, 0)]
         if written in NOT_HERE:
             self.refuse(NOT_HERE[written], token)
@@ -803,9 +897,7 @@ class Parser:
         if digits and digits[1] in words.known and not called:
             function, number = digits.groups()
             return [Token("function", function, function, 0, 0), _digits(number)]
-        readings = words.readings(written) if words.parts else []
-        if self.bound and not readings and written.isalpha():
-            readings = _with_bound(words, self.bound).readings(written)
+        readings = self._readings(written)
         if len(readings) > 1:
             ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)
             raise FormulaError(f"{quoted(written)} can be read in two ways: did you mean {ways}?")
@@ -815,6 +907,13 @@ class Parser:
             ways = " or ".join(f"`{digits[1]}{sign}{digits[2]}`" for sign in ("*", "**"))
             raise FormulaError(f"{quoted(written)} is no symbol here; did you mean {ways}?")
         return [Token("stranger", name, written, 0, 0)]
+
+    def _readings(self, written: str) -> list[list[str]]:
+        """The ways to cut a word into names; indices of sums are names too."""
+        found = self.words.readings(written) if self.words.parts else []
+        if self.bound and not found and written.isalpha():
+            found = _with_bound(self.words, self.bound).readings(written)
+        return found
 
     def _name(self, token: Token) -> ast.expr:
         """A symbol; with its index the item of a sequence or an entry."""
@@ -1249,7 +1348,7 @@ class Parser:
         start = self.i
         self.i += 1
         below, _ = self._bounds()
-        arrow = [k for k, token in enumerate(below) if token.text == "to"]
+        arrow = [k for k, token in enumerate(below) if token.text in ARROWS]
         if len(arrow) != 1 or arrow[0] != 1:
             self.refuse("below lim stands where its variable goes, such as n \\to \\infty",
                         self.t[start])  # fmt: skip

@@ -30,7 +30,7 @@ SIGNS = {
     "⌈": " ceil(", "⌉": ")", "\u2062": "*", "∑": r"\sum ", "∏": r"\prod ", "∫": r"\int ",
     "∂": r"\partial ", "∇": r"\nabla ", "⊤": r"\top ", "‖": r"\|", "⊙": r"\odot ", "∘": r"\odot ",
     "⟨": r"\langle ", "⟩": r"\rangle ", "…": r"\ldots ", "⋯": r"\ldots ", "→": r"\to ",
-    "∈": r"\in ", "∼": r"\sim ", "≈": r"\approx ", "≠": "!=", "𝔼": r"\mathbb{E}",
+    "∈": r"\in ", "∼": r"\sim ", "≈": r"\approx ", "≠": "!=", "𝔼": r"\mathbb{E}", "′": "'",
 }  # fmt: skip
 COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=",
@@ -45,6 +45,12 @@ COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "displaystyle": "", "textstyle": "", "limits": "", "nolimits": "", "nonumber": "",
     "(": "", ")": "", "[": "", "]": "", "quad": r"\\", "qquad": r"\\", "cr": r"\\",
 }  # fmt: skip
+SIDES = {"lvert": 1, "rvert": -1, "lVert": 1, "rVert": -1, "left": 1, "right": -1, "middle": 0} | {
+    f"{size}{side}": sign
+    for size in ("big", "Big", "bigg", "Bigg")
+    for side, sign in (("l", 1), ("r", -1))
+}
+BARS = {"|": "|", r"\vert": "|", r"\|": "||", r"\Vert": "||"}
 SAME_COMMAND = {
     "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom",
     "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "dotsb": "ldots", "intercal": "top",
@@ -74,7 +80,8 @@ SPELLINGS = {
     "log_2": "log2", "log_10": "log10", "arctan": "atan", "arcsin": "asin", "arccos": "acos",
     "arctanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "ceiling": "ceil", "max": "Max",
     "min": "Min", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Ln": "ln", "Binomial": "binomial",
-    "sgn": "sign", "cosec": "csc",
+    "sgn": "sign", "cosec": "csc", "cosech": "csch", "arsinh": "asinh", "arcosh": "acosh",
+    "artanh": "atanh", "arctan2": "atan2", "mod": "Mod",
 }  # fmt: skip
 PYTHON_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
 STRUCTURE = ("Sum", "Product", "Piecewise")
@@ -92,7 +99,12 @@ class FormulaError(ValueError):
 
 @lru_cache(MANY_NAMES)
 def canonical(name: str) -> str:
-    r"""The one spelling of a symbol: β and \beta are `beta`, λ is `lamda`, d_{in} is `d_in`."""
+    r"""The one spelling of a symbol: β and \beta are `beta`, λ is `lamda`, d_{in} is `d_in`.
+
+    Primes come last: y'_1 is y_1'.
+    """
+    if "'" in name:
+        return canonical(name.replace("'", "")) + "'" * name.count("'")
     if "\\" in name or "{" in name:
         return _key_of(name)
     head, *tail = name.split("_", 1)
@@ -301,6 +313,11 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
         elif name in FONTS or name in ACCENTS:
             inner, place = _group(found, place, text, token)
             yield from _in_a_font(name, list(_read_commands(inner, text)), token, text)
+        elif name in SIDES and place < len(found) and found[place].text in BARS:
+            bar = found[place]
+            place += 1
+            sign, kind = (BARS[bar.text], "sign") if SIDES[name] else ("mid", "command")
+            yield Token(kind, sign, token.text + bar.text, token.place, bar.end)
         elif name in COMMANDS:
             if name in ("left", "right") and place < len(found) and found[place].text == ".":
                 place += 1  # no bracket
@@ -309,6 +326,12 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
         else:
             name = SAME_COMMAND.get(name, name)
             yield token._replace(text=name, written=LETTERS.get(name, token.written))
+
+
+def side_of(bar: Token) -> int:
+    r"""1 for a bar that opens, as \left| does, −1 for one that closes; 0 if it does not tell."""
+    name = re.match(r"\\([A-Za-z]+)", bar.written)
+    return SIDES.get(name[1], 0) if name else 0
 
 
 def _group(found: list[Token], place: int, text: str, token: Token) -> tuple[list[Token], int]:

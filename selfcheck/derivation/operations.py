@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formula import FormulaError
+from ..formula import FUNCTIONS, FormulaError, of_whole_numbers
 from .bounded import magnitude, safe_power, safely
 from .precise import bare, precise
 
@@ -115,9 +115,21 @@ def _arithmetic(exact: bool) -> dict[Any, Callable[..., Any]]:
         sp.Heaviside: lambda x, at_zero: number(1 if x > 0 else 0 if x < 0 else at_zero, exact),
         sp.factorial: function_of(sp.factorial(sp.Symbol("n")), exact),
         sp.re: lambda x: x,
+        sp.Mod: operator.mod,
+        **{of_whole_numbers(f): _of_whole(f, exact) for f in ("gcd", "lcm")},
         sp.Max: max if exact else lambda *x: reduce(np.maximum, x),
         sp.Min: min if exact else lambda *x: reduce(np.minimum, x),
     }
+
+
+def _of_whole(name: str, exact: bool) -> Callable[..., Any]:
+    def value(*args: Any) -> Any:
+        found = FUNCTIONS[name](*map(float, args))
+        if found != found:
+            raise ZeroDivisionError("not whole numbers")
+        return number(found, exact)
+
+    return value
 
 
 def _of_matrices() -> dict[Any, Callable[..., Any]]:

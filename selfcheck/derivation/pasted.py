@@ -67,7 +67,7 @@ class _Rows:
 
     def read(self) -> list[Row]:
         pieces = tokens(self.text)
-        depth, matrices, noted = 0, 0, False
+        depth, matrices, noted, congruent = 0, 0, False, False
         k = 0
         while k < len(pieces):
             token = pieces[k]
@@ -103,6 +103,9 @@ class _Rows:
             elif token.text in RELATIONS and token.kind in ("sign", "command"):
                 self._end(token.place, token.end)
                 self.relation = RELATIONS[token.text]
+                congruent = congruent or token.text == "equiv"
+            elif congruent and token.text in ("bmod", "pmod", "mod"):
+                raise FormulaError(f"{quoted(self.text)}: a congruence is not judged here.")
         self._end(len(self.text), len(self.text))
         return self.rows
 
