@@ -29,9 +29,9 @@ from .notation import (
     canonical,
     indexed,
     is_latex,
-    side_of,
     pretty,
     quoted,
+    side_of,
     tokens,
 )
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..formula import CONSTANTS, FormulaError, pretty
+from ..formula import ARGUMENTS, CONSTANTS, FUNCTIONS, FormulaError, pretty
 from ..function_with_slope import Activation
 from ..notation import quoted
 from . import quadrature
@@ -267,6 +267,9 @@ class Compiler:
             return Part(None, lambda scope: pick((p.value(scope) for p in parts), key=np.real))
         if name in ELEMENTWISE and len(parts) == 1:
             return self._elementwise(ELEMENTWISE[name], parts[0], name)
+        fewest, most = ARGUMENTS.get(name, (1, 0))
+        if name in FUNCTIONS and fewest <= len(parts) <= most and not any(p.shape for p in parts):
+            return Part(None, lambda scope: _of_numbers(name, [p.value(scope) for p in parts]))
         self.no(f"{name} is not computed for these", node)
 
     def _elementwise(self, f: Callable[[Any], Any], x: Part, name: str) -> Part:
@@ -389,29 +392,59 @@ class Compiler:
         found = actual(size)
         if isinstance(found, Size):
             raise FormulaError("the size of I or 1 does not follow from the line")
-        return found if isinstance(found, int) else int(scope.values[found])
+        if isinstance(found, str):
+            return sum(int(n) if n.isdigit() else int(scope.values[n]) for n in found.split(" + "))
+        return int(found)
 
     def _call_Matrix(self, node: ast.AST, rows: list[ast.expr]) -> Part:
-        parts = [self._row(node, row) for row in rows]
+        if all(isinstance(row, ast.Tuple) for row in rows):
+            grid = [[self.part(x) for x in row.elts] for row in rows]  # type: ignore[attr-defined]
+            parts = self._blocks(node, grid)
+        else:
+            parts = [self._row(node, row) for row in rows]
         if not all(fits(parts[0].shape[1], p.shape[1]) for p in parts):  # type: ignore[index]
             self.no("the rows of this matrix have different lengths", node)
-        shape = (len(parts), parts[0].shape[1])  # type: ignore[index]
+        height = _total([p.shape[0] for p in parts])  # type: ignore[index]
+        shape = (height, parts[0].shape[1])  # type: ignore[index]
         if shape == (1, 1):
             return Part(None, lambda scope: parts[0].value(scope)[0][0])
         return Part(shape, lambda scope: np.vstack([p.value(scope) for p in parts]))
 
+    def _blocks(self, node: ast.AST, grid: list[list[Part]]) -> list[Part]:
+        """The rows of a matrix of numbers and blocks; a 0 has the size of what is beside it."""
+        if len({len(row) for row in grid}) > 1:
+            self.no("the rows of this matrix have different lengths", node)
+        heights, widths = [Size() for _ in grid], [Size() for _ in grid[0]]
+        plain = all(part.shape is None for row in grid for part in row)
+        for height, row in zip(heights, grid, strict=True):
+            for width, part in zip(widths, row, strict=True):
+                shape = (1, 1) if plain or not _is_zero(part) else (height, width)
+                shape = part.shape or shape
+                if not (fits(height, shape[0]) and fits(width, shape[1])):
+                    self.no("the blocks of this matrix do not fit", node)
+        if any(isinstance(actual(size), Size) for size in (*heights, *widths)):
+            self.no("the size of a block does not follow from the others", node)
+        total = _total(widths)
+
+        def row_of(height: Size, row: list[Part]) -> Part:
+            def value(scope: Scope) -> Any:
+                sizes = [(self.size(height, scope), self.size(w, scope)) for w in widths]
+                found = [p.value(scope) for p in row]
+                return np.hstack([
+                    x if p.shape else np.full(size, x)
+                    for x, p, size in zip(found, row, sizes, strict=True)
+                ])  # fmt: skip
+
+            return Part((actual(height), total), value)
+
+        return [row_of(height, row) for height, row in zip(heights, grid, strict=True)]
+
     def _row(self, node: ast.AST, row: ast.expr) -> Part:
         """A row of a matrix: its entries one by one, or by the pattern around its dots."""
         if isinstance(row, ast.Call):
-            return self._entries(node, row, lambda body: self._number(node, body), down=False)
-        parts = [self._number(node, x) for x in getattr(row, "elts", [])]
-        return Part((1, len(parts)), lambda scope: np.array([[p.value(scope) for p in parts]]))
-
-    def _number(self, node: ast.AST, entry: ast.expr) -> Part:
-        part = self.part(entry)
-        if part.shape is not None:
-            self.no("a matrix of blocks", node)
-        return part
+            return self._entries(node, row, lambda body: self._row(node, _tuple(body)), down=False)
+        (found,) = self._blocks(node, [[self.part(x) for x in getattr(row, "elts", [])]])
+        return found
 
     def _call_Entries(self, node: ast.Call, arguments: list[ast.expr]) -> Part:
         """A matrix whose rows have a pattern, down to its last."""
@@ -429,8 +462,11 @@ class Compiler:
         count = _many(*ends)
         known = isinstance(count, int) or any(count in (k.shape or ()) for k in self.kinds.values())
         size = count if known else Size()
-        shape = (size, inner.shape[1]) if down and inner.shape else (1, size)
-        stack = np.vstack if down else lambda rows: np.array([rows])
+        tall, wide = inner.shape or (1, 1)
+        if actual(tall if down else wide) != 1:
+            self.no("dots between blocks that are no rows or columns", node)
+        shape = (size, wide) if down else (tall, size)
+        stack = np.vstack if down else np.hstack
 
         def value(scope: Scope) -> Any:
             places = range(whole(first.value(scope)), whole(last.value(scope)) + 1)
@@ -638,6 +674,18 @@ def _many(first: ast.expr, last: ast.expr) -> Any:
     return None
 
 
+def _total(sizes: list[Any]) -> Any:
+    """The size of several blocks side by side: a number, a name, or names with + between them."""
+    names = [n for s in map(actual, sizes) for n in str(s).split(" + ")]
+    number = sum(int(n) for n in names if n.isdigit())
+    letters = sorted(n for n in names if not n.isdigit())
+    return " + ".join([*letters, *[str(number)] * bool(number)]) if letters else number
+
+
+def _tuple(entry: ast.expr) -> ast.Tuple:
+    return ast.Tuple([entry], ast.Load())
+
+
 def _place(index: Part, scope: Scope, first: int) -> int:
     return whole(index.value(scope)) - first
 
@@ -655,6 +703,16 @@ def _is_zero(part: Part) -> bool:
         return bool(part.value(Scope({}, {})) == 0)
     except Exception:
         return False
+
+
+def _of_numbers(name: str, numbers: list[Any]) -> Any:
+    """A function of numbers, in the digits of floats; under a complex step it has no slope."""
+    if any(np.iscomplexobj(x) for x in numbers):
+        raise FormulaError(f"the derivative of {name} is not computed here")
+    found = FUNCTIONS[name](*(np.float64(getattr(x, "x", x)) for x in numbers))
+    if not np.isfinite(found):
+        raise OverflowError("a number beyond all bounds, or none")
+    return found
 
 
 def number_power(a: Any, b: Any) -> Any:
