@@ -444,6 +444,8 @@ def _refuse_what_is_no_formula(tree: ast.expr, text: str, functions: set[str]) -
             raise FormulaError(
                 f"{quoted(text)} has a comma, so it is several answers; decimals take a point."
             )
+        if isinstance(node, ast.Call) and (index := _without_bounds(node)):
+            raise FormulaError(f"{quoted(text)}: the bounds of {pretty(index)} are missing.")
         if parts is None:
             part = quoted(ast.unparse(node))
             raise FormulaError(f"{quoted(text)} is not a formula: {part} is not arithmetic.")
@@ -481,6 +483,14 @@ def _value_parts(node: ast.AST) -> tuple[list[Any], list[Any]] | None:
         ):
             return args, []
     return None
+
+
+def _without_bounds(call: ast.Call) -> str:
+    """The k of \\sum_k, whose bounds only arrays would tell."""
+    match call.args:
+        case [_, ast.Tuple(elts=[ast.Name(id=index)])]:
+            return index
+    return ""
 
 
 def _condition_parts(node: ast.AST) -> tuple[list[Any], list[Any]] | None:

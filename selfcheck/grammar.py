@@ -31,6 +31,7 @@ from .notation import (
     is_latex,
     pretty,
     quoted,
+    raised,
     side_of,
     tokens,
 )
@@ -60,10 +61,14 @@ NOT_HERE = {  # notations that are known and not read, each with what to write i
     "therefore": "write a chain of = and ≤, one line each",
     "implies": "write a chain of = and ≤, one line each",
     "Rightarrow": "write a chain of = and ≤, one line each",
+    "Longrightarrow": "write a chain of = and ≤, one line each",
+    "iff": "write a chain of = and ≤, one line each",
+    "Leftrightarrow": "write a chain of = and ≤, one line each",
 }
 ENDING = {  # commands that begin no factor
     "top", "odot", "in", "to", "sim", "approx", "equiv", "end", "vdots", "ddots", "partial",
-    "rfloor", "rceil", "rangle", "bmod", "mod", "pmod", *NOT_HERE,
+    "rfloor", "rceil", "rangle", "bmod", "mod", "pmod", "choose", "over",
+    *NOT_HERE,
 }  # fmt: skip
 BINARY = ("+", "-", "*", "/", "@", "^", "**", "_", ",", "odot", "bmod", "mod")
 GROUP = r"\d{3}(\.\d+)?([eE][+-]?\d+)?"  # of the digits behind a thousands' comma
@@ -86,10 +91,23 @@ class Parser:
     def __init__(self, text: str, pieces: list[Token], words: Vocabulary) -> None:
         self.text, self.words, self.latex = text, words, is_latex(text)
         self.t, self.i = [t for t in pieces if t.written not in SPACES], 0
+        if self.latex:
+            self._put_indices_first()
         self.bound = [*_bound_in_calls([t.written for t in pieces])]
         self.bars: list[str] = []  # the brackets and bars that are open
         self.differential: Token | None = None  # the dx of the innermost integral
         self.cases = 0  # how many Piecewise are open: there | is "or"
+
+    def _put_indices_first(self) -> None:
+        r"""\|x\|^2_2 is \|x\|_2^2, unless x^2 is a name."""
+        for k, token in enumerate(self.t):
+            end = _end(self.t, k + 1) + 1 if token.text == "^" and k + 1 < len(self.t) else k
+            if not k < end < len(self.t) - 1 or self.t[end].text != "_":
+                continue
+            if raised(canonical(self.t[k - 1].text), self._index_at(k + 1)) in self.words.spelled:
+                continue
+            last = _end(self.t, end + 1) + 1
+            self.t[k:last] = [*self.t[end:last], *self.t[k:end]]
 
     # -- looking at tokens
 
@@ -358,6 +376,7 @@ class Parser:
             raise FormulaError(
                 f"{quoted(self.text)} calls {before.written[:40]}, which is no function known here."
             )
+        self._refuse_mixed_number(before)
         numbers = token.kind == "number" and before.text != "!"
         if numbers or self._might_be_a_call(before):
             raise _offer(self.text, starred)
@@ -368,6 +387,18 @@ class Parser:
             raise _offer(
                 self.text, _bracketed(starred, first, _end_of_factor(self.t, self.i) + 1), starred
             )
+
+    def _refuse_mixed_number(self, before: Token) -> None:
+        r"""3\frac12 may be three and a half."""
+        if not (self.sees("frac") and before.kind == "number" and before.text.isdigit()):
+            return
+        parts = [t.text for t in self.t[self.i + 1 : self.i + 7] if t.text not in ("{", "}")]
+        top, bottom = (*parts, "", "")[:2]
+        if re.fullmatch(r"\d\d", top):  # \frac12
+            top, bottom = top
+        if top.isdigit() and bottom.isdigit():
+            ways = f"`{before.text} + {top}/{bottom}` or `{before.text}*({top}/{bottom})`"
+            raise FormulaError(f"{quoted(self.text)} can be read in two ways: did you mean {ways}?")
 
     def _open_exponent(self, last: int) -> int | None:
         """Where the exponent of the last factor begins, if it has no bracket or group: 2 in β^2t.
@@ -437,8 +468,17 @@ class Parser:
 
     def _turned(self, node: ast.expr, start: int) -> ast.expr | None:
         """A transpose, an index in brackets, a power entry by entry; None for a plain power."""
+        self._cut_transpose()
         group = self._peek_group()
         texts = [t.text for t in group]
+        if isinstance(node, ast.Name):
+            name = raised(node.id, group)
+            if name in self.words.spelled:
+                self._skip_group()
+                name, first, last = self.words.spelled[name], self.t[start], self.t[self.i - 1]
+                self.t[start : self.i] = [Token("symbol", name, name, first.place, last.end)]
+                self.i = start + 1
+                return self.postfix(self.made(ast.Name(name, ast.Load()), start), start)
         if texts in (["top"], ["-", "top"], ["-", "T"]) or (
             texts == ["T"] and ("T" not in self.words.symbols or self._is_array(node))
         ):
@@ -477,6 +517,14 @@ class Parser:
         if texts in (["*"], ["dagger"], ["star"], ["+"]) and self.latex:
             self.refuse(f"^{texts[0]} is not declared here")
         return None
+
+    def _cut_transpose(self) -> None:
+        """In X^TX the T stands alone above: TeX takes one sign."""
+        token = self.token
+        if token is None or token.kind != "word" or not self.latex or not self._has_arrays():
+            return
+        if token.text[0] == "T" and token.text[1:] and not self._is_known(token.text):
+            self._cut(self.i)
 
     def _is_array(self, node: ast.expr) -> bool:
         """Whether a name has rows and columns; what else has, the evaluation tells."""
@@ -546,6 +594,8 @@ class Parser:
         self.i += 1
         with self.inside(opening.text):
             node = self.listing() if opening.text == "(" else self.sum()
+            if opening.text == "{" and self.sees("choose", "over"):
+                node = self._stacked(node)
         closing = OPENING[opening.text]
         if not self.sees(closing):
             if self.token is None:
@@ -553,6 +603,14 @@ class Parser:
             self.refuse_token(self.token)
         self.i += 1
         return node
+
+    def _stacked(self, top: ast.expr) -> ast.expr:
+        r"""{n \choose k} and {a \over b}."""
+        start, over = self.i, self.sees("over")
+        self.i += 1
+        bottom = self.sum()
+        node = ast.BinOp(top, ast.Div(), bottom) if over else _call("binomial", top, bottom)
+        return self.made(node, start)
 
     def _index_tokens(self) -> list[Token]:
         """The tokens of an index, behind its _, which are taken."""
@@ -603,8 +661,16 @@ class Parser:
                          one._replace(text=one.text[1])]  # fmt: skip
         elif len(found) == 1 and most == 2 and re.fullmatch(r"\d\d+", found[0].text):
             self.refuse("which entry is this? Write a comma between the indices", found[0])
+        elif of_matrix and len(found) > 2 and self._has_product(found):  # a_{i+1j}
+            self.refuse("which entry is this? Write a comma between the indices", found[0])
         tree = self._within(found, Parser.listing, start)
         return list(tree.elts) if isinstance(tree, ast.Tuple) else [tree]
+
+    def _has_product(self, found: list[Token]) -> bool:
+        """Whether two names or numbers stand side by side, with no comma anywhere."""
+        kinds = [t.kind in ("word", "number", "command") for t in found]
+        pairs = zip(kinds, kinds[1:], strict=False)
+        return not any(t.text == "," for t in found) and (True, True) in pairs
 
     def _within(self, found: list[Token], read: Callable[[Parser], Any], start: int) -> Any:
         """What is read from these tokens alone."""
@@ -885,6 +951,8 @@ class Parser:
             self.refuse(NOT_HERE[written], token)
         if _is_keyword(written) or not (written.isidentifier() or "{" in written):
             return [Token("other", written, shown, 0, 0)]
+        if name == "Gamma" and called:
+            return [Token("function", "gamma", shown, 0, 0)]
         if name in LETTERS or token.kind == "command":
             return [Token("stranger", name, shown, 0, 0)]
         return self._parts(written, name, token)
@@ -1112,6 +1180,8 @@ class Parser:
             return readers[name]
         if name in ("max", "min") and self.sees("_", ahead=1):
             return self._big
+        if name == "partial" and self.sees("_", ahead=1):
+            return self._nabla
         if name in NOT_HERE or name in ("rfloor", "rceil", "rangle", "end", "partial", "top"):
             self.refuse_token(token)
         return None
@@ -1392,20 +1462,25 @@ class Parser:
 
     def _find_differential(self, start: int) -> tuple[int, str]:
         """Where the dx of an integral stands, and its letter."""
-        depth = 0
+        depth = inner = 0
         for place in range(self.i, len(self.t)):
             token = self.t[place]
             depth += (token.text in OPENING) - (token.text in OPENING.values())
             if depth < 0 or (depth == 0 and token.text in (r"\\", "=")):
                 break
+            inner += not depth and token.text == "int"  # its dx stands before ours
             if depth or not _is_d(token):
                 continue
             following = self.t[place + 1] if place + 1 < len(self.t) else None
-            if token.text == "d":
-                if following and following.kind in ("word", "command"):
-                    return place, canonical(following.text)
-            elif not self._is_known(token.text):
-                return place, canonical(token.text[1:])
+            if token.text == "d" and following and following.kind in ("word", "command"):
+                found = following.text
+            elif token.text != "d" and not self._is_known(token.text):
+                found = token.text[1:]
+            else:
+                continue
+            if not inner:
+                return place, canonical(found)
+            inner -= 1
         return self._differential_on_a_fraction(start)
 
     def _differential_on_a_fraction(self, start: int) -> tuple[int, str]:

@@ -62,6 +62,7 @@ FONTS = {
     "boldsymbol", "mathbf", "bm", "bold", "mathrm", "mathit", "mathsf", "mathnormal",
     "operatorname", "text", "textbf", "textrm", "textit", "mathtt",
 }  # fmt: skip
+SWITCHES = {"bf": "mathbf", "rm": "mathrm", "it": "mathit", "sf": "mathsf", "cal": "mathcal"}
 BOLD = {"boldsymbol", "mathbf", "bm", "bold", "mathbb"}
 ACCENTS = {
     "mathbb",
@@ -75,6 +76,13 @@ ACCENTS = {
     "widetilde",
     "overline",
     "vec",
+    "dot",
+    "ddot",
+    "check",
+    "breve",
+    "underline",
+    "mathfrak",
+    "mathscr",
 }
 SPELLINGS = {
     "log_2": "log2", "log_10": "log10", "arctan": "atan", "arcsin": "asin", "arccos": "acos",
@@ -105,7 +113,7 @@ def canonical(name: str) -> str:
     """
     if "'" in name:
         return canonical(name.replace("'", "")) + "'" * name.count("'")
-    if "\\" in name or "{" in name:
+    if {*"\\{^"} & {*name}:
         return _key_of(name)
     head, *tail = name.split("_", 1)
     letter = head.rstrip("0123456789")  # β1 is beta1
@@ -121,9 +129,13 @@ def _key_of(name: str) -> str:
     base, rest = canonical(pieces[0].text), pieces[1:]
     if not rest:
         return base
-    if rest[0].text == "_":
-        group = rest[2:-1] if rest[1:] and rest[1].text == "{" else rest[1:]
-        return indexed(base, group)
+    marks: dict[str, list[Token]] = {}
+    while len(rest) > 1 and rest[0].text in ("_", "^") and rest[0].text not in marks:
+        inner, end = _group(rest, 1, name, rest[0])
+        marks[rest[0].text], rest = inner, rest[end:]
+    if marks and not rest:
+        base = indexed(base, marks["_"]) if "_" in marks else base
+        return raised(base, marks["^"]) if "^" in marks else base
     if all(p.kind in ("word", "command") for p in rest):  # \Delta\theta, declared as one name
         return base + "".join(p.text for p in rest)
     return name
@@ -133,6 +145,11 @@ def indexed(base: str, index: Iterable[Token]) -> str:
     """The name with an index: d_in, beta_1, or v_{t-1} where the index is more than a word."""
     text = "".join(token.text for token in index)
     return f"{base}_{text}" if re.fullmatch(r"\w+", text) else f"{base}_{{{text}}}"
+
+
+def raised(base: str, mark: Iterable[Token]) -> str:
+    """The name with a mark above: x^{*}, W^{(1)}."""
+    return f"{base}^{{{''.join(token.text for token in mark)}}}"
 
 
 @lru_cache(MANY_NAMES)
@@ -302,6 +319,12 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
     while place < len(found):
         token = found[place]
         place += 1
+        if token.text == "{" and place < len(found) and found[place].text[1:] in SWITCHES:
+            inner, end = _group(found, place - 1, text, token)  # {\bf x} is \mathbf{x}
+            font = SWITCHES[found[place].text[1:]]
+            yield from _in_a_font(font, list(_read_commands(inner[1:], text)), token, text)
+            place = end
+            continue
         if token.kind != "command":
             dots = token.text == "..."
             if token.text not in dropped:

@@ -88,7 +88,7 @@ def test_what_is_written_is_read_as_it_is_meant(text, tree):
         (r"\sin^{-1} x", "`arcsin(…)` or `1/sin(…)`"),
         (r"a \cdot -b", "two operators stand side by side: use brackets, at sign 9"),
         (r"{a^b}^c + \beta^b^c", "a second exponent stands here"),
-        (r"\sum_{i} i", "is not a formula"),
+        (r"\sum_{i} i", "the bounds of i are missing"),
         (r"\sum_{i=1} g_i", "the last value of this index is missing"),
         (r"\int x\,dx", "an integral without limits is no number"),
         (r"\int_0^1 x", "this integral has no dx"),

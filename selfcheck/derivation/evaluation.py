@@ -327,9 +327,11 @@ def _pieces(ends: list[Any], kinks: list[Any], parts: int) -> list[Any]:
     if all(mpmath.isfinite(x) for x in ends):
         return sorted({*mpmath.linspace(*ends, parts), *kinks}, reverse=ends[0] > ends[1])
     low, high = ends
-    if mpmath.isinf(low) and mpmath.isinf(high):
-        return [low, mpmath.mpf(parts) / 7, high]
     step = mpmath.mpf(parts) / 3
+    if parts == PIECES[0]:  # a narrow peak at the end, or at 0, is seen by one of the two ways
+        step = mpmath.mpf(1) / 64
+    if mpmath.isinf(low) and mpmath.isinf(high):
+        return [low, -step, mpmath.mpf(0), step, high]
     return [low, low + step, high] if mpmath.isinf(high) else [low, high - step, high]
 
 

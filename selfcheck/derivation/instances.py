@@ -24,6 +24,7 @@ DIGITS = 50  # for scalars, at a first look
 SIMPLE, FAR, TIED = 24, 16, 10  # so many readable instances, far ones, and with equal values
 SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is looked at again
 FEW_OF = 6  # every sixth instance is enough for what takes long
+STEEP = 0.02, 50  # numbers beyond them are not tried there
 ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
 
 
@@ -169,7 +170,7 @@ class Instances:
                 with at_most(COLUMN):
                     expression.column[:] = [first] + [
                         UNTRIED
-                        if (expression.rough and k % FEW_OF) or is_up()
+                        if (expression.rough and (k % FEW_OF or _is_steep(one))) or is_up()
                         else computed(expression.value, one.complete)
                         for k, one in enumerate(self.all[1:], start=1)
                     ]
@@ -234,6 +235,12 @@ class Recursion:
     def _value(self, rule: Expression, index: dict[str, Any]) -> Any:
         evaluate = rule.precise if self.fine else rule.value
         return evaluate({**self.values, **index})
+
+
+def _is_steep(instance: Instance) -> bool:
+    """Whether there are numbers so large or small that a quadrature may miss a narrow peak."""
+    numbers = [abs(v) for v in instance.drawn.values() if not callable(v) and np.ndim(v) == 0]
+    return any(v and not STEEP[0] <= v <= STEEP[1] for v in numbers)
 
 
 def is_far(expression: Expression) -> bool:

@@ -22,6 +22,7 @@ LEADING = re.compile(  # of a chain whose start is left out
 )
 FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
 NOTES = {"tag", "label", "intertext", "shortintertext"}
+IMPLIED = {"implies", "Rightarrow", "Longrightarrow", "iff", "Leftrightarrow", "therefore"}
 STACKED = {"overset", "underset", "stackrel"}  # a reason, and the sign that it belongs to
 
 
@@ -67,7 +68,7 @@ class _Rows:
 
     def read(self) -> list[Row]:
         pieces = tokens(self.text)
-        depth, matrices, noted, congruent = 0, 0, False, False
+        depth, matrices, noted, congruent, implied = 0, 0, False, False, False
         k = 0
         while k < len(pieces):
             token = pieces[k]
@@ -90,7 +91,7 @@ class _Rows:
                 continue
             if token.text == r"\\" and token.written == r"\\":
                 self._end(token.place, token.end)
-                noted = False
+                noted = implied = False
             elif token.text == r"\\":  # a \quad: what follows is a note, unless nothing was before
                 noted = noted or bool(self._written(token.place))
                 self._skip(token.place, token.end)
@@ -102,8 +103,10 @@ class _Rows:
                 self._skip(token.place, token.end)
             elif token.text in RELATIONS and token.kind in ("sign", "command"):
                 self._end(token.place, token.end)
-                self.relation = RELATIONS[token.text]
-                congruent = congruent or token.text == "equiv"
+                self.relation = "" if implied else RELATIONS[token.text]
+                congruent, implied = congruent or token.text == "equiv", False
+            elif token.text in IMPLIED:  # of which nothing that stands behind it is judged
+                implied = True
             elif congruent and token.text in ("bmod", "pmod", "mod"):
                 raise FormulaError(f"{quoted(self.text)}: a congruence is not judged here.")
         self._end(len(self.text), len(self.text))
