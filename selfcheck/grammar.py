@@ -56,6 +56,11 @@ NOT_HERE = {  # notations that are known and not read, each with what to write i
     "oint": "an integral around a curve is not computed here",
     "iint": "write two integrals, one inside the other",
     "mid": "a conditional expectation is not computed here",
+    "ll": "≪ does not say how much less",
+    "gg": "≫ does not say how much more",
+    "propto": "∝ does not say by which factor",
+    "otimes": "⊗ is not computed here",
+    "forall": "write what holds, without ∀",
     "backslash": "\\ is no division: write /",
     "//": "write floor(a/b)",
     "therefore": "write a chain of = and ≤, one line each",
@@ -72,6 +77,7 @@ ENDING = {  # commands that begin no factor
 }  # fmt: skip
 BINARY = ("+", "-", "*", "/", "@", "^", "**", "_", ",", "odot", "bmod", "mod")
 GROUP = r"\d{3}(\.\d+)?([eE][+-]?\d+)?"  # of the digits behind a thousands' comma
+DOTS = (r"\cdot", "·", "⋅", "∙")
 SPACES = (r"\quad", r"\qquad")  # between the lines of a chain they set a note apart
 TIMES = Token("sign", "*", "*", 0, 0)
 
@@ -96,6 +102,7 @@ class Parser:
         self.bound = [*_bound_in_calls([t.written for t in pieces])]
         self.bars: list[str] = []  # the brackets and bars that are open
         self.differential: Token | None = None  # the dx of the innermost integral
+        self.condition: ast.expr | None = None  # between the indices of a sum, such as i < j
         self.cases = 0  # how many Piecewise are open: there | is "or"
 
     def _put_indices_first(self) -> None:
@@ -348,7 +355,9 @@ class Parser:
         if token.text == "odot":
             return self.made(_call("hadamard", left, right), start)
         kind = {"/": ast.Div, "@": ast.MatMult}.get(token.text, ast.Mult)
-        return self.made(ast.BinOp(left, kind(), right), start)
+        node = self.made(ast.BinOp(left, kind(), right), start)
+        vars(node)["dotted"] = token.written in DOTS  # of two vectors, their inner product
+        return node
 
     def starts_factor(self, ahead: int = 0) -> bool:
         """Whether a factor may begin here."""
@@ -965,6 +974,12 @@ class Parser:
         if digits and digits[1] in words.known and not called:
             function, number = digits.groups()
             return [Token("function", function, function, 0, 0), _digits(number)]
+        if called or self.sees("'", ahead=1):
+            cuts = [k for k in range(1, len(written)) if self._is_cut(written, k)]
+            if len(cuts) == 1:  # xf(x) is x·f(x)
+                function = written[cuts[0] :]
+                return [*self._parts(written[: cuts[0]], name, token),
+                        Token("function", SPELLINGS.get(function, function), function, 0, 0)]  # fmt: skip
         readings = self._readings(written)
         if len(readings) > 1:
             ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)
@@ -975,6 +990,13 @@ class Parser:
             ways = " or ".join(f"`{digits[1]}{sign}{digits[2]}`" for sign in ("*", "**"))
             raise FormulaError(f"{quoted(written)} is no symbol here; did you mean {ways}?")
         return [Token("stranger", name, written, 0, 0)]
+
+    def _is_cut(self, written: str, place: int) -> bool:
+        """Whether a function begins here, behind a product of names."""
+        function = written[place:]
+        known = len(function) > 2 and SPELLINGS.get(function, function) in self.words.known
+        known = known or canonical(function) in self.words.functions
+        return known and len(self._readings(written[:place])) == 1
 
     def _readings(self, written: str) -> list[list[str]]:
         """The ways to cut a word into names; indices of sums are names too."""
@@ -1044,6 +1066,13 @@ class Parser:
             order += 1
         if order > 1:
             self.refuse(f"a second derivative of {pretty(name)} is not known")
+        if self.sees("^", "**") and not items and not order:
+            name, power = pretty(name), "".join(t.text for t in self._power_tokens())
+            inverse = f"the inverse of {name}" if power == "-1" else f"{name}({name}(…))"
+            raise FormulaError(
+                f"{quoted(self.text)} can be read in two ways: "
+                f"did you mean `{name}(…)**({power})` or {inverse}?"
+            )
         if not self.sees("(", "["):
             if items and not order:  # a sequence as a whole, such as the g of E[g]
                 return self.made(ast.Name(name, ast.Load()), start)
@@ -1055,6 +1084,12 @@ class Parser:
         if order:
             function = ast.Attribute(function, "prime", ast.Load())
         return self.made(ast.Call(function, arguments, []), start)
+
+    def _power_tokens(self) -> list[Token]:
+        """The exponent that stands here, behind its sign."""
+        bracketed = self.sees("(", ahead=1)
+        place = self.i + 1
+        return self.t[place + 1 : _end(self.t, place)] if bracketed else self._index_at(place)
 
     def _in_brackets(self) -> list[ast.expr]:
         opening = self.t[self.i]
@@ -1308,10 +1343,15 @@ class Parser:
                 r"Sum(…, (i, 1, n)) or \sum_{i=1}^{n} …, with what is added in place of the dots."
             )
         ranges = self._ranges(below, above, token)
-        names = [name for name, _, _ in ranges]
-        before, self.bound = self.bound, [*self.bound, *names]
+        names, condition = [name for name, _, _ in ranges], self.condition
+        before, self.bound, self.condition = self.bound, [*self.bound, *names], None
         body = self.term()
         self.bound = before
+        if condition is not None:
+            if kind != "Sum":
+                self.refuse("these bounds are not understood", below[0])
+            pieces = [_tuple([body, condition]), _tuple([ast.Constant(0), ast.Constant(True)])]
+            body = self.made(_call("Piecewise", *pieces), start)
         for name, low, high in reversed(ranges):
             limits = [ast.Name(name, ast.Load()), *([low, high] if low is not None else [])]
             body = self.made(_call(kind, body, _tuple(limits)), start)
@@ -1319,7 +1359,7 @@ class Parser:
 
     def _ranges(self, below: list[Token], above: Any, token: Token) -> list[tuple[str, Any, Any]]:
         """The indices below a sum sign with their bounds; None where the use tells them."""
-        signs = [k for k, t in enumerate(below) if t.kind == "sign" and t.text in "<=>="]
+        signs = [k for k, t in enumerate(below) if t.text in (*RELATIONS, "=")]
         if not signs:
             if above is not None:
                 self.refuse("the first value of this index is missing", below[0])
@@ -1348,7 +1388,33 @@ class Parser:
             if "=" not in two:
                 last = self.made(ast.BinOp(last, ast.Sub(), ast.Constant(1)), self.i - 1)
             return [(self._index_name(middle), first, last)]
+        if len(signs) == 1 and above is None:
+            return self._related(below, signs[0])
         self.refuse("these bounds are not understood", below[0])
+
+    def _related(self, below: list[Token], sign: int) -> list[tuple[str, Any, Any]]:
+        r"""k \ge 0 without an end; i < j and i \ne j of two indices, each over all its values."""
+        left, relation, right = below[:sign], below[sign].text, below[sign + 1 :]
+        if relation in (">", ">="):
+            first = self._within(right, Parser.sum, self.i)
+            if relation == ">":
+                first = self.made(ast.BinOp(first, ast.Add(), ast.Constant(1)), self.i - 1)
+            if not self._is_index(right):
+                return [(self._index_name(left), first, ast.Name("oo", ast.Load()))]
+        if not (self._is_index(left) and self._is_index(right)):
+            self.refuse("these bounds are not understood", below[0])
+        names = [canonical(side[0].text) for side in (left, right)]
+        one, two = (ast.Name(name, ast.Load()) for name in names)
+        self.condition = ast.Compare(one, [RELATIONS[relation]()], [two])
+        return [(name, None, None) for name in names]
+
+    def _is_index(self, side: list[Token]) -> bool:
+        """Whether this is a letter that means nothing else."""
+        return (
+            len(side) == 1
+            and side[0].kind in ("word", "command")
+            and canonical(side[0].text) not in self.words.symbols | self.words.constants
+        )
 
     def _index_name(self, found: list[Token]) -> str:
         if len(found) != 1 or found[0].kind not in ("word", "command"):

@@ -58,11 +58,17 @@ SAME_COMMAND = {
     "varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho",
     "varsigma": "sigma", "varpi": "pi", "lambda": "lamda", "Lambda": "Lamda",
 }  # fmt: skip
+VARIANTS = [(rf"\{n}", rf"\var{n}") for n in ("epsilon", "theta", "phi", "rho", "sigma", "pi")]
 FONTS = {
     "boldsymbol", "mathbf", "bm", "bold", "mathrm", "mathit", "mathsf", "mathnormal",
     "operatorname", "text", "textbf", "textrm", "textit", "mathtt",
 }  # fmt: skip
 SWITCHES = {"bf": "mathbf", "rm": "mathrm", "it": "mathit", "sf": "mathsf", "cal": "mathcal"}
+WORDS = {
+    "for", "if", "and", "or", "where", "when", "whenever", "with", "then", "so", "thus", "hence",
+    "since", "because", "as", "by", "let", "now", "on", "all", "is", "are", "otherwise", "else",
+    "therefore", "that", "such", "but", "we", "have", "given", "using", "from", "also", "in",
+}  # fmt: skip
 BOLD = {"boldsymbol", "mathbf", "bm", "bold", "mathbb"}
 ACCENTS = {
     "mathbb",
@@ -274,7 +280,16 @@ def tokens(text: str) -> list[Token]:
         start, end = match.span(kind)
         place, after = places[start], places[end - 1] + 1
         found.append(Token(kind, match[kind], match[kind], place, after))
+    _refuse_variants({t.text for t in found}, text)
     return list(_read_commands(found, text))
+
+
+def _refuse_variants(texts: set[str], text: str) -> None:
+    r"""\phi and \varphi are one name, so a text that has both would mix them up."""
+    for one, other in VARIANTS:
+        if one in texts and other in texts:
+            why = f"{one} and {other} are one name here: take another letter for one of them"
+            raise FormulaError(f"{quoted(text)}: {why}.")
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
@@ -322,7 +337,8 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
         if token.text == "{" and place < len(found) and found[place].text[1:] in SWITCHES:
             inner, end = _group(found, place - 1, text, token)  # {\bf x} is \mathbf{x}
             font = SWITCHES[found[place].text[1:]]
-            yield from _in_a_font(font, list(_read_commands(inner[1:], text)), token, text)
+            whole = token._replace(end=found[end - 1].end)
+            yield from _in_a_font(font, list(_read_commands(inner[1:], text)), whole, text)
             place = end
             continue
         if token.kind != "command":
@@ -335,7 +351,8 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
             yield token._replace(kind="sign")
         elif name in FONTS or name in ACCENTS:
             inner, place = _group(found, place, text, token)
-            yield from _in_a_font(name, list(_read_commands(inner, text)), token, text)
+            whole = token._replace(end=found[place - 1].end)
+            yield from _in_a_font(name, list(_read_commands(inner, text)), whole, text)
         elif name in SIDES and place < len(found) and found[place].text in BARS:
             bar = found[place]
             place += 1
@@ -371,10 +388,17 @@ def _group(found: list[Token], place: int, text: str, token: Token) -> tuple[lis
     raise FormulaError(f"{quoted(text)} is not a formula: close every bracket; a {{ stays open.")
 
 
+def _are_words(inner: list[Token], whole: Token, text: str) -> bool:
+    r"""Whether \text says something: \text{ for } and \text{if}, while \text{softmax} is a name."""
+    group = text[whole.place : whole.end].partition("{")[2][:-1]
+    apart = group != group.strip() or inner[0].text.lower() in WORDS
+    return len(inner) > 1 or not inner[0].text.isalnum() or apart
+
+
 def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterator[Token]:
     if not inner:
         return
-    whole = inner[0]._replace(place=token.place, end=inner[-1].end + 1)
+    whole = inner[0]._replace(place=token.place, end=token.end)
     font = "mathbb" if font in ("mathbbm", "mathds") else font
     one = len(inner) == 1 and inner[0].text in ("0", "1")
     if font in ACCENTS and not (one and font in BOLD):
@@ -384,7 +408,7 @@ def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterat
         yield whole._replace(kind="word", text=f"{font}{{{inner[0].text}}}", written=written)
     elif font in BOLD and one:
         yield whole._replace(kind="word", text="ones" if inner[0].text == "1" else "zeros")
-    elif font.startswith("text") and (len(inner) > 1 or not inner[0].text.isalnum()):
+    elif font.startswith("text") and _are_words(inner, whole, text):
         words = text[inner[0].place : inner[-1].end]
         yield whole._replace(kind="text", text=words, written=words)
     elif all(t.kind == "word" for t in inner):

@@ -8,6 +8,7 @@ take the size that fits.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
@@ -22,6 +23,10 @@ from .clock import tick
 from .operations import inverse
 from .scopes import Definition, Key, Scope, expected
 
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}  # fmt: skip
 STEP = 1e-30  # of a derivative by complex numbers: no difference is taken, so no digit is lost
 MOST_TERMS = 20_000  # of a sum in a line about arrays
 ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
@@ -128,7 +133,11 @@ class Compiler:
             case ast.BinOp(left=x, op=ast.Add() | ast.Sub() as op, right=y):
                 return self._sum(node, self.part(x), self.part(y), isinstance(op, ast.Sub))
             case ast.BinOp(left=x, op=ast.Mult() | ast.MatMult(), right=y):
-                return self._product(node, self.part(x), self.part(y))
+                a, b = self.part(x), self.part(y)
+                if vars(node).get("dotted") and _are_columns(a, b):  # u · v is uᵀv from here on
+                    node.left = ast.Call(ast.Name("transpose", ast.Load()), [x], [])
+                    a = self.part(node.left)
+                return self._product(node, a, b)
             case ast.BinOp(left=x, op=ast.Div(), right=y):
                 return self._quotient(node, self.part(x), self.part(y))
             case ast.BinOp(left=x, op=ast.Pow(), right=y):
@@ -446,6 +455,39 @@ class Compiler:
         (found,) = self._blocks(node, [[self.part(x) for x in getattr(row, "elts", [])]])
         return found
 
+    def _call_Piecewise(self, node: ast.AST, pieces: list[ast.expr]) -> Part:
+        """Values by cases; the first whose condition holds is computed."""
+        pairs = [p.elts for p in pieces if isinstance(p, ast.Tuple)]
+        values = [self.part(value) for value, _ in pairs]
+        tests = [self._condition(condition) for _, condition in pairs]
+        shape = values[0].shape
+        for other in values[1:]:
+            shape = self._common(node, Part(shape, values[0].value), other)
+
+        def value(scope: Scope) -> Any:
+            for part, holds in zip(values, tests, strict=True):
+                if holds(scope):
+                    filled = np.zeros([self.size(s, scope) for s in shape]) if shape else 0
+                    return part.value(scope) + filled
+            raise ZeroDivisionError("no case holds")
+
+        return Part(shape, value)
+
+    def _condition(self, node: Any) -> Callable[[Scope], bool]:
+        match node:
+            case ast.Constant(value=bool(truth)):
+                return lambda scope: truth
+            case ast.BinOp(left=x, op=ast.BitAnd(), right=y):
+                one, two = self._condition(x), self._condition(y)
+                return lambda scope: one(scope) and two(scope)
+            case ast.Compare(left=x, ops=[op], comparators=[y]):
+                a, b, compare = self.part(x), self.part(y), COMPARE[type(op)]
+                if a.shape is None and b.shape is None:
+                    return lambda scope: bool(
+                        compare(np.real(a.value(scope)), np.real(b.value(scope)))
+                    )
+        self.no("this condition is not about numbers", node)
+
     def _call_Entries(self, node: ast.Call, arguments: list[ast.expr]) -> Part:
         """A matrix whose rows have a pattern, down to its last."""
         return self._entries(node, node, lambda body: self._row(node, body), down=True)
@@ -672,6 +714,10 @@ def _many(first: ast.expr, last: ast.expr) -> Any:
         ):
             return name
     return None
+
+
+def _are_columns(*parts: Part) -> bool:
+    return all(p.shape and actual(p.shape[1]) == 1 and actual(p.shape[0]) != 1 for p in parts)
 
 
 def _total(sizes: list[Any]) -> Any:

@@ -24,7 +24,7 @@ from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances
 from .judging import LineJudge, Read
 from .lines import BLANK, START, Line, LineReport, Report, new_start, read_line, unchecked
-from .pasted import rows_of
+from .pasted import Unclear, rows_of
 
 ACCENT = re.compile(rf"(\\(?:{'|'.join(sorted(ACCENTS))})) +(\w)")  # \hat y is one name
 
@@ -188,6 +188,8 @@ class Derivation:
     def _read_anew(self, source: Any) -> Read:
         """The expression, a sentence that says why it is none, or None for a blank."""
         try:
+            if isinstance(source, Unclear):
+                return source.why
             with at_most(LINE), watched():
                 return None if is_blank(source) else self.reader.read(source)
         except OutOfTime:
@@ -212,7 +214,8 @@ class Derivation:
             if has_value:
                 before, source, skipped = now, line.expr, []
             reports.append(report.of_line(k))
-        return Report(tuple(reports))
+        start = self.expressions[0]
+        return Report(tuple(reports), start if isinstance(start, str) else "")
 
     def _judged_safely(
         self, source: Any, before: Read, now: Read, lines: list[Line]

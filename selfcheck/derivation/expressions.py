@@ -109,6 +109,7 @@ class Reader:
         kinds = {n: _kind(d, first.get(n)) for n, d in names.items()}
         self.compiler = Compiler(kinds, first_index)
         self.functions = {n for n, kind in kinds.items() if kind.function or kind.sequence}
+        self.applied = {n for n, kind in kinds.items() if kind.function}
         self.sequences = {n for n, value in first.items() if isinstance(value, DrawnSequence)}
         self.rules: dict[str, tuple[str, ast.expr]] = {}  # definitions, as they were written
         self.shape: Shape = None  # of the lines that are arrays: all of a chain have the same
@@ -146,7 +147,9 @@ class Reader:
     def _array_tree(self, text: str) -> ast.expr | None:
         """The tree of a line that is about vectors, matrices or random quantities; else None."""
         kinds = self.compiler.kinds
-        if not is_latex(text) and not any(k.shape or k.random or k.function for k in kinds.values()):
+        if not is_latex(text) and not any(
+            k.shape or k.random or k.function for k in kinds.values()
+        ):
             return None
         tree, _ = self.forms.parse(text, self._words())
         return tree if any(self._is_of_arrays(node) for node in ast.walk(tree)) else None
@@ -171,6 +174,9 @@ class Reader:
                 )
             case ast.Subscript() | ast.Attribute() | ast.MatMult():
                 return True
+            case ast.Call(func=ast.Name(id="Derivative"), args=[body, *_]):
+                calls = [n.func for n in ast.walk(body) if isinstance(n, ast.Call)]
+                return any(isinstance(f, ast.Name) and f.id in self.applied for f in calls)
             case ast.Call(func=ast.Name(id=name), args=[_, ast.Tuple(elts=limits)]):
                 return name in OVER_AN_INDEX and len(limits) < 3
         return False

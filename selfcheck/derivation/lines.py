@@ -114,6 +114,7 @@ class Report:
     """The verdicts as data; `lines[0]` is the first line after the start."""
 
     lines: tuple[LineReport, ...]
+    start: str = ""  # why the start cannot be read
 
     @property
     def holds(self) -> bool:
@@ -139,7 +140,7 @@ class Report:
                     return line.sentence
         ways = [line.how for line in self.lines]
         if not ways:
-            return "There are no lines yet."
+            return self.start or "There are no lines yet."
         counts = [f"{ways.count(way)} {way}" for way in dict.fromkeys(ways)]
         if len(counts) > 1:
             return f"No line is refuted: {', '.join(counts)}."

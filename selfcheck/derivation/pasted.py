@@ -23,6 +23,11 @@ LEADING = re.compile(  # of a chain whose start is left out
 FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
 NOTES = {"tag", "label", "intertext", "shortintertext"}
 IMPLIED = {"implies", "Rightarrow", "Longrightarrow", "iff", "Leftrightarrow", "therefore"}
+TOLD = {  # words and signs that make what follows a condition or a reason
+    "forall", "in", "(", "[", "ldots", "if", "for", "where", "when", "whenever", "since", "because",
+    "by", "as", "with", "on", "provided", "assuming", "using", "from",
+}  # fmt: skip
+SUPPOSED = {"if", "let", "suppose", "assume", "assuming", "given", "when", "whenever", "for"}
 STACKED = {"overset", "underset", "stackrel"}  # a reason, and the sign that it belongs to
 
 
@@ -32,6 +37,12 @@ class Row(NamedTuple):
     relation: str
     tex: str
     reason: str
+
+
+class Unclear(str):
+    """What may be a condition, or a statement that would have to be judged."""
+
+    why = "is it a condition or a statement? Write a statement on a line of its own."
 
 
 def rows_of(text: str) -> list[Row]:
@@ -64,6 +75,8 @@ class _Rows:
         self.text, self.comments = text, comments
         self.rows: list[Row] = []
         self.relation, self.start, self.reason = "", 0, ""
+        self.note: list[Token] = []
+        self.supposed = False  # "if x > 0: …" says nothing by itself
         self.holes: list[tuple[int, int]] = []  # what is no part of the formula
 
     def read(self) -> list[Row]:
@@ -87,15 +100,18 @@ class _Rows:
                 k = self._stacked(pieces, token, k)
                 continue
             depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-            if depth > 0 or matrices > 0:
+            if (depth > 0 or matrices > 0) and not noted:
                 continue
             if token.text == r"\\" and token.written == r"\\":
                 self._end(token.place, token.end)
+                self._end_note()
                 noted = implied = False
             elif token.text == r"\\":  # a \quad: what follows is a note, unless nothing was before
                 noted = noted or bool(self._written(token.place))
                 self._skip(token.place, token.end)
             elif token.kind == "text" or noted:
+                self.note.append(token)
+                noted = noted or self._goes_on(pieces, k)
                 words = token.text if token.kind == "text" else token.written
                 self.reason = f"{self.reason} {words}".strip()
                 self._skip(token.place, token.end)
@@ -110,7 +126,26 @@ class _Rows:
             elif congruent and token.text in ("bmod", "pmod", "mod"):
                 raise FormulaError(f"{quoted(self.text)}: a congruence is not judged here.")
         self._end(len(self.text), len(self.text))
+        self._end_note()
         return self.rows
+
+    def _goes_on(self, pieces: list[Token], k: int) -> bool:
+        r"""Whether what stands behind the words of \text is no part of the formula before them."""
+        if not self._written(pieces[k - 1].place):  # they stand before it
+            self.supposed = not self.relation and _first_word(pieces[k - 1]) in SUPPOSED
+            return self.supposed
+        following = pieces[k].text if k < len(pieces) else r"\\"
+        return _first_word(pieces[k - 1]) in TOLD or following not in (*RELATIONS, r"\\", "&")
+
+    def _end_note(self) -> None:
+        r"""x^2 \ge 0, \quad y^2 \ge 0 has two statements; n \ge 1 or (|q| < 1) tell where."""
+        note, self.note = self.note, []
+        sign = next((k for k, t in enumerate(note) if t.text in RELATIONS), 0)
+        supposed, self.supposed = self.supposed, False
+        told = not supposed and any(t.text in TOLD or _first_word(t) in TOLD for t in note)
+        if sign and not told and (supposed or (sign > 1 and note[1].text != "_")):
+            tex = Unclear(self.text[note[0].place : note[-1].end])
+            self.rows.append(Row("", tex, ""))
 
     def _stacked(self, pieces: list[Token], token: Token, start: int) -> int:
         """A sign with its reason above or below it; anything else stays without what is there."""
@@ -163,6 +198,11 @@ class _Rows:
             self.rows.append(Row(self.relation, tex, reason))
             self.relation, self.reason = "", ""
         self.start = after
+
+
+def _first_word(token: Token) -> str:
+    words = re.findall(r"[A-Za-z]+", token.text) if token.kind == "text" else []
+    return words[0].lower() if words else ""
 
 
 def _line_end(text: str, place: int) -> int:
