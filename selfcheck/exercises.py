@@ -52,7 +52,7 @@ from .parts import (
     undecided,
     verdict_on_part,
 )
-from .practice import THREE_DIGITS, OfNobody, Practice, Sister, another, can_be_practiced
+from .practice import AnySister, Practice, another
 from .recognition import Misconception, Recognition
 from .refusals import Unreadable
 from .reserved import forbidding, gate_checks, object_named
@@ -111,7 +111,7 @@ class Exercise:
         self.check, self.number, self.points, self.earns = check, number, points, earns
         self.is_transfer, self.section = transfer, section
         self.parts: tuple[Part, ...] = ()
-        self.sisters: list[Sister | OfNobody] = []
+        self._sisters: tuple[AnySister, ...] = ()
         self._hints: tuple[str, ...] = ()
         self._misconceptions: tuple[Misconception, ...] = ()
         self._has_prose = False
@@ -167,7 +167,7 @@ class Exercise:
         leads = self._of_nobody(feedback)
         if self._has_solution:
             leads += (f"A good solution: `{self.called}.solution()`.",)
-        if can_be_practiced(self):
+        if self.sisters:
             leads += (f"Another of this kind, without points: `{self.called}.practice()`.",)
         return leads
 
@@ -268,6 +268,12 @@ class Exercise:
         return self._hints
 
     @property
+    def sisters(self) -> tuple[AnySister, ...]:
+        """The tasks that can be drawn for practice."""
+        self._take_prose()
+        return self._sisters
+
+    @property
     def misconceptions(self) -> tuple[Misconception, ...]:
         """The mistakes that it knows: those written here, then those of the prose of its unit."""
         self._take_prose()
@@ -279,7 +285,7 @@ class Exercise:
         self._misconceptions = known
 
     def _take_prose(self) -> None:
-        """Read hints and mistakes of the whole unit from the file beside its checks, once."""
+        """Read what the file beside the checks says of all exercises of the unit, once."""
         if not self._has_prose:
             unit = [e for e in EXERCISES if e.unit == self.unit]
             for exercise in unit:
@@ -331,6 +337,10 @@ class Exercise:
     def add_hints(self, *hints: str) -> None:
         """For the author: what `hint` gives, one after the other."""
         self._hints += hints
+
+    def add_practice(self, *sisters: AnySister) -> None:
+        """Tasks of which `practice` draws one; see practice.py."""
+        self._sisters += sisters
 
     @overload
     def mistake(
@@ -398,38 +408,9 @@ class Exercise:
 
     def practice(self, seed: int | None = None) -> Practice | Hint:
         """One more task of this kind, drawn anew; call it with your answer."""
-        if can_be_practiced(self):
+        if self.sisters:
             return another(self, seed)
         return Hint("Practice", "There is no task of this kind to be drawn anew.")
-
-    def sister(
-        self,
-        asks: str,
-        by: Callable[..., Any] | None = None,
-        draw: Callable[[Any], dict[str, Any]] | None = None,
-        *,
-        needs: Callable[[Any], dict[str, Any]] | None = None,
-        kind: Any = None,
-        on: Sequence[Any] = (),
-        within: float = THREE_DIGITS,
-        answer: str = "answer",
-        **drawn: Any,
-    ) -> None:
-        """For the author: a task that is drawn anew, for practice; see practice.py.
-
-        `asks` is Markdown, with `<a>` where a value goes. Values are drawn as `drawn` says or by
-        `draw`, and `by` gets them by their names and returns what is right: a number, an array, a
-        polynomial (then `kind` is the Formula it is asked for), a function (compared `on` cases),
-        or several of these by the names of the answers. Numbers are right `within` a relative
-        error, whole ones exactly.
-
-        Without `by` it is the exercise with the numbers of an id that nobody has, of which it shows
-        those that `needs` takes from them.
-        """
-        if by is None:
-            self.sisters += [OfNobody(self, asks, needs or (lambda numbers: {}))]
-        else:
-            self.sisters += [Sister(asks, by, draw or drawn, kind, on, within, answer)]
 
     def without_answer(self, says: str) -> Feedback:
         """The feedback where there was no answer to look at."""

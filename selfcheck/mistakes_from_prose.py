@@ -1,14 +1,13 @@
-"""Hints and mistakes from the prose of a unit become those of its exercises.
+"""Hints, practice and mistakes from the prose of a unit become those of its exercises.
 
 Examples are evaluated with the names of the check module and of the Python file of mistakes beside
 it; what cannot be evaluated, or is not what the exercise asks for, is refused with its line.
+Practice is evaluated when it is first asked for.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
-import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from .compare import close
 from .files import CourseError
 from .kinds import Student
+from .practice import Declared
 from .prose import MISTAKES, Example, Mistake, mistakes_beside, prose_beside, read_prose
+from .python_in_prose import at_its_line, names_of, refusal, refusing
 
 if TYPE_CHECKING:
     from .exercises import Exercise
@@ -31,33 +32,22 @@ def attach(exercises: list[Exercise], module: str) -> None:
         return
     file = prose_beside(home)
     known = {exercise.name: exercise for exercise in exercises}
-    names = _names(module)
+    names = names_of(module, MISTAKES)
     done: set[str] = set()
     for section in sections:
         exercise = known.get(section.name)
         if exercise is None or exercise.number != section.number:
             there = ", ".join(f"{e.number} {e.name}" for e in exercises)
-            raise _refusal(file, section.line, f"there is no such exercise; there are {there}.")
+            raise refusal(file, section.line, f"there is no such exercise; there are {there}.")
         if section.name in done:
-            raise _refusal(file, section.line, f"{section.name} has a section already.")
+            raise refusal(file, section.line, f"{section.name} has a section already.")
         done.add(section.name)
         exercise.add_hints(*section.hints)
+        exercise.add_practice(*(Declared(exercise, told, file) for told in section.practice))
         for mistake in section.mistakes:
             _add(exercise, mistake, names, file)
     for name in known.keys() - done:
         raise CourseError(f"{file} has no section for {name}.")
-
-
-def _names(module: str) -> dict[str, Any]:
-    """All that an example may use: names of the checks, and of the file of mistakes."""
-    names = dict(vars(sys.modules[module]))
-    if importlib.util.find_spec(f"{module}{MISTAKES}") is not None:
-        names |= vars(importlib.import_module(f"{module}{MISTAKES}"))
-    return names
-
-
-def _refusal(file: Path, line: int, says: str) -> CourseError:
-    return CourseError(f"{file}, line {line}: {says}")
 
 
 def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path) -> None:
@@ -65,7 +55,7 @@ def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path
     part = mistake.settings.get("part", "")
     if part and part not in [p.name for p in exercise.parts]:
         there = ", ".join(p.name for p in exercise.parts) or "none"
-        raise _refusal(file, mistake.line, f"there is no part {part!r}; there are {there}.")
+        raise refusal(file, mistake.line, f"there is no part {part!r}; there are {there}.")
     about: dict[str, Any] = {"part": part, "not_finite": "not finite" in mistake.settings}
     if "when" in mistake.settings:
         about["when"] = _named(mistake.settings["when"], names, file, mistake.line)
@@ -88,7 +78,7 @@ def _add_one(
     given = len(about["example"])
     if not (least <= given <= len(needs) or given == len(exercise.kinds)):
         says = f"the example has {given} answers; the exercise asks for {len(needs)}."
-        raise _refusal(file, line, says)
+        raise refusal(file, line, says)
     exercise.mistake(mistake.name, mistake.explanation, **about)
 
 
@@ -101,7 +91,7 @@ def _told(example: Any) -> dict[str, Any]:
 
 def _named(name: str, names: dict[str, Any], file: Path, line: int) -> Any:
     if name not in names:
-        raise _refusal(
+        raise refusal(
             file, line, f"there is no {name} in {mistakes_beside(file).name} or the checks."
         )
     return names[name]
@@ -119,28 +109,13 @@ def _answers(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, 
 
 def _evaluated(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
     """A function that is defined, or the answers as an expression; errors with their own line."""
-    space = dict(names)
-    try:
-        body = ast.parse(example.code).body
+    space, code = dict(names), at_its_line(example.code, example.line)
+    with refusing(file, example.line):
+        body = ast.parse(code).body
         if len(body) == 1 and isinstance(body[0], ast.Expr):
-            value = eval(_compiled(example, file, "eval"), space)
-            return value if isinstance(value, tuple) else (value,)
-        exec(_compiled(example, file, "exec"), space)
+            return _as_tuple(eval(compile(code, str(file), "eval"), space))
+        exec(compile(code, str(file), "exec"), space)
         return (space[_last_function(body)],)
-    except CourseError:
-        raise
-    except SyntaxError as error:
-        line = example.line + (error.lineno or 1) - 1
-        raise _refusal(file, line, f"this is no Python: {error.msg}.") from None
-    except Exception as error:
-        says = f"the example cannot be made: {type(error).__name__}: {error}."
-        raise _refusal(file, example.line, says) from None
-
-
-def _compiled(example: Example, file: Path, mode: str) -> Any:
-    """The code of a block, at its own lines of the file: tracebacks and sources find it there."""
-    padding = "\n" * (example.line - 1)
-    return compile(padding + example.code, str(file), mode)
 
 
 def _last_function(body: list[ast.stmt]) -> str:
@@ -157,24 +132,14 @@ def _of_own_numbers(
     own = exercise.numbers
     if own is None:
         says = f"{exercise.name} has no numbers of a student's own."
-        raise _refusal(file, example.line, says)
-    try:
-        code = compile(
-            "\n" * (example.line - 1) + f"lambda n: ({example.code.strip()}\n)",
-            str(file),
-            "eval",
-        )
-        wrong = eval(code, dict(names))
+        raise refusal(file, example.line, says)
+    with refusing(file, example.line):
+        code = at_its_line(f"lambda n: ({example.code.strip()}\n)", example.line)
+        wrong = eval(compile(code, str(file), "eval"), dict(names))
         answers = (own.example, *_as_tuple(wrong(own(own.example))))
-    except SyntaxError as error:
-        says = f"this is no expression in n: {error.msg}."
-        raise _refusal(file, example.line, says) from None
-    except Exception as error:
-        says = f"the example cannot be made: {type(error).__name__}: {error}."
-        raise _refusal(file, example.line, says) from None
     kinds = [exercise.kinds[name] for name in exercise.needs(mistake.settings.get("part", ""))]
     if not kinds or not isinstance(kinds[0], Student):
-        raise _refusal(file, mistake.line, "an exercise of own numbers asks for the id first.")
+        raise refusal(file, mistake.line, "an exercise of own numbers asks for the id first.")
     return {"example": answers, "when": _made_by(wrong, own, own.within)}
 
 

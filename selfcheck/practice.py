@@ -3,27 +3,39 @@
     task = check.area.practice()   # shows the task
     task(12)                       # judged without points
 
-Sister tasks stand in the file beside the checks that ends with _practice.py. Most are a few lines:
-what is asked, the definition that the checks use, and what is drawn.
+Sister tasks stand in the prose of a unit, beside hints and mistakes: what is drawn, what is right,
+and the question, with `<a>` where a value goes.
 
-    check.area.sister(
-        "A rectangle is $<a>$ wide and $<b>$ high. How large is it?",
-        lambda a, b: a * b,
-        a=range(2, 9), b=[0.5, 1.5],
-    )
+    ## Practice
 
-An exercise with numbers of a student's own is practiced with those of an id that nobody has.
+    ```python
+    a = range(2, 9)
+    b = [0.5, 1.5]
+    right = a * b
+    ```
+
+    A rectangle is $<a>$ wide and $<b>$ high. How large is it?
+
+The block is read with the names of the checks, of the file beside them that ends with _practice.py,
+and with `solved`, `tenths` and `whole` of this one. A value is drawn as `drawn` says;
+or `draw`, an expression in rng, gives all of them by their names. `right` is an expression in what
+was drawn: a number, an array, a polynomial (then `kind` is the Formula it is asked for), a function
+(compared `on` cases), or several of these by the names of the answers. Numbers are right `within` a
+relative error, whole ones exactly; `answer` names what is asked for.
+
+An exercise with numbers of a student's own is practiced with those of an id that nobody has, if
+nothing is `right`: it shows what `needs`, an expression in those numbers n, takes from them.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
+import ast
 import random
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +48,8 @@ from .formula import pretty
 from .kinds import Array, Formula, FormulaAnswer, Function, Kind, Number, Student
 from .parts import read_one, settled
 from .prose import PRACTICE
+from .prose import Practice as Told
+from .python_in_prose import at_its_line, names_of, refusal, refusing
 from .sampling import PUBLIC_SEED, cases
 from .verdicts import Verdict, differs, right, where
 
@@ -61,7 +75,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Sister:
-    """A task of which numbers or rules are drawn; see Exercise.sister."""
+    """A task of which numbers or rules are drawn, and what is right is computed."""
 
     asks: str
     by: Callable[..., Any]
@@ -158,6 +172,75 @@ class OfNobody:
         return Task(filled(self.asks, given), asked, judge, given, by_exercise=True)
 
 
+OPTIONS = ("kind", "on", "within", "answer")
+PLACE = re.compile(r"<(\w+)(:code)?>")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A sister task as the prose of a unit tells it; nothing is evaluated before it is drawn."""
+
+    exercise: Exercise
+    told: Told
+    file: Path
+
+    def task(self, rng: np.random.Generator) -> Task:
+        """Draw one."""
+        task = self._sister.task(rng)
+        if left := PLACE.search(task.asked):
+            raise refusal(self.file, self.told.line, f"nothing is drawn for {left[0]}.")
+        return task
+
+    @cached_property
+    def _sister(self) -> Sister | OfNobody:
+        told, asks = self._assigned(), "\n\n".join(self.told.asks)
+        right, draw, needs = (told.pop(name, None) for name in ("right", "draw", "needs"))
+        if right is None:
+            return OfNobody(self.exercise, asks, lambda n: self._value(needs, n=n) or {})
+        options = {name: self._value(told.pop(name)) for name in OPTIONS if name in told}
+        used = {node.id for node in ast.walk(right) if isinstance(node, ast.Name)}
+        used |= {found[1] for found in PLACE.finditer(asks)}
+        for name in told.keys() - used:
+            raise refusal(self.file, told[name].lineno, f"{name} is drawn, and nobody uses it.")
+        values = {name: self._value(how) for name, how in told.items()}
+        return Sister(
+            asks,
+            lambda **given: self._value(right, **given),
+            values if draw is None else lambda rng: self._value(draw, rng=rng),
+            **options,
+        )
+
+    def _assigned(self) -> dict[str, ast.expr]:
+        """By their names, the expressions of the block."""
+        if self.told.code is None:
+            return {}
+        found: dict[str, ast.expr] = {}
+        with refusing(self.file, self.told.line):
+            body = ast.parse(at_its_line(self.told.code.code, self.told.code.line)).body
+        for row in body:
+            if not (isinstance(row, ast.Assign) and isinstance(row.targets[0], ast.Name)):
+                raise refusal(self.file, row.lineno, "a row is a name and what it is: `a = …`.")
+            if row.targets[0].id in found:
+                raise refusal(self.file, row.lineno, f"{row.targets[0].id} is set twice.")
+            found[row.targets[0].id] = row.value
+        return found
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        ours = {"solved": solved, "tenths": tenths, "whole": whole}
+        return ours | names_of(self.exercise.unit, PRACTICE)
+
+    def _value(self, told: ast.expr | None, **given: Any) -> Any:
+        if told is None:
+            return None
+        with refusing(self.file, told.lineno, "this"):
+            code = compile(ast.Expression(told), str(self.file), "eval")
+            return eval(code, self._names | given)
+
+
+AnySister = Sister | OfNobody | Declared
+
+
 def drawn(rng: np.random.Generator, spec: Mapping[str, Any]) -> Given:
     """Values by their specification: one of several, or what a function makes of the generator.
 
@@ -239,7 +322,7 @@ class Practice:
     def __init__(self, exercise: Exercise, seed: int) -> None:
         self.exercise, self.seed = exercise, seed
         rng = np.random.default_rng(seed)
-        sisters = sisters_of(exercise)
+        sisters = exercise.sisters
         self.task = sisters[int(rng.integers(len(sisters)))].task(rng)
         self.given = self.task.given
 
@@ -294,20 +377,6 @@ class Practiced:
 
     def _repr_html_(self) -> str:
         return self.feedback.card(f"practice for {self.feedback.number}")
-
-
-def sisters_of(exercise: Exercise) -> list[Sister | OfNobody]:
-    """Its sister tasks; the file that declares them is read when they are first asked for."""
-    file, package = f"{exercise.unit}{PRACTICE}", exercise.unit.rpartition(".")[0]
-    of_a_package = package in sys.modules  # what a notebook defines has no file beside it
-    if of_a_package and importlib.util.find_spec(file) is not None:
-        importlib.import_module(file)
-    return exercise.sisters
-
-
-def can_be_practiced(exercise: Exercise) -> bool:
-    """Has it sister tasks?"""
-    return bool(sisters_of(exercise))
 
 
 def another(exercise: Exercise, seed: int | None = None) -> Practice:

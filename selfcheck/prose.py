@@ -1,4 +1,4 @@
-"""Hints and known mistakes of a unit, as prose in a Markdown file beside its checks.
+"""Hints, practice and known mistakes of a unit, as prose in a Markdown file beside its checks.
 
     # 2.1 even_sum
 
@@ -6,6 +6,15 @@
 
     1. Take the factor 2 out of every term.
     2. 1 + 2 + … + n is n(n + 1)/2.
+
+    ## Practice
+
+    ```python
+    m = range(3, 30)
+    right = sum(range(2, 2 * m + 1, 2))
+    ```
+
+    What is the sum of the first <m> even numbers?
 
     ## Mistake: the factor 2 lost
 
@@ -22,8 +31,9 @@ A mistake has a name, examples and an explanation. An example is a block of one 
 the answers as an expression) or `numbers` (the wrong answers as an expression in n, the numbers of
 a student's own). Or a line `- example: name` takes it from the Python file of mistakes beside the
 checks, sums_mistakes.py, as `- when: name` takes a predicate. What stands in Python is
-evaluated with all names of the checks and of that file. Whatever cannot be read is refused with
-its line.
+evaluated with all names of the checks and of that file. Practice is a task that is drawn anew: what
+is drawn, what is right, and the question (see practice.py); its file is sums_practice.py. Whatever
+cannot be read is refused with its line.
 """
 
 from __future__ import annotations
@@ -41,10 +51,12 @@ MISTAKE = re.compile(r"## Mistake: (?P<name>\S.*)")
 SETTING = re.compile(r"- (?P<key>[a-z ]+): *(?P<value>.*)")
 HINT = re.compile(r"(?P<number>\d+)\. (?P<text>\S.*)")
 FENCE = re.compile(r"```(?P<kind>\w*)")
+HINTS = "## Hints"
+HINTS_FIRST = "hints stand once, before practice and mistakes."
 SETTINGS = ("part", "example", "when", "not finite")
 KINDS = ("formula", "lines", "python", "numbers")
 MISTAKES = "_mistakes"  # how the Python file ends that the prose names
-PRACTICE = "_practice"  # how the file of sister tasks ends
+PRACTICE = "_practice"  # how the file ends that has what sister tasks need
 
 
 @dataclass
@@ -68,6 +80,15 @@ class Mistake:
 
 
 @dataclass
+class Practice:
+    """A sister task as it is written: what is drawn and what is right, then the question."""
+
+    line: int
+    code: Example | None = None
+    asks: list[str] = field(default_factory=list)  # by paragraphs
+
+
+@dataclass
 class Section:
     """What the file says about one exercise."""
 
@@ -75,8 +96,9 @@ class Section:
     name: str
     line: int
     hints: list[str] = field(default_factory=list)
+    practice: list[Practice] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    text: str = ""  # all of it, for a digest
+    text: str = ""  # all of it but practice, on which no verdict depends, for a digest
 
 
 def prose_beside(module: str | Path) -> Path:
@@ -153,39 +175,46 @@ class _Reader:
     def sections(self) -> Iterator[Section]:
         """The sections, each complete when it is given."""
         section: Section | None = None
-        mistake: Mistake | None = None
-        in_hints = False
+        below: Mistake | Practice | str = ""  # what the last heading began
         for line, block in self.blocks():
             first = block[0]
             if found := EXERCISE.fullmatch(first):
                 if section:
                     yield self._complete(section, line - 1)
-                section = Section(found["number"], found["name"], line)
-                mistake, in_hints = None, False
+                section, below = Section(found["number"], found["name"], line), ""
             elif section is None:
                 raise self.refusal("before it stands no heading such as `# 2.1 name`.", line)
-            elif first == "## Hints":
-                if section.mistakes or section.hints or in_hints:
-                    raise self.refusal("hints stand once, before the mistakes.", line)
-                mistake, in_hints = None, True
-            elif found := MISTAKE.fullmatch(first):
-                mistake, in_hints = Mistake(found["name"].strip(), line), False
-                self._add_mistake(section, mistake)
             elif first.startswith("#"):
-                raise self.refusal(
-                    "a heading is `# 2.1 name`, `## Hints` or `## Mistake: name`.", line
-                )
-            elif in_hints:
+                if first == HINTS == below:
+                    raise self.refusal(HINTS_FIRST, line)
+                below = self._begun(section, line, first)
+            elif isinstance(below, Mistake):
+                self._add_to(below, line, block)
+            elif isinstance(below, Practice):
+                self._add_to_practice(below, line, block)
+            elif below == HINTS:
                 section.hints += self._hints(line, block, len(section.hints))
-            elif mistake:
-                self._add_to(mistake, line, block)
             else:
                 raise self.refusal("this belongs to no hint and no mistake.", line)
         if section:
             yield self._complete(section, len(self.lines))
 
-    def _add_mistake(self, section: Section, mistake: Mistake) -> None:
-        section.mistakes.append(mistake)
+    def _begun(self, section: Section, line: int, heading: str) -> Mistake | Practice | str:
+        """What a heading below that of an exercise begins: hints, practice or a mistake."""
+        if heading == HINTS:
+            if section.mistakes or section.practice or section.hints:
+                raise self.refusal(HINTS_FIRST, line)
+            return HINTS
+        if heading == "## Practice":
+            if section.mistakes:
+                raise self.refusal("practice stands before the mistakes.", line)
+            section.practice.append(Practice(line))
+            return section.practice[-1]
+        if found := MISTAKE.fullmatch(heading):
+            section.mistakes.append(Mistake(found["name"].strip(), line))
+            return section.mistakes[-1]
+        says = "a heading is `# 2.1 name`, `## Hints`, `## Practice` or `## Mistake: name`."
+        raise self.refusal(says, line)
 
     def _hints(self, line: int, block: list[str], before: int) -> list[str]:
         """A numbered list; a hint may go on in lines that are indented."""
@@ -212,6 +241,16 @@ class _Reader:
         else:
             words = " ".join(row.strip() for row in block)
             mistake.explanation = f"{mistake.explanation} {words}".strip()
+
+    def _add_to_practice(self, practice: Practice, line: int, block: list[str]) -> None:
+        """A block of Python, then the question: paragraphs, tables and blocks to be shown."""
+        as_it_stands = block[0].startswith(("|", "```"))
+        if block[0] == "```python" and not practice.asks and not practice.code:
+            practice.code = Example("python", "\n".join(block[1:-1]), line + 1)
+        elif as_it_stands:
+            practice.asks.append("\n".join(block))
+        else:
+            practice.asks.append(" ".join(row.strip() for row in block))
 
     def _set_example(self, mistake: Mistake, line: int, kind: str, code: list[str]) -> None:
         if kind not in KINDS:
@@ -250,5 +289,11 @@ class _Reader:
                 raise self.refusal(says, mistake.line)
             if mistake.settings.get("not finite", "yes") != "yes":
                 raise self.refusal("`- not finite: yes`, or no such line.", mistake.line)
-        section.text = "\n".join(self.lines[section.line - 1 : last])
+        for practice in section.practice:
+            if not practice.asks:
+                raise self.refusal("this practice asks nothing.", practice.line)
+        last_of_practice = section.mistakes[0].line - 1 if section.mistakes else last
+        first = section.practice[0].line - 1 if section.practice else last_of_practice
+        rows = [*self.lines[section.line - 1 : first], *self.lines[last_of_practice:last]]
+        section.text = "\n".join(rows)
         return section

@@ -18,11 +18,11 @@ from course_utils.checks import transformers_are_rnns as _transformers_are_rnns
 from course_utils.checks import weight_decay as _weight_decay
 from selfcheck.exercises import EXERCISES, Hint
 from selfcheck.kinds import Function
-from selfcheck.practice import as_code, can_be_practiced, filled, in_latex, solved
+from selfcheck.practice import Sister, as_code, filled, in_latex, solved
 
 DRAWS = 200
 COURSE = [e for e in EXERCISES if e.unit.startswith("course_utils.")]
-PRACTICED = [e for e in COURSE if can_be_practiced(e)]
+PRACTICED = [e for e in COURSE if e.sisters]
 
 
 # -- what is right with the numbers of an id that nobody has --------------------------------------
@@ -299,7 +299,7 @@ def test_a_seed_gives_the_same_task_and_none_gives_others():
 
 
 def test_an_exercise_without_sisters_says_so(monkeypatch):
-    monkeypatch.setattr(momentum.bias, "sisters", [])
+    monkeypatch.setattr(momentum.bias, "_sisters", ())
     assert isinstance(momentum.bias.practice(), Hint)
 
 
@@ -337,6 +337,7 @@ def small_sister():
 
     twice.__annotations__ = {"f": Annotated[FunctionAnswer, Function()]}
     made = exercise("1.1", points=1)(twice)
-    made.sister("Times <c>.", lambda c: lambda x: c * x, on=[1.0, 2.0], c=range(2, 9))
+    times = Sister("Times <c>.", lambda c: lambda x: c * x, {"c": range(2, 9)}, on=[1.0, 2.0])
+    made.add_practice(times)
     yield made
     EXERCISES[:] = before

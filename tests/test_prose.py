@@ -76,15 +76,16 @@ def read(tmp_path):
 
 @pytest.fixture
 def load(tmp_path, monkeypatch):
-    """A check module with this prose beside it, and a file of mistakes if there is one."""
+    """A check module with this prose beside it, and what its mistakes and its practice need."""
 
-    def load(prose, mistakes=""):
+    def load(prose, mistakes="", practice=""):
         name = next(names)
         path = tmp_path / f"{name}.py"
         path.write_text(CHECK, encoding="utf-8")
         path.with_suffix(".md").write_text(prose, encoding="utf-8")
-        if mistakes:
-            path.with_name(f"{name}_mistakes.py").write_text(mistakes, encoding="utf-8")
+        for ending, text in (("mistakes", mistakes), ("practice", practice)):
+            if text:
+                path.with_name(f"{name}_{ending}.py").write_text(text, encoding="utf-8")
         monkeypatch.syspath_prepend(str(tmp_path))
         return loaded(path, monkeypatch)
 
@@ -119,7 +120,7 @@ def test_without_a_file_there_is_no_prose(tmp_path):
         ("1. Add them.", "- Add them.", 5, "a hint begins with its number"),
         ("2. All", "3. All", 6, "numbered 1., 2., 3."),
         ("## Mistake: twice", "## Mistake twice", 20, "a heading is"),
-        ("## Mistake: twice", "## Hints", 20, "hints stand once, before the mistakes"),
+        ("## Mistake: twice", "## Hints", 20, "hints stand once, before practice and mistakes"),
         ("## Mistake: twice", "## Mistake: twice\n\n- parts: Sum", 22, "there is no such setting"),
         ("- part: Sum", "- part: Sum\n- part: Sum", 12, "part is set twice"),
         ("- part: Sum", "- part:", 11, "part has no value"),
@@ -139,6 +140,49 @@ def test_a_bad_edit_is_refused_with_file_and_line(read, old, new, line, says):
     assert old in PROSE
     with pytest.raises(CourseError, match=rf"unit\.md, line {line}: .*{re.escape(says)}"):
         read(PROSE.replace(old, new, 1))
+
+
+PRACTICE = """\
+## Practice
+
+```python
+a = range(2, 9)
+right = doubled(a)
+```
+
+What is twice
+<a>?
+
+| a |
+| - |
+| <a> |
+
+## Mistake: the last left out
+"""
+DOUBLED = "def doubled(a):\n    return 2 * a\n"
+PRACTICED = WHOLE.replace("## Mistake: the last left out\n", PRACTICE)
+
+
+def test_practice_is_a_block_and_a_question_and_no_verdict_depends_on_it(read):
+    (section,) = read(PRACTICED)
+    (practice,) = section.practice
+    assert (practice.code.code, practice.code.line) == ("a = range(2, 9)\nright = doubled(a)", 12)
+    assert practice.asks == ["What is twice <a>?", "| a |\n| - |\n| <a> |"]
+    assert section.text == WHOLE.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("## Practice", "## Practise", 9, "a heading is"),
+        ("What is twice\n<a>?\n\n| a |\n| - |\n| <a> |\n", "", 9, "this practice asks nothing"),
+        ("## Mistake: twice", "## Practice", 34, "practice stands before the mistakes"),
+    ],
+)
+def test_a_bad_edit_of_practice_is_refused_with_file_and_line(read, old, new, line, says):
+    assert old in PRACTICED
+    with pytest.raises(CourseError, match=rf"unit\.md, line {line}: .*{re.escape(says)}"):
+        read(PRACTICED.replace(old, new, 1))
 
 
 # -- with a check module --------------------------------------------------------------------------
@@ -186,3 +230,30 @@ def test_an_exercise_without_a_section_is_named(load):
     exec(compile(source, module.__file__, "exec"), vars(module))
     with pytest.raises(CourseError, match=r"\.md has no section for other"):
         _ = module.other.hints
+
+
+def test_practice_is_drawn_and_judged(load):
+    task = load(PRACTICED, practice=DOUBLED).total.practice(1)
+    assert f"What is twice {task.a}?" in repr(task)
+    assert "practice: right" in repr(task(2 * task.a))
+    assert "practice: wrong" in repr(task(2 * task.a + 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("a = range(2, 9)", "a = range(2, ", 12, "this is no Python"),
+        ("a = range(2, 9)", "a = ranges(2, 9)", 12, "NameError: name 'ranges'"),
+        ("a = range(2, 9)", "a = range(2, 9)\nkid = 3", 13, "kid is drawn, and nobody uses it"),
+        ("a = range(2, 9)", "a = range(2, 9)\na = range(3)", 13, "a is set twice"),
+        ("a = range(2, 9)", "range(2, 9)", 12, "a row is a name and what it is"),
+        ("doubled(a)", "halved(a)", 13, "NameError: name 'halved'"),
+        ("doubled(a)", "doubled(a) / 0", 13, "ZeroDivisionError"),
+        ("twice\n<a>", "twice\n<b>", 9, "nothing is drawn for <b>"),
+    ],
+)
+def test_practice_that_cannot_be_drawn_is_refused_with_file_and_line(load, old, new, line, says):
+    assert old in PRACTICED
+    total = load(PRACTICED.replace(old, new, 1), practice=DOUBLED).total
+    with pytest.raises(CourseError, match=rf"\.md, line {line}: .*{re.escape(says)}"):
+        total.practice(1)

@@ -15,7 +15,6 @@ from nbformat import NotebookNode
 
 from selfcheck.exercises import Exercise
 from selfcheck.kinds import Choice, Formula, Kind, Lines, Number
-from selfcheck.practice import can_be_practiced
 
 from ..roles import Role, called_check, id_of, role
 
@@ -49,7 +48,7 @@ def _about(exercise: Exercise, blank: str, check: str) -> dict[str, Any]:
         "number": exercise.number,
         "points": exercise.points,
         "hints": len(exercise.hints),
-        "practice": can_be_practiced(exercise),
+        "practice": bool(exercise.sisters),
         "pieces": pieces(blank, exercise.kinds, parameters),
     }
 

@@ -90,9 +90,7 @@ def _practicable(unit: Unit) -> list[Facts]:
     """What went wrong in a unit and can be practiced; only if there is such, its checks load."""
     if not unit.wrong:
         return []
-    from ..practice import can_be_practiced  # with NumPy, which the table can do without
-
-    names = {e.name for e in declared(unit.name) if can_be_practiced(e)}
+    names = {e.name for e in declared(unit.name) if e.sisters}
     return [e for e in unit.wrong if e.name in names]
 
 
