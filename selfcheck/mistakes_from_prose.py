@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .blanks import ____
 from .compare import close
 from .files import CourseError
 from .kinds import Student
@@ -32,7 +33,7 @@ def attach(exercises: list[Exercise], module: str) -> None:
         return
     file = prose_beside(home)
     known = {exercise.name: exercise for exercise in exercises}
-    names = names_of(module, MISTAKES)
+    names = {"____": ____} | names_of(module, MISTAKES)
     done: set[str] = set()
     for section in sections:
         exercise = known.get(section.name)
@@ -66,7 +67,7 @@ def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path
         if example.kind == "numbers":
             made = _of_own_numbers(exercise, mistake, example, names, file)
         else:
-            made = {"example": _answers(example, names, file)}
+            made = _told(_answers(example, names, file))
         _add_one(exercise, mistake, about | made, file, example.line)
 
 
@@ -83,10 +84,10 @@ def _add_one(
 
 
 def _told(example: Any) -> dict[str, Any]:
-    """What the file of mistakes has under a name: answers, a function, or both with `when`."""
-    if isinstance(example, dict):
+    """What Python says of a mistake: answers, one answer alone, or both with `when`."""
+    if isinstance(example, dict) and "example" in example:
         return dict(example)
-    return {"example": example if isinstance(example, tuple) else (example,)}
+    return {"example": _as_tuple(example)}
 
 
 def _named(name: str, names: dict[str, Any], file: Path, line: int) -> Any:
@@ -97,8 +98,8 @@ def _named(name: str, names: dict[str, Any], file: Path, line: int) -> Any:
     return names[name]
 
 
-def _answers(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
-    """The answers in a block."""
+def _answers(example: Example, names: dict[str, Any], file: Path) -> Any:
+    """The answers in a block, or what its Python says of them."""
     rows = [row for row in example.code.splitlines() if row.strip()]
     if example.kind == "formula":
         return tuple(row.strip() for row in rows)
@@ -107,15 +108,15 @@ def _answers(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, 
     return _evaluated(example, names, file)
 
 
-def _evaluated(example: Example, names: dict[str, Any], file: Path) -> tuple[Any, ...]:
-    """A function that is defined, or the answers as an expression; errors with their own line."""
+def _evaluated(example: Example, names: dict[str, Any], file: Path) -> Any:
+    """A function that is defined, or what an expression gives; errors with their own line."""
     space, code = dict(names), at_its_line(example.code, example.line)
     with refusing(file, example.line):
         body = ast.parse(code).body
         if len(body) == 1 and isinstance(body[0], ast.Expr):
-            return _as_tuple(eval(compile(code, str(file), "eval"), space))
+            return eval(compile(code, str(file), "eval"), space)
         exec(compile(code, str(file), "exec"), space)
-        return (space[_last_function(body)],)
+        return space[_last_function(body)]
 
 
 def _last_function(body: list[ast.stmt]) -> str:

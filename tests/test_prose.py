@@ -204,6 +204,13 @@ def test_an_example_may_stand_in_the_file_of_mistakes(load):
     assert [m.name for m in module.total("n", lambda n: n + n).mistakes] == ["twice"]
 
 
+def test_an_expression_may_give_the_example_with_its_predicate(load):
+    told = '{"example": (lambda n: 2 * n,), "when": lambda run: True}'
+    total = load(WHOLE.replace("def _twice(n):\n    return 2 * n", told)).total
+    assert total.misconceptions[1].when(None)
+    assert [m.name for m in total("n", lambda n: n + n).mistakes] == ["twice"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from selfcheck.blanks import ____
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 from selfcheck.recognition import Recognized
@@ -27,31 +25,13 @@ from .attention import (
     _of_length,
     _past_before_and_after,
     _placed,
-    _variant,
     one_query,
 )
-
-matrices_written_for_column_vectors = ((3, 7), *[____] * 2, (4, 7), *[____] * 4)
-softmax_over_the_wrong_axis = (_variant(weigh=lambda S: softmax(S, axis=0)),)
-no_scale = (_variant(lambda Q, K, V: 1.0),)
-n_m_in_place_of_1_m = (_variant(lambda Q, K, V: Q.shape[1]),)
-scaled_by_the_width_of_a_value = (_variant(lambda Q, K, V: np.sqrt(V.shape[1])),)
-one_softmax_over_all_pairs = (_variant(weigh=lambda S: np.exp(S) / np.exp(S).sum()),)
-normalized_by_a_sum_of_raw_scores = (_variant(weigh=lambda S: S / S.sum(axis=1, keepdims=True)),)
-large_scores_not_tamed = (
-    _variant(weigh=lambda S: np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)),
-)
-
-
-scaled_by_the_number_of_keys = (_variant(lambda Q, K, V: np.sqrt(len(K))),)
 
 
 def _by_one_maximum(S):
     raised = np.exp(S - S.max())
     return raised / raised.sum(axis=1, keepdims=True)
-
-
-one_largest_score_for_all_rows = (_variant(weigh=_by_one_maximum),)
 
 
 def _near_scores(Q, K):
@@ -75,12 +55,6 @@ def _hides_itself(causal_attention: FunctionAnswer) -> bool:
     answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
     Q, K = _placed(Q, K)
     return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
-
-
-@np.errstate(invalid="ignore")
-def _masked_by_a_product(Q, K, V):
-    hidden = np.triu(np.ones((len(Q), len(Q))), 1)
-    return softmax(_near_scores(Q, K) - np.inf * hidden) @ V
 
 
 def _is_nan_everywhere(causal_attention: FunctionAnswer) -> bool:
@@ -111,16 +85,6 @@ def _two_softmaxes(Y, Z, Wq, Wk, Wv):
     return _cross(roles="YZZ")(Y, Z, Wq, Wk, Wv) + _cross(roles="YYY")(Y, Z, Wq, Wk, Wv)
 
 
-the_decoder_s_own_tokens_left_out = (_cross(roles="YZZ"),)
-two_attentions_added = (_two_softmaxes,)
-the_encoder_asks = (_cross(roles="ZBB"),)
-the_encoder_left_out = (_cross(roles="YYY"),)
-the_decoder_left_out = (_cross(roles="ZZZ"),)
-no_scale_2 = (_cross(lambda Y, Wq: 1.0),)
-n_m_in_place_of_1_m_2 = (_cross(lambda Y, Wq: Wq.shape[1]),)
-scaled_by_d = (_cross(lambda Y, Wq: np.sqrt(Y.shape[1])),)
-
-
 def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:
     """Each head's output; `scale` replaces √m."""
     root = [scale or np.sqrt(Wq.shape[1]) for Wq, _, _ in heads]
@@ -145,13 +109,6 @@ def _each(
         return np.array([np.dot(outputs[t], through(Wo, t, T)) for t in range(T)])
 
     return (run,)
-
-
-all_heads_through_the_first_rows = _each(lambda Wo, t, T: np.split(Wo, T)[0])
-heads_interleaved = _each(lambda Wo, t, T: Wo[t::T])
-heads_in_reverse_order = _each(lambda Wo, t, T: np.split(Wo, T)[T - 1 - t])
-scaled_by_d_2 = _each(scale=lambda X: np.sqrt(X.shape[1]))
-no_scale_3 = _each(scale=lambda X: 1.0)
 
 
 def _depends_on_n(count) -> bool:
@@ -190,13 +147,6 @@ def _same_directions(Q: np.ndarray, K: np.ndarray) -> bool:
     return bool((lengths > 0).all()) and close(Q / lengths, K / np.linalg.norm(K[0]), 1e-3)
 
 
-the_right_directions_too_short = _turned(
-    lambda n: n.K[list(n.target)] / n.radius**2, _same_directions
-)
-the_map_read_backward = _turned(lambda n: 100 * n.K[np.argsort(n.target)], _same_directions)
-every_token_looks_at_itself = _turned(lambda n: 100 * n.K, _same_directions)
-
-
 def _once_changed(change: Callable[[float, Attention], float], example: float) -> Recognized:
     """A wrong length that would be right if it were changed like this."""
 
@@ -205,18 +155,6 @@ def _once_changed(change: Callable[[float, Attention], float], example: float) -
         return abs(_of_length(change(length, n), n) - n.weight) <= FOUR_DECIMALS
 
     return {"example": (0, example), "when": slipped}
-
-
-m_forgotten = _once_changed(lambda length, n: length * math.sqrt(2), 4.9358)
-the_length_of_the_keys_forgotten = _once_changed(lambda length, n: length / n.radius, 13.9604)
-one_rival_alone = _turned(
-    lambda n: (
-        math.log(n.weight / (1 - n.weight))
-        * math.sqrt(2)
-        / (n.radius * (1 - math.cos(2 * math.pi / n.n)))
-    ),
-    lambda a, b: close(a, b, 1e-4),
-)
 
 
 def _is_additive(packed_mask: FunctionAnswer) -> bool:

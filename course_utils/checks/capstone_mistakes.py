@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..attention import softmax as softmax
-from ..numbers.capstone import BACKWARD_LINES, BUGS
+from ..numbers.capstone import BACKWARD_LINES
+from ..numbers.capstone import BUGS as BUGS
 from ..transformer import (
     training_and_held_out,
 )
@@ -23,9 +24,6 @@ def _unshifted(Z, y):
     return (p - _hot(Z, y)) / len(Z)
 
 
-exp_of_large_logits = (_unshifted,)
-
-
 def _less(what):
     """The probabilities by exp of the logits less something else than their row's largest."""
 
@@ -34,12 +32,6 @@ def _less(what):
         return (E / E.sum(axis=1, keepdims=True) - _hot(Z, y)) / len(Z)
 
     return (gradient,)
-
-
-one_maximum_for_all_rows = _less(np.max)
-the_smallest_subtracted = _less(lambda Z: Z.min(axis=1, keepdims=True))
-the_mean_subtracted = _less(lambda Z: Z.mean(axis=1, keepdims=True))
-the_first_subtracted = _less(lambda Z: Z[:, :1])
 
 
 def _sigma(X):
@@ -106,14 +98,6 @@ def _with(number, text):
     )
 
 
-d_v_without_the_transpose = (_with(*BUGS[0]),)
-m_where_the_values_are = (_with(*BUGS[1]),)
-the_sum_over_the_wrong_axis = (_with(*BUGS[2]),)
-a_plain_mean = (_with(*BUGS[3]),)
-m_forgotten_in_d_q = (_with(*BUGS[4]),)
-d_k_without_the_transpose = (_with(*BUGS[5]),)
-
-
 def _table(training, levels, width, start=1.0):
     counts = np.full((levels + 1, levels), start)
     np.add.at(counts, (above(training, levels, width), training), 1)
@@ -146,11 +130,6 @@ def _nothing_is_black(images, levels, width):
 
 def _rolled(images, levels, width):
     return np.roll(images, width, axis=1)
-
-
-first_row_as_level_0 = _bits(_by_rows, _nothing_is_black)
-rolled = _bits(_by_rows, _rolled)
-one_more_in_the_divisor = _bits(lambda c: c / (c.sum(axis=1, keepdims=True) + 1), above)
 
 
 def _lost_twins(training, test, levels, width):
@@ -274,23 +253,8 @@ def a_state_that_grows_seen(start, step):
     return _grows(start, step) is not None
 
 
-a_state_that_grows: tuple[Any, ...] = (
-    lambda P, heads: [([], []) for _ in range(_blocks(P))],
-    _stepper(_growing),
-)
-asked_before_it_was_written = (_empty, _stepper(_asks_first))
-not_normalized = (_empty, _stepper(_undivided_sums))
 forgotten = (_empty, _stepper(_raw))
-the_place_forgotten = (_empty, _stepper(_added, place=lambda P, t: 0.0))
-blocks_that_do_not_add = (_empty, _stepper(_added, scale=0.0))
-the_relu_forgotten = (_empty, _stepper(_added, relu=lambda x: x))
-heads_interleaved = (_empty, _stepper(_added, split=lambda row, heads: row.reshape(-1, heads).T))
-one_state_for_all_blocks = (_empty, _stepper(_added, one_state=True))
-the_norms_forgotten = (_empty, _stepper(_added, norm=lambda x, gain, shift: x))
 
 
 def not_trained_seen(theta):
     return SMALL.bits(theta, training_and_held_out()[1]) > np.log2(SMALL.levels)
-
-
-not_trained = (SMALL.draw(),)

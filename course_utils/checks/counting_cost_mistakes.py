@@ -33,9 +33,6 @@ def _by_differences(A: np.ndarray, V: np.ndarray, dY: np.ndarray) -> list[np.nda
     return gradients
 
 
-right_but_at_many_times_the_price = (_by_differences,)
-
-
 def _size_with(per_layer: Callable[[Model], int], vocabulary: int = 1, size: int = BYTES) -> Any:
     """Bytes if one layer had other numbers than it has."""
     return lambda n: (

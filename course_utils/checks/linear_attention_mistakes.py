@@ -18,7 +18,6 @@ from .linear_attention import (
     Line,
     _phi_weights_first,
     _weights_first,
-    _windowed,
     _without_own,
     draw,
     grows_as,
@@ -38,9 +37,6 @@ def the_claim_as_its_own_proof_seen(lines):
     return row_sums(lines, "S", "T").holds and bool(two_facts_at_once(lines))
 
 
-the_claim_as_its_own_proof = ([_ones],)
-
-
 def has_line(form: Line) -> Callable[[list[Line]], bool]:
     """A predicate: one of the lines has the value of this one."""
     return lambda lines: any(
@@ -49,20 +45,13 @@ def has_line(form: Line) -> Callable[[list[Line]], bool]:
 
 
 a_sum_of_products_taken_as_a_product_of = has_line(lambda S, T: S.sum(axis=1) * T.sum())
-a_sum_of_products_taken_as_a_product_o_2 = ([lambda S, T: S.sum(axis=1) * T.sum(), _ones],)
 s_and_t_multiplied_entry_by_entry_seen = has_line(lambda S, T: (S * T).sum(axis=1))
-s_and_t_multiplied_entry_by_entry = ([lambda S, T: (S * T).sum(axis=1), _ones],)
 columns_summed_in_place_of_rows_seen = has_line(lambda S, T, one_n: T @ (S.T @ one_n))
-columns_summed_in_place_of_rows = ([lambda S, T, one_n: T @ (S.T @ one_n), _ones],)
 as_many_ones_as_features_seen = has_line(lambda one_d: one_d)
-as_many_ones_as_features = ([lambda S, one_d: S @ one_d, lambda one_d: one_d],)
 
 
 def one_number_for_all_queries_seen(lines):
     return not of_one_row(lines) and has_line(lambda: 1.0)(lines)
-
-
-one_number_for_all_queries = ([lambda S, one_d: S @ one_d, lambda: 1.0],)
 
 
 def right_but(
@@ -82,7 +71,6 @@ def gives(example: Callable, inputs: Callable[[int], tuple]) -> Callable[[Functi
 
 
 the_n_n_weights_built_after_all_seen = right_but("memory", _weights_first, tokens)
-the_n_n_weights_built_after_all = (_weights_first,)
 
 
 def _turned(weights: Callable, over: Callable = lambda P: P.sum(axis=0)[:, None]) -> dict[str, Any]:
@@ -97,16 +85,6 @@ def _turned(weights: Callable, over: Callable = lambda P: P.sum(axis=0)[:, None]
 
 def _separable(Q, K):
     return softmax(Q) @ softmax(K, axis=0).T
-
-
-what_the_queries_hear_from_the_keys = _turned(lambda Q, K: _separable(Q, K).T, over=lambda P: 1.0)
-not_normalized = _turned(_separable, over=lambda P: 1.0)
-divided_by_the_number_of_queries = _turned(_separable, over=len)
-standard_attention = _turned(lambda Q, K: softmax(Q @ K.T))
-the_columns_of_k_not_normalized = _turned(lambda Q, K: softmax(Q) @ softmax(K).T)
-columns_of_q_normalized_in_place_of_rows = _turned(
-    lambda Q, K: softmax(Q, axis=0) @ softmax(K, axis=0).T
-)
 
 
 def no_more_tokens_than_columns_seen(Q, K):
@@ -141,12 +119,6 @@ def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
     return run
 
 
-softmax_attention = (_divided(1),)
-d_forgotten = (_divided(0),)
-rows_divided_first = (_divided(1, 0),)
-divided_by_d = (_divided(0, 1, scores=lambda Q, K: Q @ K.T / np.sqrt(Q.shape[1])),)
-
-
 def equal_signs_seen(x, y):
     return x * y > 0
 
@@ -168,7 +140,6 @@ def both_numbers_small_seen(x, y):
 
 
 the_n_n_weights_built_after_all_seen_2 = right_but("memory", _phi_weights_first, tokens_and_phi)
-the_n_n_weights_built_after_all_2 = (_phi_weights_first,)
 
 
 def _weighing(
@@ -186,17 +157,6 @@ def _weighing(
     return {"example": (example,), "when": gives(example, tokens_and_phi)}
 
 
-the_token_itself_not_left_out = _weighing(lambda F, G: F @ G.T)
-left_out_above_not_below = _weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True))
-left_out_below_not_above = _weighing(
-    lambda F, G: F @ G.T, lambda A, F, G: _without_own(F, G).sum(1, keepdims=True)
-)
-the_normalization_forgotten = _weighing(over=lambda A, F, G: 1.0)
-divided_by_the_number_of_other_tokens = _weighing(over=lambda A, F, G: len(A) - 1)
-one_sum_for_all_queries = _weighing(over=lambda A, F, G: A.sum())
-on_the_values_too = _weighing(of=lambda V, phi: phi(V)[..., -V.shape[1] :])
-
-
 def _one_sided(Q, K, V, phi):
     A = _without_own(phi(Q), K)
     return A @ V / A.sum(axis=1, keepdims=True)
@@ -205,9 +165,6 @@ def _one_sided(Q, K, V, phi):
 def _like_one_sided(f: FunctionAnswer) -> bool:
     Q, K, V = draw(3, 2, 2)
     return close(f(Q, K, V, elu_plus_one), _one_sided(Q, K, V, elu_plus_one))
-
-
-on_the_queries_only = (_one_sided,)
 
 
 def nd_seen(flops):
@@ -220,11 +177,6 @@ def the_number_of_features_taken_to_be_d_see(flops):
 
 def the_cost_of_softmax_attention_seen(flops):
     return grows_as(flops, lambda n, m, d: n**2 * d)
-
-
-one_token_too_many = (_windowed(behind=1),)
-the_denominator_without_a_window = (_windowed(shared=True),)
-the_next_token_seen = (_windowed(ahead=1),)
 
 
 def _angle(n: Waves, weights: Any) -> float:

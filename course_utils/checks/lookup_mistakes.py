@@ -66,20 +66,13 @@ def _queries(dot: float = 2, scale: Callable[[int], float] = np.sqrt) -> Callabl
 
 
 norm_term_with_a_plus_sign_seen = _weighs_like("norm added")
-norm_term_with_a_plus_sign = (_keys(norm=1), _queries())
 the_2_lost_seen = _weighs_like("no two")
-the_2_lost = (_keys(), _queries(dot=1))
 m2_missing_in_the_norm_term_seen = _weighs_like("norm without M")
-m2_missing_in_the_norm_term = (_keys(power=0), _queries())
 n_d_att_not_folded_in_seen = _weighs_like("no root")
-n_d_att_not_folded_in = (_keys(), _queries(scale=lambda m: 1))
 d_att_folded_in_twice_seen = _weighs_like("root twice")
-d_att_folded_in_twice = (lambda X, M: _keys()(X, M) * np.sqrt(len(X[0]) + 1), _queries())
 d_att_without_the_extra_number_seen = _weighs_like("root of another width")
-d_att_without_the_extra_number = (_keys(), _queries(scale=lambda m: np.sqrt(m - 1)))
 m_in_place_of_m2_seen = _weighs_like("M not squared")
 half_of_the_exponent_seen = _weighs_like("half")
-half_of_the_exponent = (lambda X, M: _keys()(X, M) / 2, _queries())
 
 
 def a_sign_lost_seen(sharp_enough, bound):
@@ -89,12 +82,6 @@ def a_sign_lost_seen(sharp_enough, bound):
 def _unit(*places: int) -> list[list[float]]:
     """A 5×1 matrix with 1 at these places, counted from 1."""
     return [[float(place in places)] for place in range(1, 6)]
-
-
-counted_from_the_wrong_end = (_unit(1),)
-off_by_one = (_unit(4),)
-everything_summed = (_unit(1, 2, 3, 4, 5),)
-the_position_copied_along = (_unit(2, 3, 5),)
 
 
 def _estimates_like(*mistakes: str) -> Callable[..., bool]:
@@ -124,20 +111,9 @@ def _inputs(
 
 
 no_norm_term_seen_2 = _estimates_like("no norm", "no norm and no root")
-no_norm_term = (_inputs(lambda X, M: X, lambda Y, M: 2 * M**2 * Y), None, None)
 n_d_att_not_folded_in_seen_2 = _estimates_like("no root")
-n_d_att_not_folded_in_2 = (_inputs(_keys(), _queries(scale=lambda m: 1)), None, None)
 half_of_the_exponent_seen_2 = _estimates_like("half")
-half_of_the_exponent_2 = (_inputs(lambda X, M: _keys()(X, M) / 2, _queries()), None, None)
 m_in_place_of_m2_seen_2 = _estimates_like("M not squared")
-m_in_place_of_m2 = (
-    _inputs(
-        lambda X, M: np.c_[X, -M * (X**2).sum(axis=1)],
-        lambda Y, M: np.c_[2 * M * Y, np.ones(len(Y))] * np.sqrt(2),
-    ),
-    None,
-    None,
-)
 
 
 def x_j_averaged_in_place_of_y_j_seen(inputs, *_):
@@ -145,9 +121,6 @@ def x_j_averaged_in_place_of_y_j_seen(inputs, *_):
         close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
         for x_new, x, y, M in DATA
     )
-
-
-x_j_averaged_in_place_of_y_j = (_inputs(_keys(), _queries(), values="x"), None, None)
 
 
 def _or_nothing(
@@ -166,16 +139,6 @@ def _or_nothing(
         return Q * (len(Y[0]) + of) ** (root / 2), K[:count], np.append(a, c)[:count]
 
     return inputs
-
-
-m2_y_2_taken_to_cancel = (_or_nothing(lambda M, r: -M * M * r * r),)
-the_score_0_for_nothing = (_or_nothing(lambda M, r: 0.0, length=1),)
-a_key_at_the_origin = (_or_nothing(lambda M, r: 0.0),)
-r_not_squared = (_or_nothing(lambda M, r: -M * M * r, length=1),)
-m2_missing_for_nothing = (_or_nothing(lambda M, r: -r * r, length=1),)
-no_default_at_all = (_or_nothing(lambda M, r: 0.0, more=False),)
-one_number_more = (_or_nothing(lambda M, r: -M * M * r * r, length=1, of=1),)
-n_d_att_not_folded_in_3 = (_or_nothing(lambda M, r: -M * M * r * r, length=1, root=0),)
 
 
 def _margin(n: Shelf) -> float:

@@ -11,7 +11,7 @@ from selfcheck.kinds import Formula, FormulaAnswer
 from selfcheck.recognition import Recognized
 
 from ..numbers.momentum import Momentum, momentum
-from .momentum import MOVE, Point, _blamed, _derived, _move
+from .momentum import MOVE, Point, _blamed, _derived
 
 BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
 
@@ -40,10 +40,6 @@ def _line_is(blamed: str, example: int) -> Recognized:
     return {"example": (0, example), "when": lambda s, line: _blamed(s, line) == blamed}
 
 
-a_later_line_blamed = _line_is("later", example=4)
-a_true_line_blamed = _line_is("true", example=2)
-
-
 def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognized:
     def matches(student: str, correction: FormulaAnswer) -> bool:
         return all(close(correction(**p), other(student, p)) for p in MOVE.points())
@@ -53,16 +49,6 @@ def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognize
 
 def _last_line(student: str, point: Point) -> float:
     return float(MOVE.read(momentum(student).derivation.lines[-1], "the last line")(**point))
-
-
-the_end_left_as_it_is = _moves_like(_last_line, example="-delta*(beta*step + (1 - beta)*g)")
-the_sign_of_the_last_move_lost = _moves_like(
-    lambda student, p: _move(student, p | {"step": -p["step"]}),
-    example="-beta*step - delta*(1 - beta)*g",
-)
-the_last_move_forgotten = _moves_like(
-    lambda student, p: _move(student, p | {"step": 0.0}), example="-delta*(1-beta)*g"
-)
 
 
 def _ends(n: Momentum) -> tuple[float, float]:

@@ -66,33 +66,12 @@ def _short_products(X, W):
     return course_features(X, W) * np.exp(_half_squares(Z) - _half_squares(X))
 
 
-only_the_dot_products_made_smaller = (_short_products,)
-
-
 def _short_norms(X, W):
     return positive_features(X, W) * np.exp(_half_squares(X) - _half_squares(to_scale(X)))
 
 
-only_the_norms_made_smaller = (_short_norms,)
-n_m_in_place_of_1_m = (_times(lambda Z, m: m**-0.5),)
-no_1_m = (_times(lambda Z, m: m**0.5),)
-exp_x_2_2_forgotten = (_times(lambda Z, m: np.exp(_half_squares(Z))),)
-exp_x_2_for_exp_x_2_2 = (_times(lambda Z, m: np.exp(-_half_squares(Z))),)
-a_sign_lost_in_exp_x_2_2 = (_times(lambda Z, m: np.exp(2 * _half_squares(Z))),)
-
-
 def _of_other_size(X, W):
     return positive_features(X / len(X) ** 0.25, W)
-
-
-n_in_place_of_d = (_of_other_size,)
-d_in_place_of_m = (lambda X, W: course_features(X, W) * np.sqrt(len(W) / W.shape[1]),)
-the_largest_exponent_subtracted = (
-    lambda X, W: course_features(X, W) / np.exp(_exponents(X, W).max(axis=1, keepdims=True)),
-)
-the_largest_of_all_subtracted = (
-    lambda X, W: course_features(X, W) / np.exp(_exponents(X, W).max()),
-)
 
 
 def _exponents(X, W):
@@ -137,20 +116,6 @@ def _weighing(
         return close(f(*arrays), example(*arrays))
 
     return {"example": (example,), "when": alike, "part": "Attention"}
-
-
-every_key_counted_once = _weighing(lambda F, G, counts: F @ G.T)
-counted_above_not_below = _weighing(over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True))
-the_count_squared = _weighing(
-    lambda F, G, counts: F @ G.T * counts**2,
-    over=lambda A, F, G: np.sqrt(A * (F @ G.T)).sum(axis=1, keepdims=True),
-)
-padding_counted_once = _weighing(lambda F, G, counts: F @ G.T * np.maximum(counts, 1))
-the_queries_counted = _weighing(
-    lambda F, G, counts: F @ G.T * counts[:, None],
-    over=lambda A, F, G: (F @ G.T).sum(axis=1, keepdims=True),
-)
-the_normalization_forgotten = _weighing(over=lambda A, F, G: 1.0)
 
 
 def _draws_anew(f: FunctionAnswer) -> bool:

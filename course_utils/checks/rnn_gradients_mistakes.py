@@ -15,7 +15,9 @@ from ..numbers.rnn_gradients import RnnGradients, rnn_gradients
 from ..rnn import (
     ACTIVATIONS,
     spectral_norm,
-    spectral_radius,
+)
+from ..rnn import (
+    spectral_radius as spectral_radius,
 )
 from .rnn_gradients import (
     FEWEST,
@@ -25,7 +27,6 @@ from .rnn_gradients import (
     SIGMOID,
     STEP,
     TANH,
-    THREE_DECIMALS,
     TRACE,
     Line,
     _forgets,
@@ -51,15 +52,6 @@ def divided_by_the_matrix_w_seen(lines):
     return not induction(lines).holds and induction(lines, False).holds
 
 
-divided_by_the_matrix_w = ([_through_h_prev, _divided, _claim],)
-
-
-the_silu_of_the_lecture: Recognized = {
-    "example": (1.0998,),
-    "when": lambda silu: abs(silu - ACTIVATIONS["SiLU"].gamma) <= THREE_DECIMALS,
-}
-
-
 def breaks_at(form: Line) -> Callable[[list[Line]], bool]:
     """A predicate: the first false line has the value of this one, at two steps."""
 
@@ -77,7 +69,6 @@ def _without_inner(W, h_prev, z, sigma):
 
 
 h_t_1_put_where_g_t_1_stood_seen = breaks_at(_without_inner)
-h_t_1_put_where_g_t_1_stood = ([_without_inner, _claim],)
 
 
 def _without_outer(W, h_prev, z, sigma):
@@ -85,7 +76,6 @@ def _without_outer(W, h_prev, z, sigma):
 
 
 the_outer_activation_lost_seen = breaks_at(_without_outer)
-the_outer_activation_lost = ([_without_outer, _claim],)
 
 
 def _split(W, h_prev, z, sigma):
@@ -93,14 +83,10 @@ def _split(W, h_prev, z, sigma):
 
 
 of_a_sum_split_into_a_sum_seen = breaks_at(_split)
-of_a_sum_split_into_a_sum = ([_split, _claim],)
 
 
 def the_claim_as_its_own_proof_seen(lines):
     return induction(lines).holds and not uses(lines[-1], "W", "z", "h_prev")
-
-
-the_claim_as_its_own_proof = ([_claim],)
 
 
 def _is_nothing_at_one_step(answer: FunctionAnswer) -> bool:
@@ -111,15 +97,8 @@ def _power(size: Callable[..., Any]) -> Callable:
     return lambda W, gamma, T: (gamma * size(W)) ** T
 
 
-the_spectral_radius_in_place_of_the_norm = (_power(spectral_radius),)
-
-
 def _largest_eigenvalue_of_square(W: np.ndarray) -> float:
     return spectral_norm(W) ** 2
-
-
-without_the_square_root = (_power(_largest_eigenvalue_of_square),)
-the_frobenius_norm = (_power(np.linalg.norm),)
 
 
 def _sum_of_ways(W, hs, dsigma, B):
@@ -204,20 +183,9 @@ def _gate(n: RnnGradients) -> float:
     return float(n.share ** (1 / n.steps))
 
 
-the_share_divided_by_the_steps = _face(
-    lambda n: np.log(n.steps / (1 - n.share) - 1), student=1, within=1e-4
-)
-
-
 def _until(n: RnnGradients) -> float:
     """The steps until a trace is left, not rounded yet."""
     return float(n.steps * np.log(TRACE) / np.log(n.share))
-
-
-one_step_too_early = _face(lambda n: np.floor(_until(n)))
-one_step_too_late = _face(lambda n: np.ceil(_until(n)) + 1)
-counted_from_the_end = _face(lambda n: np.ceil(_until(n)) - n.steps)
-not_rounded = _face(_until, within=1e-5)
 
 
 def _two_extremes(W: np.ndarray, gamma: float, a: float) -> np.ndarray:

@@ -12,13 +12,11 @@ from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 from selfcheck.kinds import FormulaAnswer
 
-from ..attention import causal_attention, causal_linear_attention, elu_plus_one
 from ..numbers.transformers_are_rnns import Memory
 from .transformers_are_rnns import (
     FAR,
     TOKEN,
     _factors,
-    _likeness,
     _near,
     _similarity,
     draw,
@@ -35,10 +33,6 @@ def _masked(Q, K):
 def _strictly_before(Q, K, V):
     A = np.tril(_similarity(Q, K), -1)
     return A @ V / A.sum(axis=1, keepdims=True)
-
-
-a_token_does_not_see_itself = (_strictly_before,)
-softmax_attention = (causal_attention,)
 
 
 def _remembering(read: Callable) -> Callable:
@@ -67,9 +61,6 @@ def _reads(weigh: Callable, over: Callable | None = None) -> tuple[Callable, Cal
 
 def a_state_that_grows_seen(initial_state, step):
     return grows(initial_state, step) is not None
-
-
-a_state_that_grows = _reads(_similarity)
 
 
 _HIDDEN: list = []
@@ -102,20 +93,6 @@ def the_output_read_before_the_update_seen(*answers):
     return close(_rows_after_first(*answers), _rows_after_first(*LATE))
 
 
-the_output_read_before_the_update = (_no_tokens, _remembering(_late))
-not_squared = _reads(_likeness)
-squared_after_the_sum = (
-    _no_tokens,
-    _remembering(lambda q, Q, K, V: np.square(causal_linear_attention(Q, K, V)[-1])),
-)
-the_features_squared = _reads(
-    lambda Q, K: np.square(elu_plus_one(Q)) @ np.square(elu_plus_one(K)).T
-)
-not_normalized = _reads(_similarity, over=lambda q, Q, K: 1.0)
-the_past_forgotten = (_no_tokens, _remembering(lambda q, Q, K, V: V[-1]))
-z_holds_the_last_key_alone = _reads(_similarity, over=lambda q, Q, K: _similarity(q, K[-1:]).sum())
-queries_summed_in_place_of_keys = _reads(_similarity, over=lambda q, Q, K: _similarity(q, Q).sum())
-divided_by_the_number_of_tokens = _reads(_similarity, over=lambda q, Q, K: len(K))
 forgotten = _reads(lambda Q, K: np.square(Q @ K.T))
 
 
@@ -134,11 +111,6 @@ def _sim_over_queries(Q, K, V, sim):
 
 def _phi_over_queries(Q, K, V, phi):
     return _over_queries(phi(Q) @ phi(K).T, V)
-
-
-summed_over_i_where_j_is_meant = (_softmax_over_queries,)
-summed_over_i_where_j_is_meant_2 = (_sim_over_queries,)
-summed_over_i_where_j_is_meant_3 = (_phi_over_queries,)
 
 
 def all_three_grow_alike_seen(*growths):
@@ -204,9 +176,6 @@ def upside_down_seen(by_cache, by_recurrence):
     return _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
 
 
-upside_down = (1 / 523, 1 / 6.085)
-
-
 def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarray]:
     """The gates from j + first to i + last − 1, multiplied."""
 
@@ -216,10 +185,6 @@ def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarra
         return np.tril(rows)
 
     return decay
-
-
-a_token_s_own_gate_applied_to_it = (_products(first=0),)
-the_last_gate_forgotten = (_products(last=0),)
 
 
 def _by(n: Memory, scale: Callable[..., Any], correct: bool = True, order: int = 1) -> np.ndarray:

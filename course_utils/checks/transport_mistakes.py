@@ -45,9 +45,6 @@ def _is_transposed(student: str, *tables: np.ndarray) -> bool:
     return any(_fault(P, n, "") and not _fault(P.T, n, "") for P in fitting)
 
 
-rows_and_columns_swapped = (SEVERAL, transport(SEVERAL).plan.T)
-
-
 def _fault_of_sums(student: str, P: np.ndarray) -> bool:
     n = transport(student)
     return not (close(P.sum(1), n.p) and close(P.sum(0), n.q))
@@ -57,14 +54,8 @@ def more_than_there_is_seen(student, P):
     return P.min() < -NEAR and not _fault_of_sums(student, P)
 
 
-more_than_there_is = (SEVERAL, transport(SEVERAL).plan - 1 + np.diag([3, 3, 3]))
-
-
 def one_plan_twice_seen(student, first, second):
     return close(first, second)
-
-
-one_plan_twice = (0, np.eye(2), np.eye(2))
 
 
 def _other(n: Transport) -> np.ndarray:
@@ -80,17 +71,6 @@ def _is_greedy(student: str, P: np.ndarray) -> bool:
 
 def _is_too_dear(student: str, P: np.ndarray) -> bool:
     return not _is_greedy(student, P)
-
-
-rows_and_columns_swapped_2 = (SEVERAL, _plan(transport(SEVERAL)).T)
-greedy_nearest_matching = (14, greedy_plan(_costs(transport(14)), transport(14).p, transport(14).q))
-a_plan_but_dearer = (SEVERAL, transport(SEVERAL).plan)
-rows_and_columns_swapped_3 = (SEVERAL, _other(transport(SEVERAL)).T)
-greedy_nearest_matching_2 = (
-    14,
-    greedy_plan(_costs(transport(14)), transport(14).p, transport(14).q),
-)
-a_plan_but_dearer_2 = (SEVERAL, transport(SEVERAL).plan)
 
 
 def _is_lipschitz(f: np.ndarray, n: Transport) -> bool:
@@ -111,9 +91,7 @@ def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any
 
 
 the_prices_turned_around_seen = _priced(lambda f, n: _proves(-f, n))
-the_prices_turned_around = (SEVERAL, -_certificate(transport(SEVERAL)))
 too_steep_seen = _priced(lambda f, n: not _is_lipschitz(f, n) and _gain(f, n) > _lowest(n))
-too_steep = (SEVERAL, 2 * _certificate(transport(SEVERAL)))
 
 
 def _is_straight(f: np.ndarray, n: Transport) -> bool:
@@ -121,7 +99,6 @@ def _is_straight(f: np.ndarray, n: Transport) -> bool:
 
 
 one_slope_everywhere_seen = _priced(_is_straight)
-one_slope_everywhere = (SEVERAL, transport(SEVERAL).places)
 
 
 def _where_x(n: Transport) -> np.ndarray:
@@ -129,10 +106,6 @@ def _where_x(n: Transport) -> np.ndarray:
 
 
 the_sign_between_u_and_v_seen = _priced(lambda f, n: _proves(f * _where_x(n), n))
-the_sign_between_u_and_v = (
-    SEVERAL,
-    _certificate(transport(SEVERAL)) * _where_x(transport(SEVERAL)),
-)
 
 
 def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -166,24 +139,12 @@ def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
     return high > low + NEAR
 
 
-rows_and_columns_swapped_4 = (SEVERAL, _plan(transport(SEVERAL), 2).T)
-
-
 def _greedy_squares(n: Transport) -> np.ndarray:
     return greedy_plan(_costs(n, 2), n.p, n.q)
 
 
-greedy_nearest_matching_3 = _computed(
-    _greedy_squares,
-    student=2,
-)
-
-
 def optimal_for_the_plain_distance_seen(student, P):
     return close(cost(P, _costs(transport(student))), _lowest(transport(student)))
-
-
-optimal_for_the_plain_distance = (SEVERAL, _other(transport(SEVERAL)))
 
 
 def _underflows(sinkhorn: FunctionAnswer) -> bool:
@@ -219,12 +180,6 @@ def _running_round(choose: Callable[..., float]) -> Callable[..., float]:
     return circle
 
 
-the_mean_runs_round = (
-    _running_round(lambda height, arcs: float(np.average(height, weights=arcs))),
-)
-a_median_without_weights = (_running_round(lambda height, arcs: float(np.median(height))),)
-
-
 def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
     plan = _plan(n, 2) if P is None else P
     return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
@@ -240,6 +195,3 @@ def _greed_on_a_circle(x, p, y, q, length):
     ways = np.abs(x[:, None] - y)
     ways = np.minimum(ways, length - ways)
     return cost(greedy_plan(ways, p, q), ways)
-
-
-greed_on_a_circle = (_greed_on_a_circle,)

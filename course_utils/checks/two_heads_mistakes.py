@@ -26,7 +26,6 @@ from .two_heads import (
     _near,
     _or,
     _places,
-    _weights,
     head_outputs,
     slips,
 )
@@ -46,18 +45,6 @@ def _computed(*faces: Callable[[TwoHeads], tuple]) -> Recognized:
     return {"example": (EXAMPLE, *faces[0](two_heads(EXAMPLE))), "when": made}
 
 
-q_of_head_2 = _computed(lambda n: (_heads(n)[1].Q,))
-k_of_head_2 = _computed(lambda n: (_heads(n)[1].K,))
-v_of_head_2 = _computed(lambda n: (_heads(n)[1].V,))
-q_and_k_in_each_other_s_place = _computed(
-    lambda n: (_heads(n)[0].K, _heads(n)[0].Q, _heads(n)[0].V)
-)
-k_and_v_in_each_other_s_place = _computed(
-    lambda n: (_heads(n)[0].Q, _heads(n)[0].V, _heads(n)[0].K)
-)
-the_tokens_in_the_other_order = _computed(lambda n: tuple(A[::-1] for A in _heads(n)[0][:3]))
-
-
 def _weighed(*changes: Callable[[np.ndarray], np.ndarray]) -> Recognized:
     """Weights made from the scores in another way, from the student's own scores if there are."""
 
@@ -69,16 +56,6 @@ def _weighed(*changes: Callable[[np.ndarray], np.ndarray]) -> Recognized:
     return {"example": (EXAMPLE, scores, changes[0](scores), None, None), "when": made}
 
 
-softmax_down_the_columns = _weighed(lambda S: softmax(S / np.sqrt(3), axis=0))
-no_division_by_3 = _weighed(softmax)
-divided_by_3_in_place_of_3 = _weighed(lambda S: softmax(S / 3))
-divided_by_6 = _weighed(lambda S: softmax(S / np.sqrt(6)))
-no_exponential = _weighed(lambda S: S / S.sum(axis=1, keepdims=True))
-the_weights_transposed = _weighed(lambda S: _weights(S).T)
-the_softmax_of_the_transposed_scores = _weighed(lambda S: _weights(S.T))
-weights_in_percent = _weighed(lambda S: 100 * _weights(S), lambda S: np.round(100 * _weights(S), 2))
-
-
 def _scored(change: Callable[[np.ndarray], np.ndarray]) -> Recognized:
     """Scores made in another way, from the student's own queries and keys if there are."""
 
@@ -88,15 +65,6 @@ def _scored(change: Callable[[np.ndarray], np.ndarray]) -> Recognized:
 
     head = _first(EXAMPLE)
     return {"example": (EXAMPLE, change(head.scores), head.weights, None, None), "when": made}
-
-
-queries_and_keys_swapped = _scored(np.transpose)
-scores_already_divided = _scored(lambda S: S / np.sqrt(3))
-digits_cut_off_not_rounded = _weighed(lambda S: np.floor(_weights(S) * 1e4) / 1e4)
-fewer_than_four_decimals = _weighed(
-    lambda S: np.round(_weights(S), 3),
-    lambda S: np.round(_weights(S), 2),
-)
 
 
 def _in_either_head(name: str, says: str, *changes: Callable[[Steps], np.ndarray]) -> None:
@@ -170,11 +138,6 @@ _in_either_head(
 )
 
 
-one_head_s_weights_for_both = _computed(lambda n: (_heads(n)[0].weights @ _heads(n)[1].V,))
-head_1_in_the_place_of_head_2 = _computed(lambda n: (_heads(n)[0].output,))
-head_2_in_the_place_of_head_1 = _computed(lambda n: (_heads(n)[1].output,))
-
-
 def _put_together(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:
     """A concatenation made in another way, from the student's own heads if there are."""
 
@@ -184,15 +147,6 @@ def _put_together(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Rec
 
     heads = [steps.output for steps in _heads(two_heads(EXAMPLE))]
     return {"example": (EXAMPLE, change(*heads), None, None, None), "when": made}
-
-
-heads_stacked_as_rows = _put_together(lambda one, two: np.vstack([one, two]))
-heads_added = _put_together(lambda one, two: one + two)
-heads_averaged = _put_together(lambda one, two: (one + two) / 2)
-heads_stacked_as_rows_then_reshaped = _put_together(
-    lambda one, two: np.vstack([one, two]).reshape(2, 6)
-)
-the_heads_in_the_other_order = _put_together(lambda one, two: np.hstack([two, one]))
 
 
 def _mixed(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:
@@ -207,24 +161,11 @@ def _mixed(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized
     return {"example": (EXAMPLE, concat, change(concat, numbers.Wo), None, None), "when": made}
 
 
-w_o_transposed = _mixed(lambda concat, Wo: concat @ Wo.T)
-w_o_forgotten = _mixed(lambda concat, Wo: concat)
-
-
 def _too_early() -> list[Callable[..., np.ndarray]]:
     """The concatenation from weights that were rounded."""
     return [
         lambda n, d=d: np.hstack([_rounded(d)(steps) for steps in _heads(n)]) for d in (3, 2, 4)
     ]
-
-
-fewer_decimals_of_concat = _in_fewer(_concat)
-fewer_decimals_of_output = _in_fewer(lambda n: _concat(n) @ n.Wo)
-rounding_before_the_end = _computed(*(lambda n, f=f: (f(n),) for f in _too_early()))
-rounding_before_the_end_2 = _computed(
-    *(lambda n, f=f: (f(n) @ n.Wo,) for f in _too_early()),
-    *(lambda n, d=d: (np.round(_concat(n), d) @ n.Wo,) for d in (3, 2, 4)),
-)
 
 
 def _keys(student: Any, own_K: Any = None) -> np.ndarray:
@@ -241,29 +182,8 @@ def _changed(
     }
 
 
-nothing_changed = _changed(lambda K: K, lambda new, K: bool(np.abs(new - K).max() < 1e-9))
-k_multiplied_by_a_number = _changed(
-    lambda K: 2 * K, lambda new, K: close(new * (K**2).sum(), K * (new * K).sum())
-)
-one_key_changed = _changed(
-    lambda K: K + np.array([[1], [0]]),
-    lambda new, K: bool((np.abs(new - K).max(axis=1) < 1e-9).sum() == 1),
-)
-keys_in_the_other_order = _changed(lambda K: K[::-1], lambda new, K: close(new, K[::-1]))
-columns_in_another_order = _changed(
-    lambda K: K[:, [1, 0, 2]], lambda new, K: sorted(new.T.tolist()) == sorted(K.T.tolist())
-)
-the_w_o_of_exercise_5_4 = _computed(lambda n: (n.Wo,))
-
-
 def _least_squares(n: TwoHeads) -> np.ndarray:
     return np.linalg.pinv(_concat(n)) @ n.printed
-
-
-least_squares = _computed(
-    lambda n: (_least_squares(n),),
-    lambda n: (np.linalg.lstsq(np.round(_concat(n), 3), n.printed, rcond=None)[0],),
-)
 
 
 def found_columns_left_as_rows_seen(student: str, hidden_Wo: np.ndarray) -> bool:
@@ -278,7 +198,6 @@ def _as_rows(n: TwoHeads) -> np.ndarray:
 
 found_columns_left_as_rows = (EXAMPLE, _as_rows(two_heads(EXAMPLE)))
 del _as_rows
-least_squares_rounded = _computed(lambda n: (np.rint(_least_squares(n)),))
 
 
 def _slips(n: TwoHeads) -> tuple[Places, Places]:
@@ -300,29 +219,14 @@ def _misread(face: Callable[[TwoHeads], tuple], part: int = 0, student: Any = EX
     }
 
 
-rounding_taken_for_slips = _misread(_inexact)
-rounding_taken_for_slips_2 = _misread(_inexact, 1)
-
-
 def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
     """The slips, and every output that the slip in the line before has changed."""
     first, second = _slips(n)
     return first, second | {(i, k) for i, j in first for k in range(6) if n.Wo[j, k]}
 
 
-consequences_taken_for_slips = _misread(_with_consequences, 1, student=1)
-
-
 def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads], tuple]:
     return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
-
-
-counted_from_1 = _misread(_moved(lambda i, j: (i + 1, j + 1)))
-counted_from_1_2 = _misread(_moved(lambda i, j: (i + 1, j + 1)), 1)
-columns_before_rows = _misread(_moved(lambda i, j: (j, i)), student=0)
-columns_before_rows_2 = _misread(_moved(lambda i, j: (j, i)), 1, student=2)
-no_slip_seen = _misread(lambda n: (frozenset(), frozenset()))
-no_slip_seen_2 = _misread(lambda n: (frozenset(), frozenset()), 1)
 
 
 def the_tokens_exchanged_seen(p, q, w):

@@ -54,20 +54,6 @@ def _shrink(theta: np.ndarray, eta: float, c: float) -> np.ndarray:
     return -c * theta
 
 
-the_penalty_of_the_lecture = _moving_like(_adam(penalty=_l2))
-the_2_lost = _moving_like(_adam(penalty=lambda theta, c: _together(theta, c) / 2))
-one_term_differentiated = _moving_like(
-    _adam(penalty=lambda theta, c: _together(theta, c) * (1 - 1 / len(theta)))
-)
-decoupled_decay_where_a_penalty_was_aske = _moving_like(_adam(decay=_shrink))
-the_penalty_beside_the_averages = _moving_like(
-    _adam(decay=lambda theta, eta, c: -eta * _together(theta, c))
-)
-the_penalty_left_out_of_v = _moving_like(_adam(penalty=_together, penalty_in_v=False))
-the_penalty_with_the_wrong_sign = _moving_like(_adam(penalty=lambda theta, c: -_together(theta, c)))
-no_penalty_at_all = _moving_like(_adam())
-
-
 def _inside(v: np.ndarray, epsilon: float) -> np.ndarray:
     return np.sqrt(v + epsilon)
 
@@ -131,15 +117,6 @@ def _cautious(
     return _moving_like(_adam(decay=decay, where=where, **slip))
 
 
-decayed_everywhere = _moving_like(_adam(decay=_shrink))
-decayed_where_adam_moves_away_from_0 = _cautious(where=lambda own, theta, g: own * theta > 0)
-the_gradient_s_sign_in_place_of_the_move = _cautious(where=lambda own, theta, g: g * theta > 0)
-all_parameters_or_none = _cautious(where=lambda own, theta, g: own @ theta < 0)
-the_whole_move_left_out = _moving_like(
-    lambda state, g, theta, eta, c, *rest: _halted(state, g, theta, eta, c, *rest)
-)
-
-
 def _halted(state, g, theta, eta, c, *rest):
     state, own = _adam()(state, g, theta, eta, c, *rest)
     return state, np.where(_toward_zero(own, theta, g), own - c * theta, 0.0)
@@ -148,17 +125,6 @@ def _halted(state, g, theta, eta, c, *rest):
 def _after_the_move(state, g, theta, eta, c, *rest):
     state, own = _adam()(state, g, theta, eta, c, *rest)
     return state, own - _toward_zero(own, theta, g) * c * (theta + own)
-
-
-decayed_after_the_move = _moving_like(_after_the_move)
-only_where_theta_becomes_smaller = _cautious(
-    where=lambda own, theta, g: np.abs(theta + own) < np.abs(theta)
-)
-l2_where_decay_was_asked = _moving_like(_adam(penalty=_l2))
-the_decay_multiplied_by = _cautious(lambda theta, eta, c: -eta * c * theta)
-twice_the_decay = _cautious(lambda theta, eta, c: -2 * c * theta)
-growth_in_place_of_decay = _cautious(lambda theta, eta, c: c * theta)
-no_decay_at_all = _moving_like(_adam())
 
 
 _slips(adamw_step, decay=_shrink, where=_toward_zero)
