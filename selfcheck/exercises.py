@@ -299,27 +299,33 @@ class Exercise:
         lines = [line for a in examples if isinstance(a, list | tuple) for line in a]
         return [f for f in (*examples, *lines) if callable(f)]
 
+    @overload
+    def part(
+        self, name: str, judge: Callable[..., Verdict], *, points: int = 1, of: str | None = None
+    ) -> Callable[..., Verdict]: ...
+
+    @overload
     def part(
         self, name: str, *, points: int = 1, of: str | None = None
-    ) -> Callable[[AnyFunction], AnyFunction]:
-        """For the author: a part that is judged by itself. It decorates the function that judges.
+    ) -> Callable[[AnyFunction], AnyFunction]: ...
+
+    def part(self, name: str, judge: Any = None, *, points: int = 1, of: str | None = None) -> Any:
+        """For the author: a part that is judged by itself, by this function or the one decorated.
 
         Its parameters are named as those of the exercise (or `of="a, b"` names them). One with a
         default may be missing: then the part is judged without it.
         """
-
-        def judged_by(judge: AnyFunction) -> AnyFunction:
-            given = inspect.signature(judge).parameters.values()
-            needs = [p.name for p in given if p.default is p.empty]
-            may_use = [p.name for p in given if p.default is not p.empty]
-            if of is not None:
-                needs, may_use = [one.strip() for one in of.split(",")], []
-            for unknown in {*needs, *may_use} - {*self.kinds}:
-                raise TypeError(f"{self.name} has no answer {unknown} for its part {name}.")
-            self.parts += (Part(name, points, judge, tuple(needs), tuple(may_use)),)
-            return judge
-
-        return judged_by
+        if judge is None:
+            return lambda judge: self.part(name, judge, points=points, of=of)
+        given = inspect.signature(judge).parameters.values()
+        needs = [p.name for p in given if p.default is p.empty]
+        may_use = [p.name for p in given if p.default is not p.empty]
+        if of is not None:
+            needs, may_use = [one.strip() for one in of.split(",")], []
+        for unknown in {*needs, *may_use} - {*self.kinds}:
+            raise TypeError(f"{self.name} has no answer {unknown} for its part {name}.")
+        self.parts += (Part(name, points, judge, tuple(needs), tuple(may_use)),)
+        return judge
 
     def forbid(self, *names: str) -> None:
         """For the author: functions of the course that are its answer, as "running.total".

@@ -171,44 +171,14 @@ def shapes(
     return right("The code ran with arrays of these sizes, and every shape is as you said.")
 
 
-@shapes.part("W_q")
-def _W_q(W_q: np.ndarray) -> Verdict:
-    return _same_shape("W_q", W_q)
-
-
-@shapes.part("Q")
-def _Q(Q: np.ndarray, W_q: np.ndarray | None = None) -> Verdict:
-    return _same_shape("Q", Q, W_q)
-
-
-@shapes.part("scores")
-def _scores(scores: np.ndarray) -> Verdict:
-    return _same_shape("scores", scores)
-
-
-@shapes.part("W_v")
-def _W_v(W_v: np.ndarray) -> Verdict:
-    return _same_shape("W_v", W_v)
-
-
-@shapes.part("head")
-def _head(head: np.ndarray, W_v: np.ndarray | None = None) -> Verdict:
-    return _same_shape("head", head, W_v)
-
-
-@shapes.part("joined")
-def _joined_shape(joined: np.ndarray, head: np.ndarray | None = None) -> Verdict:
-    return _same_shape("joined", joined, head)
-
-
-@shapes.part("W_O")
-def _W_O(W_O: np.ndarray, joined: np.ndarray | None = None) -> Verdict:
-    return _same_shape("W_O", W_O, joined)
-
-
-@shapes.part("Y")
-def _Y(Y: np.ndarray, W_O: np.ndarray | None = None) -> Verdict:
-    return _same_shape("Y", Y, W_O)
+shapes.part("W_q", lambda W_q: _same_shape("W_q", W_q))
+shapes.part("Q", lambda Q, W_q=None: _same_shape("Q", Q, W_q))
+shapes.part("scores", lambda scores: _same_shape("scores", scores))
+shapes.part("W_v", lambda W_v: _same_shape("W_v", W_v))
+shapes.part("head", lambda head, W_v=None: _same_shape("head", head, W_v))
+shapes.part("joined", lambda joined, head=None: _same_shape("joined", joined, head))
+shapes.part("W_O", lambda W_O, joined=None: _same_shape("W_O", W_O, joined))
+shapes.part("Y", lambda Y, W_O=None: _same_shape("Y", Y, W_O))
 
 
 PLAIN = [_instance(15, 2, 3, 4, 2), _instance(82, 3, 3, 2, 2), _instance(0, 1, 5, 3, 1),

@@ -237,14 +237,8 @@ def attention_gradient(
     return right("In all cases that were tried, both are the gradients of the definition.")
 
 
-@attention_gradient.part("By the values")
-def _by_values(d_v: FunctionAnswer) -> Verdict:
-    return _is_gradient(d_v, "V")
-
-
-@attention_gradient.part("By the keys", points=2)
-def _by_keys(d_k: FunctionAnswer) -> Verdict:
-    return _is_gradient(d_k, "K")
+attention_gradient.part("By the values", lambda d_v: _is_gradient(d_v, "V"))
+attention_gradient.part("By the keys", lambda d_k: _is_gradient(d_k, "K"), points=2)
 
 
 def _is_gradient(answer: FunctionAnswer, by: str) -> Verdict:

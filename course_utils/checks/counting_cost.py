@@ -659,21 +659,16 @@ def grouped(
     return right("All three counts of the layer, as it runs, follow your formulas exactly.")
 
 
-@grouped.part("Parameters")
-def _grouped_parameters(shared_parameters: FormulaAnswer) -> Verdict:
-    return _judge(
-        shared_parameters, shared("parameters"), "parameters", SHARED, whole=_whole_groups
-    )
+def _in_groups(answer: FormulaAnswer, what: str, counted: str) -> Verdict:
+    return _judge(answer, shared(what), counted, SHARED, whole=_whole_groups)
 
 
-@grouped.part("Cache")
-def _grouped_cache(shared_cache: FormulaAnswer) -> Verdict:
-    return _judge(shared_cache, shared("cache"), "numbers kept", SHARED, whole=_whole_groups)
-
-
-@grouped.part("MACs")
-def _grouped_macs(shared_macs: FormulaAnswer) -> Verdict:
-    return _judge(shared_macs, shared("macs"), "MACs", SHARED, whole=_whole_groups)
+grouped.part(
+    "Parameters",
+    lambda shared_parameters: _in_groups(shared_parameters, "parameters", "parameters"),
+)
+grouped.part("Cache", lambda shared_cache: _in_groups(shared_cache, "cache", "numbers kept"))
+grouped.part("MACs", lambda shared_macs: _in_groups(shared_macs, "macs", "MACs"))
 
 
 OwnShared = Annotated[FormulaAnswer | None, SHARED]  # a count of exercise 6.11
@@ -917,19 +912,13 @@ def full_width(
     return right("They grow alike, whichever of N, D and H is the largest.")
 
 
-@full_width.part("Time")
-def _time_of_heads(time_of_heads: FormulaAnswer) -> Verdict:
-    return growth_verdict(full_width_macs(), time_of_heads, FULL_WIDTH.domain)
+def _grows(answer: FormulaAnswer, count: Callable[..., float]) -> Verdict:
+    return growth_verdict(count, answer, FULL_WIDTH.domain)
 
 
-@full_width.part("In turn")
-def _space_in_turn(space_in_turn: FormulaAnswer) -> Verdict:
-    return growth_verdict(held_in_turn, space_in_turn, FULL_WIDTH.domain)
-
-
-@full_width.part("At once")
-def _space_at_once(space_at_once: FormulaAnswer) -> Verdict:
-    return growth_verdict(held_by_heads, space_at_once, FULL_WIDTH.domain)
+full_width.part("Time", lambda time_of_heads: _grows(time_of_heads, full_width_macs()))
+full_width.part("In turn", lambda space_in_turn: _grows(space_in_turn, held_in_turn))
+full_width.part("At once", lambda space_at_once: _grows(space_at_once, held_by_heads))
 
 
 # -- 6.15 -----------------------------------------------------------------------------------------

@@ -140,14 +140,8 @@ def completed_square(
     )
 
 
-@completed_square.part("Part one", points=1)
-def _split(split: list[ReadFormula]) -> Verdict:
-    return SPLIT.judge(split, points=1)
-
-
-@completed_square.part("Part two", points=2)
-def _shift(shift: list[ReadFormula]) -> Verdict:
-    return SHIFT.judge(shift, points=2)
+completed_square.part("Part one", lambda split: SPLIT.judge(split, points=1))
+completed_square.part("Part two", lambda shift: SHIFT.judge(shift, points=2), points=2)
 
 
 # -- 9.2 -------------------------------------------------------------------------------------------

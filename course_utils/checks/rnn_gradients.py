@@ -340,29 +340,11 @@ def slope_bounds(
     )
 
 
-@slope_bounds.part("sigmoid")
-def _sigmoid(sigmoid: float) -> Verdict:
-    return _least("sigmoid", sigmoid)
-
-
-@slope_bounds.part("tanh")
-def _tanh(tanh: float) -> Verdict:
-    return _least("tanh", tanh)
-
-
-@slope_bounds.part("ReLU")
-def _relu(relu: float) -> Verdict:
-    return _least("ReLU", relu)
-
-
-@slope_bounds.part("softplus")
-def _softplus(softplus: float) -> Verdict:
-    return _least("softplus", softplus)
-
-
-@slope_bounds.part("SiLU")
-def _silu(silu: float) -> Verdict:
-    return _least("SiLU", silu)
+slope_bounds.part("sigmoid", lambda sigmoid: _least("sigmoid", sigmoid))
+slope_bounds.part("tanh", lambda tanh: _least("tanh", tanh))
+slope_bounds.part("ReLU", lambda relu: _least("ReLU", relu))
+slope_bounds.part("softplus", lambda softplus: _least("softplus", softplus))
+slope_bounds.part("SiLU", lambda silu: _least("SiLU", silu))
 
 
 # -- 1.5 ------------------------------------------------------------------------------------------
@@ -964,14 +946,8 @@ def residual_bounds(least: ResidualBound, most: ResidualBound) -> Verdict:
     )
 
 
-@residual_bounds.part("Least")
-def _least_left(least: FunctionAnswer) -> Verdict:
-    return _beyond("least", least)
-
-
-@residual_bounds.part("Most")
-def _most_left(most: FunctionAnswer) -> Verdict:
-    return _beyond("most", most)
+residual_bounds.part("Least", lambda least: _beyond("least", least))
+residual_bounds.part("Most", lambda most: _beyond("most", most))
 
 
 # -- 1.11 -----------------------------------------------------------------------------------------

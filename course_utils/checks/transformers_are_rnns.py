@@ -407,9 +407,7 @@ def _growths(
     return right()
 
 
-@four_questions.part("Question 2")
-def _softmax_question(by_softmax: FunctionAnswer) -> Verdict:
-    return _attends(by_softmax, _softmax_definition)
+four_questions.part("Question 2", lambda by_softmax: _attends(by_softmax, _softmax_definition))
 
 
 @four_questions.part("Question 3")
@@ -527,19 +525,9 @@ def token_cost(
     return right("The meter counted all three ways, and your terms lead.")
 
 
-@token_cost.part("Without a cache")
-def _uncached(without_cache: FormulaAnswer) -> Verdict:
-    return _led_by(without_cache, "without a cache")
-
-
-@token_cost.part("With a cache")
-def _cached(with_cache: FormulaAnswer) -> Verdict:
-    return _led_by(with_cache, "with a cache")
-
-
-@token_cost.part("By the recurrence")
-def _recurrent(recurrence: FormulaAnswer) -> Verdict:
-    return _led_by(recurrence, "by the recurrence")
+token_cost.part("Without a cache", lambda without_cache: _led_by(without_cache, "without a cache"))
+token_cost.part("With a cache", lambda with_cache: _led_by(with_cache, "with a cache"))
+token_cost.part("By the recurrence", lambda recurrence: _led_by(recurrence, "by the recurrence"))
 
 
 def _led_by(formula: FormulaAnswer, way: str) -> Verdict:

@@ -208,19 +208,9 @@ def projections(
     return right("Every entry is the product of its row of X and its column of weights.")
 
 
-@projections.part("Q")
-def _queries(student: str, Q: np.ndarray) -> Verdict:
-    return _projected("Q", student, Q)
-
-
-@projections.part("K")
-def _projected_keys(student: str, K: np.ndarray) -> Verdict:
-    return _projected("K", student, K)
-
-
-@projections.part("V")
-def _values(student: str, V: np.ndarray) -> Verdict:
-    return _projected("V", student, V)
+projections.part("Q", lambda student, Q: _projected("Q", student, Q))
+projections.part("K", lambda student, K: _projected("K", student, K))
+projections.part("V", lambda student, V: _projected("V", student, V))
 
 
 EXAMPLE = "example"  # the student whose numbers the examples of mistakes have
@@ -338,9 +328,7 @@ def _head_1(
     return _mixed_by_head(1, student, output_1, own)
 
 
-@head_outputs.part("Head 2")
-def _head_2(student: str, output_2: np.ndarray) -> Verdict:
-    return _mixed_by_head(2, student, output_2)
+head_outputs.part("Head 2", lambda student, output_2: _mixed_by_head(2, student, output_2))
 
 
 @exercise(numbers=two_heads)
@@ -558,14 +546,8 @@ def slips(
     return right("These are the slips, however they are computed; all the rest is rounding.")
 
 
-@slips.part("Concat", points=2)
-def _in_concat(student: str, in_concat: Places) -> Verdict:
-    return _found("concat", 0, student, in_concat)
-
-
-@slips.part("Output", points=2)
-def _in_output(student: str, in_output: Places) -> Verdict:
-    return _found("output", 1, student, in_output)
+slips.part("Concat", lambda student, in_concat: _found("concat", 0, student, in_concat), points=2)
+slips.part("Output", lambda student, in_output: _found("output", 1, student, in_output), points=2)
 
 
 # -- 5.8 ------------------------------------------------------------------------------------------
@@ -628,14 +610,8 @@ def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> Ver
     return right("For all texts tried, the new heads with your matrix give the old output.")
 
 
-@other_heads.part("Upper rows")
-def _upper(student: str, upper: np.ndarray) -> Verdict:
-    return _one_head("first", student, upper)
-
-
-@other_heads.part("Lower rows", points=2)
-def _lower(student: str, lower: np.ndarray) -> Verdict:
-    return _one_head("second", student, lower)
+other_heads.part("Upper rows", lambda student, upper: _one_head("first", student, upper))
+other_heads.part("Lower rows", lambda student, lower: _one_head("second", student, lower), points=2)
 
 
 # -- 5.10 -----------------------------------------------------------------------------------------
@@ -668,9 +644,7 @@ def beyond_the_values(
     return right("The mix is 2a − b for all values, and no smaller mix does it.")
 
 
-@beyond_the_values.part("Heads")
-def _heads_beyond(p: float, q: float, w: np.ndarray) -> Verdict:
-    return _beyond_both(p, q, w)
+beyond_the_values.part("Heads", lambda p, q, w: _beyond_both(p, q, w))
 
 
 @beyond_the_values.part("Least")

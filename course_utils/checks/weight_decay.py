@@ -408,24 +408,10 @@ def statements(a_is: Truth, b_is: Truth, c_is: Truth, d_is: Truth) -> Verdict:
     return right("All four are as the runs say.")
 
 
-@statements.part("Statement (a)")
-def _a(a_is: str) -> Verdict:
-    return _truth("a", a_is)
-
-
-@statements.part("Statement (b)")
-def _b(b_is: str) -> Verdict:
-    return _truth("b", b_is)
-
-
-@statements.part("Statement (c)")
-def _c(c_is: str) -> Verdict:
-    return _truth("c", c_is)
-
-
-@statements.part("Statement (d)")
-def _d(d_is: str) -> Verdict:
-    return _truth("d", d_is)
+statements.part("Statement (a)", lambda a_is: _truth("a", a_is))
+statements.part("Statement (b)", lambda b_is: _truth("b", b_is))
+statements.part("Statement (c)", lambda c_is: _truth("c", c_is))
+statements.part("Statement (d)", lambda d_is: _truth("d", d_is))
 
 
 # -- 3.6 ------------------------------------------------------------------------------------------
@@ -436,9 +422,9 @@ def _sizes(n: WeightDecay, lowered: bool) -> np.ndarray:
     return n.peak * (np.arange(n.steps, 0, -1) / n.steps if lowered else np.ones(n.steps))
 
 
-def _shrunk(w: float, n: WeightDecay, lowered: bool) -> Verdict:
+def _shrunk(student: str, w: float, lowered: bool) -> Verdict:
     """Is the share left of a weight that gets no gradient, in steps θ ← θ − η_t w θ?"""
-    theta = 1.0
+    n, theta = weight_decay(student), 1.0
     for eta in _sizes(n, lowered):
         if not 0 <= eta * w <= 1:
             says = f"a step of size {show(eta)} would take {show(eta * w)} of the weight."
@@ -457,14 +443,10 @@ def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealN
     return right("Step by step, both leave exactly your share of the weight.")
 
 
-@scheduled_decay.part("Constant")
-def _constant(student: str, w_constant: float) -> Verdict:
-    return _shrunk(w_constant, weight_decay(student), lowered=False)
-
-
-@scheduled_decay.part("Lowered", points=2)
-def _lowered(student: str, w_lowered: float) -> Verdict:
-    return _shrunk(w_lowered, weight_decay(student), lowered=True)
+scheduled_decay.part("Constant", lambda student, w_constant: _shrunk(student, w_constant, False))
+scheduled_decay.part(
+    "Lowered", lambda student, w_lowered: _shrunk(student, w_lowered, True), points=2
+)
 
 
 # -- 3.7 ------------------------------------------------------------------------------------------
@@ -494,9 +476,12 @@ def _by_sign(point: Point, decoupled: bool) -> float:
     return abs(theta)
 
 
-def _rests(point: Point, limit: FormulaAnswer, decoupled: bool) -> Verdict | None:
-    at = f"At {show_at(point)} the weight came to rest:"
-    return differs(_by_sign(point, decoupled), limit(**point), at=at, what="|θ|")
+def _rests(limit: FormulaAnswer, decoupled: bool) -> Verdict:
+    for point in cases(SIGNED.points(), any_signed):
+        at = f"At {show_at(point)} the weight came to rest:"
+        if verdict := differs(_by_sign(point, decoupled), limit(**point), at=at, what="|θ|"):
+            return verdict
+    return right()
 
 
 @exercise
@@ -507,20 +492,8 @@ def sign_limits(
     return right("Runs with many settings come to rest there, with decay and with L2.")
 
 
-@sign_limits.part("Decay")
-def _decay_limit(decay_limit: FormulaAnswer) -> Verdict:
-    for point in cases(SIGNED.points(), any_signed):
-        if verdict := _rests(point, decay_limit, decoupled=True):
-            return verdict
-    return right()
-
-
-@sign_limits.part("L2")
-def _l2_limit(l2_limit: FormulaAnswer) -> Verdict:
-    for point in cases(SIGNED.points(), any_signed):
-        if verdict := _rests(point, l2_limit, decoupled=False):
-            return verdict
-    return right()
+sign_limits.part("Decay", lambda decay_limit: _rests(decay_limit, decoupled=True))
+sign_limits.part("L2", lambda l2_limit: _rests(l2_limit, decoupled=False))
 
 
 # -- 3.8 ------------------------------------------------------------------------------------------
