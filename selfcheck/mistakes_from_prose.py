@@ -60,6 +60,8 @@ def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path
     about: dict[str, Any] = {"part": part, "not_finite": "not finite" in mistake.settings}
     if "when" in mistake.settings:
         about["when"] = _named(mistake.settings["when"], names, file, mistake.line)
+    if mistake.when:
+        about["when"] = _evaluated(mistake.when, names, file)
     if not mistake.examples:
         told = _told(_named(mistake.settings["example"], names, file, mistake.line))
         _add_one(exercise, mistake, about | told, file, mistake.line)

@@ -30,7 +30,8 @@ A mistake has a name, examples and an explanation. An example is a block of one 
 `formula` (an answer a line), `lines` (one answer that consists of lines), `python` (a function, or
 the answers as an expression) or `numbers` (the wrong answers as an expression in n, the numbers of
 a student's own). Or a line `- example: name` takes it from the Python file of mistakes beside the
-checks, sums_mistakes.py, as `- when: name` takes a predicate. What stands in Python is
+checks, sums_mistakes.py, as `- when: name` takes a predicate; a short one stands in a block `when`,
+as a lambda of the answers. What stands in Python is
 evaluated with all names of the checks and of that file. Practice is a task that is drawn anew: what
 is drawn, what is right, and the question (see practice.py); its file is sums_practice.py. Whatever
 cannot be read is refused with its line.
@@ -54,7 +55,7 @@ FENCE = re.compile(r"```(?P<kind>\w*)")
 HINTS = "## Hints"
 HINTS_FIRST = "hints stand once, before practice and mistakes."
 SETTINGS = ("part", "example", "when", "not finite")
-KINDS = ("formula", "lines", "python", "numbers")
+KINDS = ("formula", "lines", "python", "numbers", "when")
 MISTAKES = "_mistakes"  # how the Python file ends that the prose names
 PRACTICE = "_practice"  # how the file ends that has what sister tasks need
 
@@ -76,6 +77,7 @@ class Mistake:
     line: int
     settings: dict[str, str] = field(default_factory=dict)
     examples: list[Example] = field(default_factory=list)
+    when: Example | None = None  # a predicate that stands in the prose
     explanation: str = ""
 
 
@@ -255,13 +257,19 @@ class _Reader:
     def _set_example(self, mistake: Mistake, line: int, kind: str, code: list[str]) -> None:
         if kind not in KINDS:
             raise self.refusal(f"a block is of a kind: {', '.join(KINDS)}; not {kind!r}.", line)
-        if "example" in mistake.settings:
+        if kind == "when" and (mistake.when or "when" in mistake.settings):
+            raise self.refusal("when is set twice.", line)
+        if kind != "when" and "example" in mistake.settings:
             raise self.refusal(f"the mistake {mistake.name!r} has an example already.", line)
         if mistake.explanation:
             raise self.refusal("examples stand before the explanation.", line)
         if not "".join(code).strip():
             raise self.refusal("this block is empty.", line)
-        mistake.examples.append(Example(kind, "\n".join(code), line + 1))
+        block = Example(kind, "\n".join(code), line + 1)
+        if kind == "when":
+            mistake.when = block
+        else:
+            mistake.examples.append(block)
 
     def _set(self, mistake: Mistake, line: int, row: str) -> None:
         found = SETTING.fullmatch(row.rstrip())

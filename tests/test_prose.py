@@ -134,6 +134,7 @@ def test_without_a_file_there_is_no_prose(tmp_path):
         ("Once is enough.", "Once is enough.\n\n```formula\nn\n```", 29, "before the explanation"),
         ("## Mistake: twice", "## Mistake: the last left out\n\n- part: Sum", 20, "already"),
         ("- part: Sum", "- not finite: perhaps", 9, "not finite: yes"),
+        ("```formula", "```when\nx\n```\n\n```when\nx\n```\n\n```formula", 17, "when is set twice"),
     ],
 )
 def test_a_bad_edit_is_refused_with_file_and_line(read, old, new, line, says):
@@ -204,6 +205,13 @@ def test_an_example_may_stand_in_the_file_of_mistakes(load):
     assert [m.name for m in module.total("n", lambda n: n + n).mistakes] == ["twice"]
 
 
+def test_a_short_predicate_stands_in_the_prose(load):
+    block = "```when\nlambda run: run(1) == 2\n```\n\n```python\ndef _twice"
+    total = load(WHOLE.replace("```python\ndef _twice", block)).total
+    assert [m.name for m in total("n", lambda n: n + n).mistakes] == ["twice"]
+    assert not total("n", lambda n: 3 * n).mistakes
+
+
 def test_an_expression_may_give_the_example_with_its_predicate(load):
     told = '{"example": (lambda n: 2 * n,), "when": lambda run: True}'
     total = load(WHOLE.replace("def _twice(n):\n    return 2 * n", told)).total
@@ -219,6 +227,7 @@ def test_an_expression_may_give_the_example_with_its_predicate(load):
         ("- part: Sum", "- part: Sums", 9, "there is no part 'Sums'; there are Sum, Run"),
         ("n - 1\n```", "n - 1\nn\nn\n```", 14, "the example has 3 answers"),
         ("return 2 * n", "return 2 * ", 26, "this is no Python"),
+        ("```python\ndef", "```when\nlambda\n```\n\n```python\ndef", 25, "this is no Python"),
         ("def _twice(n):\n    return 2 * n", "twice(n)", 25, "NameError: name 'twice'"),
         ("- part: Run", "- part: Run\n- when: often", 20, "there is no often in"),
         ("```formula\nn - 1", "```numbers\nn - 1", 14, "has no numbers of a student's own"),

@@ -116,22 +116,6 @@ def _depends_on_n(count) -> bool:
     return any(not close(count(**p), count(**{**p, "n": p["n"] + 1})) for p in points)
 
 
-def two_equal_tokens_seen(A, B, outputs):
-    return (A[0] == A[1]).all()
-
-
-def columns_swapped_seen(A, B, outputs):
-    return close(B, A[:, ::-1]) and not close(B, A[::-1])
-
-
-def the_order_unchanged_seen(A, B, outputs):
-    return close(A, B) and not close(B, A[::-1])
-
-
-def invariant_in_place_of_equivariant_seen(A, B, outputs):
-    return outputs == "the same" and close(B, A[::-1])
-
-
 def _turned(
     face: Callable[[Attention], Any], close_to: Callable[[Any, Any], bool] = close
 ) -> Recognized:

@@ -9,10 +9,7 @@ import numpy as np
 from ..attention import softmax as softmax
 from ..numbers.capstone import BACKWARD_LINES
 from ..numbers.capstone import BUGS as BUGS
-from ..transformer import (
-    training_and_held_out,
-)
-from .capstone import EPSILON, FEW, SMALL, _grows, above, run_lines
+from .capstone import EPSILON, above, run_lines
 
 
 def _hot(Z, y):
@@ -162,10 +159,6 @@ lost_twins, a_table_for_each_place = (_lost_twins,), (_by_places,)
 the_first_row_skipped, the_test_counted_too = (_without_first_row,), (_test_counted_too,)
 
 
-def counts_from_0_on_seen(bits):
-    return not np.isfinite(bits(*FEW[0]))
-
-
 def _features(x):
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
@@ -249,12 +242,4 @@ def _raw(state, q, k, v):
     return (s, z), np.einsum("hm,hml->hl", q, s) / (q * z).sum(axis=1, keepdims=True)
 
 
-def a_state_that_grows_seen(start, step):
-    return _grows(start, step) is not None
-
-
 forgotten = (_empty, _stepper(_raw))
-
-
-def not_trained_seen(theta):
-    return SMALL.bits(theta, training_and_held_out()[1]) > np.log2(SMALL.levels)

@@ -20,21 +20,13 @@ from .linear_attention import (
     _weights_first,
     _without_own,
     draw,
-    grows_as,
-    of_one_row,
-    row_sums,
     tokens,
     tokens_and_phi,
-    two_facts_at_once,
 )
 
 
 def _ones(one_n):
     return one_n
-
-
-def the_claim_as_its_own_proof_seen(lines):
-    return row_sums(lines, "S", "T").holds and bool(two_facts_at_once(lines))
 
 
 def has_line(form: Line) -> Callable[[list[Line]], bool]:
@@ -48,10 +40,6 @@ a_sum_of_products_taken_as_a_product_of = has_line(lambda S, T: S.sum(axis=1) * 
 s_and_t_multiplied_entry_by_entry_seen = has_line(lambda S, T: (S * T).sum(axis=1))
 columns_summed_in_place_of_rows_seen = has_line(lambda S, T, one_n: T @ (S.T @ one_n))
 as_many_ones_as_features_seen = has_line(lambda one_d: one_d)
-
-
-def one_number_for_all_queries_seen(lines):
-    return not of_one_row(lines) and has_line(lambda: 1.0)(lines)
 
 
 def right_but(
@@ -87,24 +75,8 @@ def _separable(Q, K):
     return softmax(Q) @ softmax(K, axis=0).T
 
 
-def no_more_tokens_than_columns_seen(Q, K):
-    return len(Q) <= Q.shape[1]
-
-
 def alike_rows(A: np.ndarray) -> bool:
     return close(A, np.tile(A[:1], (len(A), 1)))
-
-
-def all_queries_alike_seen(Q, K):
-    return alike_rows(Q)
-
-
-def all_keys_alike_seen(Q, K):
-    return alike_rows(K)
-
-
-def scores_too_small_to_matter_seen(Q, K):
-    return np.abs(Q @ K.T).max() < 0.01
 
 
 def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
@@ -117,26 +89,6 @@ def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
         return A @ V
 
     return run
-
-
-def equal_signs_seen(x, y):
-    return x * y > 0
-
-
-def a_product_below_1_seen(x, y):
-    return x * y < -1
-
-
-def the_product_is_1_seen(x, y):
-    return close(x * y, -1)
-
-
-def a_zero_seen(x, y):
-    return 0 in (x, y)
-
-
-def both_numbers_small_seen(x, y):
-    return max(abs(x), abs(y)) <= 2 and -1 < x * y < 0
 
 
 the_n_n_weights_built_after_all_seen_2 = right_but("memory", _phi_weights_first, tokens_and_phi)
@@ -165,18 +117,6 @@ def _one_sided(Q, K, V, phi):
 def _like_one_sided(f: FunctionAnswer) -> bool:
     Q, K, V = draw(3, 2, 2)
     return close(f(Q, K, V, elu_plus_one), _one_sided(Q, K, V, elu_plus_one))
-
-
-def nd_seen(flops):
-    return grows_as(flops, lambda n, m, d: n * d)
-
-
-def the_number_of_features_taken_to_be_d_see(flops):
-    return grows_as(flops, lambda n, m, d: n * d**2)
-
-
-def the_cost_of_softmax_attention_seen(flops):
-    return grows_as(flops, lambda n, m, d: n**2 * d)
 
 
 def _angle(n: Waves, weights: Any) -> float:

@@ -12,7 +12,7 @@ from selfcheck.compare import close
 
 from ..attention import softmax
 from ..numbers.lookup import Shelf
-from .lookup import DATA, FIELDS, L_DELTA_EPSILON, _regress, _weights, kernel_estimates
+from .lookup import DATA, FIELDS, _regress, _weights
 
 Score = Callable[[np.ndarray, np.ndarray, float, int], np.ndarray]
 
@@ -75,10 +75,6 @@ m_in_place_of_m2_seen = _weighs_like("M not squared")
 half_of_the_exponent_seen = _weighs_like("half")
 
 
-def a_sign_lost_seen(sharp_enough, bound):
-    return all(np.isnan(sharp_enough.value(**p)) for p in L_DELTA_EPSILON.points())
-
-
 def _unit(*places: int) -> list[list[float]]:
     """A 5×1 matrix with 1 at these places, counted from 1."""
     return [[float(place in places)] for place in range(1, 6)]
@@ -114,13 +110,6 @@ no_norm_term_seen_2 = _estimates_like("no norm", "no norm and no root")
 n_d_att_not_folded_in_seen_2 = _estimates_like("no root")
 half_of_the_exponent_seen_2 = _estimates_like("half")
 m_in_place_of_m2_seen_2 = _estimates_like("M not squared")
-
-
-def x_j_averaged_in_place_of_y_j_seen(inputs, *_):
-    return all(
-        close(_regress(inputs, x_new, x, y, M)[0], kernel_estimates(x_new, x, x, M))
-        for x_new, x, y, M in DATA
-    )
 
 
 def _or_nothing(

@@ -44,14 +44,6 @@ the_square_paid_for_with_the_wrong_sign = _in_shift("exp(-s/2 - r/2)")
 s_in_place_of_s_2_seen = _in_shift("exp(s - r/2)")
 
 
-def the_claim_as_its_own_proof_seen(split):
-    return not SPLIT.is_shown_by(split)
-
-
-def the_claim_as_its_own_proof_seen_2(shift):
-    return not SHIFT.is_shown_by(shift)
-
-
 def _times(factor: Callable) -> Callable:
     """Features that are off by a factor, which may depend on the rows and on W."""
     return lambda X, W: factor(to_scale(X), len(W)) * course_features(X, W)
@@ -78,10 +70,6 @@ def _exponents(X, W):
     return to_scale(X) @ W.T - _half_squares(to_scale(X))
 
 
-def directions_of_its_own_seen(f):
-    return not close(f(X_SEEN, W_SEEN), f(X_SEEN, W_SEEN))
-
-
 def _all_columns_equal(f: FunctionAnswer) -> bool:
     F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
     return close(F, np.repeat(F[:, :1], 4, axis=1))
@@ -90,14 +78,6 @@ def _all_columns_equal(f: FunctionAnswer) -> bool:
 def _counted(answer: FunctionAnswer) -> str:
     """How the cost grows, if it was counted, which it is where the numbers are right."""
     return vars(answer)["costs"][many_tokens].kind
-
-
-def the_n_n_weights_built_after_all_seen(f):
-    return _counted(f) in ("weights", "memory")
-
-
-def one_query_at_a_time_seen(f):
-    return _counted(f) == "time"
 
 
 def _weighing(

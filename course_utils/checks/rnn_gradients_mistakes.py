@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer, line_at
+from selfcheck.calls import line_at
 from selfcheck.compare import close
 from selfcheck.recognition import Recognized
 
@@ -23,16 +23,13 @@ from .rnn_gradients import (
     FEWEST,
     LEAST,
     OTHER,
-    SHEAR,
     SIGMOID,
     STEP,
     TANH,
     TRACE,
     Line,
-    _forgets,
     growth,
     induction,
-    uses,
 )
 
 
@@ -46,10 +43,6 @@ def _claim(h, sigma):
 
 def _divided(W, h, z, sigma):
     return sigma(W @ np.linalg.inv(W) @ (h - z) + z)
-
-
-def divided_by_the_matrix_w_seen(lines):
-    return not induction(lines).holds and induction(lines, False).holds
 
 
 def breaks_at(form: Line) -> Callable[[list[Line]], bool]:
@@ -85,14 +78,6 @@ def _split(W, h_prev, z, sigma):
 of_a_sum_split_into_a_sum_seen = breaks_at(_split)
 
 
-def the_claim_as_its_own_proof_seen(lines):
-    return induction(lines).holds and not uses(lines[-1], "W", "z", "h_prev")
-
-
-def _is_nothing_at_one_step(answer: FunctionAnswer) -> bool:
-    return close(answer.array(SHEAR, np.ones((2, 2)), TANH.prime, shape=(2, 2)), np.zeros((2, 2)))
-
-
 def _power(size: Callable[..., Any]) -> Callable:
     return lambda W, gamma, T: (gamma * size(W)) ** T
 
@@ -121,44 +106,8 @@ def _stretches_all_alike(W: np.ndarray) -> bool:
     return close(W @ W.T, spectral_norm(W) ** 2 * np.eye(len(W)))
 
 
-def a_unit_that_hears_nothing_of_another_see(W):
-    return len(W) >= FEWEST and _lacks_a_way(W) and _forgets(W)
-
-
-def too_few_units_seen(W):
-    return len(W) < FEWEST and _forgets(W)
-
-
-def the_norm_is_too_small_seen(W):
-    return _is_dense(W) and _forgets(W)
-
-
-def a_multiple_of_a_rotation_or_reflection_s(W):
-    return _is_dense(W) and _stretches_all_alike(W)
-
-
-def singular_but_not_forgetful_seen(W):
-    return _is_dense(W) and np.abs(np.linalg.eigvals(W)).min() < 1e-9 and not _forgets(W)
-
-
-def a_trace_of_0_alone_seen(W):
-    return _is_dense(W) and abs(np.trace(W)) < 1e-9 and not _forgets(W)
-
-
 def _explodes(activation: str, calm_W: np.ndarray) -> bool:
     return growth(calm_W, ACTIVATIONS[activation]).explodes
-
-
-def a_w_that_stretches_every_vector_alike_se(activation, W):
-    return _stretches_all_alike(W) and _explodes(activation, W)
-
-
-def on_the_limit_seen(activation, W):
-    return close(spectral_norm(W), 1 / ACTIVATIONS[activation].gamma, 1e-12)
-
-
-def forgotten_seen(activation, W):
-    return 1 < spectral_norm(W) < 0.7 / ACTIVATIONS[activation].gamma
 
 
 def _ways(

@@ -9,20 +9,15 @@ from typing import Any
 import numpy as np
 
 from selfcheck.calls import FunctionAnswer
-from selfcheck.compare import close
 from selfcheck.kinds import FormulaAnswer
 
 from ..numbers.transformers_are_rnns import Memory
 from .transformers_are_rnns import (
     FAR,
     TOKEN,
-    _factors,
-    _near,
     _similarity,
     draw,
-    grows,
     outputs,
-    power_of_n,
 )
 
 
@@ -59,10 +54,6 @@ def _reads(weigh: Callable, over: Callable | None = None) -> tuple[Callable, Cal
     return _no_tokens, _remembering(read)
 
 
-def a_state_that_grows_seen(initial_state, step):
-    return grows(initial_state, step) is not None
-
-
 _HIDDEN: list = []
 
 
@@ -89,10 +80,6 @@ def _rows_after_first(initial_state: FunctionAnswer, step: FunctionAnswer) -> np
     return outputs(initial_state, step, draw(4, 2, 2))[1:]
 
 
-def the_output_read_before_the_update_seen(*answers):
-    return close(_rows_after_first(*answers), _rows_after_first(*LATE))
-
-
 forgotten = _reads(lambda Q, K: np.square(Q @ K.T))
 
 
@@ -113,22 +100,6 @@ def _phi_over_queries(Q, K, V, phi):
     return _over_queries(phi(Q) @ phi(K).T, V)
 
 
-def all_three_grow_alike_seen(*growths):
-    return all(close(power_of_n(growth), 1) for growth in growths)
-
-
-def the_order_of_multiplication_overlooked_s(softmax, rnn, linear):
-    return close(power_of_n(linear), 2)
-
-
-def an_rnn_takes_its_steps_one_after_the_oth(softmax, rnn, linear):
-    return close(power_of_n(rnn), 2)
-
-
-def only_the_state_considered_seen(softmax, rnn, linear):
-    return close(power_of_n(rnn), 0)
-
-
 def _phi_unnormalized(Q, K, V, phi):
     return phi(Q) @ (phi(K).T @ V)
 
@@ -138,42 +109,6 @@ def degree(formula: FormulaAnswer, name: str) -> float:
     here = dict.fromkeys(TOKEN.domain, 10**4)
     ratio = formula(**here | {name: 10**4 * FAR}) / formula(**here)
     return round(math.log(ratio) / math.log(FAR), 2) if ratio > 0 else math.nan
-
-
-def d_for_d2_seen(formula):
-    return degree(formula, "d") == 1 and degree(formula, "i") == 0
-
-
-def a_state_that_grows_seen_2(formula):
-    return degree(formula, "i") >= 1
-
-
-def the_cache_taken_for_a_summary_seen(formula):
-    return degree(formula, "i") == 0
-
-
-def all_tokens_so_far_in_place_of_one_seen(a, b, c):
-    return degree(b, "i") == 2 and close(b(i=10**9, d=10**9) / 10**27, 1.5, 1e-3)
-
-
-def without_a_cache_only_the_last_row_seen(formula):
-    return degree(formula, "i") == degree(formula, "d") == 1
-
-
-def the_crossover_of_one_token_seen(crossover):
-    return crossover in (64, 65)
-
-
-def the_recurrence_credited_with_the_cache_s(by_cache, by_recurrence):
-    return _near(by_recurrence, _factors()[2])
-
-
-def the_two_factors_exchanged_seen(by_cache, by_recurrence):
-    return _near(by_cache, _factors()[1]) and _near(by_recurrence, _factors()[0])
-
-
-def upside_down_seen(by_cache, by_recurrence):
-    return _near(1 / by_cache, _factors()[0]) and _near(1 / by_recurrence, _factors()[1])
 
 
 def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarray]:

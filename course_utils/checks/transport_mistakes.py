@@ -17,7 +17,6 @@ from .transport import (
     NEAR,
     SEVERAL,
     SMOOTH,
-    STEEP,
     _at_places,
     _costs,
     _crossing,
@@ -48,14 +47,6 @@ def _is_transposed(student: str, *tables: np.ndarray) -> bool:
 def _fault_of_sums(student: str, P: np.ndarray) -> bool:
     n = transport(student)
     return not (close(P.sum(1), n.p) and close(P.sum(0), n.q))
-
-
-def more_than_there_is_seen(student, P):
-    return P.min() < -NEAR and not _fault_of_sums(student, P)
-
-
-def one_plan_twice_seen(student, first, second):
-    return close(first, second)
 
 
 def _other(n: Transport) -> np.ndarray:
@@ -119,14 +110,6 @@ def _unnormalized(x, p, y, q):
     return float(np.abs(difference[:-1]) @ np.diff(z))
 
 
-def the_totals_differ_seen(student, y, q):
-    return not close(q.sum(), transport(student).p.sum())
-
-
-def only_one_target_seen(student, y, q):
-    return len(np.unique(y[q > 0])) == 1
-
-
 def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
     x, y = transport(student).x, y[q > 0]
     return bool(y.min() >= x.max() or y.max() <= x.min())
@@ -141,17 +124,6 @@ def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
 
 def _greedy_squares(n: Transport) -> np.ndarray:
     return greedy_plan(_costs(n, 2), n.p, n.q)
-
-
-def optimal_for_the_plain_distance_seen(student, P):
-    return close(cost(P, _costs(transport(student))), _lowest(transport(student)))
-
-
-def _underflows(sinkhorn: FunctionAnswer) -> bool:
-    return any(
-        not np.isfinite(sinkhorn.array(*each, shape=each[0].shape, finite=False)).all()
-        for each in STEEP
-    )
 
 
 def _plain_sinkhorn(C, p, q, epsilon, rounds):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.compare import close
 from selfcheck.recognition import Recognized
 
 from ..attention import softmax
@@ -227,15 +226,3 @@ def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
 
 def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads], tuple]:
     return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))
-
-
-def the_tokens_exchanged_seen(p, q, w):
-    return close([w @ [p, q], w @ [1 - p, 1 - q]], [-1, 2])
-
-
-def b_not_taken_away_seen(p, q, w):
-    return close(w @ [p, q], 2) and not close(w @ [1 - p, 1 - q], -1)
-
-
-def a_single_head_with_weights_beyond_1_seen(p, q, w):
-    return max(p, q) > 1 or min(p, q) < 0
