@@ -269,6 +269,10 @@ def _read_text(
             f"{quoted(text)} uses {_listed(unknown)}; "
             f"the answer may use {allowed or 'numbers only'}."
         )
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in applied - known and id(node) not in called:
+            raise FormulaError(f"{quoted(text)}: after {pretty(node.id)} its argument is missing.")
     _refuse_huge_numbers(tree, text)
     return ReadFormula(text, tree)
 

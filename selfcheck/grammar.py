@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NoReturn, TypeVar
 
 from .dots import pattern_of
@@ -403,8 +404,8 @@ class Parser:
             return
         parts = [t.text for t in self.t[self.i + 1 : self.i + 7] if t.text not in ("{", "}")]
         top, bottom = (*parts, "", "")[:2]
-        if re.fullmatch(r"\d\d", top):  # \frac12
-            top, bottom = top
+        if re.fullmatch(r"\d\d", top) and not self.sees("{", ahead=1):  # \frac12
+            top, bottom = top[0], top[1]
         if top.isdigit() and bottom.isdigit():
             ways = f"`{before.text} + {top}/{bottom}` or `{before.text}*({top}/{bottom})`"
             raise FormulaError(f"{quoted(self.text)} can be read in two ways: did you mean {ways}?")
@@ -511,10 +512,10 @@ class Parser:
             if _end(self.t, self.i + 1) != _end(self.t, self.i) - 1:
                 return None
             if isinstance(node, ast.Name):
-                name = self.words.spelled.get(indexed(node.id, group[1:-1]))
-                if name is not None:
+                known = self.words.spelled.get(indexed(node.id, group[1:-1]))
+                if known is not None:
                     self._skip_group()
-                    return self.made(ast.Name(name, ast.Load()), start)
+                    return self.made(ast.Name(known, ast.Load()), start)
             if not (isinstance(node, ast.Name) and self.words.indices.get(node.id, (0,))[0]):
                 self.refuse("^{(…)} is an index, and this is declared without one")
             self.i += 2
@@ -530,7 +531,9 @@ class Parser:
     def _cut_transpose(self) -> None:
         """In X^TX the T stands alone above: TeX takes one sign."""
         token = self.token
-        if token is None or token.kind != "word" or not self.latex or not self._has_arrays():
+        if token is None or token.kind != "word" or not self._has_arrays():
+            return
+        if not self.latex and "T" in self.words.symbols:
             return
         if token.text[0] == "T" and token.text[1:] and not self._is_known(token.text):
             self._cut(self.i)
@@ -668,18 +671,17 @@ class Parser:
                 one = found[0]
                 found = [one._replace(text=one.text[0]), TIMES._replace(text=","),
                          one._replace(text=one.text[1])]  # fmt: skip
-        elif len(found) == 1 and most == 2 and re.fullmatch(r"\d\d+", found[0].text):
-            self.refuse("which entry is this? Write a comma between the indices", found[0])
-        elif of_matrix and len(found) > 2 and self._has_product(found):  # a_{i+1j}
+        elif most == 2 and self._lacks_comma(found, of_matrix):
             self.refuse("which entry is this? Write a comma between the indices", found[0])
         tree = self._within(found, Parser.listing, start)
         return list(tree.elts) if isinstance(tree, ast.Tuple) else [tree]
 
-    def _has_product(self, found: list[Token]) -> bool:
-        """Whether two names or numbers stand side by side, with no comma anywhere."""
+    def _lacks_comma(self, found: list[Token], of_matrix: bool) -> bool:
+        """Whether a_{12} or a_{i+1j} does not tell its two indices apart."""
+        if len(found) == 1 or not of_matrix:
+            return bool(len(found) == 1 and re.fullmatch(r"\d\d+", found[0].text))
         kinds = [t.kind in ("word", "number", "command") for t in found]
-        pairs = zip(kinds, kinds[1:], strict=False)
-        return not any(t.text == "," for t in found) and (True, True) in pairs
+        return not any(t.text == "," for t in found) and (True, True) in pairwise(kinds)
 
     def _within(self, found: list[Token], read: Callable[[Parser], Any], start: int) -> Any:
         """What is read from these tokens alone."""
@@ -977,9 +979,9 @@ class Parser:
         if called or self.sees("'", ahead=1):
             cuts = [k for k in range(1, len(written)) if self._is_cut(written, k)]
             if len(cuts) == 1:  # xf(x) is x·f(x)
-                function = written[cuts[0] :]
-                return [*self._parts(written[: cuts[0]], name, token),
-                        Token("function", SPELLINGS.get(function, function), function, 0, 0)]  # fmt: skip
+                f = written[cuts[0] :]
+                last = Token("function", SPELLINGS.get(f, canonical(f)), f, 0, 0)
+                return [*self._parts(written[: cuts[0]], name, token), last]
         readings = self._readings(written)
         if len(readings) > 1:
             ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)

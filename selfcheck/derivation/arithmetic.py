@@ -106,9 +106,9 @@ def mismatch(rounding: float, relation: str, a: Any, b: Any, slack: Any = 0) -> 
         return None if b is UNTRIED or b.reason == UNSETTLED else "undefined"
     if not slack and relation not in "≤≥<>" and _are_near(a, b, rounding):
         return ""
-    if (_dimensions(a) or _dimensions(b)) and np.shape(squeezed(a)) != np.shape(squeezed(b)):
-        if not any(_is_nothing(x) for x in (a, b)):  # x − x = 0 is an array of zeros
-            return "shape"
+    arrays = (_dimensions(a) or _dimensions(b)) and not (_is_nothing(a) or _is_nothing(b))
+    if arrays and np.shape(squeezed(a)) != np.shape(squeezed(b)):  # but x − x = 0 is well
+        return "shape"
     beyond = gap(relation, a, b) - slack if slack else gap(relation, a, b)
     size = max(peak(a), peak(b))
     if relation not in "<>" and _is_less_by_far(beyond, size, rounding):

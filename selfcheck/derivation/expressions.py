@@ -146,10 +146,8 @@ class Reader:
 
     def _array_tree(self, text: str) -> ast.expr | None:
         """The tree of a line that is about vectors, matrices or random quantities; else None."""
-        kinds = self.compiler.kinds
-        if not is_latex(text) and not any(
-            k.shape or k.random or k.function for k in kinds.values()
-        ):
+        kinds = self.compiler.kinds.values()
+        if not is_latex(text) and not any(k.shape or k.random or k.function for k in kinds):
             return None
         tree, _ = self.forms.parse(text, self._words())
         return tree if any(self._is_of_arrays(node) for node in ast.walk(tree)) else None

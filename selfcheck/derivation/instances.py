@@ -23,6 +23,7 @@ from .precise import Digits, precise
 DIGITS = 50  # for scalars, at a first look
 SIMPLE, FAR, TIED = 24, 16, 10  # so many readable instances, far ones, and with equal values
 SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is looked at again
+OF_POWERS = -1, 2, Fraction(1, 2)  # in every order: a negative base, an even power, a root
 FEW_OF = 6  # every sixth instance is enough for what takes long
 STEEP = 0.02, 50  # numbers beyond them are not tried there
 ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
@@ -103,6 +104,11 @@ class Instances:
             one = self._sample(lambda d, k, *n: d.readable(rng, *n), 0)
             pairs = zip(free, values, strict=True)
             yield {**one, **{n: v for n, v in pairs if self.domains[n].contains(v)}}
+        if 2 <= len(free) <= len(OF_POWERS):  # (a^b)^c is not a^(bc) at −1, 2 and ½
+            for chosen in itertools.permutations(OF_POWERS, len(free)):
+                one = self._sample(lambda d, k, *n: d.readable(rng, *n), 0)
+                fits = {n: v for n, v in zip(free, chosen, strict=True)}
+                yield {**one, **{n: v for n, v in fits.items() if self.domains[n].contains(v)}}
 
     def complete(self, drawn: Mapping[str, Any], fine: bool = False) -> dict[str, Any] | Undefined:
         """The instance in numbers that can be computed with, and with all givens computed.
