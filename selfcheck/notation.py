@@ -389,7 +389,7 @@ def _group(found: list[Token], place: int, text: str, token: Token) -> tuple[lis
 
 
 def _are_words(inner: list[Token], whole: Token, text: str) -> bool:
-    r"""Whether \text says something: \text{ for } and \text{if}, while \text{softmax} is a name."""
+    r"""Whether \text says something: \text{ for } and \text{if}, while \text{loss} is a name."""
     group = text[whole.place : whole.end].partition("{")[2][:-1]
     apart = group != group.strip() or inner[0].text.lower() in WORDS
     return len(inner) > 1 or not inner[0].text.isalnum() or apart
