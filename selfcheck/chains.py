@@ -126,11 +126,15 @@ class Chain(Steps):
     def _written(self, text: str) -> Line:
         """A line of text as a function of the letters, all of them free."""
         line = super()._written(text)
-        vars(line)["freed"] = vars(line)["value"]
-        for way, free in {"freed": self.free, **{name: [name] for name in self.free}}.items():
-            if free:
-                vars(line)[way] = self.loose.values_of(text, _Freed(free).visit)
+        vars(line).update(values={}, value=self.loose.values_of(text))
         return line
+
+    def _way(self, line: Line, way: str) -> Any:
+        """A line of text as a function of values, perhaps with operators that are untied."""
+        if "value" in vars(line) and way not in vars(line):
+            free = self.free if way == "freed" else [way]
+            vars(line)[way] = self.loose.values_of(vars(line)["text"], _Freed(free).visit)
+        return vars(line).get(way)
 
     # -- with letters that are tied, and free
 
@@ -244,7 +248,16 @@ class Chain(Steps):
 
     def value(self, line: Line, point: Mapping[str, Any], way: str = "value") -> Any:
         """What a line comes to there; None if to nothing. Text shows its operators too."""
-        found = vars(line).get(way)
+        known = vars(line).get("values", {})  # at our own points, which stay the same
+        if (id(point), way) not in known:
+            found = self._value(line, point, way)
+            if not any(point is p for p in self.points):
+                return found
+            known[id(point), way] = found
+        return known[id(point), way]
+
+    def _value(self, line: Line, point: Mapping[str, Any], way: str) -> Any:
+        found = self._way(line, way)
         try:
             return found(point) if found else line_at(line, point)
         except (ArithmeticError, ValueError, FormulaError, Unreadable):  # singular, overflowing …

@@ -24,7 +24,8 @@ DIGITS = 50  # for scalars, at a first look
 SIMPLE, FAR, TIED = 24, 16, 10  # so many readable instances, far ones, and with equal values
 SEEMS_EQUAL, FLOATS_SEEM_EQUAL = 1e-35, 1e-11  # relative: what differs more is looked at again
 OF_POWERS = -1, 2, Fraction(1, 2)  # in every order: a negative base, an even power, a root
-FEW_OF = 6  # every sixth instance is enough for what takes long
+FEW_OF = 6  # every sixth instance is enough for what takes long,
+FEW_OF_LARGE = 24  # and fewer of those with a size above 1
 STEEP = 0.02, 50  # numbers beyond them are not tried there
 ROUGHLY = 1e-9  # relative: for quadratures and extrapolations
 
@@ -176,11 +177,17 @@ class Instances:
                 with at_most(COLUMN):
                     expression.column[:] = [first] + [
                         UNTRIED
-                        if (expression.rough and (k % FEW_OF or _is_steep(one))) or is_up()
+                        if (expression.rough and (self.left_out(k) or _is_steep(one))) or is_up()
                         else computed(expression.value, one.complete)
                         for k, one in enumerate(self.all[1:], start=1)
                     ]
         return expression.column
+
+    def left_out(self, k: int) -> bool:
+        """Whether an instance is not needed for what takes long."""
+        drawn = self.all[k].drawn
+        large = any(drawn[size] > 1 for size in self.sizes)
+        return bool(k % (FEW_OF_LARGE if large else FEW_OF))
 
     def mismatch(
         self, relation: str, expressions: list[Expression], found: list[Any]

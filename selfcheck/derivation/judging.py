@@ -12,7 +12,7 @@ from .arithmetic import UNTRIED, Undefined, gap, peak
 from .borders import Borders
 from .clock import LINE, PROOF, STEP, at_most, guarded, is_up
 from .expressions import Expression, Reader
-from .instances import FEW_OF, SIMPLE, Instance, Instances
+from .instances import SIMPLE, Instance, Instances
 from .limit_judging import LimitJudge
 from .lines import RIGHT, UNTOLD, Line, LineReport, Refuted, trials_in_words, unchecked
 from .operations import complex_numbers
@@ -23,7 +23,8 @@ from .trials import Trial, Trials
 from .worst import Search
 
 LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest first
-DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits
+DEEPLY = 6  # instances at which a line that seems right is computed to hundreds of digits,
+DEEPLY_OF_ARRAYS = 3  # or of arrays, which are taken for floats anyhow, to as many as settle it
 NO_REAL_VALUE = 12  # instances without a real value at which complex numbers are tried
 MEET = 1e-45  # so near are two sides where they are equal by construction
 FINE = 1e-6  # relative: a smaller difference is shown only where there is no plainer one
@@ -117,8 +118,10 @@ class LineJudge:
 
     def _is_cut(self, expression: Expression) -> bool:
         """Whether there was no time for some of its values."""
-        every = FEW_OF if expression.rough else 1
-        return any(value is UNTRIED for value in expression.column[::every])
+        return any(
+            value is UNTRIED and not (expression.rough and self.instances.left_out(k))
+            for k, value in enumerate(expression.column)
+        )
 
     def _at_the_worst(self, claim: Claim) -> LineReport | None:
         """An inequality may fail where nobody drew: where its sides are nearest to each other."""
@@ -171,8 +174,11 @@ class LineJudge:
         """A difference too small to be seen at first, such as that of tanh 100 and 1."""
         if any(e.rough for e in claim.expressions):
             return None  # an integral has no more digits than it had
-        every = len(self.instances.all) // DEEPLY
-        for instance in self.instances.all[1::every]:
+        every = len(self.instances.all) // (DEEPLY if self.instances.exact else DEEPLY_OF_ARRAYS)
+        columns = [self.instances.column(e)[1::every] for e in claim.expressions]
+        for instance, *found in zip(self.instances.all[1::every], *columns, strict=True):
+            if not self.instances.exact and _holds_by_far(claim.relation, found):
+                continue
             trial = self._trial(instance.drawn, claim)
             if trial.kind == "value":
                 return self._false(trial, claim)
@@ -242,6 +248,13 @@ def _chained(lines: list[Line]) -> str | None:
     if relations in ({"<", "≤"}, {">", "≥"}):
         return min(relations)
     return relations.pop() if len(relations) == 1 else None
+
+
+def _holds_by_far(relation: str, found: list[Any]) -> bool:
+    """Whether an inequality holds by more than the digits of floats are worth."""
+    if relation not in "≤≥" or any(isinstance(x, Undefined) for x in found):
+        return False
+    return bool(gap(relation, *found) < -FINE * max(peak(x) for x in found))
 
 
 def _meet(border: Border, trial: Trial) -> bool:

@@ -257,6 +257,11 @@ def _stretches(A: Any) -> list[Digits]:
     M = _matrix(A)
     if M.rows < M.cols:
         M = M.T
+    rows = [[M[i, j] for j in range(M.cols)] for i in range(M.rows)]
+    if M.cols == 1:
+        return [Digits(mpmath.sqrt(sum(row[0] ** 2 for row in rows)))]
+    if not any(x for i, row in enumerate(rows) for j, x in enumerate(row) if i != j):
+        return [Digits(s) for s in sorted((abs(rows[k][k]) for k in range(M.cols)), reverse=True)]
     return [Digits(s) for s in mpmath.svd_r(M, compute_uv=False)]
 
 

@@ -15,7 +15,7 @@ from .clock import tick
 AGREE = 1e-11  # relative: how far two rules may be apart
 RULES = (12.0, 0.75), (14.4, 0.6)  # reach and step of the trapezoidal rule, which is exact
 # for all that falls like e^(−x²); what lies beyond the reach of both is not seen by either
-RULES_IN_A_PLANE = (10.4, 0.8), (11.2, 0.7)
+IN_A_PLANE = 11.8, 0.58  # reach and step of a grid: its two colors, as of chess, are two rules
 NODES = 24, 31  # of the rules of Gauss
 NODES_IN_A_PLANE = 15, 19  # in each of two directions
 NOTHING = 1e-200  # so small is what lies beyond the reach
@@ -42,12 +42,13 @@ def over_all(f: Callable[[Any], Any], length: int, law: str) -> Any:
     """The integral over all numbers (length 0) or vectors; with the normal law, its mean."""
     if length > MOST:
         raise ArithmeticError(f"an integral over {length} dimensions")
-    rules = (
-        [_normal(n) for n in (NODES_IN_A_PLANE if length == MOST else NODES)]
-        if law == "normal"
-        else [_flat(*rule) for rule in (RULES_IN_A_PLANE if length == MOST else RULES)]
-    )
-    found = _agreed([_total(f, length, *rule) for rule in rules])
+    if law == "normal":
+        rules = [_normal(n) for n in (NODES_IN_A_PLANE if length == MOST else NODES)]
+        found = _agreed([_total(f, length, *rule) for rule in rules])
+    elif length == MOST:
+        found = _agreed(_over_a_plane(f))
+    else:
+        found = _agreed([_total(f, length, *_flat(*rule)) for rule in RULES])
     if abs(found) < NOTHING:
         raise ArithmeticError("the integral may lie elsewhere")
     return found
@@ -75,6 +76,26 @@ def _total(f: Callable[[Any], Any], length: int, points: Any, weights: Any) -> A
             tick()
             total = total + weight * f(np.array([[points[k]] for k in places]))
     return total
+
+
+def _over_a_plane(f: Callable[[Any], Any]) -> list[Any]:
+    """Two trapezoidal rules on a disk, which share no point."""
+    totals: list[Any] = [0.0, 0.0]
+    for color, point in _disk():
+        tick()
+        totals[color] = totals[color] + f(point)
+    return [2 * IN_A_PLANE[1] ** 2 * total for total in totals]
+
+
+@cache
+def _disk() -> list[tuple[int, Any]]:
+    reach, step = IN_A_PLANE
+    count = int(reach / step)
+    return [
+        ((i + j) % 2, np.array([[i * step], [j * step]]))
+        for i, j in product(range(-count, count + 1), repeat=2)
+        if (i * i + j * j) * step * step <= reach * reach
+    ]
 
 
 def _agreed(found: list[Any]) -> Any:

@@ -101,7 +101,9 @@ class Ring:
 
         if sp.expand(coefficient) == 0:
             return ""
-        if not ladder.is_far_from_zero(coefficient) and sp.simplify(coefficient) == 0:
+        if ladder.is_far_from_zero(coefficient):
+            return None
+        if sp.simplify(coefficient) == 0:
             return ""
         return ladder.rung_of(coefficient, sp.S.Zero, self.domains)
 

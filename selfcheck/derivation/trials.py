@@ -92,12 +92,22 @@ class Trials:
                 trial = self._trial(None, drawn, look)
                 return self._by_floats(drawn, relation, expressions) or trial
             looks.append(look)
+            if not self.exact and self._agree(relation, expressions, look):
+                return self._trial("", drawn, look)
         with mpmath.workdps(digits[1]):
             kind = self._seen_twice(relation, expressions, looks[0], looks[1], digits[0])
         trial = self._trial(kind, drawn, looks[1])
         if kind == "value" and not self.exact and _in_floats(looks[1].found):
             return self._by_floats(drawn, relation, expressions) or trial._replace(kind=None)
         return trial
+
+    def _agree(self, relation: str, expressions: list[Expression], look: Look) -> bool:
+        """Whether a relation holds up to the rounding of floats: more digits would not refute it."""
+        if relation in "<>" or mismatch(0, relation, *look.found) not in ("", "value"):
+            return False
+        before, now, *allowed = look.found
+        beyond = gap(relation, before, now) - (allowed[0] if allowed else 0)
+        return bool(beyond <= max(peak(before), peak(now)) * FLOATS_SEEM_EQUAL)
 
     def _look(
         self, drawn: Mapping[str, Any], expressions: list[Expression], precision: int, hole: bool
