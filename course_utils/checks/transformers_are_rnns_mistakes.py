@@ -116,8 +116,9 @@ def _products(first: int = 1, last: int = 1) -> Callable[[np.ndarray], np.ndarra
 
     def decay(g: np.ndarray) -> np.ndarray:
         n = len(g)
-        rows = [[np.prod(g[j + first : i + last]) for j in range(n)] for i in range(n)]
-        return np.tril(rows)
+        ones = np.ones(n + 1)  # products of no gate
+        up_to = [np.append(np.cumprod(g[: i + last][::-1])[::-1], ones) for i in range(n)]
+        return np.tril([row[first : first + n] for row in up_to])
 
     return decay
 
