@@ -15,6 +15,7 @@ from ..numbers.transport import Transport, transport
 from ..transport import another_optimal_plan, cost, greedy_plan
 from .transport import (
     NEAR,
+    ROUNDS,
     SEVERAL,
     SMOOTH,
     _at_places,
@@ -26,6 +27,7 @@ from .transport import (
     _lowest,
     _plan,
     _targets,
+    by_logarithms,
 )
 
 
@@ -133,6 +135,15 @@ def _plain_sinkhorn(C, p, q, epsilon, rounds):
             u = p / (K @ v)
             v = q / (K.T @ u)
         return u[:, None] * K * v
+
+
+def _settled(C, p, q, epsilon):
+    """The plan when rows and columns fit, or after many rounds."""
+    for rounds in (20, 80, ROUNDS):
+        P = by_logarithms(C, p, q, epsilon, rounds)
+        if np.allclose(P.sum(axis=1), p, rtol=1e-9, atol=0):
+            break
+    return P
 
 
 def _heights(x: Any, p: Any, y: Any, q: Any, length: float) -> tuple[np.ndarray, np.ndarray]:

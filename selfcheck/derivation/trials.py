@@ -102,7 +102,7 @@ class Trials:
         return trial
 
     def _agree(self, relation: str, expressions: list[Expression], look: Look) -> bool:
-        """Whether a relation holds up to the rounding of floats: more digits would not refute it."""
+        """Whether a relation holds up to the rounding of floats: more digits do not refute it."""
         if relation in "<>" or mismatch(0, relation, *look.found) not in ("", "value"):
             return False
         before, now, *allowed = look.found
