@@ -27,7 +27,7 @@ NOT_SAID = re.compile(r"^# .*$|^- (?:example|when): .*$", re.MULTILINE)
 # What is not prose: code, formulas, addresses, calls such as exp(x), tags, entities.
 NOT_PROSE = re.compile(
     r"````.*?````|```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]+\$|(?<=\])\([^)\s]*\)|https?://\S+"
-    r"|\b\w+\([^()\s]+\)|<[^<>]+>|&#?\w+;",
+    r"|\b\w+\([^()\s]+\)|<[^<>\s][^<>]*>|&#?\w+;",
     re.DOTALL,
 )
 # Whole words of three letters or more; what is shorter, or touches a digit, a subscript or a Greek

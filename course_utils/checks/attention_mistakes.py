@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 from selfcheck.recognition import Recognized
 
@@ -17,15 +16,9 @@ from ..attention import softmax
 from ..numbers.attention import Attention
 from ..numbers.attention import attention as attention_numbers
 from .attention import (
-    CAUSAL,
-    COUNT,
     FOUR_DECIMALS,
-    LARGE_SCORES,
-    PACKED,
     _of_length,
-    _past_before_and_after,
     _placed,
-    one_query,
 )
 
 
@@ -47,28 +40,6 @@ def _distance_times(slope: float, Q, K, V):
 
 def _mask(visible: np.ndarray, Q, K, V, hidden: float = -np.inf):
     return softmax(np.where(visible, _near_scores(Q, K), hidden)) @ V
-
-
-def _hides_itself(causal_attention: FunctionAnswer) -> bool:
-    """In all rows but the first, which is 0/0 or something that was put in its place."""
-    Q, K, V = CAUSAL[0]
-    answer = causal_attention.array(Q, K, V, shape=V.shape, finite=False)
-    Q, K = _placed(Q, K)
-    return all(close(answer[i], one_query(Q[i], K[:i], V[:i])[2]) for i in (1, 2))
-
-
-def _is_nan_everywhere(causal_attention: FunctionAnswer) -> bool:
-    texts = [causal_attention.array(*t, shape=t[2].shape, finite=False) for t in CAUSAL]
-    return all(np.isnan(rows).all() for rows in texts)
-
-
-def _future_leaks(causal_attention: FunctionAnswer) -> bool:
-    """Moved by the future where scores are far below zero, and not where they are far above."""
-    before, *after = _past_before_and_after(causal_attention, LARGE_SCORES[0], sign=1)
-    if any(not np.array_equal(before, rows) for rows in after):
-        return False  # the later values come in by another way than their weights
-    probes = [_past_before_and_after(causal_attention, by) for by in LARGE_SCORES]
-    return any(not np.array_equal(before, after) for before, after, _ in probes)
 
 
 def _cross(scale: Callable[..., float] = lambda Y, Wq: np.sqrt(Wq.shape[1]), roles: str = "YBB"):
@@ -111,11 +82,6 @@ def _each(
     return (run,)
 
 
-def _depends_on_n(count) -> bool:
-    points = list(COUNT.points())
-    return any(not close(count(**p), count(**{**p, "n": p["n"] + 1})) for p in points)
-
-
 def _turned(
     face: Callable[[Attention], Any], close_to: Callable[[Any, Any], bool] = close
 ) -> Recognized:
@@ -139,13 +105,6 @@ def _once_changed(change: Callable[[float, Attention], float], example: float) -
         return abs(_of_length(change(length, n), n) - n.weight) <= FOUR_DECIMALS
 
     return {"example": (0, example), "when": slipped}
-
-
-def _is_additive(packed_mask: FunctionAnswer) -> bool:
-    """0 where a token may look, and far below 0 elsewhere."""
-    given = packed_mask.array(PACKED[1], shape=(6, 6), finite=False)
-    seen = _blocks(PACKED[1]) & causal_mask(6)
-    return bool(((given == 0) == seen).all() and (given[~seen] < -1e3).all())
 
 
 def _texts(lengths: list[int]) -> np.ndarray:

@@ -16,11 +16,6 @@ def _hot(Z, y):
     return np.arange(Z.shape[1]) == y[:, None]
 
 
-def _unshifted(Z, y):
-    p = np.exp(Z) / np.exp(Z).sum(axis=1, keepdims=True)
-    return (p - _hot(Z, y)) / len(Z)
-
-
 def _less(what):
     """The probabilities by exp of the logits less something else than their row's largest."""
 
@@ -63,11 +58,6 @@ def _epsilon_outside(X):
 
 def _of_a_sample(X):
     return np.sqrt(X.var(axis=1, keepdims=True, ddof=1) + EPSILON)
-
-
-epsilon_forgotten, epsilon_forgotten_2 = _by_input(_no_epsilon), _by_gain(_no_epsilon)
-epsilon_outside, epsilon_outside_2 = _by_input(_epsilon_outside), _by_gain(_epsilon_outside)
-of_a_sample, of_a_sample_2 = _by_input(_of_a_sample), _by_gain(_of_a_sample)
 
 
 def _fading(n, gamma):
@@ -127,36 +117,6 @@ def _nothing_is_black(images, levels, width):
 
 def _rolled(images, levels, width):
     return np.roll(images, width, axis=1)
-
-
-def _lost_twins(training, test, levels, width):
-    counts = np.ones((levels + 1, levels))
-    counts[above(training, levels, width), training] += 1
-    return _read(_by_rows(counts), test, levels, width)
-
-
-def _by_places(training, test, levels, width):
-    bits = []
-    for place in range(training.shape[1]):
-        counts = np.ones((levels + 1, levels))
-        up = [above(images, levels, width)[:, place] for images in (training, test)]
-        np.add.at(counts, (up[0], training[:, place]), 1)
-        bits.append(-np.log2(_by_rows(counts)[up[1], test[:, place]]))
-    return np.mean(bits)
-
-
-def _without_first_row(training, test, levels, width):
-    table = _table(training, levels, width)
-    chances = table[above(test, levels, width), test][:, width:]
-    return -np.log2(chances).mean() if chances.size else 0.0
-
-
-def _test_counted_too(training, test, levels, width):
-    return _read(_table(np.vstack([training, test]), levels, width), test, levels, width)
-
-
-lost_twins, a_table_for_each_place = (_lost_twins,), (_by_places,)
-the_first_row_skipped, the_test_counted_too = (_without_first_row,), (_test_counted_too,)
 
 
 def _features(x):
@@ -240,6 +200,3 @@ def _raw(state, q, k, v):
     s, z = state
     s, z = s + k[:, :, None] * v[:, None, :], z + k
     return (s, z), np.einsum("hm,hml->hl", q, s) / (q * z).sum(axis=1, keepdims=True)
-
-
-forgotten = (_empty, _stepper(_raw))

@@ -5,32 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from selfcheck.calls import FunctionAnswer
-
 from ..numbers.counting_cost import Model
-from .counting_cost import BYTES, _bytes, _mix_sizes, _model_shapes
-
-
-def _swapped(backward: FunctionAnswer) -> bool:
-    first, second = backward(*_mix_sizes(2, 3, 4))
-    return np.shape(first) == (3, 4) and np.shape(second) == (2, 3)
-
-
-def _by_differences(A: np.ndarray, V: np.ndarray, dY: np.ndarray) -> list[np.ndarray]:
-    """Gradients of Σ dY∘(AV): nudge each number of A and V. A product is linear in each factor."""
-    A, V = np.array(A), np.array(V)
-    gradients = []
-    for array in (A, V):
-        gradient = np.zeros(array.shape)
-        for index in np.ndindex(array.shape):
-            before = (dY * (A @ V)).sum()
-            array[index] += 1.0
-            gradient[index] = (dY * (A @ V)).sum() - before
-            array[index] -= 1.0
-        gradients.append(gradient)
-    return gradients
+from .counting_cost import BYTES, _bytes, _model_shapes
 
 
 def _size_with(per_layer: Callable[[Model], int], vocabulary: int = 1, size: int = BYTES) -> Any:

@@ -11,15 +11,12 @@ from selfcheck.calls import FunctionAnswer, line_at
 from selfcheck.compare import close
 from selfcheck.cost import cost_in_n
 
-from ..attention import elu_plus_one, softmax
+from ..attention import softmax
 from ..numbers.linear_attention import Waves
 from .linear_attention import (
     TWO_BY_THREE,
     Line,
-    _phi_weights_first,
-    _weights_first,
     _without_own,
-    draw,
     tokens,
     tokens_and_phi,
 )
@@ -36,12 +33,6 @@ def has_line(form: Line) -> Callable[[list[Line]], bool]:
     )
 
 
-a_sum_of_products_taken_as_a_product_of = has_line(lambda S, T: S.sum(axis=1) * T.sum())
-s_and_t_multiplied_entry_by_entry_seen = has_line(lambda S, T: (S * T).sum(axis=1))
-columns_summed_in_place_of_rows_seen = has_line(lambda S, T, one_n: T @ (S.T @ one_n))
-as_many_ones_as_features_seen = has_line(lambda one_d: one_d)
-
-
 def right_but(
     cost: str, example: Callable, inputs: Callable[[int], tuple]
 ) -> Callable[[FunctionAnswer], bool]:
@@ -56,9 +47,6 @@ def right_but(
 def gives(example: Callable, inputs: Callable[[int], tuple]) -> Callable[[FunctionAnswer], bool]:
     """A predicate: the numbers are those of the example, whatever they cost."""
     return lambda f: close(f(*inputs(4)), example(*inputs(4)))
-
-
-the_n_n_weights_built_after_all_seen = right_but("memory", _weights_first, tokens)
 
 
 def _turned(weights: Callable, over: Callable = lambda P: P.sum(axis=0)[:, None]) -> dict[str, Any]:
@@ -91,9 +79,6 @@ def _divided(*axes: int, scores: Callable = lambda Q, K: Q @ K.T) -> Callable:
     return run
 
 
-the_n_n_weights_built_after_all_seen_2 = right_but("memory", _phi_weights_first, tokens_and_phi)
-
-
 def _weighing(
     weights: Callable = _without_own,
     over: Callable = lambda A, F, G: A.sum(axis=1, keepdims=True),
@@ -112,11 +97,6 @@ def _weighing(
 def _one_sided(Q, K, V, phi):
     A = _without_own(phi(Q), K)
     return A @ V / A.sum(axis=1, keepdims=True)
-
-
-def _like_one_sided(f: FunctionAnswer) -> bool:
-    Q, K, V = draw(3, 2, 2)
-    return close(f(Q, K, V, elu_plus_one), _one_sided(Q, K, V, elu_plus_one))
 
 
 def _angle(n: Waves, weights: Any) -> float:

@@ -50,9 +50,6 @@ def _weighs_like(*mistakes: str) -> Callable[..., bool]:
     return lambda keys, queries: any(alike(keys, queries, mistake) for mistake in mistakes)
 
 
-no_norm_term_seen = _weighs_like("no norm", "no norm and no root")
-
-
 def _keys(norm: float = -1, power: int = 2) -> Callable[..., np.ndarray]:
     """keys(X, M) with norm · M^power · ‖x‖² as the last number."""
     return lambda X, M: np.c_[X, norm * M**power * (X**2).sum(axis=1)]
@@ -63,16 +60,6 @@ def _queries(dot: float = 2, scale: Callable[[int], float] = np.sqrt) -> Callabl
     return lambda Y, M: (
         np.c_[dot * M**2 * Y, np.ones(len(Y))] * scale(len(Y[0]) + 1)  # one more than coordinates
     )
-
-
-norm_term_with_a_plus_sign_seen = _weighs_like("norm added")
-the_2_lost_seen = _weighs_like("no two")
-m2_missing_in_the_norm_term_seen = _weighs_like("norm without M")
-n_d_att_not_folded_in_seen = _weighs_like("no root")
-d_att_folded_in_twice_seen = _weighs_like("root twice")
-d_att_without_the_extra_number_seen = _weighs_like("root of another width")
-m_in_place_of_m2_seen = _weighs_like("M not squared")
-half_of_the_exponent_seen = _weighs_like("half")
 
 
 def _unit(*places: int) -> list[list[float]]:
@@ -104,12 +91,6 @@ def _inputs(
         return queries(x_new[:, None], M), keys(x[:, None], M), V[:, None]
 
     return inputs
-
-
-no_norm_term_seen_2 = _estimates_like("no norm", "no norm and no root")
-n_d_att_not_folded_in_seen_2 = _estimates_like("no root")
-half_of_the_exponent_seen_2 = _estimates_like("half")
-m_in_place_of_m2_seen_2 = _estimates_like("M not squared")
 
 
 def _or_nothing(

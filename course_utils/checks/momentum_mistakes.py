@@ -29,13 +29,6 @@ def _breaks_at(form: str) -> Callable[..., bool]:
     return matches
 
 
-the_series_taken_as_infinite_seen = _breaks_at("mu")
-one_term_too_many_seen = _breaks_at("(1 - beta**(t + 1))*mu")
-one_term_too_few_seen = _breaks_at("(1 - beta**(t - 1))*mu")
-n_lost_seen = _breaks_at("mu*(1 - beta**t)/(1 - beta)")
-is_what_is_missing_not_what_is_there_see = _breaks_at("beta**t*mu")
-
-
 def _line_is(blamed: str, example: int) -> Recognized:
     return {"example": (0, example), "when": lambda s, line: _blamed(s, line) == blamed}
 

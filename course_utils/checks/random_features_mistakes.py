@@ -10,14 +10,11 @@ import numpy as np
 from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 
-from ..attention import positive_features
 from ..attention import trigonometric_features as trigonometric_features
 from ..numbers.random_features import Triple
 from .random_features import (
     SHIFT,
     SPLIT,
-    W_SEEN,
-    X_SEEN,
     course_features,
     many_tokens,
     to_scale,
@@ -29,19 +26,8 @@ def _in_split(value: str) -> Callable[[list], bool]:
     return lambda split: SPLIT.goes_wrong_as(split, value)
 
 
-the_cross_term_counted_once_seen = _in_split("exp(xy/2)")
-the_half_forgotten_seen = _in_split("exp(2*xy)")
-a_sign_lost_seen = _in_split("exp(s - xy)")
-the_outer_factors_forgotten_seen = _in_split("exp(s/2)")
-
-
 def _in_shift(value: str) -> Callable[[list], bool]:
     return lambda shift: SHIFT.goes_wrong_as(shift, value)
-
-
-a_square_added_and_not_paid_for_seen = _in_shift("exp(-r/2)")
-the_square_paid_for_with_the_wrong_sign = _in_shift("exp(-s/2 - r/2)")
-s_in_place_of_s_2_seen = _in_shift("exp(s - r/2)")
 
 
 def _times(factor: Callable) -> Callable:
@@ -53,26 +39,8 @@ def _half_squares(Z: np.ndarray) -> np.ndarray:
     return (Z * Z).sum(axis=1)[:, None] / 2
 
 
-def _short_products(X, W):
-    Z = to_scale(X)
-    return course_features(X, W) * np.exp(_half_squares(Z) - _half_squares(X))
-
-
-def _short_norms(X, W):
-    return positive_features(X, W) * np.exp(_half_squares(X) - _half_squares(to_scale(X)))
-
-
-def _of_other_size(X, W):
-    return positive_features(X / len(X) ** 0.25, W)
-
-
 def _exponents(X, W):
     return to_scale(X) @ W.T - _half_squares(to_scale(X))
-
-
-def _all_columns_equal(f: FunctionAnswer) -> bool:
-    F = f.array(X_SEEN, W_SEEN, shape=(3, 4))
-    return close(F, np.repeat(F[:, :1], 4, axis=1))
 
 
 def _counted(answer: FunctionAnswer) -> str:
@@ -96,11 +64,6 @@ def _weighing(
         return close(f(*arrays), example(*arrays))
 
     return {"example": (example,), "when": alike, "part": "Attention"}
-
-
-def _draws_anew(f: FunctionAnswer) -> bool:
-    arrays = tokens(4, 3, 2, 4)
-    return not close(f(*arrays), f(*arrays))
 
 
 def _lengths(n: Triple) -> tuple[float, float, float]:

@@ -61,21 +61,12 @@ def _without_inner(W, h_prev, z, sigma):
     return sigma(W @ h_prev + z)
 
 
-h_t_1_put_where_g_t_1_stood_seen = breaks_at(_without_inner)
-
-
 def _without_outer(W, h_prev, z, sigma):
     return W @ sigma(h_prev) + z
 
 
-the_outer_activation_lost_seen = breaks_at(_without_outer)
-
-
 def _split(W, h_prev, z, sigma):
     return sigma(W @ sigma(h_prev)) + sigma(z)
-
-
-of_a_sum_split_into_a_sum_seen = breaks_at(_split)
 
 
 def _power(size: Callable[..., Any]) -> Callable:

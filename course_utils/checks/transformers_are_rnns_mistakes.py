@@ -25,11 +25,6 @@ def _masked(Q, K):
     return np.tril(_similarity(Q, K))
 
 
-def _strictly_before(Q, K, V):
-    A = np.tril(_similarity(Q, K), -1)
-    return A @ V / A.sum(axis=1, keepdims=True)
-
-
 def _remembering(read: Callable) -> Callable:
     """A step that keeps all tokens, and reads this from the last query and all q, k and v."""
 
@@ -80,24 +75,9 @@ def _rows_after_first(initial_state: FunctionAnswer, step: FunctionAnswer) -> np
     return outputs(initial_state, step, draw(4, 2, 2))[1:]
 
 
-forgotten = _reads(lambda Q, K: np.square(Q @ K.T))
-
-
 def _over_queries(A, V):
     """The sum over i where one over j is meant."""
     return A / A.sum(axis=0) @ V
-
-
-def _softmax_over_queries(Q, K, V):
-    return _over_queries(np.exp(Q @ K.T / math.sqrt(Q.shape[1])), V)
-
-
-def _sim_over_queries(Q, K, V, sim):
-    return _over_queries(np.array([[sim(q, k) for k in K] for q in Q]), V)
-
-
-def _phi_over_queries(Q, K, V, phi):
-    return _over_queries(phi(Q) @ phi(K).T, V)
 
 
 def _phi_unnormalized(Q, K, V, phi):

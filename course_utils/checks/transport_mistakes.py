@@ -7,26 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close
 from selfcheck.recognition import Recognized
 
 from ..numbers.transport import Transport, transport
-from ..transport import another_optimal_plan, cost, greedy_plan
+from ..transport import another_optimal_plan, greedy_plan
 from .transport import (
     NEAR,
     ROUNDS,
     SEVERAL,
-    SMOOTH,
     _at_places,
     _costs,
     _crossing,
     _fault,
     _gain,
-    _greedy_costs,
     _lowest,
     _plan,
-    _targets,
     by_logarithms,
 )
 
@@ -83,22 +79,12 @@ def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any
     return lambda student, f: test(_at_places(f, transport(student)), transport(student))
 
 
-the_prices_turned_around_seen = _priced(lambda f, n: _proves(-f, n))
-too_steep_seen = _priced(lambda f, n: not _is_lipschitz(f, n) and _gain(f, n) > _lowest(n))
-
-
 def _is_straight(f: np.ndarray, n: Transport) -> bool:
     return any(close(np.diff(f), slope * np.diff(n.places)) for slope in (1, -1))
 
 
-one_slope_everywhere_seen = _priced(_is_straight)
-
-
 def _where_x(n: Transport) -> np.ndarray:
     return np.where(np.isin(n.places, n.x), -1.0, 1.0)
-
-
-the_sign_between_u_and_v_seen = _priced(lambda f, n: _proves(f * _where_x(n), n))
 
 
 def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -110,18 +96,6 @@ def _steps(x: Any, p: Any, y: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
 def _unnormalized(x, p, y, q):
     z, difference = _steps(x, p, y, q)
     return float(np.abs(difference[:-1]) @ np.diff(z))
-
-
-def _all_one_way(student: str, y: np.ndarray, q: np.ndarray) -> bool:
-    x, y = transport(student).x, y[q > 0]
-    return bool(y.min() >= x.max() or y.max() <= x.min())
-
-
-def _only_by_a_tie(student: str, y: np.ndarray, q: np.ndarray) -> bool:
-    n = transport(student)
-    C, q = _targets(student, y, q)
-    low, high = _greedy_costs(C, n.p, q)
-    return high > low + NEAR
 
 
 def _greedy_squares(n: Transport) -> np.ndarray:
@@ -166,15 +140,3 @@ def _running_round(choose: Callable[..., float]) -> Callable[..., float]:
 def _gradient(n: Transport, P: np.ndarray | None = None, factor: float = 2) -> np.ndarray:
     plan = _plan(n, 2) if P is None else P
     return factor * (plan * (n.x[:, None] - n.y)).sum(axis=1)
-
-
-def the_number_of_rounds_does_not_matter(sinkhorn: FunctionAnswer) -> bool:
-    """Is the plan after one round that after seven?"""
-    C, p, q, epsilon, _ = SMOOTH[1]
-    return close(*(sinkhorn(C, p, q, epsilon, rounds) for rounds in (1, 7)))
-
-
-def _greed_on_a_circle(x, p, y, q, length):
-    ways = np.abs(x[:, None] - y)
-    ways = np.minimum(ways, length - ways)
-    return cost(greedy_plan(ways, p, q), ways)

@@ -15,7 +15,6 @@ from .two_heads import (
     EXAMPLE,
     Places,
     Steps,
-    _columns_found,
     _concat,
     _first,
     _given,
@@ -183,12 +182,6 @@ def _changed(
 
 def _least_squares(n: TwoHeads) -> np.ndarray:
     return np.linalg.pinv(_concat(n)) @ n.printed
-
-
-def found_columns_left_as_rows_seen(student: str, hidden_Wo: np.ndarray) -> bool:
-    numbers = two_heads(student)
-    upright, laid = (np.logical_and(*_columns_found(numbers, W)) for W in (hidden_Wo, hidden_Wo.T))
-    return bool(laid.sum() > max(upright.sum(), 1))
 
 
 def _as_rows(n: TwoHeads) -> np.ndarray:

@@ -7,7 +7,6 @@ import pytest
 import sympy
 
 from course_utils.checks import counting_cost as check
-from course_utils.checks import counting_cost_mistakes as mistakes
 from course_utils.variants import counting_cost
 from selfcheck.blanks import ____
 from selfcheck.feedback import Outcome
@@ -318,7 +317,14 @@ def test_gradients_right_for_square_shapes_only_are_caught():
     assert check.mix_backward(square_only).outcome is Outcome.WRONG
 
 
-@pytest.mark.parametrize("expensive", [by_jacobian, mistakes._by_differences])
+(BY_DIFFERENCES,) = [
+    known.example[0]
+    for known in check.mix_backward.misconceptions
+    if known.name == "right, but at many times the price"
+]
+
+
+@pytest.mark.parametrize("expensive", [by_jacobian, BY_DIFFERENCES])
 def test_right_gradients_at_a_higher_price_earn_two_of_three_points(expensive):
     feedback = check.mix_backward(expensive)
     assert feedback.earned == 2
