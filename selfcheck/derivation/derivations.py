@@ -160,6 +160,7 @@ class Derivation:
         if isinstance(self._start, Expression):
             self._instances.column(self._start)
         other._judge = LineJudge(self.reader, self._instances, dict(self._judge.decided))
+        other._judge.prover.calls = False  # an answer's functions may live in another process
         for computed in ("_report", "expressions"):
             vars(other).pop(computed, None)
         return other
