@@ -60,6 +60,11 @@ class Slide:
         return " ".join(words[:8]) + (" …" if len(words) > 8 else "")
 
     @property
+    def has_picture(self) -> bool:
+        """Whether there is a figure, a diagram, an explorer or a scene to look at."""
+        return any(map(_pictures, self.shown))
+
+    @property
     def minutes(self) -> float:
         """Speech for the words on the slide and in the notes, a look at each figure and displayed
         formula, a pause after each question to the room."""
@@ -117,7 +122,8 @@ def outline(notebook: NotebookNode, path: Path) -> list[Slide]:
 # -- what is too much for one slide ---------------------------------------------------------------
 
 ROOM, A_LINE = 80, 2.4  # words on a slide that prints something, and what a line takes of it
-FLAT, FEW_WORDS = 180, 45  # pixels of a figure that fits below so many words
+BELOW, A_WORD, A_FORMULA = 500, 4.5, 70  # pixels below a heading, and what words leave of them
+WIDE, LARGEST = 1136, 2.2  # pixels of a figure below words, and how much larger than on a page
 ITEM = re.compile(r"\n(?=(?:[-*]|\d+\.) )")
 INLINE = re.compile(r"(?<!\$)\$[^$]+\$")
 TABLE = re.compile(r"^\|.*$", re.MULTILINE)
@@ -129,10 +135,11 @@ WORD = re.compile(r"[^\W_][\w'’.,–-]*")
 
 
 def paged(notebook: NotebookNode) -> NotebookNode:
-    """The notebook as it is shown: at most 60 words on a slide, and a figure on one of its own.
+    """The notebook as it is shown: at most 60 words on a slide, and a figure below few or none.
 
-    Where there is more, what comments on an output is said, so it becomes notes; any other text is
-    parted between paragraphs, items and sentences, so that the parts are about equally long.
+    Where there is more, what comments on an output is said, so it becomes notes, and so does what
+    an explorer says itself; any other text is parted between paragraphs, items and sentences, so
+    that the parts are about equally long.
     """
     pages = copy.deepcopy(notebook)
     for cell in pages.cells:
@@ -140,6 +147,8 @@ def paged(notebook: NotebookNode) -> NotebookNode:
             cell.outputs = [output for output in cell.outputs if "data" in output]
     slides: list[list[NotebookNode]] = [[]]
     for cell in pages.cells:
+        if _is_explorer(cell) and _announces(slides[-1]):
+            cell.metadata["slideshow"] = {"slide_type": "-"}
         if mark(cell) in ("slide", "subslide"):
             slides.append([])
         slides[-1].append(cell)
@@ -157,6 +166,7 @@ def words_on(cell: NotebookNode) -> int:
 
 def _parted(slide: list[NotebookNode]) -> list[NotebookNode]:
     """The cells of a slide, marked so that none of the slides they make holds too much."""
+    slide = _explored(slide)
     seen = [cell for cell in slide if mark(cell) not in ("skip", "notes")]
     if sum(map(words_on, seen)) > MOST_WORDS or any(map(_pictures, seen)):
         _say_comments(slide)
@@ -166,6 +176,33 @@ def _parted(slide: list[NotebookNode]) -> list[NotebookNode]:
     for part in (parts[k] for k in _breaks(parts, most)):
         part.metadata["slideshow"] = {"slide_type": "subslide"}
     return parts
+
+
+def _announces(slide: list[NotebookNode]) -> bool:
+    """Whether a slide only names an explorer and its goal."""
+    shown = [cell for cell in slide if mark(cell) not in ("skip", "notes") and _is_seen(cell)]
+    texts = all(cell.cell_type == "markdown" for cell in shown)
+    return texts and any("**Goal:**" in cell.source for cell in shown)
+
+
+def _explored(slide: list[NotebookNode]) -> list[NotebookNode]:
+    """An explorer has its goal beside it: of the text with it only a heading is shown."""
+    if not any(_is_explorer(cell) and mark(cell) != "skip" for cell in slide):
+        return slide
+    parts, begins = [], mark(slide[0])
+    for cell in slide:
+        parts.append(cell)
+        if cell.cell_type != "markdown" or mark(cell) in ("skip", "notes"):
+            continue
+        heading, _, rest = cell.source.partition("\n\n")
+        if HEADING.fullmatch(heading.strip()):
+            parts.append(copy.deepcopy(cell))
+            cell.source, parts[-1].source, parts[-1].id = heading, rest, f"{cell.id}-said"
+        parts[-1].metadata["slideshow"] = {"slide_type": "notes"}
+    first = next(part for part in parts if mark(part) not in ("skip", "notes"))
+    first.metadata["slideshow"] = {"slide_type": begins}
+    parts.remove(first)
+    return [first, *parts]
 
 
 def _say_comments(slide: list[NotebookNode]) -> None:
@@ -181,19 +218,20 @@ def _say_comments(slide: list[NotebookNode]) -> None:
 def _breaks(parts: list[NotebookNode], most: int) -> list[int]:
     """Where new slides begin if one holds so many words."""
     found: list[int] = []
-    words, lines, figure, empty = 0, 0, False, True
+    words, lines, high, figure, empty = 0, 0, 0.0, False, True
     for number, part in enumerate(parts):
         if mark(part) in ("skip", "notes") or not _is_seen(part):
             continue
         here, printed, drawn = words_on(part), _printed(part), bool(_pictures(part))
         only_a_heading = part.cell_type == "markdown" and HEADING.fullmatch(part.source.strip())
-        if drawn and _is_flat(part) and words <= FEW_WORDS:
+        if drawn and A_WORD * words + high + _height(part) <= BELOW:
             drawn = figure  # it stands below a question or a sentence
         tall = words + here + A_LINE * (lines + printed) > ROOM
         if not empty and (words + here > most or tall or drawn or figure):
             found.append(number)
-            words, lines, figure, empty = 0, 0, False, True
+            words, lines, high, figure, empty = 0, 0, 0.0, False, True
         words, lines, figure = words + here, lines + printed, drawn
+        high += A_FORMULA * _things_to_see(part) if part.cell_type == "markdown" else _height(part)
         empty = empty and bool(only_a_heading)
     return found
 
@@ -213,10 +251,17 @@ def _pictures(cell: NotebookNode) -> list[NotebookNode]:
     return [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
 
 
-def _is_flat(cell: NotebookNode) -> bool:
-    """Whether there is room for a few words above its figure."""
-    sizes = [o.metadata.get("image/png", {}).get("height", FLAT + 1) for o in _pictures(cell)]
-    return bool(sizes) and sum(sizes) <= FLAT
+def _is_explorer(cell: NotebookNode) -> bool:
+    return any("explorer" in o.metadata.get("image/png", {}) for o in _pictures(cell))
+
+
+def _height(cell: NotebookNode) -> float:
+    """The pixels that the outputs of a cell take below a sentence, figures as large as can be."""
+    sizes = [o.metadata.get("image/png", {}) for o in _pictures(cell)]
+    if _is_explorer(cell) or not all("height" in size for size in sizes):
+        return BELOW + 1
+    drawn = [size["height"] * min(WIDE / size["width"], LARGEST) for size in sizes]
+    return sum(drawn)
 
 
 def _pieces(cell: NotebookNode) -> list[NotebookNode]:
@@ -289,17 +334,18 @@ def table(slides: list[Slide]) -> str:
     lines = []
     for number, slide in enumerate(slides, start=1):
         indent = "" if slide.kind == "slide" else "  "
-        about = "notes" if slide.notes else "no notes"
-        if slide.fragments:
-            about = f"{_count(slide.fragments, 'fragment')}, {about}"
-        lines.append(f"{number:3}  {slide.kind:8}  {indent}{slide.title}  ({about})")
+        about = ["picture"] * slide.has_picture
+        about += [_count(slide.fragments, "fragment")] * bool(slide.fragments)
+        about += ["notes" if slide.notes else "no notes"]
+        lines.append(f"{number:3}  {slide.kind:8}  {indent}{slide.title}  ({', '.join(about)})")
     minutes = sum(slide.minutes for slide in slides)
     sections = sum(slide.kind == "slide" for slide in slides)
     count = f"{_count(len(slides), 'slide')} in {_count(sections, 'section')}"
+    pictures = f"{sum(slide.has_picture for slide in slides)} with a picture"
     lines.append(
-        f"{count}, about {minutes:.0f} minutes ({WORDS_A_MINUTE} words a minute on slides and in "
-        f"notes, {MINUTES_TO_LOOK * 60:.0f} s a figure or formula, {MINUTES_TO_THINK * 60:.0f} s a "
-        "question)"
+        f"{count}, {pictures}, about {minutes:.0f} minutes ({WORDS_A_MINUTE} words a minute on "
+        f"slides and in notes, {MINUTES_TO_LOOK * 60:.0f} s a figure or formula, "
+        f"{MINUTES_TO_THINK * 60:.0f} s a question)"
     )
     return "\n".join(lines)
 

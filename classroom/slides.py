@@ -36,7 +36,7 @@ from .offline import (
     parsed,
     vendored,
 )
-from .outline import Slide, outline, paged
+from .outline import SENTENCE, Slide, outline, paged
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -153,8 +153,8 @@ def _deck(
         _drop_empty_cells(section)
         _answer_in_the_notes(soup, section)
         _ask_the_hall(section)
-        _gather_notes(section)
         _dress(soup, section, slide)
+        _gather_notes(section)
         _set_long_text_smaller(section)
         _tell_shapes(section)
     if about:
@@ -233,6 +233,8 @@ def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:
         words = section.select_one(".course-caption")
         short = words and len(words.find(string=True) or "") <= SHORT_CAPTION
         section["class"] = "picture said-shortly" if short else "picture"
+        if words and not slide.heading and section.select_one("img[src^='data:image/svg']"):
+            _head_with_point(soup, section, words)
     elif section.select_one("figure"):
         section["class"] = "flat"
     elif _is_text(section, slide):
@@ -241,6 +243,17 @@ def _dress(soup: BeautifulSoup, section: Tag, slide: Slide) -> None:
         head = soup.new_tag("p", attrs={"class": "running"})
         head.string = slide.section.replace("*", "").replace("`", "")
         section.insert(0, head)
+
+
+def _head_with_point(soup: BeautifulSoup, section: Tag, caption: Tag) -> None:
+    """The title of a diagram is the first sentence of its caption; a plot has one of its own."""
+    words = str(caption.find(string=True))
+    point, *more = SENTENCE.split(words, maxsplit=1)
+    title = soup.new_tag("h3", attrs={"class": "point"}, string=point)
+    section.insert(0, title)
+    if more:
+        section.append(soup.new_tag("aside", attrs={"class": "notes"}, string=more[0]))
+    caption.decompose()
 
 
 def _set_long_text_smaller(section: Tag) -> None:

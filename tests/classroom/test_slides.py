@@ -19,6 +19,7 @@ from tests.places import SMALL
 ROOT = Path(__file__).parents[2]
 LECTURES = [path for path in selection.lectures(ROOT) if has_marks(read(path))]
 DOT = "AAAA"
+CAPTION = '<p class="course-caption">One chain. Cut twice.<span> Picture: boxes.</span></p>'
 
 
 def marked(cell, mark, *tags):
@@ -126,12 +127,47 @@ def test_a_figure_has_a_slide_of_its_own_under_at_most_a_heading():
     assert shown(head, figure, question) == [["## He", "draw("], ["**Bef"]]
 
 
-def test_a_flat_figure_may_stand_below_a_question_and_be_its_answer():
-    flat = picture()
-    flat.metadata["image/png"].update(width=400, height=120)
-    answer = code("draw()", "fragment", outputs=[flat], name="figure")
-    assert shown(text(words(40, "Why"), "slide"), answer) == [["Why w", "draw("]]
-    assert shown(text(words(50, "Why"), "slide"), answer) == [["Why w"], ["draw("]]
+def sized(width, height):
+    drawn = picture()
+    drawn.metadata["image/png"].update(width=width, height=height)
+    return code("draw()", "fragment", outputs=[drawn], name="figure")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "room"), [(700, 180, 45), (700, 250, 20), (400, 120, 50)]
+)
+def test_the_flatter_a_figure_the_more_words_may_stand_above_it(width, height, room):
+    """A question of few words, and the figure that is its answer."""
+    answer = sized(width, height)
+    assert shown(text(words(room, "Why"), "slide"), answer) == [["Why w", "draw("]]
+    assert shown(text(words(room + 10, "Why"), "slide"), answer) == [["Why w"], ["draw("]]
+
+
+def test_a_displayed_formula_takes_room_from_the_figure_below_it():
+    answer = sized(700, 270)
+    above = text("Why $$a^2 + b^2 = c^2$$ so?", "slide")
+    assert shown(above, answer) == [["Why $"], ["draw("]]
+
+
+def explorer():
+    drawn = picture()
+    drawn.metadata["image/png"]["explorer"] = "…"
+    return code("explore()", "subslide", outputs=[drawn], name="explorer")
+
+
+@pytest.mark.parametrize("opening", ["### Explore\n\n**Goal:** go there.", "**Goal:** go there."])
+def test_an_explorer_follows_its_heading_at_once_since_it_says_its_goal_itself(opening):
+    """The words are the lecturer's, and so is what was noted in between."""
+    made = notebook(text(opening, "slide", "goal"), text("Aside.", "notes", "n"), explorer())
+    _, slide = outline(paged(made), Path("a.ipynb"))
+    assert (slide.kind, slide.heading) == ("slide", "Explore" if "#" in opening else None)
+    assert "**Goal:** go there." in [cell.source for cell in slide.notes]
+    assert slide.shown[-1].id == "explorer"
+
+
+def test_an_explorer_after_anything_else_keeps_its_own_slide():
+    made = notebook(text("Look.", "subslide", "look"), explorer())
+    assert len(outline(paged(made), Path("a.ipynb"))) == 3
     high = picture()
     high.metadata["image/png"].update(width=400, height=320)
     drawn = code("draw()", "fragment", outputs=[high], name="figure")
@@ -205,7 +241,15 @@ def test_the_table_tells_titles_notes_and_the_count():
     first, second, total = table(found).splitlines()
     assert first.split() == ["1", "slide", "Title", "(no", "notes)"]
     assert second.split() == ["2", "subslide", "Bold", "start", "(notes)"]
-    assert total.startswith("2 slides in 1 section, about 0 minutes (110 words a minute")
+    assert total.startswith("2 slides in 1 section, 0 with a picture, about 0 minutes (110")
+
+
+def test_the_table_counts_the_slides_with_something_to_look_at():
+    drawn = code("draw()", "subslide", outputs=[picture(), picture()])
+    told = code(outputs=[printed("1")], name="told")
+    listed = table(outline(notebook(drawn, told), Path("a.ipynb")))
+    assert listed.splitlines()[1].endswith("(picture, no notes)")
+    assert "2 slides in 1 section, 1 with a picture" in listed
 
 
 def test_minutes_grow_with_words_figures_and_questions():
@@ -386,6 +430,17 @@ def test_title_section_and_picture_slides_have_a_look_of_their_own(deck):
 )
 def test_letters_are_smaller_where_lines_are_long_or_many(deck, cells, smaller):
     assert len(deck(*cells).select("pre.dense")) == smaller
+
+
+def test_the_title_of_a_diagram_is_its_point_and_the_rest_is_said(deck):
+    said = v4.new_output("display_data", data={"text/html": CAPTION})
+    diagram = code(mark="subslide", outputs=[picture(**{"image/svg+xml": "<svg></svg>"}), said])
+    plot = code(mark="subslide", outputs=[picture(), said], name="plot", count=2)
+    _, first, second = leaves(deck(diagram, plot))
+    assert first.h3.get_text() == "One chain."
+    assert "Cut twice." in first.select_one("aside.notes").get_text()
+    assert second.h3 is None, "a plot has a title of its own"
+    assert second.select_one(".course-caption")
 
 
 def test_the_shape_of_a_figure_is_told_to_the_style_sheet(deck):
