@@ -243,8 +243,11 @@ def _is_seen(cell: NotebookNode) -> bool:
 
 
 def _printed(cell: NotebookNode) -> int:
-    """The lines that a cell prints."""
-    return sum(str(o.get("text", "")).count("\n") for o in cell.get("outputs", []))
+    """The lines that a cell prints; a row of a table is as high as two."""
+    outputs = cell.get("outputs", [])
+    tables = [o.get("data", {}).get("text/markdown", "") for o in outputs]
+    rows = sum(len(TABLE.findall(text)) for text in tables if "course-mark" not in text)
+    return sum(str(o.get("text", "")).count("\n") for o in outputs) + 2 * rows
 
 
 def _pictures(cell: NotebookNode) -> list[NotebookNode]:

@@ -15,6 +15,7 @@ A figure cell reads:
 
 import base64
 import html
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -141,6 +142,39 @@ def _draw_row(ax: Axes, row: Sequence[Any], middle: float, scale: int) -> float:
             ax.text(at, below, size, ha="center", va="top", fontsize=8)
         x += room
     return x
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Display results as a table: numbers, given as text with the digits to show, on the right."""
+    from IPython.display import display
+
+    cells = [[str(cell) for cell in row] for row in rows]
+    if not cells or any(len(row) != len(columns) for row in cells):
+        raise ValueError(f"A table of {len(columns)} columns needs rows of {len(columns)} cells.")
+    right = [all(_is_number(row[k]) for row in cells) for k in range(len(columns))]
+    lines = [columns, ["--:" if side else ":--" for side in right], *cells]
+    wide = [max(len(row[k]) for row in (columns, *cells)) for k in range(len(columns))]
+    plain = "\n".join(
+        "  ".join(t.rjust(w) if r else t.ljust(w) for t, w, r in zip(row, wide, right, strict=True))
+        for row in (columns, *cells)
+    )
+    markdown = "\n".join(
+        f"| {' | '.join(t.replace('|', '&#124;') for t in row)} |" for row in lines
+    )
+    display({"text/markdown": markdown, "text/plain": plain}, raw=True)
+
+
+def power(number: float, digits: int = 0) -> str:
+    """A very large or very small number as it is written on paper: 6·10⁸."""
+    if not number or not math.isfinite(number):
+        return f"{number:g}".replace("inf", "∞")
+    front, exponent = f"{number:.{digits}e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{front}·10{raised}".replace("-", "−")
+
+
+def _is_number(cell: str) -> bool:
+    return cell in ("", "–", "∞") or cell.lstrip("−-+<>≈ ")[:1].isdigit()
 
 
 def show(fig: Figure, alt: str, caption: str = "", *, svg: str = "") -> None:

@@ -41,6 +41,32 @@ def test_show_gives_a_picture_with_alt_text_and_a_sentence_and_returns_nothing(s
     assert f">{POINT}<span" in caption["data"]["text/html"]
 
 
+def test_a_table_has_words_on_the_left_and_numbers_on_the_right(shown):
+    style.table(["network", "‖W‖"], [["A", "1.50"], ["B|C", "−12.00"]])
+    (table,) = shown
+    assert table["data"]["text/markdown"].splitlines() == [
+        "| network | ‖W‖ |",
+        "| :-- | --: |",
+        "| A | 1.50 |",
+        "| B&#124;C | −12.00 |",
+    ]
+    assert table["data"]["text/plain"].splitlines()[1] == "A          1.50"
+
+
+@pytest.mark.parametrize("rows", [[], [["A"]], [["A", "1", "2"]]])
+def test_a_table_with_rows_of_another_length_is_refused(rows):
+    with pytest.raises(ValueError, match="rows of 2 cells"):
+        style.table(["network", "‖W‖"], rows)
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(6.4e8, "6·10⁸"), (-5e-11, "−5·10⁻¹¹"), (1.0, "1·10⁰"), (0.0, "0"), (float("inf"), "∞")],
+)
+def test_large_and_small_numbers_are_powers_of_ten(number, written):
+    assert style.power(number) == written
+
+
 def test_a_caption_of_its_own_leaves_the_alt_text_to_be_heard(shown):
     style.show(labeled_figure(), ALT, caption="Growth & decay.")
     html = shown[1]["data"]["text/html"]
