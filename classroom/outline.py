@@ -224,14 +224,14 @@ def _breaks(parts: list[NotebookNode], most: int) -> list[int]:
             continue
         here, printed, drawn = words_on(part), _printed(part), bool(_pictures(part))
         only_a_heading = part.cell_type == "markdown" and HEADING.fullmatch(part.source.strip())
-        if drawn and A_WORD * words + high + _height(part) <= BELOW:
+        if drawn and high + _height(part) <= BELOW:
             drawn = figure  # it stands below a question or a sentence
         tall = words + here + A_LINE * (lines + printed) > ROOM
         if not empty and (words + here > most or tall or drawn or figure):
             found.append(number)
             words, lines, high, figure, empty = 0, 0, 0.0, False, True
         words, lines, figure = words + here, lines + printed, drawn
-        high += A_FORMULA * _things_to_see(part) if part.cell_type == "markdown" else _height(part)
+        high += _height(part)
         empty = empty and bool(only_a_heading)
     return found
 
@@ -259,12 +259,14 @@ def _is_explorer(cell: NotebookNode) -> bool:
 
 
 def _height(cell: NotebookNode) -> float:
-    """The pixels that the outputs of a cell take below a sentence, figures as large as can be."""
+    """The pixels that a cell takes below a heading, with figures as large as can be."""
+    if cell.cell_type == "markdown":
+        said = sum(len(WORD.findall(text)) for _, text in headings(cell))
+        return A_WORD * (words_on(cell) - said) + A_FORMULA * _things_to_see(cell)
     sizes = [o.metadata.get("image/png", {}) for o in _pictures(cell)]
     if _is_explorer(cell) or not all("height" in size for size in sizes):
         return BELOW + 1
-    drawn = [size["height"] * min(WIDE / size["width"], LARGEST) for size in sizes]
-    return sum(drawn)
+    return sum(size["height"] * min(WIDE / size["width"], LARGEST) for size in sizes)
 
 
 def _pieces(cell: NotebookNode) -> list[NotebookNode]:

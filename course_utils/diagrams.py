@@ -574,3 +574,60 @@ def _simplex_states(C: Any, p: Any, q: Any) -> Any:
             f"cost is now {transport.cost(P, C):g}.",
             P.copy(), list(cells),
         )  # fmt: skip
+
+
+# -- small drawings of one idea -------------------------------------------------------------------
+
+
+def chain_of_factors(steps: int = 4) -> Diagram:
+    """States in a row and a factor of the Jacobian on every arrow between them."""
+    d = Diagram(700, 118)
+    across = (700 - 2 * 34) / steps
+    states = [
+        d.box(34 + k * across, 52, f"$h_{k}$", width=44, color="sky") for k in range(steps + 1)
+    ]
+    for k, (one, after) in enumerate(pairwise(states)):
+        d.arrow(one, after, says=f"$W\\,\\mathrm{{diag}}\\,\\sigma'(h_{k})$")
+        d.words((one.x + after.x) / 2, 62, f"step {k + 1}", stand="top", size=SMALL)
+    d.words(states[-1].x + 30, 102, "no step starts here", align="right", size=SMALL)
+    d.alt = (
+        f"{steps + 1} boxes in a row, h0 to h{steps}, with an arrow from each to the next. The "
+        f"arrow of step k says W diag sigma prime of h at k minus 1. Below h{steps}: no step "
+        "starts here."
+    )
+    return d
+
+
+def velocity_rules(*rules: tuple[str, str, str, str]) -> Diagram:
+    """Rules with a velocity, a row each: name, factor on the way in, of the memory, on the way out.
+
+    An empty factor on the way in is none.
+    """
+    high = 112
+    d = Diagram(700, high * len(rules) + 8)
+    said = []
+    for k, (name, before, memory, behind) in enumerate(rules):
+        y = 78 + high * k
+        d.words(12, y, name, align="left", bold=True)
+        plus = d.circle(330, y, "+")
+        come = d.box(128, y, "$g_t$", width=48, color="sky")
+        if before:
+            enters = d.box(228, y, f"× {before}", width=92, color="amber")
+            d.arrow(come, enters)
+            come = enters
+        d.arrow(come, plus)
+        velocity = d.box(432, y, "$v_t$", width=48, color="green")
+        d.arrow(plus, velocity)
+        loop = d.box(381, y - 50, f"× {memory}", width=60, height=30, color="pink")
+        d.arrow(velocity, (432, y - 50), loop)
+        d.arrow(loop, (330, y - 50), plus)
+        leaves = d.box(540, y, f"× {behind}", width=84, color="amber")
+        d.arrow(velocity, leaves)
+        d.arrow(leaves, d.box(652, y, "$\\Delta\\theta_t$", width=64, color="sky"))
+        enters_as = f"times {before}, " if before else ""
+        said.append(
+            f"{name}: the gradient, {enters_as}plus the old velocity times {memory}, is the new "
+            f"velocity; that times {behind} is the move."
+        )
+    d.alt = " ".join(said).replace("$", "").replace("\\", "")
+    return d
