@@ -174,7 +174,7 @@ def power(number: float, digits: int = 0) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return cell in ("", "–", "∞") or cell.lstrip("−-+<>≈ ")[:1].isdigit()
+    return cell in ("", "–", "∞", "nan") or cell.lstrip("−-+<>≈ ")[:1].isdigit()
 
 
 def show(fig: Figure, alt: str, caption: str = "", *, svg: str = "") -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
 
 from selfcheck import style
-from selfcheck.png import png_bytes
+from selfcheck.png import png_bytes, small_png
 
 ALT = "A straight line from 0 to 1."
 POINT = "What grows, wins."
@@ -172,6 +173,15 @@ def test_the_png_is_small_and_holds_exactly_the_pixels():
         assert np.array_equal(read(png), pixels)
         assert b"Software" not in png
         assert b"tIME" not in png
+
+
+def test_a_saved_picture_has_few_shades_and_none_is_clearly_off():
+    pixels = style.pixels(labeled_figure(), 200)
+    png = small_png(pixels)
+    assert len(png) < len(png_bytes(pixels, 9)) / 2
+    kept = np.array(Image.open(io.BytesIO(png)).convert("RGB"))
+    assert np.abs(kept.astype(int) - pixels).max() <= 8
+    assert (kept[0, 0] == 255).all(), "white stays white"
 
 
 def test_colors_have_dashes_and_markers_of_their_own():

@@ -45,7 +45,7 @@ def saved():
 
 def pixels(png):
     """A picture as an array that can be changed."""
-    return np.array(Image.open(io.BytesIO(png)))
+    return np.array(Image.open(io.BytesIO(png)).convert("RGB"))
 
 
 def higher(by):
