@@ -122,7 +122,8 @@ def outline(notebook: NotebookNode, path: Path) -> list[Slide]:
 # -- what is too much for one slide ---------------------------------------------------------------
 
 ROOM, A_LINE = 80, 2.4  # words on a slide that prints something, and what a line takes of it
-BELOW, A_WORD, A_FORMULA = 500, 4.5, 70  # pixels below a heading, and what words leave of them
+BELOW = 500  # pixels below a heading
+A_WORD, A_FORMULA, A_ROW = 4.5, 70, 40  # what is taken of them, also by a row of a table
 WIDE, LARGEST = 1136, 2.2  # pixels of a figure below words, and how much larger than on a page
 ITEM = re.compile(r"\n(?=(?:[-*]|\d+\.) )")
 INLINE = re.compile(r"(?<!\$)\$[^$]+\$")
@@ -227,7 +228,7 @@ def _breaks(parts: list[NotebookNode], most: int) -> list[int]:
         if drawn and high + _height(part) <= BELOW:
             drawn = figure  # it stands below a question or a sentence
         tall = words + here + A_LINE * (lines + printed) > ROOM
-        if not empty and (words + here > most or tall or drawn or figure):
+        if not empty and ((here and words + here > most) or tall or drawn or figure):
             found.append(number)
             words, lines, high, figure, empty = 0, 0, 0.0, False, True
         words, lines, figure = words + here, lines + printed, drawn
@@ -262,7 +263,11 @@ def _height(cell: NotebookNode) -> float:
     """The pixels that a cell takes below a heading, with figures as large as can be."""
     if cell.cell_type == "markdown":
         said = sum(len(WORD.findall(text)) for _, text in headings(cell))
-        return A_WORD * (words_on(cell) - said) + A_FORMULA * _things_to_see(cell)
+        rows = len(TABLE.findall(cell.source))
+        return A_WORD * (words_on(cell) - said) + A_FORMULA * _things_to_see(cell) + A_ROW * rows
+    if cell.get("outputs") and not _pictures(cell):
+        texts = [o.get("data", {}).get("text/markdown", "") for o in cell.outputs]
+        return A_ROW * sum(len(TABLE.findall(text)) for text in texts)
     sizes = [o.metadata.get("image/png", {}) for o in _pictures(cell)]
     if _is_explorer(cell) or not all("height" in size for size in sizes):
         return BELOW + 1

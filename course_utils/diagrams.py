@@ -290,7 +290,7 @@ def matrices(*items: Any, digits: int = 3) -> Diagram:
         room = max(wide * len(rows[0]), 9.0 * len(name))
         placed.append((x + room / 2, wide, name, rows, dict(*item[2:])))
         listed = "; ".join(" ".join(t or "masked" for t in row) for row in rows)
-        said.append(f"{name}, {len(rows)}×{len(rows[0])}: {listed};")
+        said.append(f"{name.replace('$', '')}, {len(rows)}×{len(rows[0])}: {listed};")
         x += room + gap
     tall = high * max(len(cells) for *_, cells, _ in placed if cells)
     d = Diagram(x - gap + 8, tall + 50)
@@ -361,7 +361,7 @@ def causal_mask(scores: Any) -> Diagram:
     S = np.asarray(scores, float)
     n, side = len(S), 60 if len(S) <= 3 else 50
     wide = n * side
-    d = Diagram(3 * wide + 2 * 78 + 24, n * 34 + 96)
+    d = Diagram(3 * wide + 2 * 66 + 24, n * 34 + 96)
     hidden = np.triu(np.ones((n, n), dtype=bool), 1)
     weights = softmax(np.where(hidden, -np.inf, S))
     colors = [["" if h else "sky" for h in row] for row in hidden]
@@ -371,15 +371,15 @@ def causal_mask(scores: Any) -> Diagram:
         ("weights softmax$(S + M)$", [[_short(w) for w in row] for row in weights], colors),
     )
     for k, (name, cells, shades) in enumerate(tables):
-        left = 12 + k * (wide + 78)
+        left = 12 + k * (wide + 66)
         d.words(left + wide / 2, 22, name)
         d.table(left, 40, cells, cell=(side, 34), colors=shades)
         if k:
-            d.words(left - 39, 40 + n * 17, "+" if k == 1 else "→", size=16)
+            d.words(left - 33, 40 + n * 17, "+" if k == 1 else "→", size=16)
     rule = (
         "$M_{ij} = 0$ if $j \\leq i$, and $-\\infty$ if $j > i$: token $i$ sees itself and the past"
     )
-    d.words((3 * wide + 180) / 2, n * 34 + 68, rule)
+    d.words((3 * wide + 156) / 2, n * 34 + 68, rule)
     d.alt = (
         f"Three {n}×{n} tables: scores, plus a mask that is 0 on and below the diagonal and minus "
         f"infinity "
@@ -629,5 +629,36 @@ def velocity_rules(*rules: tuple[str, str, str, str]) -> Diagram:
             f"{name}: the gradient, {enters_as}plus the old velocity times {memory}, is the new "
             f"velocity; that times {behind} is the move."
         )
-    d.alt = " ".join(said).replace("$", "").replace("\\", "")
+    letters = {"$": "", "\\varepsilon": "ε", "\\alpha": "α", "\\beta": "β", "\\delta": "δ"}
+    d.alt = " ".join(said)
+    for tex, letter in letters.items():
+        d.alt = d.alt.replace(tex, letter)
+    return d
+
+
+def two_places() -> Diagram:
+    """A step of Adam, and the two places where shrinking can enter it."""
+    d = Diagram(700, 158)
+    y, low = 46, 122
+    first, second = d.circle(128, y, "+"), d.circle(556, y, "+")
+    gradient = d.box(40, y, "$\\nabla L$", width=56, color="sky")
+    averages = d.box(250, y, "averages $m$, $v$", width=136, color="pink")
+    divided = d.box(
+        430, y, "$-\\eta\\,\\hat m/\\sqrt{\\hat v}$", width=124, height=44, color="pink"
+    )
+    theta = d.box(660, y, "move", width=64, color="sky")
+    for one, after in pairwise((gradient, first, averages, divided, second, theta)):
+        d.arrow(one, after)
+    for x, place, words, name, color in (
+        (128, first, "$2\\gamma\\theta$", "Adam-L2", "amber"),
+        (556, second, "$-\\lambda\\theta$", "AdamW", "green"),
+    ):
+        d.arrow(d.box(x, low, words, width=72, color=color), place)
+        d.words(x + 46, low, name, align="left", bold=True)
+    d.alt = (
+        "From left to right: the gradient of the loss, a plus, the averages m and v, minus eta "
+        "times m over the root of v, a second plus, the move. Adam-L2 adds 2 gamma theta at the "
+        "first plus, before the averages; AdamW takes lambda theta off at the second, after the "
+        "division."
+    )
     return d
