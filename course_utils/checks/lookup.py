@@ -27,7 +27,7 @@ SINGLE = 3e-5  # what single precision leaves of weights with exponents of some 
 
 
 def squared_distances(Y: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """‖y_i − x_j‖² for all rows: (n, d), (l, d) to (n, l)."""
+    """‖y_i − x_j‖² for all rows: (n, d), (N, d) to (n, N)."""
     return ((Y[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1)
 
 
@@ -157,8 +157,8 @@ def lookup(
 # -- 7.2 and 7.3: what leaks -----------------------------------------------------------------------
 
 COPIES = 2  # of the nearest record
-L_M_DELTA = Formula(l=range(3, 10), M=(0, 3), Delta=(0, 2.5)).needing()
-L_DELTA_EPSILON = Formula(l=range(3, 10), Delta=(0, 2.5), epsilon=(0, 0.2)).needing()
+N_M_DELTA = Formula(N=range(3, 10), M=(0, 3), Delta=(0, 2.5)).needing()
+N_DELTA_EPSILON = Formula(N=range(3, 10), Delta=(0, 2.5), epsilon=(0, 0.2)).needing()
 TIGHT = 30  # from this M²Δ on, for up to 1000 keys, and from 18 on for up to 9: so says the text
 ROUNDING = 1e-15  # of 1 − …, which is then 0 or at least a hundredth of that
 
@@ -185,7 +185,7 @@ class Leak(NamedTuple):
 
     @property
     def point(self) -> dict[str, Any]:
-        return {"l": len(self.squared), "M": self.M, "Delta": self.Delta}
+        return {"N": len(self.squared), "M": self.M, "Delta": self.Delta}
 
 
 def _equally_far(count: int, M: float, Delta: float) -> Leak:
@@ -213,7 +213,7 @@ def tight_field(rng: np.random.Generator) -> Leak:
 
 
 FIRST_LEAKS = [
-    *(_equally_far(point["l"], point["M"], point["Delta"]) for point in L_M_DELTA.points()),
+    *(_equally_far(point["N"], point["M"], point["Delta"]) for point in N_M_DELTA.points()),
     *(random_field(np.random.default_rng(seed), most=9) for seed in range(36)),
     _equally_far(1000, 2.0, 2.5),
     _equally_far(20_000, 0.5, 48.0),
@@ -223,7 +223,7 @@ TIGHT_LEAKS = [_equally_far(n, *at) for n in (3, 5, 9) for at in [(3.0, 2.1), (5
 
 
 @exercise
-def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
+def leak(bound: Annotated[FormulaAnswer, N_M_DELTA]) -> Verdict:
     """Bound the weight off a target stored twice, tightly if all other keys are equally far."""
     for field in cases(FIRST_LEAKS, random_field, leaky_field, tight_field, fresh=9):
         seen, answer = off_target(field.M, field.squared, COPIES), bound.value(**field.point)
@@ -235,9 +235,9 @@ def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
                 f"the weight is off target. Your bound is {bounded}."
             )
             return wrong(says, at="a field", yours=answer)
-    still = bound.value(l=3, M=20.0, Delta=1.0)
+    still = bound.value(N=3, M=20.0, Delta=1.0)
     if not still <= 0.05:
-        says = f"At M = 20, l = 3, Δ = 1 it still is {show(still)}."
+        says = f"At M = 20, N = 3, Δ = 1 it still is {show(still)}."
         says = f"No field broke your bound, but it does not fall to 0 as M grows. {says}"
         return wrong(says, at="M = 20", yours=still)
     for field in cases(TIGHT_LEAKS, tight_field, fresh=4):
@@ -255,26 +255,26 @@ def leak(bound: Annotated[FormulaAnswer, L_M_DELTA]) -> Verdict:
 
 Setting = dict[str, Any]
 SETTINGS: list[Setting] = [
-    *L_DELTA_EPSILON.points(),
-    {"l": 6, "Delta": 0.5, "epsilon": 1e-6},
-    {"l": 1000, "Delta": 0.02, "epsilon": 0.01},
+    *N_DELTA_EPSILON.points(),
+    {"N": 6, "Delta": 0.5, "epsilon": 1e-6},
+    {"N": 1000, "Delta": 0.02, "epsilon": 0.01},
 ]
 
 
 def any_setting(rng: np.random.Generator) -> Setting:
     """Few keys or a thousand, near or far, and an error that may be tiny."""
     Delta, epsilon = any_positive(rng, 0.01, 100), any_positive(rng, 1e-9, 0.01)
-    return {"l": sizes(rng, 1, 3, 1000)[0], "Delta": Delta, "epsilon": epsilon}
+    return {"N": sizes(rng, 1, 3, 1000)[0], "Delta": Delta, "epsilon": epsilon}
 
 
 def _no_larger_than_required(
     M: float, setting: Setting, bound: FormulaAnswer | None
 ) -> tuple[bool, bool]:
     """Does a bound come to ε at this M: that of exercise 7.2, and the student's own?"""
-    l, Delta, epsilon = setting.values()  # noqa: E741
-    seen = off_target(M, equidistant(l, Delta, COPIES), COPIES)
+    N, Delta, epsilon = setting.values()
+    seen = off_target(M, equidistant(N, Delta, COPIES), COPIES)
     try:
-        own = bound is not None and close(bound(l=l, M=M, Delta=Delta), epsilon)
+        own = bound is not None and close(bound(N=N, M=M, Delta=Delta), epsilon)
     except (Unreadable, NotFinite):
         own = False
     return seen >= epsilon / (1 + epsilon) * (1 - 1e-6), own  # what the bound gives away, no more
@@ -284,16 +284,16 @@ def _heeds_all(bound: FormulaAnswer | None) -> bool:
     """Does a student's bound depend on the keys, on M and on Δ, or is it right for four keys?"""
     if bound is None:
         return False
-    own = lambda l, M, Delta: bound(l=l, M=M, Delta=Delta)  # noqa: E731, E741
+    own = lambda N, M, Delta: bound(N=N, M=M, Delta=Delta)  # noqa: E731
     return heeds(own, [(9.0, 2.0, 1.0)]) or close(own(4, 1.5, 0.7), np.exp(-(1.5**2) * 0.7))
 
 
 @exercise
 def sharpness(
-    sharp_enough: Annotated[FormulaAnswer, L_DELTA_EPSILON],
-    bound: Annotated[FormulaAnswer | None, L_M_DELTA] = None,
+    sharp_enough: Annotated[FormulaAnswer, N_DELTA_EPSILON],
+    bound: Annotated[FormulaAnswer | None, N_M_DELTA] = None,
 ) -> Verdict:
-    """Find the M that keeps the weight off a target stored twice below ε, in l, Δ and ε."""
+    """Find the M that keeps the weight off a target stored twice below ε, in N, Δ and ε."""
     loose, follows, wrongly = None, bound is not None, None
     for setting in cases(SETTINGS, any_setting):
         count, Delta, epsilon = setting.values()

@@ -14,7 +14,7 @@ from selfcheck.blanks import ____
 from selfcheck.feedback import Outcome
 from selfcheck.testing import passes_in_every_form
 
-ell, M, Delta, epsilon = sympy.symbols("l M Delta epsilon", positive=True)
+N, M, Delta, epsilon = sympy.symbols("N M Delta epsilon", positive=True)
 
 
 def keys(X, M):
@@ -102,17 +102,17 @@ RIGHT = {
         (lambda X, M: keys(X, M).astype(np.float32), lambda Y, M: queries(Y, M).astype("f4")),
     ],
     "leak": [
-        ((ell - 2) * sympy.exp(-(M**2) * Delta) / 2,),
-        ("(l − 2)/2·exp(−M²·Δ)",),
-        ("Min(1, (l/2 - 1)/exp(M^2*Delta))",),
-        ("(l - 2)/(l - 2 + 2*exp(M**2*Delta))",),
-        ("Sum(exp(-M**2*Delta), (j, 3, l))/2",),
+        ((N - 2) * sympy.exp(-(M**2) * Delta) / 2,),
+        ("(N − 2)/2·exp(−M²·Δ)",),
+        ("Min(1, (N/2 - 1)/exp(M^2*Delta))",),
+        ("(N - 2)/(N - 2 + 2*exp(M**2*Delta))",),
+        ("Sum(exp(-M**2*Delta), (j, 3, N))/2",),
     ],
     "sharpness": [
-        (sympy.sqrt(sympy.log((ell - 2) / (2 * epsilon)) / Delta),),
-        ("sqrt(-ln(2ε/(l − 2))/Δ)",),
-        ("(log(l/2 - 1) - log(epsilon))**0.5/sqrt(Delta)",),
-        ("sqrt(log((l - 2)*(1 - epsilon)/(2*epsilon))/Delta)",),
+        (sympy.sqrt(sympy.log((N - 2) / (2 * epsilon)) / Delta),),
+        ("sqrt(-ln(2ε/(N − 2))/Δ)",),
+        ("(log(N/2 - 1) - log(epsilon))**0.5/sqrt(Delta)",),
+        ("sqrt(log((N - 2)*(1 - epsilon)/(2*epsilon))/Delta)",),
     ],
     "value_matrix": [
         ([[0], [0], [0], [0], [1]],),
@@ -241,9 +241,9 @@ def test_a_function_that_overwrites_its_input_fools_nobody():
 
 @pytest.mark.parametrize(
     "bound",
-    ["l*exp(-M**2*Delta)", "(l/2 - 1)*exp(-M**2*Delta/2)", "1.001*(l/2 - 1)*exp(-M^2*Δ)",
-     "(l - 2)**2*exp(-M**2*Delta)", "(l/2 - 1)/(1 + M**2*Delta)",
-     "(l/2 - 1)*exp(-Min(M**2*Delta, 100))", "(l/2 - 1)*exp(-Min(M, 8)**2*Delta)"],
+    ["N*exp(-M**2*Delta)", "(N/2 - 1)*exp(-M**2*Delta/2)", "1.001*(N/2 - 1)*exp(-M^2*Δ)",
+     "(N - 2)**2*exp(-M**2*Delta)", "(N/2 - 1)/(1 + M**2*Delta)",
+     "(N/2 - 1)*exp(-Min(M**2*Delta, 100))", "(N/2 - 1)*exp(-Min(M, 8)**2*Delta)"],
 )  # fmt: skip
 def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
     feedback = check.leak(bound)
@@ -253,10 +253,10 @@ def test_a_valid_but_loose_bound_earns_one_of_two_points(bound):
 
 @pytest.mark.parametrize(
     "bound",
-    ["exp(-M**2*Delta)", "(l/2 - 1)*exp(-M**2*Delta)/2", "(l/2 - 1)*exp(-M**2*Delta) - 10**-9",
-     "0.999*(l/2 - 1)*exp(-M**2*Delta)/(1 + (l/2 - 1)*exp(-M**2*Delta))", "0",
-     "sqrt(l/2 - 1)*exp(-M**2*Delta)", "Min(l/2 - 1, 8)*exp(-M**2*Delta)",
-     "Min(l/2 - 1, 400)*exp(-M**2*Delta)", "(l/2 - 1)*exp(-Max(M, 3)**2*Delta)"],
+    ["exp(-M**2*Delta)", "(N/2 - 1)*exp(-M**2*Delta)/2", "(N/2 - 1)*exp(-M**2*Delta) - 10**-9",
+     "0.999*(N/2 - 1)*exp(-M**2*Delta)/(1 + (N/2 - 1)*exp(-M**2*Delta))", "0",
+     "sqrt(N/2 - 1)*exp(-M**2*Delta)", "Min(N/2 - 1, 8)*exp(-M**2*Delta)",
+     "Min(N/2 - 1, 400)*exp(-M**2*Delta)", "(N/2 - 1)*exp(-Max(M, 3)**2*Delta)"],
 )  # fmt: skip
 def test_a_bound_that_some_field_breaks_earns_nothing(bound):
     feedback = check.leak(bound)
@@ -264,7 +264,7 @@ def test_a_bound_that_some_field_breaks_earns_nothing(bound):
     assert "of the weight is off target" in feedback.says
 
 
-@pytest.mark.parametrize("bound", ["1", "l", "1 + exp(-M)"])
+@pytest.mark.parametrize("bound", ["1", "N", "1 + exp(-M)"])
 def test_a_bound_that_never_falls_earns_nothing(bound):
     feedback = check.leak(bound)
     assert (feedback.outcome, feedback.earned) == (Outcome.WRONG, 0)
@@ -281,18 +281,18 @@ def test_the_definition_of_what_leaks_is_one_minus_the_weights_of_both_copies():
 
 
 def test_an_m_that_is_a_little_too_large_earns_one_point_and_far_too_large_none():
-    little = check.sharpness("sqrt(log(l/epsilon)/Delta)")
+    little = check.sharpness("sqrt(log(N/epsilon)/Delta)")
     assert (little.earned, little.headline) == (1, "partly right")
-    assert check.sharpness("1.05*sqrt(log((l/2 - 1)/epsilon)/Delta)").earned == 1
+    assert check.sharpness("1.05*sqrt(log((N/2 - 1)/epsilon)/Delta)").earned == 1
     assert check.sharpness("1000").earned == 0
-    assert check.sharpness("2*sqrt(log((l/2 - 1)/epsilon)/Delta)").earned == 0
+    assert check.sharpness("2*sqrt(log((N/2 - 1)/epsilon)/Delta)").earned == 0
 
 
 @pytest.mark.parametrize(
     "M",
-    ["0.99*sqrt(log((l/2 - 1)/epsilon)/Delta)", "sqrt(log(1/epsilon)/Delta)", "1", "0",
-     "-sqrt(log((l/2 - 1)/epsilon)/Delta)", "sqrt(log2((l/2 - 1)/epsilon)/Delta)/2",
-     "sqrt(log(Min(l/2 - 1, 8)/epsilon)/Delta)"],
+    ["0.99*sqrt(log((N/2 - 1)/epsilon)/Delta)", "sqrt(log(1/epsilon)/Delta)", "1", "0",
+     "-sqrt(log((N/2 - 1)/epsilon)/Delta)", "sqrt(log2((N/2 - 1)/epsilon)/Delta)/2",
+     "sqrt(log(Min(N/2 - 1, 8)/epsilon)/Delta)"],
 )  # fmt: skip
 def test_an_m_that_does_not_reach_the_error_earns_nothing(M):
     feedback = check.sharpness(M)
@@ -302,22 +302,22 @@ def test_an_m_that_does_not_reach_the_error_earns_nothing(M):
 @pytest.mark.parametrize(
     ("bound", "M"),
     [
-        ("l*exp(-M**2*Delta)", "sqrt(log(l/epsilon)/Delta)"),
+        ("N*exp(-M**2*Delta)", "sqrt(log(N/epsilon)/Delta)"),
         ("exp(-M**2*Delta)", "sqrt(log(1/epsilon)/Delta)"),
-        ("(l/2 - 1)*exp(-M**2*Delta/2)", "sqrt(2*log((l/2 - 1)/epsilon)/Delta)"),
+        ("(N/2 - 1)*exp(-M**2*Delta/2)", "sqrt(2*log((N/2 - 1)/epsilon)/Delta)"),
     ],
 )
 def test_an_m_that_the_student_s_own_bound_requires_is_right(bound, M):
     assert check.leak(bound).earned < 2
     assert check.sharpness(M, bound).earned == 2
-    assert check.sharpness(M, "(l/2 - 1)*exp(-M**2*Delta)").earned < 2
+    assert check.sharpness(M, "(N/2 - 1)*exp(-M**2*Delta)").earned < 2
     assert check.sharpness(M).earned < 2
-    assert check.sharpness("sqrt(log((l/2 - 1)/epsilon)/Delta)", bound).earned == 2
+    assert check.sharpness("sqrt(log((N/2 - 1)/epsilon)/Delta)", bound).earned == 2
 
 
 def test_a_bound_that_cannot_be_read_changes_nothing():
     for missing in (____, None, "nonsense(", lambda M: M):
-        assert check.sharpness("sqrt(log((l/2 - 1)/epsilon)/Delta)", missing).earned == 2
+        assert check.sharpness("sqrt(log((N/2 - 1)/epsilon)/Delta)", missing).earned == 2
         assert check.sharpness("sqrt(log(1/epsilon)/Delta)", missing).earned == 0
 
 
@@ -440,7 +440,7 @@ def test_mistakes_are_named_with_every_students_field():
     assert check.own_shelf(5, M, middle).misconception == "the copies forgotten"
 
 
-OVERFLOWING = ["(l-1)*exp(M**2*Delta)", "(l-1)*exp(exp(M))", "l/(M - 20)", "exp(M**4*Delta)"]
+OVERFLOWING = ["(N-1)*exp(M**2*Delta)", "(N-1)*exp(exp(M))", "N/(M - 20)", "exp(M**4*Delta)"]
 
 
 @pytest.mark.parametrize("bound", OVERFLOWING)
@@ -451,7 +451,7 @@ def test_a_bound_that_overflows_is_wrong_and_never_unchecked(bound):
 
 
 def test_the_lost_sign_of_a_bound_has_a_name_and_a_place():
-    feedback = check.leak("(l/2-1)*exp(M**2*Delta)")
+    feedback = check.leak("(N/2-1)*exp(M**2*Delta)")
     assert "does not fall to 0 as M grows" in feedback.says
     assert [m.name for m in feedback.mistakes] == ["the minus sign lost"]
 
@@ -459,14 +459,14 @@ def test_the_lost_sign_of_a_bound_has_a_name_and_a_place():
 @pytest.mark.parametrize(
     "M",
     [
-        "((l-1)/epsilon)**(1/Delta)",
-        "exp(log((l-1)/epsilon)/Delta)",
-        "exp(exp(l/epsilon))",
-        "1/(l-2)",
+        "((N-1)/epsilon)**(1/Delta)",
+        "exp(log((N-1)/epsilon)/Delta)",
+        "exp(exp(N/epsilon))",
+        "1/(N-2)",
         "exp(1/epsilon)",
     ],
 )
-@pytest.mark.parametrize("own", [None, "(l-1)*exp(-M**2*Delta)", "exp(M**2*Delta)", "1/(M-2)"])
+@pytest.mark.parametrize("own", [None, "(N-1)*exp(-M**2*Delta)", "exp(M**2*Delta)", "1/(M-2)"])
 def test_an_m_beyond_all_numbers_is_wrong_and_the_check_goes_on(M, own):
     feedback = check.sharpness(M, own)
     assert feedback.outcome is Outcome.WRONG, feedback
