@@ -2,10 +2,10 @@
 (() => {
   const STYLE = `
 .course-guess { max-width: 46rem; margin: .5rem 0 1rem; padding: .6rem 1rem .7rem; border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-left-width: 4px; border-radius: 6px; font-size: 1em; line-height: 1.5; }
-.course-guess fieldset { display: flex; flex-wrap: wrap; align-items: baseline; gap: .3em 1.4em; margin: 0; padding: 0; border: 0; }
+.course-guess fieldset { display: flex; flex-wrap: wrap; align-items: baseline; gap: .3em 1.4em; min-width: 0; margin: 0; padding: 0; border: 0; }
 .course-guess legend { float: left; padding: 0; font-weight: 600; }
-.course-guess label { display: inline-flex; align-items: baseline; gap: .45em; }
-.course-guess input:not([type=radio]) { width: 9em; max-width: 100%; padding: .15em .5em; font: inherit; color: inherit; background: transparent; border: 1px solid color-mix(in srgb, currentColor 55%, transparent); border-radius: 4px; }
+.course-guess label { display: inline-flex; align-items: baseline; gap: .45em; max-width: 100%; }
+.course-guess input:not([type=radio]) { width: 9em; min-width: 0; max-width: 100%; padding: .15em .5em; font: inherit; color: inherit; background: transparent; border: 1px solid color-mix(in srgb, currentColor 55%, transparent); border-radius: 4px; }
 .course-guess input[data-words] { width: 22em; }
 .course-guess button { margin-top: .5em; padding: .2em .9em; font: inherit; color: inherit; background: color-mix(in srgb, currentColor 8%, transparent); border: 1px solid color-mix(in srgb, currentColor 55%, transparent); border-radius: 5px; cursor: pointer; }
 .course-guess [role=status] { margin: 0; font-weight: 600; }
