@@ -24,11 +24,9 @@ def bars(
     names, numbers = list(values), list(values.values())
     fig, ax = style.figure(height=0.78 + 0.25 * len(names))
     colors = [style.COLORS[(marked or {}).get(name, color)] for name in names]
-    hatches = ["//" if name in (marked or {}) else "" for name in names]
     start = 10 ** int(len(f"{min(numbers):.0f}") - 1) / 10 if log else 0
     ax.barh(
-        range(len(names)), [n - start for n in numbers], left=start, color=colors, hatch=hatches,
-        edgecolor="white",
+        range(len(names)), [n - start for n in numbers], left=start, color=colors,
     )  # fmt: skip
     for k, number in enumerate(numbers):
         ax.annotate(
