@@ -10,12 +10,11 @@ import numpy as np
 from PIL import Image  # comes with matplotlib
 
 MOST_BYTES = 100_000  # of a picture that is kept
-
-
+LIGHT = 30_000  # bytes: a lighter picture keeps every shade
 STEP = 17  # between two shades of a color that is kept: 255 is fifteen of them
 
 
-def small_png(rgb: np.ndarray, limit: int = MOST_BYTES) -> bytes:
+def small_png(rgb: np.ndarray, limit: int = LIGHT) -> bytes:
     """PNG of an (h, w, 3) array to be saved, with few shades.
 
     Letters and lines have hundreds of shades at their edges. Rounded to sixteen for each color,
@@ -32,7 +31,9 @@ def small_png(rgb: np.ndarray, limit: int = MOST_BYTES) -> bytes:
         png = png_bytes(rgb, level=9)
         if len(png) <= limit:
             return png
-        reduced = Image.fromarray(rgb).quantize(256, dither=Image.Dither.NONE)
+        reduced = Image.fromarray(rgb).quantize(
+            256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     buffer = io.BytesIO()
     reduced.save(buffer, format="png", compress_level=9)
     return buffer.getvalue()
