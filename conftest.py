@@ -27,7 +27,7 @@ SLOW = [
     "tests/browser/test_site.py",
     "tests/browser/test_every_lecture_in_lab.py",
     "tests/browser/",
-    "tests/classroom/grading/test_class_of_1000.py",
+    "tests/classroom/grading/test_large_class.py",
     "tests/classroom/test_nbgrader.py",
     "tests/classroom/test_new_unit.py",
     "tests/classroom/test_another_course.py",
