@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from classroom.threads import ONE_THREAD
+
+os.environ.update(ONE_THREAD)  # before NumPy is loaded: workers beside workers have no more cores
+
 from classroom.kernels import warm
 
 pytest_plugins = ["classroom.nbval_table"]
