@@ -20,12 +20,17 @@ from selfcheck.exercises import Exercise
 OFTEN = 3  # calls of one check in a cell, above which it does the guessing
 MOST = 20  # things that are told of one submission
 PROCESSES = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
-LOOKING = {"gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile"}
+LOOKING = {
+    "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.settrace", "sys.setprofile",
+}  # fmt: skip
 LINKS = {"os.link", "os.symlink", "os.rename"}
 CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
 WATCHED = frozenset({"open"} | PROCESSES | LOOKING | LINKS | CODE)
 CELL = "<cell "  # how the file of a cell is called
 SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
+# Of an exercise, what judges without being a call of it; so does all that begins with _.
+SHOWN = ("__", "_repr_", "_ipython_")  # asked for by whatever shows it
+INSIDE = {"check", "parts", "judged", "verdict", "again", "survey", "__dict__"}
 
 
 class Watch:
@@ -47,8 +52,20 @@ class Watch:
             self._calls[exercise.name] += 1
             return call(exercise, *args, **named)
 
+        def looked_into(exercise: Exercise, name: str) -> Any:
+            is_inside = name in INSIDE or (name.startswith("_") and not name.startswith(SHOWN))
+            if is_inside and self.is_on and not self._is_of_ours(sys._getframe(1)):
+                self._seen["uses the inside of a check"] = None
+            return object.__getattribute__(exercise, name)
+
         type.__setattr__(Exercise, "__call__", counted)
+        type.__setattr__(Exercise, "__getattribute__", looked_into)
         sys.addaudithook(self._hook)
+
+    def _is_of_ours(self, frame: FrameType) -> bool:
+        """Whether the course or the machine is asking."""
+        file = frame.f_code.co_filename
+        return file.startswith("<frozen") or bool(self._ours(file))
 
     def told(self) -> list[str]:
         """What was seen since this was asked last."""
@@ -99,8 +116,10 @@ class Watch:
         name = self._ours(code.co_filename)
         if not name:
             return ""
-        is_whole = code.co_name == "<module>"
-        return "" if is_whole and _is_import() else f"runs the code of {name} by itself"
+        if code.co_name != "<module>" or not _is_import():
+            return f"runs the code of {name} by itself"
+        wanted = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        return "" if _loaded_as() in ("", wanted) else f"loads {name} under another name"
 
     def _looked_into(self, event: str, owner: Any, attribute: str) -> str:
         code = getattr(owner, "__code__", None) if type(owner).__name__ == "function" else None
@@ -132,6 +151,16 @@ def _is_import() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _loaded_as() -> str:
+    """The name of the module that is being imported; empty if that is not seen."""
+    frame: FrameType | None = sys._getframe(3)
+    while frame is not None:
+        if frame.f_code.co_name == "exec_module":
+            return str(getattr(frame.f_locals.get("module"), "__name__", ""))
+        frame = frame.f_back
+    return ""
 
 
 def _caller() -> str:

@@ -179,9 +179,7 @@ def _resident_by_command(ancestor: int) -> dict[str, int]:
     return largest
 
 
-def test_all_submissions_earn_what_they_were_built_to_earn_in_flat_memory(
-    tmp_path, bubblewrap
-):
+def test_all_submissions_earn_what_they_were_built_to_earn_in_flat_memory(tmp_path, bubblewrap):
     handed_in, memory = hand_in_a_class(tmp_path / "class"), Memory()
     run = grade(ROOT, tmp_path / "class", tmp_path / "grades", Options(unit=UNIT, jobs=2), memory)
     assert (run.graded, run.unchanged, run.unplaced) == (SIZE, 0, ())

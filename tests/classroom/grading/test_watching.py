@@ -22,6 +22,11 @@ ROUTES = {
     "a second module": f"{FILE}import importlib.util as u\n"
     "s = u.spec_from_file_location('mine', FILE)\nm = u.module_from_spec(s)\n"
     "s.loader.exec_module(m)",
+    "a module under another name": f"{FILE}import sys, os\n"
+    "sys.path.insert(0, os.path.dirname(FILE))\nimport sums",
+    "the file copied": f"{FILE}import shutil\nshutil.copy(FILE, 'b.py')\nimport b",
+    "the file read below Python's own": f"{FILE}import os\n"
+    "text = os.read(os.open(FILE, os.O_RDONLY), 999)",
     "a function from its code": f"{FILE}import types\n"
     "f = types.FunctionType(ours.mean.__code__, ours.mean.__globals__)",
     "by a dynamic name": f"{FILE}import types\n"
@@ -34,6 +39,16 @@ ROUTES = {
     "another program": "import subprocess, sys\n"
     "subprocess.run([sys.executable, '-c', 'pass'], check=False)",
     "all objects": "import gc\nfound = gc.get_objects()",
+    "what an object refers to": f"{FILE}import gc\nfound = gc.get_referents(ours.mean)",
+    "a check without its call": "found = getattr(check.even_sum, 'jud' + 'ged')(n)",
+    "the verdict of a check": "found = check.even_sum.verdict([n], 0)",
+    "the function of a check": "found = getattr(check.even_sum, 'che' + 'ck')",
+    "all that a check holds": "found = vars(check.even_sum)",
+    "the inside of a check, elsewhere": "open('a.py', 'w').write('ask = lambda e: e.judged')\n"
+    "import a\na.ask(check.even_sum)",
+    "a check in threads": "import threading\n"
+    "ts = [threading.Thread(target=check.even_sum, args=(k * n,)) for k in range(9)]\n"
+    "for t in ts: t.start(); t.join()",
     "a check in a loop": "for k in range(9):\n    check.even_sum(k * n)",
     "a check by map": "found = list(map(check.even_sum, [k * n for k in range(9)]))",
     "a check by getattr": "f = getattr(check, 'even' + '_sum')\n[f(k * n) for k in range(9)]",
@@ -53,6 +68,8 @@ HONEST = {
     "two checks": "check.even_sum(n)\ncheck.even_sum(2 * n)",
     "a plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
     "a hint": "check.even_sum.hint()\nscoreboard()",
+    "what a check shows": "repr(check.even_sum), check.even_sum.points, check.even_sum.title\n"
+    "check.even_sum.last, check.even_sum.practice, hasattr(check.even_sum, '_repr_html_')",
     "SymPy": "f = sympy.lambdify(n, n**2)\nf(3)\nsympy.simplify(n**2 / n)",
 }
 
