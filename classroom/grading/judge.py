@@ -569,10 +569,12 @@ def _words(answer: Any) -> tuple[Any, ...] | None:
     if kind is list or kind is tuple:
         parts = [_words(part) for part in answer]
         return None if None in parts else (kind, *parts)
-    if kind in (str, int, float, bool, type(None), Written):
-        text = answer.text if kind is Written else repr(answer)
+    if kind is int and answer.bit_length() < MOST_LETTERS:
+        return kind, answer
+    if kind is str or kind is Written:
+        text = answer if kind is str else answer.text
         return (kind, text) if len(text) < MOST_LETTERS else None
-    return None
+    return (kind, repr(answer)) if kind in (float, bool, type(None)) else None
 
 
 def _spelled(written: Any) -> str | None:

@@ -65,7 +65,24 @@ def counting(monkeypatch):
     return Counting()
 
 
-WORDS = ["n + 1", 1, 1.0, True, None, "1", Written("1"), ["1"], ("1",), [["1"], 2.5], [], "n + 1 "]
+WORDS = [
+    "n + 1",
+    1,
+    1.0,
+    True,
+    None,
+    0.0,
+    -0.0,
+    float("nan"),
+    10**1000,
+    "1",
+    Written("1"),
+    ["1"],
+    ("1",),
+    [["1"], 2.5],
+    [],
+    "n + 1 ",
+]
 
 
 def test_the_same_words_are_judged_once_and_others_by_themselves(counting):
@@ -83,7 +100,10 @@ def test_the_same_words_with_another_seed_or_of_another_exercise_are_judged_agai
     assert len(counting.asked) == 4
 
 
-@pytest.mark.parametrize("answer", [len, [len], {"n": 1}, np.ones(2), "n" * 10**5])
+LARGE = [len, [len], {"n": 1}, np.ones(2), "n" * 10**5, 10**5000, [-(10**5000)], 1j]
+
+
+@pytest.mark.parametrize("answer", LARGE, ids=lambda answer: type(answer).__name__)
 def test_what_is_not_a_few_words_is_judged_each_time(counting, answer):
     for _ in range(2):
         judged_once(counting, [answer])
