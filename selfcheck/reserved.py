@@ -31,6 +31,7 @@ class ReservedFunction(Exception):
     """A function was called that is what the exercise asks for."""
 
 
+_below_is_hidden = False
 # What the exercise reserves that is judged in this context, and whose functions may use it.
 _asked: ContextVar[tuple[Names, frozenset[int]]] = ContextVar("asked")
 # What is refused in this context; None where no check and no student's code was begun.
@@ -65,7 +66,16 @@ def _gate(function: Any, name: str, key: str) -> Any:
         return function(*args, **kwargs)
 
     vars(gate)["reserved_as"] = key
+    if _below_is_hidden:
+        vars(gate)["__signature__"] = inspect.signature(function)
+        del gate.__wrapped__
     return gate
+
+
+def hide_what_is_below() -> None:
+    """From now on, gates do not tell which function they guard: for the grader's child."""
+    global _below_is_hidden
+    _below_is_hidden = True
 
 
 def _refused_here() -> Names:

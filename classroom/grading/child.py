@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from selfcheck.encoding import WireError
-from selfcheck.reserved import lent, refusing
+from selfcheck.reserved import hide_what_is_below, lent, refusing
 
 from .forbidden import LIBC, forbid, is_known
 from .lent_functions import at_place
@@ -380,7 +380,8 @@ def child(wire: socket.socket, limits: dict, work: str) -> None:
 
 
 def warm_up() -> None:
-    """Load what every submission uses, so that no child has to."""
+    """Load what every submission uses, so that no child has to; the course comes after it."""
+    hide_what_is_below()
     for module in ("numpy", "sympy", "sympy.tensor.tensor"):  # the last, when a sum is made
         importlib.import_module(module)
 

@@ -99,3 +99,13 @@ def test_what_a_function_does_while_it_is_checked_is_seen_too(judge_process):
     grade, _ = graded(judge_process, cells, UNIT, limits=AMPLE)
     result = next(r for r in grade.results if r.name == "running_sums")
     assert any("reads the source of small_course/sums.py" in says for says in result.by_hand)
+
+
+def test_a_gate_does_not_tell_what_is_below_it(judge_process):
+    below = "import small_course.sums as ours\n"
+    below += "below = getattr(ours.running_sums, '__wrap' + 'ped__')\n"
+    inside = f"{below}def running(x):\n    return below(x)"
+    cells = {**solved(UNIT, running_sums=inside), "student": "student = 7"}
+    grade, _ = graded(judge_process, cells, UNIT, limits=AMPLE)
+    result = next(r for r in grade.results if r.name == "running_sums")
+    assert result.earned == 0
