@@ -15,11 +15,13 @@ from course_utils.derivation import (
     Derivation,
     activation,
     contraction,
+    integers,
     interval,
     invertible,
     matrix,
     orthogonal,
     real,
+    sequence,
     simplex,
     vector,
 )
@@ -58,7 +60,7 @@ def rung(start, relation, now, where):
     before, after = made.expressions
     instances = made._instances
     try:
-        entries = Entries(instances.domains, instances.sizes, instances.given, made.reader.compiler)
+        entries = Entries(instances.domains, instances.sizes, instances.given, made.reader)
         return entries.rung_of(before, after, relation)
     except Unknown:
         return None
@@ -251,16 +253,70 @@ def test_inequalities_of_norms_and_sums_are_proved_term_by_term(before, relation
     assert rung(now, "≤", before, where) is None
 
 
+# -- products over an index, and Gaussian integrals ------------------------------------------------
+
+J = {
+    "where": {
+        "C": contraction("n"), "sigma": activation(2), "h": sequence(vector("n")),
+        "J D": sequence(matrix("n", "n")), "delta": interval(0, 1), "T": integers(1, 4),
+    },
+    "given": {
+        "gamma": lambda sigma: sigma.gamma, "W": r"\frac{\delta}{\gamma} C",
+        "D_t": r"\operatorname{diag}(\sigma'(h_{t-1}))", "J_t": "W D_t",
+    },
+    "products": "left",
+}  # fmt: skip
+GAUSS = {"where": {"x y w": vector("d", interval(-1, 1)), "d": integers(1, 2), "a": real}}
+CHAINS = [
+    (r"\|\prod_{t=1}^{T} J_t\| \le \prod_{t=1}^{T} \|J_t\|", J),
+    (r"\prod_{t=1}^{T} \|J_t\| = \prod_{t=1}^{T} \|W \operatorname{diag}(\sigma'(h_{t-1}))\|", J),
+    (r"\prod_{t=1}^{T} \|W D_t\| \le \prod_{t=1}^{T} \|W\| \|D_t\|", J),
+    (r"\prod_{t=1}^{T} \|W\| \|D_t\| \le (\gamma \|W\|)^T", J),
+    (r"(\gamma \|W\|)^T \le \delta^T", J),
+    (r"\int_w e^{-\frac12\|w-x\|^2} dw = (2\pi)^{d/2}", GAUSS),
+    (r"(2\pi)^{-d/2} \int_w e^{-\|w\|^2/2 + w^\top x} dw = e^{\|x\|^2/2}", GAUSS),
+    (r"\mathbb{E}_{w\sim\mathcal{N}(0,I)}[e^{w^\top x} e^{w^\top y}] = e^{\|x+y\|^2/2}", GAUSS),
+    (r"\mathbb{E}_{w\sim\mathcal{N}(0,I)}[e^{w^\top x - \|x\|^2/2}] = 1", GAUSS),
+]
+
+
+@pytest.mark.parametrize(("tex", "told"), CHAINS)
+def test_products_of_jacobians_and_gaussian_integrals_are_proved(tex, told):
+    (found,) = Derivation(tex, **told).check().lines
+    assert found.how in ("proved (entry by entry)", "proved (term by term)")
+
+
+def test_products_in_another_order_are_not_the_same():
+    where = {"J": sequence(matrix("n", "n")), "T": integers(2, 5)}
+    for dots in (r"J_T J_{T-1} \cdots J_1", r"J_1 J_2 \cdots J_T"):
+        made = Derivation(rf"\prod_{{t=1}}^T J_t = {dots}", where=where, products="left")
+        (found,) = made.check().lines
+        assert found.mark != "proved" or "J_T J" in dots
+
+
+def test_a_power_t_of_a_number_is_no_transpose():
+    made = Derivation(r"\delta^T = \delta", where={"delta": interval(0, 1), "T": integers(1, 4)})
+    assert made.check().lines[0].mark == "false"
+
+
+# -- slips -----------------------------------------------------------------------------------------
+
+
 def slips(text):
-    """The same line with one slip: a sign, an order, a factor, a number, a transpose, a name."""
-    tree = ast.parse(f"lambda {text}", mode="eval")
+    """The same function with one slip."""
+    for tree in slipped(ast.parse(f"lambda {text}", mode="eval")):
+        yield ast.unparse(tree).removeprefix("lambda ")
+
+
+def slipped(tree, names=()):
+    """One slip: a sign, an order, a factor, a number, a transpose, a name."""
     for k, node in enumerate(ast.walk(tree)):
-        for change in _changes(node):
+        for change in _changes(node, names):
             other = copy.deepcopy(tree)
             spot = list(ast.walk(other))[k]
             if isinstance(new := change(spot), ast.expr):
                 other = _Put(spot, new).visit(other)
-            yield ast.unparse(ast.fix_missing_locations(other)).removeprefix("lambda ")
+            yield ast.fix_missing_locations(other)
 
 
 class _Put(ast.NodeTransformer):
@@ -275,7 +331,7 @@ OTHERS = {ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Add, ast.Div],
           ast.Div: [ast.Mult], ast.MatMult: [ast.Mult], ast.Pow: [ast.Mult]}  # fmt: skip
 
 
-def _changes(node):
+def _changes(node, names):
     match node:
         case ast.BinOp(op=op):
             for other in OTHERS.get(type(op), []):
@@ -290,8 +346,8 @@ def _changes(node):
             yield lambda n: getattr(n, "operand", None) or n.value
         case ast.Call(args=[_, *_]):
             yield lambda n: n.args[0]
-        case ast.Name(id=name) if name in SHAPES or name in "pWO":
-            for other in sorted(SHAPES.keys() - {name, "w"}):
+        case ast.Name(id=name) if name in (names or {*SHAPES, "p", "W", "O"}):
+            for other in sorted({*(names or SHAPES.keys() - {"w"})} - {name}):
                 yield lambda n, o=other: setattr(n, "id", o)
 
 
@@ -331,3 +387,54 @@ def test_no_slip_is_proved(before, now):
             false += 1
             assert rung(pair[0], "=", pair[1], KINDS) is None, (one, other)
     assert false >= 2
+
+
+def fails(made, before, now, relation):
+    """Whether a relation fails by far at some instance, or the line has no value there."""
+    rough = before.rough or now.rough
+    for instance in made._instances.all[: 4 if rough else 40]:
+        try:
+            a, b = (np.asarray(e.value(instance.complete), float) for e in (before, now))
+        except Exception:
+            continue
+        if not np.isfinite(a).all():
+            continue
+        gap = {"=": np.abs, "≤": np.positive, "≥": np.negative}[relation](a - b).max()
+        if a.shape != b.shape or not gap <= 1e-6 * max(np.abs(a).max(), np.abs(b).max(), 1e-9):
+            return True
+    return False
+
+
+LINES = [
+    *((f"{a} = {b}", {"where": F}) for a, b in TEXTS),
+    *((f"{a} {r} {b}", {"where": w}) for a, r, b, w in INEQUALITIES if isinstance(a, str)),
+    *CHAINS,
+]
+
+
+@pytest.mark.parametrize(("tex", "told"), LINES)
+def test_no_slip_in_text_is_proved(tex, told):
+    made = Derivation(tex, **told)
+    before, now = made.expressions
+    (relation,) = (line.relation for line in made.lines)
+    used = {n.id for n in ast.walk(ast.Tuple([before.tree, now.tree])) if isinstance(n, ast.Name)}
+    names = {
+        n for n in used & made.reader.names.keys() if not made.reader.compiler.kinds[n].function
+    }
+    sides = [(made.start, before, False), (made.lines[0].expr, now, True)]
+    instances, false = made._instances, 0
+    for text, side, second in sides:
+        for tree in slipped(side.tree, names) if side.sympy is None else ():
+            try:
+                other = made.reader.read(text, lambda _, t=tree: t)
+            except Exception:
+                continue
+            pair = (before, other) if second else (other, now)
+            if other.shape == side.shape and fails(made, *pair, relation):
+                false += 1
+                entries = Entries(instances.domains, instances.sizes, instances.given, made.reader)
+                try:
+                    assert entries.rung_of(*pair, relation) is None, ast.unparse(tree)
+                except Unknown:
+                    continue
+    assert false

@@ -8,12 +8,13 @@ are not negative; at the end nothing negative must be left.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 
 from . import forms
 from .clock import tick
-from .forms import ONE, UNIT, ZERO, Atom, Bound, Form, Monomial, closed, is_nonnegative
-from .tensors import HALF, Norms
+from .forms import ONE, UNIT, ZERO, Atom, Bound, Form, Monomial, Unknown, closed, is_nonnegative
+from .tensors import HALF
 
 DEEPEST = 4  # replacements in a row
 Powers = list[tuple[Atom, Fraction]]
@@ -89,8 +90,12 @@ def _larger(bound: Bound, powers: Powers) -> Iterator[tuple[Powers, Form]]:
             yield rest, forms.of_number(Fraction(atom.head[:-1].split("~")[1]))
         if atom.head == "max" and power == 1:
             yield from ((rest, form) for form in _bounds_of_all(atom))
-        if (known := Norms.bounds.get(f"{atom.key}^{power}")) is not None:
+        if power == (HALF if atom.head == "()" else 1) and (known := atom.bound()) is not None:
             yield rest, known
+        if atom.head == "∏" and power == 1 and atom.sign is not None:
+            yield from ((rest, form) for form in _products(atom))
+        if atom.head == "^" and power == 1 and atom.sign is not None:
+            yield from ((rest, form) for form in _powers(atom))
         if atom.sign is None and power == 1:
             yield rest, forms.absolute(forms.of_atom(atom))
             yield from _squares(rest, atom)
@@ -226,3 +231,29 @@ def _bounds_of_all(atom: Atom) -> Iterator[Form]:
             found = forms.inside(bound, other, factors, inner.single[1])
             if letter not in found.letters and _are_nonnegative(factors):
                 yield found
+
+
+def _products(atom: Atom) -> Iterator[Form]:
+    """A product of larger factors, of which none is negative."""
+    assert atom.end is not None
+    inner, letter = forms.opened_maximum(atom)
+    for larger in _larger_alone(inner):
+        with suppress(Unknown):
+            yield forms.product(larger, letter, atom.end)
+
+
+def _powers(atom: Atom) -> Iterator[Form]:
+    """A power of something larger."""
+    base, exponent = atom.of
+    ((monomial, _),) = exponent.terms.values()
+    for larger in _larger_alone(base):
+        with suppress(Unknown):
+            yield forms.to_the(larger, monomial.powers[0][0].at[0])
+
+
+def _larger_alone(form: Form) -> Iterator[Form]:
+    """What bounds a form of one atom."""
+    if form.single and form.single[1] == 1 and not form.single[0].bound:
+        for factors, other in _larger({}, form.single[0].powers):
+            if not factors:
+                yield other

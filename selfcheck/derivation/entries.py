@@ -10,11 +10,11 @@ from typing import Any
 from . import forms, tensors
 from .array_functions import ARRAY_FUNCTIONS
 from .bounds import is_at_most
-from .compiling import Compiler, actual
+from .compiling import actual
 from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
-from .expressions import Expression, is_function
+from .expressions import Expression, Reader, is_function
 from .forms import Atom, Form, Index, Letters, Unknown, of_atom, of_index
-from .tensors import OPEN, SINGLE, Holes, Norms, Tensor, number, tensor
+from .tensors import OPEN, SINGLE, Holes, Products, Tensor, number, tensor
 from .tracing import traced
 
 
@@ -43,9 +43,10 @@ class Entries:
         domains: Mapping[str, Domain],
         sizes: Mapping[str, Domain],
         given: Mapping[str, Expression],
-        compiler: Compiler,
+        reader: Reader,
     ) -> None:
-        self.domains, self.sizes, self.given, self.compiler = domains, sizes, given, compiler
+        self.domains, self.sizes, self.given = domains, sizes, given
+        self.compiler, self.rules = reader.compiler, reader.rules
         self.known: dict[str, Any] = {}
         self.bound: dict[str, Any] = {}
 
@@ -58,7 +59,7 @@ class Entries:
 
     def _rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:
         Letters.ends.clear()
-        Norms.bounds.clear()
+        Products.norms.clear()
         self.known, self.bound = {}, {}
         one, holes = self._with_holes(before)
         two, others = self._with_holes(now)
@@ -110,7 +111,7 @@ class Entries:
         if name in self.given:
             return self.line(self.given[name])
         domain = self.domains.get(name)
-        if domain is None or domain.kind or name in self.compiler.definitions:
+        if domain is None or domain.kind:
             raise Unknown
         first = domain.simple(*[1] * len(domain.sizes))[0]
         if isinstance(first, DrawnRandom | SomeFunction):
@@ -134,8 +135,30 @@ class Entries:
 
     def _item(self, name: str, domain: Domain, sizes: tuple[Index, ...], i: Any) -> Tensor:
         index = self._index(i)
+        if name in self.compiler.definitions:
+            return self._defined(name, index)
         sign = _sign(domain.entries if sizes else domain.assumptions)
         return Tensor(sizes, lambda *at: of_atom(Atom(f"${name}", (index, *at), sign=sign)))
+
+    def _defined(self, name: str, index: Index) -> Tensor:
+        """An item of a sequence by its definition, if it is surely not one of the first."""
+        letter, tree = self.rules.get(name, ("", None))
+        defined = self.compiler.definitions[name]
+        if not letter or tree is None or defined.items or defined.bare or self._least(index) < 1:
+            raise Unknown
+        before, self.bound = self.bound, {**self.bound, letter: number(of_index(index))}
+        found = self.tree(tree)
+        self.bound = before
+        return _flat(found)
+
+    def _least(self, index: Index) -> int:
+        """The smallest number that an index may be."""
+        letter, more = index
+        if not letter or letter in Letters.ends:
+            return more + bool(letter)
+        domain = self.domains.get(letter) or self.sizes.get(letter)
+        ends = domain.ends if domain else None
+        return int(ends[0]) + more if ends and ends[0] is not None else 0
 
     def _index(self, i: Any) -> Index:
         """A place in a sequence: a letter, of a loop too, with a number added."""
@@ -243,8 +266,13 @@ class Entries:
             if not isinstance(found, Tensor):
                 raise Unknown
             return _column(found)
-        if name == "Sum" and len(arguments) == 2 and isinstance(arguments[1], ast.Tuple):
-            return self._sum(node, arguments[0], arguments[1].elts)
+        if name == "raised_T":  # ᵀ of an array, the power T of a number
+            base = self.tree(arguments[0])
+            return base.T if base.sizes else base ** self._tree_name("T")
+        if name in ("Integral", "Expectation") and len(arguments) == 2:
+            return self._integral(name, *arguments)
+        if name in ("Sum", "Product") and isinstance(arguments[-1], ast.Tuple):
+            return self._over(node, name, arguments[0], arguments[1].elts)  # type: ignore[attr-defined]
         if name in ("eye", "ones"):
             size = self._told(arguments)
             if name == "eye":
@@ -287,7 +315,28 @@ class Entries:
                 return self._size(name)
         raise Unknown
 
-    def _sum(self, node: ast.Call, body: ast.expr, limits: list[ast.expr]) -> Tensor:
+    def _integral(self, name: str, body: ast.expr, over: ast.expr) -> Tensor:
+        """Over all vectors, or the mean under the normal law."""
+        variable = over.elts[0] if isinstance(over, ast.Tuple) and len(over.elts) == 2 else over
+        if not isinstance(variable, ast.Name) or variable.id not in self.compiler.kinds:
+            raise Unknown
+        shape = self.compiler.kinds[variable.id].shape
+        end = self._size(actual(shape[0])) if shape else None
+        if shape and actual(shape[1]) != 1:
+            raise Unknown
+        head = f"∫{variable.id}"
+        x = Tensor((end,) if end else (), lambda *at: of_atom(Atom(head, at)))
+        before, self.bound = self.bound, {**self.bound, variable.id: x}
+        form = self.tree(body).form()
+        self.bound = before
+        if name == "Expectation":
+            square = tensors.total(x * x).form()
+            count = of_index(end) if end else forms.UNIT
+            mass = forms.logarithm(of_atom(forms.PI).scaled(Fraction(2))) * count
+            form = form * forms.exponential((square + mass).scaled(Fraction(-1, 2)))
+        return number(forms.integrated(form, head, end))
+
+    def _over(self, node: ast.Call, kind: str, body: ast.expr, limits: list[ast.expr]) -> Tensor:
         index = limits[0]
         assert isinstance(index, ast.Name)
         if len(limits) == 1:
@@ -296,7 +345,12 @@ class Entries:
         else:
             ends = [tensors.as_index(self.tree(x)) for x in limits[1:]]
             low, length = self._length(*ends)
-        return self._summed(index.id, low, length, lambda: self.tree(body))
+        letter = Letters.fresh(length)
+        found = self._at_each(index.id, of_index((letter[0], low - 1)), lambda: self.tree(body))
+        if kind == "Product":
+            leftwards = self.compiler.leftwards and "in_order" not in vars(node)
+            return tensors.chained(found, letter, "←" if leftwards else "→")
+        return tensors.each(lambda form: form.summed(letter[0], length), found)
 
     def _length(self, low: Index, high: Index) -> tuple[int, Index]:
         """Where a sum begins and how many terms it has: at least none, whatever the sizes."""
@@ -311,13 +365,11 @@ class Entries:
             raise Unknown
         return low[1], length
 
-    def _summed(self, name: str, low: int, length: Index, body: Callable[[], Tensor]) -> Tensor:
-        letter = Letters.fresh(length)
-        value = of_index((letter[0], low - 1))
+    def _at_each(self, name: str, value: Form, body: Callable[[], Tensor]) -> Tensor:
         before, self.bound = self.bound, {**self.bound, name: number(value)}
         found = body()
         self.bound = before
-        return tensors.each(lambda form: form.summed(letter[0], length), found)
+        return found
 
     # -- SymPy
 
@@ -363,7 +415,10 @@ class Entries:
             raise Unknown
         index, *ends = e.limits[0]
         low, length = self._length(*(tensors.as_index(self.sympy(x)) for x in ends))
-        return self._summed(str(index.name), low, length, lambda: self.sympy(e.function))
+        letter = Letters.fresh(length)
+        value = of_index((letter[0], low - 1))
+        found = self._at_each(str(index.name), value, lambda: self.sympy(e.function))
+        return tensors.each(lambda form: form.summed(letter[0], length), found)
 
 
 def _entry(name: str, fact: str, sign: int | None, at: tuple[Index, ...]) -> Form:
@@ -423,7 +478,7 @@ def _diagonal(x: Tensor) -> Tensor:
 
 
 OF_TENSORS: dict[str, Callable[..., Tensor]] = {
-    "transpose": lambda x: x.T, "raised_T": lambda x: x.T, "hadamard": lambda a, b: a * b,
+    "transpose": lambda x: x.T, "hadamard": lambda a, b: a * b,
     "inner": lambda a, b: tensors.inner(_flat(a), _flat(b)), "diag": _diagonal,
     "power_of_entries": lambda a, b: a**b, "abs": abs,
     "exp": tensors.exponential, "ln": tensors.logarithm, "log": tensors.logarithm,

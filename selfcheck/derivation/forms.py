@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import gcd, isqrt, lcm
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from .clock import tick
 
@@ -60,10 +60,24 @@ def spelled(index: Index) -> str:
     return f"{index[0]}{index[1]:+d}" if index[1] or not index[0] else index[0]
 
 
+class Upper(NamedTuple):
+    """A bound: its letters stay as they are, and it is told what they have become since."""
+
+    form: Form
+    letters: Mapping[str, Index]
+
+    def moved(self, by: Mapping[str, Index]) -> Upper:
+        return Upper(self.form, {x: shifted(index, by) for x, index in self.letters.items()})
+
+
+def upper(form: Form) -> Upper:
+    return Upper(form, {x: (x, 0) for x in form.letters if x in Letters.ends})
+
+
 class Atom:
     """A letter with indices, or a function of forms; two with the same key are the same."""
 
-    __slots__ = ("at", "end", "head", "height", "key", "letters", "of", "sign")
+    __slots__ = ("at", "end", "head", "height", "key", "letters", "of", "sign", "upper")
 
     def __init__(
         self,
@@ -72,8 +86,10 @@ class Atom:
         of: tuple[Form, ...] = (),
         sign: int | None = None,
         end: Index | None = None,
+        upper: Upper | None = None,
     ) -> None:
         self.head, self.at, self.of, self.sign, self.end = head, at, of, sign, end
+        self.upper = upper  # a known bound: of a norm, or of the root of a sum of squares
         inside = ",".join([*map(spelled, at), *(form.key for form in of)])
         ends = f"[{spelled(end)}]" if end else ""
         self.key = f"{head}{ends}({inside})"
@@ -88,7 +104,13 @@ class Atom:
             return self
         at = tuple(shifted(index, by) for index in self.at)
         of = tuple(form.moved(by) for form in self.of)
-        return Atom(self.head, at, of, self.sign, self.end)
+        return Atom(self.head, at, of, self.sign, self.end, self.upper and self.upper.moved(by))
+
+    def bound(self) -> Form | None:
+        """What is known to be at least as large, where all indices are open."""
+        if self.upper is None or any(x[:1] == "·" for x, _ in self.upper.letters.values()):
+            return None
+        return self.upper.form.moved(self.upper.letters)
 
 
 class Monomial:
@@ -118,7 +140,8 @@ def _moved_inside(atom: Atom, by: Mapping[str, Index]) -> Atom:
     """As `moved`, for canonical letters, which no set of free letters has."""
     at = tuple(shifted(index, by) for index in atom.at)
     of = tuple(_form_moved_inside(form, by) for form in atom.of)
-    return Atom(atom.head, at, of, atom.sign, atom.end) if at or of else atom
+    upper = atom.upper and atom.upper.moved(by)
+    return Atom(atom.head, at, of, atom.sign, atom.end, upper) if at or of else atom
 
 
 def _form_moved_inside(form: Form, by: Mapping[str, Index]) -> Form:
@@ -326,6 +349,74 @@ def _content(form: Form, whole: bool) -> tuple[Monomial, Form]:
     for atom, power in powers:
         rest = rest * of_atom(atom, -power)
     return Monomial({}, powers), rest
+
+
+def apart(form: Form, letters: set[str]) -> tuple[Form, Form]:
+    """The size of a factor of all monomials that has none of these letters, and what is left."""
+    content, _ = _content(form, True)
+    number, _ = _leading(form, True)
+    taken = [(a, p) for a, p in content.powers if not a.letters & letters]
+    factor = closed({}, taken, number)
+    return absolute(factor), form * factor.power(Fraction(-1))
+
+
+def outside(form: Form, letters: set[str]) -> set[str]:
+    """The letters of loops in a form, but for these."""
+    return {x for x in form.letters if x in Letters.ends} - letters
+
+
+def integrated(form: Form, name: str, end: Index | None) -> Form:
+    """The integral over all vectors (or numbers) x of this name: of e^(−α‖x‖² + bᵀx) alone."""
+    total = ZERO
+    for monomial, c in form.terms.values():
+        bound, powers = monomial.opened()
+        rest: list[tuple[Atom, Fraction]] = []
+        square, linear = Fraction(0), ZERO
+        place = Letters.fresh(end) if end else ("", 0)
+        for atom, power in powers.values():
+            if name not in atom.key:
+                rest.append((atom, power))
+            elif atom.head != "exp":
+                raise Unknown
+            else:
+                exponent = atom.of[0].scaled(power)
+                a, b = _square_and_line(exponent, name, end, place)
+                square, linear = square + a, linear + b
+        if square >= 0:
+            raise Unknown
+        shift = (linear * linear).scaled(-1 / (4 * square))
+        exponent = shift.summed(place[0], end) if end else shift
+        count = of_index(end) if end else UNIT
+        mass = logarithm(of_atom(PI).scaled(-1 / square)) * count.scaled(Fraction(1, 2))
+        total += inside(bound, exponential(exponent + mass), rest, c)
+    return total
+
+
+def _square_and_line(
+    form: Form, name: str, end: Index | None, place: Index
+) -> tuple[Fraction, Form]:
+    """Of a monomial of an exponent: the number before ‖x‖², or b_i of bᵀx."""
+    assert form.single is not None
+    monomial, c = form.single
+    bound, powers = monomial.opened()
+    mine = [(a, p) for a, p in powers.values() if name in a.key]
+    others = [(a, p) for a, p in powers.values() if name not in a.key]
+    if len(mine) != 1 or mine[0][0].head != name:
+        raise Unknown
+    ((atom, power),) = mine
+    if end:
+        letter = atom.at[0][0]
+        if bound.get(letter) != end or atom.at[0][1]:
+            raise Unknown
+        left = {x: e for x, e in bound.items() if x != letter}
+        others = [(a.moved({letter: place}), p) for a, p in others]
+    else:
+        left = bound
+    if power == 2 and not others and not left:
+        return c, ZERO
+    if power != 1:
+        raise Unknown
+    return Fraction(0), closed(left, others, c)
 
 
 def _is_even(power: Fraction) -> bool:
@@ -597,8 +688,51 @@ def largest(form: Form, letter: str, end: Index) -> Form:
     return (form - inside) + of_atom(Atom("max", (), (bound,), _sign_of_root(inside), end))
 
 
+def product(form: Form, letter: str, end: Index) -> Form:
+    """The product over a letter: factor by factor."""
+    if form.single is None or form.single[0].bound:
+        if letter in form.letters or form.number == 0:
+            raise Unknown
+        return to_the(form, end)
+    monomial, c = form.single
+    found = to_the(of_number(c), end)
+    for atom, power in monomial.powers:
+        if letter not in atom.letters:
+            found = found * to_the(of_atom(atom, power), end)
+            continue
+        if atom.sign is None and power.denominator != 1:
+            raise Unknown
+        inside = of_atom(atom)
+        bound = _renamed(inside, {letter: (f"·{inside.height + 1}", 0)})
+        found = found * of_atom(Atom("∏", (), (bound,), atom.sign, end), power)
+    return found
+
+
+def to_the(form: Form, end: Index) -> Form:
+    """A power with a whole exponent that is a letter, or a letter and a number."""
+    if not end[0]:
+        return form.power(Fraction(end[1]))
+    if form.number == 1:
+        return form
+    if is_positive(form):
+        return exponential(of_index(end) * logarithm(form))
+    if form.single is None or form.single[0].bound or form.single[1] <= 0:
+        raise Unknown
+    monomial, c = form.single
+    found = to_the(of_number(c), end)
+    for atom, power in monomial.powers:
+        if atom.sign == 1:
+            found = found * to_the(of_atom(atom, power), end)
+        elif power.denominator == 1 or atom.sign is not None:
+            raised = Atom("^", (), (of_atom(atom), of_index((end[0], 0))), atom.sign)
+            found = found * of_atom(raised, power) * of_atom(atom, power * end[1])
+        else:
+            raise Unknown
+    return found
+
+
 def opened_maximum(atom: Atom) -> tuple[Form, str]:
-    """What the maximum is taken of, and the letter that it is taken over."""
+    """What a maximum or a product is taken of, and the letter that it is taken over."""
     assert atom.end is not None
     letter = Letters.fresh(atom.end)
     return _form_moved_inside(atom.of[0], {f"·{atom.height}": letter}), letter[0]

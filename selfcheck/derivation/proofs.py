@@ -87,7 +87,7 @@ class Prover:
         if not self.calls and (is_function(before.source) or is_function(now.source)):
             return None
         made = self.borders.instances
-        entries = Entries(made.domains, made.sizes, made.given, self.borders.reader.compiler)
+        entries = Entries(made.domains, made.sizes, made.given, self.borders.reader)
         return guarded(lambda: entries.rung_of(before, now, relation), None, PROOF)
 
     def _plainly(self, sides: tuple[Any, Any, Any], relation: str) -> bool:

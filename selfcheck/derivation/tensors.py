@@ -302,7 +302,7 @@ def _power(base: Form, exponent: Form) -> Form:
     p = exponent.number
     if p is None:
         if not forms.is_positive(base):
-            raise Unknown
+            return forms.to_the(base, as_index(number(exponent)))
         return forms.exponential(exponent * forms.logarithm(base))
     if p < 0:
         Holes.below.append(base)
@@ -516,23 +516,21 @@ def euclidean(x: Tensor, axis: Any = None, keepdims: Any = False) -> Tensor:
     if not found.sizes and x.parts and axis is None:
         how, a, b = x.parts
         if how == "+" and a.sizes == b.sizes:
-            _bounded(found.entry(), euclidean(a).entry() + euclidean(b).entry())
-        elif how == "@" and a.ndim == 2 and SINGLE not in a.sizes:
-            _bounded(found.entry(), spectral(a) * euclidean(b).entry())
+            return number(_bounded(found.entry(), euclidean(a).entry() + euclidean(b).entry()))
+        if how == "@" and a.ndim == 2 and SINGLE not in a.sizes:
+            return number(_bounded(found.entry(), spectral(a) * euclidean(b).entry()))
     return found
 
 
-class Norms:
-    """Bounds on norms, by the text of what they bound: each is found when its norm is taken."""
-
-    bounds: ClassVar[dict[str, Form]] = {}
-
-
-def _bounded(form: Form, by: Form) -> None:
+def _bounded(form: Form, by: Form) -> Form:
+    """A form of one atom, or its root, which knows that it is bounded."""
     single = form.single
-    if single and not single[0].bound and len(single[0].powers) == 1:
-        atom, power = single[0].powers[0]
-        Norms.bounds[f"{atom.key}^{power}"] = by.scaled(1 / single[1])
+    if not single or single[0].bound or len(single[0].powers) != 1:
+        return form
+    atom, power = single[0].powers[0]
+    bound = forms.upper(by.scaled(1 / single[1]))
+    known = Atom(atom.head, atom.at, atom.of, atom.sign, atom.end, bound)
+    return forms.of_atom(known, power).scaled(single[1])
 
 
 def spectral(x: Tensor) -> Form:
@@ -542,19 +540,45 @@ def spectral(x: Tensor) -> Form:
         return forms.ZERO
     if _is_diagonal(form, i, j):
         return forms.largest(forms.absolute(x.entry(i, i)), i[0], x.sizes[0])
+    factor, form = forms.apart(form, {i[0], j[0]})
     single = form.single
     heads = [a.head for a, _ in single[0].powers] if single and single[1] == 1 else []
     if len(heads) == 1 and heads[0].endswith("°"):
-        return forms.UNIT
-    key = min(spelled(x), spelled(x.T))
-    found = forms.of_atom(Atom(f"‖{key}‖", sign=0))
+        return factor
+    rows, columns = ({i[0]: (a, 0), j[0]: (b, 0)} for a, b in (("·i", "·j"), ("·j", "·i")))
+    turned = min(form.moved(rows), form.moved(columns), key=lambda f: f.key)
+    upper = None
     if len(heads) == 1 and heads[0].endswith("≤"):
-        _bounded(found, forms.UNIT)
+        upper = forms.UNIT
+    elif len(heads) == 1 and heads[0] in Products.norms:
+        upper = Products.norms[heads[0]]
     elif x.parts and all(part.ndim == 2 for part in x.parts[1:]):
         how, a, b = x.parts
         one, two = spectral(a), spectral(b)
-        _bounded(found, one * two if how == "@" else one + two)
-    return found
+        upper = (one * two if how == "@" else one + two) * factor.power(Fraction(-1))
+    sizes = ",".join(sorted(map(forms.spelled, x.sizes)))
+    known = None if upper is None else forms.upper(upper)
+    return factor * forms.of_atom(Atom(f"‖{sizes}‖", (), (turned,), 0, None, known))
+
+
+class Products:
+    """Products of matrices over an index, which are letters: their names, and bounds on norms."""
+
+    norms: ClassVar[dict[str, Form]] = {}
+
+
+def chained(x: Tensor, letter: Index, order: str) -> Tensor:
+    """The product over an index: of square matrices in this order, or of numbers."""
+    end = Letters.ends[letter[0]]
+    if not x.sizes:
+        return number(forms.product(x.entry(), letter[0], end))
+    form, (i, j) = generic(x)
+    if x.ndim != 2 or x.sizes[0] != x.sizes[1] or forms.outside(form, {letter[0], i[0], j[0]}):
+        refused()
+    named: dict[str, Index] = {letter[0]: ("·t", 0), i[0]: ("·i", 0), j[0]: ("·j", 0)}
+    head = f"∏{order}{form.moved(named).key}[{forms.spelled(end)}]"
+    Products.norms[head] = forms.product(spectral(x), letter[0], end)
+    return Tensor(x.sizes, lambda i, j: forms.of_atom(Atom(head, (i, j))))
 
 
 def _is_diagonal(form: Form, i: Index, j: Index) -> bool:
