@@ -83,3 +83,14 @@ def watched() -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """What is called inside looks at the time itself, by `tick`, and is faster for it."""
+    before = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)

@@ -10,6 +10,7 @@ from typing import Any
 from . import forms, tensors
 from .array_functions import ARRAY_FUNCTIONS
 from .bounds import is_at_most
+from .clock import unwatched
 from .compiling import actual
 from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
 from .expressions import Expression, Reader, is_function
@@ -52,9 +53,10 @@ class Entries:
 
     def rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:
         """The rung on which a relation is proved, for all entries; None if it is not."""
-        for Letters.splits in (False, True):
-            if rung := self._rung_of(before, now, relation):
-                return rung
+        with unwatched():
+            for Letters.splits in (False, True):
+                if rung := self._rung_of(before, now, relation):
+                    return rung
         return None
 
     def _rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import forms, tensors
+from .clock import watched
 from .forms import Letters
 from .tensors import Loops, Tensor, refused, tensor
 
@@ -144,7 +145,8 @@ def traced(f: Callable[..., Any], arguments: Mapping[str, Any]) -> Tensor:
     Loops.opened.clear()
     before = forms.Unknown.count
     try:
-        found = _rebuilt(f, {})(**arguments)
+        with watched():
+            found = _rebuilt(f, {})(**arguments)
     except Exception as trouble:
         raise forms.Unknown from trouble
     if Loops.opened or forms.Unknown.count != before:
