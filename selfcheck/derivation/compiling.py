@@ -619,7 +619,7 @@ class Compiler:
 
         def value(scope: Scope) -> Any:
             low, high = (end.value(scope) for end in ends)
-            return quadrature.between(lambda x: inner(scope, variable.id, x), low, high)
+            return quadrature.between(inner(scope), low, high)
 
         return Part(None, value)
 
@@ -632,19 +632,29 @@ class Compiler:
 
         def value(scope: Scope) -> Any:
             length = 0 if shape is None else self.size(shape[0], scope)
-            return quadrature.over_all(lambda x: inner(scope, name, x), length, law)
+            return quadrature.over_all(inner(scope), length, law)
 
         return Part(None, value)
 
-    def _with(self, name: str, shape: Shape, body: ast.expr) -> Callable[[Scope, str, Any], Any]:
+    def _with(
+        self, name: str, shape: Shape, body: ast.expr
+    ) -> Callable[[Scope], Callable[[Any], Any]]:
+        """The body as a function of this variable, in a scope."""
         before, self.bound = self.bound, {**self.bound, name: shape}
         inner = self.part(body)
         self.bound = before
 
-        def value(scope: Scope, name: str, x: Any) -> Any:
-            return inner.value(scope.at(bound={**scope.bound, name: x}))
+        def within(scope: Scope) -> Callable[[Any], Any]:
+            own = scope.at(bound={**scope.bound})
 
-        return value
+            def value(x: Any) -> Any:
+                own.bound[name] = x
+                own.known.clear()
+                return inner.value(own)
+
+            return value
+
+        return within
 
     def _call_Derivative(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
         """By complex steps: in the shape of the variable, or a Jacobian, a row for each output."""
