@@ -434,7 +434,8 @@ def _all_letters(atom: Atom) -> set[str]:
         for monomial, _ in form.terms.values():
             inner = {x for a, _ in monomial.powers for x in _all_letters(a)}
             found |= inner - monomial.bound.keys()
-    return found - {f"·{atom.height}"} if atom.end else found
+    own = {f"·{atom.height}"} if atom.end else {"·i", "·j"} if atom.head[0] == "‖" else set()
+    return found - own
 
 
 # -- closing a monomial ----------------------------------------------------------------------------
