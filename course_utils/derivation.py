@@ -75,9 +75,10 @@ def activation(slope: float = 1) -> Domain:
 
 def _softmax(z: Any, by: str = "col") -> Any:
     """Of a vector; of a matrix by rows or by columns, as the index says."""
-    if by == "col" and min(np.shape(z)) > 1:
+    rows, columns = np.shape(z)
+    if by == "col" and columns > 1 and rows > 1:
         raise TypeError("softmax of a matrix: by rows or by columns? Write it as an index.")
-    axis = 1 if by == "row" or np.shape(z)[0] == 1 else 0
+    axis = 1 if by == "row" or (columns > 1 and rows == 1) else 0
     e = np.exp(z - np.max(np.real(z), axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 

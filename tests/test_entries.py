@@ -23,6 +23,7 @@ from course_utils.derivation import (
     real,
     sequence,
     simplex,
+    symmetric,
     vector,
 )
 from selfcheck.derivation import forms
@@ -47,6 +48,7 @@ F = {
     "p": simplex("n"),
     "W": invertible("n"),
     "O": orthogonal("n"),
+    "S": symmetric("n"),
 }
 
 
@@ -212,6 +214,18 @@ TEXTS = [
     (r"\|Ox\|^2", r"x^\top x"),
     (r"(\mathbf{1}^\top x)^2", r"\sum_{i} \sum_{j} x_i x_j"),
     (r"x \odot (y + z)", r"\operatorname{diag}(x) y + z \odot x"),
+    (r"x^\top S y", r"y^\top S x"),
+    (r"\operatorname{softmax}(x + c\mathbf{1})", r"\operatorname{softmax}(x)"),
+    (r"\frac{\partial}{\partial x} x^\top A x", r"(A + A^\top) x"),
+    (r"\frac{\partial}{\partial x} \sigma(Ax)", r"\operatorname{diag}(\sigma'(Ax)) A"),
+    (r"\frac{\partial}{\partial A} \|Ax - y\|^2", r"2 (Ax - y) x^\top"),
+    (r"\frac{\partial}{\partial x} \|x\|", r"\frac{x}{\|x\|}"),
+    (
+        r"\frac{\partial}{\partial z} \operatorname{softmax}(z)",
+        r"\operatorname{diag}(\operatorname{softmax}(z))"
+        r"- \operatorname{softmax}(z) \operatorname{softmax}(z)^\top",
+    ),
+    (r"\frac{\partial}{\partial z} \ln\sum_i e^{z_i}", r"\operatorname{softmax}(z)"),
 ]
 INEQUALITIES = [
     ("x^\\top y", "≤", r"\|x\|\|y\|", V),

@@ -792,6 +792,8 @@ def _size_of(x: Any) -> Any:
 def norm_of(x: Any, which: str, vector: bool) -> Any:
     """The norm of a vector or a matrix: Euclidean, spectral, Frobenius, 1 or ∞."""
     if which == "F" or (vector and which == "2"):
+        if np.iscomplexobj(x) and not np.real(x).any():
+            raise ZeroDivisionError("a norm has no slope at 0")
         return np.sqrt((x * x).sum())
     if np.iscomplexobj(x):
         raise FormulaError("the derivative of this norm is not computed here")
@@ -833,7 +835,10 @@ def _derivative(body: Part, key: Key, place: tuple[int, ...] | None, scope: Scop
         moved = base.copy()
         moved[spot[: base.ndim]] += 1j * STEP
         inner = scope.at(moved={key: moved if base.ndim else complex(moved)})
-        found.append(np.imag(body.value(inner)) / STEP)
+        value = body.value(inner)
+        if not np.all(np.isfinite(value)):
+            raise OverflowError("a number beyond all bounds")
+        found.append(np.imag(value) / STEP)
     if place is not None or not base.ndim:
         return found[0]
     if np.ndim(found[0]):

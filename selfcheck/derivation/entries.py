@@ -14,8 +14,8 @@ from .clock import unwatched
 from .compiling import actual
 from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
 from .expressions import Expression, Reader, is_function
-from .forms import Atom, Form, Index, Letters, Unknown, of_atom, of_index
-from .tensors import OPEN, SINGLE, Holes, Products, Tensor, number, tensor
+from .forms import Atom, Form, Holes, Index, Letters, Unknown, of_atom, of_index
+from .tensors import OPEN, SINGLE, Products, Tensor, number, tensor
 from .tracing import traced
 
 
@@ -50,6 +50,7 @@ class Entries:
         self.compiler, self.rules = reader.compiler, reader.rules
         self.known: dict[str, Any] = {}
         self.bound: dict[str, Any] = {}
+        self.moved: set[tuple[Any, ...]] = set()  # what a derivative is taken by
 
     def rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:
         """The rung on which a relation is proved, for all entries; None if it is not."""
@@ -62,7 +63,7 @@ class Entries:
     def _rung_of(self, before: Expression, now: Expression, relation: str) -> str | None:
         Letters.ends.clear()
         Products.norms.clear()
-        self.known, self.bound = {}, {}
+        self.known, self.bound, self.moved = {}, {}, set()
         one, holes = self._with_holes(before)
         two, others = self._with_holes(now)
         if one.sizes != two.sizes or any(OPEN in x.sizes for x in (one, two)):
@@ -82,7 +83,7 @@ class Entries:
         Holes.clear()
         found = self.line(e)
         tensors.generic(found)
-        zeros = {f"≠{_spelled(f)}" for f in Holes.below if not forms.is_positive(f)}
+        zeros = {f"≠{_spelled(zero)}" for f in Holes.below for zero in forms.zeros(f)}
         roots = {f"≥{_spelled(f)}" for f in Holes.roots if not forms.is_nonnegative(f)}
         return found, zeros | roots
 
@@ -137,7 +138,7 @@ class Entries:
 
     def _item(self, name: str, domain: Domain, sizes: tuple[Index, ...], i: Any) -> Tensor:
         index = self._index(i)
-        if name in self.compiler.definitions:
+        if name in self.compiler.definitions and (name, index) not in self.moved:
             return self._defined(name, index)
         sign = _sign(domain.entries if sizes else domain.assumptions)
         return Tensor(sizes, lambda *at: of_atom(Atom(f"${name}", (index, *at), sign=sign)))
@@ -268,6 +269,8 @@ class Entries:
             if not isinstance(found, Tensor):
                 raise Unknown
             return _column(found)
+        if name == "Derivative" and len(arguments) == 2:
+            return self._derivative(*arguments)
         if name == "raised_T":  # ᵀ of an array, the power T of a number
             base = self.tree(arguments[0])
             return base.T if base.sizes else base ** self._tree_name("T")
@@ -282,10 +285,10 @@ class Entries:
             return Tensor((size, SINGLE), lambda *_: forms.UNIT)
         if name in ARRAY_FUNCTIONS and name not in OF_TENSORS:
             words = [x.value for x in arguments if isinstance(x, ast.Constant)]
-            if not words or not isinstance(words[-1], str):
+            if len(arguments) - len(words) != 1:
                 raise Unknown
-            inner = self.tree(arguments[0])
-            return traced(ARRAY_FUNCTIONS[name].value, {"z": inner, "by": words[-1]})
+            found = traced(ARRAY_FUNCTIONS[name].value, {}, self.tree(arguments[0]), *words)
+            return _number_if_single(found)
         if name == "norm":
             return self._norm(self.tree(arguments[0]), getattr(arguments[1], "value", ""))
         if name not in OF_TENSORS or any(isinstance(x, ast.Tuple) for x in arguments):
@@ -316,6 +319,35 @@ class Entries:
             case [ast.Name(id=name)] if name in self.sizes:
                 return self._size(name)
         raise Unknown
+
+    def _derivative(self, body: ast.expr, by: ast.expr) -> Tensor:
+        """In the shape of the variable, or a Jacobian, with a row for each output."""
+        index: tuple[Index, ...] = ()
+        match by:
+            case ast.Name(id=name):
+                pass
+            case ast.Call(func=ast.Name(id=name), args=[place]):
+                index = (self._index(self.tree(place)),)
+            case _:
+                raise Unknown
+        domain = self.domains.get(name)
+        kind = self.compiler.kinds.get(name)
+        if domain is None or domain.fact or kind is None or name in self.bound or self.moved:
+            raise Unknown
+        self.moved = {(name, *index)}
+        f, x = _flat(self.tree(body)), _flat(self.tree(by))
+        self.moved = set()
+        if x.sizes and f.sizes and (f.ndim, x.ndim) != (1, 1):
+            raise Unknown
+        if not index and not x.sizes and domain.assumptions.get("integer"):
+            raise Unknown
+        count = f.ndim
+
+        def entry(*at: Index) -> Form:
+            form = f.entry(*at[:count])
+            return forms.derivative(form, f"${name}", (*index, *at[count:]))
+
+        return _column(Tensor(f.sizes + x.sizes, entry))
 
     def _integral(self, name: str, body: ast.expr, over: ast.expr) -> Tensor:
         """Over all vectors, or the mean under the normal law."""
@@ -423,14 +455,23 @@ class Entries:
         return tensors.each(lambda form: form.summed(letter[0], length), found)
 
 
+MARKS = {
+    "symmetric": "≡", "simplex": "%", "orthogonal": "°", "invertible": "*", "contraction": "≤",
+}  # fmt: skip
+
+
 def _entry(name: str, fact: str, sign: int | None, at: tuple[Index, ...]) -> Form:
     """An entry of an array with what is known of it in its name, and $ for a declared one."""
     name = f"${name}"
     if fact == "diagonal":
         return of_atom(forms.delta(*at)) * of_atom(Atom(f"{name}∖", (min(at),)))
-    if fact == "symmetric":
-        return of_atom(Atom(name, tuple(sorted(at))))
-    marks = {"simplex": "%", "orthogonal": "°", "invertible": "*", "contraction": "≤"}
+    marks = {
+        "symmetric": "≡",
+        "simplex": "%",
+        "orthogonal": "°",
+        "invertible": "*",
+        "contraction": "≤",
+    }
     return of_atom(Atom(name + marks.get(fact, ""), at, sign=sign))
 
 

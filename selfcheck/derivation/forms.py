@@ -48,6 +48,18 @@ class Letters:
         return name, 0
 
 
+class Holes:
+    """What has been divided by, and what roots and logarithms were taken of, so far."""
+
+    below: ClassVar[list[Form]] = []
+    roots: ClassVar[list[Form]] = []
+
+    @classmethod
+    def clear(cls) -> None:
+        cls.below.clear()
+        cls.roots.clear()
+
+
 def shifted(index: Index, by: Mapping[str, Index]) -> Index:
     """The index with its letter replaced."""
     if index[0] not in by:
@@ -88,6 +100,8 @@ class Atom:
         end: Index | None = None,
         upper: Upper | None = None,
     ) -> None:
+        if head.endswith("≡"):  # a symmetric matrix
+            at = tuple(sorted(at))
         self.head, self.at, self.of, self.sign, self.end = head, at, of, sign, end
         self.upper = upper  # a known bound: of a norm, or of the root of a sum of squares
         inside = ",".join([*map(spelled, at), *(form.key for form in of)])
@@ -748,6 +762,49 @@ def _renamed(form: Form, by: Mapping[str, Index]) -> Form:
     return Form({m.key: (m, c) for m, c in moved})
 
 
+def derivative(form: Form, name: str, at: tuple[Index, ...]) -> Form:
+    """The derivative by one entry of an array of this name."""
+    total = ZERO
+    for monomial, c in form.terms.values():
+        bound, opened = monomial.opened()
+        powers = list(opened.values())
+        for k, (atom, power) in enumerate(powers):
+            if name in atom.key:
+                if power < 1 and atom.head == "()":
+                    Holes.below.append(atom.of[0])
+                rest = [*powers[:k], *powers[k + 1 :], (atom, power - 1)]
+                total += inside(bound, _slope(atom, name, at), rest, c * power)
+    return total
+
+
+def _slope(atom: Atom, name: str, at: tuple[Index, ...]) -> Form:
+    """The derivative of an atom: by the rule of its function, and on into its argument."""
+    if atom.head == name:
+        if len(atom.at) != len(at):
+            raise Unknown
+        return closed({}, [(delta(a, b), ONE) for a, b in zip(atom.at, at, strict=True)], ONE)
+    if len(atom.of) != 1 or atom.end is not None or atom.at:
+        raise Unknown
+    inner = atom.of[0]
+    if atom.head == "exp":
+        outer = of_atom(atom)
+    elif atom.head == "()":
+        outer = UNIT
+    elif atom.head == "log":
+        outer = inner.power(Fraction(-1))
+    elif atom.head == "tanh":
+        outer = UNIT - of_atom(atom, Fraction(2))
+    elif atom.head == "sin":
+        outer = of_atom(Atom("cos", (), atom.of))
+    elif atom.head == "cos":
+        outer = -of_atom(Atom("sin", (), atom.of))
+    elif "~" in atom.head and atom.head[-1] not in "′γ":
+        outer = of_atom(Atom(f"{atom.head}′", (), atom.of))
+    else:
+        raise Unknown
+    return outer * derivative(inner, name, at)
+
+
 # -- signs -----------------------------------------------------------------------------------------
 
 
@@ -769,6 +826,17 @@ def is_nonnegative(form: Form) -> bool:
 def is_positive(form: Form) -> bool:
     """Whether moreover one of them is positive; a sum has a term at least where its end is ≥ 1."""
     return is_nonnegative(form) and any(sign_of(m) == 1 for m, _ in form.terms.values())
+
+
+def zeros(form: Form) -> list[Form]:
+    """What must not be 0 for a form not to be 0, factor by factor."""
+    if form.single is None or form.single[0].bound:
+        return [] if is_positive(form) else [form]
+    found = []
+    for atom, _ in form.single[0].powers:
+        if atom.sign != 1:
+            found += zeros(atom.of[0]) if atom.head in ("()", "abs") else [of_atom(atom)]
+    return found
 
 
 # -- proofs ----------------------------------------------------------------------------------------

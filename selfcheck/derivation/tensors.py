@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 from . import forms
-from .forms import Atom, Form, Index, Letters, Unknown, of_number
+from .forms import Atom, Form, Holes, Index, Letters, Unknown, of_number
 
 HALF = Fraction(1, 2)
 SINGLE: Index = ("", 1)
@@ -284,18 +284,6 @@ def divided(form: Form) -> Form:
     """1 over a form, which is taken note of: it must not be 0."""
     Holes.below.append(form)
     return form.power(Fraction(-1))
-
-
-class Holes:
-    """What has been divided by, and what roots and logarithms were taken of, so far."""
-
-    below: ClassVar[list[Form]] = []
-    roots: ClassVar[list[Form]] = []
-
-    @classmethod
-    def clear(cls) -> None:
-        cls.below.clear()
-        cls.roots.clear()
 
 
 def _power(base: Form, exponent: Form) -> Form:

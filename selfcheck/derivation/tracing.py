@@ -125,6 +125,7 @@ NUMPY = _Known(
     divide=lambda a, b: tensor(a) / b, power=lambda a, b: tensor(a) ** b,
     transpose=lambda a: tensor(a).T, trace=tensors.trace, ones=tensors.filled(1),
     zeros=tensors.filled(0), array=_array, asarray=_array, newaxis=None, real=tensor,
+    shape=lambda x: tensor(x).shape,
     pi=tensors.number(forms.of_atom(forms.PI)),
     e=Tensor((), lambda: forms.exponential(forms.UNIT)), linalg=_LINALG, float64=_float,
 )  # fmt: skip
@@ -140,13 +141,13 @@ REFUSED = ("eval", "exec", "open", "input", "globals", "locals", "vars", "getatt
 BUILTINS |= dict.fromkeys(REFUSED, refused)
 
 
-def traced(f: Callable[..., Any], arguments: Mapping[str, Any]) -> Tensor:
+def traced(f: Callable[..., Any], arguments: Mapping[str, Any], *first: Any) -> Tensor:
     """What a function computes; Unknown if that cannot be told."""
     Loops.opened.clear()
     before = forms.Unknown.count
     try:
         with watched():
-            found = _rebuilt(f, {})(**arguments)
+            found = _rebuilt(f, {})(*first, **arguments)
     except Exception as trouble:
         raise forms.Unknown from trouble
     if Loops.opened or forms.Unknown.count != before:
