@@ -19,7 +19,7 @@ from .operations import complex_numbers
 from .proofs import Prover
 from .sentences import Sentences
 from .singularities import Border, points
-from .trials import Trial, Trials
+from .trials import Trial, Trials, in_floats
 from .worst import Search
 
 LOOKED_AT = 24  # mismatches of a kind that are looked at again, the plainest first
@@ -27,6 +27,7 @@ DEEPLY = 6  # instances at which a line that seems right is computed to hundreds
 DEEPLY_OF_ARRAYS = 3  # or of arrays, which are taken for floats anyhow, to as many as settle it
 NO_REAL_VALUE = 12  # instances without a real value at which complex numbers are tried
 MEET = 1e-45  # so near are two sides where they are equal by construction
+COARSE = 1e-3  # relative: so far floats may be off where they cancel, if there is a proof
 FINE = 1e-6  # relative: a smaller difference is shown only where there is no plainer one
 
 Read = Expression | str | None  # an expression; why there is none; None for a blank
@@ -158,9 +159,21 @@ class LineJudge:
         for kind, drawn in others[:LOOKED_AT] + holes[:LOOKED_AT]:
             if is_up():
                 return unchecked(": time was up before a doubt about it could be settled.")
-            if self._trial(drawn, claim).kind == kind:
+            trial = self._trial(drawn, claim)
+            if trial.kind == kind and not (kind == "value" and self._is_rounding(trial, claim)):
                 return Refuted(partial(self._simply_false, drawn, claim, kind, bool(others)))
         return None
+
+    def _is_rounding(self, trial: Trial, claim: Claim) -> bool:
+        """Whether a small difference, seen in floats alone, contradicts a proof: p − p² at 1."""
+        found = [trial.before, trial.now]
+        if self.instances.exact or not in_floats(found):
+            return False
+        if gap(claim.relation, *found) > COARSE * max(peak(x) for x in found):
+            return False
+        before, now = claim.expressions[:2]
+        rung = guarded(lambda: self.prover.at_once(before, now, claim.relation), None, PROOF)
+        return rung is not None
 
     def _simply_false(
         self, drawn: dict[str, Any], claim: Claim, kind: str, anyhow: bool

@@ -97,7 +97,7 @@ class Trials:
         with mpmath.workdps(digits[1]):
             kind = self._seen_twice(relation, expressions, looks[0], looks[1], digits[0])
         trial = self._trial(kind, drawn, looks[1])
-        if kind == "value" and not self.exact and _in_floats(looks[1].found):
+        if kind == "value" and not self.exact and in_floats(looks[1].found):
             return self._by_floats(drawn, relation, expressions) or trial._replace(kind=None)
         return trial
 
@@ -266,7 +266,7 @@ def _is_blind(found: list[Any]) -> bool:
     return any(isinstance(x, Undefined) and not x.sure for x in found)
 
 
-def _in_floats(found: list[Any]) -> bool:
+def in_floats(found: list[Any]) -> bool:
     """Is there one that was computed in floats, though it was given more digits?"""
     return any(isinstance(x, np.ndarray) and x.dtype != object for x in found)
 
