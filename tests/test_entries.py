@@ -175,6 +175,62 @@ def test_what_a_function_tells_is_what_numpy_computes(seed):
                 assert found == pytest.approx(expected[spot], rel=1e-9, abs=1e-9), text
 
 
+def last_row(A):
+    for a in A:  # noqa: B007
+        pass
+    return a
+
+
+def first_row(A):
+    for a in A:
+        return a
+
+
+def in_place(x):
+    y = x
+    y += 1
+    return x
+
+
+COUNTS = [0]
+
+
+def counting(x):
+    COUNTS[0] += 1
+    return x * COUNTS[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda A, x: sum(x @ last_row(A) for _ in x),
+        lambda A, x: sum(x @ first_row(A) for _ in x),
+        lambda A, x: last_row(A),
+        lambda A, x: sum(a for a in A if a is not x) if x.sum() > 0 else x,
+        lambda A, x: sum(x[i - 1] for i in range(len(x))),
+        lambda A, x: next(iter(A)),
+        lambda A, x: in_place(x),
+        lambda A, x: counting(x),
+        lambda A, x: np.random.default_rng(0).normal() * x,
+        lambda A, x: np.array([a @ x for a in A]),
+        lambda A, x: float(x @ x) if len(x) == 2 else x @ x,
+        lambda A, x: max(x) * x,
+        lambda A, x: x.astype(int),
+        lambda A, x: getattr(x, "T"),  # noqa: B009
+    ],
+)
+def test_what_cannot_be_followed_is_refused(f):
+    Letters.ends.clear()
+    letters = {
+        n: Tensor(
+            tuple((s, 0) for s in SHAPES[n]), lambda *at, n=n: forms.of_atom(forms.Atom(n, at))
+        )
+        for n in "Ax"
+    }
+    with pytest.raises(Unknown):
+        traced(f, letters).entry(*[Letters.fresh(("n", 0))] * 1)
+
+
 # -- what is proved, and its false neighbors -------------------------------------------------------
 
 

@@ -23,6 +23,15 @@ class Loops:
     """Loops over arrays whose length is a letter: each runs once, for all of its turns."""
 
     opened: ClassVar[list[tuple[str, Index]]] = []
+    ended: ClassVar[set[str]] = set()
+
+    @classmethod
+    def turn(cls, end: Index, item: Callable[[Index], Any]) -> Iterator[Any]:
+        """One turn for all; whoever leaves the loop before its end is seen to do so."""
+        letter = Letters.fresh(end)
+        cls.opened.append((letter[0], end))
+        yield item(letter)
+        cls.ended.add(letter[0])
 
 
 def refused(*_: Any, **__: Any) -> NoReturn:
@@ -83,11 +92,9 @@ class Tensor:
     def __iter__(self) -> Iterator[Any]:
         if not self.sizes:
             refused()
-        letter = Letters.fresh(self.sizes[0])
-        Loops.opened.append((letter[0], self.sizes[0]))
-        yield self._row(letter)
+        yield from Loops.turn(self.sizes[0], self.row)
 
-    def _row(self, index: Index) -> Tensor:
+    def row(self, index: Index) -> Tensor:
         return Tensor(self.sizes[1:], lambda *at: self.entry(index, *at))
 
     def __getitem__(self, key: Any) -> Tensor:

@@ -9,13 +9,13 @@ runs once and must end up in a sum.
 from __future__ import annotations
 
 import builtins
+import itertools
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import forms, tensors
 from .clock import watched
-from .forms import Letters
 from .tensors import Loops, Tensor, refused, tensor
 
 
@@ -31,12 +31,15 @@ class _Known:
 
 def _sum(items: Any, start: Any = 0) -> Any:
     """Python's own sum, and that over a loop which stands for all its turns."""
-    before = len(Loops.opened)
-    terms = list(items)
+    before, turns = len(Loops.opened), iter(items)
+    terms = list(itertools.islice(turns, 1))
     opened = Loops.opened[before:]
+    if any(letter in Loops.ended for letter, _ in opened):
+        refused()  # a loop on the way, of which only its last turn was used
+    terms += turns
     if not opened:
         return builtins.sum(terms, start)
-    if len(terms) != 1:
+    if len(terms) != 1 or not all(letter in Loops.ended for letter, _ in opened):
         refused()
     del Loops.opened[before:]
     found = tensor(terms[0])
@@ -55,9 +58,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 def _together(iterables: tuple[Any, ...], end: Any) -> Iterator[Any]:
-    letter = Letters.fresh(end)
-    Loops.opened.append((letter[0], end))
-    yield tuple(x.at(letter) if isinstance(x, _Range) else x._row(letter) for x in iterables)
+    yield from Loops.turn(end, lambda letter: tuple(x.row(letter) for x in iterables))
 
 
 def _end(x: Any) -> Any:
@@ -74,7 +75,7 @@ class _Range:
     def __init__(self, end: Any) -> None:
         self.end = end
 
-    def at(self, letter: Any) -> Tensor:
+    def row(self, letter: Any) -> Tensor:
         value = forms.of_index(letter) - forms.UNIT
         return Tensor((), lambda: value, place=letter)
 
@@ -144,6 +145,7 @@ BUILTINS |= dict.fromkeys(REFUSED, refused)
 def traced(f: Callable[..., Any], arguments: Mapping[str, Any], *first: Any) -> Tensor:
     """What a function computes; Unknown if that cannot be told."""
     Loops.opened.clear()
+    Loops.ended.clear()
     before = forms.Unknown.count
     try:
         with watched():
