@@ -26,9 +26,9 @@ from course_utils.derivation import (
     symmetric,
     vector,
 )
-from selfcheck.derivation import forms
+from selfcheck.derivation import monomials
 from selfcheck.derivation.entries import Entries
-from selfcheck.derivation.forms import Letters, Unknown
+from selfcheck.derivation.monomials import Letters, Unknown
 from selfcheck.derivation.tensors import Tensor
 from selfcheck.derivation.tracing import traced
 
@@ -152,7 +152,7 @@ def test_what_a_function_tells_is_what_numpy_computes(seed):
         letters = {
             n: Tensor(
                 tuple((s, 0) for s in shape),
-                lambda *at, n=n: forms.of_atom(forms.Atom(f"${n}", at)),
+                lambda *at, n=n: monomials.of_atom(monomials.Atom(f"${n}", at)),
             )
             for n, shape in SHAPES.items()
         }
@@ -223,7 +223,8 @@ def test_what_cannot_be_followed_is_refused(f):
     Letters.ends.clear()
     letters = {
         n: Tensor(
-            tuple((s, 0) for s in SHAPES[n]), lambda *at, n=n: forms.of_atom(forms.Atom(n, at))
+            tuple((s, 0) for s in SHAPES[n]),
+            lambda *at, n=n: monomials.of_atom(monomials.Atom(n, at)),
         )
         for n in "Ax"
     }

@@ -335,7 +335,7 @@ def test_a_function_of_symbols_is_the_formula_that_it_computes():
     [
         (r"J_T J_{T-1} \cdots J_1", "left", "held"),
         (r"J_1 J_2 \cdots J_T", "left", "false"),
-        (r"J_1 J_2 \cdots J_T", "right", "held"),
+        (r"J_1 J_2 \cdots J_T", "right", "proved"),
         (r"J_T J_{T-1} \cdots J_1", "right", "false"),
     ],
 )

@@ -15,7 +15,7 @@ it. `derivation.check()` gives the verdicts as data.
 To read on: domains (what to try), expressions, evaluation and operations (what a line comes to),
 instances, trials and arithmetic (two lines in numbers), judging (what follows), with borders,
 proofs and limit_judging for what numbers alone do not tell (ladder, ring, and entries, which needs
-forms, tensors and tracing), sentences and rendering (what is said and seen).
+monomials, calculus, tensors and tracing), sentences and rendering (what is said and seen).
 """
 
 from ..function_with_slope import Activation

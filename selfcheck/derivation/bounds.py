@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 
-from . import forms
+from . import calculus, monomials
 from .clock import tick
-from .forms import ONE, UNIT, ZERO, Atom, Bound, Form, Monomial, Unknown, closed, is_nonnegative
+from .monomials import ONE, UNIT, ZERO, Atom, Bound, Form, Monomial, Unknown, closed, is_nonnegative
 from .tensors import HALF
 
 DEEPEST = 4  # replacements in a row
@@ -42,12 +42,12 @@ def _cleared(form: Form) -> Form:
             atom.key: (atom, -power)
             for monomial, _ in form.terms.values()
             for atom, power in monomial.powers
-            if power < 0 and atom.sign is not None and not forms.is_bound(atom)
+            if power < 0 and atom.sign is not None and not monomials.is_bound(atom)
         }
         if not below:
             return form
         for atom, power in below.values():
-            form = form * forms.raised(atom, power)
+            form = form * monomials.raised(atom, power)
     return form
 
 
@@ -60,15 +60,15 @@ def _below(form: Form) -> Iterator[Form]:
         found = _larger(bound, powers) if c < 0 else _smaller(powers)
         for factors, other in found:
             if _are_nonnegative(factors):
-                yield rest + forms.inside(bound, other, factors, c)
+                yield rest + monomials.inside(bound, other, factors, c)
         if c < 0:
             for left, factors, other in _cauchy_schwarz(bound, powers):
                 if _are_nonnegative(factors):
-                    yield rest + forms.inside(left, other, factors, c)
+                    yield rest + monomials.inside(left, other, factors, c)
 
 
 def _are_nonnegative(powers: Powers) -> bool:
-    return forms.sign_of(Monomial({}, powers)) is not None
+    return monomials.sign_of(Monomial({}, powers)) is not None
 
 
 def _larger(bound: Bound, powers: Powers) -> Iterator[tuple[Powers, Form]]:
@@ -87,7 +87,7 @@ def _larger(bound: Bound, powers: Powers) -> Iterator[tuple[Powers, Form]]:
                 yield rest, gamma
             yield from ((rest, form) for form in _size_of_sum(atom.of[0]))
         if atom.head.endswith("γ") and power == 1:
-            yield rest, forms.of_number(Fraction(atom.head[:-1].split("~")[1]))
+            yield rest, monomials.of_number(Fraction(atom.head[:-1].split("~")[1]))
         if atom.head == "max" and power == 1:
             yield from ((rest, form) for form in _bounds_of_all(atom))
         if power == (HALF if atom.head == "()" else 1) and (known := atom.bound()) is not None:
@@ -97,7 +97,7 @@ def _larger(bound: Bound, powers: Powers) -> Iterator[tuple[Powers, Form]]:
         if atom.head == "^" and power == 1 and atom.sign is not None:
             yield from ((rest, form) for form in _powers(atom))
         if atom.sign is None and power == 1:
-            yield rest, forms.absolute(forms.of_atom(atom))
+            yield rest, calculus.absolute(monomials.of_atom(atom))
             yield from _squares(rest, atom)
 
 
@@ -147,18 +147,18 @@ def _squares(rest: Powers, atom: Atom) -> Iterator[tuple[Powers, Form]]:
     """ab ≤ (a² + b²)/2, and ab ≥ −(a² + b²)/2."""
     for k, (other, power) in enumerate(rest):
         if power == 1:
-            both = [forms.of_atom(a, Fraction(2)) for a in (atom, other)]
+            both = [monomials.of_atom(a, Fraction(2)) for a in (atom, other)]
             yield rest[:k] + rest[k + 1 :], (both[0] + both[1]).scaled(HALF)
 
 
 def _over_less(bound: Bound, rest: Powers, atom: Atom) -> Iterator[tuple[Powers, Form]]:
     """1/(a + b) ≤ 1/a for a > 0 and b ≥ 0; a_i / Σ a_j ≤ 1."""
     total = atom.of[0]
-    if not forms.is_positive(total):
+    if not monomials.is_positive(total):
         return
     for key, (monomial, c) in total.terms.items():
         part = Form({key: (monomial, c)})
-        if len(total.terms) > 1 and forms.is_positive(part):
+        if len(total.terms) > 1 and monomials.is_positive(part):
             yield rest, part.power(Fraction(-1))
         if monomial.bound and len(monomial.bound) == 1 and c == 1:
             ((letter, end),) = monomial.bound.items()
@@ -166,11 +166,11 @@ def _over_less(bound: Bound, rest: Powers, atom: Atom) -> Iterator[tuple[Powers,
 
 
 def _share(
-    bound: Bound, rest: Powers, total: Form, letter: str, end: forms.Index
+    bound: Bound, rest: Powers, total: Form, letter: str, end: monomials.Index
 ) -> Iterator[tuple[Powers, Form]]:
     """Factors that are one term of a sum of terms which are not negative: over it, at most 1."""
     candidates = {x for x, e in bound.items() if e == end} | {
-        x for atom, _ in rest for x in atom.letters if forms.Letters.ends.get(x) == end
+        x for atom, _ in rest for x in atom.letters if monomials.Letters.ends.get(x) == end
     }
     for x in sorted(candidates):
         mine = [(a, p) for a, p in rest if x in a.letters]
@@ -184,7 +184,7 @@ def _triangle(form: Form) -> Form:
     total = ZERO
     for monomial, c in form.terms.values():
         bound, powers = monomial.opened()
-        sizes = [(a if a.sign is not None else forms.size_of(a), p) for a, p in powers.values()]
+        sizes = [(a if a.sign is not None else monomials.size_of(a), p) for a, p in powers.values()]
         total += closed(bound, sizes, abs(c))
     return total
 
@@ -198,8 +198,8 @@ def _by_slope(form: Form) -> Form | None:
     (a, c), (b, d) = atoms
     if a.head != b.head or "~" not in a.head or a.head[-1] in "′γ" or c != -d:
         return None
-    gamma = forms.of_atom(Atom(f"{a.head}γ", sign=0))
-    return gamma * forms.absolute(a.of[0] - b.of[0]).scaled(abs(c))
+    gamma = monomials.of_atom(Atom(f"{a.head}γ", sign=0))
+    return gamma * calculus.absolute(a.of[0] - b.of[0]).scaled(abs(c))
 
 
 def _steepest(form: Form) -> Form | None:
@@ -210,7 +210,7 @@ def _steepest(form: Form) -> Form | None:
     atom, power = single[0].powers[0]
     if power != 1 or not atom.head.endswith("′"):
         return None
-    return forms.of_atom(Atom(f"{atom.head[:-1]}γ", sign=0))
+    return monomials.of_atom(Atom(f"{atom.head[:-1]}γ", sign=0))
 
 
 def _size_of_sum(form: Form) -> Iterator[Form]:
@@ -218,17 +218,17 @@ def _size_of_sum(form: Form) -> Iterator[Form]:
     if form.single:
         bound, opened = form.single[0].opened()
         for left, factors, other in _cauchy_schwarz(bound, list(opened.values())):
-            sizes = [(a if a.sign is not None else forms.size_of(a), p) for a, p in factors]
-            yield forms.inside(left, other, sizes, abs(form.single[1]))
+            sizes = [(a if a.sign is not None else monomials.size_of(a), p) for a, p in factors]
+            yield monomials.inside(left, other, sizes, abs(form.single[1]))
 
 
 def _bounds_of_all(atom: Atom) -> Iterator[Form]:
     """What bounds a product at every index bounds its maximum."""
-    inner, letter = forms.opened_maximum(atom)
+    inner, letter = calculus.opened_maximum(atom)
     if inner.single and inner.single[1] > 0:
         bound, opened = inner.single[0].opened()
         for factors, other in _larger(bound, list(opened.values())):
-            found = forms.inside(bound, other, factors, inner.single[1])
+            found = monomials.inside(bound, other, factors, inner.single[1])
             if letter not in found.letters and _are_nonnegative(factors):
                 yield found
 
@@ -236,10 +236,10 @@ def _bounds_of_all(atom: Atom) -> Iterator[Form]:
 def _products(atom: Atom) -> Iterator[Form]:
     """A product of larger factors, of which none is negative."""
     assert atom.end is not None
-    inner, letter = forms.opened_maximum(atom)
+    inner, letter = calculus.opened_maximum(atom)
     for larger in _larger_alone(inner):
         with suppress(Unknown):
-            yield forms.product(larger, letter, atom.end)
+            yield calculus.product(larger, letter, atom.end)
 
 
 def _powers(atom: Atom) -> Iterator[Form]:
@@ -248,7 +248,7 @@ def _powers(atom: Atom) -> Iterator[Form]:
     ((monomial, _),) = exponent.terms.values()
     for larger in _larger_alone(base):
         with suppress(Unknown):
-            yield forms.to_the(larger, monomial.powers[0][0].at[0])
+            yield calculus.to_the(larger, monomial.powers[0][0].at[0])
 
 
 def _larger_alone(form: Form) -> Iterator[Form]:

@@ -1,4 +1,4 @@
-"""Lines entry by entry: text, SymPy and functions, all read as tensors and compared as forms."""
+"""Lines entry by entry: text, SymPy and functions, all read as tensors, whose entries are forms."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from . import forms, tensors
+from . import calculus, monomials, tensors
 from .array_functions import ARRAY_FUNCTIONS
 from .bounds import is_at_most
 from .clock import unwatched
 from .compiling import actual
 from .domains import Domain, DrawnRandom, DrawnSequence, SomeFunction
 from .expressions import Expression, Reader, is_function
-from .forms import Atom, Form, Holes, Index, Letters, Unknown, of_atom, of_index
+from .monomials import Atom, Form, Holes, Index, Letters, Unknown, of_atom, of_index
 from .tensors import OPEN, SINGLE, Products, Tensor, number, tensor
 from .tracing import traced
 
@@ -74,7 +74,7 @@ class Entries:
         if any("?" in side.letters for side in (left, right)) or not others <= holes:
             return None
         if relation == "=":
-            return "entry by entry" if forms.vanishes(left - right) else None
+            return "entry by entry" if monomials.vanishes(left - right) else None
         low, high = (left, right) if relation == "≤" else (right, left)
         return is_at_most(low, high) if relation in "≤≥" else None
 
@@ -83,8 +83,8 @@ class Entries:
         Holes.clear()
         found = self.line(e)
         tensors.generic(found)
-        zeros = {f"≠{_spelled(zero)}" for f in Holes.below for zero in forms.zeros(f)}
-        roots = {f"≥{_spelled(f)}" for f in Holes.roots if not forms.is_nonnegative(f)}
+        zeros = {f"≠{_spelled(zero)}" for f in Holes.below for zero in monomials.zeros(f)}
+        roots = {f"≥{_spelled(f)}" for f in Holes.roots if not monomials.is_nonnegative(f)}
         return found, zeros | roots
 
     def line(self, e: Expression) -> Tensor:
@@ -213,7 +213,7 @@ class Entries:
 
     def _tree_name(self, name: str) -> Tensor:
         if name == "pi" and name not in self.compiler.kinds:
-            return number(of_atom(forms.PI))
+            return number(of_atom(monomials.PI))
         if name in ("e", "E") and name not in self.compiler.kinds and name not in self.bound:
             return tensors.exponential(1)
         found = self.name(name)
@@ -281,8 +281,8 @@ class Entries:
         if name in ("eye", "ones"):
             size = self._told(arguments)
             if name == "eye":
-                return Tensor((size, size), lambda i, j: of_atom(forms.delta(i, j)))
-            return Tensor((size, SINGLE), lambda *_: forms.UNIT)
+                return Tensor((size, size), lambda i, j: of_atom(monomials.delta(i, j)))
+            return Tensor((size, SINGLE), lambda *_: monomials.UNIT)
         if name in ARRAY_FUNCTIONS and name not in OF_TENSORS:
             words = [x.value for x in arguments if isinstance(x, ast.Constant)]
             if len(arguments) - len(words) != 1:
@@ -345,7 +345,7 @@ class Entries:
 
         def entry(*at: Index) -> Form:
             form = f.entry(*at[:count])
-            return forms.derivative(form, f"${name}", (*index, *at[count:]))
+            return calculus.derivative(form, f"${name}", (*index, *at[count:]))
 
         return _column(Tensor(f.sizes + x.sizes, entry))
 
@@ -365,10 +365,10 @@ class Entries:
         self.bound = before
         if name == "Expectation":
             square = tensors.total(x * x).form()
-            count = of_index(end) if end else forms.UNIT
-            mass = forms.logarithm(of_atom(forms.PI).scaled(Fraction(2))) * count
-            form = form * forms.exponential((square + mass).scaled(Fraction(-1, 2)))
-        return number(forms.integrated(form, head, end))
+            count = of_index(end) if end else monomials.UNIT
+            mass = calculus.logarithm(of_atom(monomials.PI).scaled(Fraction(2))) * count
+            form = form * calculus.exponential((square + mass).scaled(Fraction(-1, 2)))
+        return number(calculus.integrated(form, head, end))
 
     def _over(self, node: ast.Call, kind: str, body: ast.expr, limits: list[ast.expr]) -> Tensor:
         index = limits[0]
@@ -411,7 +411,7 @@ class Entries:
         import sympy as sp
 
         if isinstance(e, sp.Rational):
-            return number(forms.of_number(Fraction(int(e.p), int(e.q))))
+            return number(monomials.of_number(Fraction(int(e.p), int(e.q))))
         if isinstance(e, sp.Float):
             return tensor(float(e))
         if isinstance(e, sp.MatrixSymbol | sp.Symbol):
@@ -464,7 +464,7 @@ def _entry(name: str, fact: str, sign: int | None, at: tuple[Index, ...]) -> For
     """An entry of an array with what is known of it in its name, and $ for a declared one."""
     name = f"${name}"
     if fact == "diagonal":
-        return of_atom(forms.delta(*at)) * of_atom(Atom(f"{name}∖", (min(at),)))
+        return of_atom(monomials.delta(*at)) * of_atom(Atom(f"{name}∖", (min(at),)))
     marks = {
         "symmetric": "≡",
         "simplex": "%",
@@ -485,7 +485,7 @@ def _spelled(form: Form) -> str:
     """A form with its free letters named by what they run over."""
     free = sorted(x for x in form.letters if x in Letters.ends)
     return form.moved(
-        {x: (f"@{forms.spelled(Letters.ends[x])}.{k}", 0) for k, x in enumerate(free)}
+        {x: (f"@{monomials.spelled(Letters.ends[x])}.{k}", 0) for k, x in enumerate(free)}
     ).key
 
 

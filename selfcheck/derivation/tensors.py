@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
-from . import forms
-from .forms import Atom, Form, Holes, Index, Letters, Unknown, of_number
+from . import calculus, monomials
+from .monomials import Atom, Form, Holes, Index, Letters, Unknown, delta, of_atom, of_number
 
 HALF = Fraction(1, 2)
 SINGLE: Index = ("", 1)
@@ -163,7 +163,7 @@ class Tensor:
         return self
 
     def __abs__(self) -> Tensor:
-        return each(forms.absolute, self)
+        return each(calculus.absolute, self)
 
     def __matmul__(self, other: Any) -> Tensor:
         return matmul(self, tensor(other))
@@ -193,7 +193,7 @@ def number(form: Form) -> Tensor:
 
 def whole(size: Index) -> Any:
     """A length: a plain number if it is one."""
-    return number(forms.of_index(size)) if size[0] else size[1]
+    return number(monomials.of_index(size)) if size[0] else size[1]
 
 
 def as_index(x: Any) -> Index:
@@ -296,9 +296,9 @@ def divided(form: Form) -> Form:
 def _power(base: Form, exponent: Form) -> Form:
     p = exponent.number
     if p is None:
-        if not forms.is_positive(base):
-            return forms.to_the(base, as_index(number(exponent)))
-        return forms.exponential(exponent * forms.logarithm(base))
+        if not monomials.is_positive(base):
+            return calculus.to_the(base, as_index(number(exponent)))
+        return calculus.exponential(exponent * calculus.logarithm(base))
     if p < 0:
         Holes.below.append(base)
     if p.denominator != 1:
@@ -335,7 +335,9 @@ def total(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 
 
 def largest(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    return _over(x, axis, keepdims, lambda form, k: forms.largest(form, k[0], Letters.ends[k[0]]))
+    return _over(
+        x, axis, keepdims, lambda form, k: calculus.largest(form, k[0], Letters.ends[k[0]])
+    )
 
 
 def smallest(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
@@ -377,7 +379,7 @@ def diag(x: Any) -> Tensor:
     x = tensor(x)
     if x.ndim == 1:
         size = x.sizes[0]
-        return Tensor((size, size), lambda i, j: forms.of_atom(forms.delta(i, j)) * x.entry(i))
+        return Tensor((size, size), lambda i, j: of_atom(delta(i, j)) * x.entry(i))
     if x.ndim != 2 or x.sizes[0] != x.sizes[1]:
         refused()
     return Tensor(x.sizes[:1], lambda i: x.entry(i, i))
@@ -387,7 +389,7 @@ def eye(n: Any, m: Any = None) -> Tensor:
     size = as_index(n)
     if m is not None and as_index(m) != size:
         refused()
-    return Tensor((size, size), lambda i, j: forms.of_atom(forms.delta(i, j)))
+    return Tensor((size, size), lambda i, j: of_atom(delta(i, j)))
 
 
 def filled(value: int) -> Callable[..., Tensor]:
@@ -429,18 +431,18 @@ def logarithm(x: Any) -> Tensor:
     def taken(form: Form) -> Form:
         Holes.below.append(form)
         Holes.roots.append(form)
-        return forms.logarithm(form)
+        return calculus.logarithm(form)
 
     return each(taken, x)
 
 
 def exponential(x: Any) -> Tensor:
-    return each(forms.exponential, x)
+    return each(calculus.exponential, x)
 
 
 def of_entries(name: str) -> Callable[[Any], Tensor]:
     """A function that is not looked into, entry by entry."""
-    return lambda x: each(lambda form: forms.of_atom(Atom(name, (), (form,))), x)
+    return lambda x: each(lambda form: of_atom(Atom(name, (), (form,))), x)
 
 
 def generic(x: Tensor) -> tuple[Form, list[Index]]:
@@ -455,7 +457,7 @@ def spelled(x: Tensor) -> str:
     if (form.letters & Letters.ends.keys()) - {letter for letter, _ in letters}:
         raise Unknown  # it depends on the index of a loop
     named: dict[str, Index] = {letter[0]: (f"@{k}", 0) for k, letter in enumerate(letters)}
-    sizes = ",".join(map(forms.spelled, x.sizes))
+    sizes = ",".join(map(monomials.spelled, x.sizes))
     return f"{form.moved(named).key}[{sizes}]"
 
 
@@ -468,7 +470,7 @@ def inverse(x: Any) -> Tensor:
     if _is_diagonal(form, i, j):
         return Tensor(
             x.sizes,
-            lambda i, j: forms.of_atom(forms.delta(i, j)) * divided(x.entry(i, i)),
+            lambda i, j: of_atom(delta(i, j)) * divided(x.entry(i, i)),
         )
     single = form.single
     if single and single[1] == 1 and len(single[0].powers) == 1:
@@ -482,11 +484,11 @@ def inverse(x: Any) -> Tensor:
                 head = head[:-2]
             else:
                 if not head.endswith("*"):
-                    Holes.below.append(forms.of_atom(Atom(f"det {head}")))
+                    Holes.below.append(of_atom(Atom(f"det {head}")))
                 head = f"{head}⁻¹"
             return Tensor(
                 x.sizes,
-                lambda i, j: forms.of_atom(Atom(head, (j, i) if turned else (i, j))),
+                lambda i, j: of_atom(Atom(head, (j, i) if turned else (i, j))),
             )
     raise Unknown
 
@@ -523,19 +525,19 @@ def _bounded(form: Form, by: Form) -> Form:
     if not single or single[0].bound or len(single[0].powers) != 1:
         return form
     atom, power = single[0].powers[0]
-    bound = forms.upper(by.scaled(1 / single[1]))
+    bound = monomials.upper(by.scaled(1 / single[1]))
     known = Atom(atom.head, atom.at, atom.of, atom.sign, atom.end, bound)
-    return forms.of_atom(known, power).scaled(single[1])
+    return of_atom(known, power).scaled(single[1])
 
 
 def spectral(x: Tensor) -> Form:
     """‖A‖ of a matrix: ‖Aᵀ‖ = ‖A‖, ‖AB‖ ≤ ‖A‖‖B‖; that of diag(d) is max |d_i|."""
     form, (i, j) = generic(x)
     if not form.terms:
-        return forms.ZERO
+        return monomials.ZERO
     if _is_diagonal(form, i, j):
-        return forms.largest(forms.absolute(x.entry(i, i)), i[0], x.sizes[0])
-    factor, form = forms.apart(form, {i[0], j[0]})
+        return calculus.largest(calculus.absolute(x.entry(i, i)), i[0], x.sizes[0])
+    factor, form = calculus.apart(form, {i[0], j[0]})
     single = form.single
     heads = [a.head for a, _ in single[0].powers] if single and single[1] == 1 else []
     if len(heads) == 1 and heads[0].endswith("°"):
@@ -544,16 +546,16 @@ def spectral(x: Tensor) -> Form:
     turned = min(form.moved(rows), form.moved(columns), key=lambda f: f.key)
     upper = None
     if len(heads) == 1 and heads[0].endswith("≤"):
-        upper = forms.UNIT
+        upper = monomials.UNIT
     elif len(heads) == 1 and heads[0] in Products.norms:
         upper = Products.norms[heads[0]]
     elif x.parts and all(part.ndim == 2 for part in x.parts[1:]):
         how, a, b = x.parts
         one, two = spectral(a), spectral(b)
         upper = (one * two if how == "@" else one + two) * factor.power(Fraction(-1))
-    sizes = ",".join(sorted(map(forms.spelled, x.sizes)))
-    known = None if upper is None else forms.upper(upper)
-    return factor * forms.of_atom(Atom(f"‖{sizes}‖", (), (turned,), 0, None, known))
+    sizes = ",".join(sorted(map(monomials.spelled, x.sizes)))
+    known = None if upper is None else monomials.upper(upper)
+    return factor * of_atom(Atom(f"‖{sizes}‖", (), (turned,), 0, None, known))
 
 
 class Products:
@@ -566,14 +568,14 @@ def chained(x: Tensor, letter: Index, order: str) -> Tensor:
     """The product over an index: of square matrices in this order, or of numbers."""
     end = Letters.ends[letter[0]]
     if not x.sizes:
-        return number(forms.product(x.entry(), letter[0], end))
+        return number(calculus.product(x.entry(), letter[0], end))
     form, (i, j) = generic(x)
-    if x.ndim != 2 or x.sizes[0] != x.sizes[1] or forms.outside(form, {letter[0], i[0], j[0]}):
+    if x.ndim != 2 or x.sizes[0] != x.sizes[1] or monomials.outside(form, {letter[0], i[0], j[0]}):
         refused()
     named: dict[str, Index] = {letter[0]: ("·t", 0), i[0]: ("·i", 0), j[0]: ("·j", 0)}
-    head = f"∏{order}{form.moved(named).key}[{forms.spelled(end)}]"
-    Products.norms[head] = forms.product(spectral(x), letter[0], end)
-    return Tensor(x.sizes, lambda i, j: forms.of_atom(Atom(head, (i, j))))
+    head = f"∏{order}{form.moved(named).key}[{monomials.spelled(end)}]"
+    Products.norms[head] = calculus.product(spectral(x), letter[0], end)
+    return Tensor(x.sizes, lambda i, j: of_atom(Atom(head, (i, j))))
 
 
 def _is_diagonal(form: Form, i: Index, j: Index) -> bool:
@@ -593,7 +595,7 @@ def eigenvalues(x: Any) -> Tensor:
 
 
 def clipped(x: Tensor, low: Any) -> Tensor:
-    if low != 0 or x.sizes or not forms.is_nonnegative(x.entry()):
+    if low != 0 or x.sizes or not monomials.is_nonnegative(x.entry()):
         refused()
     return x
 

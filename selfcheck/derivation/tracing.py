@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from . import forms, tensors
+from . import calculus, monomials, tensors
 from .clock import watched
 from .tensors import Loops, Tensor, refused, tensor
 
@@ -76,7 +76,7 @@ class _Range:
         self.end = end
 
     def row(self, letter: Any) -> Tensor:
-        value = forms.of_index(letter) - forms.UNIT
+        value = monomials.of_index(letter) - monomials.UNIT
         return Tensor((), lambda: value, place=letter)
 
     def __iter__(self) -> Iterator[Any]:
@@ -127,8 +127,8 @@ NUMPY = _Known(
     transpose=lambda a: tensor(a).T, trace=tensors.trace, ones=tensors.filled(1),
     zeros=tensors.filled(0), array=_array, asarray=_array, newaxis=None, real=tensor,
     shape=lambda x: tensor(x).shape,
-    pi=tensors.number(forms.of_atom(forms.PI)),
-    e=Tensor((), lambda: forms.exponential(forms.UNIT)), linalg=_LINALG, float64=_float,
+    pi=tensors.number(monomials.of_atom(monomials.PI)),
+    e=Tensor((), lambda: calculus.exponential(monomials.UNIT)), linalg=_LINALG, float64=_float,
 )  # fmt: skip
 OWN = {
     "sum": _sum, "zip": _zip, "range": _range, "len": _len, "enumerate": _enumerate,
@@ -146,14 +146,14 @@ def traced(f: Callable[..., Any], arguments: Mapping[str, Any], *first: Any) -> 
     """What a function computes; Unknown if that cannot be told."""
     Loops.opened.clear()
     Loops.ended.clear()
-    before = forms.Unknown.count
+    before = monomials.Unknown.count
     try:
         with watched():
             found = _rebuilt(f, {})(*first, **arguments)
     except Exception as trouble:
-        raise forms.Unknown from trouble
-    if Loops.opened or forms.Unknown.count != before:
-        raise forms.Unknown
+        raise monomials.Unknown from trouble
+    if Loops.opened or monomials.Unknown.count != before:
+        raise monomials.Unknown
     return tensor(found)
 
 
