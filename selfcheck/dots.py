@@ -176,7 +176,8 @@ def _refuse_if_no_member(pattern: Any, term: ast.expr, holes: list[Hole]) -> Non
             )
         return bool(p == t)
 
-    if not compare(pattern, term) or any(place != places[0] for place in places):
+    fits = compare(pattern, term) and all(place == places[0] for place in places)
+    if not fits or places[0].keys() <= {""}:  # 1 + 2 + 4 + … skips numbers, g_1 + g_2 + g_i not
         raise FormulaError("a term before the dots does not fit the others")
 
 
@@ -200,9 +201,9 @@ def _padded(terms: list[ast.expr]) -> list[ast.expr]:
                         continue
             if rest:
                 new.append(rest.pop(0))
-        new += rest
-        node = new[0]
-        for factor in new[1:]:
+        first, *others = [*new, *rest] or [ast.Constant(1)]
+        node = first
+        for factor in others:
             node = ast.BinOp(node, ast.Mult(), factor)
         found.append(node)
     return found

@@ -271,7 +271,7 @@ def _read_text(
         )
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in applied - known and id(node) not in called:
+        if isinstance(node, ast.Name) and node.id in applied and id(node) not in called:
             raise FormulaError(f"{quoted(text)}: after {pretty(node.id)} its argument is missing.")
     _refuse_huge_numbers(tree, text)
     return ReadFormula(text, tree)

@@ -253,6 +253,8 @@ class Parser:
             sign = signs[first] if first else signs[1] if dots > 1 else ast.Add()
             if first == 0 and isinstance(sign, ast.Sub):
                 break  # a − b − … − z: a is of another sign
+            if not _go_on([*terms[:first], *terms[dots - few : dots]]):
+                self.refuse("the terms before the dots do not go by one step", self.t[start])
             whole = self.made(body, start)
             return [*terms[:first], whole, *terms[dots + 1 :]], [
                 *signs[:first], sign, *signs[dots + 1 :]
@@ -318,7 +320,8 @@ class Parser:
                 if self.sees("ldots"):
                     dots = self._dots(dots, len(factors), self.t[self.i])
                     continue
-                self._refuse_unclear(last, divided)
+                if dots != len(factors):  # n(n − 1)⋯1 has its dots here
+                    self._refuse_unclear(last, divided)
                 self.t.insert(self.i, TIMES._replace(place=self.t[self.i].place))
                 self.i += 1
                 token, last, divided = TIMES, self.i, False
@@ -329,7 +332,7 @@ class Parser:
             node = self._product(node, token, right, start)
         if dots is None:
             return node
-        if dots != len(factors) - 1 or dots < 2:
+        if dots != len(factors) - 1 or dots < 2 or not _go_on(factors[:dots]):
             self.refuse("dots need two factors before them and one after them", self.t[start])
         try:
             body = pattern_of(factors[dots - 2 : dots], factors[dots], "Product", self._fresh())
@@ -1693,6 +1696,14 @@ def _power(node: ast.expr, exponent: int) -> ast.BinOp:
 
 def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _go_on(terms: list[ast.expr]) -> bool:
+    """Whether numbers have one step, as those of 1 + 3 + 5 + …, but not of 1 + 2 + 4 + …."""
+    numbers = [t.value for t in terms if isinstance(t, ast.Constant)]
+    if len(numbers) < len(terms):
+        return True
+    return len({b - a for a, b in pairwise(numbers)}) < 2  # type: ignore[operator]
 
 
 # -- tokens that stand for a part of the formula --------------------------------------------------
