@@ -133,6 +133,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floor": np.floor,
     "ceil": np.ceil,
     "gamma": _gamma,
+    "Gamma": _gamma,
     "factorial": lambda n: _gamma(n + 1),
     "binomial": _binomial,
     "erf": np.vectorize(math.erf, otypes=[float]),
@@ -156,7 +157,7 @@ CALCULUS = (
     "Derivative",
     "Limit",
 )  # read where SymPy goes on with them, not for numbers
-GROW_FAST = ("gamma", "factorial", "binomial")
+GROW_FAST = ("gamma", "Gamma", "factorial", "binomial")
 ARGUMENTS = {name: (1, 1) for name in FUNCTIONS} | {
     "log": (1, 2),
     "binomial": (2, 2),
@@ -711,6 +712,7 @@ def _in_sympy() -> _Algebra:
     functions |= {
         "abs": sympy.Abs,
         "ceil": sympy.ceiling,
+        "Gamma": sympy.gamma,
         "expm1": lambda x: sympy.exp(x) - 1,
         "log1p": lambda x: sympy.log(1 + x),
         "log2": lambda x: sympy.log(x) / sympy.log(2),

@@ -267,7 +267,8 @@ class Parser:
     def _fresh(self, *used: str) -> str:
         """A letter for an index that is not in use."""
         taken = {t.text for t in self.t} | self.words.symbols | {*self.bound, *used}
-        return next(name for name in ("j", "k", "i", "m", "r", "s", "index") if name not in taken)
+        names = (*"jkimrs", *(f"index_{k}" for k in range(len(taken) + 1)))
+        return next(name for name in names if name not in taken)
 
     def _refuse_index_outside(self, term: ast.expr) -> None:
         """Σ a_i + b_i with an i that is declared as well: which i is meant?"""
@@ -814,6 +815,12 @@ class Parser:
         written, index, taken = token.text, [], 1
         if token.kind == "word" and "_" in written and not self._is_known(written):
             written, tail = written.split("_", 1)
+            if "_" in tail and self._takes_index(written) and self._is_indexed(tail[1:]):
+                pair = [f"{written}_{tail[0]}", tail[1:]]  # u_iv_i is u_i v_i
+                self.t[self.i : self.i + 1] = [token._replace(text=x, written=x) for x in pair]
+                return self._resolve()
+            if "_" in tail:
+                return self._replace(1, token._replace(kind="stranger"))
             index = [t._replace(place=token.place, end=token.end) for t in tokens(tail)]
         elif self.sees("_", ahead=1):
             self._cut_index(self.i + 2)
@@ -857,6 +864,11 @@ class Parser:
             if self._has_index(written[k:], index) and len(self._readings(written[:k])) == 1
         ]
         return found[0] if len(found) == 1 else 0
+
+    def _is_indexed(self, written: str) -> bool:
+        """Whether a typed word with an index means something."""
+        head, _, tail = written.partition("_")
+        return bool(tail) and (self._is_known(written) or self._takes_index(head))
 
     def _has_index(self, written: str, index: list[Token]) -> bool:
         key = indexed(canonical(written), index)
@@ -946,7 +958,8 @@ class Parser:
         name = canonical(written)
         shown = token.written
         plain = SPELLINGS.get(name, name)
-        if plain == "gamma" and (token.written != "gamma" or not called):  # the letter
+        letter = plain == "gamma" and token.written != "gamma"
+        if letter or (plain in ("gamma", "Gamma") and not called):
             plain = ""
         if written in self.bound or name in self.bound:
             return [Token("symbol", name, shown, 0, 0)]
@@ -965,8 +978,6 @@ class Parser:
             self.refuse(NOT_HERE[written], token)
         if _is_keyword(written) or not (written.isidentifier() or "{" in written):
             return [Token("other", written, shown, 0, 0)]
-        if name == "Gamma" and called:
-            return [Token("function", "gamma", shown, 0, 0)]
         if name in LETTERS or token.kind == "command":
             return [Token("stranger", name, shown, 0, 0)]
         return self._parts(written, name, token)
@@ -985,7 +996,8 @@ class Parser:
                 f = written[cuts[0] :]
                 last = Token("function", SPELLINGS.get(f, canonical(f)), f, 0, 0)
                 return [*self._parts(written[: cuts[0]], name, token), last]
-        readings = self._readings(written)
+        upright = token.written.startswith("\\")  # \mathrm{TP} is a name, no product
+        readings = [] if upright else self._readings(written)
         if len(readings) > 1:
             ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)
             raise FormulaError(f"{quoted(written)} can be read in two ways: did you mean {ways}?")
@@ -1161,9 +1173,20 @@ class Parser:
                 [*narrow[:after], TIMES, *narrow[after:]],
                 _bracketed(starred, first, last + 1),
             )
+        if self.sees("/") and not self._divided_by_function():  # sin x/2 may be that of a half
+            last = _end_of_factor(self.t, end + 2)
+            narrow = _bracketed(self.t, first, end)
+            raise _offer(self.text, narrow, _bracketed(self.t, first, last))
         self.t[:] = _bracketed(self.t, first, end)
         self.i += 2
         return [node]
+
+    def _divided_by_function(self) -> bool:
+        """Whether a function stands behind this /: ln n / ln 2 is clear."""
+        self.i += 1
+        found = self.i < len(self.t) and self._starts_function()
+        self.i -= 1
+        return found
 
     def _starts_function(self) -> bool:
         """Whether a function begins here: sin a cos b is clear."""
@@ -1282,19 +1305,44 @@ class Parser:
                 return None
             if len(bottom) == 1 and (bottom[0].text == "d" or self._is_known(bottom[0].text)):
                 return None
-            if bottom[1:] and bottom[1].text in ("_", "^", "+", "-", "*", "/"):
+            squared = [t.text for t in top[:2]] == ["d", "^"]
+            marks = ("_", "+", "-", "*", "/", *["^"] * (not squared))
+            if bottom[1:] and bottom[1].text in marks:
                 return None
             if "d" in self.words.symbols:
                 self.refuse("d is a quantity here, so this is no clear derivative: write ∂", top[0])
-            top, bottom = _without_d(top), _without_d(bottom)
-        else:
-            top, bottom = top[1:], bottom[1:]
-        if any(t.text == "^" for t in (*top[:1], *bottom[-3:])):
-            self.refuse("a second derivative is written as two, one inside the other")
-        variable = self._within(bottom, Parser.primary, start)
+        top = top[1:] if curly or top[0].text == "d" else _without_d(top)
+        order = 1
+        if top and top[0].text == "^":
+            power = top[2 : _end(top, 1)] if top[1:] and top[1].text == "{" else top[1:2]
+            order = int(power[0].text) if [t.kind for t in power] == ["number"] else 0
+            top = top[_end(top, 1) + 1 :]
+        variables = self._variables(bottom, start)
+        if len(variables) != order:
+            self.refuse("above and below stand different orders of a derivative", bottom[0])
         self.i = _end(self.t, close + 1) + 1
         body = self._within(top, Parser.sum, start) if top else self.term()
-        return _call("Derivative", body, variable)
+        for variable in variables:
+            body = _call("Derivative", body, variable)
+        return body
+
+    def _variables(self, bottom: list[Token], start: int) -> list[ast.expr]:
+        r"""x of dx, x twice of \partial x^2, x and y of \partial x \partial y."""
+        starts = [k for k, t in enumerate(bottom) if t.text == "partial" or (not k and _is_d(t))]
+        found: list[ast.expr] = []
+        for k, following in pairwise([*starts, len(bottom)]):
+            part = bottom[k:following]
+            part = part[1:] if part[0].text in ("partial", "d") else _without_d(part)
+            times = 1
+            power = [t.text for t in part[-2:]] if len(part) > 2 else []
+            if power[:1] == ["^"] and power[1].isdigit():
+                part, times = part[:-2], int(power[1])
+            elif len(part) > 4 and [t.text for t in part[-4:-2]] == ["^", "{"]:
+                part, times = part[:-4], int(part[-2].text) if part[-2].text.isdigit() else 0
+            if not 0 < times < 5:
+                self.refuse("the order of this derivative is not understood", bottom[0])
+            found += [self._within(part, Parser.primary, start)] * times
+        return found
 
     def _root(self) -> ast.expr:
         self.i += 1
@@ -1368,6 +1416,8 @@ class Parser:
         if not signs:
             if above is not None:
                 self.refuse("the first value of this index is missing", below[0])
+            if any(t.text == "in" for t in below):
+                self.refuse("a sum over a set is not computed here", below[0])
             letters = [t for t in below if t.text != ","]
             if len(letters) == 1 and letters[0].kind == "word" and len(letters[0].text) == 2:
                 letters = [letters[0]._replace(text=c) for c in letters[0].text]
@@ -1467,11 +1517,14 @@ class Parser:
         place, variable = self._find_differential(start)
         before, self.bound = self.bound, [*self.bound, variable]
         outer, self.differential = self.differential, self.t[place]
-        body = self.made(ast.Constant(1), start) if self.i == place else self.sum()
+        empty = self.i == place
+        body = self.made(ast.Constant(1), start) if empty else self.sum()
         if self.token is not self.differential:
             self.refuse("the integrand ends before its d" + pretty(variable))
         self.i += 1 if len(self.t[self.i].text) > 1 else 2
         self.bound, self.differential = before, outer
+        if empty and self.starts_factor():
+            self.refuse("what is integrated stands before its d" + pretty(variable))
         texts = [t.text for t in below]
         whole = not below or texts == [variable] or texts[:1] == ["mathbb{R}"]
         if above is None and whole:

@@ -63,6 +63,7 @@ FONTS = {
     "boldsymbol", "mathbf", "bm", "bold", "mathrm", "mathit", "mathsf", "mathnormal",
     "operatorname", "text", "textbf", "textrm", "textit", "mathtt",
 }  # fmt: skip
+UPRIGHT = {"mathrm", "operatorname", "text", "textrm", "mathsf", "mathtt"}
 SWITCHES = {"bf": "mathbf", "rm": "mathrm", "it": "mathit", "sf": "mathsf", "cal": "mathcal"}
 WORDS = {
     "for", "if", "and", "or", "where", "when", "whenever", "with", "then", "so", "thus", "hence",
@@ -347,7 +348,10 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
                 yield token._replace(kind="command", text="ldots") if dots else token
             continue
         name = token.text[1:]
-        if token.text == r"\\":
+        if name == "not" and place < len(found) and found[place].text == "=":
+            place += 1
+            yield token._replace(kind="sign", text="!=", end=found[place - 1].end)
+        elif token.text == r"\\":
             yield token._replace(kind="sign")
         elif name in FONTS or name in ACCENTS:
             inner, place = _group(found, place, text, token)
@@ -402,16 +406,21 @@ def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterat
     font = "mathbb" if font in ("mathbbm", "mathds") else font
     one = len(inner) == 1 and inner[0].text in ("0", "1")
     if font in ACCENTS and not (one and font in BOLD):
+        behind = inner[1:] if len(inner) > 2 and inner[1].text == "_" else []
+        inner = inner[: len(inner) - len(behind)]  # \hat{y_i} is \hat{y}_i
         if len(inner) != 1 or inner[0].kind not in ("word", "command"):
             raise FormulaError(f"{quoted(text)}: \\{font} stands over more than one letter.")
         written = f"\\{font}{{{inner[0].written}}}"
         yield whole._replace(kind="word", text=f"{font}{{{inner[0].text}}}", written=written)
+        yield from behind
     elif font in BOLD and one:
         yield whole._replace(kind="word", text="ones" if inner[0].text == "1" else "zeros")
     elif font.startswith("text") and _are_words(inner, whole, text):
         words = text[inner[0].place : inner[-1].end]
         yield whole._replace(kind="text", text=words, written=words)
     elif all(t.kind == "word" for t in inner):
-        yield whole._replace(text="".join(t.text for t in inner))
+        name = "".join(t.text for t in inner)
+        upright = len(name) > 1 and font in UPRIGHT
+        yield whole._replace(text=name, written=rf"\{font}{{{name}}}" if upright else name)
     else:
         yield from inner

@@ -14,7 +14,7 @@ from ..notation import FormulaError, Token, is_latex, quoted, tokens, without_es
 
 RELATIONS = {
     "=": "=", "<=": "≤", ">=": "≥", "<": "<", ">": ">", "approx": "≈", "equiv": "=", "≈": "≈",
-    "le": "≤", "ge": "≥", ":=": "=", "==": "=",
+    "le": "≤", "ge": "≥", ":=": "=", "==": "=", "coloneqq": "=", "triangleq": "=",
 }  # fmt: skip
 LEADING = re.compile(  # of a chain whose start is left out
     r"(?:\s*\\begin\{\w+\*?\})?[\s&$]*"
@@ -22,7 +22,11 @@ LEADING = re.compile(  # of a chain whose start is left out
 )
 FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
 NOTES = {"tag", "label", "intertext", "shortintertext"}
-IMPLIED = {"implies", "Rightarrow", "Longrightarrow", "iff", "Leftrightarrow", "therefore"}
+IMPLIED = {  # signs that no line is judged by; nor is what stands behind them
+    "implies", "Rightarrow", "Longrightarrow", "iff", "Leftrightarrow", "therefore", "!=", "ll",
+    "gg", "sim", "simeq", "cong", "asymp", "propto", "to", "mapsto", "lesssim", "gtrsim", "in",
+    "notin", "subset", "subseteq", "preceq", "succeq", "prec", "succ",
+}  # fmt: skip
 TOLD = {  # words and signs that make what follows a condition or a reason
     "forall", "in", "(", "[", "ldots", "if", "for", "where", "when", "whenever", "since", "because",
     "by", "as", "with", "on", "provided", "assuming", "using", "from",
