@@ -112,6 +112,8 @@ class Parser:
             end = _end(self.t, k + 1) + 1 if token.text == "^" and k + 1 < len(self.t) else k
             if not k < end < len(self.t) - 1 or self.t[end].text != "_":
                 continue
+            if self.t[k + 1].kind in ("word", "number") and len(self.t[k + 1].text) > 1:
+                continue  # ^nX_i: TeX takes n alone
             if raised(canonical(self.t[k - 1].text), self._index_at(k + 1)) in self.words.spelled:
                 continue
             last = _end(self.t, end + 1) + 1
@@ -267,7 +269,7 @@ class Parser:
     def _fresh(self, *used: str) -> str:
         """A letter for an index that is not in use."""
         taken = {t.text for t in self.t} | self.words.symbols | {*self.bound, *used}
-        names = (*"jkimrs", *(f"index_{k}" for k in range(len(taken) + 1)))
+        names: list[str] = [*"jkimrs", *(f"index_{k}" for k in range(len(taken) + 1))]
         return next(name for name in names if name not in taken)
 
     def _refuse_index_outside(self, term: ast.expr) -> None:
@@ -596,6 +598,9 @@ class Parser:
             self.refuse(f"in LaTeX this takes {token.text[0]} alone: write {{{token.text}}}")
         if token.kind == "word" and len(token.text) > 1 and self.latex:
             name = canonical(token.text)
+            if self.sees("^", "_", ahead=1) and name not in self.words.spelled:
+                self._cut(self.i)  # e^xe^y
+                return self._group()
             if name not in self.words.spelled and token.text.isalpha():
                 self.refuse(f"in LaTeX this takes {token.text[0]} alone: write {{{token.text}}}")
         if self.sees("-", "+"):
@@ -1221,9 +1226,17 @@ class Parser:
     def _read_by(self, token: Token) -> Callable[[], ast.expr] | None:
         """What reads a construction that begins with this word; None for a name."""
         name = token.text
+        if name in ("max", "min") and self.sees("_", ahead=1):
+            return self._big
         if token.kind == "word":
             ahead = self.sees("[", ahead=1)
-            if name == "mathbb{E}" or (name == "E" and ahead and self.words.indices):
+            if ahead and name[1:] and name[-1] == "E" and len(self._readings(name[:-1])) == 1:
+                self.t[self.i : self.i + 1] = [  # aE[X]
+                    token._replace(text=part, written=part) for part in (name[:-1], "E")
+                ]
+                return None
+            told = ahead or (self.sees("(", ahead=1) and "Expectation" in self.words.arrays)
+            if name == "mathbb{E}" or (name == "E" and told and "E" not in self.words.symbols):
                 return self._expectation
             if name in ("ones", "zeros") and token.written != name:
                 index = self.sees("_", ahead=1) and self.t[self.i + 2 : self.i + 3]
@@ -1241,8 +1254,6 @@ class Parser:
         }  # fmt: skip
         if name in readers:
             return readers[name]
-        if name in ("max", "min") and self.sees("_", ahead=1):
-            return self._big
         if name == "partial" and self.sees("_", ahead=1):
             return self._nabla
         if name in NOT_HERE or name in ("rfloor", "rceil", "rangle", "end", "partial", "top"):

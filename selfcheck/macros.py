@@ -45,7 +45,8 @@ def _written_out(text: str, known: dict[str, tuple[int, str]]) -> str:
         for _ in range(count):
             part, end = _argument(text, end)
             parts.append(part)
-        body = re.sub(r"#(\d)", lambda m, p=parts: p[int(m[1]) - 1], body)  # type: ignore[misc]
+        apart = re.sub(r"(\\[A-Za-z]+)(?=#)", r"\1 ", body)  # \lVert#1 is \lVert x
+        body = re.sub(r"#(\d)", lambda m, p=parts: p[int(m[1]) - 1], apart)  # type: ignore[misc]
         text = f"{text[: match.start()]}{body} {text[end:]}"
         if len(text) > LONGEST:
             break

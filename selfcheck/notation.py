@@ -43,6 +43,8 @@ COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "thinspace": "", "medspace": "", "thickspace": "", "enspace": "", "negthinspace": "",
     "negmedspace": "", "negthickspace": "",
     "displaystyle": "", "textstyle": "", "limits": "", "nolimits": "", "nonumber": "",
+    "notag": "", "mathstrut": "", "scriptstyle": "", "mathop": "", "boxed": "", "cancel": "",
+    "smash": "", "mathrel": "", "mathbin": "", "ensuremath": "",
     "(": "", ")": "", "[": "", "]": "", "quad": r"\\", "qquad": r"\\", "cr": r"\\",
 }  # fmt: skip
 SIDES = {"lvert": 1, "rvert": -1, "lVert": 1, "rVert": -1, "left": 1, "right": -1, "middle": 0} | {
@@ -61,9 +63,10 @@ SAME_COMMAND = {
 VARIANTS = [(rf"\{n}", rf"\var{n}") for n in ("epsilon", "theta", "phi", "rho", "sigma", "pi")]
 FONTS = {
     "boldsymbol", "mathbf", "bm", "bold", "mathrm", "mathit", "mathsf", "mathnormal",
-    "operatorname", "text", "textbf", "textrm", "textit", "mathtt",
+    "operatorname", "text", "textbf", "textrm", "textit", "mathtt", "pmb", "mbox", "textnormal",
 }  # fmt: skip
 UPRIGHT = {"mathrm", "operatorname", "text", "textrm", "mathsf", "mathtt"}
+NO_PART = {"hspace", "vspace", "phantom", "hphantom", "vphantom", "color"}  # with their groups
 SWITCHES = {"bf": "mathbf", "rm": "mathrm", "it": "mathit", "sf": "mathsf", "cal": "mathcal"}
 WORDS = {
     "for", "if", "and", "or", "where", "when", "whenever", "with", "then", "so", "thus", "hence",
@@ -353,7 +356,10 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
             yield token._replace(kind="sign", text="!=", end=found[place - 1].end)
         elif token.text == r"\\":
             yield token._replace(kind="sign")
+        elif name in NO_PART or name == "textcolor":
+            _, place = _group(found, place, text, token)
         elif name in FONTS or name in ACCENTS:
+            place += place < len(found) and found[place].text == "*"  # \operatorname*{max}
             inner, place = _group(found, place, text, token)
             whole = token._replace(end=found[place - 1].end)
             yield from _in_a_font(name, list(_read_commands(inner, text)), whole, text)
@@ -415,7 +421,7 @@ def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterat
         yield from behind
     elif font in BOLD and one:
         yield whole._replace(kind="word", text="ones" if inner[0].text == "1" else "zeros")
-    elif font.startswith("text") and _are_words(inner, whole, text):
+    elif font.startswith(("text", "mbox")) and _are_words(inner, whole, text):
         words = text[inner[0].place : inner[-1].end]
         yield whole._replace(kind="text", text=words, written=words)
     elif all(t.kind == "word" for t in inner):

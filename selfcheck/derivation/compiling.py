@@ -327,6 +327,9 @@ class Compiler:
         except ValueError:
             self.no(f"{name} of {in_words(parts[0].shape)}", node)
         inner = parts[0]
+        if function.words and not words and inner.shape and 1 not in map(actual, inner.shape):
+            self.no(f"{name} of {in_words(inner.shape)} needs its index, such as {name}_"
+                    f"{function.words[0]},", node)  # fmt: skip
         if inner.shape is not None and name in ("tr", "Tr", "trace", "det"):
             fits(*inner.shape)
         return Part(shape, lambda scope: function.value(inner.value(scope), *words))

@@ -157,6 +157,8 @@ class Reader:
         more = [letter] if letter.isidentifier() else []
         indices = {n: k.indices for n, k in self.compiler.kinds.items() if any(k.indices)}
         known, arrays = [*FUNCTIONS, *CALCULUS], [*ARRAY_FUNCTIONS, *OF_RANDOM]
+        if any(kind.random and not kind.function for kind in self.compiler.kinds.values()):
+            arrays.append("Expectation")  # E(X) is no product here
         names = [*self.names, *more]
         return vocabulary_of(names, self.functions, known, CONSTANTS, indices, arrays)
 

@@ -114,8 +114,20 @@ class LineJudge:
             return false
         if not held and proof is None:
             return unchecked(": it has no value where the line before has one.")
+        if proof is None and not self._in_general(claim):
+            return unchecked(": it could be computed only where a size is 1.")
         short = " (time was up)" if any(map(self._is_cut, claim.expressions)) else ""
         return LineReport(RIGHT, proof or f"held in {trials_in_words(held)}{short}")
+
+    def _in_general(self, claim: Claim) -> bool:
+        """Whether arrays of more than one entry were among those compared, if there are any."""
+        columns = [self.instances.column(e) for e in claim.expressions]
+        large = [
+            not any(isinstance(value, Undefined) for value in found)
+            for one, *found in zip(self.instances.all, *columns, strict=True)
+            if all(one.drawn[size] > 1 for size in self.instances.sizes)
+        ]
+        return any(large) or not large
 
     def _is_cut(self, expression: Expression) -> bool:
         """Whether there was no time for some of its values."""
