@@ -114,6 +114,10 @@ class Parser:
                 continue
             if self.t[k + 1].kind in ("word", "number") and len(self.t[k + 1].text) > 1:
                 continue  # ^nX_i: TeX takes n alone
+            if self.words.indices.get(canonical(self.t[k - 1].text), (0, 0))[1] == 2:
+                continue  # A^2_{ij} is no A_{ij}^2
+            if self.t[k - 1].text in OPENING.values():
+                continue
             if raised(canonical(self.t[k - 1].text), self._index_at(k + 1)) in self.words.spelled:
                 continue
             last = _end(self.t, end + 1) + 1
@@ -433,11 +437,17 @@ class Parser:
 
     def _might_be_a_call(self, before: Token) -> bool:
         """A symbol, then a symbol or a number alone in brackets: β(t) may be a function of t."""
-        if before.kind != "symbol" or not self.sees("(", "["):
-            return False
-        if self.words.indices.get(before.text, (0, 0)) != (0, 0):
+        if not self.sees("(", "["):
             return False
         inner = self.t[self.i + 1 : _end(self.t, self.i)]
+        if before.text in (")", "]"):  # g(t)[i]
+            opening = _start(self.t, self.i - 1)
+            return self.t[opening].kind == "function" and len(inner) == 1
+        if before.kind != "symbol":
+            return False
+        if any(self.words.indices.get(before.text, (0, 0))):  # u[i], but Au may be written A(u)
+            arrays = self.words.indices.get(inner[0].text, (0, 0)) if inner else (0, 0)
+            return len(inner) <= 1 and not any(arrays)
         depth = 0
         for token in inner:
             depth += (token.text in OPENING) - (token.text in OPENING.values())
@@ -467,6 +477,10 @@ class Parser:
         self.i += 1
         if (turned := self._turned(node, start)) is not None:
             return turned
+        inverse = [t.text for t in self._peek_group()] == ["-", "1"]
+        if inverse and isinstance(node, ast.Subscript) and _is_entry(node):
+            ways = r"`(A^{-1})_{ij}` or `1/A_{ij}`"
+            raise FormulaError(f"{quoted(self.text)} can be read in two ways: did you mean {ways}?")
         if sign.text == "^" and self.latex and not self.sees("("):
             exponent = self._group()
             if self.sees("^"):
@@ -479,7 +493,7 @@ class Parser:
     def _index_behind(self, node: ast.expr, start: int) -> ast.expr:
         """What follows a power: a factorial, an index, a second turn such as ^{-1}^⊤."""
         if self.sees("_"):
-            self.refuse("an index after an exponent: write the index first")
+            self.refuse("of what is this the index? Use brackets, as in (A^{-1})_{ij}")
         return self.postfix(node, start)
 
     def _turned(self, node: ast.expr, start: int) -> ast.expr | None:
@@ -501,6 +515,8 @@ class Parser:
             if texts == ["T"] and not self._has_arrays():
                 return None
             self._skip_group()
+            if isinstance(node, ast.Subscript) and _is_entry(node):
+                self.refuse(r"A_{ij}^\top is a number: write (A^\top)_{ij}, if that is meant")
             if len(texts) == 2:
                 node = self.made(_power(node, -1), start)
             return self.postfix(self.made(_call("transpose", node), start), start)
@@ -966,6 +982,8 @@ class Parser:
         letter = plain == "gamma" and token.written != "gamma"
         if letter or (plain in ("gamma", "Gamma") and not called):
             plain = ""
+        if re.fullmatch(r"\\[A-Za-z]", token.written):  # x\y is no product
+            return [Token("other", written, shown, 0, 0)]
         if written in self.bound or name in self.bound:
             return [Token("symbol", name, shown, 0, 0)]
         if name in words.functions:
@@ -1744,6 +1762,11 @@ class Parser:
 
 
 # -- nodes ----------------------------------------------------------------------------------------
+
+
+def _is_entry(node: ast.Subscript) -> bool:
+    """Whether this is an entry of a matrix, with its two indices."""
+    return isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:

@@ -173,6 +173,75 @@ def test_a_power_of_a_function_may_be_the_function_twice(tex, ways):
     assert ways in Derivation(f"{tex} = x", where=F).check().sentence
 
 
+ARRAYS = {
+    "A B": matrix("n", "n"), "u": vector("n"), "g": sequence(vector("n")), "i": integers(1, 1)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tex", "says"),
+    [
+        ("u[i]", "did you mean `u*[i]`?"),
+        ("A[1][1]", "lacks a sign"),
+        ("g(i)[i]", "lacks a sign"),
+        (r"A^{-1}_{ii}", "of what is this the index?"),
+        (r"A_{ii}^{-1}", "`(A^{-1})_{ij}` or `1/A_{ij}`?"),
+        (r"A_{ii}^\top", r"write (A^\top)_{ij}"),
+        (r"\operatorname{softmax}(AB)", "needs its index, such as softmax_row"),
+        (r"\begin{bmatrix} A & u \\ u & A \end{bmatrix}", "the blocks of this matrix do not fit"),
+    ],
+)
+def test_an_index_in_brackets_or_behind_a_power_is_no_factor(tex, says):
+    assert says in Derivation(f"{tex} = A", where=ARRAYS).check().sentence
+
+
+@pytest.mark.parametrize(
+    ("tex", "where", "truth"),
+    [
+        (r"E[aX + Y] = aE[X] + E(Y)", {"X Y": random(), "a": real}, "t"),
+        (r"\operatorname{E}[XY] = \mathrm{E}[X]\mathbf{E}[Y]", {"X Y": random()}, "f"),
+        (r"e^{x+y} = e^xe^y = e^{x}y", XY, "tf"),
+        (r"\sum_{i=1}^nu_i = \mathbf{1}^\top u", V, "t"),
+        (r"u_iv_i = v_iu_i", {**V, "i": integers(1, 1)}, "t"),
+        (r"\frac{\partial^2}{\partial x \partial y} x^2y^3 = 6xy^2", XY, "t"),
+        (r"\frac{d^2}{dx^2} x^3 = 6x = 3x^2", X, "tf"),
+        (r"\operatorname*{max}_i u_i \ge \min_i u_i", V, "t"),
+        (r"\boxed{x + y}\hspace{1em} = \textcolor{red}{y} + x \notag", XY, "t"),
+        (r"\newcommand{\size}[1]{\left\lVert#1\right\rVert} \size{u + v} \le \size{u} + \size{v}",
+         V, "t"),
+        (r"x = x \ne y = y", XY, "?s"),
+        (r"\mathrm{ab} = ab", {"a b": real}, "?"),
+        (r"n(n-1)\cdots 1 = n!", {"n": integers(3, 6)}, "t"),
+    ],
+)  # fmt: skip
+def test_signs_side_by_side_are_those_of_tex(tex, where, truth):
+    assert marks(tex, where) == truth
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (r"x\y", r"'\y' is not arithmetic"),
+        ("1 + 2 + 4 + ... + n", "does not fit the others"),
+        ("3 + 1 + 2 + ... + n", "do not go by one step"),
+        (r"\sin x/2", r"`\sin(x)/2` or `\sin(x/2)`?"),
+        (r"\int_0^1 dx x^2", "what is integrated stands before its dx"),
+        (r"\sum_{k \in S} x", "a sum over a set is not computed here"),
+        (r"\frac{\partial^3 x^3}{\partial x^2}", "different orders of a derivative"),
+        (r"\Gamma x", "uses Γ"),
+    ],
+)
+def test_what_looks_like_one_thing_and_may_be_another_is_refused(text, says):
+    with pytest.raises(FormulaError) as refused:
+        read_formula(text, ["x", "y", "n"], calculus=True)
+    assert says in str(refused.value)
+
+
+def test_a_percent_sign_begins_a_comment_only_where_words_follow():
+    assert marks("x + x = 2x % counted twice", X) == "t"
+    assert marks("x % y = y", XY) == "?"
+
+
 def test_an_entry_of_a_matrix_has_a_comma_where_it_needs_one():
     where = {"a": matrix(3, 3), "i j": integers(1, 2)}
     assert marks("a_{i+1j} = a_{i+1j}", where) == "?"

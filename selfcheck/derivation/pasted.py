@@ -71,7 +71,8 @@ def _without_comments(text: str) -> tuple[str, list[tuple[int, str]]]:
         found.append((match.start(), match[0][1:].strip()))
         return " " * len(match[0])
 
-    return re.sub(r"(?<!\\)%[^\n]*", blank, text), found
+    says = "" if is_latex(text) else r"(?=[^\n]*[A-Za-z]{3})"  # x % y is none
+    return re.sub(rf"(?<!\\)%{says}[^\n]*", blank, text), found
 
 
 class _Rows:
