@@ -187,6 +187,8 @@ class Names(Terms):
             return [Token("function", plain, shown, 0, 0)]
         if name in words.arrays:
             return [Token("function", name, shown, 0, 0)]
+        if name == "E" and self.latex:  # Python's e; on paper it is an energy
+            return [Token("stranger", name, shown, 0, 0)]
         if name in words.constants or name in ("infty", "infinity"):
             name = name if name in words.constants else "oo"
             return [Token("symbol", name, shown, 0, 0)]

@@ -22,6 +22,7 @@ from course_utils.derivation import (
     simplex,
     vector,
 )
+from selfcheck.derivation.array_functions import ARRAY_FUNCTIONS, array_function
 from selfcheck.derivation.lines import START
 from selfcheck.formula import FormulaError, read_formula
 
@@ -235,6 +236,28 @@ def test_what_looks_like_one_thing_and_may_be_another_is_refused(text, says):
     with pytest.raises(FormulaError) as refused:
         read_formula(text, ["x", "y", "n"], calculus=True)
     assert says in str(refused.value)
+
+
+def test_a_capital_e_is_an_expectation_or_has_to_be_declared():
+    assert marks(r"E = \frac12 mv^2", {"m v": positive}) == "?"
+    assert marks(r"E = E", {"E": real}) == "t"
+    assert marks("E**x = exp(x)", X) == "t"
+
+
+def test_a_line_that_can_be_computed_for_one_entry_only_has_not_held():
+    """The hidden part of the function refuses more."""
+    array_function("only", _of_one_entry, "number")
+    try:
+        line = Derivation(r"\operatorname{only}(u) = u_1", where=V).check().lines[0]
+    finally:
+        del ARRAY_FUNCTIONS["only"]
+    assert "only where a size is 1" in line.sentence
+
+
+def _of_one_entry(x):
+    if len(x) > 1:
+        raise TypeError
+    return x[0, 0]
 
 
 def test_a_percent_sign_begins_a_comment_only_where_words_follow():

@@ -24,7 +24,7 @@ from .expressions import Expression, Reader, bare, is_blank, is_function
 from .instances import SIMPLE, Instances
 from .judging import LineJudge, Read
 from .lines import BLANK, START, Line, LineReport, Report, new_start, read_line, unchecked
-from .pasted import Unclear, rows_of
+from .pasted import Unclear, has_bare_e, rows_of
 
 ACCENT = re.compile(rf"(\\(?:{'|'.join(sorted(ACCENTS))})) +(\w)")  # \hat y is one name
 
@@ -191,6 +191,8 @@ class Derivation:
         try:
             if isinstance(source, Unclear):
                 return source.why
+            if self.pasted and "E" not in self.reader.names and has_bare_e(str(source)):
+                return "it uses E, which is not declared here; Euler's number is e."
             with at_most(LINE), watched():
                 return None if is_blank(source) else self.reader.read(source)
         except OutOfTime:

@@ -7,6 +7,7 @@ stands after % or in \text{…} is the reason of its line.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..macros import expanded
@@ -61,6 +62,14 @@ def rows_of(text: str) -> list[Row]:
             f"{quoted(text)} begins with {rows[0].relation}: what stands left of it is missing."
         )
     return rows
+
+
+def has_bare_e(text: str) -> bool:
+    """Whether E stands here without brackets behind it, as an energy and no expectation does."""
+    pieces = [t.text for t in tokens(text)]
+    if "**" in pieces:  # in Python it is Euler's number
+        return False
+    return any(a == "E" and b not in ("[", "(", "_") for a, b in pairwise([*pieces, ""]))
 
 
 def _without_comments(text: str) -> tuple[str, list[tuple[int, str]]]:
