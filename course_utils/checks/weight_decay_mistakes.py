@@ -13,11 +13,6 @@ from ..numbers.weight_decay import WeightDecay
 from .weight_decay import _together, adam_l2_step, adamw_step
 
 
-def _moving_like(step: Callable, not_finite: bool = False) -> dict[str, Any]:
-    """A mistake in the moves; what the state looks like, the check does not compare."""
-    return {"example": (step,), "not_finite": not_finite}
-
-
 def _adam(
     penalty: Callable = lambda theta, c: 0.0,
     decay: Callable = lambda theta, eta, c: 0.0,
@@ -91,11 +86,11 @@ UPHILL = ("the sign of the move", "The move goes against the gradient: it starts
 
 def _slips(exercise: Exercise, **same: Any) -> None:
     """The slips that can happen in any kind of Adam."""
-    exercise.mistake(*EPSILON_INSIDE, **_moving_like(_adam(root=_inside, **same)))
-    exercise.mistake(*NO_CORRECTION, **_moving_like(_adam(corrected=False, **same)))
-    exercise.mistake(*FROM_ZERO, **_moving_like(_adam(first=0, **same), not_finite=True))
-    exercise.mistake(*UPHILL, **_moving_like(_adam(sign=1, **same)))
-    exercise.mistake(*NEW_PLACE, **_moving_like(_adam(made=np.add, **same)))
+    exercise.mistake(*EPSILON_INSIDE, example=(_adam(root=_inside, **same),))
+    exercise.mistake(*NO_CORRECTION, example=(_adam(corrected=False, **same),))
+    exercise.mistake(*FROM_ZERO, example=(_adam(first=0, **same),), not_finite=True)
+    exercise.mistake(*UPHILL, example=(_adam(sign=1, **same),))
+    exercise.mistake(*NEW_PLACE, example=(_adam(made=np.add, **same),))
     fed_back, uncounted = (
         (lambda raw, corrected, t: (*corrected, t + 1)),
         lambda raw, _, t: (*raw, t),
@@ -111,20 +106,12 @@ def _toward_zero(own: np.ndarray, theta: np.ndarray, g: np.ndarray) -> np.ndarra
     return np.sign(own) + np.sign(theta) == 0
 
 
-def _cautious(
-    decay: Callable = _shrink, where: Callable = _toward_zero, **slip: Any
-) -> dict[str, Any]:
-    return _moving_like(_adam(decay=decay, where=where, **slip))
+def _cautious(decay: Callable = _shrink, where: Callable = _toward_zero, **slip: Any) -> Callable:
+    return _adam(decay=decay, where=where, **slip)
 
 
-def _halted(state, g, theta, eta, c, *rest):
-    state, own = _adam()(state, g, theta, eta, c, *rest)
-    return state, np.where(_toward_zero(own, theta, g), own - c * theta, 0.0)
 
 
-def _after_the_move(state, g, theta, eta, c, *rest):
-    state, own = _adam()(state, g, theta, eta, c, *rest)
-    return state, own - _toward_zero(own, theta, g) * c * (theta + own)
 
 
 _slips(adamw_step, decay=_shrink, where=_toward_zero)

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..course import course_root
+from ..course import course_root, current
 from ..facts import Facts
 from ..feedback import Outcome
 from ..files import CourseError
-from ..units import declared, listed
+from ..prose import prose_beside, read_prose
+from ..units import listed
 
 if TYPE_CHECKING:
     from ..exercises import Exercise
@@ -87,10 +88,9 @@ class Progress:
 
 
 def _practicable(unit: Unit) -> list[Facts]:
-    """What went wrong in a unit and can be practiced; only if there is such, its checks load."""
-    if not unit.wrong:
-        return []
-    names = {e.name for e in declared(unit.name) if e.sisters}
+    """What went wrong in a unit and can be practiced."""
+    prose = read_prose(prose_beside(current().check_file(unit.name.partition("_")[2])))
+    names = {section.name for section in prose if section.practice}
     return [e for e in unit.wrong if e.name in names]
 
 
