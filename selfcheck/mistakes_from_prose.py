@@ -46,14 +46,16 @@ def attach(exercises: list[Exercise], module: str) -> None:
         exercise.add_hints(*section.hints)
         exercise.add_practice(*(Declared(exercise, told, file) for told in section.practice))
         for mistake in section.mistakes:
-            _add(exercise, mistake, names, file)
+            for part in mistake.settings.get("part", "").split(", "):
+                _add(exercise, mistake, part, names | {"part": part}, file)
     for name in known.keys() - done:
         raise CourseError(f"{file} has no section for {name}.")
 
 
-def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path) -> None:
+def _add(
+    exercise: Exercise, mistake: Mistake, part: str, names: dict[str, Any], file: Path
+) -> None:
     """Each example of a mistake becomes one that the exercise knows, under the same name."""
-    part = mistake.settings.get("part", "")
     if part and part not in [p.name for p in exercise.parts]:
         there = ", ".join(p.name for p in exercise.parts) or "none"
         raise refusal(file, mistake.line, f"there is no part {part!r}; there are {there}.")
@@ -67,7 +69,7 @@ def _add(exercise: Exercise, mistake: Mistake, names: dict[str, Any], file: Path
         _add_one(exercise, mistake, about | told, file, mistake.line)
     for example in mistake.examples:
         if example.kind == "numbers":
-            made = _of_own_numbers(exercise, mistake, example, names, file)
+            made = _of_own_numbers(exercise, part, example, names, file)
         else:
             made = _told(_answers(example, names, file))
         _add_one(exercise, mistake, about | made, file, example.line)
@@ -129,7 +131,7 @@ def _last_function(body: list[ast.stmt]) -> str:
 
 
 def _of_own_numbers(
-    exercise: Exercise, mistake: Mistake, example: Example, names: dict[str, Any], file: Path
+    exercise: Exercise, part: str, example: Example, names: dict[str, Any], file: Path
 ) -> dict[str, Any]:
     """A mistake that can be computed from a student's numbers: known with everybody's."""
     own = exercise.numbers
@@ -140,9 +142,9 @@ def _of_own_numbers(
         code = at_its_line(f"lambda n: ({example.code.strip()}\n)", example.line)
         wrong = eval(compile(code, str(file), "eval"), dict(names))
         answers = (own.example, *_as_tuple(wrong(own(own.example))))
-    kinds = [exercise.kinds[name] for name in exercise.needs(mistake.settings.get("part", ""))]
+    kinds = [exercise.kinds[name] for name in exercise.needs(part)]
     if not kinds or not isinstance(kinds[0], Student):
-        raise refusal(file, mistake.line, "an exercise of own numbers asks for the id first.")
+        raise refusal(file, example.line, "an exercise of own numbers asks for the id first.")
     return {"example": answers, "when": _made_by(wrong, own, own.within)}
 
 

@@ -205,6 +205,20 @@ def test_an_example_may_stand_in_the_file_of_mistakes(load):
     assert [m.name for m in module.total("n", lambda n: n + n).mistakes] == ["twice"]
 
 
+def test_a_mistake_may_belong_to_several_parts_which_its_example_knows(load):
+    text = WHOLE.replace("- part: Sum", "- part: Sum, Run").replace(
+        "```formula\nn - 1", "```python\nless(part)"
+    )
+    less = 'def less(part):\n    return "n - 1" if part == "Sum" else lambda n: n - 1\n'
+    total = load(text, less).total
+    (of_sum,) = total("n - 1", lambda n: n).mistakes
+    (of_run,) = total("n", lambda n: n - 1).mistakes
+    assert [(m.name, m.part) for m in (of_sum, of_run)] == [
+        ("the last left out", "Sum"),
+        ("the last left out", "Run"),
+    ]
+
+
 def test_a_short_predicate_stands_in_the_prose(load):
     block = "```when\nlambda run: run(1) == 2\n```\n\n```python\ndef _twice"
     total = load(WHOLE.replace("```python\ndef _twice", block)).total

@@ -9,7 +9,6 @@ import numpy as np
 
 from selfcheck.recognition import Recognized
 
-from ..attention import softmax
 from ..numbers.two_heads import HALF_UNIT, TwoHeads, columns_behind, two_heads
 from .two_heads import (
     EXAMPLE,
@@ -24,7 +23,6 @@ from .two_heads import (
     _near,
     _or,
     _places,
-    head_outputs,
     slips,
 )
 
@@ -65,18 +63,10 @@ def _scored(change: Callable[[np.ndarray], np.ndarray]) -> Recognized:
     return {"example": (EXAMPLE, change(head.scores), head.weights, None, None), "when": made}
 
 
-def _in_either_head(name: str, says: str, *changes: Callable[[Steps], np.ndarray]) -> None:
-    """A mistake that is known in each of the two heads by itself."""
-    for k, part in enumerate(head_outputs.parts):
-        faces = [lambda n, k=k, change=change: (change(_heads(n)[k]),) for change in changes]
-        head_outputs.mistake(name, says, part=part.name, **_computed(*faces))
-
-
-FEWER = (
-    "fewer than four decimals",
-    "The numbers are right as far as they go. They are about to be multiplied, so keep four "
-    "decimals or more.",
-)
+def _in_head(part: str, *changes: Callable[[Steps], np.ndarray]) -> Recognized:
+    """A mistake in one of the heads, such as Head 2: its output made in another way."""
+    k = int(part[-1]) - 1
+    return _computed(*(lambda n, change=change: (change(_heads(n)[k]),) for change in changes))
 
 
 def _coarse(truth: np.ndarray) -> list[np.ndarray]:
@@ -91,49 +81,6 @@ def _in_fewer(truth: Callable[[TwoHeads], np.ndarray]) -> Recognized:
 
 def _rounded(decimals: int) -> Callable[[Steps], np.ndarray]:
     return lambda s: np.round(s.weights, decimals) @ s.V
-
-
-_in_either_head(
-    *FEWER,
-    *(lambda s, d=d: np.round(s.output, d) for d in (3, 2, 1)),
-)
-
-
-_in_either_head(
-    "rounding before the end",
-    "The weights were rounded and then multiplied: an error in a weight grows with the "
-    "distance between the two values. Keep all digits until the last line.",
-    *map(_rounded, (3, 2, 4)),
-)
-
-
-_in_either_head(
-    "softmax down the columns",
-    "Here the columns of the weights sum to 1, not the rows. An output is then no mean of "
-    "the values any more.",
-    lambda s: softmax(s.scores / np.sqrt(3), axis=0) @ s.V,
-)
-
-
-_in_either_head(
-    "no division by √3",
-    "The scores went into the softmax undivided; the outputs lie too close to one value.",
-    lambda s: softmax(s.scores) @ s.V,
-)
-
-
-_in_either_head(
-    "divided by 3 in place of √3",
-    "The scores are divided by the square root of the key's length.",
-    lambda s: softmax(s.scores / 3) @ s.V,
-)
-
-
-_in_either_head(
-    "weights transposed",
-    "Row i of the weights belongs to query i: the output is AV, not AᵀV.",
-    lambda s: s.weights.T @ s.V,
-)
 
 
 def _put_together(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Recognized:

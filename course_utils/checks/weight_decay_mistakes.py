@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.exercises import Exercise
-
 from ..numbers.weight_decay import WeightDecay
-from .weight_decay import _together, adam_l2_step, adamw_step
+from .weight_decay import _together
 
 
 def _adam(
@@ -53,53 +51,16 @@ def _inside(v: np.ndarray, epsilon: float) -> np.ndarray:
     return np.sqrt(v + epsilon)
 
 
-EPSILON_INSIDE = (
-    "ε inside the root",
-    "Adam divides by √v̂ + ε. Inside the root, ε = 1e−8 acts like 1e−4, and parameters with small "
-    "gradients hardly move.",
-)
-NO_CORRECTION = (
-    "bias correction forgotten",
-    "m and v start from 0 and are too small at first, v much longer than m. Divide copies of them "
-    "by 1 − β_1ᵗ and 1 − β_2ᵗ; the state keeps the raw ones.",
-)
-FROM_ZERO = (
-    "t counted from 0",
-    "In the first step t is 1: add 1 to it before you use it. With t = 0 the corrections divide "
-    "by 0.",
-)
-FED_BACK = (
-    "the corrected averages put into the state",
-    "The corrections are for copies. The state goes on with the raw m and v, or the next step "
-    "corrects what was corrected already.",
-)
-NOT_COUNTED = (
-    "t not counted up in the state",
-    "The new state has the new t. With the old one, every step corrects as the first one does.",
-)
-NEW_PLACE = (
-    "the new θ in place of the move",
-    "Return the move Δθ, which is added to θ; this is θ + Δθ, where it leads.",
-)
-UPHILL = ("the sign of the move", "The move goes against the gradient: it starts with −η.")
+def _penalized(**slip: Any) -> Callable:
+    return _adam(penalty=_together, **slip)
 
 
-def _slips(exercise: Exercise, **same: Any) -> None:
-    """The slips that can happen in any kind of Adam."""
-    exercise.mistake(*EPSILON_INSIDE, example=(_adam(root=_inside, **same),))
-    exercise.mistake(*NO_CORRECTION, example=(_adam(corrected=False, **same),))
-    exercise.mistake(*FROM_ZERO, example=(_adam(first=0, **same),), not_finite=True)
-    exercise.mistake(*UPHILL, example=(_adam(sign=1, **same),))
-    exercise.mistake(*NEW_PLACE, example=(_adam(made=np.add, **same),))
-    fed_back, uncounted = (
-        (lambda raw, corrected, t: (*corrected, t + 1)),
-        lambda raw, _, t: (*raw, t),
-    )
-    exercise.mistake(*FED_BACK, example=(_adam(kept=fed_back, **same),))
-    exercise.mistake(*NOT_COUNTED, example=(_adam(kept=uncounted, **same),))
+def _fed_back(raw, corrected, t):
+    return (*corrected, t + 1)
 
 
-_slips(adam_l2_step, penalty=_together)
+def _not_counted(raw, corrected, t):
+    return (*raw, t)
 
 
 def _toward_zero(own: np.ndarray, theta: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -108,13 +69,6 @@ def _toward_zero(own: np.ndarray, theta: np.ndarray, g: np.ndarray) -> np.ndarra
 
 def _cautious(decay: Callable = _shrink, where: Callable = _toward_zero, **slip: Any) -> Callable:
     return _adam(decay=decay, where=where, **slip)
-
-
-
-
-
-
-_slips(adamw_step, decay=_shrink, where=_toward_zero)
 
 
 def _root(n: WeightDecay) -> float:

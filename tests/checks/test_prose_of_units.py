@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from course_utils.units import UNITS
-from selfcheck.prose import prose_beside, read_prose
+from selfcheck.prose import mistakes_beside, prose_beside, read_prose
 from tests.places import check_modules
 
 each_module = pytest.mark.parametrize(
@@ -15,10 +15,11 @@ each_module = pytest.mark.parametrize(
 
 
 @each_module
-def test_a_check_module_holds_neither_hints_nor_mistakes(module):
-    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-    calls = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    assert not {"add_hints", "mistake"} & set(calls)
+def test_python_holds_neither_hints_nor_mistakes(module):
+    for file in (Path(module.__file__), mistakes_beside(module.__file__)):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        calls = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        assert not {"add_hints", "mistake"} & set(calls)
 
 
 @each_module
