@@ -21,7 +21,7 @@ and with `solved`, `tenths` and `whole` of this one. A value is drawn as `drawn`
 or `draw`, an expression in rng, gives all of them by their names. `right` is an expression in what
 was drawn: a number, an array, a polynomial (then `kind` is the Formula it is asked for), a function
 (compared `on` cases), or several of these by the names of the answers. Numbers are right `within` a
-relative error, whole ones exactly; `answer` names what is asked for.
+relative error, whole ones exactly.
 
 An exercise with numbers of a student's own is practiced with those of an id that nobody has, if
 nothing is `right`: it shows what `needs`, an expression in those numbers n, takes from them.
@@ -83,13 +83,12 @@ class Sister:
     kind: Kind | Mapping[str, Kind] | None = None
     on: Sequence[Any] = ()
     within: float = THREE_DIGITS
-    answer: str = "answer"
 
     def task(self, rng: np.random.Generator) -> Task:
         """Draw one."""
         given = self.draw(rng) if callable(self.draw) else drawn(rng, self.draw)
         truth = self.by(**given)
-        named = truth if isinstance(truth, dict) else {self.answer: truth}
+        named = truth if isinstance(truth, dict) else {"answer": truth}
         kinds = {name: self._kind(name, value) for name, value in named.items()}
 
         def judge(*answers: Any) -> Verdict:
@@ -172,7 +171,7 @@ class OfNobody:
         return Task(filled(self.asks, given), asked, judge, given, by_exercise=True)
 
 
-OPTIONS = ("kind", "on", "within", "answer")
+OPTIONS = ("kind", "on", "within")
 PLACE = re.compile(r"<(\w+)(:code)?>")
 
 

@@ -384,13 +384,6 @@ def _mixed_by_Wo(student: str, output: np.ndarray, concat: np.ndarray | None = N
     )
 
 
-ROUNDED = (
-    "rounding before the end",
-    "Numbers were rounded before the end and then multiplied and summed: W^{O} adds up their "
-    "errors. Keep all digits until the last line.",
-)
-
-
 # -- 5.5 ------------------------------------------------------------------------------------------
 
 CHANGED = 0.01  # as the text says
