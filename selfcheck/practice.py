@@ -194,13 +194,12 @@ class Declared:
     def _sister(self) -> Sister | OfNobody:
         told, asks = self._assigned(), "\n\n".join(self.told.asks)
         right, draw, needs = (told.pop(name, None) for name in ("right", "draw", "needs"))
+        options = {name: self._value(told.pop(name)) for name in OPTIONS if name in told}
+        if right is None and self.exercise.numbers is None:
+            raise refusal(self.file, self.told.line, "it does not say what is `right`.")
+        self._require_used(told, asks, right if draw is None else None)
         if right is None:
             return OfNobody(self.exercise, asks, lambda n: self._value(needs, n=n) or {})
-        options = {name: self._value(told.pop(name)) for name in OPTIONS if name in told}
-        used = {node.id for node in ast.walk(right) if isinstance(node, ast.Name)}
-        used |= {found[1] for found in PLACE.finditer(asks)}
-        for name in told.keys() - used:
-            raise refusal(self.file, told[name].lineno, f"{name} is drawn, and nobody uses it.")
         values = {name: self._value(how) for name, how in told.items()}
         return Sister(
             asks,
@@ -208,6 +207,14 @@ class Declared:
             values if draw is None else lambda rng: self._value(draw, rng=rng),
             **options,
         )
+
+    def _require_used(self, drawn: dict[str, ast.expr], asks: str, right: ast.expr | None) -> None:
+        """Refuse a value that neither the question nor what is right has, a misspelled one too."""
+        used = {found[1] for found in PLACE.finditer(asks)} if right else set()
+        names = ast.walk(right) if right else ()
+        used |= {node.id for node in names if isinstance(node, ast.Name)}
+        for name in (name for name in drawn if name not in used):
+            raise refusal(self.file, drawn[name].lineno, f"{name} is drawn, and nobody uses it.")
 
     def _assigned(self) -> dict[str, ast.expr]:
         """By their names, the expressions of the block."""
@@ -217,11 +224,12 @@ class Declared:
         with refusing(self.file, self.told.line):
             body = ast.parse(at_its_line(self.told.code.code, self.told.code.line)).body
         for row in body:
-            if not (isinstance(row, ast.Assign) and isinstance(row.targets[0], ast.Name)):
-                raise refusal(self.file, row.lineno, "a row is a name and what it is: `a = …`.")
-            if row.targets[0].id in found:
-                raise refusal(self.file, row.lineno, f"{row.targets[0].id} is set twice.")
-            found[row.targets[0].id] = row.value
+            match row:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in found:
+                    found[name] = value
+                case _:
+                    says = "a row is a name, once, and what it is: `a = …`."
+                    raise refusal(self.file, row.lineno, says)
         return found
 
     @cached_property

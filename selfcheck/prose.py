@@ -246,10 +246,12 @@ class _Reader:
 
     def _add_to_practice(self, practice: Practice, line: int, block: list[str]) -> None:
         """A block of Python, then the question: paragraphs, tables and blocks to be shown."""
-        as_it_stands = block[0].startswith(("|", "```"))
-        if block[0] == "```python" and not practice.asks and not practice.code:
+        fence = FENCE.fullmatch(block[0].rstrip())
+        if fence and not practice.asks:
+            if fence["kind"] != "python" or practice.code:
+                raise self.refusal("practice begins with one block `python`.", line)
             practice.code = Example("python", "\n".join(block[1:-1]), line + 1)
-        elif as_it_stands:
+        elif fence or block[0].startswith("|"):
             practice.asks.append("\n".join(block))
         else:
             practice.asks.append(" ".join(row.strip() for row in block))

@@ -178,6 +178,8 @@ def test_practice_is_a_block_and_a_question_and_no_verdict_depends_on_it(read):
         ("## Practice", "## Practise", 9, "a heading is"),
         ("What is twice\n<a>?\n\n| a |\n| - |\n| <a> |\n", "", 9, "this practice asks nothing"),
         ("## Mistake: twice", "## Practice", 34, "practice stands before the mistakes"),
+        ("```python\na", "```formula\na", 11, "practice begins with one block `python`"),
+        ("What is", "```python\nb = 1\n```\n\nWhat is", 16, "practice begins with one block"),
     ],
 )
 def test_a_bad_edit_of_practice_is_refused_with_file_and_line(read, old, new, line, says):
@@ -275,8 +277,12 @@ def test_practice_is_drawn_and_judged(load):
         ("a = range(2, 9)", "a = range(2, ", 12, "this is no Python"),
         ("a = range(2, 9)", "a = ranges(2, 9)", 12, "NameError: name 'ranges'"),
         ("a = range(2, 9)", "a = range(2, 9)\nkid = 3", 13, "kid is drawn, and nobody uses it"),
-        ("a = range(2, 9)", "a = range(2, 9)\na = range(3)", 13, "a is set twice"),
-        ("a = range(2, 9)", "range(2, 9)", 12, "a row is a name and what it is"),
+        ("a = range(2, 9)", "a = range(2, 9)\na = range(3)", 13, "a row is a name, once"),
+        ("a = range(2, 9)", "a = b = range(2, 9)", 12, "a row is a name, once"),
+        ("a = range(2, 9)", "range(2, 9)", 12, "a row is a name, once"),
+        ("a = range(2, 9)", "a = 1\ndraw = {'a': 1}", 12, "a is drawn, and nobody uses it"),
+        ("right = doubled(a)", "rigth = doubled(a)", 9, "it does not say what is `right`"),
+        ("a = range(2, 9)\nright = doubled(a)", "", 9, "it does not say what is `right`"),
         ("doubled(a)", "halved(a)", 13, "NameError: name 'halved'"),
         ("doubled(a)", "doubled(a) / 0", 13, "ZeroDivisionError"),
         ("twice\n<a>", "twice\n<b>", 9, "nothing is drawn for <b>"),
