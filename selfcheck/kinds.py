@@ -63,8 +63,15 @@ def received(kind: Kind, answer: Any, name: str) -> Any:
         raise Unreadable(f"`{name}` cannot be checked: {reason}.") from None
 
 
+class OfNumbers:
+    """For kinds of numbers: two answers are the same if they are close."""
+
+    def same(self, a: Any, b: Any) -> bool:
+        return close(a, b)
+
+
 @dataclass(frozen=True)
-class Number:
+class Number(OfNumbers):
     """A number; fractions, SymPy numbers and text such as "1/2" are fine."""
 
     def read(self, answer: Any, name: str) -> float:
@@ -76,9 +83,6 @@ class Number:
             raise Unreadable(f"{pretty(name)} is not a finite number.")
         return value
 
-    def same(self, a: float, b: float) -> bool:
-        return close(a, b)
-
 
 def with_texts_read(answer: Any, name: str) -> Any:
     """Lists of numbers, in which a number may be text such as "11/6"."""
@@ -88,16 +92,13 @@ def with_texts_read(answer: Any, name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Array:
+class Array(OfNumbers):
     """Numbers in an array of the given shape; nested lists are fine."""
 
     shape: tuple[int, ...]
 
     def read(self, answer: Any, name: str) -> np.ndarray:
         return as_array(with_texts_read(answer, name), self.shape, name)
-
-    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        return close(a, b)
 
 
 class FormulaAnswer:

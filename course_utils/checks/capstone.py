@@ -14,7 +14,7 @@ from selfcheck.compare import as_array, close
 from selfcheck.corners import excluding
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
-from selfcheck.kinds import Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.kinds import Formula, FormulaAnswer, Function, OfNumbers, RealNumber, StudentId
 from selfcheck.meter import measure
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
@@ -602,7 +602,7 @@ TABLE, GOAL = 2.25, 2.0  # bits per pixel: the table of the pixel before, and wh
 LEARNED = 0.1  # bits: by that much no digits are easier by chance; those of the training are
 
 
-class Weights:
+class Weights(OfNumbers):
     """Weights of the small model, as `as_text` gives them, or as an array."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
@@ -615,10 +615,6 @@ class Weights:
         theta = as_array(answer, (SMALL.size,), name)
         with np.errstate(over="ignore"):
             return as_array(theta.astype(np.float16), (SMALL.size,), name)
-
-    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        """Are these the same weights?"""
-        return close(a, b)
 
 
 @exercise

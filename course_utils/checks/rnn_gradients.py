@@ -17,7 +17,7 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.forms import Forms
-from selfcheck.kinds import Choice, Function, RealNumber, Steps, StudentId, as_written
+from selfcheck.kinds import Choice, Function, OfNumbers, RealNumber, Steps, StudentId, as_written
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
@@ -473,7 +473,7 @@ def gradient_bound(
 # -- 1.6 and 1.7 ----------------------------------------------------------------------------------
 
 
-class SquareMatrix:
+class SquareMatrix(OfNumbers):
     """A square matrix of moderate size; a number counts as 1×1."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
@@ -488,9 +488,6 @@ class SquareMatrix:
         if not (np.abs(array) <= 1e6).all():
             raise Unreadable(f"The entries of {name} should be numbers between −10⁶ and 10⁶.")
         return array
-
-    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        return close(a, b)
 
 
 DOUBLINGS = 44  # 2⁴⁴ steps: an exponent below the last digit of an entry does not show

@@ -10,7 +10,7 @@ from selfcheck.calls import FunctionAnswer
 from selfcheck.compare import close, real_array
 from selfcheck.display import name_of, show, show_apart, type_in_words
 from selfcheck.exercises import exercise
-from selfcheck.kinds import Function, RealNumber, StudentId, with_texts_read
+from selfcheck.kinds import Function, OfNumbers, RealNumber, StudentId, with_texts_read
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
@@ -27,7 +27,7 @@ NEAR = 1e-6
 # -- kinds of answer that only this unit has ------------------------------------------------------
 
 
-class Numbers:
+class Numbers(OfNumbers):
     """A table (ndim 2) or a list (ndim 1) of finite numbers; its size depends on the student."""
 
     def __init__(self, ndim: int) -> None:
@@ -41,9 +41,6 @@ class Numbers:
         if not np.isfinite(array).all():
             raise Unreadable(f"{name} contains {show(array[~np.isfinite(array)][0])}.")
         return array
-
-    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        return close(a, b)
 
 
 class Prices:

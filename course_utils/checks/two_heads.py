@@ -12,7 +12,7 @@ from selfcheck.compare import as_array, close, real_array
 from selfcheck.display import show, show_apart
 from selfcheck.exercises import exercise
 from selfcheck.following import following, own_array
-from selfcheck.kinds import Array, RealNumber, StudentId, with_texts_read
+from selfcheck.kinds import Array, OfNumbers, RealNumber, StudentId, with_texts_read
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.parts import MissingAnswer
 from selfcheck.refusals import Unreadable
@@ -33,7 +33,7 @@ UNIT = 10**-DECIMALS
 # -- kinds of answer that only this unit has ------------------------------------------------------
 
 
-class Matrix:
+class Matrix(OfNumbers):
     """A matrix of any shape, so that a check can say what a wrong shape means."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
@@ -41,18 +41,12 @@ class Matrix:
         shape = (2, 6) if array is None or array.ndim != 2 else array.shape
         return as_array(answer, shape, name)
 
-    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        return close(a, b)
 
-
-class Columns:
+class Columns(OfNumbers):
     """A 6×6 matrix; what is not known yet may be nan."""
 
     def read(self, answer: Any, name: str) -> np.ndarray:
         return as_array(with_texts_read(answer, name), (6, 6), name, finite=False)
-
-    def same(self, a: np.ndarray, b: np.ndarray) -> bool:
-        return close(a, b)
 
 
 class Positions:
