@@ -64,6 +64,8 @@ def _add(
         about["when"] = _named(mistake.settings["when"], names, file, mistake.line)
     if mistake.when:
         about["when"] = _evaluated(mistake.when, names, file)
+    if "when" in about and not callable(about["when"]):
+        raise refusal(file, mistake.line, "`when` is no function of the answers.")
     if not mistake.examples:
         told = _told(_named(mistake.settings["example"], names, file, mistake.line))
         _add_one(exercise, mistake, about | told, file, mistake.line)

@@ -278,7 +278,7 @@ class _Reader:
         if not found or found["key"] not in SETTINGS:
             known = ", ".join(f"`- {key}: …`" for key in SETTINGS)
             raise self.refusal(f"there is no such setting; there are {known}.", line)
-        if found["key"] in mistake.settings:
+        if found["key"] in mistake.settings or (found["key"] == "when" and mistake.when):
             raise self.refusal(f"{found['key']} is set twice.", line)
         if not found["value"].strip():
             raise self.refusal(f"{found['key']} has no value.", line)

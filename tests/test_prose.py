@@ -134,6 +134,7 @@ def test_without_a_file_there_is_no_prose(tmp_path):
         ("Once is enough.", "Once is enough.\n\n```formula\nn\n```", 29, "before the explanation"),
         ("## Mistake: twice", "## Mistake: the last left out\n\n- part: Sum", 20, "already"),
         ("- part: Sum", "- not finite: perhaps", 9, "not finite: yes"),
+        ("```formula", "```when\nx\n```\n\n- when: x\n\n```formula", 17, "when is set twice"),
         ("```formula", "```when\nx\n```\n\n```when\nx\n```\n\n```formula", 17, "when is set twice"),
     ],
 )
@@ -244,6 +245,7 @@ def test_an_expression_may_give_the_example_with_its_predicate(load):
         ("n - 1\n```", "n - 1\nn\nn\n```", 14, "the example has 3 answers"),
         ("return 2 * n", "return 2 * ", 26, "this is no Python"),
         ("```python\ndef", "```when\nlambda\n```\n\n```python\ndef", 25, "this is no Python"),
+        ("```python\ndef", "```when\n1\n```\n\n```python\ndef", 20, "`when` is no function"),
         ("def _twice(n):\n    return 2 * n", "twice(n)", 25, "NameError: name 'twice'"),
         ("- part: Run", "- part: Run\n- when: often", 20, "there is no often in"),
         ("```formula\nn - 1", "```numbers\nn - 1", 14, "has no numbers of a student's own"),
