@@ -1,4 +1,4 @@
-"""Unit 04: examples of known mistakes that need more than a line; attention.md names them."""
+"""Unit 04: what several known mistakes in attention.md need."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from ..attention import causal_mask as causal_mask
 from ..attention import softmax
 from ..numbers.attention import Attention
 from ..numbers.attention import attention as attention_numbers
-from .attention import (
-    FOUR_DECIMALS,
-    _of_length,
-    _placed,
-)
+from .attention import FOUR_DECIMALS, _of_length, _placed
 
 
 def _by_one_maximum(S):

@@ -1,4 +1,4 @@
-"""Unit 12: examples of known mistakes that need more than a line; capstone.md names them."""
+"""Unit 12: what several known mistakes in capstone.md need."""
 
 from __future__ import annotations
 

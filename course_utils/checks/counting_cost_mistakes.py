@@ -1,4 +1,4 @@
-"""Unit 06: examples of known mistakes that need more than a line; counting_cost.md names them."""
+"""Unit 06: what several known mistakes in counting_cost.md need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unit 08: examples of known mistakes that need more than a line, for linear_attention.md."""
+"""Unit 08: what several known mistakes in linear_attention.md need."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from selfcheck.cost import cost_in_n
 
 from ..attention import softmax
 from ..numbers.linear_attention import Waves
-from .linear_attention import (
-    TWO_BY_THREE,
-    Line,
-    _without_own,
-    tokens,
-    tokens_and_phi,
-)
+from .linear_attention import TWO_BY_THREE, Line, _without_own, tokens, tokens_and_phi
 
 
 def _ones(one_n):

@@ -1,4 +1,4 @@
-"""Unit 07: examples of known mistakes that need more than a line; lookup.md names them."""
+"""Unit 07: what several known mistakes in lookup.md need."""
 
 from __future__ import annotations
 

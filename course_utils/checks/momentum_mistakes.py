@@ -1,4 +1,4 @@
-"""Unit 02: examples of known mistakes that need more than a line; momentum.md names them."""
+"""Unit 02: what several known mistakes in momentum.md need."""
 
 from __future__ import annotations
 

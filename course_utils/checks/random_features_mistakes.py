@@ -1,4 +1,4 @@
-"""Unit 09: examples of known mistakes that need more than a line; random_features.md names them."""
+"""Unit 09: what several known mistakes in random_features.md need."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from selfcheck.compare import close
 
 from ..attention import trigonometric_features as trigonometric_features
 from ..numbers.random_features import Triple
-from .random_features import (
-    SHIFT,
-    SPLIT,
-    course_features,
-    many_tokens,
-    to_scale,
-    tokens,
-)
+from .random_features import SHIFT, SPLIT, course_features, many_tokens, to_scale, tokens
 
 
 def _in_split(value: str) -> Callable[[list], bool]:

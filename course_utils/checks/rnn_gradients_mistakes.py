@@ -1,4 +1,4 @@
-"""Unit 01: examples of known mistakes that need more than a line; rnn_gradients.md names them."""
+"""Unit 01: what several known mistakes in rnn_gradients.md need."""
 
 from __future__ import annotations
 
@@ -12,25 +12,9 @@ from selfcheck.compare import close
 from selfcheck.recognition import Recognized
 
 from ..numbers.rnn_gradients import RnnGradients, rnn_gradients
-from ..rnn import (
-    ACTIVATIONS,
-    spectral_norm,
-)
-from ..rnn import (
-    spectral_radius as spectral_radius,
-)
-from .rnn_gradients import (
-    FEWEST,
-    LEAST,
-    OTHER,
-    SIGMOID,
-    STEP,
-    TANH,
-    TRACE,
-    Line,
-    growth,
-    induction,
-)
+from ..rnn import ACTIVATIONS, spectral_norm
+from ..rnn import spectral_radius as spectral_radius
+from .rnn_gradients import FEWEST, LEAST, OTHER, SIGMOID, STEP, TANH, TRACE, Line, growth, induction
 
 
 def _through_h_prev(W, h_prev, z, sigma):

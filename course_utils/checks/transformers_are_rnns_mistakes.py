@@ -1,4 +1,4 @@
-"""Unit 10: examples of known mistakes that need more than a line."""
+"""Unit 10: what several known mistakes in transformers_are_rnns.md need."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ from selfcheck.calls import FunctionAnswer
 from selfcheck.kinds import FormulaAnswer
 
 from ..numbers.transformers_are_rnns import Memory
-from .transformers_are_rnns import (
-    FAR,
-    TOKEN,
-    _similarity,
-    draw,
-    outputs,
-)
+from .transformers_are_rnns import FAR, TOKEN, _similarity, draw, outputs
 
 
 def _masked(Q, K):

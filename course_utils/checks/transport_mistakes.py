@@ -1,4 +1,4 @@
-"""Unit 11: examples of known mistakes that need more than a line; transport.md names them."""
+"""Unit 11: what several known mistakes in transport.md need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unit 05: examples of known mistakes that need more than a line; two_heads.md names them."""
+"""Unit 05: what several known mistakes in two_heads.md need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unit 03: examples of known mistakes that need more than a line; weight_decay.md names them."""
+"""Unit 03: what several known mistakes in weight_decay.md need."""
 
 from __future__ import annotations
 
