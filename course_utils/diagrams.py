@@ -314,10 +314,10 @@ def _entry(value: float, digits: int) -> str:
 
 def encoder_decoder(source: int = 5, target: int = 4) -> Diagram:
     """Encoder and decoder with their three attentions, and who sees whom in each."""
-    d = Diagram(700, 348)
-    top, low = 92, 258
-    d.frame(312, top, 368, 160, "encoder")
-    d.frame(394, low, 532, 160, "decoder")
+    d = Diagram(700, 330)
+    top, low = 85, 245
+    d.frame(312, top, 368, 152, "encoder")
+    d.frame(394, low, 532, 152, "decoder")
     seen = {}
     for number, (x, y, words, rows, columns) in enumerate(
         (

@@ -15,6 +15,8 @@ from selfcheck.diagram import Diagram
 
 FEES = [[8, 6, 10], [9, 12, 13], [14, 9, 16]]
 DRAWN = {
+    "chain_of_factors": [{}, {"steps": 2}, {"steps": 5}],
+    "two_places": [{}],
     "unrolled_rnn": [{}],
     "lstm_cell": [{}],
     "gru_cell": [{}],
@@ -88,13 +90,25 @@ def test_what_overlaps_is_refused_with_a_sentence(draw, sentence):
         drawing.show("One step.", alt="one goes to f.")
 
 
+OF_MANY = {"matrices", "velocity_rules"}  # of as many parts as they are given
+
+
+def test_rules_are_drawn_a_row_each_and_told_without_tex():
+    one = ("rule M", "$\\varepsilon$", "$\\alpha$", "−1")
+    for rules in ([one], [one, ("rule L", "", "$\\alpha$", "−lr")]):
+        drawing = diagrams.velocity_rules(*rules)
+        assert drawing.troubles() == []
+    assert "times ε, plus the old velocity times α" in drawing.alt
+    assert "rule L: the gradient, plus the old velocity" in drawing.alt
+
+
 def test_every_diagram_of_the_course_is_listed_here():
     made = {
         n
         for n, f in vars(diagrams).items()
         if inspect.isfunction(f) and f.__module__ == diagrams.__name__
     }
-    assert {name for name in made if not name.startswith("_")} == {*DRAWN, *STEPS, "matrices"}
+    assert {name for name in made if not name.startswith("_")} == {*DRAWN, *STEPS, *OF_MANY}
 
 
 @pytest.mark.parametrize(("name", "sizes"), [(n, s) for n, all_ in DRAWN.items() for s in all_])

@@ -521,7 +521,7 @@ def test_at_least_every_second_slide_has_something_to_look_at(path):
 def test_its_marks_make_a_lecture(path):
     found = outline(read(path), path)
     (minutes,) = [unit.minutes[0] for unit in UNITS if unit.stem == path.stem]
-    assert minutes / 3.5 <= len(found) <= max(30, minutes / 2)
+    assert minutes / 4 <= len(found) <= max(30, minutes / 2)
     assert found[0].shown[0].source.startswith("# ")
     assert len(found[0].shown) <= 2
     with_notes = sum(bool(slide.notes) for slide in found)
