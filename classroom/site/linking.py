@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from selfcheck.typeset import FORMULA
+
 from .. import glossary
 
 if TYPE_CHECKING:
@@ -100,7 +102,10 @@ def _replace(
             if text.find_parent(LEFT):
                 continue
             parts, last, words = [], 0, str(text)
+            formulas = [found.span() for found in FORMULA.finditer(words)]  # to be set, as a whole
             for found in pattern.finditer(words):
+                if any(start < found.start() < end for start, end in formulas):
+                    continue
                 parts += [html.escape(words[last : found.start()], quote=False), link(found)]
                 last = found.end()
             made = "".join([*parts, html.escape(words[last:], quote=False)])

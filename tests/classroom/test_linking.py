@@ -54,6 +54,15 @@ def page(tmp_path):
     return linked
 
 
+@pytest.mark.parametrize("formula", [r"$$\text{even number}_j$$", r"$x_{\text{even number}}$"])
+def test_a_formula_stays_whole_and_the_words_after_it_lead_on(page, formula):
+    """A formula in parts could not be set."""
+    main = page(f"<p>Here {formula} is an even number.</p>")
+    assert main.get_text() == f"Here {formula} is an even number."
+    (link,) = main.select("a.term")
+    assert link.previous_sibling.endswith(" is an ")
+
+
 def test_a_term_of_an_earlier_unit_leads_there_once_with_its_sentence(page):
     main = page("<p>Two even\nnumbers, even numbers and a product.</p>")
     (link,) = main.select("a.term")
