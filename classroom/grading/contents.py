@@ -27,6 +27,7 @@ class Kind:
     unit: str = ""
     rank: int = 0
     instead: str = ""
+    also: tuple[str, ...] = ()  # other units of which it holds half the exercises or more
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,19 @@ class Contents:
         held = {unit: (len(own & ids), len(names & calls)) for unit, own, names in self._asked}
         best = max(held, key=lambda unit: (sum(held[unit]), unit == named), default="")
         by_id, by_call = held.get(best, (0, 0))
+        also = tuple(
+            unit
+            for unit, _, names in self._asked
+            if unit != best and 0 < len(names) <= 2 * len(names & calls)
+        )
         if by_id:
-            return Kind(best, WORKED_ON if self._is_worked_on(cells, best) else UNTOUCHED)
+            is_worked_on = self._is_worked_on(cells, best)
+            return Kind(best, WORKED_ON if is_worked_on else UNTOUCHED, also=also)
         if lecture := self._lecture(cells):
             return Kind(instead=lecture)
         if by_call:
             few = 2 * by_call < len(list(self.units[best]))
-            return Kind(best, FEW_CALLS if few else WORKED_ON)
+            return Kind(best, FEW_CALLS if few else WORKED_ON, also=also)
         return Kind(instead="a notebook without exercises of the course")
 
     @cached_property

@@ -263,7 +263,12 @@ class _Placing:
             self.placed[who.student, kind.unit].append(attempt)
         else:
             self.others[who.student].append(f"{file.path.name} ({kind.unit})")
-        if kind.unit and named and kind.unit != named:
+        for unit in kind.also:  # two sheets in one notebook; a file of that unit alone goes before
+            if self.only in (None, unit):
+                other = replace(kind, unit=unit, rank=FEW_CALLS)
+                found = replace(attempt, kind=other, named=named or unit)
+                self.placed[who.student, unit].append(found)
+        if kind.unit and named and named not in (kind.unit, *kind.also):
             other = replace(kind, unit="", rank=0, instead=kind.unit)
             self.instead.append(replace(attempt, kind=other))
 

@@ -168,6 +168,27 @@ def test_a_sheet_under_another_units_name_counts_for_its_own(tmp_path):
     assert all("is named after" in s.notes[0] for s in class_.submissions)
 
 
+def two_sheets_in_one():
+    one, two = json.loads(SHEET), json.loads(OTHER_SHEET)
+    more = [{**cell, "id": f"two-{cell['id']}"} for cell in two["cells"]]
+    return json.dumps({**one, "cells": [*one["cells"], *more]}).encode()
+
+
+@pytest.mark.parametrize("name", ["all.ipynb", f"{UNIT}.ipynb", f"{OTHER}.ipynb"])
+@pytest.mark.parametrize("only", [None, UNIT, OTHER])
+def test_two_sheets_in_one_notebook_count_for_both_units(tmp_path, name, only):
+    class_ = found(lay(tmp_path, {f"ada/{name}": two_sheets_in_one()}), only)
+    wanted = {("ada", unit): f"ada/{name}" for unit in (UNIT, OTHER) if only in (None, unit)}
+    assert counting(class_) == wanted
+    assert name != "all.ipynb" or not any(s.notes for s in class_.submissions)
+
+
+def test_a_sheet_of_one_unit_goes_before_a_notebook_of_two(tmp_path):
+    files = {f"ada/{OTHER}.ipynb": OTHER_SHEET, "ada/later.ipynb": two_sheets_in_one()}
+    class_ = found(lay(tmp_path, files, "forward"))
+    assert counting(class_)["ada", OTHER] == f"ada/{OTHER}.ipynb"
+
+
 def test_folders_of_the_course_are_no_students(tmp_path):
     class_ = found(lay(tmp_path, within("ada", COURSE) | within("bob", COURSE)))
     assert {s.student for s in class_.submissions} == {"ada", "bob"}
