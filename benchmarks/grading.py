@@ -39,7 +39,7 @@ from classroom.notebooks import as_text, code_cells, read
 from classroom.roles import called_check
 from classroom.solutions import asked, read_solution
 from classroom.threads import ONE_THREAD
-from selfcheck.students.progress import declared
+from selfcheck.units import declared
 
 ROOT = Path(__file__).parents[1]
 UNIT, CLASS = "02_momentum", 20
