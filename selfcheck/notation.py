@@ -412,12 +412,13 @@ def _in_a_font(font: str, inner: list[Token], token: Token, text: str) -> Iterat
     font = "mathbb" if font in ("mathbbm", "mathds") else font
     one = len(inner) == 1 and inner[0].text in ("0", "1")
     if font in ACCENTS and not (one and font in BOLD):
-        behind = inner[1:] if len(inner) > 2 and inner[1].text == "_" else []
-        inner = inner[: len(inner) - len(behind)]  # \hat{y_i} is \hat{y}_i
-        if len(inner) != 1 or inner[0].kind not in ("word", "command"):
-            raise FormulaError(f"{quoted(text)}: \\{font} stands over more than one letter.")
-        written = f"\\{font}{{{inner[0].written}}}"
-        yield whole._replace(kind="word", text=f"{font}{{{inner[0].text}}}", written=written)
+        behind: list[Token] = []
+        if len(inner) > 2 and inner[1].text == "_":  # \hat{y_i} is \hat{y}_i
+            _, end = _group(inner, 2, text, inner[1])
+            inner, behind = (inner[:1], inner[1:]) if end == len(inner) else (inner, [])
+        name = "".join(t.text for t in inner).replace("_", "↓")  # it has no index of its own
+        written = f"\\{font}{{{''.join(t.written for t in inner)}}}"
+        yield whole._replace(kind="word", text=f"{font}{{{name}}}", written=written)
         yield from behind
     elif font in BOLD and one:
         yield whole._replace(kind="word", text="ones" if inner[0].text == "1" else "zeros")

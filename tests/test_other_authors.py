@@ -213,6 +213,8 @@ def test_an_index_in_brackets_or_behind_a_power_is_no_factor(tex, says):
         (r"x = x \ne y = y", XY, "?s"),
         (r"\mathrm{ab} = ab", {"a b": real}, "?"),
         (r"n(n-1)\cdots 1 = n!", {"n": integers(3, 6)}, "t"),
+        (r"\hat{u_1} = \hat{u}_1", {r"\hat{u}": vector("n")}, "t"),
+        (r"x + x = 2x \\ \overline{x + y} = 1 \\ y + y = 2y", XY, "t??st"),
     ],
 )  # fmt: skip
 def test_signs_side_by_side_are_those_of_tex(tex, where, truth):
