@@ -224,7 +224,7 @@ def test_an_outline_is_printed_and_nothing_is_built(course, decks, capsys):
     assert cli.main(["slides", "--outline"]) == 0
     out = capsys.readouterr().out
     assert "  1  slide     02_unit  (no notes)" in out
-    assert "1 slide in 1 section, about 0 minutes" in out
+    assert "1 slide in 1 section, 0 with a picture, about 0 minutes" in out
     assert decks == []
 
 
