@@ -226,6 +226,11 @@ class Parser(Names):
         before, self.bound, self.condition = self.bound, [*self.bound, *names], None
         body = self.term()
         self.bound = before
+        if condition is None and len(ranges) == 1 and _is_place(names[0], body):
+            name, low, high = ranges[0]
+            if isinstance(high, ast.Name) and high.id == "oo":  # j > i of u_j ends where u does
+                condition = ast.Compare(ast.Name(name, ast.Load()), [ast.GtE()], [low])
+                ranges = [(name, None, None)]
         if condition is not None:
             if kind != "Sum":
                 self.refuse("these bounds are not understood", below[0])
@@ -282,12 +287,13 @@ class Parser(Names):
                 first = self.made(ast.BinOp(first, ast.Add(), ast.Constant(1)), self.i - 1)
             if not self._is_index(right):
                 return [(self._index_name(left), first, ast.Name("oo", ast.Load()))]
-        if not (self._is_index(left) and self._is_index(right)):
+        if not self._is_index(left) or len(right) != 1 or right[0].kind not in ("word", "command"):
             self.refuse("these bounds are not understood", below[0])
         names = [canonical(side[0].text) for side in (left, right)]
         one, two = (ast.Name(name, ast.Load()) for name in names)
         self.condition = ast.Compare(one, [RELATIONS[relation]()], [two])
-        return [(name, None, None) for name in names]
+        new = names if self._is_index(right) else names[:1]  # the other runs already
+        return [(name, None, None) for name in new]
 
     def _is_index(self, side: list[Token]) -> bool:
         """Whether this is a letter that means nothing else."""
@@ -295,6 +301,7 @@ class Parser(Names):
             len(side) == 1
             and side[0].kind in ("word", "command")
             and canonical(side[0].text) not in self.words.symbols | self.words.constants
+            and canonical(side[0].text) not in self.bound
         )
 
     def _index_name(self, found: list[Token]) -> str:
@@ -556,3 +563,9 @@ class Parser(Names):
         if dots not in (1, 2) or len(parts) != dots + 2 or parts[-1] is None:
             raise FormulaError("dots in a matrix stand between its first and its last entry")
         return pattern_of([*parts[:dots], None][:2], parts[-1], "Entries", index)
+
+
+def _is_place(name: str, body: ast.expr) -> bool:
+    """Whether this letter is the index of an array."""
+    indices = [n.slice for n in ast.walk(body) if isinstance(n, ast.Subscript)]
+    return any(isinstance(n, ast.Name) and n.id == name for i in indices for n in ast.walk(i))

@@ -32,6 +32,7 @@ TOLD = {  # words and signs that make what follows a condition or a reason
     "forall", "in", "(", "[", "ldots", "if", "for", "where", "when", "whenever", "since", "because",
     "by", "as", "with", "on", "provided", "assuming", "using", "from",
 }  # fmt: skip
+SPACED = re.compile(r"(\\\\)\s*\[\s*-?[\d.]+\s*(?:ex|em|pt|mm|cm|in|bp|mu)\s*\]")  # \\[2ex]
 SUPPOSED = {"if", "let", "suppose", "assume", "assuming", "given", "when", "whenever", "for"}
 STACKED = {"overset", "underset", "stackrel"}  # a reason, and the sign that it belongs to
 
@@ -53,6 +54,7 @@ class Unclear(str):
 def rows_of(text: str) -> list[Row]:
     """The expressions of a pasted derivation; a FormulaError if there is none."""
     text, comments = _without_comments(expanded(without_escapes(text)))
+    text = SPACED.sub(lambda m: m[1] + " " * (len(m[0]) - 2), text)
     reader = _Rows(text, comments)
     rows = reader.read()
     if not rows:
@@ -131,6 +133,9 @@ class _Rows:
                 self._skip(token.place, token.end)
             elif token.text == "&":
                 self._skip(token.place, token.end)
+            elif token.text in (",", ";") and self.relation and _says_more(pieces, k):
+                noted = True
+                self._skip(token.place, token.end)
             elif token.text in RELATIONS and token.kind in ("sign", "command"):
                 self._end(token.place, token.end)
                 self.relation = "" if implied else RELATIONS[token.text]
@@ -157,7 +162,9 @@ class _Rows:
         sign = next((k for k, t in enumerate(note) if t.text in RELATIONS), 0)
         supposed, self.supposed = self.supposed, False
         told = not supposed and any(t.text in TOLD or _first_word(t) in TOLD for t in note)
-        if sign and not told and (supposed or (sign > 1 and note[1].text != "_")):
+        more = sign > 1 and note[1].text != "_"
+        equal = sign == 1 and note[1].text == "=" and note[2:] and note[2].kind != "number"
+        if sign and not told and (supposed or more or equal):
             tex = Unclear(self.text[note[0].place : note[-1].end])
             self.rows.append(Row("", tex, ""))
 
@@ -212,6 +219,19 @@ class _Rows:
             self.rows.append(Row(self.relation, tex, reason))
             self.relation, self.reason = "", ""
         self.start = after
+
+
+def _says_more(pieces: list[Token], k: int) -> bool:
+    """Whether a relation stands behind this comma, in the same row and outside of brackets."""
+    number = [t.kind for t in (*pieces[k - 2 : k - 1], *pieces[k : k + 1])] == ["number", "number"]
+    depth = 0
+    for token in pieces[k:]:
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if depth < 0 or (not depth and token.text == r"\\" and token.written == r"\\"):
+            return False
+        if not depth and token.text in RELATIONS:
+            return not number
+    return False
 
 
 def _first_word(token: Token) -> str:
