@@ -4,6 +4,7 @@ import ast
 import copy
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from random import Random
 
@@ -509,3 +510,17 @@ def test_no_slip_in_text_is_proved(tex, told):
                 except Unknown:
                     continue
     assert false
+
+
+def test_proofs_in_several_threads_do_not_disturb_each_other():
+    where = {"A B": matrix("n", "n"), "x y": vector("n")}
+    lines = {
+        r"\sum_i \sum_j x_i A_{ij} y_j = x^\top A y": "proved (entry by entry)",
+        r"\|A B x\| \le \|A\|\|B\|\|x\|": "proved (term by term)",
+    }
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(lines) * 4
+        reports = pool.map(lambda text: Derivation(text, where=where).check(), texts)
+        assert [report.sentence for report in reports] == [
+            f"The line is {lines[text]}." for text in texts
+        ]

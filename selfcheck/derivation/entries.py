@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -34,6 +35,9 @@ class Slope:
     @property
     def gamma(self) -> Tensor:
         return number(of_atom(Atom(f"{self.name}~{self.steepest}γ", sign=0)))
+
+
+ONE_AT_A_TIME = threading.Lock()  # letters, holes and loops are those of one proof
 
 
 class Entries:
