@@ -52,11 +52,18 @@ def served(tmp_path_factory) -> Iterator[Site]:
         yield Site(folder, f"{url}/course", missing, hosts)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """It does not mind a page that is left before all has come."""
+
+    def handle_error(self, *args: object) -> None:
+        pass
+
+
 @contextlib.contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """A web server of this folder, at the address that is given."""
     handler = functools.partial(Quiet, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
