@@ -200,7 +200,10 @@ class Chain(Steps):
 
     def same(self, a: list[Line], b: list[Line]) -> bool:
         """Whether two derivations go wrong alike: at lines that say the same, or at none."""
-        one, two = (self.report(lines).first_false for lines in (a, b))
+        one = self.report(a).first_false
+        if one is not None and not any(self._says_the_same(a[one], line) for line in b):
+            return False
+        two = self.report(b).first_false
         if one is None or two is None:
             follows = [self.way.follow(lines) for lines in (a, b)]
             return one is two and follows[0] == follows[1]
