@@ -1,37 +1,38 @@
-"""Pictures of units 09 to 12: bars with their numbers, shapes to scale, and what goes where.
+"""Small pictures that fit below a sentence: bars, grids, flows, shapes to scale, what goes where.
 
 Like `diagrams`, each drawing has a description, and `.show("its point")` puts it on the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from selfcheck import style
-from selfcheck.diagram import Box, Diagram
+from selfcheck.diagram import SMALL, Box
+from selfcheck.diagram import Diagram as Diagram  # for drawings of a lecture
 
 BACK = "orange"  # what runs backward, always dashed too
+HATCH = {"blue": "", "orange": "//", "green": "..", "sky": "\\\\", "amber": "xx", "pink": "oo"}
 
 
 def bars(
     values: Mapping[str, float], caption: str, *, title: str, measures: str, digits: str = "",
     log: bool = False, color: str = "blue", marked: Mapping[str, str] | None = None,
-    room: float = 1.25,
+    room: float = 1.25, says: Sequence[str] = (),
 ) -> None:  # fmt: skip
-    """A bar for each value with its number; some may be `marked` with a color of their own."""
+    """A bar for each value, with its number or what is said of it; some `marked` by a color."""
     names, numbers = list(values), list(values.values())
+    words = says or [_number(number, digits) for number in numbers]
     fig, ax = style.figure(height=0.78 + 0.25 * len(names))
     colors = [style.COLORS[(marked or {}).get(name, color)] for name in names]
     start = 10 ** int(len(f"{min(numbers):.0f}") - 1) / 10 if log else 0
     ax.barh(
         range(len(names)), [n - start for n in numbers], left=start, color=colors,
     )  # fmt: skip
-    for k, number in enumerate(numbers):
-        ax.annotate(
-            _number(number, digits), (number, k), (5, 0), textcoords="offset points", va="center"
-        )
+    for k, (number, said) in enumerate(zip(numbers, words, strict=True)):
+        ax.annotate(said, (number, k), (5, 0), textcoords="offset points", va="center")
     ax.set_yticks(range(len(names)), labels=names)
     ax.invert_yaxis()
     ax.grid(False, axis="y")
@@ -42,7 +43,7 @@ def bars(
         ax.minorticks_off()
     most = max(numbers)
     ax.set_xlim(start, most * (most / start) ** 0.15 if log else room * most)
-    told = "; ".join(f"{name} {_number(number, digits)}" for name, number in values.items())
+    told = "; ".join(f"{name} {said}" for name, said in zip(names, words, strict=True))
     style.show(fig, alt=f"Bars. {measures}: {told}.", caption=caption)
 
 
@@ -51,6 +52,79 @@ def _number(number: float, digits: str) -> str:
     if not digits and number >= 1e7:
         return style.power(number, 1)
     return f"{number:{digits or (',.0f' if number >= 100 else '.3g')}}".replace("-", "−")
+
+
+def flow(
+    *rows: Sequence[str], colors: Sequence[Sequence[str]], wide: float = 96, below: Any = ()
+) -> Diagram:
+    """Rows of boxes from left to right: words, what stands on the arrow, words, and so on.
+
+    What is said `below` the boxes of the last row stands there in orange.
+    """
+    high = 76
+    d = Diagram(700, high * len(rows) + (46 if below else 4))
+    for k, (row, shades) in enumerate(zip(rows, colors, strict=True)):
+        y, boxes = high * (k + 0.5) + 4, row[::2]
+        step = (684 - wide) / (len(boxes) - 1)
+        placed = [
+            d.box(8 + wide / 2 + j * step, y, words, width=wide, height=46, color=color)
+            for j, (words, color) in enumerate(zip(boxes, shades, strict=True))
+        ]
+        for j, words in enumerate(row[1::2]):
+            d.arrow(placed[j], placed[j + 1], says=words)
+        for box, words in zip(placed, below if k == len(rows) - 1 else (), strict=False):
+            d.words(box.x, box.y + 29, words, stand="top", color="orange")
+    return d
+
+
+def product(left: str, right: str, sizes: tuple[str, str, str]) -> Diagram:
+    """One entry of a matrix product: the row and the column that meet in it."""
+    d = Diagram(700, 178)
+    a, b, c = sizes
+    y, side = 40, 24
+    shapes = [(20, 4, 5, left, f"{a}×{b}"), (210, 5, 6, right, f"{b}×{c}"), (420, 4, 6, "", "")]
+    for x, rows, columns, name, shape in shapes:
+        marked = {
+            left: lambda i, j: i == 1,
+            right: lambda i, j: j == 2,
+            "": lambda i, j: (i, j) == (1, 2),
+        }[name]
+        colors = [["amber" if marked(i, j) else "" for j in range(columns)] for i in range(rows)]
+        top = y + (5 - rows) * side / 2
+        d.table(x, top, [[""] * columns] * rows, cell=(side, side), colors=colors)
+        says = f"{name}: {shape}" if name else f"{left}{right}: {a}×{c}"
+        d.words(x + columns * side / 2, top - 6, says, stand="bottom")
+    d.words(175, y + 60, "·", size=16)
+    d.words(387, y + 60, "=", size=16)
+    d.words(632, y + 40, f"{b} products,\n{b} − 1 sums", size=SMALL)
+    d.words(632, y + 84, f"for each of the\n{a}·{c} numbers", size=SMALL)
+    d.alt = (
+        f"A row of {left}, {a}×{b}, and a column of {right}, {b}×{c}, are marked; they meet in one "
+        f"marked number of the product, {a}×{c}. It takes {b} products and {b} minus 1 sums."
+    )
+    return d
+
+
+def grid(
+    cells: Sequence[Sequence[str]], *, cell: tuple[float, float] = (92, 42), wide: float = 0,
+    colors: Any = None,
+) -> Diagram:  # fmt: skip
+    """A small table as a drawing: names in the first row and column, results in the others.
+
+    What agrees is told by its words, and by a color; `wide` is for the first column.
+    """
+    first, (width, high) = wide or cell[0], cell
+    d = Diagram(first + width * (len(cells[0]) - 1) + 16, high * len(cells) + 16)
+    shades = colors or [[_shade(text) for text in row[1:]] for row in cells]
+    d.table(8, 8, [[row[0]] for row in cells], cell=(first, high))
+    d.table(8 + first, 8, [row[1:] for row in cells], cell=cell, colors=shades)
+    return d
+
+
+def _shade(text: str) -> str:
+    return {"exact": "sky", "rounded": "green", "0": "amber"}.get(
+        text, "amber" * text.startswith("off")
+    )
 
 
 def to_scale(*items: Any, wide: float = 640, most: float = 118) -> Diagram:

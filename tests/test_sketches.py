@@ -1,4 +1,4 @@
-"""Pictures of units 09 to 12: nothing overlaps, each has a description, bars show their numbers."""
+"""Small pictures: nothing overlaps, each has a description, bars show their numbers."""
 
 import pytest
 
