@@ -1,7 +1,7 @@
 """How long a lecture takes a student who reads, predicts and runs: counted, not guessed.
 
-Words, lines of shown code, questions, pictures and explorers each have their price. The prices
-are those of a careful reader with a pencil, not of a lecturer who knows the page.
+Words, lines of shown code, questions, pictures (flat ones less) and explorers each have their
+price: that of a careful reader with a pencil, not of a lecturer who knows the page.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from nbformat import NotebookNode
 from .outline import QUESTION
 
 WORDS_PER_MINUTE, LINES_PER_MINUTE = 170, 12
-A_QUESTION, A_PICTURE, AN_EXPLORER = 1.25, 1.5, 3.0
+A_QUESTION, A_SKETCH, A_PICTURE, AN_EXPLORER = 1.25, 0.75, 1.5, 3.0
+FLAT = 240  # pixels: a picture that stands below a sentence, and is seen with it
 REFERENCE = ("nav-head", "nav-foot", "sources")
 WORD = re.compile(r"[^\W\d_]{2,}")
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
@@ -42,4 +43,7 @@ def _of_output(output: NotebookNode) -> float:
     data = output.get("data", {})
     if "image/png" not in data:
         return 0.0
-    return AN_EXPLORER if data.get("text/plain", "").startswith("Explorer(") else A_PICTURE
+    if data.get("text/plain", "").startswith("Explorer("):
+        return AN_EXPLORER
+    height = output.metadata.get("image/png", {}).get("height", FLAT)
+    return A_SKETCH if height < FLAT else A_PICTURE

@@ -27,6 +27,9 @@ def test_each_thing_has_its_price():
     question = lecture(v4.new_markdown_cell("**Before you go on:** " + "word " * 166))
     assert minutes_of(question) == pytest.approx(2.25)
     assert minutes_of(lecture(shows("Figure: a dot."), shows("Explorer(x=1)"))) == 4.5
+    flat = shows("Figure: a dot.")
+    flat.outputs[0].metadata["image/png"] = {"height": 120}
+    assert minutes_of(lecture(flat)) == 0.75
 
 
 def test_hidden_code_and_pages_for_reference_are_not_read():
