@@ -7,6 +7,8 @@ than that step. This works in a browser, and in any thread.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +66,17 @@ def guarded(step: Callable[[], Found], otherwise: Found, seconds: float = STEP) 
             return otherwise
 
 
+@functools.cache
+def load_simplify() -> None:
+    """What SymPy loads when it first simplifies or solves: not at the expense of that step."""
+    start = process_time()
+    with unwatched():
+        for name in ("combinatorics", "physics.units", "tensor.tensor", "sets.setexpr"):
+            importlib.import_module(f"sympy.{name}")
+    if _Clock.ends is not None:
+        _Clock.ends += process_time() - start
+
+
 @contextmanager
 def watched() -> Iterator[None]:
     """What is called inside, SymPy's functions too, ends when the time is over."""
@@ -78,11 +91,19 @@ def watched() -> Iterator[None]:
         if not count % EVERY and is_up():
             raise OutOfTime
 
+    def look_on(what: Any) -> None:
+        if isinstance(what.exc_value, OutOfTime):  # raised in a finalizer, where nobody hears it
+            sys.setprofile(look)
+        else:
+            others(what)
+
+    others, sys.unraisablehook = sys.unraisablehook, look_on
     sys.setprofile(look)
     try:
         yield
     finally:
         sys.setprofile(None)
+        sys.unraisablehook = others
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from functools import partial
 from time import process_time
 from typing import Any
 
-from .clock import guarded, tick
+from .clock import guarded, load_simplify, tick
 from .domains import Domain, interval, positive
 from .ladder import without_max
 from .singularities import rational, sign
@@ -29,6 +29,7 @@ def rung_of(f: Any, domains: Domains, strict: bool) -> str | None:
 
     if f.count_ops() > LARGEST or f.has(sp.Sum, sp.Product, sp.Integral, sp.Derivative):
         return None
+    load_simplify()
     rungs: list[tuple[str, Callable[[], bool]]] = [
         ("factors and squares", partial(_factors, f, domains, strict)),
         ("its real roots", partial(_roots, f, domains, strict)),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from .clock import guarded
+from .clock import guarded, load_simplify
 from .domains import Domain
 
 LARGEST = 300  # operations of a difference that SymPy is to simplify
@@ -163,6 +163,7 @@ def _simplified(difference: Any) -> bool:
         above = sp.numer(sp.together(difference.rewrite(sp.exp)))
         if sp.expand(sp.powsimp(sp.expand(above))) == 0:
             return True
+    load_simplify()
     if sp.trigsimp(difference) == 0 or _is_zero(difference):
         return True
     ways = (
@@ -190,6 +191,7 @@ def _is_zero(e: Any) -> bool:
     if sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
         return True
     e = sp.powsimp(sp.expand(e))
+    load_simplify()
     return bool(e == 0 or sp.simplify(e) == 0)
 
 

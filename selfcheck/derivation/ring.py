@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from . import ladder
+from .clock import load_simplify
 from .compiling import Compiler, actual
 from .domains import Domain
 from .singularities import never_zero
@@ -103,6 +104,7 @@ class Ring:
             return ""
         if ladder.is_far_from_zero(coefficient):
             return None
+        load_simplify()
         if sp.simplify(coefficient) == 0:
             return ""
         return ladder.rung_of(coefficient, sp.S.Zero, self.domains)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .arithmetic import Undefined, computed, gap
 from .borders import Borders
-from .clock import guarded, is_up
+from .clock import guarded, is_up, load_simplify
 from .domains import Domain
 from .expressions import Expression
 
@@ -101,6 +101,7 @@ class Search:
         plain = sympy.Symbol(name, real=True)
         slope = guarded(lambda: sympy.diff(difference.xreplace({symbol: plain}), plain), None)
         none: list[Any] = []
+        load_simplify()
         found = none if slope is None else guarded(lambda: sympy.solve(slope, plain), none)
         domain = self.instances.domains[name]
         for root in found:
