@@ -331,9 +331,13 @@ class Scenes:
 
     def _draw_all(self) -> None:
         # Axes of a fixed shape find their places in a few rounds, others at once.
-        rounds = 4 if any(ax.get_aspect() != "auto" for ax in self._fig.axes) else 1
+        rounds = 12 if any(ax.get_aspect() != "auto" for ax in self._fig.axes) else 1
+        places = None
         for _ in range(rounds):
             self._fig.draw_without_rendering()
+            before, places = places, [ax.get_position().bounds for ax in self._fig.axes]
+            if before is not None and np.allclose(before, places, rtol=0, atol=1e-6):
+                break
         self._fig.draw(self.recorder)
         boxes: dict[Any, Any] = {ax: self._box(ax) for ax in self._fig.axes}
         slots = [[boxes.get(artist.axes), self._names[artist]] for artist in self._moving]
