@@ -147,6 +147,16 @@ def _rendered(exporter: HTMLExporter, notebook: NotebookNode, about: dict[str, A
     )
     resources = exporter._init_resources(about)
     html, _ = TemplateExporter.from_notebook_node(exporter, notebook, resources)
+    return _in_fewer_colors(html)
+
+
+def _in_fewer_colors(html: str) -> str:
+    """Code whose strings are one piece each, and its operators and numbers plain: a tenth less."""
+    html = re.sub(r'<span class="(?:o|mi|mf)">([^<]*)</span>', r"\1", html)
+    html = re.sub(r'<span class="s[aei]">', '<span class="s2">', html)
+    pieces = re.compile(r'(<span class="s2">[^<]*)</span><span class="s2">')
+    while pieces.search(html):
+        html = pieces.sub(r"\1", html)
     return html
 
 
