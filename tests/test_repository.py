@@ -120,7 +120,7 @@ BUDGETS = {
     "course_utils/checks": 10_890,  # derivations among them
     "selfcheck": 26_700,  # with formulas set for pages, proofs entry by entry, and practice
     "classroom": 19_700,  # layouts of nine platforms, the site of a class, what students reach for
-    "tests": 42_000,  # every kind of layout, fault and roster is a test
+    "tests": 42_100,  # every kind of layout, fault and roster is a test
 }
 
 

@@ -106,8 +106,8 @@ def test_it_moves_by_keys_and_says_in_words_what_is_seen(page, rank):
     slider, says = rank.get_by_role("slider", name="c"), rank.locator(".course-says")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    assert slider.get_attribute("aria-valuetext") == "1.2"
-    assert says.inner_text().startswith("With c = 1.2 ")
+    assert slider.get_attribute("aria-valuetext") == "2.2"
+    assert says.inner_text().startswith("With c = 2.2 ")
     assert says.get_attribute("role") == "status"
     assert rank.get_by_role("img").get_attribute("aria-label").endswith(says.inner_text())
 
@@ -202,7 +202,7 @@ def test_its_picture_and_its_numbers_can_be_taken_along(page, rank):
     rank.get_by_role("button", name="Copy the numbers").click()
     rank.get_by_text("Copied.").wait_for()
     told = page.evaluate("navigator.clipboard.readText()").splitlines()
-    assert told[0] == "c\t1.0"
+    assert told[0] == "c\t2.0"
     rows = [line.split("\t") for line in told[told.index("what\tx\ty") + 1 :]]
     looks = {float(x): float(y) for name, x, y in rows if name == "row 0: softmax"}
     assert len(looks) == 16

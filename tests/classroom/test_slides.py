@@ -514,7 +514,8 @@ def test_no_slide_has_more_words_than_can_be_shown(path):
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
 def test_at_least_every_second_slide_has_something_to_look_at(path):
     slides = outline(paged(read(path)), path)
-    assert sum(slide.has_picture for slide in slides) >= len(slides) / 2
+    is_begun = len(slides) < 10  # as `course new` makes it
+    assert is_begun or sum(slide.has_picture for slide in slides) >= len(slides) / 2
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)

@@ -75,7 +75,8 @@ def run_draft(text, name, explanation, exercise, folder):
     file.write_text(f"# {exercise.number} {exercise.name}\n\n{section}", encoding="utf-8")
     (read,) = read_prose(file)
     for mistake in read.mistakes:
-        mistakes_from_prose._add(exercise, mistake, vars(check), file)
+        part = mistake.settings.get("part", "")
+        mistakes_from_prose._add(exercise, mistake, part, vars(check), file)
     here = {"check": check, "____": ____}
     exec(test, here)
     return [value for name, value in here.items() if name.startswith("test_")]
