@@ -56,6 +56,7 @@ SPARED_FILES = re.compile(
 )
 CHUNK = re.compile(r"(\w+)\.[0-9a-f]+\.js")
 SHADES = [round(round(value * 31 / 255) * 255 / 31) for value in range(256)]  # 32 of them
+NOTHING = "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="  # a WebP of one clear pixel
 PICTURE = re.compile(r"data:image/(png|svg\+xml);base64,([A-Za-z0-9+/=\n]{1000,})")
 NUMBERS = re.compile(r'data-explorer="([A-Za-z0-9+/=]+)"')
 NO_TIME = "2020-01-01T00:00:00Z"  # of every folder in the listing
@@ -121,8 +122,7 @@ class Wanted:
 
         def moved(found: re.Match[str]) -> str:
             data, drawn = base64.b64decode(found[2]), found[1] != "png"
-            digest = hashlib.sha256(data + bytes(SHADES)).hexdigest()[:20]
-            place = f"static/pictures/{digest}.{'svg' if drawn else 'webp'}"
+            place = place_of_picture(data, drawn)
             self.names.add(place)
             if not (self.folder / place).is_file():
                 self.data(place, data if drawn else smaller(data))
@@ -161,18 +161,19 @@ def place_of_numbers(packed: str) -> str:
     return f"static/explorers/{hashlib.sha256(packed.encode()).hexdigest()[:20]}.bin"
 
 
-def smaller(png: bytes, share: float = 1) -> bytes:
-    """The same picture to the eye in a third of the bytes: colors are off by at most 4 of 255.
+def place_of_picture(data: bytes, drawn: bool) -> str:
+    """Where a picture lies on the site: as it is if it is drawn, an SVG, else smaller."""
+    digest = hashlib.sha256(data + bytes(SHADES)).hexdigest()[:20]
+    return f"static/pictures/{digest}.{'svg' if drawn else 'webp'}"
 
-    What is only seen for a moment may have a `share` of its width and height.
-    """
+
+def smaller(png: bytes) -> bytes:
+    """The same picture to the eye in a third of the bytes: colors are off by at most 4 of 255."""
     from PIL import Image
 
     out = io.BytesIO()
     options = {"lossless": True, "quality": 60, "method": 4}
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    if share < 1:
-        picture = picture.resize((round(share * picture.width), round(share * picture.height)))
     picture.point(SHADES * 3).save(out, "WEBP", **options)
     return out.getvalue()
 
@@ -180,21 +181,22 @@ def smaller(png: bytes, share: float = 1) -> bytes:
 def joined(notebook: NotebookNode) -> str:
     """The notebook with each text as one string: JupyterLite stumbles over lists of lines.
 
-    Its pictures are smaller, and to the eye the same.
+    Its pictures and the numbers of its explorers are those that its page has brought.
     """
     notebook = copy.deepcopy(notebook)
     for output in (o for cell in notebook.cells for o in cell.get("outputs", [])):
-        if png := output.get("data", {}).pop("image/png", None):
-            about = output.metadata.pop("image/png", None)
-            still = bool(
-                about and about.get("explorer") and about.get("width")
-            )  # seen until its numbers are drawn
-            picture = smaller(base64.b64decode(png), share=0.4 if still else 1)
-            output.data["image/webp"] = base64.b64encode(picture).decode()
-            if still:  # the pages of the lectures have brought them
+        data = output.get("data", {})
+        if png := data.pop("image/png", None):
+            about = output.metadata.pop("image/png", {})
+            data["image/webp"] = NOTHING
+            if about.get("explorer") and about.get("width"):
                 about["explorer"] = f"../../{place_of_numbers(about['explorer'])}"
-            if about:
-                output.metadata["image/webp"] = about
+            else:
+                data.pop("text/plain", None)  # the description once more
+                drawn = data.pop("image/svg+xml", None)
+                raw = drawn.encode() if drawn else base64.b64decode(png)
+                about["src"] = f"../../{place_of_picture(raw, bool(drawn))}"
+            output.metadata["image/webp"] = about
     return json.dumps(notebook, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

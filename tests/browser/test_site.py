@@ -393,6 +393,11 @@ def test_a_student_reads_runs_is_graded_and_finds_the_work_again(
     visit.wait(IS_IDLE)
     told = visit.page.locator(".jp-OutputArea svg.course-picture").first
     expect(told).to_have_attribute("aria-label", re.compile("Contour lines"))
+    pictures = visit.page.locator(".jp-RenderedImage img[src*='static/pictures']")
+    expect(pictures.first).to_be_attached()
+    sizes = pictures.evaluate_all("all => Promise.all(all.map(async i => {"
+                                  " await i.decode(); return i.naturalWidth; }))")  # fmt: skip
+    assert min(sizes) > 100
     saved = next(iter(saved_explorers("02").values()))
     assert far_from(told, saved["png"]) < MOST
     run_all(visit)

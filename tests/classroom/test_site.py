@@ -15,6 +15,7 @@ from PIL import Image, ImageChops
 
 from classroom.notebooks import read
 from classroom.site import drawing, lite, packages, proof, require_base
+from classroom.site.reading import read_page
 from course_utils.units import UNITS
 from selfcheck.course import course_in
 from selfcheck.files import CourseError
@@ -151,6 +152,18 @@ def test_notebooks_in_jupyterlite_have_each_text_as_one_string():
         for output in cell.get("outputs", []):
             texts = [output.get("text", ""), *output.get("data", {}).values()]
             assert all(isinstance(text, str) for text in texts)
+
+
+def test_notebooks_in_jupyterlite_show_the_pictures_that_their_pages_have_brought(tmp_path):
+    path, site = ROOT / "notebooks" / "02_momentum.ipynb", lite.Wanted(tmp_path)
+    site.page("notebooks/02_momentum.html", read_page(path, read(path), {}).body)
+    outputs = [
+        o for c in json.loads(lite.joined(read(path)))["cells"] for o in c.get("outputs", [])
+    ]
+    about = [o["metadata"]["image/webp"] for o in outputs if "image/webp" in o.get("data", {})]
+    places = [one.get("src") or one["explorer"] for one in about]
+    assert len(places) > 10
+    assert all((tmp_path / "lite" / "notebooks" / place).resolve().is_file() for place in places)
 
 
 def test_files_of_an_older_build_go_and_unchanged_ones_stay(tmp_path):

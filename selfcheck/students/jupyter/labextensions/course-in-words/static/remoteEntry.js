@@ -50,10 +50,11 @@ ${LINES} :is(.course-false, tr:has(.course-false) strong) { color: ${FALSE}; }
     for (const cell of panel.content.widgets) {
       const { outputs } = cell.model;
       (cell.outputArea?.widgets ?? []).forEach((shown, k) => {
-        const alt = about(outputs?.get(k))?.alt;
-        if (!alt) return;
-        for (const picture of shown.node.querySelectorAll(":is(.jp-RenderedImage, .jp-RenderedSVG) img"))
-          put(picture, "alt", alt);
+        const { alt, src } = about(outputs?.get(k)) ?? {};
+        for (const picture of shown.node.querySelectorAll(":is(.jp-RenderedImage, .jp-RenderedSVG) img")) {
+          if (alt) put(picture, "alt", alt);
+          if (src) put(picture, "src", src); // on the site, where pages have brought it
+        }
       });
     }
   }
