@@ -185,6 +185,7 @@ def test_where_motion_is_not_wanted_a_press_is_a_step(page, scene):
     button = scene.get_by_role("button", name="Step: tokens read")
     for number in (1, 2, 3):
         button.press("Enter")
+        until(page, scene, number)
         assert step(scene) == number
     assert scene.evaluate("box => box.explorer.playing") == 0
 
