@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -142,25 +143,27 @@ class Watch:
 
 def _is_import() -> bool:
     """Is a module being imported as a statement would, or a line shown in a traceback?"""
-    frame: FrameType | None = sys._getframe(3)
-    while frame is not None:
+    for frame in _outward(sys._getframe(3)):
         code = frame.f_code
         if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
             return True
         if code.co_filename.endswith(SHOWS_LINES):
             return True
-        frame = frame.f_back
     return False
 
 
 def _loaded_as() -> str:
     """The name of the module that is being imported; empty if that is not seen."""
-    frame: FrameType | None = sys._getframe(3)
-    while frame is not None:
+    for frame in _outward(sys._getframe(3)):
         if frame.f_code.co_name == "exec_module":
             return str(getattr(frame.f_locals.get("module"), "__name__", ""))
-        frame = frame.f_back
     return ""
+
+
+def _outward(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _caller() -> str:
