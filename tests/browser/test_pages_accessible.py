@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from classroom.pages import write_page
+from selfcheck import style
 from tests.places import our_notebooks
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +74,7 @@ LEAVE_ONE_OF_EACH = """() => {
   }
 }"""
 WIDER_THAN_THE_SCREEN = """() => {
-  const inScroller = e => e.parentElement.closest("pre, .wide, .formula");
+  const inScroller = e => e.parentElement.closest("pre, .wide, .formula, figure");
   const right = document.documentElement.clientWidth + 1;
   return [...document.querySelectorAll("main *")]
     .filter(e => e.getBoundingClientRect().right > right && !inScroller(e))
@@ -127,6 +128,22 @@ def test_a_page_has_no_barriers_on_a_phone(view, tmp_path, path):
     view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     view.evaluate(LEAVE_ONE_OF_EACH)
     assert violations(view) == []
+
+
+def test_letters_of_a_picture_are_as_large_as_the_text_and_on_a_phone_after_a_tap(view, tmp_path):
+    show(view, ON_A_PHONE[1], tmp_path)
+    picture = view.locator("figure > img:visible").first
+    drawn = int(picture.get_attribute("width"))
+    text = view.evaluate("parseFloat(getComputedStyle(document.body).fontSize)")
+    letters = 10 * style.DPI / 72 * picture.bounding_box()["width"] / drawn
+    assert letters == pytest.approx(text, rel=0.1)
+    view.set_viewport_size(PHONE)
+    assert picture.bounding_box()["width"] < PHONE["width"]
+    picture.click()
+    assert picture.bounding_box()["width"] == drawn
+    assert view.evaluate(WIDER_THAN_THE_SCREEN) == []
+    picture.click()
+    assert picture.bounding_box()["width"] < PHONE["width"]
 
 
 def test_mathjax_sets_what_could_not_be_set_before_and_nothing_else(view, tmp_path):

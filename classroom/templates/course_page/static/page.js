@@ -27,6 +27,13 @@ addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// On a phone a tap shows a picture as large as it was drawn, and the next one all of it.
+addEventListener("click", ({ target }) => {
+  if (!target.matches("figure > img[width]")) return;
+  target.classList.toggle("large");
+  fit();
+});
+
 // Paper cannot be unfolded: answers are at its end, as paper.py puts them into a handout.
 let atTheEnd = [];
 function toPaper() {
@@ -66,7 +73,7 @@ function fit() {
     box.append(formula);
   }
 
-  for (const box of document.querySelectorAll("pre, .wide, [role=presentation] td, .formula")) {
+  for (const box of document.querySelectorAll("pre, .wide, [role=presentation] td, .formula, figure")) {
     const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto";
     if (scrolls) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
