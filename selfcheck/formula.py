@@ -559,9 +559,12 @@ def _size(node: ast.AST) -> Any:
 
 def _size_of_number(number: float) -> Any:
     try:
-        return np.float64(number)
+        size = np.float64(number)
     except OverflowError:
         raise _TooLarge from None
+    if np.isinf(size):  # 1e400
+        raise _TooLarge
+    return size
 
 
 def _size_of_operation(op: ast.operator, x: Any, y: Any) -> Any:

@@ -33,6 +33,8 @@ from .pieces import (
     with_bound,
 )
 
+INVERSE = re.compile(r"a(?:rc|r)?(?:cot|sec|csc)h?")  # not read here, and no product either
+
 
 class Names(Terms):
     """Terms, and the names in them."""
@@ -208,6 +210,8 @@ class Names(Terms):
         if digits and digits[1] in words.known and not called:
             function, number = digits.groups()
             return [Token("function", function, function, 0, 0), digits_token(number)]
+        if called and INVERSE.fullmatch(written):  # acot(x) is no a·cot(x)
+            return [Token("stranger", name, written, 0, 0)]
         if called or self.sees("'", ahead=1):
             cuts = [k for k in range(1, len(written)) if self._is_cut(written, k)]
             if len(cuts) == 1:  # xf(x) is x·f(x)

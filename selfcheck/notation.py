@@ -103,8 +103,8 @@ SPELLINGS = {
 }  # fmt: skip
 PYTHON_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
 STRUCTURE = ("Sum", "Product", "Piecewise")
-NUMBER = r"(?P<number>(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-NUMBER_IN_LATEX = r"(?P<number>(?:\d+\.?\d*|\.\d+))"
+NUMBER = r"(?P<number>(?:\d+(?:_\d{3})*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+NUMBER_IN_LATEX = r"(?P<number>(?:\d{1,3}(?:\\,\d{3})+(?!\d)(?:\.\d+)?|\d+\.?\d*|\.\d+))"
 COMMAND = r"(?P<command>\\(?:[A-Za-z]+|.))"
 SIGN = r"(?P<sign>\*\*|<=|>=|==|!=|:=|//|\.\.\.|\S)"
 TYPED = re.compile(rf"\s*(?:{NUMBER}|(?P<word>[^\W\d_]\w*(?<!_))|{COMMAND}|{SIGN})", re.S)
@@ -203,7 +203,7 @@ class Vocabulary:
     @cached_property
     def parts(self) -> dict[str, str]:
         """What a word may be made of when it is a product."""
-        return {"π": "pi", **self.spelled}
+        return {"π": "pi", "pi": "pi", **self.spelled}
 
     def readings(self, word: str) -> list[list[str]]:
         """The ways to cut a word into symbols, at most two of them."""
@@ -269,7 +269,7 @@ def without_escapes(text: str) -> str:
 def is_latex(text: str) -> bool:
     """Whether a text is written in LaTeX: there a power is one sign, or a group."""
     in_dollars = text.strip().startswith("$") and "**" not in text
-    return "\\" in text or "{" in text or in_dollars
+    return "\\" in text or "{" in text or in_dollars or bool(re.search(r"\^\d_", text))
 
 
 def tokens(text: str) -> list[Token]:

@@ -564,6 +564,8 @@ class Terms:
         while True:
             if self.sees("!") and not self.sees("=", ahead=1):
                 self.i += 1
+                if self.sees("!"):
+                    self.refuse("n!! has a meaning of its own: write (n!)! if that is meant")
                 node = self.made(call("factorial", node), start)
             elif self.sees("%") and not self.starts_factor(1):
                 self.i += 1
@@ -750,7 +752,7 @@ class Terms:
     def _number(self) -> ast.expr:
         start, token = self.i, self.t[self.i]
         self.i += 1
-        digits = token.text.replace("_", "")
+        digits = token.text.replace("_", "").replace("\\,", "")
         if re.fullmatch(r"\d{1,3}", digits) and not self.bars:  # 1,000 or 1{,}000
             while True:
                 comma = 1 if self.sees(",") else 3 if self._is_braced_comma() else 0
@@ -759,7 +761,11 @@ class Terms:
                     break
                 digits += after.text
                 self.i += comma + 1
+        if digits.endswith(".") and (self.sees("(") or self.sees("[")):
+            self.refuse("a number ends with a point before a bracket: write a fraction, or a sign")
         value = float(digits) if re.search(r"[.eE]", digits) else int(digits)
+        if not value and re.search(r"^[\d.]*[1-9]", digits):
+            self.refuse(f"{digits} is too close to 0")
         return self.made(ast.Constant(value), start)
 
     def _is_braced_comma(self) -> bool:
