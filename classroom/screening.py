@@ -72,7 +72,7 @@ MEASURE = """([smallest, letters, least]) => {
       const [width, height] = ['width', 'height'].map(side => Number(figure.getAttribute(side)));
       const box = figure.getBoundingClientRect();
       const size = letters * Math.min(box.width / width, box.height / height) / scale;
-      if (size < least)
+      if (Math.round(size) < least)
         tell(`letters of ${Math.floor(size)} px in a figure of ${width} × ${height}`);
     }
     const formulas = [...slide.querySelectorAll('mjx-container[display] > svg')];
