@@ -13,7 +13,16 @@ from selfcheck.calls import FunctionAnswer, in_a_row
 from selfcheck.compare import TOLERANCE, as_array, close, last_digit
 from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
-from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
+from selfcheck.kinds import (
+    Array,
+    Choice,
+    Formula,
+    FormulaAnswer,
+    Function,
+    Growth,
+    RealNumber,
+    StudentId,
+)
 from selfcheck.meter import growth, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.refusals import Unreadable
@@ -768,3 +777,116 @@ def _settled_state(student: str, state_settled: np.ndarray) -> Verdict:
     truth = np.linalg.solve(np.array(n.keys, dtype=float), n.values)
     verdict, why = _is_state(state_settled, truth, "for ever"), ["or the next write changes it"] * 3
     return verdict or cast(Verdict, _reads(n, state_settled, n.values, why, "for ever"))
+
+
+# -- 10.8: the published tables --------------------------------------------------------------------
+
+# Katharopoulos and others (2020), tables 1, 2, 4 and 5, with their conditions.
+BITS = {"MNIST": {"softmax": 0.621, "linear": 0.644}, "CIFAR-10": {"softmax": 3.47, "linear": 3.4}}
+TRAINED = {"MNIST": {"epochs": 250}, "CIFAR-10": {"days": 7}}  # what every model had alike
+PER_SECOND = {  # on a GPU, with a batch of its own for each method
+    "MNIST": {"softmax": 0.45, "cache": 7.56, "linear": 142.8},
+    "CIFAR-10": {"softmax": 0.004, "cache": 0.32, "linear": 17.85},
+}
+SECONDS = {  # for one picture, with batch 1
+    "MNIST": {
+        "CPU": {"softmax": 72.6, "cache": 7.4, "linear": 5.5},
+        "GPU": {"softmax": 10.2, "cache": 10.4, "linear": 7.3},
+    },
+    "CIFAR-10": {
+        "CPU": {"softmax": 8651.4, "cache": 71.9, "linear": 45.1},
+        "GPU": {"softmax": 300.1, "cache": 70.4, "linear": 61.3},
+    },
+}
+PRINTED = (6.5, 6.7)  # what "almost 6.6×" can stand for
+Claim = Annotated[str, Choice(("yes", "no", "open"))]
+
+
+def _on_the_processor() -> tuple[bool, str]:
+    cpu, gpu = ([row[machine]["linear"] for row in SECONDS.values()] for machine in ("CPU", "GPU"))
+    seen = f"one picture takes {show(cpu)} seconds on the CPU and {show(gpu)} on the GPU"
+    return all(np.less(cpu, gpu)), seen
+
+
+def _one_after_the_other() -> tuple[bool, str]:
+    seconds = SECONDS["MNIST"]["GPU"]["linear"]
+    return 1 / seconds > 100, f"a batch of one digit takes {seconds} seconds on the GPU"
+
+
+def _in_bits(data: str, alike: str) -> tuple[bool | None, str]:
+    (softmax, linear), had = BITS[data].values(), TRAINED[data]
+    budget = ", ".join(f"{much} {what}" for what, much in had.items())
+    seen = f"{linear} bits for linear attention and {softmax} for softmax, after {budget} each"
+    return linear < softmax if alike in had else None, seen
+
+
+def _side_by_side() -> tuple[None, str]:
+    row = PER_SECOND["MNIST"]
+    seen = f"{row['linear']} per second with 10,000 digits at a time, and {row['cache']} with a"
+    return None, f"{seen} batch that is not stated"
+
+
+CLAIMS: dict[str, Callable[[], tuple[bool | None, str]]] = {  # None where no table decides
+    "a": _on_the_processor,
+    "b": _one_after_the_other,
+    "c": partial(_in_bits, "MNIST", "epochs"),
+    "d": partial(_in_bits, "CIFAR-10", "epochs"),
+    "e": partial(_in_bits, "CIFAR-10", "days"),
+    "f": _side_by_side,
+}
+
+
+def _decides(name: str, said: str) -> Verdict:
+    holds, seen = CLAIMS[name]()
+    word = "open" if holds is None else "yes" if holds else "no"
+    return right() if said == word else wrong(f"the tables have {seen}.")
+
+
+@exercise
+def published_tables(
+    slow: RealNumber, fast: RealNumber, by_method: RealNumber, by_machine: RealNumber,
+    a_is: Claim, b_is: Claim, c_is: Claim, d_is: Claim, e_is: Claim, f_is: Claim,
+) -> Verdict:  # fmt: skip
+    """Find the pair behind a published factor, split it, and say what the tables decide."""
+    return right(
+        f"{slow}/{fast} = {show(slow / fast, 3)} is {show(by_method, 3)} for the method, on one "
+        f"machine, times {show(by_machine, 3)} for the machine, and the six claims are as the "
+        f"tables and their conditions say."
+    )
+
+
+@published_tables.part("Two numbers")
+def _two_numbers(slow: float, fast: float) -> Verdict:
+    rows = SECONDS["CIFAR-10"].values()
+    for given in (slow, fast):
+        if not any(close(given, entry) for row in rows for entry in row.values()):
+            says = f"{show(given)} is no time that table 5 has for CIFAR-10."
+            return wrong(says, at="no entry", yours=[slow, fast])
+    if PRINTED[0] < slow / fast < PRINTED[1]:
+        return right()
+    says = f"{show(slow)}/{show(fast)} is {show(slow / fast)}, and 6.6 was printed."
+    return wrong(says, at="the pair", yours=[slow, fast])
+
+
+@published_tables.part("Two factors")
+def _two_factors(by_method: float, by_machine: float) -> Verdict:
+    gpu, there = SECONDS["CIFAR-10"]["GPU"], SECONDS["CIFAR-10"]["CPU"]["linear"]
+    off = [
+        f"from {before} s to {after} s is not a factor of {show(given)}"
+        for given, before, after in (
+            (by_method, gpu["softmax"], gpu["linear"]),
+            (by_machine, gpu["linear"], there),
+        )
+        if not _near(given, before / after)
+    ]
+    if not off:
+        return right()
+    return wrong(f"{', and '.join(off)}.", at="two factors", yours=[by_method, by_machine])
+
+
+published_tables.part("Claim (a)", lambda a_is: _decides("a", a_is))
+published_tables.part("Claim (b)", lambda b_is: _decides("b", b_is))
+published_tables.part("Claim (c)", lambda c_is: _decides("c", c_is))
+published_tables.part("Claim (d)", lambda d_is: _decides("d", d_is))
+published_tables.part("Claim (e)", lambda e_is: _decides("e", e_is))
+published_tables.part("Claim (f)", lambda f_is: _decides("f", f_is))

@@ -5,9 +5,11 @@ test_every_exercise.py.
 """
 
 import re
+import tomllib
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,6 +176,7 @@ def writing(student):
     return student, v @ K, s, np.linalg.inv(K) @ v
 
 
+DECIDED = ("yes", "no", "no", "open", "yes", "open")
 RIGHT = {
     "causal_linear": [
         (masked,),
@@ -202,6 +205,11 @@ RIGHT = {
         writing(0),
         writing("ada@example.org"),
         (0, [4, 7, 4], ["2", "5/2", 1.5], [1, 2, 2]),
+    ],
+    "published_tables": [
+        (300.1, 45.1, 300.1 / 61.3, 61.3 / 45.1, *DECIDED),
+        ("3001/10", Fraction(451, 10), 4.9, "61.3/45.1", *(f" {word.upper()}" for word in DECIDED)),
+        (np.float64(300.1), sympy.Rational(451, 10), sympy.Rational(3001, 613), 1.36, *DECIDED),
     ],
 }  # fmt: skip
 
@@ -765,3 +773,62 @@ def test_a_gate_that_is_shut_is_not_nearly_shut():
         return np.tril(rows)
 
     assert check.forgetting(propped).earned == 2
+
+
+# -- the published tables --------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[2]
+COLUMNS = ["bits per dimension", "images per second", "seconds on a CPU", "seconds on a GPU"]
+ROWS = {
+    "softmax": ("softmax", "softmax"),
+    "cache": ("stateful softmax", "softmax with a cache"),
+    "linear": ("linear", "linear attention"),
+}
+
+
+@pytest.mark.parametrize("data", ["MNIST", "CIFAR-10"])
+@pytest.mark.parametrize("method", ROWS)
+def test_check_and_sheet_have_the_numbers_of_the_sources(data, method):
+    in_paper, on_sheet = ROWS[method]
+    sources = tomllib.loads((ROOT / "notebooks" / "sources.toml").read_text("utf-8"))["number"]
+    rows = [n for n in sources if n["table"].endswith(f", {data}") and n["row"] == in_paper]
+    published = {name: float(x) for row in rows for name, x in row["columns"].items()}
+    numbers = [published.get(column) for column in COLUMNS]
+    seconds = (check.SECONDS[data][machine][method] for machine in ("CPU", "GPU"))
+    assert [check.BITS[data].get(method), check.PER_SECOND[data][method], *seconds] == numbers
+    sheet = (ROOT / "exercises" / "10_transformers_are_rnns.ipynb").read_text("utf-8")
+    table = sheet[sheet.index(f"{data} | bits per dimension") :]
+    printed = re.search(rf"\| {on_sheet} \|(.*)\|", table)[1].split("|")
+    assert [None if x == " – " else float(x) for x in printed] == numbers
+
+
+@pytest.mark.parametrize(
+    ("part", "given"),
+    [
+        ((0, 1), (300, 45)),
+        ((0, 1), (8651.4, 300.1)),
+        ((0, 1), (70.4, 10.4)),
+        ((0, 1), (6.65, 1)),
+        ((0, 1), (3001, 451)),
+        ((2, 3), (4.9, 1.3)),
+        ((2, 3), (5, 1.33)),
+        ((2, 3), (2.58, 2.58)),
+        ((2, 3), (6.654, 1)),
+        ((2, 3), (-4.9, -1.36)),
+        ((4,), ("open",)),
+        ((5,), ("open",)),
+        ((7,), ("no",)),
+        ((8,), ("no",)),
+        ((9,), ("no",)),
+    ],
+)
+def test_a_published_table_that_is_misread_costs_its_own_part(part, given):
+    answers = list(RIGHT["published_tables"][0])
+    for place, answer in zip(part, given, strict=True):
+        answers[place] = answer
+    assert check.published_tables(*answers).earned == 3
+
+
+def test_guesses_at_claims_earn_nothing():
+    for word in ("yes", "no", "open"):
+        assert check.published_tables(1, 1, 1, 1, *[word] * 6).earned == 0
