@@ -68,10 +68,10 @@ ABOUT = {
     "[004] φ = elu": (r"elu", r"attention"),
     "[004] masks": (r"mask|causal", r"causal|mask"),
     "[004] three costs": (r"token", r"token"),
-    "[004] tables": (r"MNIST|CIFAR", r"table"),
+    "[004] tables": (r"MNIST|CIFAR", r"CIFAR-10"),
     "[004] s_i": (r"s_i|state|S_i", r"state|token"),
     "[004] four": (r"token", r"attention"),
-    "[004] three sources": (r"Transformers are RNNs|2020", r"table"),
+    "[004] three sources": (r"Transformers are RNNs|2020", r"paper"),
 }
 
 
