@@ -19,6 +19,7 @@ from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.feedback import Outcome
 from selfcheck.following import FAR_OFF, following, near
+from selfcheck.forms import Forms
 from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
@@ -35,7 +36,9 @@ from ..numbers.counting_cost import Model, counting_cost
 
 SIZES = Formula(N=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
 DEGREES = {"N": 2, "d_in": 1, "d_att": 1, "d_out": 1}
-TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), T=range(1, 9))
+TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), H=range(1, 9)).written(
+    Forms({"T": "H"})  # the number of heads, as in unit 04
+)
 WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
 SHARED = Formula(N=range(2, 9), D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9))
@@ -400,7 +403,7 @@ def own_terms(macs: FormulaAnswer | None, D: float) -> Terms:
     """Those of a student's count, if it has both and nothing else, and one of them is right."""
     if macs is None:
         raise NotAttempted
-    once, twice, thrice = (macs(N=N, D=D, T=HEADS) for N in (1, 2, 3))
+    once, twice, thrice = (macs(N=N, D=D, H=HEADS) for N in (1, 2, 3))
     quadratic = (twice - 2 * once) / 2
     linear = once - quadratic
     fits = close(3 * linear + 9 * quadratic, thrice) and linear > 0 and quadratic > 0
