@@ -387,7 +387,7 @@ def four_questions(
     by_sim: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), one_sided)])],
     by_phi: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), five_features)])],
 ) -> Verdict:
-    """Answer the four questions of the slides: growth in n, and attention by softmax, sim and φ."""
+    """Answer four questions: growth in n, and attention by softmax, by sim and by φ."""
     return right("The meter confirms the growth, and all three attentions the definition.")
 
 
