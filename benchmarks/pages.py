@@ -16,9 +16,9 @@ INTRODUCTION = """\
 
 Written by `make benchmark`, section by section (`make benchmark ARGS=checks` measures one anew);
 nobody edits this page. What is compared runs side by side in one run, in turns; numbers in
-brackets are the quarters below and above the median. Trust ratios more than times. What is not
-installed is named and left out; `make benchmark-peers` puts PyTorch, SciPy, POT, nbgrader,
-otter-grader and ipympl into an environment of their own and measures with them.
+brackets are the quarters below and above the median. Trust ratios more than times. Packages
+that are not installed are named and left out; `make benchmark-peers` puts PyTorch, SciPy, POT,
+nbgrader, otter-grader and ipympl into an environment of their own and measures with them.
 """
 HEADING = re.compile(r"^## ", re.MULTILINE)
 
