@@ -286,7 +286,7 @@ def greedy_plan(C: Any, p: Any, q: Any) -> np.ndarray:
 def sinkhorn(
     C: Any, p: Any, q: Any, epsilon: float, rounds: int = 10_000, tolerance: float = 1e-9
 ) -> np.ndarray:
-    """The plan exp(f_i + g_j − C_ij/ε) with the right sums: rows and columns are mended in turn.
+    """The plan exp(a_i + b_j − C_ij/ε) with the right sums: rows and columns are mended in turn.
 
     All in logarithms: exp(−C/ε) itself would underflow for a small ε. Stops when the rows are
     right within the tolerance (relative) or the rounds are used up; the columns are then exact.
@@ -296,14 +296,14 @@ def sinkhorn(
         raise ValueError(f"ε must be positive; it is {epsilon}.")
     with np.errstate(divide="ignore"):  # where there is no mass, log gives −∞ and exp takes it back
         log_p, log_q = np.log(p), np.log(q)
-    K, f, g, used = -C / epsilon, np.zeros(len(p)), np.zeros(len(q)), p > 0
+    K, a, b, used = -C / epsilon, np.zeros(len(p)), np.zeros(len(q)), p > 0
     for done in range(rounds):
-        before, f = f, log_p - _log_sum_exp(K + g, axis=1)
-        if done and np.abs(f[used] - before[used]).max() <= tolerance:
-            f = before  # the columns are exact with these
+        before, a = a, log_p - _log_sum_exp(K + b, axis=1)
+        if done and np.abs(a[used] - before[used]).max() <= tolerance:
+            a = before  # the columns are exact with these
             break
-        g = log_q - _log_sum_exp(K + f[:, None], axis=0)
-    return np.exp(K + f[:, None] + g)
+        b = log_q - _log_sum_exp(K + a[:, None], axis=0)
+    return np.exp(K + a[:, None] + b)
 
 
 def _log_sum_exp(A: np.ndarray, axis: int) -> np.ndarray:

@@ -55,5 +55,5 @@ def test_the_author_can_list_them(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["release", "--leaks"]) == 0
     assert (
-        "return np.exp(K + f[:, None] + g)  (course_utils/transport.py)" in capsys.readouterr().out
+        "return np.exp(K + a[:, None] + b)  (course_utils/transport.py)" in capsys.readouterr().out
     )
