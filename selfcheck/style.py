@@ -58,6 +58,7 @@ LINE_WIDTH = 1.8
 SHOWN = "Write one sentence that says what the picture shows, for a reader who cannot see it."
 POINT = 'Write one sentence with the point of the picture: caption="The long step wins."'
 LINE = 540  # pixels of a caption's line, also below a narrow picture
+HYPHEN = re.compile(r"(?<![\w.])-(?=[\d.])")  # that stands for a minus
 WORDS_HIGH = 0.36  # room for name and size of a shape, where the largest size is 1
 
 # Only what matplotlib reads when it makes axes or draws: what it reads in between, such as the size
@@ -148,7 +149,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Display results as a table: numbers, given as text with the digits to show, on the right."""
     from IPython.display import display
 
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[HYPHEN.sub("−", str(cell)) for cell in row] for row in rows]
     if not cells or any(len(row) != len(columns) for row in cells):
         raise ValueError(f"A table of {len(columns)} columns needs rows of {len(columns)} cells.")
     right = [all(_is_number(row[k]) for row in cells) for k in range(len(columns))]
