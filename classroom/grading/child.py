@@ -365,6 +365,7 @@ def confine(limits: dict) -> None:
 def child(wire: socket.socket, limits: dict, work: str) -> None:
     """One submission, from its first cell to its end; never returns."""
     try:
+        gc.enable()
         confine(limits)
         with contextlib.suppress(FileExistsError):
             os.mkdir(work)

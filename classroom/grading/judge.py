@@ -1,6 +1,6 @@
 """The judge: a process of its own that drives a submission in the sandbox and calls the checks.
 
-`python -m classroom.grading.judge NUMBER WALLED` reads jobs from its input, a line of
+The module, run with NUMBER and WALLED, reads jobs from its input, a line of
 JSON each, and answers each with a line, after a line for every step that it begins: if an answer
 brings the judge itself down, the next one knows which, and goes on without it. The checks run here,
 with values that came over the wire; a student's code never does.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import json
 import os
 import resource
@@ -737,6 +738,9 @@ def main(number: int, sandboxed: bool) -> None:
             except Lost as loss:
                 answer = {"lost": str(loss)}
             say(answer)
+            if not gc.isenabled():  # what is loaded now stays, and is never garbage
+                gc.freeze()
+                gc.enable()
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from selfcheck.files import CourseError
 from ..threads import ONE_THREAD
 from . import fingerprint
 from .bubblewrap import require_bubblewrap
-from .jobs import START_SECONDS, STARTS, Job, Limits
+from .jobs import START_SECONDS, STARTS, Job, Limits, started
 
 JUDGE = "classroom.grading.judge"
 MOST_LOSSES = 12  # judges over one submission, before it is given up
@@ -139,7 +139,7 @@ class JudgeProcess:
                 raise LostJudge("grading was stopped.")
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the judge)
             self._process = subprocess.Popen(
-                [sys.executable, "-m", JUDGE, str(self._number), word],
+                [sys.executable, *started(JUDGE), str(self._number), word],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,  # told in a sentence, never shown as it is

@@ -30,7 +30,7 @@ from selfcheck.encoding import TAG
 from selfcheck.files import CourseError
 
 from .bubblewrap import ENVIRONMENT, USER_ID, bubblewrap, cgroup, packages, python_in_there
-from .jobs import START_SECONDS, STARTS, Limits
+from .jobs import START_SECONDS, STARTS, Limits, started
 from .lent_functions import place_of
 from .metering import Counter
 from .wire import Foreseen, Gone, Peer, Stream
@@ -344,7 +344,7 @@ class Sandbox:
         return f"own file system, no network, {memory}, {calls}."
 
     def _command(self, fd: int) -> tuple[list[str], dict[str, str]]:
-        inside = ["-m", CHILD, str(fd)]
+        inside = [*started(CHILD), str(fd)]
         if self._sandboxed:
             command = [*bubblewrap(USER_ID + self._number), python_in_there(), *inside]
             kept = {name: os.environ[name] for name in FOR_CGROUPS if name in os.environ}
