@@ -17,6 +17,9 @@ from .domains import Domain
 
 LARGEST = 300  # operations of a difference that SymPy is to simplify
 MOST_CASES = 3  # absolute values, each of them of either sign
+MOST_LETTERS = 10  # of a quotient of polynomials that is looked at as such
+MOST_TERMS = 300  # of its numerator and denominator
+LARGEST_POWER = 8  # that is multiplied out
 RUNG = 0.6  # seconds of the processor for one rung
 
 
@@ -188,11 +191,64 @@ def _is_zero(e: Any) -> bool:
     e = sp.expand_power_exp(e.xreplace(sums))
     if is_far_from_zero(e):
         return False
-    if sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
+    if vanishes(e) or sp.expand(sp.expand_power_exp(sp.numer(sp.together(e)))) == 0:
         return True
     e = sp.powsimp(sp.expand(e))
     load_simplify()
     return bool(e == 0 or sp.simplify(e) == 0)
+
+
+def vanishes(e: Any) -> bool:
+    """Whether this is 0 as a quotient of polynomials in its letters, functions and powers."""
+    try:
+        above, below = _quotient(e, {})
+    except (_TooLarge, TypeError):
+        return False
+    return not above and bool(below)
+
+
+class _TooLarge(Exception):
+    """It takes SymPy's own ways."""
+
+
+@functools.cache
+def _ring() -> Any:
+    from sympy import ZZ
+    from sympy.polys.rings import ring
+
+    return ring([f"x{k}" for k in range(MOST_LETTERS)], ZZ)
+
+
+def _quotient(e: Any, letters: dict[Any, int]) -> tuple[Any, Any]:
+    """Numerator and denominator, in Python's own arithmetic of polynomials, which is quick."""
+    polynomials, *variables = _ring()
+    if e.is_Rational:
+        return polynomials(int(e.p)), polynomials(int(e.q))
+    if e.is_Add or e.is_Mul:
+        above, below = _quotient(e.args[0], letters)
+        for part in e.args[1:]:
+            n, d = _quotient(part, letters)
+            if e.is_Add:
+                above, d = (above + n, 1) if d == below else (above * d + n * below, d)
+            else:
+                above *= n
+            below *= d
+            if len(above) > MOST_TERMS or len(below) > MOST_TERMS:
+                raise _TooLarge
+        return above, below
+    if e.is_Pow:
+        times, rest = e.exp.as_coeff_Mul()
+        if times.is_Integer and times != 1:
+            if abs(times) > LARGEST_POWER:
+                raise _TooLarge
+            above, below = _quotient(e.base**rest, letters)
+            if times < 0:
+                above, below = below, above
+            return above ** abs(int(times)), below ** abs(int(times))
+    place = letters.setdefault(e, len(letters))
+    if place >= MOST_LETTERS:
+        raise _TooLarge
+    return variables[place], polynomials(1)
 
 
 @functools.cache  # the same ones every time, so that SymPy recalls what it did with them

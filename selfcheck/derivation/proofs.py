@@ -15,7 +15,6 @@ from .sentences import Sentences
 from .singularities import sign
 
 MOST_OPERATIONS = 80  # of a difference that SymPy is to expand or cancel: a moment, not minutes
-LARGEST_POWER = 8  # that is multiplied out
 
 
 class Prover:
@@ -117,14 +116,14 @@ def _is_heavy(difference: Any) -> bool:
         return True
     powers = [p.exp for p in difference.atoms(sympy.Pow) if p.exp.is_Integer]
     many = difference.count_ops() > MOST_OPERATIONS
-    return bool(many or any(abs(p) > LARGEST_POWER for p in powers))
+    return bool(many or any(abs(p) > ladder.LARGEST_POWER for p in powers))
 
 
 def _is_zero(difference: Any) -> bool:
     """Whether SymPy sees it: a numerator that expands to zero, else expand, then cancel."""
     import sympy
 
-    if sympy.expand(difference.as_numer_denom()[0]) == 0:
+    if ladder.vanishes(difference) or sympy.expand(difference.as_numer_denom()[0]) == 0:
         return True
     difference = sympy.expand(difference)
     if difference == 0:
