@@ -58,6 +58,11 @@ OF_UNIT = option("--unit", help="only this unit, by its number or name (default:
         "--attempt", choices=("last", "best"), help="which of several files counts (default: last)"
     ),
     option(
+        "--groups",
+        action="store_true",
+        help="what is named after several (ada+bob) was handed in by each of them",
+    ),
+    option(
         "--settings",
         type=Path,
         metavar="FILE",

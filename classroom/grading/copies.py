@@ -63,7 +63,11 @@ def noted(
 
     `ids` says whose each id is, where there is a roster; `given` are the stubs, by exercise.
     """
-    seen = [_seen(graded, given or {}) for graded in everyone()]
+    together: dict[str, Seen] = {}  # by file: what several handed in is one submission
+    for graded in everyone():
+        key = graded.file if graded.content else graded.student
+        together[key] = together.get(key) or _seen(graded, given or {})
+    seen = list(together.values())
     reasons: dict[str, list[str]] = defaultdict(list)
     for one, others in _same(seen, lambda s: s.content):
         reasons[one.student].append(f"The file is byte for byte that of {_names(others)}.")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from selfcheck.ids import student_id
 
+from .names import members
 from .roster import Line, Roster
 from .settings import Settings, moodle_time
 from .submissions import Class, Submission
@@ -29,13 +30,15 @@ class Enrolled:
 def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
     """Match every submission to a line; two that claim the same line are both left out."""
     if roster is None:
-        return Enrolled(klass.submissions, klass.unplaced, klass.reading)
+        groups = dict(klass.groups)
+        return Enrolled(klass.submissions, klass.unplaced, klass.reading, renamed=groups)
     claims: dict[str, set[str]] = defaultdict(set)
     found: list[tuple[Submission, Line]] = []
     unplaced = list(klass.unplaced)
     for submission in klass.submissions:
         line, why = roster.line_of(submission)
         if line is None:
+            why = f"{why} {submission.doubt}".strip()
             unplaced.append(f"{submission.file}: {submission.student} {why}")
         else:
             claims[line.key].add(submission.student)
@@ -47,19 +50,24 @@ def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
             unplaced.append(f"{submission.file}: {names} both fit the line of {line.key}.")
         else:
             kept.append((submission, line))
+    keys = {submission.student: line.key for submission, line in kept}
     return Enrolled(
-        tuple(_named(submission, line.key) for submission, line in kept),
+        tuple(_named(submission, line.key, keys) for submission, line in kept),
         tuple(unplaced),
         (f"Students go by {roster.name}, a roster from {_origin(roster)}.",),
         tuple(line.key for line in roster.lines if line.key not in claims),
         {line.key: line for line in roster.lines},
-        {s.student: line.key for s, line in kept if s.student != line.key},
+        {name: keys.get(first, first) for name, first in klass.groups.items()}
+        | {s.student: line.key for s, line in kept if s.student != line.key},
     )
 
 
-def _named(submission: Submission, key: str) -> Submission:
-    earlier = tuple(replace(s, student=key) for s in submission.earlier)
-    return replace(submission, student=key, earlier=earlier)
+def _named(submission: Submission, key: str, keys: Mapping[str, str]) -> Submission:
+    partners = tuple(keys.get(name, name) for name in submission.partners)
+    doubt = "" if members(key) else submission.doubt  # a group of the roster is one line
+    named = replace(submission, student=key, partners=partners, doubt=doubt)
+    earlier = tuple(replace(s, student=key, partners=partners) for s in submission.earlier)
+    return replace(named, earlier=earlier)
 
 
 def _origin(roster: Roster) -> str:

@@ -24,7 +24,7 @@ from .enrolled import lateness
 from .gradebook import Gradebook
 from .jobs import Job
 from .options import Options, listed_id, plain_name
-from .records import UNFINISHED, Graded, Result
+from .records import SEVERAL, UNFINISHED, Graded, Result
 from .roster import Line
 from .submissions import Submission
 from .submitted import Cell, Shown, read_submitted
@@ -188,8 +188,11 @@ class Grader:
             self.solutions.asked(submission.unit),
             self._ids(submission),
             asdict(self.options.limits),
+            *submission.partners,
         ]
         digest = sha256(json.dumps(parts).encode()).hexdigest()
+        if submission.doubt:
+            by_hand = (f"{SEVERAL} {submission.doubt}", *by_hand)
         if self.options.ids is not None and listed_id(submission, self.options) is None:
             by_hand += ("The file of ids has none for this student; the notebook's own held.",)
         return Entry(submission, attempts, digest, contents[-1], late, by_hand)
@@ -234,9 +237,13 @@ class Grader:
 
     def _ids(self, submission: Submission) -> list:
         """The true id, and all that the student may have written for it."""
+        partners = [replace(submission, student=name) for name in submission.partners]
         if line := self.lines.get(submission.student):
-            return [line.id or None, sorted(line.own_ids)]
-        return [listed_id(submission, self.options), []]
+            others = [self.lines[s.student] for s in partners if s.student in self.lines]
+            own = {own for one in others for own in (one.id, *one.own_ids) if own}
+            return [line.id or None, sorted(own | line.own_ids)]
+        theirs = [listed_id(partner, self.options) for partner in partners]
+        return [listed_id(submission, self.options), [own for own in theirs if own]]
 
     def _is_anothers(self, student: str, written: str) -> bool:
         """Is this id another student's, by the roster or the file of ids?"""
@@ -391,7 +398,7 @@ def _content(submission: Submission) -> str:
 
 def _merged(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
     """Reasons of grading, with those that do not come from it brought up to date."""
-    known = ("It is marked as late", "The file of ids")
+    known = ("It is marked as late", "The file of ids", SEVERAL)
     return (*now, *(reason for reason in before if not reason.startswith(known)))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 START_SECONDS = 600  # for a judge or a sandbox, on a busy machine
 STARTS = 3  # attempts, before it is given up
-QUICKLY = "import gc, runpy; gc.disable(); runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+QUICKLY = "import gc, runpy; gc.disable(); runpy.run_module({!r}, None, '__main__', True)"
 
 
 def started(module: str) -> list[str]:

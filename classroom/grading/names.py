@@ -26,6 +26,7 @@ NO_OWNERS = re.compile(  # words that people put around the name of their own fi
     r"completed?|corrected|updated?|edited|of|for|student|[ab])?[\W_\d]*)+",
     re.IGNORECASE,
 )
+TOGETHER = re.compile(r"\s*[+&]\s*|[\s_]+(?:and|und|et)[\s_]+", re.IGNORECASE)
 TEXT_ENTRY = r"(?:text|link)\.html"
 # Each platform's names; a pattern for folders and zips, or for files, or for both.
 PLATFORMS = {
@@ -96,6 +97,13 @@ def owner(name: str, units: Units, is_folder: bool) -> Owner:
     return Owner(named=name)
 
 
+def members(name: str) -> tuple[str, ...]:
+    """Those who are named by one name: `meyer_anna+schmidt_bob`, `Ada & Bob`, `ada and bob`."""
+    parts = tuple(part.strip(" _-") for part in TOGETHER.split(name))
+    are_names = all(re.search(r"[^\W\d_]{2}", part) for part in parts) and "@" not in name
+    return parts if are_names and len(set(parts)) > 1 else ()
+
+
 def _of_platform(platform: str, found: re.Match[str]) -> Owner:
     about = found.groupdict()
     student, number = about["student"].strip(), about.get("id") or ""
@@ -149,14 +157,16 @@ def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tupl
 GRADESCOPE_NAME = re.compile(r"^\s*-?\s*:(name|sid|email):\s*['\"]?(.*?)['\"]?\s*$")
 
 
-def gradescope_names(text: str) -> dict[str, str]:
+def gradescope_names(text: str) -> dict[str, tuple[str, ...]]:
     """Who made each submission, from the list that Gradescope puts beside them."""
-    names: dict[str, str] = {}
-    submission = ""
-    for line in text.splitlines():
+    names: dict[str, dict[str, str]] = {}  # of each, by the line where it begins
+    submission = person = ""
+    for number, line in enumerate(text.splitlines()):
         if found := re.match(r"(submission_\d+):", line):
-            submission = found[1]
-        elif submission and (about := GRADESCOPE_NAME.match(line)) and about[2]:
-            first = about[2] if about[1] == "email" else names.get(submission, about[2])
-            names[submission] = first
-    return names
+            submission, person = found[1], ""
+        elif submission and (about := GRADESCOPE_NAME.match(line)):
+            person = f"{number:9}" if line.lstrip().startswith("-") or not person else person
+            those = names.setdefault(submission, {})
+            if about[2] and (about[1] == "email" or person not in those):
+                those[person] = about[2]
+    return {of: tuple(dict.fromkeys(those.values())) for of, those in names.items() if those}

@@ -46,17 +46,18 @@ def with_kept(options: Options, folder: Path) -> Options:
             given, settings = settings, read_text(kept.decode())
             if given.late is not None:
                 settings = replace(settings, late=given.late)
-            if given.attempt is not None:
-                settings = replace(settings, attempt=given.attempt)
-        if settings.attempt is None:
-            settings = replace(settings, attempt=book.kept("attempt").decode() or None)
+            attempt, groups = given.attempt or settings.attempt, given.groups or settings.groups
+            settings = replace(settings, attempt=attempt, groups=groups)
+        attempt = settings.attempt or book.kept("attempt").decode() or None
+        groups = settings.groups or book.kept("groups").decode() or None
+        settings = replace(settings, attempt=attempt, groups=groups)
     return replace(options, roster=roster, settings=settings)
 
 
 def keep(book: Gradebook, options: Options) -> None:
     """What `course report` and later runs have to know."""
     settings, roster = options.settings, options.roster
-    kept = {"late": settings.late, "attempt": settings.attempt, "without": settings.without}
+    kept = {n: getattr(settings, n) for n in ("late", "attempt", "groups", "without")}
     if settings.text:
         kept["settings"] = settings.text
     if settings.columns:

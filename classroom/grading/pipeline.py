@@ -50,6 +50,7 @@ class Run:
     unplaced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()  # what may be of more than one student
     changed: tuple[str, ...] = ()  # whose points a regrade changed, from what to what
     protection: str = ""
 
@@ -69,7 +70,8 @@ def grade(
     solutions = Solutions(root)
     options = with_kept(options, folder)
     contents = solutions.contents()
-    found = find(source, contents.units, options.unit, options.layout, contents)
+    groups = options.settings.groups == "yes"
+    found = find(source, contents.units, options.unit, options.layout, contents, groups)
     class_ = enrolled(found, options.roster)
     wanted = _wanted(class_.submissions, options)
     if options.student is None:
@@ -81,7 +83,8 @@ def grade(
         keep(book, options)
         for old, new in class_.renamed.items():
             book.rename(old, new)
-        run = Run(unplaced=class_.unplaced, missing=class_.missing)
+        several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
+        run = Run(unplaced=class_.unplaced, missing=class_.missing, several=several)
         options = replace(options, secret=book.secret())
         grader = Grader(book, solutions, judges, options, class_.lines)
         todo = [entry for entry in map(grader.due, wanted) if entry is not None]

@@ -1,9 +1,9 @@
 """What a person should look at, answer by answer, and what was decided about it.
 
-First answers whose points the student's own file shows, then whatever else asks for a look by hand,
-then the wrong answers that several students share; each by exercise, then by family. An item has
-the remarks about its answer, and no others. A decision is an override in the gradebook: it is there
-at once and survives every regrade.
+First what may be of several students, then answers whose points the student's own file shows, then
+whatever else asks for a look by hand, then the wrong answers that several students share; each by
+exercise, then by family. An item has the remarks about its answer, and no others. A decision is an
+override in the gradebook: it is there at once and survives every regrade.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from selfcheck.files import CourseError
 
 from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
-from .records import Line, Mark, in_order
+from .records import SEVERAL, Line, Mark, in_order
 
 SHARED = 2  # students, from which on a family is worth a look
 
@@ -166,7 +166,10 @@ class Queue:
         line = self.answer(place).line
         mine = self._families.get((place.unit, place.exercise, place.student), ())
         number, families = in_order(line.result.number), [family.name for family in mine]
-        return not line.result.evidence, place.unit, number, families, place.student
+        reasons = self._marks[place.student, place.unit].graded.by_hand
+        several = place.about_all and any(reason.startswith(SEVERAL) for reason in reasons)
+        first = not several, not line.result.evidence
+        return *first, place.unit, number, families, place.student
 
     def _shared(self, unit: str) -> Sequence[Family]:
         return [f for f in families_of(self.book, unit) if len(f.members) >= SHARED]

@@ -21,6 +21,7 @@ from .settings import LateRule
 
 NOTHING = "Nothing was handed in."
 UNFINISHED = "A blank (`____`) is left in what you typed, so there was no answer to check."
+SEVERAL = "This may be of several students:"  # stands first in the queue
 NO_RULE = LateRule()
 
 

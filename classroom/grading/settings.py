@@ -22,9 +22,10 @@ from selfcheck.units import meant, units
 
 NAME = "course.toml"
 ATTEMPTS = ("last", "best")
+GROUPS = ("yes", "no")  # whether a file named after several is of each of them
 LATE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)\s*%(?:\s*(?:an?|per|/)\s*(?P<per>day|hour))?")
 TIME = re.compile(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
-TEXTS = ("late", "attempt", "without", "solutions", "slides")
+TEXTS = ("late", "attempt", "groups", "without", "solutions", "slides")
 KNOWN: dict[str, type] = dict.fromkeys(TEXTS, str)
 KNOWN |= {"deadlines": dict, "extra": dict, "roster": dict}
 LEFT_OUT = ("", "transfer", "essentials")
@@ -71,6 +72,7 @@ class Settings:
 
     late: str | None = None
     attempt: str | None = None
+    groups: str | None = None
     without: str | None = None
     solutions: str | None = None  # when students may see them
     slides: str = ""
@@ -128,6 +130,8 @@ def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
     _refuse_unknown(roster, KNOWN_OF_ROSTER, f"{name}, [roster]")
     if data.get("attempt", "last") not in ATTEMPTS:
         raise CourseError(f'{name}: attempt is "last" or "best", not {data["attempt"]!r}.')
+    if data.get("groups", "no") not in GROUPS:
+        raise CourseError(f'{name}: groups is "yes" or "no", not {data["groups"]!r}.')
     if data.get("without", "") not in LEFT_OUT:
         raise CourseError(
             f'{name}: without is "transfer" or "essentials", not {data["without"]!r}.'
@@ -140,6 +144,7 @@ def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
     return Settings(
         late=LateRule.read(data["late"]).text if "late" in data else None,
         attempt=data.get("attempt"),
+        groups=data.get("groups"),
         without=data.get("without"),
         solutions=data.get("solutions"),
         slides=" ".join(data.get("slides", "").split()),

@@ -31,6 +31,7 @@ from .names import (
     flat,
     gradescope_names,
     is_notebook,
+    members,
     owner,
     split_name,
     told_apart,
@@ -39,6 +40,7 @@ from .names import (
 from .submitted import submitted_cells
 
 ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
+WRITTEN_ID = re.compile(r"""^student\s*=\s*["']?([\w-]+)["']?\s*(?:#.*)?$""", re.MULTILINE)
 CLUTTER = {"index.html", "submission_metadata.yml"}  # what platforms add for their own use
 RULE = (
     "The first folder, zip or file name that the platform made says whose a file is; everything "
@@ -63,6 +65,8 @@ class Submission:
     stamp: float = 0.0
     attempt: int = 1
     content: str = ""  # a digest of the file, where it could be read
+    partners: tuple[str, ...] = ()  # who handed it in together with this student
+    doubt: str = ""  # why it may be of several
     earlier: tuple[Submission, ...] = field(default=(), compare=False)
 
     def data(self) -> bytes:
@@ -88,7 +92,7 @@ class Class:
     submissions: tuple[Submission, ...]
     unplaced: tuple[str, ...]
     reading: tuple[str, ...] = ()  # how names were read: the rule, and examples
-    looked_for: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)  # by name, with their first member
 
 
 def find(
@@ -97,10 +101,12 @@ def find(
     only: str | None = None,
     layout: str | None = None,
     contents: Contents | None = None,
+    groups: bool = False,
 ) -> Class:
     """The submissions in a folder or zip; `units` has the exercise names of each unit.
 
-    `contents` knows what the course's own notebooks hold.
+    `contents` knows what the course's own notebooks hold. With `groups`, what is named after
+    several is of each of them.
     """
     pattern = Layout(layout, source) if layout else None
     walk = (
@@ -116,7 +122,7 @@ def find(
         placing.add(file)
     if pattern is None:
         placing.refuse_several_in_one(source)
-    submissions, passed_over = placing.submissions(), list(placing.passed_over())
+    submissions, passed_over = placing.submissions(groups), list(placing.passed_over())
     students = {s.student for s in submissions}
     for student, problem in placing.empty_handed(source, students):
         if only:
@@ -128,8 +134,10 @@ def find(
     if not submissions and not placing.unplaced:
         raise CourseError(f"There are no notebooks in {source}.")
     reading = (layout and f"Names are read by {layout}.") or RULE
-    told = (*_examples(submissions), *passed_over, *_doubts(submissions, placing))
-    return Class(tuple(submissions), tuple(placing.unplaced), (reading, *told))
+    doubts = dict.fromkeys(s.doubt for s in submissions if s.doubt)
+    told = (*_examples(submissions), *passed_over, *doubts)
+    found = tuple(submissions), tuple(placing.unplaced), (reading, *told)
+    return Class(*found, groups=placing.groups)
 
 
 def _examples(submissions: Sequence[Submission]) -> Iterator[str]:
@@ -142,19 +150,11 @@ def _examples(submissions: Sequence[Submission]) -> Iterator[str]:
         yield f"{s.file}: the student is {s.student}, the unit {s.unit}"
 
 
-def _doubts(submissions: Sequence[Submission], placing: _Placing) -> Iterator[str]:
-    """Folders taken for one student's that look like a whole class."""
-    for s in submissions if placing.layout is None else ():
-        _, folders = _folders_inside(s, placing.contents.units)
-        if len(folders) > 1:
-            yield (
-                f"{s.student} has {s.unit} in {len(folders)} folders ({_listed(folders)}), and one "
-                f"of them counts. {OTHERWISE}"
-            )
-    yield from placing.doubts
-
-
 OTHERWISE = 'Are these several students? Then say so: --layout "*/{student}/**".'
+TOGETHER = (
+    "{} is named after several ({}), and counts as one student. If they handed it in together, "
+    "`--groups` gives the grade to each of them."
+)
 
 
 def _folders_inside(
@@ -205,6 +205,7 @@ class _Attempt:
     kind: Kind
     named: str  # the unit that its name says
     digest: str = ""  # of its content
+    id: str = ""  # the student's, as it is written there
 
 
 class _Placing:
@@ -218,9 +219,10 @@ class _Placing:
         self.placed: dict[tuple[str, str], list[_Attempt]] = defaultdict(list)
         self.instead: list[_Attempt] = []  # notebooks that are no attempts
         self.unplaced: list[str] = []
-        self.doubts: list[str] = []
+        self.doubts: dict[str, str] = {}  # by student
+        self.groups: dict[str, str] = {}  # by name, with their first member
         self.others: dict[str, list[str]] = defaultdict(list)  # what is no notebook, by student
-        self.names: dict[str, str] = {}
+        self.names: dict[str, tuple[str, ...]] = {}  # by Gradescope's number
         self._below: dict[str, dict[tuple[str, ...], set[tuple[str, bool]]]] = {}
 
     def read_names(self, files: Sequence[Found]) -> None:
@@ -255,8 +257,8 @@ class _Placing:
             self._add_notebook(file, who, named)
 
     def _add_notebook(self, file: Found, who: Owner, named: str) -> None:
-        kind, digest = self._kind(file, named)
-        attempt = _Attempt(file, who, kind, named or kind.unit, digest)
+        kind, digest, own_id = self._kind(file, named)
+        attempt = _Attempt(file, who, kind, named or kind.unit, digest, own_id)
         if not kind.unit:
             self.instead.append(attempt)
         elif self.only in (None, kind.unit):
@@ -272,24 +274,25 @@ class _Placing:
             other = replace(kind, unit="", rank=0, instead=kind.unit)
             self.instead.append(replace(attempt, kind=other))
 
-    def _kind(self, file: Found, named: str) -> tuple[Kind, str]:
-        """What the notebook is by its content, and a digest of that."""
+    def _kind(self, file: Found, named: str) -> tuple[Kind, str, str]:
+        """What the notebook is by its content, a digest of that, and the id that it has."""
         if file.size > LARGEST or not self.walk.share(file.path).take(file.size):
-            return Kind(named or self.only or "", UNREADABLE), ""
+            return Kind(named or self.only or "", UNREADABLE), "", ""
         try:
             data = file.read()
             cells = submitted_cells(data)
         except (CourseError, OSError) as error:
             unit = named or self.only or ""
-            return Kind(unit, UNREADABLE, "" if unit else str(error).rstrip(".")), ""
-        return self.contents.kind(cells, named), sha256(data).hexdigest()
+            return Kind(unit, UNREADABLE, "" if unit else str(error).rstrip(".")), "", ""
+        ids = [own for cell in cells for own in WRITTEN_ID.findall(cell.source)]
+        return self.contents.kind(cells, named), sha256(data).hexdigest(), (ids or [""])[-1]
 
     def _read(self, file: Found) -> tuple[Owner, str]:
         """Whose it is by its first part that is no unit, and its unit as far as names tell."""
         parts = file.path.parts
         depth = _depth(parts, self.units)
         who = owner(parts[depth], self.units, is_folder=_is_folder(parts, depth))
-        who = replace(who, student=self.names.get(who.student, who.student))
+        who = replace(who, student=" + ".join(self.names.get(who.student, (who.student,))))
         inside = parts[depth + 1 :]
         if inside and who.student and not who.platform and is_notebook(inside[-1]):
             self._look_below(who.student, parts, depth + 1)
@@ -321,17 +324,59 @@ class _Placing:
         for student, above, platform, owners in found:
             if platform or alone or is_usual or len(owners) > 2:
                 raise CourseError(_one_too_high(source, student, above, platform, owners))
-            self.doubts.append(
+            self.doubts[student] = (
                 f"{student} has files that bear several names ({_listed(owners)}). {OTHERWISE}"
             )
-        inside = {s: _folders_inside(s, self.units) for s in self.submissions() if not s.platform}
+        inside = {s: _folders_inside(s, self.units) for s in self._found() if not s.platform}
         several = [s for s, (_, folders) in inside.items() if len(folders) > 1]
         if several and {s.student for s in several} == {student for student, _ in self.placed}:
             above, folders = inside[several[0]]
             raise CourseError(_one_too_high(source, several[0].student, above, "", folders))
 
-    def submissions(self) -> list[Submission]:
-        """One for each student and unit, and one for each file that is named as what it is not."""
+    def submissions(self, groups: bool = False) -> list[Submission]:
+        """One for each student and unit, and one for each file that is named as what it is not.
+
+        What several handed in together is of each who has nothing of that unit besides.
+        """
+        found: dict[tuple[str, str], Submission] = {}
+        known = {" + ".join(names): names for names in self.names.values()}
+        several = []
+        for s in self._found():
+            named = known.get(s.student) or (members(s.student) if groups else ())
+            if len(named) > 1:
+                several += [(name, s, named) for name in named]
+                self.groups[s.student] = named[0]
+            else:
+                found[s.student, s.unit] = replace(s, doubt=self._doubt(s))
+        for name, s, named in several:
+            if one := found.get((name, s.unit)):
+                doubt = f"{s.file} is named after {name} too, and {one.file} counts."
+                found[name, s.unit] = replace(one, doubt=doubt)
+            else:
+                found[name, s.unit] = _of_member(s, name, named)
+        return [found[key] for key in sorted(found)]
+
+    def _doubt(self, s: Submission) -> str:
+        """Why this may be the work of several, in a sentence; empty if nothing says so."""
+        if named := members(s.student):
+            return TOGETHER.format(s.student, _listed(named))
+        if self.layout or s.problem:
+            return ""
+        if s.student in self.doubts:
+            return self.doubts[s.student]
+        _, folders = _folders_inside(s, self.units)
+        if len(folders) > 1:
+            return (
+                f"{s.student} has {s.unit} in {len(folders)} folders ({_listed(folders)}), and one "
+                f"of them counts. {OTHERWISE}"
+            )
+        ids = {a.id for a in self.placed[s.student, s.unit] if a.kind.rank == WORKED_ON}
+        if len(ids - {"", "0"}) > 1:
+            which = _listed(ids - {"", "0"})
+            return f"{s.student} has {s.unit} with several student ids ({which}); one file counts."
+        return ""
+
+    def _found(self) -> list[Submission]:
         found = {key: _submission(*key, attempts) for key, attempts in self.placed.items()}
         with_sheet = {student for student, _ in self.placed}
         for other in self.instead:
@@ -401,7 +446,16 @@ class _Placing:
         for path in source.iterdir():
             if path.is_dir() and not path.is_symlink() and not HIDDEN.search(path.name):
                 student = owner(path.name, self.units, is_folder=True).student
-                yield _spelled_alike(self.names.get(student, student))
+                yield _spelled_alike(" + ".join(self.names.get(student, (student,))))
+
+
+def _of_member(s: Submission, name: str, named: Sequence[str]) -> Submission:
+    """What several handed in together, as one of them has it."""
+    partners = tuple(other for other in named if other != name)
+    note = f"Handed in together with {' and '.join(partners)}."
+    earlier = tuple(replace(old, student=name, partners=partners) for old in s.earlier)
+    one = replace(s, student=name, partners=partners, earlier=earlier, number="")
+    return replace(one, notes=(*s.notes, note))
 
 
 def _spelled_alike(name: str) -> str:

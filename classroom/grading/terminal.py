@@ -49,6 +49,8 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
     progress.end()
     for line in shortened(run.changed, "points changed"):
         print(visible(line))
+    for line in shortened(run.several, "several students?"):
+        print(visible(line))
     for line in write_all(given.to):
         print(line)
     for line in run.gone:
@@ -69,6 +71,7 @@ def _settings(given: argparse.Namespace, root: Path) -> Settings:
     settings = read_settings(named or root / SETTINGS, must_exist=named is not None)
     if given.late is not None:
         settings = replace(settings, late=LateRule.read(given.late).text)
+    settings = replace(settings, groups="yes") if given.groups else settings
     return replace(settings, attempt=given.attempt) if given.attempt else settings
 
 
@@ -78,6 +81,7 @@ def summary(run: Run, folder: Path) -> str:
     odd = f", {len(run.unplaced)} could not be placed" if run.unplaced else ""
     odd += f", {len(run.missing)} handed in nothing" if run.missing else ""
     odd += f", {len(run.gone)} are gone" if run.gone else ""
+    odd += f"; {len(run.several)} may be of several students, see above" if run.several else ""
     odd += f"; the points of {len(run.changed)} changed, see above" if run.changed else ""
     return f"{run.graded} graded{kept}{odd}. Open {folder / 'report.html'}."
 

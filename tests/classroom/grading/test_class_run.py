@@ -146,6 +146,24 @@ def test_a_lecture_handed_in_by_mistake_is_called_that(tmp_path, course_grade):
     )
 
 
+def test_a_group_has_one_grade_until_it_is_declared_then_each_member_has_it(tmp_path, course_grade):
+    hand_in(tmp_path / "class", "ada+bob", solved(leak="bound = 1"))
+    hand_in(tmp_path / "class", "carl", {**solved(), "student": "student = 8"})
+    found, told = course_grade()
+    assert set(found) == {"ada+bob", "carl"}
+    assert found["ada+bob"]["look by hand"].startswith("This may be of several students: ada+bob")
+    assert "several students?: ada+bob is named after several (ada, bob)" in told
+    assert "1 may be of several students, see above" in told
+    found, told = course_grade("--groups")
+    assert set(found) == {"ada", "bob", "carl"}
+    assert found["ada"]["total"] == found["bob"]["total"] != found["carl"]["total"]
+    assert found["bob"]["look by hand"] == ""  # nor did they copy from each other
+    assert "of several" not in told
+    page = (tmp_path / "grades" / "feedback" / UNIT / "ada.html").read_text()
+    assert "Handed in together with bob." in page
+    assert set(course_grade()[0]) == {"ada", "bob", "carl"}  # the gradebook remembers
+
+
 def test_how_names_are_read_is_told_with_examples(tmp_path, course_grade):
     hand_in(tmp_path / "class", "ada", solved())
     _, told = course_grade()

@@ -190,6 +190,72 @@ def test_who_says_by_a_layout_that_it_is_one_student_is_believed(tmp_path):
     assert one.student == "hw2"
 
 
+def with_id(own):
+    cells = [{"cell_type": "code", "source": f"student = {own}\n{CALL[U]}"}]
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
+OF_SEVERAL = {
+    "a folder of two names": [f"meyer_anna+schmidt_bob/{U}.ipynb"],
+    "a file of two names": [f"Anna Meyer & Bob Schmidt - {U}.ipynb"],
+    "two names and a word": [f"anna_and_bob_{U}.ipynb"],
+    "files of two names": [f"pair/ada_{U}.ipynb", f"pair/bob_{U}.ipynb"],
+    "folders of two": [f"pair/ada/{U}.ipynb", f"pair/bob/{U}.ipynb"],
+    "sheets with two ids": {f"pair/{U}.ipynb": with_id(17), f"pair/{U} (1).ipynb": with_id("'18'")},
+}
+
+
+@pytest.mark.parametrize("kind", OF_SEVERAL)
+def test_what_may_be_of_two_students_is_told_of_their_submission(tmp_path, kind):
+    files = OF_SEVERAL[kind]
+    others = {f"{who}/{U}.ipynb": sheet() for who in ("carl", "dora")}
+    files = {**others, **(files if isinstance(files, dict) else {n: sheet() for n in files})}
+    class_ = find(laid(tmp_path, files), UNITS)
+    doubtful = [s for s in class_.submissions if s.doubt]
+    assert {s.student for s in class_.submissions} == {"carl", "dora", doubtful[0].student}
+    assert len(doubtful) == 1
+    assert doubtful[0].doubt in class_.reading
+
+
+@pytest.mark.parametrize("name", ["ada+ps@example.org", "Sandy Anderson", "C+", "ada_and", "x&1"])
+def test_a_name_that_is_one_students_raises_no_doubt(tmp_path, name):
+    (one,) = find(laid(tmp_path, [f"{name}/{U}.ipynb"]), UNITS).submissions
+    assert (one.student, one.doubt) == (name, "")
+
+
+def test_attempts_with_one_id_or_the_sheets_own_raise_no_doubt(tmp_path):
+    files = {f"ada/{U} ({k}).ipynb": with_id(own) for k, own in enumerate((0, 17, 17))}
+    (one,) = find(laid(tmp_path, files), UNITS).submissions
+    assert one.doubt == ""
+
+
+def test_a_group_that_is_declared_is_each_of_its_members(tmp_path):
+    names = [f"ada+bob/{U}.ipynb", f"carl/{U}.ipynb", f"Dora und Emil/{U}.ipynb"]
+    found = find(laid(tmp_path, names), UNITS, groups=True).submissions
+    partners = {s.student: s.partners for s in found}
+    pairs = {"ada": ("bob",), "bob": ("ada",), "Dora": ("Emil",), "Emil": ("Dora",)}
+    assert partners == {"carl": (), **pairs}
+    assert not any(s.doubt for s in found)
+    notes = {s.student: s.notes for s in found}
+    assert notes["ada"] == ("Handed in together with bob.",)
+
+
+def test_of_a_member_with_a_file_of_their_own_that_one_counts_and_it_is_told(tmp_path):
+    found = find(laid(tmp_path, [f"ada+bob/{U}.ipynb", f"ada/{U}.ipynb"]), UNITS, groups=True)
+    files = {s.student: (s.file, bool(s.doubt)) for s in found.submissions}
+    assert files == {"ada": (f"ada/{U}.ipynb", True), "bob": (f"ada+bob/{U}.ipynb", False)}
+
+
+def test_gradescope_says_itself_who_handed_in_together(tmp_path):
+    group = GRADESCOPE.replace("  :created_at", "  - :name: Bo Li\n    :sid: 5\n  :created_at", 1)
+    names = [f"x/submission_100000{k}/{U}.ipynb" for k in (1, 2)]
+    files = {name: sheet() for name in names} | {"x/submission_metadata.yml": group.encode()}
+    source = laid(tmp_path, files) / "x"
+    partners = {s.student: s.partners for s in find(source, UNITS).submissions}
+    pair = {"ada@example.org": ("Bo Li",), "Bo Li": ("ada@example.org",)}
+    assert partners == {"Alan Turing": (), **pair}
+
+
 TOLD = {
     "a text entry": ("lovelaceada_101_text.html", "lovelaceada_101"),
     "a link": ("lovelaceada_101_9001_link.html", "lovelaceada_101"),

@@ -7,7 +7,7 @@ import pytest
 from classroom.grading.behavior import Item, Signature
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.queue import Queue
-from classroom.grading.records import Graded, Result
+from classroom.grading.records import SEVERAL, Graded, Result
 from selfcheck.files import CourseError
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -46,6 +46,15 @@ def queue_of(tmp_path):
 
 def told(queue):
     return [(place.student, place.exercise, place.by_hand) for place in queue.places()]
+
+
+def test_what_may_be_of_several_students_comes_before_all_else(queue_of):
+    queue = queue_of(
+        submission("ada", "uuu"),
+        submission("pair", "rrw", by_hand=(f"{SEVERAL} two names.",)),
+    )
+    assert told(queue)[0] == ("pair", "square_sum", True)
+    assert queue.answer(queue.places()[0]).reasons == (f"{SEVERAL} two names.",)
 
 
 def test_what_asks_for_a_look_comes_first_then_what_several_share(queue_of):
