@@ -66,6 +66,7 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(f"{template}/page.html.j2").render(**values)
 
 
+@functools.lru_cache(maxsize=500)  # in a class many answers are alike
 def highlighted(source: str) -> Markup:
     """Python code as HTML; its colors come with the page."""
     return Markup(highlight(visible(source), _LEXER, _FORMATTER))
