@@ -32,6 +32,8 @@ class ReservedFunction(Exception):
 
 
 _below_is_hidden = False
+_TICKET = object()
+around_gates: dict[str, None] = {}  # functions that ran without their gates, in the grader's child
 # What the exercise reserves that is judged in this context, and whose functions may use it.
 _asked: ContextVar[tuple[Names, frozenset[int]]] = ContextVar("asked")
 # What is refused in this context; None where no check and no student's code was begun.
@@ -55,6 +57,8 @@ def answer(made: Anything) -> Anything:
 
 def _gate(function: Any, name: str, key: str) -> Any:
     """The function, which refuses to run where its key is refused."""
+    function = _with_tripwire(function, name, key) if _below_is_hidden else function
+    ticket = (_TICKET,) if _below_is_hidden else ()
 
     @functools.wraps(function)
     def gate(*args: Any, **kwargs: Any) -> Any:
@@ -63,13 +67,27 @@ def _gate(function: Any, name: str, key: str) -> Any:
                 f"{name.partition('.')[2]} does not run here: this exercise asks you to write it, "
                 "or to do without it."
             )
-        return function(*args, **kwargs)
+        return function(*ticket, *args, **kwargs)
 
     vars(gate)["reserved_as"] = key
     if _below_is_hidden:
         vars(gate)["__signature__"] = inspect.signature(function)
-        del gate.__wrapped__
+        del gate.__wrapped__, function.__wrapped__
     return gate
+
+
+def _with_tripwire(function: Any, name: str, key: str) -> Any:
+    """The function, which notes when it runs where its gate is shut; the gate has a ticket."""
+
+    @functools.wraps(function)
+    def below(*args: Any, **kwargs: Any) -> Any:
+        if args and args[0] is _TICKET:
+            return function(*args[1:], **kwargs)
+        if key in _refused_here():
+            around_gates[name] = None
+        return function(*args, **kwargs)
+
+    return below
 
 
 def hide_what_is_below() -> None:

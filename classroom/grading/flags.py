@@ -15,6 +15,8 @@ LOOPS = (
 PEEPING = {
     "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
     "unwrap", "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
+    "getclosurevars", "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
+    "_posixsubprocess", "pythonapi", "py_object",
 }  # fmt: skip
 
 

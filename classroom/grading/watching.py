@@ -13,21 +13,32 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from functools import cached_property
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from selfcheck.exercises import Exercise
+from selfcheck.reserved import around_gates
 
 OFTEN = 3  # calls of one check in a cell, above which it does the guessing
 MOST = 20  # things that are told of one submission
 PROCESSES = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
 LOOKING = {
     "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.settrace", "sys.setprofile",
+    "sys._current_frames", "sys.addaudithook",
+}  # fmt: skip
+BELOW = {
+    "ctypes.dlopen", "ctypes.dlsym", "ctypes.cdata", "ctypes.cdata/buffer", "ctypes.string_at",
+    "ctypes.wstring_at", "ctypes.addressof", "ctypes.call_function",
 }  # fmt: skip
 LINKS = {"os.link", "os.symlink", "os.rename"}
 CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
-WATCHED = frozenset({"open"} | PROCESSES | LOOKING | LINKS | CODE)
+WATCHED = frozenset({"open", "sys._getframe"} | PROCESSES | LOOKING | BELOW | LINKS | CODE)
 CELL = "<cell "  # how the file of a cell is called
+TAKES_APART = ("dis.py", "inspect.py")
+GUARDED = {"selfcheck", "classroom"}
+GATES = "selfcheck.reserved"  # of which nothing is for students
+PROSE = (".md", ".toml")  # which has the known mistakes, and which the checks read
 SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
 # Of an exercise, what judges without being a call of it; so does all that begins with _.
 SHOWN = ("__", "_repr_", "_ipython_")  # asked for by whatever shows it
@@ -59,9 +70,37 @@ class Watch:
                 self._seen["uses the inside of a check"] = None
             return object.__getattribute__(exercise, name)
 
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] in GUARDED and type(module) is ModuleType:
+                module.__class__ = self._guarded
         type.__setattr__(Exercise, "__call__", counted)
         type.__setattr__(Exercise, "__getattribute__", looked_into)
         sys.addaudithook(self._hook)
+
+    @cached_property
+    def _guarded(self) -> type[ModuleType]:
+        """A module of the machine, whose private names and whose changes are noticed."""
+        watch = self
+
+        class Guarded(ModuleType):
+            def __getattribute__(self, name: str) -> Any:
+                home = super().__getattribute__("__name__")
+                is_private = name[0] == "_" and (name[1:2] != "_" or name == "__dict__")
+                if is_private or (home == GATES and name[0] != "_"):
+                    watch._reached_into(home, name)
+                return super().__getattribute__(name)
+
+            def __setattr__(self, name: str, value: Any) -> None:
+                watch._reached_into(super().__getattribute__("__name__"), name)
+                super().__setattr__(name, value)
+
+        return Guarded
+
+    def _reached_into(self, module: str, name: str) -> None:
+        frame = sys._getframe(2)
+        is_cell = frame.f_code.co_filename.startswith(CELL)
+        if self.is_on and (is_cell if name == "__dict__" else not self._is_of_ours(frame)):
+            self._seen[f"reaches into {module}"] = None
 
     def _is_of_ours(self, frame: FrameType) -> bool:
         """Whether the course or the machine is asking."""
@@ -75,7 +114,9 @@ class Watch:
             for name, count in self._calls.items()
             if count > OFTEN
         ]
-        seen, self._seen = [*self._seen, *often], {}
+        around = [f"runs {name} around its gate" for name in around_gates]
+        around_gates.clear()
+        seen, self._seen = [*self._seen, *around, *often], {}
         self._calls.clear()
         return seen[:MOST]
 
@@ -95,6 +136,10 @@ class Watch:
             return "starts another process"
         if event in LOOKING:
             return f"uses {event}"
+        if event in BELOW:
+            return "" if _is_import() else "goes below Python by ctypes"
+        if event == "sys._getframe":
+            return "looks into the program that runs it" if _caller(3).startswith(CELL) else ""
         if event == "open":
             return self._opened(arguments[0])
         if event in LINKS:
@@ -110,8 +155,19 @@ class Watch:
     def _opened(self, path: Any) -> str:
         if not isinstance(path, str | bytes | os.PathLike):
             return ""
-        name = self._ours(os.fsdecode(path))
+        path = os.fsdecode(path)
+        if name := self._ours(path, PROSE):
+            return "" if self._is_asked_by_us() else f"reads {name}"
+        if os.path.isdir(path) and self._ours(os.path.join(path, "_.py")):
+            return "opens a folder of the course"  # and what lies there by it
+        name = self._ours(path)
         return f"reads the source of {name}" if name and not _is_import() else ""
+
+    def _is_asked_by_us(self) -> bool:
+        """Is the next one outward, of ours and the student's, the course or the machine?"""
+        files = (frame.f_code.co_filename for frame in _outward(sys._getframe(4)))
+        there = (file for file in files if file.startswith(CELL) or self._ours(file))
+        return not next(there, CELL).startswith(CELL)
 
     def _executed(self, code: CodeType) -> str:
         name = self._ours(code.co_filename)
@@ -127,12 +183,12 @@ class Watch:
         name = self._ours(code.co_filename) if code else ""
         if event == "object.__setattr__" and attribute == "__code__":
             return "puts other code into a function"
-        is_inside = attribute == "__closure__" and name and _caller().startswith(CELL)
+        is_inside = name and attribute in ("__closure__", "__code__") and _is_taken_apart()
         return f"looks into a function of {name}" if is_inside else ""
 
-    def _ours(self, path: str) -> str:
+    def _ours(self, path: str, endings: tuple[str, ...] = (".py", ".pyc")) -> str:
         """The name of a source file of the course; empty if it is none."""
-        if not path.endswith((".py", ".pyc")):
+        if not path.endswith(endings):
             return ""
         real = os.path.realpath(path)
         for folder in self._folders:
@@ -147,9 +203,17 @@ def _is_import() -> bool:
         code = frame.f_code
         if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
             return True
-        if code.co_filename.endswith(SHOWS_LINES):
+        if code.co_filename.endswith(SHOWS_LINES) and not code.co_qualname.startswith("FrameS"):
             return True
     return False
+
+
+def _is_taken_apart() -> bool:
+    """Is a cell, or what takes functions apart for it, looking?"""
+    code = sys._getframe(4).f_code
+    if code.co_filename.endswith(TAKES_APART):
+        return code.co_filename.endswith("dis.py") or code.co_name == "getclosurevars"
+    return code.co_filename.startswith(CELL)
 
 
 def _loaded_as() -> str:
@@ -166,6 +230,6 @@ def _outward(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _caller() -> str:
+def _caller(depth: int) -> str:
     """The file from which the hook was reached."""
-    return sys._getframe(4).f_code.co_filename
+    return sys._getframe(depth).f_code.co_filename

@@ -35,6 +35,29 @@ ROUTES = {
     "try:\n    exec(c)\nexcept Exception:\n    pass",
     "other code in a function": f"{FILE}f = lambda x: x\n"
     "setattr(f, '__co' + 'de__', (lambda x: 2 * x).__code__)",
+    "a function taken apart": f"{FILE}import dis\nlist(dis.get_instructions(ours.mean))",
+    "its code by a dynamic name": f"{FILE}c = getattr(ours.mean, '__co' + 'de__').co_consts",
+    "the names of its closure": f"{FILE}import inspect\n"
+    "c = getattr(inspect, 'getclosure' + 'vars')(ours.running_sums)",
+    "a line as of a traceback": f"{FILE}import traceback\n"
+    "text = getattr(traceback, 'Frame' + 'Summary')(FILE, 7, 'f').line",
+    "known mistakes": f"{FILE}import os\n"
+    "text = open(os.path.join(os.path.dirname(FILE), 'checks', 'sums.md')).read()",
+    "known mistakes as a resource": "import importlib.resources as r\n"
+    "text = (r.files('small_course.checks') / 'sums.md').read_text()",
+    "facts of exercises": f"{FILE}import pathlib\n"
+    "text = (pathlib.Path(FILE).parent / 'checks' / 'sums.toml').read_text()",
+    "a file below a folder": f"{FILE}import os\nfolder = os.open(os.path.dirname(FILE), 0)\n"
+    "text = os.read(os.open('sums.py', 0, dir_fd=folder), 9)",
+    "a C library": "import ctypes\nctypes.CDLL(None).getpid()",
+    "the interpreter's own library": "import ctypes\n"
+    "f = getattr(ctypes, 'python' + 'api').Py_IncRef",
+    "an object by its address": "import ctypes\nctypes.cast(id(5), ctypes.py_object).value",
+    "a frame by a dynamic name": "import sys\nf = getattr(sys, '_get' + 'frame')(1)",
+    "all frames": "import sys\nf = getattr(sys, '_current_' + 'frames')()",
+    "a hook of one's own": "import sys\nsys.addaudithook(lambda *about: None)",
+    "a check's own names": "import inspect\ninspect.getmembers(check.even_sum)",
+    "a check below its names": "f = object.__getattribute__(check.even_sum, '__dict__')",
     "a forked process": "import os\npid = os.fork()\nif not pid:\n    os._exit(0)\nos.wait()",
     "another program": "import subprocess, sys\n"
     "subprocess.run([sys.executable, '-c', 'pass'], check=False)",
@@ -57,6 +80,24 @@ ROUTES = {
     "a check by recursion": "def go(k):\n    k and (check.even_sum(k * n), go(k - 1))\ngo(9)",
     "a check under another name": "ask = check.even_sum\nfor k in range(9):\n    ask(k * n)",
 }
+BELOW = "[c for c in (getattr(b, 'cell_' + 'contents') for b in cells) if callable(c)][0]"
+OURS = "    return ours.running_sums(x)"
+AROUND = {  # each earns the points of running_sums by the course's own function
+    "its closure": f"{FILE}cells = getattr(ours.running_sums, '__clo' + 'sure__')\n"
+    f"below = {BELOW}\ndef running(x):\n    return below(x)",
+    "its closure, within": f"{FILE}def running(x):\n"
+    f"    cells = getattr(ours.running_sums, '__clo' + 'sure__')\n    return {BELOW}(x)",
+    "gates opened": f"{FILE}import selfcheck.reserved as r\ndef running(x):\n"
+    f"    getattr(r, '_aro' + 'und').clear()\n{OURS}",
+    "gates opened by vars": f"{FILE}import selfcheck.reserved as r\ndef running(x):\n"
+    f"    vars(r)['_around'].clear()\n{OURS}",
+    "gates put out of use": f"{FILE}import selfcheck.reserved as r\n"
+    f"r._refused_here = lambda: frozenset()\ndef running(x):\n{OURS}",
+    "a gate's variable": f"{FILE}import sys\nr = sys.modules['selfcheck.reserved']\n"
+    f"def running(x):\n    r._refused.set(frozenset())\n{OURS}",
+    "lent to oneself": f"{FILE}from selfcheck.reserved import lent\n"
+    "def running(x):\n    return lent(ours.running_sums)(x)",
+}
 HONEST = {
     "an import": "import small_course.sums",
     "an import of more": "from small_course import sums as s2\nimport json, textwrap",
@@ -70,6 +111,33 @@ HONEST = {
     "a hint": "check.even_sum.hint()\nscoreboard()",
     "what a check shows": "repr(check.even_sum), check.even_sum.points, check.even_sum.title\n"
     "check.even_sum.last, check.even_sum.practice, hasattr(check.even_sum, '_repr_html_')",
+    "what students import": "import os, sys, math, time, random, copy, pickle, inspect, typing\n"
+    "import itertools, functools, collections, warnings, logging, timeit, gc, pathlib, datetime",
+    "inspecting": "import inspect\ndef f(x, y=2): return x\ninspect.signature(f)\n"
+    "inspect.getdoc(np.cumsum), inspect.isfunction(f), inspect.getmembers(f)",
+    "a signature of the course": "import inspect, small_course.sums as ours\n"
+    "inspect.signature(ours.mean), ours.mean.__doc__, ours.mean.__name__, dir(ours)",
+    "a copy by pickle": "import pickle, copy\npickle.loads(pickle.dumps([1, {'a': np.ones(2)}]))\n"
+    "copy.deepcopy({'x': np.ones(3)})",
+    "named tuples and enums": "from collections import namedtuple\nfrom enum import Enum\n"
+    "from typing import NamedTuple\nP = namedtuple('P', 'x y')\n"
+    "class Q(NamedTuple):\n    x: int = 1\nclass C(Enum):\n    A = 1",
+    "a log": "import logging\nlogging.getLogger('mine').warning('so %s', 1)",
+    "a warning": "import warnings\nwarnings.warn('careful')\nnp.log(np.zeros(2))",
+    "measured time": "import time, timeit\ntimeit.timeit('1 + 1', number=9)\ntime.perf_counter()",
+    "memory tidied up": "import gc\ngc.collect()\ngc.disable()\ngc.enable()",
+    "a test of one's own": "import doctest, unittest\nassert np.isclose(0.1 + 0.2, 0.3)\n"
+    "np.testing.assert_allclose([1.0], [1.0])",
+    "files and folders": "import os, pathlib, json, csv\nos.getcwd(), os.listdir('.')\n"
+    "pathlib.Path('a.json').write_text(json.dumps([1]))\njson.load(open('a.json'))\n"
+    "np.savetxt('a.csv', np.ones(3))\nnp.loadtxt('a.csv')\nnp.save('a.npy', np.ones(2))",
+    "arrays for C": "x = np.ones(3)\nx.ctypes.data, x.__array_interface__",
+    "a thread": "import threading\nt = threading.Thread(target=sum, args=([1],))\n"
+    "t.start(); t.join()",
+    "random numbers": "rng = np.random.default_rng(0)\nrng.normal(size=3)\nnp.random.seed(0)",
+    "a decorator": "import functools\ndef d(f):\n    @functools.wraps(f)\n"
+    "    def g(*a):\n        return f(*a)\n    return g\n@d\ndef h(x):\n    return x\nh(1)",
+    "what a check says": "f = check.even_sum(n)\nf.outcome, f.earned, str(f), repr(f)",
     "SymPy": "f = sympy.lambdify(n, n**2)\nf(3)\nsympy.simplify(n**2 / n)",
 }
 
@@ -85,6 +153,14 @@ def told(judge_process, source):
 @pytest.mark.parametrize("route", ROUTES)
 def test_what_reaches_for_an_answer_is_a_look_by_hand(judge_process, route):
     assert told(judge_process, ROUTES[route])
+
+
+@pytest.mark.parametrize("route", AROUND)
+def test_the_courses_own_function_is_no_answer_without_a_look(judge_process, route):
+    cells = {**solved(UNIT, running_sums=AROUND[route]), "student": "student = 7"}
+    grade, _ = graded(judge_process, cells, UNIT, limits=AMPLE)
+    result = next(r for r in grade.results if r.name == "running_sums")
+    assert result.by_hand
 
 
 @pytest.mark.parametrize("kind", HONEST)
