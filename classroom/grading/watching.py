@@ -36,7 +36,7 @@ CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
 WATCHED = frozenset({"open", "sys._getframe"} | PROCESSES | LOOKING | BELOW | LINKS | CODE)
 CELL = "<cell "  # how the file of a cell is called
 TAKES_APART = ("dis.py", "inspect.py")
-GUARDED = {"selfcheck", "classroom"}
+GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
 GATES = "selfcheck.reserved"  # of which nothing is for students
 PROSE = (".md", ".toml")  # which has the known mistakes, and which the checks read
 SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
@@ -71,7 +71,7 @@ class Watch:
             return object.__getattribute__(exercise, name)
 
         for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] in GUARDED and type(module) is ModuleType:
+            if name.startswith(GUARDED) and type(module) is ModuleType:
                 module.__class__ = self._guarded
         type.__setattr__(Exercise, "__call__", counted)
         type.__setattr__(Exercise, "__getattribute__", looked_into)
@@ -156,12 +156,12 @@ class Watch:
         if not isinstance(path, str | bytes | os.PathLike):
             return ""
         path = os.fsdecode(path)
-        if name := self._ours(path, PROSE):
-            return "" if self._is_asked_by_us() else f"reads {name}"
+        if name := self._ours(path, (".py", ".pyc", *PROSE)):
+            what = f"reads {'' if name.endswith(PROSE) else 'the source of '}{name}"
+            return "" if _is_import() or self._is_asked_by_us() else what
         if os.path.isdir(path) and self._ours(os.path.join(path, "_.py")):
             return "opens a folder of the course"  # and what lies there by it
-        name = self._ours(path)
-        return f"reads the source of {name}" if name and not _is_import() else ""
+        return ""
 
     def _is_asked_by_us(self) -> bool:
         """Is the next one outward, of ours and the student's, the course or the machine?"""
