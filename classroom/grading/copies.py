@@ -3,7 +3,8 @@
 None of it changes a grade. Of an answer what the sheet gave is taken out, names of one's own and
 the order of lines do not count, and it says something only if hardly anybody else in this class
 writes it so: a wrong one more than a right one, and a short right one nothing. A pair is told if it
-has more of this in common than chance would give to any pair of the class.
+has more of this in common than chance would give to any pair of the class; or if most of what both
+tried is alike, which chance would not give either, and nobody else has all of that.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ RARE = 0.03  # of the class, or two: what more of them have is a common way to w
 UNUSUAL = 0.1  # of the class: what so many have says something if there is much of it
 LONG = 20  # parts of a right answer beyond what the sheet gave, below which it says nothing
 NAMES = 3  # names of one's own in an answer, from which on they are somebody's choice
-CHANCE = 0.05  # pairs that chance may give, below which a pair is told
+OWNERS = 3  # students, beyond which nothing is theirs alone
+ENOUGH = 3  # answers, from which on two sheets can be one
+MOST = 0.75  # of the answers that both tried, from which on they are
+CHANCE = 0.05  # pairs that chance may give, below which a pair is told,
+OF_SHEETS = 0.3  # or whose sheets are one nearly as a whole
 SHOWN = 3
 NOBODYS = "0"  # the id in the sheet as it is given out
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
@@ -41,7 +46,8 @@ class Telling(NamedTuple):
     number: str
     name: str
     length: int
-    keys: tuple[bytes, ...]
+    keys: tuple[bytes, ...]  # what could be somebody's alone
+    form: bytes  # all of it, be it ever so usual
 
 
 class Seen(NamedTuple):
@@ -95,11 +101,13 @@ def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
 def _seen(graded: Graded, given: Mapping[str, str]) -> Seen:
     tried = any(result.outcome != Outcome.NOT_ATTEMPTED for result in graded.results)
     written = graded.written_id if graded.written_id is not None else graded.student_id
-    answers = [
-        Telling(result.number, result.name, len(result.answer), keys)
-        for result in graded.results
-        if (keys := tuple(_telling(result, given.get(result.name, ""))))
-    ]
+    answers = []
+    for result in graded.results if tried else ():
+        stub = given.get(result.name, "")
+        if result.outcome in TELLING and (form := essence(result.answer, stub).form):
+            about = result.number, result.name, len(result.answer)
+            keys = tuple(_telling(result, stub))
+            answers.append(Telling(*about, keys, _digest(result.name, "form", form)))
     return Seen(
         graded.student,
         graded.content if tried else "",
@@ -172,14 +180,54 @@ def pairs(everyone: Sequence[Seen]) -> list[Pair]:
                 pair.answers.append(answer)
                 pair.rare += is_rare
                 pair.surprise += weight
-    many = math.comb(len(everyone), 2)
+    many, sheets = math.comb(len(everyone), 2), _Sheets(everyone)
+    for students in sheets.nearly_one():
+        found.setdefault(students, Pair(students))
     total = sum(pair.rare for pair in found.values())
     return [
         pair
         for pair in found.values()
         if many * _tail((total - pair.rare + 1) / many, pair.rare) < CHANCE
         or many * _at_most(weights[pair.students[0]], pair.surprise) < CHANCE
+        or sheets.are_alike(pair)
     ]
+
+
+class _Sheets:
+    """What all have written, answer by answer, to see whether two sheets are one."""
+
+    def __init__(self, everyone: Sequence[Seen]) -> None:
+        self.all = {seen.student: {a.name: a for a in seen.answers} for seen in everyone}
+        self.tried = Counter(name for answers in self.all.values() for name in answers)
+        self.having = defaultdict[bytes, set[str]](set)
+        for student, answers in self.all.items():
+            for answer in answers.values():
+                self.having[answer.form].add(student)
+
+    def nearly_one(self) -> Iterator[tuple[str, str]]:
+        """Pairs whose sheets are the same, but for one answer."""
+        same: dict[frozenset[bytes], list[str]] = defaultdict(list)
+        for student, answers in self.all.items():
+            forms = frozenset(answer.form for answer in answers.values())
+            for left_out in (b"", *forms) if len(forms) > ENOUGH else ():
+                same[forms - {left_out}].append(student)
+        for students in same.values():
+            if 1 < len(students) <= OWNERS:
+                yield from combinations(students, 2)
+
+    def are_alike(self, pair: Pair) -> bool:
+        """Is most of what both tried alike, beyond chance, and in a way that is theirs?"""
+        one, other = (self.all[student] for student in pair.students)
+        both = one.keys() & other.keys()
+        same = [one[name] for name in both if one[name].form == other[name].form]
+        if len(same) < ENOUGH or len(same) < MOST * len(both):
+            return False
+        chance = sum(math.log(len(self.having[a.form]) / self.tried[a.name]) for a in same)
+        holders = set.intersection(*(self.having[answer.form] for answer in same))
+        if math.comb(len(self.all), 2) * math.exp(chance) >= OF_SHEETS or len(holders) > OWNERS:
+            return False
+        pair.answers = same
+        return True
 
 
 def _telling(result: Result, stub: str) -> Iterator[bytes]:

@@ -145,3 +145,30 @@ def test_a_class_of_copies_names_a_few():
 def test_remarks_go_when_their_reason_is_gone():
     before = graded("ada", {}, alike=("The file is byte for byte that of bob.",))
     assert told(before) == {"ada": ""}
+
+
+STYLES = {f"e{n}": [f"x{n} = {form}" for form in (
+    "sum(v ** 2 for v in values) / len(values)", "np.mean(np.square(values))",
+    "np.dot(values, values) / values.size", "float((values * values).mean())",
+    "np.einsum('i,i', values, values) / len(values)", "math.fsum(v * v for v in values) / total",
+)] for n in range(9)}  # fmt: skip
+
+
+def usual(chance):
+    """A sheet of usual answers, each in a way in which many write it."""
+    return {name: (chance.choice(forms), "right") for name, forms in STYLES.items()}
+
+
+def test_sheets_that_are_alike_as_a_whole_are_told_though_every_answer_is_usual():
+    chance = random.Random(5)
+    sheets = [usual(chance) for _ in range(118)]
+    copied = {n: (f"# mine\n{a.replace('v ', 'z ')}", o) for n, (a, o) in sheets[17].items()}
+    everyone = [graded(f"s{n:03}", sheet) for n, sheet in enumerate([*sheets, copied])]
+    assert set(told(*everyone)) == {"s017", "s118"}
+
+
+def test_a_whole_sheet_that_a_group_writes_alike_is_a_usual_one():
+    chance = random.Random(6)
+    sheets = [usual(chance) for _ in range(110)]
+    everyone = [graded(f"s{n:03}", sheet) for n, sheet in enumerate([*sheets, *[sheets[3]] * 9])]
+    assert told(*everyone) == {}
