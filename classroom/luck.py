@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -232,7 +233,7 @@ def functions(root: Path, stem: str) -> Iterator[tuple[Exercise, Sequence[Any]]]
 
 def reasons_of(exercise: Exercise) -> Mapping[str, str]:
     """Why corners are never tried, as the facts of the exercise have it."""
-    file = facts_beside(str(exercise.check.__globals__.get("__file__", "")))
+    file = facts_beside(str(inspect.unwrap(exercise.check).__globals__.get("__file__", "")))
     for facts in read_facts(file) if file.exists() else ():
         if facts.name == exercise.name:
             if unknown := {*facts.never} - {*FACTS}:

@@ -24,6 +24,7 @@ _HOMES = {
     "answer": "reserved",
     "cases": "sampling",
     "differs": "verdicts",
+    "each": "per_case",
     "exercise": "exercises",
     "partly": "verdicts",
     "right": "verdicts",

@@ -621,8 +621,9 @@ def exercise(
 
 def _facts_of(check: Callable[..., Verdict], number: str, points: int) -> Facts | None:
     """What the file beside its module says of a check; None if it is told above the function."""
-    module = check.__globals__.get("__file__", "")
-    where = f"{module or 'this notebook'}, line {check.__code__.co_firstlineno}"
+    written = inspect.unwrap(check)  # below what calls it with each case
+    module = written.__globals__.get("__file__", "")
+    where = f"{module or 'this notebook'}, line {written.__code__.co_firstlineno}"
     file = facts_beside(module) if module else None
     if file is None or not file.exists():
         if not number or points < 1:

@@ -72,6 +72,7 @@ WORDS: dict[type, str] = {
     list: "a list",
     dict: "a table of texts",
 }
+PLACE = re.compile(r"(?<![\^_])\{(?!tried\})[^}]*\}")  # for something else; x^{2} is a formula
 NEEDED = [f.name for f in fields(Facts) if f.default is f.default_factory is MISSING]
 
 
