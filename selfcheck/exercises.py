@@ -56,9 +56,9 @@ from .practice import AnySister, Practice, another
 from .recognition import Misconception, Recognition
 from .refusals import Unreadable
 from .reserved import forbidding, gate_checks, object_named
-from .sampling import PUBLIC_SEED, Compared, surveying, trial
+from .sampling import PUBLIC_SEED, Compared, surveying, trial, tried
 from .sealed import sealed_beside
-from .verdicts import Verdict
+from .verdicts import Verdict, right
 
 if TYPE_CHECKING:
     from .afterwards import Shown
@@ -97,7 +97,7 @@ class Exercise:
 
     def __init__(
         self,
-        check: Callable[..., Verdict],
+        check: Callable[..., Verdict | None],
         number: str,
         points: int,
         earns: Sequence[int] | None = None,
@@ -105,11 +105,12 @@ class Exercise:
         numbers: Callable[[Any], Any] | None = None,
         title: str = "",
         section: int = 0,
+        says: str = "",
     ) -> None:
         self.title = title or check.__name__.replace("_", " ").capitalize()
         self.numbers = as_own_numbers(numbers)  # of a student's own, by the student's id
         self.check, self.number, self.points, self.earns = check, number, points, earns
-        self.is_transfer, self.section = transfer, section
+        self.is_transfer, self.section, self.says = transfer, section, says
         self.parts: tuple[Part, ...] = ()
         self._sisters: tuple[AnySister, ...] = ()
         self._hints: tuple[str, ...] = ()
@@ -493,7 +494,8 @@ class Exercise:
         with forbidding(self.forbidden, free=self._free), trial(seed):
             if part:
                 return verdict_on_part(self._part(part), answers, seed)
-            return settled(self.check, [None if n in gone else a for n, a in answers.items()], seed)
+            known = [None if n in gone else a for n, a in answers.items()]
+            return settled(self._last_word, known, seed)
 
     def needs(self, part: str) -> list[str]:
         """The names of the answers that a part is judged by; of all parts, where it has no name."""
@@ -523,11 +525,25 @@ class Exercise:
         known = [None if name in missing else answer for name, answer in given.items()]
         with trial(seed):
             if not self.parts:
-                return settled(self.check, known, seed)
+                return settled(self._last_word, known, seed)
             pieces = {part.name: verdict_on_part(part, given, seed) for part in self.parts}
             if all(piece.outcome is Outcome.RIGHT for piece in pieces.values()):
-                return _with_what_follows(settled(self.check, known, seed), pieces)
+                return _with_what_follows(settled(self._last_word, known, seed), pieces)
         return together(pieces, points_of(self.parts, pieces, self.earns))
+
+    def _last_word(self, *answers: Any) -> Verdict:
+        """The check's verdict; with parts, which were right, it need not give any.
+
+        What it does not say of a right answer is said as the facts have it.
+        """
+        verdict = self.check(*answers)
+        if verdict is None:
+            if not self.parts:
+                raise CourseError(f"{self.name} gives no verdict")
+            verdict = right()
+        if verdict.outcome is Outcome.RIGHT and not verdict.says:
+            verdict = replace(verdict, says=self.says.replace("{tried}", str(tried())))
+        return verdict
 
     def _count_try(self, answers: list[Any]) -> int:
         """How many different choices this exercise was given in this session."""
@@ -565,7 +581,7 @@ EXERCISES: list[Exercise] = []
 
 
 @overload
-def exercise(check: Callable[..., Verdict], /) -> Exercise: ...
+def exercise(check: Callable[..., Verdict | None], /) -> Exercise: ...
 
 
 @overload
@@ -577,18 +593,18 @@ def exercise(
     earns: Sequence[int] | None = None,
     transfer: bool = False,
     numbers: Callable[[Any], Any] | None = None,
-) -> Callable[[Callable[..., Verdict]], Exercise]: ...
+) -> Callable[[Callable[..., Verdict | None]], Exercise]: ...
 
 
 def exercise(
-    given: str | Callable[..., Verdict] = "",
+    given: str | Callable[..., Verdict | None] = "",
     /,
     *,
     points: int = 0,
     earns: Sequence[int] | None = None,
     transfer: bool = False,
     numbers: Callable[[Any], Any] | None = None,
-) -> Exercise | Callable[[Callable[..., Verdict]], Exercise]:
+) -> Exercise | Callable[[Callable[..., Verdict | None]], Exercise]:
     """Turn a check function into an Exercise: `@exercise`, or `@exercise(numbers=…)`.
 
     Number, points and the rest stand in the file of facts beside the module (see facts.py). Where
@@ -601,7 +617,7 @@ def exercise(
         return exercise()(given)
     number = given
 
-    def made(check: Callable[..., Verdict]) -> Exercise:
+    def made(check: Callable[..., Verdict | None]) -> Exercise:
         facts = _facts_of(check, number, points)
         if facts is None:
             return Exercise(check, number, points, earns, transfer, numbers)
@@ -614,12 +630,13 @@ def exercise(
             numbers,
             facts.title,
             facts.section,
+            facts.says,
         )
 
     return made
 
 
-def _facts_of(check: Callable[..., Verdict], number: str, points: int) -> Facts | None:
+def _facts_of(check: Callable[..., Verdict | None], number: str, points: int) -> Facts | None:
     """What the file beside its module says of a check; None if it is told above the function."""
     written = inspect.unwrap(check)  # below what calls it with each case
     module = written.__globals__.get("__file__", "")

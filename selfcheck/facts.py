@@ -12,6 +12,7 @@
     earns = [0, 0, 1, 2]          # points by the number of right parts, where they do not add up
     follows = ["odd_sum"]         # earlier exercises whose answers are handed on
     never."a zero" = "Why."       # corners that its check never tries (`course audit --corners`)
+    says = "The sum of {tried} lists agreed."   # what is said of a right answer
 
 What follows the minutes may be missing. A file that is not sound is refused with the line of the
 exercise.
@@ -45,6 +46,7 @@ class Facts:
     earns: tuple[int, ...] = ()
     follows: tuple[str, ...] = ()
     never: Mapping[str, str] = field(default_factory=dict)
+    says: str = ""
 
     @property
     def is_transfer(self) -> bool:
@@ -64,6 +66,7 @@ KINDS: dict[str, type] = {
     "earns": list,
     "follows": list,
     "never": dict,
+    "says": str,
 }
 WORDS: dict[type, str] = {
     str: "text in quotes",
@@ -132,6 +135,8 @@ def _refuse_senseless(facts: Facts, where: str) -> None:
         raise CourseError(f"{where}: points and minutes are at least 1.")
     if not 1 <= facts.difficulty <= 3:
         raise CourseError(f"{where}: a difficulty is 1, 2 or 3, not {facts.difficulty}.")
+    if wrong := PLACE.search(facts.says):
+        raise CourseError(f"{where}: says may have {{tried}} in it, but not {wrong[0]}.")
     if not all(isinstance(n, int) for n in facts.earns):
         raise CourseError(f"{where}: earns is a list of points.")
     if facts.earns and facts.earns[-1] != facts.points:

@@ -77,6 +77,7 @@ def test_the_facts_are_read_in_order(read):
         ("beyond = true", 'follows = ["medians"]', 8, "follows medians, which is no exercise"),
         ("beyond = true", "earns = [0, 1]", 8, "earns gives 3 points"),
         ("beyond = true", "beyond = 1", 8, "beyond should be true or false"),
+        ("beyond = true", 'says = "In {all} cases."', 8, "says may have {tried} in it, but not {a"),
     ],
 )
 def test_a_bad_edit_is_refused_with_file_and_line(read, old, new, line, says):
@@ -107,6 +108,44 @@ def test_a_file_that_is_no_list_of_exercises_is_refused(read, text, says):
 def test_a_check_takes_its_facts_from_the_file(load):
     check = load(CHECK.format(options="", name="sums")).sums
     assert (check.number, check.points, check.is_transfer) == ("2.1", 3, False)
+
+
+SAYS = FIRST + 'says = "It is x^{2}, {tried} times."\n'
+WITH_PARTS = """\
+from selfcheck.kinds import RealNumber
+from selfcheck import Verdict, differs, each, exercise, right
+
+@exercise
+def sums(x: RealNumber) -> None:
+    "A number."
+
+@sums.part("All", points=3)
+def _all(x: float) -> Verdict:
+    return differs(2, x) or right()
+"""
+
+
+def test_what_is_said_of_a_right_answer_stands_in_the_file(load):
+    one = CHECK.format(options="", name="sums")
+    assert load(one, SAYS).sums(1).says == "It is x^{2}, 0 times."
+    said = load(one.replace("right()", 'right("As it should be.")'), SAYS).sums(1)
+    assert said.says == "As it should be."
+    each = one.replace("@exercise", "@exercise\n@each([1, 2])").replace(
+        "exercise,", "each, exercise,"
+    )
+    assert load(each.replace("]) ->", "], *, n) ->"), SAYS).sums(1).says == "It is x^{2}, 2 times."
+
+
+def test_when_all_parts_are_right_a_check_need_not_say_so(load):
+    check = load(WITH_PARTS, SAYS).sums
+    assert (check(2).earned, check(2).says) == (3, "It is x^{2}, 0 times.")
+    assert check(1).says == "All: The result should be 2; yours is 1."
+
+
+def test_a_check_without_parts_that_gives_no_verdict_is_never_right(load):
+    check = load(CHECK.format(options="", name="sums").replace("return right()", ""), SAYS).sums
+    assert check(1).earned == 0
+    assert "sums gives no verdict" in check(1).says
 
 
 @pytest.mark.parametrize(
