@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.following import following, heeds
 from selfcheck.kinds import Array, Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
+from selfcheck.per_case import each
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
-from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed, tried
+from selfcheck.sampling import by_pencil, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
 from ..answer_groups import SOFTMAX_ATTENTION
@@ -166,9 +168,8 @@ def shapes(
     joined: Shape,
     W_O: Shape,
     Y: Shape,
-) -> Verdict:
+) -> None:
     """Give the shape of every array for n = 5, d = 7, m = 3, l = 4 and T = 2."""
-    return right("The code ran with arrays of these sizes, and every shape is as you said.")
 
 
 shapes.part("W_q", lambda W_q: _same_shape("W_q", W_q))
@@ -207,15 +208,23 @@ def large_scores(rng: np.random.Generator) -> Text:
     return Q * (1e4 / max(largest, 1.0)), K, numbers(rng, k, width)
 
 
-def _stays_right(attention: FunctionAnswer) -> Verdict:
-    for Q, K, V in cases([LARGE], large_scores, fresh=3):
-        answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
-        if verdict := row_off(answer, Q, K, V, tolerance=1e-3):
-            return verdict
-    return right(
-        f"Every row is the weighted mean of the definition in {tried()} cases; scores of "
+@each(
+    [LARGE],
+    large_scores,
+    fresh=3,
+    says=(
+        "Every row is the weighted mean of the definition in {tried} cases; scores of "
         "±10000 stay finite and right, and adding one vector to all keys changes nothing."
-    )
+    ),
+)
+def _stays_right(attention: FunctionAnswer, *, Q, K, V) -> Verdict | None:
+    answer = attention.array(Q, K, V, shape=(len(Q), V.shape[1]))
+    return row_off(answer, Q, K, V, tolerance=1e-3)
+
+
+def _then(large: Callable[[FunctionAnswer], Verdict]) -> Callable[[FunctionAnswer], Verdict]:
+    """What is right for small scores keeps two points, whatever large ones come to."""
+    return lambda answer: keeping(2, "Right for small scores.", lambda: large(answer))
 
 
 def _moved(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -224,18 +233,18 @@ def _moved(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...
 
 
 @exercise
-def attention(attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])]) -> Verdict:
+@each(PLAIN, any_queries, says=_then(_stays_right))
+def attention(
+    attention: Annotated[FunctionAnswer, Function(samples=PLAIN[:2])], *, Q, K, V
+) -> Verdict | None:
     """Write a function of Q (n×m), K (k×m) and V (k×l) that returns attention, n×l."""
-    for Q, K, V in cases(PLAIN, any_queries):
-        shape = (len(Q), V.shape[1])
-        answer = attention.array(Q, K, V, shape=shape)
-        if verdict := row_off(answer, Q, K, V, tolerance=rounding()):
-            return verdict
-        moved = attention.array(*_moved(Q, K, V), shape=shape)
-        at = "With one vector added to all keys"
-        if verdict := differs(answer, moved, at=at, whole=moved, tolerance=3 * rounding()):
-            return verdict
-    return keeping(2, "Right for small scores.", lambda: _stays_right(attention))
+    shape = (len(Q), V.shape[1])
+    answer = attention.array(Q, K, V, shape=shape)
+    if verdict := row_off(answer, Q, K, V, tolerance=rounding()):
+        return verdict
+    moved = attention.array(*_moved(Q, K, V), shape=shape)
+    at = "With one vector added to all keys"
+    return differs(answer, moved, at=at, whole=moved, tolerance=3 * rounding())
 
 
 attention.forbid(*SOFTMAX_ATTENTION)
@@ -337,18 +346,19 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
 
 
 @exercise
+@each(CAUSAL, _any_causal, _drawn_far_back, says=_then(_past_stays))
 def causal_attention(
     causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
-) -> Verdict:
+    *,
+    Q,
+    K,
+    V,
+) -> Verdict | None:
     """Write attention in which token i sees only the tokens j ≤ i, and far ones less."""
-    for Q, K, V in cases(CAUSAL, _any_causal, _drawn_far_back):
-        answer = causal_attention.array(Q, K, V, shape=V.shape)
-        says = "With Q = {}, K = {} and V = {}, where query i sees keys 1 to i, the further away "
-        at = where(f"{says}the less,", Q, K, V)
-        expected = _causal_by_definition(Q, K, V)
-        if verdict := differs(expected, answer, at=at, tolerance=rounding()):
-            return verdict
-    return keeping(2, "Right for small scores.", lambda: _past_stays(causal_attention))
+    answer = causal_attention.array(Q, K, V, shape=V.shape)
+    says = "With Q = {}, K = {} and V = {}, where query i sees keys 1 to i, the further away "
+    at = where(f"{says}the less,", Q, K, V)
+    return differs(_causal_by_definition(Q, K, V), answer, at=at, tolerance=rounding())
 
 
 causal_attention.forbid(*SOFTMAX_ATTENTION)
@@ -371,7 +381,6 @@ def any_cross(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 Attend = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 OwnAttention = Annotated[FunctionAnswer | None, Function()]
-OWN_ATTENTION = "attention of 4.2"
 
 
 def slipped(attention: FunctionAnswer | None) -> Attend | None:
@@ -389,27 +398,32 @@ def slipped(attention: FunctionAnswer | None) -> Attend | None:
     return own if heeds(own, PLAIN) else None
 
 
-def _crosses(cross_attention: FunctionAnswer) -> Verdict | None:
-    """Refuted by the definition, or None."""
-    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross):
-        answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
-        begin = "Queries come from Y, keys and values from Z and Y together. With"
-        answering = np.concatenate([Z, Y])
-        if verdict := row_off(
-            answer, Y @ Wq, answering @ Wk, answering @ Wv, begin, tolerance=1e-5
-        ):
-            return verdict
-    return None
+def _or_by_own(attention: FunctionAnswer | None, judge: Callable[..., Verdict]) -> Verdict:
+    """By the definition; what is not right there may follow from the student's attention."""
+
+    def again() -> Verdict | None:
+        own = slipped(attention)
+        return judge(own) if own else None
+
+    return following(judge(), "attention of 4.2", again)
 
 
-def _crosses_as(attend: Attend, cross_attention: FunctionAnswer) -> bool:
-    """The same with another attention."""
-    for Y, Z, Wq, Wk, Wv in cases(CROSS, any_cross):
-        answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
-        answering = np.concatenate([Z, Y])
-        if not close(attend(Y @ Wq, answering @ Wk, answering @ Wv), answer, 1e-5):
-            return False
-    return True
+@each(
+    CROSS,
+    any_cross,
+    says="Each row of Y asks, and Z and Y answer together, also where they differ in length.",
+)
+def _crosses(
+    cross_attention: FunctionAnswer, own: Attend | None = None, *, Y, Z, Wq, Wk, Wv
+) -> Verdict | None:
+    """By the definition, or by the student's own attention."""
+    answer = cross_attention.array(Y, Z, Wq, Wk, Wv, shape=(len(Y), Wv.shape[1]))
+    answering = np.concatenate([Z, Y])
+    arrays = Y @ Wq, answering @ Wk, answering @ Wv
+    if own:
+        return differs(own(*arrays), answer, tolerance=1e-5)
+    begin = "Queries come from Y, keys and values from Z and Y together. With"
+    return row_off(answer, *arrays, begin, tolerance=1e-5)
 
 
 @exercise
@@ -418,16 +432,7 @@ def cross_attention(
     attention: OwnAttention = None,
 ) -> Verdict:
     """Write attention of a decoder's tokens Y (n×d) to an encoder's Z (k×d) and to themselves."""
-    says = "Each row of Y asks, and Z and Y answer together, also where they differ in length."
-    verdict = _crosses(cross_attention)
-    if verdict is None:
-        return right(says)
-
-    def again() -> Verdict | None:
-        attend = slipped(attention)
-        return right(says) if attend and _crosses_as(attend, cross_attention) else None
-
-    return following(verdict, OWN_ATTENTION, again)
+    return _or_by_own(attention, partial(_crosses, cross_attention))
 
 
 cross_attention.forbid(*SOFTMAX_ATTENTION)
@@ -479,47 +484,40 @@ def _mixed(attend: Attend, X: np.ndarray, heads: list, Wo: np.ndarray) -> list[n
     return [joined @ np.where(of_head[:, None] == t, Wo, 0.0) for t in range(len(heads))]
 
 
-def _mixes_as(attend: Attend, contributions: FunctionAnswer) -> bool:
-    """Whether these are the heads with another attention."""
-    for X, heads, Wo in cases(HEADS, any_heads):
-        answer = _applied(contributions, X, heads, Wo)
-        if not close(np.array(_mixed(attend, X, heads, Wo)), answer, 1e-5):
-            return False
-    return True
-
-
 def _backward(X: np.ndarray, heads: list, Wo: np.ndarray) -> tuple[np.ndarray, list, np.ndarray]:
     """The same with the heads in the opposite order."""
     return X, heads[::-1], np.concatenate(np.split(Wo, len(heads))[::-1])
 
 
-def _mixes(contributions: FunctionAnswer) -> Verdict | None:
-    """Refuted by the definition, or None."""
-    for X, heads, Wo in cases(HEADS, any_heads):
-        answer = _applied(contributions, X, heads, Wo)
-        turned = _applied(contributions, *_backward(X, heads, Wo))
-        expected = np.array(_mixed(by_definition, X, heads, Wo))
-        t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
-        at = where(
-            f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and X = {{}},", X
-        )
-        what = f"result[{t}, {i}], what head {t} adds there,"
-        if verdict := differs(
-            expected[t, i],
-            answer[t, i],
-            at=at,
-            what=what,
-            whole=answer,
-            against=expected,
-            tolerance=1e-5,
-        ):
-            return verdict
-        if verdict := differs(expected, answer, whole=answer, tolerance=1e-5):
-            return verdict
-        order = "With the heads in a different order, together with their rows of W^O,"
-        if verdict := differs(answer[::-1], turned, at=order, whole=turned, tolerance=1e-5):
-            return verdict
-    return None
+def _in_blocks(_: FunctionAnswer, own: Attend | None = None) -> Verdict:
+    if own:
+        return right("Each block is what its head adds.")
+    return right(
+        "Each block is what comes out if all other heads are silenced; together they are "
+        "multi-head attention."
+    )
+
+
+@each(HEADS, any_heads, says=_in_blocks)
+def _mixes(
+    contributions: FunctionAnswer, own: Attend | None = None, *, X, heads, Wo
+) -> Verdict | None:
+    """By the definition, or by the student's own attention."""
+    answer = _applied(contributions, X, heads, Wo)
+    if own:
+        return differs(np.array(_mixed(own, X, heads, Wo)), answer, tolerance=1e-5)
+    turned = _applied(contributions, *_backward(X, heads, Wo))
+    expected = np.array(_mixed(by_definition, X, heads, Wo))
+    t, i, _ = np.unravel_index(np.abs(answer - expected).argmax(), expected.shape)
+    says = f"With {counted(len(heads), thing='head')}, m = {heads[0][0].shape[1]} and X = {{}},"
+    sides: dict[str, Any] = {"whole": answer, "against": expected, "tolerance": 1e-5}
+    what = f"result[{t}, {i}], what head {t} adds there,"
+    order = "With the heads in a different order, together with their rows of W^O,"
+    return (
+        differs(expected[t, i], answer[t, i], at=where(says, X), what=what, **sides)
+        or differs(expected, answer, whole=answer, tolerance=1e-5)
+        or differs(answer[::-1], turned, at=order, whole=turned, tolerance=1e-5)
+    )
 
 
 @exercise
@@ -528,20 +526,7 @@ def multi_head(
     attention: OwnAttention = None,
 ) -> Verdict:
     """Write what each of T heads (Wq, Wk, Wv) adds to the output for X (n×d) through Wo (T·l×d)."""
-    verdict = _mixes(contributions)
-    if verdict is None:
-        return right(
-            "Each block is what comes out if all other heads are silenced; together they are "
-            "multi-head attention."
-        )
-
-    def again() -> Verdict | None:
-        attend = slipped(attention)
-        if attend and _mixes_as(attend, contributions):
-            return right("Each block is what its head adds.")
-        return None
-
-    return following(verdict, OWN_ATTENTION, again)
+    return _or_by_own(attention, partial(_mixes, contributions))
 
 
 multi_head.forbid(*SOFTMAX_ATTENTION, "numbers.two_heads.concat_of")
@@ -567,17 +552,13 @@ def any_model(large: str) -> Callable[[np.random.Generator], dict[str, int]]:
 
 
 @exercise
-def parameters(parameters: Annotated[FormulaAnswer, COUNT]) -> Verdict:
+@each(COUNT.points, *map(any_model, "Tdml"))
+def parameters(parameters: Annotated[FormulaAnswer, COUNT], *, point) -> Verdict | None:
     """Find the number of learned parameters of T heads with W^O, in T, d, m and l."""
-    for point in cases(COUNT.points(), *map(any_model, "Tdml")):
-        arrays = _arrays(*(point[name] for name in "Tdml"))
-        entries = sum(W.size for W in arrays)
-        at = f"At {show_at(point)}, with {len(arrays)} real arrays,"
-        if verdict := differs(entries, parameters(**point), at=at, what="the number of entries"):
-            return verdict
-    return right(
-        f"Real arrays were made at {tried()} settings and their entries counted: your formula."
-    )
+    arrays = _arrays(*(point[name] for name in "Tdml"))
+    entries = sum(W.size for W in arrays)
+    at = f"At {show_at(point)}, with {len(arrays)} real arrays,"
+    return differs(entries, parameters(**point), at=at, what="the number of entries")
 
 
 VARIANCE = Formula(m=range(1, 6), s=(0, 3))
@@ -600,16 +581,12 @@ def any_variance(rng: np.random.Generator) -> dict[str, float]:
 
 
 @exercise
-def score_variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
+@each(VARIANCE.points, any_variance)
+def score_variance(variance: Annotated[FormulaAnswer, VARIANCE], *, point) -> Verdict | None:
     """Find Var(qᵀk) in m and s, for independent entries with mean 0 and variance s²."""
-    for point in cases(VARIANCE.points(), any_variance):
-        seen = _variance_over_all_signs(**point)
-        at = f"At {show_at(point)}, where every entry of q and k is +s or −s,"
-        if verdict := differs(seen, variance(**point), at=at, what="the variance over all cases"):
-            return verdict
-    return right(
-        f"At {tried()} pairs (m, s), over all choices of signs, this is the variance of qᵀk."
-    )
+    seen = _variance_over_all_signs(**point)
+    at = f"At {show_at(point)}, where every entry of q and k is +s or −s,"
+    return differs(seen, variance(**point), at=at, what="the variance over all cases")
 
 
 ORDERS = ("the same", "rows swapped", "unrelated")
@@ -667,9 +644,8 @@ def _on_targets(Q: np.ndarray, n: Attention) -> np.ndarray:
 @exercise(numbers=attention_numbers)
 def looking_head(
     student: StudentId, queries: Annotated[np.ndarray, Queries()], length: RealNumber
-) -> Verdict:
+) -> None:
     """Find queries that look at your targets, and the least length that gives your weight."""
-    return right("Every query looks where it should, and the length gives exactly your weight.")
 
 
 @looking_head.part("Queries", points=2)
@@ -721,29 +697,31 @@ def very_many(rng: np.random.Generator) -> list[int]:
 
 
 @exercise
+@each(PACKED, any_pack, many_packed, also=[very_many])
 def packed_mask(
     packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
-) -> Verdict:
+    *,
+    lengths,
+) -> Verdict | None:
     """Write a function of the lengths of packed texts that returns their causal mask."""
-    for lengths in cases(PACKED, any_pack, many_packed, also=[very_many]):
-        total = sum(lengths)
-        given = packed_mask.array(lengths, shape=(total, total), finite=False)
-        if np.isnan(given).any():
-            return wrong(f"With the lengths {show(lengths)} there is nan in the mask.")
-        mask = given != 0
-        Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
-        ends = np.cumsum(lengths)
-        for i in range(total):
-            begin = int(ends[ends <= i].max(initial=0))
-            alone = one_query(Q[i], K[begin : i + 1], V[begin : i + 1])[-1]
-            at = f"With the lengths {show(lengths)}: token {i}"
-            if not mask[i].any():
-                return wrong(f"{at} sees nobody, not even itself.", at=at, yours=given)
-            packed = one_query(Q[i], K[mask[i]], V[mask[i]])[-1]
-            at += f" sees {show(np.flatnonzero(mask[i]))}, and alone in its text"
-            if verdict := differs(alone, packed, at=at, what="its output", whole=given):
-                return verdict
-    return right(f"Packed or alone, every token of {tried()} packs has the same output.")
+    total = sum(lengths)
+    given = packed_mask.array(lengths, shape=(total, total), finite=False)
+    if np.isnan(given).any():
+        return wrong(f"With the lengths {show(lengths)} there is nan in the mask.")
+    mask = given != 0
+    Q, K, V = np.random.default_rng(total).uniform(-2, 2, (3, total, 3)).round(1)
+    ends = np.cumsum(lengths)
+    for i in range(total):
+        begin = int(ends[ends <= i].max(initial=0))
+        alone = one_query(Q[i], K[begin : i + 1], V[begin : i + 1])[-1]
+        at = f"With the lengths {show(lengths)}: token {i}"
+        if not mask[i].any():
+            return wrong(f"{at} sees nobody, not even itself.", at=at, yours=given)
+        packed = one_query(Q[i], K[mask[i]], V[mask[i]])[-1]
+        at += f" sees {show(np.flatnonzero(mask[i]))}, and alone in its text"
+        if verdict := differs(alone, packed, at=at, what="its output", whole=given):
+            return verdict
+    return None
 
 
 # -- 4.11 -----------------------------------------------------------------------------------------
@@ -770,22 +748,22 @@ ADDITIVE += [any_additive(np.random.default_rng(seed)) for seed in (2, 5, 7)]
 
 
 @exercise
+@each(ADDITIVE, any_additive)
 def additive_attention(
-    additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)],
-) -> Verdict:
+    additive_attention: Annotated[FunctionAnswer, Function(samples=ADDITIVE)], *, Q, K, V, A, B, u
+) -> Verdict | None:
     """Write attention whose scores are uᵀ tanh(A q + B k), for all queries at once."""
-    for Q, K, V, A, B, u in cases(ADDITIVE, any_additive):
-        answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
-        for i, q in enumerate(Q):
-            scores = np.tanh(A @ q + K @ B.T) @ u
-            given = "Q = {}, K = {}, V = {}, A = {}, B = {} and u = {}"
-            says = f"With {given}, query Q[{i}] has the scores {{}}:"
-            at, output = where(says, Q, K, V, A, B, u, scores), softmax(scores) @ V
-            if verdict := differs(
-                output, answer[i], at=at, what="its output", whole=answer, tolerance=3e-5
-            ):
-                return verdict
-    return right(f"Every row is the weighted mean with these scores, in {tried()} cases.")
+    answer = additive_attention.array(Q, K, V, A, B, u, shape=(len(Q), V.shape[1]))
+    for i, q in enumerate(Q):
+        scores = np.tanh(A @ q + K @ B.T) @ u
+        given = "Q = {}, K = {}, V = {}, A = {}, B = {} and u = {}"
+        says = f"With {given}, query Q[{i}] has the scores {{}}:"
+        at, output = where(says, Q, K, V, A, B, u, scores), softmax(scores) @ V
+        if verdict := differs(
+            output, answer[i], at=at, what="its output", whole=answer, tolerance=3e-5
+        ):
+            return verdict
+    return None
 
 
 # -- 4.12 ------------------------------------------------------------------------------------------
@@ -814,15 +792,15 @@ ACROSS = [_across(3, 2, 3, 2, 1, 1, 1), _across(5, 1, 2, 2, 3, 2, 2), _across(8,
 
 
 @exercise
-def cross(cross: Annotated[FunctionAnswer, Function(samples=ACROSS)]) -> Verdict:
+@each(ACROSS, any_across)
+def cross(
+    cross: Annotated[FunctionAnswer, Function(samples=ACROSS)], *, Y, Z, W_q, W_k, W_v
+) -> Verdict | None:
     """Write cross-attention as a function of Y (n×d), Z (k×e), W_q, W_k and W_v."""
-    for Y, Z, W_q, W_k, W_v in cases(ACROSS, any_across):
-        answer = cross.array(Y, Z, W_q, W_k, W_v, shape=(len(Y), W_v.shape[1]))
-        begin = f"With Y = {show(Y)} and Z = {show(Z)}, so"
-        projected = Y @ W_q, Z @ W_k, Z @ W_v
-        if verdict := row_off(answer, *projected, begin=begin, tolerance=rounding()):
-            return verdict
-    return right(f"Each of the texts' tokens looked where the definition looks, {tried()} times.")
+    answer = cross.array(Y, Z, W_q, W_k, W_v, shape=(len(Y), W_v.shape[1]))
+    begin = f"With Y = {show(Y)} and Z = {show(Z)}, so"
+    projected = Y @ W_q, Z @ W_k, Z @ W_v
+    return row_off(answer, *projected, begin=begin, tolerance=rounding())
 
 
 cross.forbid(*SOFTMAX_ATTENTION)

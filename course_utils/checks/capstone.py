@@ -16,6 +16,7 @@ from selfcheck.display import show, show_apart, show_at
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Formula, FormulaAnswer, Function, OfNumbers, RealNumber, StudentId
 from selfcheck.meter import measure
+from selfcheck.per_case import each
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, where, wrong
@@ -85,19 +86,14 @@ FAR_APART: list[Arrays] = [
 
 
 @exercise
+@each([*LOGITS, *FAR_APART], any_logits, large_logits)
 def entropy_gradient(
-    d_logits: Annotated[FunctionAnswer, Function(samples=LOGITS)],
-) -> Verdict:
+    d_logits: Annotated[FunctionAnswer, Function(samples=LOGITS)], *, Z, y
+) -> Verdict | None:
     """Write the gradient of the mean cross-entropy by the logits, for n rows of them."""
-    for Z, y in cases([*LOGITS, *FAR_APART], any_logits, large_logits):
-        answer = d_logits.array(Z, y, shape=Z.shape)
-        at = where("With the logits {} and the true levels {}", Z, y)
-        if verdict := off(entropy_gradients(Z, y), answer, at=at, what="the gradient"):
-            return verdict
-    return right(
-        f"In {tried()} cases this is the gradient, for logits up to 900 and rows of different "
-        "levels too."
-    )
+    answer = d_logits.array(Z, y, shape=Z.shape)
+    at = where("With the logits {} and the true levels {}", Z, y)
+    return off(entropy_gradients(Z, y), answer, at=at, what="the gradient")
 
 
 entropy_gradient.forbid("autodiff.cross_entropy", "autodiff.gradients", "rnn.finite_differences")
@@ -152,29 +148,24 @@ def norm_gradients(X: np.ndarray, gain: np.ndarray, G: np.ndarray) -> tuple[np.n
 def norm_gradient(
     d_x: Annotated[FunctionAnswer, Function(samples=NORM)],
     d_gain: Annotated[FunctionAnswer, Function(samples=[(X, G) for X, _, G in NORM])],
-) -> Verdict:
+) -> None:
     """Write the gradients of layer norm by its input and by its gain."""
-    return right("In all cases that were tried, both are the gradients of the definition.")
 
 
 @norm_gradient.part("By the input", points=2)
-def _by_input(d_x: FunctionAnswer) -> Verdict:
-    for X, gain, G in cases(NORM, spread_rows):
-        answer = d_x.array(X, gain, G, shape=X.shape)
-        at = where("with X = {}, the gain {} and G = {}", X, gain, G)
-        if verdict := off(norm_gradients(X, gain, G)[0], answer, at=at, what="the gradient"):
-            return verdict
-    return right()
+@each(NORM, spread_rows)
+def _by_input(d_x: FunctionAnswer, *, X, gain, G) -> Verdict | None:
+    answer = d_x.array(X, gain, G, shape=X.shape)
+    at = where("with X = {}, the gain {} and G = {}", X, gain, G)
+    return off(norm_gradients(X, gain, G)[0], answer, at=at, what="the gradient")
 
 
 @norm_gradient.part("By the gain")
-def _by_gain(d_gain: FunctionAnswer) -> Verdict:
-    for X, gain, G in cases(NORM, spread_rows):
-        answer = d_gain.array(X, G, shape=gain.shape)
-        at = where("with X = {} and G = {}", X, G)
-        if verdict := off(norm_gradients(X, gain, G)[1], answer, at=at):
-            return verdict
-    return right()
+@each(NORM, spread_rows)
+def _by_gain(d_gain: FunctionAnswer, *, X, gain, G) -> Verdict | None:
+    answer = d_gain.array(X, G, shape=gain.shape)
+    at = where("with X = {} and G = {}", X, G)
+    return off(norm_gradients(X, gain, G)[1], answer, at=at)
 
 
 norm_gradient.forbid("autodiff.layer_norm", "autodiff.gradients", "rnn.finite_differences")
@@ -232,24 +223,21 @@ FEATURES: list[tuple] = [
 def attention_gradient(
     d_v: Annotated[FunctionAnswer, Function(samples=FEATURES)],
     d_k: Annotated[FunctionAnswer, Function(samples=FEATURES)],
-) -> Verdict:
+) -> None:
     """Write the gradients of linear attention that forgets, by the values and by the keys."""
-    return right("In all cases that were tried, both are the gradients of the definition.")
 
 
 attention_gradient.part("By the values", lambda d_v: _is_gradient(d_v, "V"))
 attention_gradient.part("By the keys", lambda d_k: _is_gradient(d_k, "K"), points=2)
 
 
-def _is_gradient(answer: FunctionAnswer, by: str) -> Verdict:
-    for Q, K, V, G, gamma in cases(FEATURES, any_features):
-        found = answer.array(Q, K, V, G, gamma, shape={"K": K.shape, "V": V.shape}[by])
-        expected = attended_gradients(Q, K, V, G, gamma)[by]
-        at = where("with Q = {}, K = {}, V = {}, G = {} and γ = {}", Q, K, V, G, gamma)
-        terms = float(np.abs(G).max() * np.abs(V).max()) * len(Q)
-        if verdict := off(expected, found, terms, at=at, what="the gradient"):
-            return verdict
-    return right()
+@each(FEATURES, any_features)
+def _is_gradient(answer: FunctionAnswer, by: str, *, Q, K, V, G, gamma) -> Verdict | None:
+    found = answer.array(Q, K, V, G, gamma, shape={"K": K.shape, "V": V.shape}[by])
+    expected = attended_gradients(Q, K, V, G, gamma)[by]
+    at = where("with Q = {}, K = {}, V = {}, G = {} and γ = {}", Q, K, V, G, gamma)
+    terms = float(np.abs(G).max() * np.abs(V).max()) * len(Q)
+    return off(expected, found, terms, at=at, what="the gradient")
 
 
 attention_gradient.forbid(
@@ -303,9 +291,8 @@ def planted_bug(
     student: StudentId,
     line: RealNumber,
     repaired: Annotated[FunctionAnswer, Function(samples=[PAGE])],
-) -> Verdict:
+) -> None:
     """Find the line of a backward pass that is wrong, and write the pass as it should be."""
-    return right("With that line mended, all three gradients are those of the definition.")
 
 
 @planted_bug.part("The line")
@@ -327,19 +314,19 @@ def _line(student: str, line: float) -> Verdict:
 
 
 @planted_bug.part("The repair")
-def _repair(repaired: FunctionAnswer) -> Verdict:
-    for Q, K, V, G in cases([PAGE], any_attention):
-        result = repaired(Q, K, V, G)
-        call = f"{repaired.name}(Q, K, V, G)"
-        if not isinstance(result, tuple | list) or len(result) != 3:
-            raise Unreadable(f"{call} should return three arrays: d_Q, d_K and d_V.")
-        gradients = softmax_gradients(Q, K, V, G)
-        for name, true, found in zip(("d_Q", "d_K", "d_V"), gradients, result, strict=True):
-            given = as_array(found, true.shape, f"{name} of {call}", finite=False)
-            at = where("with Q = {}, K = {}, V = {} and G = {}", Q, K, V, G)
-            if verdict := off(true, given, at=at, what=name, whole=result):
-                return verdict
-    return right()
+@each([PAGE], any_attention)
+def _repair(repaired: FunctionAnswer, *, Q, K, V, G) -> Verdict | None:
+    result = repaired(Q, K, V, G)
+    call = f"{repaired.name}(Q, K, V, G)"
+    if not isinstance(result, tuple | list) or len(result) != 3:
+        raise Unreadable(f"{call} should return three arrays: d_Q, d_K and d_V.")
+    gradients = softmax_gradients(Q, K, V, G)
+    for name, true, found in zip(("d_Q", "d_K", "d_V"), gradients, result, strict=True):
+        given = as_array(found, true.shape, f"{name} of {call}", finite=False)
+        at = where("with Q = {}, K = {}, V = {} and G = {}", Q, K, V, G)
+        if verdict := off(true, given, at=at, what=name, whole=result):
+            return verdict
+    return None
 
 
 planted_bug.forbid(
@@ -383,11 +370,8 @@ def sizes_of_the_model(
     multiply_adds: Annotated[FormulaAnswer, SIZES],
     state_bytes: Annotated[FormulaAnswer, SIZES],
     cache_bytes: Annotated[FormulaAnswer, READ],
-) -> Verdict:
+) -> None:
     """Count parameters, multiply–adds of a pixel, and bytes of the state and of a cache."""
-    return right(
-        "Parameters were counted, work was metered, and memory was weighed, for many sizes."
-    )
 
 
 @sizes_of_the_model.part("Parameters")

@@ -24,6 +24,7 @@ from selfcheck.formula import names_in
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Growth, RealNumber, StudentId
 from selfcheck.meter import Meter, difference, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import NotAttempted, NotFinite, OtherNumbers, Unreadable
 from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, numbers, sizes
@@ -325,9 +326,8 @@ def loss(flops_loss: Annotated[FormulaAnswer, SIZES]) -> Verdict:
 @exercise
 def kept(
     kept_mixed: Annotated[FormulaAnswer, SIZES], kept_weights: Annotated[FormulaAnswer, SIZES]
-) -> Verdict:
+) -> None:
     """Find how many numbers ṽ and α have, which the forward pass keeps for the backward pass."""
-    return right("Both arrays were made at many sizes, and have as many numbers as you say.")
 
 
 def _size_judged(
@@ -657,9 +657,8 @@ def grouped(
     shared_parameters: Annotated[FormulaAnswer, SHARED],
     shared_cache: Annotated[FormulaAnswer, SHARED],
     shared_macs: Annotated[FormulaAnswer, SHARED],
-) -> Verdict:
+) -> None:
     """Count parameters, cache and MACs of a further token if H heads share G keys and values."""
-    return right("All three counts of the layer, as it runs, follow your formulas exactly.")
 
 
 def _in_groups(answer: FormulaAnswer, what: str, counted: str) -> Verdict:
@@ -739,22 +738,21 @@ def gated(
     gated_width: Annotated[FormulaAnswer, WIDTH],
     tokens_of_block: Annotated[FormulaAnswer, BLOCK],
     shared_macs: OwnShared = None,
-) -> Verdict:
+) -> None:
     """Find the hidden width of a gated block of equal cost, and the N where scores and mix rule."""
-    return right("The metered counts are equal, at every size tried.")
 
 
 @gated.part("Question 1")
-def _equal_width(gated_width: FormulaAnswer) -> Verdict:
-    for point in cases(_points(WIDTH), *_any_sizes(WIDTH)):
-        N, D, F = 5, point["D"], gated_width(**point)
-        plain = float(feed_forward_macs(False).subs({"N": N, "D": D, "F": 4 * D}))
-        given = float(feed_forward_macs(True).subs({"N": N, "D": D, "F": F}))
-        if not close(plain, given):
-            with_gate, without = show_apart(given, plain)
-            says = f"{N} tokens take {with_gate} MACs with the gate and {without} without."
-            return wrong(f"At {show_at(point)} your F is {show(F)}: {says}", at="F", yours=F)
-    return right()
+@each(_points(WIDTH), *_any_sizes(WIDTH))
+def _equal_width(gated_width: FormulaAnswer, *, point) -> Verdict | None:
+    N, D, F = 5, point["D"], gated_width(**point)
+    plain = float(feed_forward_macs(False).subs({"N": N, "D": D, "F": 4 * D}))
+    given = float(feed_forward_macs(True).subs({"N": N, "D": D, "F": F}))
+    if not close(plain, given):
+        with_gate, without = show_apart(given, plain)
+        says = f"{N} tokens take {with_gate} MACs with the gate and {without} without."
+        return wrong(f"At {show_at(point)} your F is {show(F)}: {says}", at="F", yours=F)
+    return None
 
 
 @gated.part("Question 2")
@@ -806,9 +804,8 @@ def fits_in_memory(
     most_tokens: RealNumber,
     shared_parameters: OwnShared = None,
     shared_cache: OwnShared = None,
-) -> Verdict:
+) -> None:
     """Find the bytes of your model's parameters, and how many tokens the cache can hold at most."""
-    return right("The shapes of all arrays, summed up, take as many bytes, and no token more fits.")
 
 
 def _as_count(number: float) -> str:
@@ -910,9 +907,8 @@ def full_width(
     time_of_heads: Annotated[FormulaAnswer, FULL_WIDTH],
     space_in_turn: Annotated[FormulaAnswer, FULL_WIDTH],
     space_at_once: Annotated[FormulaAnswer, FULL_WIDTH],
-) -> Verdict:
+) -> None:
     """Give Θ of the time and of the space of H heads of full width, in turn and at once."""
-    return right("They grow alike, whichever of N, D and H is the largest.")
 
 
 def _grows(answer: FormulaAnswer, count: Callable[..., float]) -> Verdict:
@@ -989,9 +985,8 @@ def macs_of_backward(of_data: bool) -> Any:
 def backward_of_a_head(
     backward_macs: Annotated[FormulaAnswer, OF_A_HEAD],
     first_layer_macs: Annotated[FormulaAnswer, OF_A_HEAD],
-) -> Verdict:
+) -> None:
     """Count the MACs of the backward pass of a head, with and without the gradient of X."""
-    return right("The metered products of both passes follow your formulas exactly.")
 
 
 @backward_of_a_head.part("Whole")

@@ -35,6 +35,7 @@ from selfcheck.kinds import (
 from selfcheck.line_by_line import Step, Way, judge_steps, once
 from selfcheck.meter import measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
@@ -381,7 +382,7 @@ def normalized(
     pencil = [draw(*shape, seed) for seed, shape in enumerate(FEW_TOKENS)]
     if verdict := off(slot_attention, slots_by_definition, pencil, any_scores):
         return verdict
-    return right("At every size tried each row is the mean of the values by the query's shares.")
+    return right()
 
 
 normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
@@ -399,16 +400,17 @@ def any_text(rng: np.random.Generator) -> dict[str, int]:
 
 
 @exercise
+@each([*TOKENS_WIDTH.points(), *LARGE_TEXTS], any_text)
 def shape_of_scores(
-    rows: Annotated[FormulaAnswer, TOKENS_WIDTH], columns: Annotated[FormulaAnswer, TOKENS_WIDTH]
-) -> Verdict:
+    rows: Annotated[FormulaAnswer, TOKENS_WIDTH],
+    columns: Annotated[FormulaAnswer, TOKENS_WIDTH],
+    *,
+    point,
+) -> Verdict | None:
     """Find the shape of A = exp(QKᵀ) in n and d."""
-    for point in cases([*TOKENS_WIDTH.points(), *LARGE_TEXTS], any_text):
-        Q = np.zeros((point["n"], point["d"]))
-        at, given = f"At {show_at(point)}", [rows(**point), columns(**point)]
-        if verdict := differs(np.exp(Q @ Q.T).shape, given, at=at, what="the shape of A"):
-            return verdict
-    return right("A was built at many pairs (n, d) and had this shape.")
+    Q = np.zeros((point["n"], point["d"]))
+    at, given = f"At {show_at(point)}", [rows(**point), columns(**point)]
+    return differs(np.exp(Q @ Q.T).shape, given, at=at, what="the shape of A")
 
 
 # -- 8.6 -------------------------------------------------------------------------------------------
@@ -738,19 +740,16 @@ def any_of(kind: Formula, low: int, high: int) -> Callable[[np.random.Generator]
 @exercise
 def cross(
     cross_macs: Annotated[FormulaAnswer, CROSS], same_at: Annotated[FormulaAnswer, ORDER]
-) -> Verdict:
+) -> None:
     """Count the MACs of n queries that meet k keys by features, and find when scores first win."""
-    return right("The metered counts follow your formula, and at your n both orders cost the same.")
 
 
 @cross.part("MACs")
-def _cross_macs(cross_macs: FormulaAnswer) -> Verdict:
-    for point in cases(CROSS.points(), any_of(CROSS, 1, 40), any_of(CROSS, 100, 1000)):
-        counted = counted_macs("values")(**point)
-        at, what = f"At {show_at(point)}", "the number of MACs"
-        if verdict := differs(counted, cross_macs(**point), at=at, what=what, tolerance=1e-12):
-            return verdict
-    return right()
+@each(CROSS.points, any_of(CROSS, 1, 40), any_of(CROSS, 100, 1000))
+def _cross_macs(cross_macs: FormulaAnswer, *, point) -> Verdict | None:
+    counted = counted_macs("values")(**point)
+    at, what = f"At {show_at(point)}", "the number of MACs"
+    return differs(counted, cross_macs(**point), at=at, what=what, tolerance=1e-12)
 
 
 @cross.part("Queries")
@@ -759,18 +758,19 @@ def _cross_queries(same_at: FormulaAnswer, cross_macs: FormulaAnswer | None = No
     return following(verdict, "count of MACs", lambda: _same_cost(same_at, _own_count(cross_macs)))
 
 
-def _same_cost(same_at: FormulaAnswer, values_first: Callable[..., float]) -> Verdict:
-    few, many = any_of(ORDER, 2, 5), any_of(ORDER, 20, 200)
-    for drawn in cases(ORDER.points(), few, many):
-        point = {**drawn, "k": drawn["k"] + max(drawn["m"], drawn["l"]) + 2}
-        n = same_at(**point)
-        values, scores = (float(c(**point, n=n)) for c in (values_first, counted_macs("scores")))
-        if not n > 0 or not close(values, scores):
-            first, second = show_apart(values, scores)
-            says = f"your n is {show(n)}; values first take {first} MACs, scores first {second}."
-            says = says if n > 0 else f"your n is {show(n)}, and not above 0."
-            return wrong(f"at {show_at(point)} {says}", at="n", yours=n)
-    return right()
+@each(ORDER.points, any_of(ORDER, 2, 5), any_of(ORDER, 20, 200))
+def _same_cost(
+    same_at: FormulaAnswer, values_first: Callable[..., float], *, drawn
+) -> Verdict | None:
+    point = {**drawn, "k": drawn["k"] + max(drawn["m"], drawn["l"]) + 2}
+    n = same_at(**point)
+    values, scores = (float(c(**point, n=n)) for c in (values_first, counted_macs("scores")))
+    if n > 0 and close(values, scores):
+        return None
+    first, second = show_apart(values, scores)
+    says = f"your n is {show(n)}; values first take {first} MACs, scores first {second}."
+    says = says if n > 0 else f"your n is {show(n)}, and not above 0."
+    return wrong(f"at {show_at(point)} {says}", at="n", yours=n)
 
 
 def _own_count(cross_macs: FormulaAnswer | None) -> Callable[..., float]:
@@ -795,9 +795,8 @@ def _cosines(n: Waves, q: float) -> np.ndarray:
 
 
 @exercise(numbers=OwnNumbers(waves_of, example="0", within=1e-4))
-def vanishing(student: StudentId, blind_query: RealNumber, far_query: RealNumber) -> Verdict:
+def vanishing(student: StudentId, blind_query: RealNumber, far_query: RealNumber) -> None:
     """Find a query whose denominator is 0, and one whose output is a number beyond all values."""
-    return right("There the denominator vanishes, and there the “mean” is what was asked.")
 
 
 @vanishing.part("Blind")
@@ -867,9 +866,8 @@ def growth_of_features(
     time_of_features: Annotated[FormulaAnswer, GROWTH],
     space_of_features: Annotated[FormulaAnswer, GROWTH],
     space_in_turn: Annotated[FormulaAnswer, GROWTH],
-) -> Verdict:
+) -> None:
     """Give Θ of the time and of the space of linear attention with m features, in n, m and d."""
-    return right("They grow alike, whichever of n, m and d is the largest.")
 
 
 @growth_of_features.part("Time")

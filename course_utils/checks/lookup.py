@@ -15,6 +15,7 @@ from selfcheck.exercises import exercise
 from selfcheck.following import following, heeds
 from selfcheck.kinds import Array, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -250,7 +251,7 @@ def leak(bound: Annotated[FormulaAnswer, N_M_DELTA]) -> Verdict:
                 f"{leaked} of the weight is off target; your bound is {bounded}."
             )
             return partly(1, wrong(says, at="a tight field", yours=answer))
-    return right("No field broke your bound; with equidistant keys and a large M nothing is lost.")
+    return right()
 
 
 Setting = dict[str, Any]
@@ -360,15 +361,13 @@ def any_shops(rng: np.random.Generator) -> np.ndarray:
 
 
 @exercise
-def value_matrix(W_v: Annotated[np.ndarray, Array((5, 1))]) -> Verdict:
+@each(SHOPS, any_shops)
+def value_matrix(W_v: Annotated[np.ndarray, Array((5, 1))], *, X) -> Verdict | None:
     """Find the W_v with which the lookup returns the last number of the nearest token."""
-    for X in cases(SHOPS, any_shops):
-        # at a token's own place the next one is at least √2 away: nothing leaks
-        found = gaussian_weights(X[:, 1:3], X[:, 1:3], M=4.0) @ (X @ W_v)
-        at = f"With the tokens {show(X)} and a query at the place of each,"
-        if verdict := differs(X[:, 4:], found, at=at, what="what attention returns"):
-            return verdict
-    return right("At every place tried the lookup returned the last number of the nearest token.")
+    # at a token's own place the next one is at least √2 away: nothing leaks
+    found = gaussian_weights(X[:, 1:3], X[:, 1:3], M=4.0) @ (X @ W_v)
+    at = f"With the tokens {show(X)} and a query at the place of each,"
+    return differs(X[:, 4:], found, at=at, what="what attention returns")
 
 
 # -- 7.5: kernel regression ------------------------------------------------------------------------
@@ -507,19 +506,17 @@ def any_request(rng: np.random.Generator) -> Request:
 
 
 @exercise
+@each(REQUESTS, any_request, fresh=8)
 def or_nothing(
-    inputs_or_nothing: Annotated[FunctionAnswer, Function(samples=REQUESTS)],
-) -> Verdict:
+    inputs_or_nothing: Annotated[FunctionAnswer, Function(samples=REQUESTS)], *, request
+) -> Verdict | None:
     """Write a function that returns Q, K, V for a lookup with a default where nothing is near."""
-    for request in cases(REQUESTS, any_request, fresh=8):
-        Y, X, a, M, r, c = request
-        seen, _ = _attended(inputs_or_nothing, request, len(Y))
-        at = f"With Y = {show(Y)}, X = {show(X)}, a = {show(a)}, M = {M:g}, r = {r:g}, c = {c:g},"
-        what = "what attention returns"
-        expected = near_or_default(*request)
-        if verdict := differs(expected, seen, at=at, what=what, tolerance=10 * SINGLE):
-            return verdict
-    return right("On all fields one call of attention gave the weighted means, default included.")
+    Y, X, a, M, r, c = request
+    seen, _ = _attended(inputs_or_nothing, request, len(Y))
+    at = f"With Y = {show(Y)}, X = {show(X)}, a = {show(a)}, M = {M:g}, r = {r:g}, c = {c:g},"
+    what = "what attention returns"
+    expected = near_or_default(*request)
+    return differs(expected, seen, at=at, what=what, tolerance=10 * SINGLE)
 
 
 # -- 7.7: a field of one's own ---------------------------------------------------------------------
@@ -528,11 +525,8 @@ FAR_OUT = 1e6
 
 
 @exercise(numbers=OwnNumbers(shelf_of, example="0", within=1e-4))
-def own_shelf(student: StudentId, own_sharpness: RealNumber, own_border: RealNumber) -> Verdict:
+def own_shelf(student: StudentId, own_sharpness: RealNumber, own_border: RealNumber) -> None:
     """Find the M at which just ε leaks, and where two records with copies weigh the same."""
-    return right(
-        "With your M just ε of the weight leaks, and at your place both records weigh the same."
-    )
 
 
 @own_shelf.part("Sharpness", points=2)

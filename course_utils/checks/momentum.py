@@ -30,8 +30,9 @@ from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Way, change, changes_with, judge_steps, once, some_line, value_of
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.remembering import remembered
-from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, wrong
 
 from ..answer_groups import RUNNING_AVERAGES
@@ -91,18 +92,19 @@ def _exchanged(alpha: FormulaAnswer, epsilon: FormulaAnswer | None) -> bool:
 
 
 @exercise
+@each(BETA_DELTA.points, *STEP_SIZES)
 def equivalent_rules(
-    alpha: Annotated[FormulaAnswer, BETA_DELTA], epsilon: Annotated[FormulaAnswer, BETA_DELTA]
-) -> Verdict:
+    alpha: Annotated[FormulaAnswer, BETA_DELTA],
+    epsilon: Annotated[FormulaAnswer, BETA_DELTA],
+    *,
+    point,
+) -> Verdict | None:
     """Find α and ε in β and δ so that rule M and rule A make the same moves."""
-    for point in cases(BETA_DELTA.points(), *STEP_SIZES):
-        a, e = alpha(**point), epsilon(**point)
-        rule_m = moves(momentum_step, GRADIENTS, alpha=a, epsilon=e)
-        rule_a = moves(averaging_step, GRADIENTS, **point)
-        at = f"At {show_at(point)}, on the gradients {show(GRADIENTS)},"
-        if verdict := differs(rule_a, rule_m, at=at, what="the sequence of moves"):
-            return verdict
-    return right(f"Both rules ran on the same gradients at {tried()} pairs (β, δ) and moved alike.")
+    a, e = alpha(**point), epsilon(**point)
+    rule_m = moves(momentum_step, GRADIENTS, alpha=a, epsilon=e)
+    rule_a = moves(averaging_step, GRADIENTS, **point)
+    at = f"At {show_at(point)}, on the gradients {show(GRADIENTS)},"
+    return differs(rule_a, rule_m, at=at, what="the sequence of moves")
 
 
 @equivalent_rules.part("α")
@@ -155,18 +157,18 @@ def _weighs_otherwise(seen: np.ndarray, answer: np.ndarray, at: str, what: str) 
 
 
 @exercise
+@each([(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)], few_weights, many_weights)
 def weights(
     weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
-) -> Verdict:
+    *,
+    beta,
+    t,
+) -> Verdict | None:
     """Write a function of β and t that returns how far each of g_1 … g_t has moved θ by step t."""
-    pencil = [(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)]
-    for beta, t in cases(pencil, few_weights, many_weights):
-        answer = weights.array(beta, t, shape=(t,))
-        seen = _averages(np.eye(t), beta).sum(axis=0)
-        what = f"v_1 + … + v_{t}" if t > 1 else "v_1"
-        if verdict := _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", what):
-            return verdict
-    return right(f"Rule A ran on unit impulses for {tried()} pairs (β, t): so far they moved θ.")
+    answer = weights.array(beta, t, shape=(t,))
+    seen = _averages(np.eye(t), beta).sum(axis=0)
+    what = f"v_1 + … + v_{t}" if t > 1 else "v_1"
+    return _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", what)
 
 
 weights.forbid(*RUNNING_AVERAGES)
@@ -179,14 +181,12 @@ def any_time(rng: np.random.Generator, first: int = 1, last: int = 40) -> Point:
 
 
 @exercise
-def bias(factor: Annotated[FormulaAnswer, BETA_T]) -> Verdict:
+@each(BETA_T.points, any_time, partial(any_time, first=9, last=1000))
+def bias(factor: Annotated[FormulaAnswer, BETA_T], *, point) -> Verdict | None:
     """Find the factor E[v_t] / E[g] in β and t, for gradients with a constant mean."""
-    for point in cases(BETA_T.points(), any_time, partial(any_time, first=9, last=1000)):
-        seen = _averages(np.ones(point["t"]), point["beta"])[-1]
-        at = f"At {show_at(point)}, where every gradient is 1,"
-        if verdict := differs(seen, factor(**point), at=at, what="v_t as a share of the gradient"):
-            return verdict
-    return right(f"Rule A ran on a constant gradient at {tried()} pairs (β, t): your factor.")
+    seen = _averages(np.ones(point["t"]), point["beta"])[-1]
+    at = f"At {show_at(point)}, where every gradient is 1,"
+    return differs(seen, factor(**point), at=at, what="v_t as a share of the gradient")
 
 
 def few_gradients(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -217,27 +217,30 @@ def _raw(g: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 
 @exercise
+@each(AVERAGED, few_gradients, many_gradients)
 def corrected_average(
     corrected_average: Annotated[
         FunctionAnswer,
         Function(samples=[(np.array(GRADIENTS), RISING), (np.ones(3), FALLING[:3])]),
     ],
-) -> Verdict:
+    *,
+    g,
+    beta,
+) -> Verdict | None:
     """Write a function of gradients and their β_1 … β_T that returns the unbiased averages."""
-    for g, beta in cases(AVERAGED, few_gradients, many_gradients):
-        answer = corrected_average.array(g, beta, shape=g.shape)
-        raw, raw_ones = _raw(g, beta), _raw(np.ones(len(g)), beta)
-        expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
-        off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
-        for t in np.flatnonzero(off):
-            at = (
-                f"At β = {show(beta[: t + 1])} and gradients {show(g[: t + 1])} the raw recursion "
-                f"has v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1:"
-            )
-            what = "the unbiased average"
-            if verdict := differs(expected[t], answer[t], at=at, what=what, whole=answer):
-                return verdict
-    return right("A constant gradient is returned at once, and others match the raw recursion.")
+    answer = corrected_average.array(g, beta, shape=g.shape)
+    raw, raw_ones = _raw(g, beta), _raw(np.ones(len(g)), beta)
+    expected = raw / raw_ones  # the raw recursion, scaled so that a constant stays itself
+    off = np.abs(answer - expected) > 1e-5 * np.abs(expected).max()
+    for t in np.flatnonzero(off):
+        at = (
+            f"At β = {show(beta[: t + 1])} and gradients {show(g[: t + 1])} the raw recursion "
+            f"has v_{t + 1} = {show(raw[t])}, and {show(raw_ones[t])} if all gradients were 1:"
+        )
+        what = "the unbiased average"
+        if verdict := differs(expected[t], answer[t], at=at, what=what, whole=answer):
+            return verdict
+    return None
 
 
 corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
@@ -375,9 +378,8 @@ def _move(student: str, point: Point) -> float:
 @exercise(numbers=momentum)
 def first_false_line(
     student: StudentId, line: RealNumber, correction: Annotated[FormulaAnswer, MOVE]
-) -> Verdict:
+) -> None:
     """Find the first false line of your derivation, and write it as it should be."""
-    return right("The line is found, and your rule makes the moves of your formula.")
 
 
 @first_false_line.part("Line")
@@ -395,30 +397,26 @@ def _line(student: str, line: float) -> Verdict:
 
 
 @first_false_line.part("Correction", points=2)
-def _correction(student: str, correction: FormulaAnswer) -> Verdict:
-    for point in cases(MOVE.points(), any_move):
-        at, what = f"At {show_at(point)}", "the move of the rule"
-        move, size = _move(student, point), sum(map(abs, _terms(student, point)))
-        tolerance = SIX_DIGITS * size / max(abs(move), 1e-9 * size, 1e-300)
-        if verdict := differs(move, correction(**point), at=at, what=what, tolerance=tolerance):
-            return verdict
-    return right()
+@each(MOVE.points, any_move)
+def _correction(student: str, correction: FormulaAnswer, *, point) -> Verdict | None:
+    at, what = f"At {show_at(point)}", "the move of the rule"
+    move, size = _move(student, point), sum(map(abs, _terms(student, point)))
+    tolerance = SIX_DIGITS * size / max(abs(move), 1e-9 * size, 1e-300)
+    return differs(move, correction(**point), at=at, what=what, tolerance=tolerance)
 
 
 BETAS = [lambda rng, beta=beta: {"beta": beta(rng)} for beta in (any_beta, near_0, near_1)]
 
 
 @exercise
-def half_life(half_life: Annotated[FormulaAnswer, BETA]) -> Verdict:
+@each(BETA.points, *BETAS)
+def half_life(half_life: Annotated[FormulaAnswer, BETA], *, point) -> Verdict | None:
     """Find the number of steps after which a gradient weighs half of what it did, in β."""
-    for point in cases(BETA.points(), *BETAS):
-        steps = half_life(**point)
-        at = f"At {show_at(point)}, after your {show(steps)} steps,"
-        with np.errstate(over="ignore"):
-            left = np.float64(point["beta"]) ** steps
-        if verdict := differs(0.5, left, at=at, what="what is left of a weight", whole=steps):
-            return verdict
-    return right(f"At {tried()} values of β a weight has halved after exactly that many steps.")
+    steps = half_life(**point)
+    at = f"At {show_at(point)}, after your {show(steps)} steps,"
+    with np.errstate(over="ignore"):
+        left = np.float64(point["beta"]) ** steps
+    return differs(0.5, left, at=at, what="what is left of a weight", whole=steps)
 
 
 # -- 2.8 ------------------------------------------------------------------------------------------
@@ -461,9 +459,8 @@ def _beaten(alpha: float, epsilon: float, n: Momentum, plain: bool = False) -> V
 @exercise(numbers=OwnNumbers(momentum, within=1e-4))
 def best_memory(
     student: StudentId, plain_step: RealNumber, best_alpha: RealNumber, best_epsilon: RealNumber
-) -> Verdict:
+) -> None:
     """Find the best step of plain descent and the best pair (α, ε) of rule M for your valley."""
-    return right("No step and no pair shrinks the error faster along the slowest of your slopes.")
 
 
 @best_memory.part("Plain descent")
@@ -499,20 +496,21 @@ LONG_MEMORY = partial(any_memory, least=8)
 
 
 @exercise
+@each([(0.5, 1.0, 2), (0.5, 1.0, 1), (0.9, 0.1, 4)], any_memory, LONG_MEMORY)
 def lookahead_weights(
     lookahead_weights: Annotated[
         FunctionAnswer, Function(samples=[(0.9, 0.1, 3), (0.5, 2.0, 1), (0.8, 1.0, 5)])
     ],
-) -> Verdict:
+    *,
+    alpha,
+    epsilon,
+    t,
+) -> Verdict | None:
     """Write a function of α, ε and t: what g_1 … g_t weigh in the t-th move of the look-ahead."""
-    pencil, draws = [(0.5, 1.0, 2), (0.5, 1.0, 1), (0.9, 0.1, 4)], (any_memory, LONG_MEMORY)
-    for alpha, epsilon, t in cases(pencil, *draws):
-        answer = lookahead_weights.array(alpha, epsilon, t, shape=(t,))
-        seen = -_looking_ahead(np.eye(t), alpha, epsilon)
-        at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t},"
-        if verdict := _weighs_otherwise(seen, answer, at, f"−Δφ_{t}"):
-            return verdict
-    return right(f"The rule ran on unit impulses for {tried()} triples (α, ε, t): your weights.")
+    answer = lookahead_weights.array(alpha, epsilon, t, shape=(t,))
+    seen = -_looking_ahead(np.eye(t), alpha, epsilon)
+    at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t},"
+    return _weighs_otherwise(seen, answer, at, f"−Δφ_{t}")
 
 
 lookahead_weights.forbid(*RUNNING_AVERAGES, "checks.momentum._looking_ahead")
@@ -542,14 +540,12 @@ def _moves_after(beta: float, c: float, k: int) -> tuple[float, float]:
 
 
 @exercise
-def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE]) -> Verdict:
+@each(CHANGE.points, any_change, partial(any_change, least=100, last=3))
+def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE], *, point) -> Verdict | None:
     """Find how many times as far rule M moves as rule A in the k-th step after a cut by c."""
-    for point in cases(CHANGE.points(), any_change, partial(any_change, least=100, last=3)):
-        rule_m, rule_a = _moves_after(**point)
-        at = f"At {show_at(point)} rule M moves by {show(rule_m)} and rule A by {show(rule_a)}:"
-        if verdict := differs(rule_m / rule_a, ratio(**point), at=at, what="the ratio"):
-            return verdict
-    return right(f"Both rules ran with a cut at {tried()} points (β, c, k); so they part.")
+    rule_m, rule_a = _moves_after(**point)
+    at = f"At {show_at(point)} rule M moves by {show(rule_m)} and rule A by {show(rule_a)}:"
+    return differs(rule_m / rule_a, ratio(**point), at=at, what="the ratio")
 
 
 # -- 2.11 -----------------------------------------------------------------------------------------

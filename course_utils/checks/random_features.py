@@ -25,8 +25,9 @@ from selfcheck.formula import ReadFormula
 from selfcheck.kinds import Formula, FormulaAnswer, Function, Lines, RealNumber, StudentId
 from selfcheck.line_by_line import Step, Way, contains_sum
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed, tried
+from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION
@@ -132,12 +133,8 @@ OF_W_AND_U = products(ww=("w", "w"), wu=("w", "u"), s=("u", "u"), r=("w - u", "w
 def completed_square(
     split: Annotated[list[ReadFormula], Lines(["xx", "xy", "yy", "s"], forms=OF_X_AND_Y)],
     shift: Annotated[list[ReadFormula], Lines(["ww", "wu", "s", "r"], forms=OF_W_AND_U)],
-) -> Verdict:
+) -> None:
     """Complete two squares: split exp(xᵀy) by ‖x+y‖², and shift the bell curve by u = x + y."""
-    return right(
-        "No line is refuted, in either part. The bell curve exp(−r/2) only moved, so "
-        "E[exp(wᵀu)] is the factor in front of it, exp(s/2)."
-    )
 
 
 completed_square.part("Part one", lambda split: SPLIT.judge(split, points=1))
@@ -365,19 +362,14 @@ def any_pair(rng: np.random.Generator) -> tuple[float, float, int]:
 
 
 @exercise
-def variance(variance: Annotated[FormulaAnswer, VARIANCE]) -> Verdict:
+@each(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12)
+def variance(variance: Annotated[FormulaAnswer, VARIANCE], *, x, y, m) -> Verdict | None:
     """Find the variance of two estimates multiplied, in xy = xᵀy, s = ‖x+y‖² and m."""
-    for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
-        point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
-        at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
-        what = "the variance of the product, integrated over all directions,"
-        seen = of_the_product(x, y, m)[1]
-        if verdict := differs(seen, variance(**point), at=at, what=what):
-            return verdict
-    return right(
-        "The moments of one direction were integrated for many pairs (x, y); with m of them for "
-        "each factor, up to 9000, the variance is yours."
-    )
+    point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
+    at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
+    what = "the variance of the product, integrated over all directions,"
+    seen = of_the_product(x, y, m)[1]
+    return differs(seen, variance(**point), at=at, what=what)
 
 
 def any_size(rng: np.random.Generator) -> dict[str, float]:
@@ -386,21 +378,23 @@ def any_size(rng: np.random.Generator) -> dict[str, float]:
     return {"s": s, "r": float(rng.integers(1, 10) * magnitude(rng, 1e-4, 1))}
 
 
-def _by_integration(needed: FormulaAnswer) -> Verdict | None:
-    """Refuted where so many features give another error, or None."""
-    for point in cases(SIZE.points(), any_size, fresh=12):
-        x = float(np.sqrt(point["s"]))  # and y = 0, so that ‖x+y‖² = s
-        m = needed(**point)
-        at = f"At {show_at(point)} your formula gives m = {show(m)}"
-        if m <= 0:
-            return wrong(f"{at}, which is not positive.", at="not positive", yours=m)
-        mean, one = moments(x / np.sqrt(2), 0.0)
-        at += f". One direction of a factor has a relative variance of {show(one / mean**2)}, so"
-        mean, spread = of_the_product(x, 0.0, m)
-        error = float(np.sqrt(spread) / mean)
-        if verdict := differs(point["r"], error, at=at, what="the relative error", whole=m):
-            return verdict
-    return None
+@each(
+    SIZE.points,
+    any_size,
+    fresh=12,
+    says="At {tried} pairs (s, r) this many features give the relative error r.",
+)
+def _by_integration(needed: FormulaAnswer, *, point) -> Verdict | None:
+    x = float(np.sqrt(point["s"]))  # and y = 0, so that ‖x+y‖² = s
+    m = needed(**point)
+    at = f"At {show_at(point)} your formula gives m = {show(m)}"
+    if m <= 0:
+        return wrong(f"{at}, which is not positive.", at="not positive", yours=m)
+    mean, one = moments(x / np.sqrt(2), 0.0)
+    at += f". One direction of a factor has a relative variance of {show(one / mean**2)}, so"
+    mean, spread = of_the_product(x, 0.0, m)
+    error = float(np.sqrt(spread) / mean)
+    return differs(point["r"], error, at=at, what="the relative error", whole=m)
 
 
 def _by_own(needed: FormulaAnswer, variance: FormulaAnswer | None) -> bool:
@@ -425,12 +419,11 @@ def needed_features(
     variance: Annotated[FormulaAnswer | None, VARIANCE] = None,
 ) -> Verdict:
     """Find the number of features m at which the relative error is r, in s = ‖x+y‖² and r."""
-    verdict = _by_integration(needed)
-    if verdict is None:
-        return right(f"At {tried()} pairs (s, r) this many features give the relative error r.")
     enough = right("With it this many features give the relative error r.")
     return following(
-        verdict, "variance of 9.3", lambda: enough if _by_own(needed, variance) else None
+        _by_integration(needed),
+        "variance of 9.3",
+        lambda: enough if _by_own(needed, variance) else None,
     )
 
 
@@ -619,36 +612,29 @@ def pair_moments(x: float, y: float) -> tuple[float, float]:
 @exercise
 def antithetic(
     pair_variance: Annotated[FormulaAnswer, VARIANCE], gain: Annotated[FormulaAnswer, LENGTH]
-) -> Verdict:
+) -> None:
     """Find the variance of f(x)ᵀf(y) if every w comes with −w, and the gain at equal cost."""
-    return right(
-        "Integrated over all directions, the variance of pairs is yours, and so is the gain."
-    )
 
 
 @antithetic.part("Variance", points=2)
-def _pairs(pair_variance: FormulaAnswer) -> Verdict:
-    for x, y, m in cases(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12):
-        point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
-        at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
-        what = "the variance with m pairs, integrated over all directions,"
-        seen = pair_moments(x, y)[1] / m
-        if verdict := differs(seen, pair_variance(**point), at=at, what=what):
-            return verdict
-    return right()
+@each(((x, y, m) for x, y in PAIRS for m in (1, 2, 3)), any_pair, fresh=12)
+def _pairs(pair_variance: FormulaAnswer, *, x, y, m) -> Verdict | None:
+    point = {"xy": x * y, "s": (x + y) ** 2, "m": m}
+    at = f"For the numbers x = {show(x)}, y = {show(y)}, so that {show_at(point)},"
+    what = "the variance with m pairs, integrated over all directions,"
+    seen = pair_moments(x, y)[1] / m
+    return differs(seen, pair_variance(**point), at=at, what=what)
 
 
 @antithetic.part("Gain")
-def _gain(gain: FormulaAnswer) -> Verdict:
-    for x, y, _ in cases(((x, y, 1) for x, y in PAIRS), any_pair):
-        s = (x + y) ** 2
-        if s == 0:
-            continue
-        pairs, single = pair_moments(x, y)[1], moments(x, y)[1] / 2
-        at, what = f"At s = {show(s)}", "the variance of a pair over that of two directions"
-        if verdict := differs(pairs / single, gain(s=s), at=at, what=what):
-            return verdict
-    return right()
+@each(((x, y, 1) for x, y in PAIRS), any_pair)
+def _gain(gain: FormulaAnswer, *, x, y, _) -> Verdict | None:
+    s = (x + y) ** 2
+    if s == 0:
+        return None
+    pairs, single = pair_moments(x, y)[1], moments(x, y)[1] / 2
+    at, what = f"At s = {show(s)}", "the variance of a pair over that of two directions"
+    return differs(pairs / single, gain(s=s), at=at, what=what)
 
 
 # -- 9.7: a ratio of two estimates -----------------------------------------------------------------
@@ -666,9 +652,8 @@ def _relative_products(n: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @exercise(numbers=OwnNumbers(triple_of, example="0", within=ROUNDED))
-def ratio(student: StudentId, covariance: RealNumber, needed_for_ratio: RealNumber) -> Verdict:
+def ratio(student: StudentId, covariance: RealNumber, needed_for_ratio: RealNumber) -> None:
     """Find the covariance of two estimates with the same directions, and the m for their ratio."""
-    return right("Integrated over all directions, both numbers are yours.")
 
 
 @ratio.part("Covariance", points=2)

@@ -20,6 +20,7 @@ from selfcheck.forms import Forms
 from selfcheck.kinds import Choice, Function, OfNumbers, RealNumber, Steps, StudentId, as_written
 from selfcheck.line_by_line import Way, judge_steps, once, some_line
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, numbers, sizes, tried
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
@@ -205,21 +206,19 @@ STEPS: list[Step] = [
 ]
 
 
+SLOPED = [(W, a, sigma.prime) for W, a, sigma in STEPS[:2]]
+
+
 @exercise
+@each(STEPS, any_step, partial(any_step, units=12))
 def jacobian(
-    jacobian: Annotated[
-        FunctionAnswer, Function(samples=[(W, a, sigma.prime) for W, a, sigma in STEPS[:2]])
-    ],
-) -> Verdict:
+    jacobian: Annotated[FunctionAnswer, Function(samples=SLOPED)], *, W, a, sigma
+) -> Verdict | None:
     """Write a function of W, a and σ′ that returns ∂g_t/∂g_{t−1} where a = W g_{t−1} + z_t."""
-    draws = any_step, partial(any_step, units=12)
-    for W, a, sigma in cases(STEPS, *draws):
-        answer = jacobian.array(W, a, sigma.prime, shape=W.shape)
-        seen = finite_differences(partial(_next_output, W, a, sigma), 0 * a)
-        at = f"At W = {show(W)}, a = {show(a)} and σ = {sigma.name},"
-        if verdict := _entry_off(seen, answer, at, "g"):
-            return verdict
-    return right(f"Finite differences of one step give your matrix, for {tried()} networks.")
+    answer = jacobian.array(W, a, sigma.prime, shape=W.shape)
+    seen = finite_differences(partial(_next_output, W, a, sigma), 0 * a)
+    at = f"At W = {show(W)}, a = {show(a)} and σ = {sigma.name},"
+    return _entry_off(seen, answer, at, "g")
 
 
 jacobian.forbid(*JACOBIANS)
@@ -464,10 +463,7 @@ def gradient_bound(
             loose = loose or differs(norm, bound, at=at, what="the bound")
     if loose:
         return partly(1, loose)
-    return right(
-        f"In {tried()} networks no run that was found lies above your bound, and where W is normal "
-        "some lie on it."
-    )
+    return right()
 
 
 # -- 1.6 and 1.7 ----------------------------------------------------------------------------------
@@ -791,21 +787,17 @@ GATED: list[Gated] = [
 
 
 @exercise
+@each(GATED, any_gated, partial(any_gated, units=17, most=24))
 def gated_jacobian(
-    gated_jacobian: Annotated[FunctionAnswer, Function(samples=GATED[1:])],
-) -> Verdict:
+    gated_jacobian: Annotated[FunctionAnswer, Function(samples=GATED[1:])], *, gated
+) -> Verdict | None:
     """Write a function of h, W_f, x_f, W_c and x_c that returns the Jacobian of one gated step."""
-    draws = any_gated, partial(any_gated, units=17, most=24)
-    for h, W_f, x_f, W_c, x_c in cases(GATED, *draws):
-        answer = gated_jacobian.array(h, W_f, x_f, W_c, x_c, shape=W_f.shape)
-        seen = finite_differences(
-            partial(gated_step, W_f=W_f, x_f=x_f, W_c=W_c, x_c=x_c), h, eps=1e-5
-        )
-        named = {"h": h, "W_f": W_f, "x_f": x_f, "W_c": W_c, "x_c": x_c}
-        at = f"At {', '.join(f'{name} = {show(value)}' for name, value in named.items())},"
-        if verdict := _entry_off(seen, answer, at):
-            return verdict
-    return right(f"Finite differences of a gated step give your matrix, for {tried()} networks.")
+    h, *rest = gated
+    answer = gated_jacobian.array(*gated, shape=rest[0].shape)
+    seen = finite_differences(lambda h: gated_step(h, *rest), h, eps=1e-5)
+    named = zip(("h", "W_f", "x_f", "W_c", "x_c"), gated, strict=True)
+    at = f"At {', '.join(f'{name} = {show(value)}' for name, value in named)},"
+    return _entry_off(seen, answer, at)
 
 
 gated_jacobian.forbid("rnn.finite_differences", "checks.rnn_gradients.gated_step")
@@ -817,9 +809,8 @@ TRACE = 1e-3  # less than that counts as forgotten
 
 
 @exercise(numbers=OwnNumbers(rnn_gradients, within=1e-4))
-def gate_bias(student: StudentId, bias: RealNumber, forgotten: RealNumber) -> Verdict:
+def gate_bias(student: StudentId, bias: RealNumber, forgotten: RealNumber) -> None:
     """Find the bias of a gate that keeps your share of a gradient, and when it has forgotten."""
-    return right("Multiplied step by step, the gate keeps what it should, and not for longer.")
 
 
 @gate_bias.part("Bias")
@@ -935,12 +926,8 @@ ResidualBound = Annotated[
 
 
 @exercise
-def residual_bounds(least: ResidualBound, most: ResidualBound) -> Verdict:
+def residual_bounds(least: ResidualBound, most: ResidualBound) -> None:
     """Bound what T steps h + a W σ(h) can make of a nudge of length 1, from below and above."""
-    return right(
-        "No run that was found lies beyond, and where W is symmetric, or would be with other signs "
-        "of its columns, some lie on both."
-    )
 
 
 residual_bounds.part("Least", lambda least: _beyond("least", least))

@@ -25,9 +25,10 @@ from selfcheck.kinds import (
 )
 from selfcheck.meter import growth, measure, polynomial
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
-from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed, tried
+from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
 from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
@@ -90,25 +91,26 @@ def long_text(rng: np.random.Generator, least: int = 115) -> Text:
 
 
 @exercise
+@each(SMALL, any_text, also=[long_text])
 def causal_linear(
     causal_linear_attention: Annotated[
         FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)])
     ],
-) -> Verdict:
+    *,
+    Q,
+    K,
+    V,
+) -> Verdict | None:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
-    for Q, K, V in cases(SMALL, any_text, also=[long_text]):
-        answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
-        at = where("With Q = {}, K = {} and V = {}", Q, K, V)
-        tolerance = None if by_pencil() else SINGLE
-        off = differs(causal_by_definition(Q, K, V), answer, at=at, tolerance=tolerance)
-        if off or by_pencil():  # what is right in a long text needs no second run of it
-            off = _leak(causal_linear_attention, (Q, K, V), answer) or off
-        if off:
-            return off
-    return right(
-        f"In {tried()} cases every row is the weighted mean of the values up to it, and a "
-        "change of the last token moves only the last row."
-    )
+    answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
+    at = where("With Q = {}, K = {} and V = {}", Q, K, V)
+    tolerance = None if by_pencil() else SINGLE
+    off = differs(causal_by_definition(Q, K, V), answer, at=at, tolerance=tolerance)
+    if off or by_pencil():  # what is right in a long text needs no second run of it
+        off = _leak(causal_linear_attention, (Q, K, V), answer) or off
+    if off:
+        return off
+    return None
 
 
 causal_linear.forbid(*LINEAR_ATTENTION)
@@ -386,9 +388,8 @@ def four_questions(
     by_softmax: Annotated[FunctionAnswer, Function(samples=[draw(4, 2, 2)])],
     by_sim: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), one_sided)])],
     by_phi: Annotated[FunctionAnswer, Function(samples=[(*draw(4, 2, 2), five_features)])],
-) -> Verdict:
+) -> None:
     """Answer four questions: growth in n, and attention by softmax, by sim and by φ."""
-    return right("The meter confirms the growth, and all three attentions the definition.")
 
 
 @four_questions.part("Question 1")
@@ -529,9 +530,8 @@ def token_cost(
     without_cache: Annotated[FormulaAnswer, TOKEN],
     with_cache: Annotated[FormulaAnswer, TOKEN],
     recurrence: Annotated[FormulaAnswer, TOKEN],
-) -> Verdict:
+) -> None:
     """Find the multiply–adds for token i with wide values, leading terms, in three ways."""
-    return right("The meter counted all three ways, and your terms lead.")
 
 
 token_cost.part("Without a cache", lambda without_cache: _led_by(without_cache, "without a cache"))
@@ -733,11 +733,8 @@ def writing(
     state_of_sums: Annotated[np.ndarray, Array((3,))],
     state_corrected: Annotated[np.ndarray, Array((3,))],
     state_settled: Annotated[np.ndarray, Array((3,))],
-) -> Verdict:
+) -> None:
     """Find the state after your three pairs: by sums, by corrections, by endless corrections."""
-    return right(
-        "Run step by step, both rules give your states, and the last one no write changes."
-    )
 
 
 @writing.part("Sums")

@@ -12,9 +12,10 @@ from selfcheck.display import name_of, show, show_apart, type_in_words
 from selfcheck.exercises import exercise
 from selfcheck.kinds import Function, OfNumbers, RealNumber, StudentId, with_texts_read
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import Unreadable
 from selfcheck.remembering import remembered
-from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, keeping, partly, right, where, wrong
 
 from ..numbers.transport import Transport, transport
@@ -291,20 +292,16 @@ def _w1(x: np.ndarray, p: np.ndarray, y: np.ndarray, q: np.ndarray) -> float:
 
 
 @exercise
+@each(ON_A_LINE, any_masses, fresh=6)
 def wasserstein_1d(
-    wasserstein_1d: Annotated[FunctionAnswer, Function(samples=ON_A_LINE[3:])],
-) -> Verdict:
+    wasserstein_1d: Annotated[FunctionAnswer, Function(samples=ON_A_LINE[3:])], *, x, p, y, q
+) -> Verdict | None:
     """Write a function of x, p, y, q that returns W₁ between the two as probabilities."""
-    for x, p, y, q in cases(ON_A_LINE, any_masses, fresh=6):
-        answer, truth = float(wasserstein_1d.array(x, p, y, q, shape=())), _w1(x, p, y, q)
-        if abs(answer - truth) <= NEAR * np.ptp(np.append(x, y)):
-            continue
-        at = where("With masses {} at {}, wanted as {} at {},", p, x, q, y)
-        if verdict := differs(truth, answer, at=at, what="W₁"):
-            return verdict
-    return right(
-        f"On {tried()} sets of points, places twice and without mass among them, it is W₁."
-    )
+    answer, truth = float(wasserstein_1d.array(x, p, y, q, shape=())), _w1(x, p, y, q)
+    if abs(answer - truth) <= NEAR * np.ptp(np.append(x, y)):
+        return None
+    at = where("With masses {} at {}, wanted as {} at {},", p, x, q, y)
+    return differs(truth, answer, at=at, what="W₁")
 
 
 wasserstein_1d.forbid(
@@ -533,15 +530,15 @@ FINE = [fine_round(np.random.default_rng(seed)) for seed in range(3)]
 
 
 @exercise
-def on_a_circle(on_a_circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)]) -> Verdict:
+@each([*CIRCLES, *FINE], any_round, fresh=6, also=[fine_round])
+def on_a_circle(
+    on_a_circle: Annotated[FunctionAnswer, Function(samples=CIRCLES)], *, x, p, y, q, length
+) -> Verdict | None:
     """Write a function of x, p, y, q and the circle's length that returns the lowest cost on it."""
-    for x, p, y, q, length in cases([*CIRCLES, *FINE], any_round, fresh=6, also=[fine_round]):
-        found = on_a_circle.array(x, p, y, q, length, shape=())
-        lowest = around(x, p, y, q, length)
-        at = where("With x = {}, p = {}, y = {}, q = {}, length {},", x, p, y, q, length)
-        if verdict := differs(lowest, found, at=at, what="the lowest cost"):
-            return verdict
-    return right(f"On {tried()} circles your function finds the cost of the best plan.")
+    found = on_a_circle.array(x, p, y, q, length, shape=())
+    lowest = around(x, p, y, q, length)
+    at = where("With x = {}, p = {}, y = {}, q = {}, length {},", x, p, y, q, length)
+    return differs(lowest, found, at=at, what="the lowest cost")
 
 
 on_a_circle.forbid(
@@ -581,11 +578,8 @@ def moving_places(
     student: StudentId,
     slope: Annotated[np.ndarray, Numbers(1)],
     best_places: Annotated[np.ndarray, Numbers(1)],
-) -> Verdict:
+) -> None:
     """Find the gradient of the lowest squared cost by the places x, and the best places."""
-    return right(
-        "Moved a little, each place changes the cost as you say, and at your places not at all."
-    )
 
 
 @moving_places.part("Slope", points=2)

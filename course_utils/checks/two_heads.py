@@ -16,7 +16,7 @@ from selfcheck.kinds import Array, OfNumbers, RealNumber, StudentId, with_texts_
 from selfcheck.own_numbers import OwnNumbers
 from selfcheck.parts import MissingAnswer
 from selfcheck.refusals import Unreadable
-from selfcheck.sampling import cases, tried
+from selfcheck.sampling import cases
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
 from ..attention import softmax
@@ -197,9 +197,8 @@ def projections(
     Q: TwoByThree,
     K: TwoByThree,
     V: TwoByThree,
-) -> Verdict:
+) -> None:
     """Compute Q, K and V of head 1."""
-    return right("Every entry is the product of its row of X and its column of weights.")
 
 
 projections.part("Q", lambda student, Q: _projected("Q", student, Q))
@@ -230,9 +229,8 @@ def scores_and_weights(
     weights: TwoByTwo,
     Q: OwnTwoByThree = None,
     K: OwnTwoByThree = None,
-) -> Verdict:
+) -> None:
     """Compute head 1's scores QKᵀ and its attention weights, to four decimals."""
-    return right("The scores are products of queries and keys, and the weights their softmax.")
 
 
 @scores_and_weights.part("Scores")
@@ -298,9 +296,8 @@ def head_outputs(
     output_2: TwoByThree,
     weights: OwnTwoByTwo = None,
     V: OwnTwoByThree = None,
-) -> Verdict:
+) -> None:
     """Compute the outputs of both heads, to four decimals."""
-    return right("Both heads ran by the definition and gave your outputs.")
 
 
 @head_outputs.part("Head 1")
@@ -332,9 +329,8 @@ def final_output(
     output: Annotated[np.ndarray, Matrix()],
     output_1: OwnTwoByThree = None,
     output_2: OwnTwoByThree = None,
-) -> Verdict:
+) -> None:
     """Compute the concatenation of both heads and the final output, to four decimals."""
-    return right("The heads stand side by side, and W^{O} mixes them into your output.")
 
 
 @final_output.part("Concat")
@@ -528,9 +524,8 @@ def slips(
     student: StudentId,
     in_concat: Annotated[Places, Positions()],
     in_output: Annotated[Places, Positions()],
-) -> Verdict:
+) -> None:
     """Find the entries of the worksheet that are slips, not rounding."""
-    return right("These are the slips, however they are computed; all the rest is rounding.")
 
 
 slips.part("Concat", lambda student, in_concat: _found("concat", 0, student, in_concat), points=2)
@@ -563,9 +558,7 @@ def merged(student: StudentId, M: SixBySix) -> Verdict:
         at = f"With {len(X)} tokens, the first of them {show(X[0])},"
         if verdict := differs(expected, A @ X @ M, at=at, what="the output", whole=M):
             return verdict
-    return right(
-        f"For {tried()} texts, two heads of the same weights and one with M give one output."
-    )
+    return right()
 
 
 # -- 5.9 ------------------------------------------------------------------------------------------
@@ -592,9 +585,8 @@ def _one_head(name: str, student: str, rows: np.ndarray) -> Verdict:
 
 
 @exercise(numbers=OwnNumbers(two_heads, example=EXAMPLE))
-def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> Verdict:
+def other_heads(student: StudentId, upper: ThreeBySix, lower: ThreeBySix) -> None:
     """Find the W^O with which the heads in the other order, one of them with W^V R, act alike."""
-    return right("For all texts tried, the new heads with your matrix give the old output.")
 
 
 other_heads.part("Upper rows", lambda student, upper: _one_head("first", student, upper))
@@ -626,9 +618,8 @@ def beyond_the_values(
     q: RealNumber,
     w: Annotated[np.ndarray, Array((2,))],
     least: RealNumber,
-) -> Verdict:
+) -> None:
     """Let two heads return 2a − b, and find how large their mix has to be at least."""
-    return right("The mix is 2a − b for all values, and no smaller mix does it.")
 
 
 beyond_the_values.part("Heads", lambda p, q, w: _beyond_both(p, q, w))

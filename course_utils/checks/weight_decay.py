@@ -17,8 +17,9 @@ from selfcheck.exercises import exercise
 from selfcheck.forms import Forms
 from selfcheck.kinds import Choice, Formula, FormulaAnswer, Function, RealNumber, StudentId
 from selfcheck.own_numbers import OwnNumbers
+from selfcheck.per_case import each
 from selfcheck.refusals import NotFinite, Unreadable
-from selfcheck.sampling import cases, magnitude, numbers, sizes, tried
+from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, where, wrong
 
 from .. import optimizers
@@ -52,20 +53,20 @@ def any_penalty(rng: np.random.Generator) -> dict[str, float]:
 
 
 @exercise
-def equivalent_penalty(equivalent_gamma: Annotated[FormulaAnswer, LAMBDA_ETA]) -> Verdict:
+@each(LAMBDA_ETA.points, any_penalty)
+def equivalent_penalty(
+    equivalent_gamma: Annotated[FormulaAnswer, LAMBDA_ETA], *, point
+) -> Verdict | None:
     """Find γ in λ and η so that SGD on L + γ‖θ‖² and SGD with weight decay λ are the same."""
-    for point in cases(LAMBDA_ETA.points(), any_penalty):
-        strength = equivalent_gamma(**point)
-        penalized = _slope(partial(_penalized, gamma=strength), START)
-        l2 = START - point["eta"] * penalized
-        decay = (1 - point["lamda"]) * START - point["eta"] * _slope(_loss, START)
-        at = (
-            f"At {show_at(point)}, where your γ is {show(strength)}, SGD on L + γ‖θ‖² from "
-            f"θ = {show(START)} with L = (θ_1 − 1)²/2 + (θ_2 + 3)²:"
-        )
-        if verdict := differs(decay, l2, at=at, what="the new θ, as by weight decay,"):
-            return verdict
-    return right(f"Both ran from the same point at {tried()} pairs (λ, η) to the same place.")
+    strength = equivalent_gamma(**point)
+    penalized = _slope(partial(_penalized, gamma=strength), START)
+    l2 = START - point["eta"] * penalized
+    decay = (1 - point["lamda"]) * START - point["eta"] * _slope(_loss, START)
+    at = (
+        f"At {show_at(point)}, where your γ is {show(strength)}, SGD on L + γ‖θ‖² from "
+        f"θ = {show(START)} with L = (θ_1 − 1)²/2 + (θ_2 + 3)²:"
+    )
+    return differs(decay, l2, at=at, what="the new θ, as by weight decay,")
 
 
 # -- Adam, by its definition and with its well-known slips ----------------------------------------
@@ -203,7 +204,7 @@ def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
                 move.adam, move.yours, at=at, what=ADAMS_MOVE, tolerance=journey.rounding
             ):
                 return verdict
-    return right(f"In {tried()} runs your steps are those of Adam on the penalized loss.")
+    return right()
 
 
 adam_l2_step.forbid(*ADAM)
@@ -247,10 +248,7 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
                 both, move.yours, at=at, what="the move", tolerance=journey.rounding
             ):
                 return verdict
-    return right(
-        f"In {tried()} runs every move is Adam's own, with −λθ for the parameters that it "
-        "takes toward 0 and for no others."
-    )
+    return right()
 
 
 adamw_step.forbid(*ADAM)
@@ -286,18 +284,18 @@ def any_scales(rng: np.random.Generator) -> Points:
     return [{"s_1": s_1, "s_2": s_2} for s_1, s_2 in drawn]
 
 
+@each([list(SCALES.points())], also=[any_scales])
 def _ratio_off(
-    name: str, ratio: FormulaAnswer, step: Callable, strength: dict[str, float]
-) -> Verdict:
+    name: str, ratio: FormulaAnswer, step: Callable, strength: dict[str, float], *, points
+) -> Verdict | None:
     """Refuted by the first pair of scales at which the run says otherwise, or right."""
-    for points in cases([list(SCALES.points())], also=[any_scales]):
-        rates = _shrink_rates(step, [[p["s_1"], p["s_2"]] for p in points], **strength)
-        for point, (first, second) in zip(points, rates, strict=True):
-            at = f"Under {name}, in a run with {show_at(point)},"
-            yours = ratio(**point)
-            if verdict := differs(first / second, yours, at=at, what="r_1/r_2", tolerance=1e-4):
-                return verdict
-    return right()
+    rates = _shrink_rates(step, [[p["s_1"], p["s_2"]] for p in points], **strength)
+    for point, (first, second) in zip(points, rates, strict=True):
+        at = f"Under {name}, in a run with {show_at(point)},"
+        yours = ratio(**point)
+        if verdict := differs(first / second, yours, at=at, what="r_1/r_2", tolerance=1e-4):
+            return verdict
+    return None
 
 
 def _is(ratio: FormulaAnswer, formula: str) -> bool:
@@ -307,9 +305,8 @@ def _is(ratio: FormulaAnswer, formula: str) -> bool:
 @exercise
 def shrink_ratio(
     ratio_adam_l2: Annotated[FormulaAnswer, SCALES], ratio_adamw: Annotated[FormulaAnswer, SCALES]
-) -> Verdict:
+) -> None:
     """Find the ratio of the shrink rates of two parameters under Adam-L2 and under AdamW."""
-    return right("Runs with many scales s_1, s_2 shrink at the ratios you gave, under both.")
 
 
 @shrink_ratio.part("Adam-L2", points=2)
@@ -403,9 +400,8 @@ def _truth(name: str, said: str) -> Verdict:
 
 
 @exercise
-def statements(a_is: Truth, b_is: Truth, c_is: Truth, d_is: Truth) -> Verdict:
+def statements(a_is: Truth, b_is: Truth, c_is: Truth, d_is: Truth) -> None:
     """Say of four statements whether they are true or false."""
-    return right("All four are as the runs say.")
 
 
 statements.part("Statement (a)", lambda a_is: _truth("a", a_is))
@@ -438,9 +434,8 @@ def _shrunk(student: str, w: float, lowered: bool) -> Verdict:
 
 
 @exercise(numbers=OwnNumbers(weight_decay, within=1e-4))
-def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealNumber) -> Verdict:
+def scheduled_decay(student: StudentId, w_constant: RealNumber, w_lowered: RealNumber) -> None:
     """Find the decay that leaves your share of a weight, with a constant and a lowered step."""
-    return right("Step by step, both leave exactly your share of the weight.")
 
 
 scheduled_decay.part("Constant", lambda student, w_constant: _shrunk(student, w_constant, False))
@@ -476,20 +471,17 @@ def _by_sign(point: Point, decoupled: bool) -> float:
     return abs(theta)
 
 
-def _rests(limit: FormulaAnswer, decoupled: bool) -> Verdict:
-    for point in cases(SIGNED.points(), any_signed):
-        at = f"At {show_at(point)} the weight came to rest:"
-        if verdict := differs(_by_sign(point, decoupled), limit(**point), at=at, what="|θ|"):
-            return verdict
-    return right()
+@each(SIGNED.points, any_signed)
+def _rests(limit: FormulaAnswer, decoupled: bool, *, point) -> Verdict | None:
+    at = f"At {show_at(point)} the weight came to rest:"
+    return differs(_by_sign(point, decoupled), limit(**point), at=at, what="|θ|")
 
 
 @exercise
 def sign_limits(
     decay_limit: Annotated[FormulaAnswer, SIGNED], l2_limit: Annotated[FormulaAnswer, SIGNED]
-) -> Verdict:
+) -> None:
     """Find how far from 0 a weight gets that is moved only by signs, with decay and with L2."""
-    return right("Runs with many settings come to rest there, with decay and with L2.")
 
 
 sign_limits.part("Decay", lambda decay_limit: _rests(decay_limit, decoupled=True))
@@ -517,14 +509,14 @@ def _path(step: Callable, times: float, eta: float, gamma: float) -> np.ndarray:
     )
 
 
-def _goes_the_same_way(step: Callable, eta: FormulaAnswer, gamma: FormulaAnswer) -> Verdict:
-    for point in cases(SCALED.points(), any_scaling):
-        before = _path(step, 1.0, point["eta"], point["gamma"])
-        after = _path(step, point["c"], eta(**point), gamma(**point))
-        at = f"At {show_at(point)}, from θ = {show(START)} with four gradients,"
-        if verdict := differs(before[1:], after[1:], at=at, what="the path"):
-            return verdict
-    return right()
+@each(SCALED.points, any_scaling)
+def _goes_the_same_way(
+    step: Callable, eta: FormulaAnswer, gamma: FormulaAnswer, *, point
+) -> Verdict | None:
+    before = _path(step, 1.0, point["eta"], point["gamma"])
+    after = _path(step, point["c"], eta(**point), gamma(**point))
+    at = f"At {show_at(point)}, from θ = {show(START)} with four gradients,"
+    return differs(before[1:], after[1:], at=at, what="the path")
 
 
 @exercise
@@ -533,9 +525,8 @@ def scaled_loss(
     gamma_sgd: Annotated[FormulaAnswer, SCALED],
     eta_adam: Annotated[FormulaAnswer, SCALED],
     gamma_adam: Annotated[FormulaAnswer, SCALED],
-) -> Verdict:
+) -> None:
     """Find the η and γ with which SGD and Adam on c·L + γ‖θ‖² go the same way as before."""
-    return right("With many settings both optimizers go the same way as with the old loss.")
 
 
 @scaled_loss.part("SGD")
