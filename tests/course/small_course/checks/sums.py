@@ -13,8 +13,8 @@ from selfcheck import (
     FunctionAnswer,
     StudentId,
     Verdict,
-    cases,
     differs,
+    each,
     exercise,
     right,
     show,
@@ -31,39 +31,34 @@ N = Formula(n=range(1, 13))
 
 
 @exercise
-def even_sum(total: Annotated[FormulaAnswer, N]) -> Verdict:
+@each(N.points)
+def even_sum(total: Annotated[FormulaAnswer, N], *, n) -> Verdict | None:
     """Find the sum of the first n even numbers, as a formula in n."""
-    for point in N.points():
-        n = int(point["n"])
-        seen = sum(2 * i for i in range(1, n + 1))
-        at = f"At n = {n}, where the even numbers run from 2 to {2 * n}"
-        if verdict := differs(seen, total(n=n), at=at, what="their sum"):
-            return verdict
-    return right("The even numbers were added for 12 values of n and gave your formula.")
+    seen = sum(2 * i for i in range(1, n + 1))
+    at = f"At n = {n}, where the even numbers run from 2 to {2 * n}"
+    return differs(seen, total(n=n), at=at, what="their sum")
 
 
 # -- 1.2 ------------------------------------------------------------------------------------------
 
 
-def short(rng: np.random.Generator) -> tuple[np.ndarray]:
+def short(rng: np.random.Generator) -> np.ndarray:
     """An array of 1 to 16 numbers."""
-    return (numbers(rng, *sizes(rng, 1, high=16)),)
+    return numbers(rng, *sizes(rng, 1, high=16))
 
 
-def long(rng: np.random.Generator) -> tuple[np.ndarray]:
+def long(rng: np.random.Generator) -> np.ndarray:
     """An array of 17 to 40 numbers."""
-    return (numbers(rng, *sizes(rng, 1, low=17)),)
+    return numbers(rng, *sizes(rng, 1, low=17))
 
 
 @exercise
-def running_sums(running: Annotated[FunctionAnswer, Function()]) -> Verdict:
+@each([np.array([1.0, 2.0, 4.0])], short, long)
+def running_sums(running: Annotated[FunctionAnswer, Function()], *, x) -> Verdict | None:
     """Write a function of an array x that gives x₁, x₁ + x₂, x₁ + x₂ + x₃ and so on."""
-    for (x,) in cases([(np.array([1.0, 2.0, 4.0]),)], short, long):
-        answer = running.array(x, shape=x.shape)
-        expected = np.array([x[: k + 1].sum() for k in range(len(x))])
-        if verdict := differs(expected, answer, at=f"With x = {show(x)}", what="the running sums"):
-            return verdict
-    return right("The definition gave the same sums on 7 arrays.")
+    answer = running.array(x, shape=x.shape)
+    expected = np.array([x[: k + 1].sum() for k in range(len(x))])
+    return differs(expected, answer, at=f"With x = {show(x)}", what="the running sums")
 
 
 running_sums.forbid("sums.running_sums")
@@ -73,9 +68,8 @@ running_sums.forbid("sums.running_sums")
 
 
 @exercise(numbers=sums)
-def own_sums(student: StudentId, total: RealNumber, mean: RealNumber) -> Verdict:
+def own_sums(student: StudentId, total: RealNumber, mean: RealNumber) -> None:
     """Find the sum and the mean of your four numbers."""
-    return right("Your numbers were added, and their mean was taken.")
 
 
 @own_sums.part("Sum")
@@ -94,11 +88,8 @@ def _mean(student: str, mean: float) -> Verdict:
 
 
 @exercise
-def square_sum(squares: Annotated[FormulaAnswer, N]) -> Verdict:
+@each(N.points)
+def square_sum(squares: Annotated[FormulaAnswer, N], *, n) -> Verdict | None:
     """Find 1² + 2² + … + n² as a formula in n."""
-    for point in N.points():
-        n = int(point["n"])
-        seen = sum(i * i for i in range(1, n + 1))
-        if verdict := differs(seen, squares(n=n), at=f"At n = {n}", what="the sum of the squares"):
-            return verdict
-    return right("The squares were added for 12 values of n and gave your formula.")
+    seen = sum(i * i for i in range(1, n + 1))
+    return differs(seen, squares(n=n), at=f"At n = {n}", what="the sum of the squares")
