@@ -115,13 +115,14 @@ def _answers(example: Example, names: dict[str, Any], file: Path) -> Any:
 
 
 def _evaluated(example: Example, names: dict[str, Any], file: Path) -> Any:
-    """A function that is defined, or what an expression gives; errors with their own line."""
+    """What the last row gives, or the last function that is defined; errors with their own line."""
     space, code = dict(names), at_its_line(example.code, example.line)
     with refusing(file, example.line):
         body = ast.parse(code).body
-        if len(body) == 1 and isinstance(body[0], ast.Expr):
-            return eval(compile(code, str(file), "eval"), space)
-        exec(compile(code, str(file), "exec"), space)
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), str(file), "exec"), space)
+        if isinstance(last, ast.Expr):
+            return eval(compile(ast.Expression(last.value), str(file), "eval"), space)
         return space[_last_function(body)]
 
 

@@ -20,8 +20,9 @@ The block is read with the names of the checks, of the file beside them that end
 and with `solved`, `tenths` and `whole` of this one. A value is drawn as `drawn` says;
 or `draw`, an expression in rng, gives all of them by their names. `right` is an expression in what
 was drawn: a number, an array, a polynomial (then `kind` is the Formula it is asked for), a function
-(compared `on` cases), or several of these by the names of the answers. Numbers are right `within` a
-relative error, whole ones exactly.
+(compared `on` cases), or several of these by the names of the answers. Both may be written as
+functions, `def draw(rng)` and `def right(a, b)`. Numbers are right `within` a relative error, whole
+ones exactly.
 
 An exercise with numbers of a student's own is practiced with those of an id that nobody has, if
 nothing is `right`: it shows what `needs`, an expression in those numbers n, takes from them.
@@ -227,10 +228,19 @@ class Declared:
             match row:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in found:
                     found[name] = value
+                case ast.FunctionDef(name="right" | "draw" as name) if name not in found:
+                    found[name] = self._call_of(row)
                 case _:
-                    says = "a row is a name, once, and what it is: `a = …`."
+                    says = "a row is a name, once, and what it is: `a = …`, `def right(a): …`."
                     raise refusal(self.file, row.lineno, says)
         return found
+
+    def _call_of(self, told: ast.FunctionDef) -> ast.expr:
+        """The call, with what is drawn, of a function that stands in the block."""
+        with refusing(self.file, told.lineno, "this"):
+            exec(compile(ast.Module([told], []), str(self.file), "exec"), self._names)
+        call = f"{told.name}({', '.join(a.arg for a in told.args.args)})"
+        return ast.parse(at_its_line(call, told.lineno), mode="eval").body
 
     @cached_property
     def _names(self) -> dict[str, Any]:

@@ -229,6 +229,12 @@ def test_a_short_predicate_stands_in_the_prose(load):
     assert not total("n", lambda n: 3 * n).mistakes
 
 
+def test_what_an_example_is_put_together_from_may_stand_above_it(load):
+    told = "def _by(k):\n    return lambda n: k * n\n\n\n_by(2)"
+    total = load(WHOLE.replace("def _twice(n):\n    return 2 * n", told)).total
+    assert [m.name for m in total("n", lambda n: n + n).mistakes] == ["twice"]
+
+
 def test_an_expression_may_give_the_example_with_its_predicate(load):
     told = '{"example": (lambda n: 2 * n,), "when": lambda run: True}'
     total = load(WHOLE.replace("def _twice(n):\n    return 2 * n", told)).total
@@ -247,6 +253,7 @@ def test_an_expression_may_give_the_example_with_its_predicate(load):
         ("```python\ndef", "```when\nlambda\n```\n\n```python\ndef", 25, "this is no Python"),
         ("```python\ndef", "```when\n1\n```\n\n```python\ndef", 20, "`when` is no function"),
         ("def _twice(n):\n    return 2 * n", "twice(n)", 25, "NameError: name 'twice'"),
+        ("def _twice(n):\n    return 2 * n", "twice = 2", 25, "defines no function and is no"),
         ("- part: Run", "- part: Run\n- when: often", 20, "there is no often in"),
         ("```formula\nn - 1", "```numbers\nn - 1", 14, "has no numbers of a student's own"),
     ],
@@ -273,9 +280,24 @@ def test_practice_is_drawn_and_judged(load):
     assert "practice: wrong" in repr(task(2 * task.a + 1))
 
 
+def test_what_is_right_and_what_is_drawn_may_be_functions(load):
+    block = "def draw(rng):\n    b = 3\n    return {'a': b, 'unit': 'cm'}\n\n\n"
+    block += "def right(a):\n    half = doubled(a) / 2\n    return half + a"
+    text = PRACTICED.replace("a = range(2, 9)\nright = doubled(a)", block)
+    task = load(text, practice=DOUBLED).total.practice(1)
+    assert task.given == {"a": 3, "unit": "cm"}
+    assert "practice: right" in repr(task(6))
+    assert "practice: wrong" in repr(task(5))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
+        ("right = doubled(a)", "def right(a, b):\n    return b", 13, "NameError: name 'b'"),
+        ("right = doubled(a)", "def right(a):\n    return 1 / 0", 13, "ZeroDivisionError"),
+        ("right = doubled(a)", "def right(a):\nreturn a", 14, "this is no Python"),
+        ("right = doubled(a)", "right = 1\ndef right(a): ...", 14, "a row is a name, once"),
+        ("right = doubled(a)", "def wrong(a):\n    return a", 13, "a row is a name, once"),
         ("a = range(2, 9)", "a = range(2, ", 12, "this is no Python"),
         ("a = range(2, 9)", "a = ranges(2, 9)", 12, "NameError: name 'ranges'"),
         ("a = range(2, 9)", "a = range(2, 9)\nkid = 3", 13, "kid is drawn, and nobody uses it"),
