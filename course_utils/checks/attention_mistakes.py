@@ -18,11 +18,6 @@ from ..numbers.attention import attention as attention_numbers
 from .attention import FOUR_DECIMALS, _of_length, _placed
 
 
-def _by_one_maximum(S):
-    raised = np.exp(S - S.max())
-    return raised / raised.sum(axis=1, keepdims=True)
-
-
 def _near_scores(Q, K):
     """q_iᵀk_j/√m − (i − j), for all pairs."""
     Q, K = _placed(Q, K)
@@ -59,10 +54,6 @@ def _outputs(X, heads, scale: float | None = None) -> list[np.ndarray]:
         softmax(X @ Wq @ (X @ Wk).T / r) @ (X @ Wv)
         for r, (Wq, Wk, Wv) in zip(root, heads, strict=True)
     ]
-
-
-def _joined(X, heads, scale: float | None = None) -> np.ndarray:
-    return np.concatenate(_outputs(X, heads, scale), axis=1)
 
 
 def _each(

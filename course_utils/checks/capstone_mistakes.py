@@ -111,14 +111,6 @@ def _by_rows(counts):
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _nothing_is_black(images, levels, width):
-    return above(images, levels, width) % levels
-
-
-def _rolled(images, levels, width):
-    return np.roll(images, width, axis=1)
-
-
 def _features(x):
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
@@ -173,30 +165,3 @@ def _added(state, q, k, v):
     s, z = s + _features(k)[:, :, None] * v[:, None, :], z + _features(k)
     f = _features(q)
     return (s, z), np.einsum("hm,hml->hl", f, s) / (f * z).sum(axis=1, keepdims=True)
-
-
-def _asks_first(state, q, k, v):
-    s, z = state
-    new, _ = _added(state, q, k, v)
-    f = _features(q)
-    below = (f * z).sum(axis=1, keepdims=True)
-    before = np.einsum("hm,hml->hl", f, s) / np.where(below == 0, 1, below)
-    return new, before
-
-
-def _growing(state, q, k, v):
-    keys, values = [*state[0], _features(k)], [*state[1], v]
-    weights = np.einsum("thm,hm->th", np.array(keys), _features(q))
-    y = np.einsum("th,thl->hl", weights, np.array(values)) / weights.sum(axis=0)[:, None]
-    return (keys, values), y
-
-
-def _undivided_sums(state, q, k, v):
-    new, _ = _added(state, q, k, v)
-    return new, np.einsum("hm,hml->hl", _features(q), new[0])
-
-
-def _raw(state, q, k, v):
-    s, z = state
-    s, z = s + k[:, :, None] * v[:, None, :], z + k
-    return (s, z), np.einsum("hm,hml->hl", q, s) / (q * z).sum(axis=1, keepdims=True)

@@ -82,14 +82,6 @@ def _loss(weighted: str) -> Any:
     return polynomial(lambda k: measure(run, *[np.ones(k)] * 3).flops, k=1)
 
 
-def _numbers_kept(heads: int, texts: int) -> dict:
-    times = heads * texts
-    return {
-        "kept_mixed": times * check.size_of("mixed"),
-        "kept_weights": times * check.size_of("weights"),
-    }
-
-
 @cache
 def _macs() -> Any:
     """MACs of H heads of width w on N tokens of width D, with W^O."""
@@ -103,38 +95,3 @@ def _macs() -> Any:
 
 def _of_heads(H: int, w: int) -> Any:
     return _macs().subs({_symbol("H"): H, _symbol("w"): w})
-
-
-def _crossing(H: int, w: int, D: int) -> float:
-    linear, quadratic = check.by_powers_of_N(_of_heads(H, w), {"D": D})
-    return linear / quadratic
-
-
-def _in_windows(H: int, w: int) -> Any:
-    import sympy
-
-    N, M = sympy.symbols("N M")
-    return sympy.expand(_of_heads(H, w).subs(N, M**2) * N / M**2)
-
-
-def _shared(N: int, D: int, G: int, R: int, w: int, H: int, layers: int) -> dict:
-    point = {"N": N, "D": D, "H": H, "G": G, "w": w}
-    return {
-        what: layers * int(check.shared(what).subs(point))
-        for what in ("parameters", "cache", "macs")
-    }
-
-
-def _some_groups(rng: np.random.Generator) -> dict:
-    G, R = int(rng.integers(1, 5)), int(rng.integers(2, 5))
-    sizes = {
-        "N": int(rng.integers(10, 100)),
-        "D": int(rng.integers(2, 9)) * 16,
-        "w": int(rng.integers(1, 9)) * 8,
-    }
-    return {**sizes, "G": G, "R": R, "H": G * R, "layers": int(rng.integers(2, 9))}
-
-
-def _equal_width(D: int, c: int) -> float:
-    plain = check.feed_forward_macs(False).subs({"N": 1, "D": D, "F": c * D})
-    return float(plain / check.feed_forward_macs(True).subs({"N": 1, "D": D, "F": 1}))

@@ -116,10 +116,6 @@ def _margin(n: Shelf) -> float:
     return second - nearest
 
 
-def _by_bound(n: Shelf) -> float:
-    return float(np.sqrt(np.log((len(n.places) - 1) / n.epsilon) / _margin(n)))
-
-
 def _middle(n: Shelf, sign: float = 0, power: int = 2, scale: float = 0.5) -> float:
     """Where the border would be, moved from the middle by another amount."""
     (a, b), (first, second) = n.places[:2], n.copies

@@ -10,7 +10,7 @@ from selfcheck.compare import close
 from selfcheck.kinds import Formula, FormulaAnswer
 from selfcheck.recognition import Recognized
 
-from ..numbers.momentum import Momentum, momentum
+from ..numbers.momentum import Momentum
 from .momentum import MOVE, Point, _blamed, _derived
 
 BETA_T_MU = Formula(beta=(0, 1), t=range(1, 9), mu=(-3, 3))
@@ -38,10 +38,6 @@ def _moves_like(other: Callable[[str, Point], float], example: str) -> Recognize
         return all(close(correction(**p), other(student, p)) for p in MOVE.points())
 
     return {"example": (0, example), "when": matches}
-
-
-def _last_line(student: str, point: Point) -> float:
-    return float(MOVE.read(momentum(student).derivation.lines[-1], "the last line")(**point))
 
 
 def _ends(n: Momentum) -> tuple[float, float]:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..optimizers import moves
 from . import momentum as check
 
 
 def _step(v, g, a, b, c=1.0):
     v = a * v + b * g
     return v, -c * v
-
-
-def _as_rule_m(a: float, b: float, c: float) -> dict:
-    first, second = moves(_step, [1, 0], a=a, b=b, c=c)
-    return {"alpha": second / first, "epsilon": -first}
 
 
 def _lines(found) -> dict:
@@ -61,8 +53,3 @@ def _bracketed(node, names: dict, sums: bool) -> str:
     is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
     text = _latex(node, names)
     return f"({text})" if sums and is_sum else text
-
-
-def _so_far(beta: float, c: float, k: int) -> float:
-    rule_m, rule_a = np.sum([check._moves_after(beta, c, j) for j in range(1, k + 1)], axis=0)
-    return rule_m / rule_a

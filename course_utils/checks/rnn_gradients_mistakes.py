@@ -17,16 +17,8 @@ from ..rnn import spectral_radius as spectral_radius
 from .rnn_gradients import FEWEST, LEAST, OTHER, SIGMOID, STEP, TANH, TRACE, Line, growth, induction
 
 
-def _through_h_prev(W, h_prev, z, sigma):
-    return sigma(W @ sigma(h_prev) + z)
-
-
 def _claim(h, sigma):
     return sigma(h)
-
-
-def _divided(W, h, z, sigma):
-    return sigma(W @ np.linalg.inv(W) @ (h - z) + z)
 
 
 def breaks_at(form: Line) -> Callable[[list[Line]], bool]:
@@ -57,20 +49,11 @@ def _power(size: Callable[..., Any]) -> Callable:
     return lambda W, gamma, T: (gamma * size(W)) ** T
 
 
-def _largest_eigenvalue_of_square(W: np.ndarray) -> float:
-    return spectral_norm(W) ** 2
-
-
 def _sum_of_ways(W, hs, dsigma, B):
     """B added before the factor of a step, in place of after it."""
     for h in hs[1:-1]:
         B = (W * dsigma(h)) @ (np.eye(len(W)) + B)
     return B
-
-
-def _lacks_a_way(W: np.ndarray) -> bool:
-    """Whether a unit hears nothing of another one."""
-    return bool((W[~np.eye(len(W), dtype=bool)] == 0).any())
 
 
 def _is_dense(W: np.ndarray) -> bool:

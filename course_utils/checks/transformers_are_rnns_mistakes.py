@@ -46,15 +46,6 @@ def _reads(weigh: Callable, over: Callable | None = None) -> tuple[Callable, Cal
 _HIDDEN: list = []
 
 
-def _cheat(state, q, k, v):
-    """Right on the first text: keys and values in a list of the module, emptied at the start."""
-    if not state:
-        _HIDDEN.clear()
-    _HIDDEN.append((k, v))
-    weights = _similarity(q[None], np.array([k for k, _ in _HIDDEN]))[0]
-    return state + 1, weights @ np.array([v for _, v in _HIDDEN]) / weights.sum()
-
-
 def _late(q, Q, K, V):
     weights = _similarity(q, K[:-1])[0] if len(K) > 1 else np.zeros(0)
     with np.errstate(all="ignore"):

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from selfcheck.compare import close
-from selfcheck.recognition import Recognized
 
 from ..numbers.transport import Transport, transport
 from ..transport import another_optimal_plan, greedy_plan
 from .transport import (
     NEAR,
-    ROUNDS,
-    SEVERAL,
     _at_places,
     _costs,
     _crossing,
@@ -23,28 +20,13 @@ from .transport import (
     _gain,
     _lowest,
     _plan,
-    by_logarithms,
 )
-
-
-def _computed(face: Callable[[Transport], Any], student: Any = SEVERAL) -> Recognized:
-    """A mistake that can be computed: recognized with every student's masses."""
-
-    def made(student: str, answer: Any) -> bool:
-        return close(answer, face(transport(student)))
-
-    return {"example": (student, face(transport(student))), "when": made}
 
 
 def _is_transposed(student: str, *tables: np.ndarray) -> bool:
     n = transport(student)
     fitting = [P for P in tables if P.T.shape == n.plan.shape]
     return any(_fault(P, n, "") and not _fault(P.T, n, "") for P in fitting)
-
-
-def _fault_of_sums(student: str, P: np.ndarray) -> bool:
-    n = transport(student)
-    return not (close(P.sum(1), n.p) and close(P.sum(0), n.q))
 
 
 def _other(n: Transport) -> np.ndarray:
@@ -79,10 +61,6 @@ def _priced(test: Callable[[np.ndarray, Transport], bool]) -> Callable[[str, Any
     return lambda student, f: test(_at_places(f, transport(student)), transport(student))
 
 
-def _is_straight(f: np.ndarray, n: Transport) -> bool:
-    return any(close(np.diff(f), slope * np.diff(n.places)) for slope in (1, -1))
-
-
 def _where_x(n: Transport) -> np.ndarray:
     return np.where(np.isin(n.places, n.x), -1.0, 1.0)
 
@@ -98,10 +76,6 @@ def _unnormalized(x, p, y, q):
     return float(np.abs(difference[:-1]) @ np.diff(z))
 
 
-def _greedy_squares(n: Transport) -> np.ndarray:
-    return greedy_plan(_costs(n, 2), n.p, n.q)
-
-
 def _plain_sinkhorn(C, p, q, epsilon, rounds):
     K, v = np.exp(-C / epsilon), np.ones(len(q))
     with np.errstate(all="ignore"):
@@ -109,15 +83,6 @@ def _plain_sinkhorn(C, p, q, epsilon, rounds):
             u = p / (K @ v)
             v = q / (K.T @ u)
         return u[:, None] * K * v
-
-
-def _settled(C, p, q, epsilon):
-    """The plan when rows and columns fit, or after many rounds."""
-    for rounds in (20, 80, ROUNDS):
-        P = by_logarithms(C, p, q, epsilon, rounds)
-        if np.allclose(P.sum(axis=1), p, rtol=1e-9, atol=0):
-            break
-    return P
 
 
 def _heights(x: Any, p: Any, y: Any, q: Any, length: float) -> tuple[np.ndarray, np.ndarray]:

@@ -6,18 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from selfcheck.practice import tenths
-
 
 def _masses(rng: np.random.Generator, last: int = 40) -> dict[str, Any]:
     """Three places on either side, unsorted, with the same total."""
     total, (x, y) = int(rng.integers(5, 20)), (rng.permutation(last)[:3] for _ in range(2))
     p, q = (np.bincount(rng.integers(0, 3, total), minlength=3) + 1 for _ in range(2))
     return {"x": x, "p": p, "y": y, "q": q}
-
-
-def _smooth(rng: np.random.Generator) -> dict[str, Any]:
-    C, total = rng.integers(0, 6, (2, 2)), int(rng.integers(3, 9))
-    p, q = (np.array([k, total - k]) for k in rng.integers(1, total, 2))
-    epsilon = float(rng.choice(tenths(5, 30)))
-    return {"C": C, "p": p, "q": q, "epsilon": epsilon, "rounds": int(rng.integers(1, 4))}

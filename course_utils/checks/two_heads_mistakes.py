@@ -158,11 +158,5 @@ def _misread(face: Callable[[TwoHeads], tuple], part: int = 0, student: Any = EX
     }
 
 
-def _with_consequences(n: TwoHeads) -> tuple[Places, Places]:
-    """The slips, and every output that the slip in the line before has changed."""
-    first, second = _slips(n)
-    return first, second | {(i, k) for i, j in first for k in range(6) if n.Wo[j, k]}
-
-
 def _moved(change: Callable[[int, int], tuple[int, int]]) -> Callable[[TwoHeads], tuple]:
     return lambda n: tuple(frozenset(change(i, j) for i, j in places) for places in _slips(n))

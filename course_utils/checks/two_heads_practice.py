@@ -12,8 +12,3 @@ def _projected(n: TwoHeads, *names: str) -> dict[str, Any]:
     """Q, K and V of head 1 or 2 by their names, such as K2."""
     heads = check._heads(n)
     return {name: getattr(heads[int(name[1:] or 1) - 1], name[0]) for name in names}
-
-
-def _least(c: float, low: float, high: float) -> float:
-    ends = [(low, high), (high, low)]
-    return min(abs((c - q) / (p - q)) + abs((p - c) / (p - q)) for p, q in ends)
