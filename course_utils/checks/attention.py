@@ -267,16 +267,13 @@ FAR_APART = (  # a future score of 700: the past vanishes beside it, and exp(700
 )
 PAST = 2  # of the 4 tokens whose future is changed
 LARGE_SCORES = (1e4, 3.0, 1e12, 1e300)
+CausalAttention = Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])]
 
 
 def _any_causal(rng: np.random.Generator) -> Text:
     """Tokens of any number and any width."""
     n, m, width = sizes(rng, 3)
-    return (
-        numbers(rng, n, m),
-        numbers(rng, n, m),
-        numbers(rng, n, width, largest=100),
-    )
+    return numbers(rng, n, m), numbers(rng, n, m), numbers(rng, n, width, largest=100)
 
 
 def _drawn_far_back(rng: np.random.Generator) -> Text:
@@ -347,13 +344,7 @@ def _past_stays(causal_attention: FunctionAnswer) -> Verdict:
 
 @exercise
 @each(CAUSAL, _any_causal, _drawn_far_back, says=_then(_past_stays))
-def causal_attention(
-    causal_attention: Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])],
-    *,
-    Q,
-    K,
-    V,
-) -> Verdict | None:
+def causal_attention(causal_attention: CausalAttention, *, Q, K, V) -> Verdict | None:
     """Write attention in which token i sees only the tokens j ≤ i, and far ones less."""
     answer = causal_attention.array(Q, K, V, shape=V.shape)
     says = "With Q = {}, K = {} and V = {}, where query i sees keys 1 to i, the further away "
@@ -454,11 +445,7 @@ def any_heads(rng: np.random.Generator) -> tuple[np.ndarray, list, np.ndarray]:
     T, n, d, m, width = sizes(rng, 5, high=12)
     shapes = [(d, m), (d, m), (d, width)]
     heads = [tuple(numbers(rng, *shape, largest=1.0) for shape in shapes) for _ in range(T)]
-    X, Wo = (
-        numbers(rng, n, d, largest=1.0),
-        numbers(rng, T * width, d, largest=100),
-    )
-    return X, heads, Wo
+    return numbers(rng, n, d, largest=1.0), heads, numbers(rng, T * width, d, largest=100)
 
 
 def _applied(
@@ -679,6 +666,7 @@ def _length(student: str, length: float) -> Verdict:
 # -- 4.10 -----------------------------------------------------------------------------------------
 
 PACKED = [[2, 1], [1, 3, 2], [4], [1, 1, 1]]
+Mask = Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])]
 
 
 def any_pack(rng: np.random.Generator) -> list[int]:
@@ -698,11 +686,7 @@ def very_many(rng: np.random.Generator) -> list[int]:
 
 @exercise
 @each(PACKED, any_pack, many_packed, also=[very_many])
-def packed_mask(
-    packed_mask: Annotated[FunctionAnswer, Function(samples=[(lengths,) for lengths in PACKED])],
-    *,
-    lengths,
-) -> Verdict | None:
+def packed_mask(packed_mask: Mask, *, lengths) -> Verdict | None:
     """Write a function of the lengths of packed texts that returns their causal mask."""
     total = sum(lengths)
     given = packed_mask.array(lengths, shape=(total, total), finite=False)

@@ -23,14 +23,7 @@ from selfcheck.verdicts import Verdict, differs, keeping, partly, right, where, 
 
 from ..attention import attention_weights, softmax
 from ..numbers.capstone import BACKWARD_LINES, capstone
-from ..transformer import (
-    FixedState,
-    Model,
-    from_text,
-    next_logits,
-    shipped,
-    training_and_held_out,
-)
+from ..transformer import FixedState, Model, from_text, next_logits, shipped, training_and_held_out
 from .transformers_are_rnns import REMEMBERS, remembers_elsewhere, state_size
 
 Arrays = tuple[np.ndarray, ...]

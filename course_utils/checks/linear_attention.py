@@ -114,9 +114,7 @@ def uses_one_fact(line: Line) -> bool:
 
 
 LINES = Steps(
-    TWO_BY_THREE,
-    "lambda S, T, one_n: S @ T.T @ one_n",
-    lambda: _from_product("S", "T", row=True),
+    TWO_BY_THREE, "lambda S, T, one_n: S @ T.T @ one_n", lambda: _from_product("S", "T", row=True)
 )
 
 
@@ -221,10 +219,7 @@ class MeteredFunction(Function):
     """A function; two are the same if they give the same numbers and their costs grow alike."""
 
     def __init__(
-        self,
-        inputs: Callable[[int], tuple],
-        samples: list[tuple],
-        sizes: tuple[int, ...] = SIZES,
+        self, inputs: Callable[[int], tuple], samples: list[tuple], sizes: tuple[int, ...] = SIZES
     ) -> None:
         super().__init__(samples=samples)
         self.inputs, self.sizes = inputs, sizes
@@ -389,8 +384,7 @@ normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
 TOKENS_WIDTH = Formula(n=range(1, 7), d=range(1, 7)).needing("n")
-
-
+Size = Annotated[FormulaAnswer, TOKENS_WIDTH]
 LARGE_TEXTS = [{"n": 300, "d": 3}, {"n": 3, "d": 1001}]
 
 
@@ -401,12 +395,7 @@ def any_text(rng: np.random.Generator) -> dict[str, int]:
 
 @exercise
 @each([*TOKENS_WIDTH.points(), *LARGE_TEXTS], any_text)
-def shape_of_scores(
-    rows: Annotated[FormulaAnswer, TOKENS_WIDTH],
-    columns: Annotated[FormulaAnswer, TOKENS_WIDTH],
-    *,
-    point,
-) -> Verdict | None:
+def shape_of_scores(rows: Size, columns: Size, *, point) -> Verdict | None:
     """Find the shape of A = exp(QKᵀ) in n and d."""
     Q = np.zeros((point["n"], point["d"]))
     at, given = f"At {show_at(point)}", [rows(**point), columns(**point)]
@@ -644,13 +633,7 @@ def any_window(rng: np.random.Generator) -> tuple:
     n, d, width = sizes(rng, 3, high=25)
     phi = [elu_plus_one, exp_features][rng.integers(2)]
     Q, K = numbers(rng, n, d), numbers(rng, n, d)
-    return (
-        Q,
-        K,
-        numbers(rng, n, width, largest=100),
-        phi,
-        int(rng.integers(1, n + 3)),
-    )
+    return Q, K, numbers(rng, n, width, largest=100), phi, int(rng.integers(1, n + 3))
 
 
 def signed_window(rng: np.random.Generator) -> tuple:

@@ -43,6 +43,7 @@ _averages = remembered(running_average)
 
 GRADIENTS = [2.0, -1.0, 3.0, 0.0, 1.0, -2.0]
 BETA_DELTA = Formula(beta=(0, 1), delta=(0, 5))
+OfBoth = Annotated[FormulaAnswer, BETA_DELTA]
 BETA_T = Formula(beta=(0, 1), t=range(1, 9))
 BETA = Formula(beta=(0, 1))
 
@@ -93,12 +94,7 @@ def _exchanged(alpha: FormulaAnswer, epsilon: FormulaAnswer | None) -> bool:
 
 @exercise
 @each(BETA_DELTA.points, *STEP_SIZES)
-def equivalent_rules(
-    alpha: Annotated[FormulaAnswer, BETA_DELTA],
-    epsilon: Annotated[FormulaAnswer, BETA_DELTA],
-    *,
-    point,
-) -> Verdict | None:
+def equivalent_rules(alpha: OfBoth, epsilon: OfBoth, *, point) -> Verdict | None:
     """Find α and ε in β and δ so that rule M and rule A make the same moves."""
     a, e = alpha(**point), epsilon(**point)
     rule_m = moves(momentum_step, GRADIENTS, alpha=a, epsilon=e)
@@ -159,10 +155,7 @@ def _weighs_otherwise(seen: np.ndarray, answer: np.ndarray, at: str, what: str) 
 @exercise
 @each([(0.5, 3), (0.9, 1), (0.25, 2), (0.8, 7)], few_weights, many_weights)
 def weights(
-    weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])],
-    *,
-    beta,
-    t,
+    weights: Annotated[FunctionAnswer, Function(samples=[(0.9, 1), (0.5, 3), (0.8, 6)])], *, beta, t
 ) -> Verdict | None:
     """Write a function of β and t that returns how far each of g_1 … g_t has moved θ by step t."""
     answer = weights.array(beta, t, shape=(t,))
@@ -220,8 +213,7 @@ def _raw(g: np.ndarray, beta: np.ndarray) -> np.ndarray:
 @each(AVERAGED, few_gradients, many_gradients)
 def corrected_average(
     corrected_average: Annotated[
-        FunctionAnswer,
-        Function(samples=[(np.array(GRADIENTS), RISING), (np.ones(3), FALLING[:3])]),
+        FunctionAnswer, Function(samples=[(np.array(GRADIENTS), RISING), (np.ones(3), FALLING[:3])])
     ],
     *,
     g,
@@ -495,17 +487,13 @@ def any_memory(rng: np.random.Generator, least: int = 1) -> tuple[float, float, 
 LONG_MEMORY = partial(any_memory, least=8)
 
 
+MEMORIES = [(0.9, 0.1, 3), (0.5, 2.0, 1), (0.8, 1.0, 5)]
+Ahead = Annotated[FunctionAnswer, Function(samples=MEMORIES)]
+
+
 @exercise
 @each([(0.5, 1.0, 2), (0.5, 1.0, 1), (0.9, 0.1, 4)], any_memory, LONG_MEMORY)
-def lookahead_weights(
-    lookahead_weights: Annotated[
-        FunctionAnswer, Function(samples=[(0.9, 0.1, 3), (0.5, 2.0, 1), (0.8, 1.0, 5)])
-    ],
-    *,
-    alpha,
-    epsilon,
-    t,
-) -> Verdict | None:
+def lookahead_weights(lookahead_weights: Ahead, *, alpha, epsilon, t) -> Verdict | None:
     """Write a function of α, ε and t: what g_1 … g_t weigh in the t-th move of the look-ahead."""
     answer = lookahead_weights.array(alpha, epsilon, t, shape=(t,))
     seen = -_looking_ahead(np.eye(t), alpha, epsilon)
@@ -550,9 +538,7 @@ def after_the_cut(ratio: Annotated[FormulaAnswer, CHANGE], *, point) -> Verdict 
 
 # -- 2.11 -----------------------------------------------------------------------------------------
 
-OF_A_STEP = Forms(
-    {"v_t": "v", "v_{t-1}": "v_prev", "g_t": "g", r"\Delta\theta_{t-1}": "step"},
-)
+OF_A_STEP = Forms({"v_t": "v", "v_{t-1}": "v_prev", "g_t": "g", r"\Delta\theta_{t-1}": "step"})
 MOVES = Chain(
     "-delta*v",
     where={"beta": interval(0, 1), "delta": positive, "v_prev g": real},

@@ -544,10 +544,7 @@ def _attends(
 ) -> Verdict:
     pencil = [(2, 1, 1, 2), (3, 2, 2, 4), (4, 3, 2, 6), (2, 2, 5, 8), (1, 2, 3, 2)]
     f = followed(approximate_attention, features)
-    for arrays in cases(
-        (tokens(*shape, k) for k, shape in enumerate(pencil)),
-        any_tokens,
-    ):
+    for arrays in cases((tokens(*shape, k) for k, shape in enumerate(pencil)), any_tokens):
         Q, _, V, *_ = arrays
         answer = approximate_attention.array(*arrays, shape=(len(Q), V.shape[1]))
         at = where("With Q = {}, K = {}, V = {}, W = {}, counts = {},", *arrays)

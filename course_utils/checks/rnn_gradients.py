@@ -980,8 +980,7 @@ BOUND = Chain(
             [*(Seen(like=rf"\prod_{{t=1}}^{{T}} {norm}") for norm in NORMS), *ONE_BOUND_USED],
         ),
         Milestone(
-            "both bounds are used at once: put a line between that uses one of them",
-            ONE_BOUND_USED,
+            "both bounds are used at once: put a line between that uses one of them", ONE_BOUND_USED
         ),
     ],
     goal=[Seen(like=r"\delta^T")],

@@ -90,17 +90,13 @@ def long_text(rng: np.random.Generator, least: int = 115) -> Text:
     return numbers(rng, n, 2), numbers(rng, n, 2), numbers(rng, n, 3)
 
 
+TWO_TEXTS = [draw(3, 2, 2), draw(4, 2, 3, seed=1)]
+OfATextAtOnce = Annotated[FunctionAnswer, Function(samples=TWO_TEXTS)]
+
+
 @exercise
 @each(SMALL, any_text, also=[long_text])
-def causal_linear(
-    causal_linear_attention: Annotated[
-        FunctionAnswer, Function(samples=[draw(3, 2, 2), draw(4, 2, 3, seed=1)])
-    ],
-    *,
-    Q,
-    K,
-    V,
-) -> Verdict | None:
+def causal_linear(causal_linear_attention: OfATextAtOnce, *, Q, K, V) -> Verdict | None:
     """Write causal attention by the squares of φ(q)ᵀφ(k), φ = elu + 1, for all tokens at once."""
     answer = causal_linear_attention.array(Q, K, V, shape=V.shape)
     at = where("With Q = {}, K = {} and V = {}", Q, K, V)
@@ -271,11 +267,7 @@ def _stays_small(initial_state: FunctionAnswer, step: FunctionAnswer) -> Verdict
 def narrow_text(rng: np.random.Generator) -> Text:
     """A text with at most 6 numbers in a query or key."""
     n, d, width = *sizes(rng, 1, high=24), *sizes(rng, 1, high=6), *sizes(rng, 1, high=24)
-    return (
-        numbers(rng, n, d),
-        numbers(rng, n, d),
-        numbers(rng, n, width, largest=100),
-    )
+    return numbers(rng, n, d), numbers(rng, n, d), numbers(rng, n, width, largest=100)
 
 
 LONGER = partial(long_text, least=84)

@@ -11,16 +11,7 @@ from selfcheck.compare import close
 
 from ..numbers.transport import Transport, transport
 from ..transport import another_optimal_plan, greedy_plan
-from .transport import (
-    NEAR,
-    _at_places,
-    _costs,
-    _crossing,
-    _fault,
-    _gain,
-    _lowest,
-    _plan,
-)
+from .transport import NEAR, _at_places, _costs, _crossing, _fault, _gain, _lowest, _plan
 
 
 def _is_transposed(student: str, *tables: np.ndarray) -> bool:

@@ -192,12 +192,7 @@ def _projected(name: str, student: str, answer: np.ndarray) -> Verdict:
 
 
 @exercise(numbers=two_heads)
-def projections(
-    student: StudentId,
-    Q: TwoByThree,
-    K: TwoByThree,
-    V: TwoByThree,
-) -> None:
+def projections(student: StudentId, Q: TwoByThree, K: TwoByThree, V: TwoByThree) -> None:
     """Compute Q, K and V of head 1."""
 
 
@@ -614,10 +609,7 @@ def _beyond_both(p: float, q: float, w: np.ndarray) -> Verdict:
 
 @exercise
 def beyond_the_values(
-    p: RealNumber,
-    q: RealNumber,
-    w: Annotated[np.ndarray, Array((2,))],
-    least: RealNumber,
+    p: RealNumber, q: RealNumber, w: Annotated[np.ndarray, Array((2,))], least: RealNumber
 ) -> None:
     """Let two heads return 2a − b, and find how large their mix has to be at least."""
 
