@@ -1,6 +1,6 @@
 """Functions of this package that are answers together: whoever has one has the others.
 
-adam.forbid(*ADAM)
+Facts of an exercise name them: forbids = ["answer_groups.ADAM"].
 """
 
 SOFTMAX_ATTENTION = (

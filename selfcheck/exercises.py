@@ -332,12 +332,20 @@ class Exercise:
         """For the author: functions of the course that are its answer, as "running.total".
 
         They raise a sentence when a student's code calls them for this exercise. Each of them is
-        decorated with `answer`; functions of the checks need not be.
+        decorated with `answer`; functions of the checks need not be. A name may be that of a tuple
+        of such names.
         """
         package = self.unit.partition(".")[0]
         for name in names:
             full = f"{package}.{name}"
-            if not name.startswith("checks.") and not hasattr(object_named(full), "reserved_as"):
+            try:
+                found = None if name.startswith("checks.") else object_named(full)
+            except (ImportError, AttributeError):
+                raise CourseError(f"{self.name} forbids {full}, which is not there.") from None
+            if isinstance(found, tuple):
+                self.forbid(*found)
+                continue
+            if found is not None and not hasattr(found, "reserved_as"):
                 raise CourseError(f"{full} can be forbidden only if it is decorated with @answer.")
             self.forbidden += (full,)
 
@@ -621,7 +629,7 @@ def exercise(
         facts = _facts_of(check, number, points)
         if facts is None:
             return Exercise(check, number, points, earns, transfer, numbers)
-        return Exercise(
+        told = Exercise(
             check,
             facts.number,
             facts.points,
@@ -632,6 +640,8 @@ def exercise(
             facts.section,
             facts.says,
         )
+        told.forbid(*facts.forbids)
+        return told
 
     return made
 

@@ -12,6 +12,7 @@
     earns = [0, 0, 1, 2]          # points by the number of right parts, where they do not add up
     follows = ["odd_sum"]         # earlier exercises whose answers are handed on
     never."a zero" = "Why."       # corners that its check never tries (`course audit --corners`)
+    forbids = ["sums.total"]      # functions of the course that are its answer, or a tuple of them
     says = "The sum of {tried} lists agreed."   # what is said of a right answer
 
 What follows the minutes may be missing. A file that is not sound is refused with the line of the
@@ -46,6 +47,7 @@ class Facts:
     earns: tuple[int, ...] = ()
     follows: tuple[str, ...] = ()
     never: Mapping[str, str] = field(default_factory=dict)
+    forbids: tuple[str, ...] = ()
     says: str = ""
 
     @property
@@ -66,6 +68,7 @@ KINDS: dict[str, type] = {
     "earns": list,
     "follows": list,
     "never": dict,
+    "forbids": list,
     "says": str,
 }
 WORDS: dict[type, str] = {

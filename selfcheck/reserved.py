@@ -2,9 +2,9 @@
 
 A function of the course that is the answer of an exercise carries the decorator `answer`. It is a
 gate: before each call it asks whether a student's code is running for an exercise that reserves
-the function (`exercise.forbid("sums.total")`). The functions of the checks have the same gate,
-which is shut for all students. Checks compute their references while no student's code runs, and
-what they lend to a student's function runs as it is.
+the function (`forbids = ["sums.total"]` among its facts). The functions of the checks have the same
+gate, which is shut for all students. Checks compute their references while no student's code runs,
+and what they lend to a student's function runs as it is.
 """
 
 from __future__ import annotations

@@ -136,6 +136,14 @@ def test_what_is_said_of_a_right_answer_stands_in_the_file(load):
     assert load(each.replace("]) ->", "], *, n) ->"), SAYS).sums(1).says == "It is x^{2}, 2 times."
 
 
+def test_what_is_forbidden_stands_in_the_file_and_is_there(load):
+    one = CHECK.format(options="", name="sums")
+    check = load(one, FIRST + 'forbids = ["checks.sums.total"]\n').sums
+    assert check.forbidden == (f"{check.unit}.checks.sums.total",)
+    with pytest.raises(CourseError, match=r"sums forbids .*\.numbers\.total, which is not there"):
+        load(one, FIRST + 'forbids = ["numbers.total"]\n')
+
+
 def test_when_all_parts_are_right_a_check_need_not_say_so(load):
     check = load(WITH_PARTS, SAYS).sums
     assert (check(2).earned, check(2).says) == (3, "It is x^{2}, 0 times.")

@@ -61,9 +61,6 @@ def running_sums(running: Annotated[FunctionAnswer, Function()], *, x) -> Verdic
     return differs(expected, answer, at=f"With x = {show(x)}", what="the running sums")
 
 
-running_sums.forbid("sums.running_sums")
-
-
 # -- 1.3 ------------------------------------------------------------------------------------------
 
 
