@@ -22,7 +22,6 @@ from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, magnitude, numbers, sizes, surveyed, tried
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
-from ..answer_groups import SOFTMAX_ATTENTION
 from ..attention import attention as package_attention
 from ..attention import softmax
 from ..numbers.attention import Attention
@@ -247,9 +246,6 @@ def attention(
     return differs(answer, moved, at=at, whole=moved, tolerance=3 * rounding())
 
 
-attention.forbid(*SOFTMAX_ATTENTION)
-
-
 def _variant(
     scale: Callable[..., float] = lambda Q, K, V: np.sqrt(Q.shape[1]),
     weigh: Callable[[np.ndarray], np.ndarray] = softmax,
@@ -352,9 +348,6 @@ def causal_attention(causal_attention: CausalAttention, *, Q, K, V) -> Verdict |
     return differs(_causal_by_definition(Q, K, V), answer, at=at, tolerance=rounding())
 
 
-causal_attention.forbid(*SOFTMAX_ATTENTION)
-
-
 def _cross_instance(seed: int, n: int, k: int, d: int, m: int, width: int):
     return _whole_numbers(seed, (n, d), (k, d), (d, m), (d, m), (d, width), largest=1)
 
@@ -424,9 +417,6 @@ def cross_attention(
 ) -> Verdict:
     """Write attention of a decoder's tokens Y (n×d) to an encoder's Z (k×d) and to themselves."""
     return _or_by_own(attention, partial(_crosses, cross_attention))
-
-
-cross_attention.forbid(*SOFTMAX_ATTENTION)
 
 
 def _heads_instance(seed: int, n: int, d: int, m: int, width: int, T: int):
@@ -514,9 +504,6 @@ def multi_head(
 ) -> Verdict:
     """Write what each of T heads (Wq, Wk, Wv) adds to the output for X (n×d) through Wo (T·l×d)."""
     return _or_by_own(attention, partial(_mixes, contributions))
-
-
-multi_head.forbid(*SOFTMAX_ATTENTION, "numbers.two_heads.concat_of")
 
 
 COUNT = Formula(T=range(1, 9), d=range(1, 9), m=range(1, 8), l=range(1, 10), n=range(1, 7))
@@ -785,6 +772,3 @@ def cross(
     begin = f"With Y = {show(Y)} and Z = {show(Z)}, so"
     projected = Y @ W_q, Z @ W_k, Z @ W_v
     return row_off(answer, *projected, begin=begin, tolerance=rounding())
-
-
-cross.forbid(*SOFTMAX_ATTENTION)

@@ -89,9 +89,6 @@ def entropy_gradient(
     return off(entropy_gradients(Z, y), answer, at=at, what="the gradient")
 
 
-entropy_gradient.forbid("autodiff.cross_entropy", "autodiff.gradients", "rnn.finite_differences")
-
-
 # -- 12.2: layer norm ------------------------------------------------------------------------------
 
 EPSILON = 1e-5
@@ -161,9 +158,6 @@ def _by_gain(d_gain: FunctionAnswer, *, X, gain, G) -> Verdict | None:
     return off(norm_gradients(X, gain, G)[1], answer, at=at)
 
 
-norm_gradient.forbid("autodiff.layer_norm", "autodiff.gradients", "rnn.finite_differences")
-
-
 # -- 12.3: linear attention that forgets -----------------------------------------------------------
 
 
@@ -231,11 +225,6 @@ def _is_gradient(answer: FunctionAnswer, by: str, *, Q, K, V, G, gamma) -> Verdi
     at = where("with Q = {}, K = {}, V = {}, G = {} and γ = {}", Q, K, V, G, gamma)
     terms = float(np.abs(G).max() * np.abs(V).max()) * len(Q)
     return off(expected, found, terms, at=at, what="the gradient")
-
-
-attention_gradient.forbid(
-    "autodiff.causal_linear_attention", "autodiff.gradients", "rnn.finite_differences"
-)
 
 
 # -- 12.4: a planted bug ---------------------------------------------------------------------------
@@ -320,11 +309,6 @@ def _repair(repaired: FunctionAnswer, *, Q, K, V, G) -> Verdict | None:
         if verdict := off(true, given, at=at, what=name, whole=result):
             return verdict
     return None
-
-
-planted_bug.forbid(
-    "autodiff.causal_attention", "autodiff.gradients", "block.backward", "rnn.finite_differences"
-)
 
 
 # -- 12.5: sizes of the model ----------------------------------------------------------------------
@@ -559,17 +543,6 @@ def fixed_state(
         "The pixels are right.",
         lambda: _grows(start, step) or right(f"{says}the state does not grow."),
     )
-
-
-fixed_state.forbid(
-    "transformer.FixedState",
-    "transformer.next_logits",
-    "transformer.write",
-    "transformer.Model",
-    "autodiff.causal_linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-)
 
 
 # -- 12.8: an open task ----------------------------------------------------------------------------

@@ -576,9 +576,6 @@ def mix_backward(
     return _priced(mix_backward, _mix_sizes(5, 6, 7))
 
 
-mix_backward.forbid("block.backward", "rnn.finite_differences")
-
-
 # -- windows ---------------------------------------------------------------------------------------
 
 

@@ -42,7 +42,6 @@ from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes
 from selfcheck.theta import growth_verdict
 from selfcheck.verdicts import Verdict, differs, partly, right, where, wrong
 
-from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import elu_plus_one, softmax
 from ..attention import linear_attention as course_linear_attention
 from ..derivation import Derivation, Report, integers, matrix
@@ -301,9 +300,6 @@ def separable(
     return judge_linear(looked_at, tokens, _weights_first)
 
 
-separable.forbid("attention.separable_attention", *LINEAR_ATTENTION)
-
-
 # -- 8.3 -------------------------------------------------------------------------------------------
 
 
@@ -378,9 +374,6 @@ def normalized(
     if verdict := off(slot_attention, slots_by_definition, pencil, any_scores):
         return verdict
     return right()
-
-
-normalized.forbid("attention.softmax", *SOFTMAX_ATTENTION)
 
 
 TOKENS_WIDTH = Formula(n=range(1, 7), d=range(1, 7)).needing("n")
@@ -522,9 +515,6 @@ def linear(
     return judge_linear(linear_attention, tokens_and_phi, _phi_weights_first)
 
 
-linear.forbid(*LINEAR_ATTENTION)
-
-
 # -- 8.8 -------------------------------------------------------------------------------------------
 
 FEATURES = Formula(n=range(2, 9), m=range(2, 9), d=range(2, 9)).needing()
@@ -663,14 +653,6 @@ def windowed(
     if verdict := off(windowed_attention, windowed_by_definition, WINDOWED, *windows):
         return verdict
     return judge_linear(windowed_attention, half_windows, windowed_by_definition, sizes=EVEN)
-
-
-windowed.forbid(
-    "attention.linear_attention",
-    "attention.causal_linear_attention",
-    "attention.LinearAttentionState",
-    "checks.linear_attention.windowed_by_definition",
-)
 
 
 def _windowed(behind: int = 0, ahead: int = 0, shared: bool = False) -> Callable[..., np.ndarray]:

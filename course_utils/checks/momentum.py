@@ -35,7 +35,6 @@ from selfcheck.remembering import remembered
 from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, wrong
 
-from ..answer_groups import RUNNING_AVERAGES
 from ..numbers.momentum import Momentum, momentum
 from ..optimizers import averaging_step, momentum_step, moves, running_average
 
@@ -164,9 +163,6 @@ def weights(
     return _weighs_otherwise(seen, answer, f"At β = {beta}, t = {t},", what)
 
 
-weights.forbid(*RUNNING_AVERAGES)
-
-
 def any_time(rng: np.random.Generator, first: int = 1, last: int = 40) -> Point:
     """t, and a β whose t-th power is neither 0 nor 1."""
     (t,) = sizes(rng, 1, first, last)
@@ -233,9 +229,6 @@ def corrected_average(
         if verdict := differs(expected[t], answer[t], at=at, what=what, whole=answer):
             return verdict
     return None
-
-
-corrected_average.forbid(*RUNNING_AVERAGES, "optimizers.adam_step")
 
 
 OF_ANY_GRADIENT = Forms({r"\mathbb{E}[g]": "mu", r"\mathbb{E}[g_{#1}]": "mu"}, {"g": (1, 0)})
@@ -499,9 +492,6 @@ def lookahead_weights(lookahead_weights: Ahead, *, alpha, epsilon, t) -> Verdict
     seen = -_looking_ahead(np.eye(t), alpha, epsilon)
     at = f"At α = {alpha}, ε = {show(epsilon)}, t = {t},"
     return _weighs_otherwise(seen, answer, at, f"−Δφ_{t}")
-
-
-lookahead_weights.forbid(*RUNNING_AVERAGES, "checks.momentum._looking_ahead")
 
 
 # -- 2.10 -----------------------------------------------------------------------------------------

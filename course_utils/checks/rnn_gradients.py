@@ -25,7 +25,6 @@ from selfcheck.refusals import Unreadable
 from selfcheck.sampling import cases, numbers, sizes, tried
 from selfcheck.verdicts import Verdict, differs, partly, right, wrong
 
-from ..answer_groups import JACOBIANS
 from ..derivation import (
     Derivation,
     Report,
@@ -221,9 +220,6 @@ def jacobian(
     return _entry_off(seen, answer, at, "g")
 
 
-jacobian.forbid(*JACOBIANS)
-
-
 # -- 1.3 ------------------------------------------------------------------------------------------
 
 
@@ -290,9 +286,6 @@ def jacobian_product(
         "Finite differences through 1, 2, 3 and 6 steps give your matrix, and so do the factors "
         f"of {tried() - len(journeys())} further runs."
     )
-
-
-jacobian_product.forbid(*JACOBIANS)
 
 
 # -- 1.4 ------------------------------------------------------------------------------------------
@@ -798,9 +791,6 @@ def gated_jacobian(
     named = zip(("h", "W_f", "x_f", "W_c", "x_c"), gated, strict=True)
     at = f"At {', '.join(f'{name} = {show(value)}' for name, value in named)},"
     return _entry_off(seen, answer, at)
-
-
-gated_jacobian.forbid("rnn.finite_differences", "checks.rnn_gradients.gated_step")
 
 
 # -- 1.9 ------------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from selfcheck.remembering import remembered
 from selfcheck.sampling import by_pencil, cases, magnitude, numbers, sizes, surveyed
 from selfcheck.verdicts import Verdict, differs, keeping, right, where, wrong
 
-from ..answer_groups import LINEAR_ATTENTION, SOFTMAX_ATTENTION
 from ..attention import attention, causal_attention, causal_linear_attention, elu_plus_one
 from ..numbers.transformers_are_rnns import Memory
 from ..numbers.transformers_are_rnns import transformers_are_rnns as memory_of
@@ -107,9 +106,6 @@ def causal_linear(causal_linear_attention: OfATextAtOnce, *, Q, K, V) -> Verdict
     if off:
         return off
     return None
-
-
-causal_linear.forbid(*LINEAR_ATTENTION)
 
 
 def _last_changed(arrays: Text) -> list[np.ndarray]:
@@ -303,9 +299,6 @@ def recurrence(
     return keeping(2, "The numbers are right.", lambda: _stays_small(initial_state, step))
 
 
-recurrence.forbid(*LINEAR_ATTENTION)
-
-
 # -- 10.3: the four questions ----------------------------------------------------------------------
 
 LENGTH = Growth(n=range(2, 9), d=range(2, 9)).needing("n")
@@ -449,9 +442,6 @@ def any_queries(rng: np.random.Generator) -> Text:
         numbers(rng, keys, d, largest=1),
         numbers(rng, keys, width, largest=100),
     )
-
-
-four_questions.forbid(*SOFTMAX_ATTENTION, *LINEAR_ATTENTION)
 
 
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
@@ -684,9 +674,6 @@ def forgetting(
         return found or right("The weights are those of the recurrence, also where a gate is shut.")
 
     return keeping(2, says, rest)
-
-
-forgetting.forbid("checks.transformers_are_rnns.decay_by_recurrence")
 
 
 # -- 10.7: writing into a state --------------------------------------------------------------------

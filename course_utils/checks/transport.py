@@ -304,14 +304,6 @@ def wasserstein_1d(
     return differs(truth, answer, at=at, what="W₁")
 
 
-wasserstein_1d.forbid(
-    "transport.wasserstein_1d",
-    "transport.optimal_plan",
-    "transport.another_optimal_plan",
-    "transport.north_west_corner",
-)
-
-
 # -- 11.6 -----------------------------------------------------------------------------------------
 
 
@@ -485,9 +477,6 @@ def sinkhorn(sinkhorn: Annotated[FunctionAnswer, Function(samples=SMOOTH[1:3])])
     return keeping(1, "With many rounds and moderate costs all is well.", lambda: _always(sinkhorn))
 
 
-sinkhorn.forbid("transport.sinkhorn")
-
-
 # -- 11.9: on a circle -----------------------------------------------------------------------------
 
 Circle = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]  # x, p, y, q and the length
@@ -539,11 +528,6 @@ def on_a_circle(
     lowest = around(x, p, y, q, length)
     at = where("With x = {}, p = {}, y = {}, q = {}, length {},", x, p, y, q, length)
     return differs(lowest, found, at=at, what="the lowest cost")
-
-
-on_a_circle.forbid(
-    "transport.optimal_plan", "transport.another_optimal_plan", "checks.transport.around"
-)
 
 
 # -- 11.10: places that move -----------------------------------------------------------------------

@@ -23,7 +23,6 @@ from selfcheck.sampling import cases, magnitude, numbers, sizes
 from selfcheck.verdicts import Verdict, differs, right, where, wrong
 
 from .. import optimizers
-from ..answer_groups import ADAM
 from ..numbers.weight_decay import WeightDecay, weight_decay
 from ..optimizers import AdamState, adam_step, train
 
@@ -207,9 +206,6 @@ def adam_l2_step(adam_l2_step: AdamStep) -> Verdict:
     return right()
 
 
-adam_l2_step.forbid(*ADAM)
-
-
 HARDLY = 1e-6  # of η: a move so small that rounding may have made it, in either direction
 
 
@@ -249,9 +245,6 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
             ):
                 return verdict
     return right()
-
-
-adamw_step.forbid(*ADAM)
 
 
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --
