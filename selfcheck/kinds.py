@@ -193,10 +193,14 @@ def _draw(rng: np.random.Generator, domain: tuple[float, float] | range, count: 
 
 @dataclass(frozen=True)
 class Function:
-    """A function, compared with another by running both on `samples` (tuples of arguments)."""
+    """A function, compared with another by running both on `samples` (tuples of arguments).
+
+    Where the numbers are not all, `alike` says whether two that give the same ones are the same.
+    """
 
     samples: Sequence[tuple[Any, ...]] = ()
     may_return_none: bool = False  # as the first state of a loop may be
+    alike: Callable[[FunctionAnswer, FunctionAnswer], bool] | None = None
 
     def read(self, answer: Any, name: str) -> FunctionAnswer:
         if not callable(answer):
@@ -207,9 +211,8 @@ class Function:
         return read
 
     def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return bool(self.samples) and all(
-            alike_where_finite(a(*args), b(*args)) for args in self.samples
-        )
+        same = (alike_where_finite(a(*args), b(*args)) for args in self.samples)
+        return bool(self.samples) and all(same) and (self.alike is None or self.alike(a, b))
 
 
 @dataclass(frozen=True)

@@ -422,22 +422,26 @@ FEW = [
 ]
 
 
-@exercise
-def baseline(bits_from_above: Annotated[FunctionAnswer, Function(samples=FEW)]) -> Verdict:
-    """Write the bits per pixel of the model that knows the pixel above, and nothing else."""
-    for training, test, levels, width in cases(FEW, pictures):
-        answer = bits_from_above.array(training, test, levels, width, shape=())
-        says = "With the training pictures {}, the test pictures {}, {} levels and rows of {}"
-        at = where(says, training, test, levels, width)
-        expected = bits_by_above(training, test, levels, width)
-        if verdict := differs(expected, answer, at=at, what="bits per pixel"):
-            return verdict
+def _for_digits(bits_from_above: FunctionAnswer) -> Verdict:
     training, held_out = training_and_held_out()
     answer = bits_from_above.array(training, held_out, 17, 8, shape=())
-    said = bits_by_above(training, held_out, 17, 8)
-    if verdict := differs(said, answer, at=f"For the {len(held_out)} held-out digits"):
-        return verdict
-    return right(f"Pixel by pixel it is the same; held-out digits take {said:.2f} bits per pixel.")
+    bits = bits_by_above(training, held_out, 17, 8)
+    says = f"Pixel by pixel it is the same; held-out digits take {bits:.2f} bits per pixel."
+    return differs(bits, answer, at=f"For the {len(held_out)} held-out digits") or right(says)
+
+
+@exercise
+@each(FEW, pictures, says=_for_digits)
+def baseline(
+    bits_from_above: Annotated[FunctionAnswer, Function(FEW)], *, training, test, levels, width
+) -> Verdict | None:
+    """Write the bits per pixel of the model that knows the pixel above, and nothing else."""
+    answer = bits_from_above.array(training, test, levels, width, shape=())
+    says = "With the training pictures {}, the test pictures {}, {} levels and rows of {}"
+    at = where(says, training, test, levels, width)
+    return differs(
+        bits_by_above(training, test, levels, width), answer, at=at, what="bits per pixel"
+    )
 
 
 # -- 12.7: the fixed state -------------------------------------------------------------------------

@@ -522,11 +522,9 @@ def _many_times_the_price(backward: FunctionAnswer) -> bool:
     return backward.metered(*sizes, like=mixed_gradients).flops > 20 * 5 * 6 * 7
 
 
-class PricedFunction(Function):
-    """A function; two are the same if they give the same numbers and both are dear, or neither."""
-
-    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return super().same(a, b) and _many_times_the_price(a) == _many_times_the_price(b)
+def _both_dear(a: FunctionAnswer, b: FunctionAnswer) -> bool:
+    """Or neither of them."""
+    return _many_times_the_price(a) == _many_times_the_price(b)
 
 
 FIRST_MIXES = [SQUARE, _mix_sizes(2, 3, 4), _mix_sizes(4, 4, 1), _mix_sizes(1, 5, 2)]
@@ -563,7 +561,7 @@ def _price_of(cost: Meter, product: int) -> str:
 
 @exercise
 def mix_backward(
-    mix_backward: Annotated[FunctionAnswer, PricedFunction(samples=[SQUARE])],
+    mix_backward: Annotated[FunctionAnswer, Function([SQUARE], alike=_both_dear)],
 ) -> Verdict:
     """Write a function of A, V and dY that returns dA and dV at twice the cost of Y = AV."""
     for arrays in cases(FIRST_MIXES, any_mix):

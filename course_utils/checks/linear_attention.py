@@ -214,20 +214,9 @@ def tokens_and_phi(n: int) -> tuple:
     return (*draw(n, 2, 1), *PHI)
 
 
-class MeteredFunction(Function):
-    """A function; two are the same if they give the same numbers and their costs grow alike."""
-
-    def __init__(
-        self, inputs: Callable[[int], tuple], samples: list[tuple], sizes: tuple[int, ...] = SIZES
-    ) -> None:
-        super().__init__(samples=samples)
-        self.inputs, self.sizes = inputs, sizes
-
-    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        if not super().same(a, b):
-            return False
-        costs = (cost_in_n(f, self.inputs, b, self.sizes) for f in (a, b))
-        return len({cost.kind for cost in costs}) == 1
+def growing(inputs: Callable[[int], tuple], sizes: tuple[int, ...] = SIZES) -> Any:
+    """Whether the costs of two functions grow alike."""
+    return lambda a, b: len({cost_in_n(f, inputs, b, sizes).kind for f in (a, b)}) == 1
 
 
 def weighted_means(weights: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -290,7 +279,7 @@ FIRST_TOKENS = [draw(*shape, seed) for seed, shape in enumerate(SHAPES)]
 @exercise
 def separable(
     looked_at: Annotated[
-        FunctionAnswer, MeteredFunction(tokens, samples=[draw(3, 2, 2), draw(4, 3, 2)])
+        FunctionAnswer, Function([draw(3, 2, 2), draw(4, 3, 2)], alike=growing(tokens))
     ],
 ) -> Verdict:
     """Write what each key gets from the queries of separable attention, at a cost linear in n."""
@@ -505,7 +494,7 @@ def _phi_weights_first(Q, K, V, phi):
 def linear(
     linear_attention: Annotated[
         FunctionAnswer,
-        MeteredFunction(tokens_and_phi, samples=[(*draw(3, 2, 2), *PHI), (*draw(4, 3, 3), *PHI)]),
+        Function([(*draw(3, 2, 2), *PHI), (*draw(4, 3, 3), *PHI)], alike=growing(tokens_and_phi)),
     ],
 ) -> Verdict:
     """Write attention to all other tokens with similarity φ(q)ᵀφ(k), with a cost linear in n."""
@@ -645,7 +634,7 @@ EVEN = (6, 8, 12, 16, 18, 24)  # tokens: half of them is a whole number, so coun
 @exercise
 def windowed(
     windowed_attention: Annotated[
-        FunctionAnswer, MeteredFunction(half_windows, samples=WINDOWED, sizes=EVEN)
+        FunctionAnswer, Function(WINDOWED, alike=growing(half_windows, EVEN))
     ],
 ) -> Verdict:
     """Write linear attention in which a token sees the last w tokens, at a cost free of w."""

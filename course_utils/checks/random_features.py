@@ -516,18 +516,14 @@ def cost_of(answer: FunctionAnswer, f: Callable | None = None) -> str:
     return cost_in_n(answer, many_tokens, lambda *arrays: by_definition(*arrays, f=f)).kind
 
 
-class MeteredFunction(Function):
-    """A function; two are the same if they give the same numbers and their costs grow alike."""
-
-    def same(self, a: FunctionAnswer, b: FunctionAnswer) -> bool:
-        return super().same(a, b) and cost_of(a) == cost_of(b)
+METERED = Function(
+    [tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)], alike=lambda a, b: cost_of(a) == cost_of(b)
+)
 
 
 @exercise
 def approximate_attention(
-    approximate_attention: Annotated[
-        FunctionAnswer, MeteredFunction(samples=[tokens(3, 2, 2, 4), tokens(4, 3, 2, 6)])
-    ],
+    approximate_attention: Annotated[FunctionAnswer, METERED],
     features: Annotated[FunctionAnswer, Earlier()],
 ) -> Verdict:
     """Write attention by the features of W to keys that count several times, linear in n."""

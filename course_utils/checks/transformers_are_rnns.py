@@ -415,25 +415,6 @@ def _phi_question(by_phi: FunctionAnswer) -> Verdict:
     return _attends(by_phi, _phi_definition, elu_plus_one, five_features)
 
 
-FEW = [(2, 2, 2, 1), (3, 4, 2, 2), (4, 4, 3, 2)]  # n queries, keys, d and the width of a value
-
-
-def _attends(function: FunctionAnswer, definition: Callable, *choices: Callable) -> Verdict:
-    """Is this the weighted mean of the definition, with any similarity or features?"""
-    pencil = [
-        draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
-    ]
-    calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
-    for Q, K, V in cases(pencil, any_queries):
-        for more in calls:
-            answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
-            expected = definition(Q, K, V, *more)
-            at = lambda: f"in {function.call(Q, K, V, *more)}"  # noqa: B023, E731
-            if verdict := differs(expected, answer, at=at):
-                return verdict
-    return right()
-
-
 def any_queries(rng: np.random.Generator) -> Text:
     """Queries, and keys with their values: every size different."""
     n, keys, d, width = sizes(rng, 4, high=17)
@@ -442,6 +423,27 @@ def any_queries(rng: np.random.Generator) -> Text:
         numbers(rng, keys, d, largest=1),
         numbers(rng, keys, width, largest=100),
     )
+
+
+FEW = [(2, 2, 2, 1), (3, 4, 2, 2), (4, 4, 3, 2)]  # n queries, keys, d and the width of a value
+FEW_QUERIES = [
+    draw(n, d, w, k)[:1] + draw(m, d, w, k + 10)[1:] for k, (n, m, d, w) in enumerate(FEW)
+]
+
+
+@each(FEW_QUERIES, any_queries)
+def _attends(
+    function: FunctionAnswer, definition: Callable, *choices: Callable, Q, K, V
+) -> Verdict | None:
+    """Is this the weighted mean of the definition, with any similarity or features?"""
+    calls: list[tuple[Callable, ...]] = [(choice,) for choice in choices] or [()]
+    for more in calls:
+        answer = function.array(Q, K, V, *more, shape=(len(Q), V.shape[1]))
+        expected = definition(Q, K, V, *more)
+        at = lambda more=more: f"in {function.call(Q, K, V, *more)}"  # noqa: E731
+        if verdict := differs(expected, answer, at=at):
+            return verdict
+    return None
 
 
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
