@@ -494,3 +494,10 @@ def test_functions_are_the_same_when_they_agree_on_the_samples():
     assert kind.same(square, kind.read(lambda v: [v * v, {"v": v}], "f"))
     assert not kind.same(square, kind.read(lambda v: (v**3, {"v": v}), "f"))
     assert not Function().same(square, square), "nothing was compared"
+
+
+def test_functions_may_have_to_be_alike_in_more_than_their_numbers():
+    kind = Function([(2.0,)], alike=lambda a, b: a.name == b.name)
+    square, other = kind.read(lambda v: v * v, "f"), kind.read(lambda v: v**2, "g")
+    cube = kind.read(lambda v: v**3, "f")
+    assert [kind.same(square, f) for f in (square, other, cube)] == [True, False, False]
