@@ -314,6 +314,7 @@ def _repair(repaired: FunctionAnswer, *, Q, K, V, G) -> Verdict | None:
 # -- 12.5: sizes of the model ----------------------------------------------------------------------
 
 SIZES = Formula(m=range(2, 7), h=range(1, 5), L=range(1, 4)).needing()
+OfModel = Annotated[FormulaAnswer, SIZES]
 READ = Formula(m=range(2, 7), h=range(1, 5), L=range(1, 4), t=range(1, 9)).needing()
 
 
@@ -343,9 +344,9 @@ def bytes_of_state(model: Model) -> int:
 
 @exercise
 def sizes_of_the_model(
-    parameters: Annotated[FormulaAnswer, SIZES],
-    multiply_adds: Annotated[FormulaAnswer, SIZES],
-    state_bytes: Annotated[FormulaAnswer, SIZES],
+    parameters: OfModel,
+    multiply_adds: OfModel,
+    state_bytes: OfModel,
     cache_bytes: Annotated[FormulaAnswer, READ],
 ) -> None:
     """Count parameters, multiply–adds of a pixel, and bytes of the state and of a cache."""

@@ -36,6 +36,7 @@ from ..attention import multi_head as attend
 from ..numbers.counting_cost import Model, counting_cost
 
 SIZES = Formula(N=range(2, 9), d_in=range(2, 9), d_att=range(2, 9), d_out=range(2, 9))
+OfSizes = Annotated[FormulaAnswer, SIZES]
 DEGREES = {"N": 2, "d_in": 1, "d_att": 1, "d_out": 1}
 TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), H=range(1, 9)).written(
     Forms({"T": "H"})  # the number of heads, as in unit 04
@@ -43,8 +44,10 @@ TOKENS_WIDTH = Formula(N=range(2, 9), D=range(2, 17, 2), H=range(1, 9)).written(
 WIDTH = Formula(D=range(2, 41, 2))
 WINDOWS = Formula(N=range(2, 9), D=range(2, 17, 2), M=range(2, 6))
 SHARED = Formula(N=range(2, 9), D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9))
+OfShared = Annotated[FormulaAnswer, SHARED]
 BLOCK = Formula(D=range(2, 9), H=range(2, 5), G=range(1, 4), w=range(2, 9), F=range(2, 17))
 FULL_WIDTH = Growth(N=range(2, 9), D=range(2, 9), H=range(2, 9))
+OfFullWidth = Annotated[FormulaAnswer, FULL_WIDTH]
 HEADS = 2
 FAR = (1_000, 100_000)  # sizes where a formula must not change its mind
 HUGE = 1e4  # times the count: no missing term would explain it
@@ -294,39 +297,37 @@ def _judge(
 
 
 @exercise
-def parameters(count: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def parameters(count: OfSizes) -> Verdict:
     """Find the number of parameters of the block in N, d_in, d_att and d_out."""
     return _judge(count, size_of("parameters"), "parameters")
 
 
 @exercise
-def projections(flops_qkv: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def projections(flops_qkv: OfSizes) -> Verdict:
     """Find the FLOPs of all queries, keys and values, exactly."""
     return _judge(flops_qkv, flops_of("project"), "FLOPs", lower=2)
 
 
 @exercise
-def attention(flops_attention: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def attention(flops_attention: OfSizes) -> Verdict:
     """Find the FLOPs from Q, K and V to the mixed values: scores, softmax and mix, exactly."""
     return _judge(flops_attention, flops_of("weigh", "mix"), "FLOPs", lower=2)
 
 
 @exercise
-def feed_forward(flops_feed_forward: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def feed_forward(flops_feed_forward: OfSizes) -> Verdict:
     """Find the FLOPs of the feed-forward block for all N tokens, exactly."""
     return _judge(flops_feed_forward, flops_of("feed_forward"), "FLOPs", lower=1)
 
 
 @exercise
-def loss(flops_loss: Annotated[FormulaAnswer, SIZES]) -> Verdict:
+def loss(flops_loss: OfSizes) -> Verdict:
     """Find the FLOPs of the loss when ŷ is given, exactly."""
     return _judge(flops_loss, flops_of("squared_error"), "FLOPs")
 
 
 @exercise
-def kept(
-    kept_mixed: Annotated[FormulaAnswer, SIZES], kept_weights: Annotated[FormulaAnswer, SIZES]
-) -> None:
+def kept(kept_mixed: OfSizes, kept_weights: OfSizes) -> None:
     """Find how many numbers ṽ and α have, which the forward pass keeps for the backward pass."""
 
 
@@ -648,11 +649,7 @@ def _whole_groups(point: Point) -> Point:
 
 
 @exercise
-def grouped(
-    shared_parameters: Annotated[FormulaAnswer, SHARED],
-    shared_cache: Annotated[FormulaAnswer, SHARED],
-    shared_macs: Annotated[FormulaAnswer, SHARED],
-) -> None:
+def grouped(shared_parameters: OfShared, shared_cache: OfShared, shared_macs: OfShared) -> None:
     """Count parameters, cache and MACs of a further token if H heads share G keys and values."""
 
 
@@ -899,9 +896,7 @@ def held_in_turn(N: float, D: float, H: float) -> float:
 
 @exercise
 def full_width(
-    time_of_heads: Annotated[FormulaAnswer, FULL_WIDTH],
-    space_in_turn: Annotated[FormulaAnswer, FULL_WIDTH],
-    space_at_once: Annotated[FormulaAnswer, FULL_WIDTH],
+    time_of_heads: OfFullWidth, space_in_turn: OfFullWidth, space_at_once: OfFullWidth
 ) -> None:
     """Give Θ of the time and of the space of H heads of full width, in turn and at once."""
 
@@ -947,6 +942,7 @@ def macs_by_lines(macs_lines: Annotated[list[Line], MACS]) -> Verdict:
 # -- 6.16 -----------------------------------------------------------------------------------------
 
 OF_A_HEAD = Formula(N=range(2, 9), D=range(2, 9), w=range(2, 9))
+OfAHead = Annotated[FormulaAnswer, OF_A_HEAD]
 
 
 def _backward(
@@ -977,10 +973,7 @@ def macs_of_backward(of_data: bool) -> Any:
 
 
 @exercise
-def backward_of_a_head(
-    backward_macs: Annotated[FormulaAnswer, OF_A_HEAD],
-    first_layer_macs: Annotated[FormulaAnswer, OF_A_HEAD],
-) -> None:
+def backward_of_a_head(backward_macs: OfAHead, first_layer_macs: OfAHead) -> None:
     """Count the MACs of the backward pass of a head, with and without the gradient of X."""
 
 

@@ -312,10 +312,11 @@ class Tokens(OfNumbers):
         return array
 
 
+Matrix = Annotated[np.ndarray, Tokens()]
+
+
 @exercise
-def full_rank(
-    full_Q: Annotated[np.ndarray, Tokens()], full_K: Annotated[np.ndarray, Tokens()]
-) -> Verdict:
+def full_rank(full_Q: Matrix, full_K: Matrix) -> Verdict:
     """Find Q and K (n×d) for which softmax_row(QKᵀ) has a rank above d."""
     if full_Q.shape != full_K.shape:
         shapes = f"full_Q has shape {full_Q.shape} and full_K has shape {full_K.shape}"
@@ -813,13 +814,12 @@ def normed_by_lines(normed_lines: Annotated[list[Line], NORMED]) -> Verdict:
 # -- 8.13 -----------------------------------------------------------------------------------------
 
 GROWTH = Growth(n=range(2, 9), m=range(2, 9), d=range(2, 9))
+OfFeatures = Annotated[FormulaAnswer, GROWTH]
 
 
 @exercise
 def growth_of_features(
-    time_of_features: Annotated[FormulaAnswer, GROWTH],
-    space_of_features: Annotated[FormulaAnswer, GROWTH],
-    space_in_turn: Annotated[FormulaAnswer, GROWTH],
+    time_of_features: OfFeatures, space_of_features: OfFeatures, space_in_turn: OfFeatures
 ) -> None:
     """Give Θ of the time and of the space of linear attention with m features, in n, m and d."""
 

@@ -449,6 +449,7 @@ def _attends(
 # -- 10.4 and 10.5: work for a generated token -----------------------------------------------------
 
 TOKEN = Formula(i=range(2, 9), d=range(2, 9)).needing("d")
+OfToken = Annotated[FormulaAnswer, TOKEN]
 WAYS: dict[str, Callable[[int, int, int], tuple[Callable, Sequence[Any]]]] = {  # i, d, width of v
     "without a cache": lambda i, d, w: (causal_attention, [*map(np.ones, [(i, d)] * 2 + [(i, w)])]),
     "with a cache": lambda i, d, w: (attention, [*map(np.ones, [(1, d), (i, d), (i, w)])]),
@@ -510,11 +511,7 @@ def _leads(formula: FormulaAnswer, way: str) -> bool:
 
 
 @exercise
-def token_cost(
-    without_cache: Annotated[FormulaAnswer, TOKEN],
-    with_cache: Annotated[FormulaAnswer, TOKEN],
-    recurrence: Annotated[FormulaAnswer, TOKEN],
-) -> None:
+def token_cost(without_cache: OfToken, with_cache: OfToken, recurrence: OfToken) -> None:
     """Find the multiply–adds for token i with wide values, leading terms, in three ways."""
 
 

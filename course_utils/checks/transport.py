@@ -44,6 +44,10 @@ class Numbers(OfNumbers):
         return array
 
 
+Row = Annotated[np.ndarray, Numbers(1)]
+Table = Annotated[np.ndarray, Numbers(2)]
+
+
 class Prices:
     """A price for each place: a list of values, or a function of the place."""
 
@@ -132,7 +136,7 @@ def plan_cost(student: StudentId, cost_of_plan: RealNumber) -> Verdict:
 
 
 @exercise(numbers=OwnNumbers(transport, example=SEVERAL))
-def feasible_plan(student: StudentId, a_plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
+def feasible_plan(student: StudentId, a_plan: Table) -> Verdict:
     """Find a plan for your masses that is not the printed one."""
     n = transport(student)
     if fault := _fault(a_plan, n, "a_plan"):
@@ -148,11 +152,7 @@ def feasible_plan(student: StudentId, a_plan: Annotated[np.ndarray, Numbers(2)])
 
 
 @exercise(numbers=transport)
-def two_optimal_plans(
-    student: StudentId,
-    first: Annotated[np.ndarray, Numbers(2)],
-    second: Annotated[np.ndarray, Numbers(2)],
-) -> Verdict:
+def two_optimal_plans(student: StudentId, first: Table, second: Table) -> Verdict:
     """Find two different plans of the lowest cost."""
     lowest = _lowest(transport(student))
     return right(f"Two plans, one cost: {show(lowest)}, and no plan costs less.")
@@ -351,11 +351,7 @@ def _targets(student: str, y: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np
 
 
 @exercise(numbers=transport)
-def greedy_loses(
-    student: StudentId,
-    bad_y: Annotated[np.ndarray, Numbers(1)],
-    bad_q: Annotated[np.ndarray, Numbers(1)],
-) -> Verdict:
+def greedy_loses(student: StudentId, bad_y: Row, bad_q: Row) -> Verdict:
     """Find other targets for your masses, on which greedy nearest matching is not optimal."""
     n = transport(student)
     C, q = _targets(student, bad_y, bad_q)
@@ -378,7 +374,7 @@ def greedy_loses(
 
 
 @exercise(numbers=transport)
-def squared_plan(student: StudentId, squared_plan: Annotated[np.ndarray, Numbers(2)]) -> Verdict:
+def squared_plan(student: StudentId, squared_plan: Table) -> Verdict:
     """Find the one plan of the lowest cost when a unit of mass pays the squared distance."""
     n, plan = transport(student), squared_plan
     if fault := _fault(plan, n, "squared_plan"):
@@ -558,11 +554,7 @@ def _fitting(answer: np.ndarray, n: Transport, name: str) -> np.ndarray:
 
 
 @exercise(numbers=OwnNumbers(transport, example=SEVERAL))
-def moving_places(
-    student: StudentId,
-    slope: Annotated[np.ndarray, Numbers(1)],
-    best_places: Annotated[np.ndarray, Numbers(1)],
-) -> None:
+def moving_places(student: StudentId, slope: Row, best_places: Row) -> None:
     """Find the gradient of the lowest squared cost by the places x, and the best places."""
 
 

@@ -42,6 +42,9 @@ class Matrix(OfNumbers):
         return as_array(answer, shape, name)
 
 
+AnyMatrix = Annotated[np.ndarray, Matrix()]
+
+
 class Columns(OfNumbers):
     """A 6×6 matrix; what is not known yet may be nan."""
 
@@ -320,8 +323,8 @@ head_outputs.part("Head 2", lambda student, output_2: _mixed_by_head(2, student,
 @exercise(numbers=two_heads)
 def final_output(
     student: StudentId,
-    concat: Annotated[np.ndarray, Matrix()],
-    output: Annotated[np.ndarray, Matrix()],
+    concat: AnyMatrix,
+    output: AnyMatrix,
     output_1: OwnTwoByThree = None,
     output_2: OwnTwoByThree = None,
 ) -> None:

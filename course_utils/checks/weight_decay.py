@@ -250,6 +250,7 @@ def adamw_step(adamw_step: AdamStep) -> Verdict:
 # -- shrink rates, measured without noise: gradients +s, −s, +s, … have mean 0 and RMS s exactly --
 
 SCALES = Formula(s_1=(0, 10), s_2=(0, 10))
+OfScales = Annotated[FormulaAnswer, SCALES]
 SMALL = 1e-5  # a penalty beside the gradients: the ratio of a run has five digits
 
 
@@ -296,9 +297,7 @@ def _is(ratio: FormulaAnswer, formula: str) -> bool:
 
 
 @exercise
-def shrink_ratio(
-    ratio_adam_l2: Annotated[FormulaAnswer, SCALES], ratio_adamw: Annotated[FormulaAnswer, SCALES]
-) -> None:
+def shrink_ratio(ratio_adam_l2: OfScales, ratio_adamw: OfScales) -> None:
     """Find the ratio of the shrink rates of two parameters under Adam-L2 and under AdamW."""
 
 
@@ -440,6 +439,7 @@ scheduled_decay.part(
 # -- 3.7 ------------------------------------------------------------------------------------------
 
 SIGNED = Formula(eta=(0.01, 1), lamda=(0.01, 0.5), gamma=(0.05, 2), g=(0.5, 5))
+OfSigned = Annotated[FormulaAnswer, SIGNED]
 
 
 def any_signed(rng: np.random.Generator) -> Point:
@@ -471,9 +471,7 @@ def _rests(limit: FormulaAnswer, decoupled: bool, *, point) -> Verdict | None:
 
 
 @exercise
-def sign_limits(
-    decay_limit: Annotated[FormulaAnswer, SIGNED], l2_limit: Annotated[FormulaAnswer, SIGNED]
-) -> None:
+def sign_limits(decay_limit: OfSigned, l2_limit: OfSigned) -> None:
     """Find how far from 0 a weight gets that is moved only by signs, with decay and with L2."""
 
 
@@ -484,6 +482,7 @@ sign_limits.part("L2", lambda l2_limit: _rests(l2_limit, decoupled=False))
 # -- 3.8 ------------------------------------------------------------------------------------------
 
 SCALED = Formula(c=(0.2, 20), eta=(0.01, 0.3), gamma=(0.01, 0.5))
+OfScaled = Annotated[FormulaAnswer, SCALED]
 SEEN = np.array([[1.0, -2.0], [0.5, 3.0], [-1.5, 0.25], [2.0, 1.0]])  # gradients of the old loss
 
 
@@ -514,10 +513,7 @@ def _goes_the_same_way(
 
 @exercise
 def scaled_loss(
-    eta_sgd: Annotated[FormulaAnswer, SCALED],
-    gamma_sgd: Annotated[FormulaAnswer, SCALED],
-    eta_adam: Annotated[FormulaAnswer, SCALED],
-    gamma_adam: Annotated[FormulaAnswer, SCALED],
+    eta_sgd: OfScaled, gamma_sgd: OfScaled, eta_adam: OfScaled, gamma_adam: OfScaled
 ) -> None:
     """Find the η and γ with which SGD and Adam on c·L + γ‖θ‖² go the same way as before."""
 
