@@ -103,9 +103,7 @@ def causal_linear(causal_linear_attention: OfATextAtOnce, *, Q, K, V) -> Verdict
     off = differs(causal_by_definition(Q, K, V), answer, at=at, tolerance=tolerance)
     if off or by_pencil():  # what is right in a long text needs no second run of it
         off = _leak(causal_linear_attention, (Q, K, V), answer) or off
-    if off:
-        return off
-    return None
+    return off
 
 
 def _last_changed(arrays: Text) -> list[np.ndarray]:
