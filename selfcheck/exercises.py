@@ -52,6 +52,7 @@ from .parts import (
     undecided,
     verdict_on_part,
 )
+from .per_case import refuse_cases
 from .practice import AnySister, Practice, another
 from .recognition import Misconception, Recognition
 from .refusals import Unreadable
@@ -118,6 +119,7 @@ class Exercise:
         self._has_prose = False
         self.forbidden: tuple[str, ...] = ()
         self.name, self.unit, self.__doc__ = check.__name__, check.__module__, check.__doc__
+        refuse_cases(check)
         self._signature = inspect.signature(check, eval_str=True)
         self.kinds = {name: self._kind(p) for name, p in self._signature.parameters.items()}
         defaults = {n: p.default for n, p in self._signature.parameters.items()}
@@ -318,6 +320,7 @@ class Exercise:
         """
         if judge is None:
             return lambda judge: self.part(name, judge, points=points, of=of)
+        refuse_cases(judge)
         given = inspect.signature(judge).parameters.values()
         needs = [p.name for p in given if p.default is p.empty]
         may_use = [p.name for p in given if p.default is not p.empty]

@@ -81,6 +81,14 @@ def _names_after_the_star(check: Check) -> list[str]:
     return names
 
 
+def refuse_cases(check: Callable[..., Any]) -> None:
+    """Whoever names a case and does not say by @each where it comes from is told so."""
+    for p in inspect.signature(check).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and p.default is p.empty:
+            says = f"{p.name} stands after the star, so it is a case: write @each(…) right above "
+            raise _refusal(check, f"{says}{check.__name__}.")
+
+
 def _require_sound(
     check: Check,
     names: list[str],

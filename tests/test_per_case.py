@@ -213,7 +213,25 @@ def other_braces():
         return None
 
 
+def nothing_draws():
+    @exercise("9.3", points=1)
+    def check(f: Doubled, *, x) -> Verdict | None:
+        """Scale."""
+
+
+def above_the_part():
+    whole = per_case()
+
+    @each([1])
+    @whole.part("All")
+    def check(f, *, x):
+        return None
+
+
+CASE = "x stands after the star, so it is a case: write @each(…) right above check."
 REFUSED = {
+    nothing_draws: CASE,
+    above_the_part: CASE,
     no_star: "check names no case: write it after a star, as in (answer, *, x).",
     no_cases: "@each has no case to try.",
     without_brackets: "@each needs cases: write @each(pencil, draw).",
