@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .display import show
 from .facts import PLACE
 from .feedback import Outcome
 from .files import CourseError
@@ -120,8 +121,8 @@ def _by_name(check: Check, names: list[str], case: Any) -> dict[str, Any]:
         return {names[0]: case}
     if isinstance(case, tuple | list) and len(case) == len(names):
         return dict(zip(names, case, strict=True))
-    told = ", ".join(names)
-    raise _refusal(check, f"a case should consist of {told}; here is one that does not: {case!r}.")
+    says = f"a case should consist of {', '.join(names)}; here is one that does not: {show(case)}."
+    raise _refusal(check, says)
 
 
 def _refusal(check: Check, says: str) -> CourseError:

@@ -236,7 +236,7 @@ REFUSED = {
     no_cases: "@each has no case to try.",
     without_brackets: "@each needs cases: write @each(pencil, draw).",
     no_function_to_draw: "@each draws by functions of a generator, not by [<function vector",
-    cases_of_another_size: "a case should consist of x, c; here is one that does not: (3,).",
+    cases_of_another_size: "a case should consist of x, c; here is one that does not: ",
     other_braces: "says may have {tried} in it, but not {cases}.",
 }
 

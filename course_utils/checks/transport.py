@@ -444,9 +444,8 @@ def _scaled_as_defined(sinkhorn: FunctionAnswer, instance: Smooth) -> Verdict | 
         f"With C = {show(C)}, p = {show(p)}, q = {show(q)}, ε = {show(epsilon)} and {rounds} rounds"
     )
     at = at.removesuffix("s") if rounds == 1 else at
-    tolerance = (
-        1e-5 if np.abs(C).max() < 100 * epsilon else 1e-3
-    )  # of 32 bits, with C/ε in thousands
+    # 32 bits, with C/ε in thousands
+    tolerance = 1e-5 if np.abs(C).max() < 100 * epsilon else 1e-3
     return differs(by_logarithms(*instance), P, at=at, what="the plan", tolerance=tolerance)
 
 
