@@ -21,8 +21,8 @@ and with `solved`, `tenths` and `whole` of this one. A value is drawn as `drawn`
 or `draw`, an expression in rng, gives all of them by their names. `right` is an expression in what
 was drawn: a number, an array, a polynomial (then `kind` is the Formula it is asked for), a function
 (compared `on` cases), or several of these by the names of the answers. Both may be written as
-functions, `def draw(rng)` and `def right(a, b)`. Numbers are right `within` a relative error, whole
-ones exactly.
+functions, `def draw(rng)` and `def right(a, b)`, and so may `needs`. Numbers are right `within` a
+relative error, whole ones exactly.
 
 An exercise with numbers of a student's own is practiced with those of an id that nobody has, if
 nothing is `right`: it shows what `needs`, an expression in those numbers n, takes from them.
@@ -228,7 +228,7 @@ class Declared:
             match row:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in found:
                     found[name] = value
-                case ast.FunctionDef(name="right" | "draw" as name) if name not in found:
+                case ast.FunctionDef(name="right" | "draw" | "needs" as name) if name not in found:
                     found[name] = self._call_of(row)
                 case _:
                     says = "a row is a name, once, and what it is: `a = …`, `def right(a): …`."

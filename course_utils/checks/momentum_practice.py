@@ -10,24 +10,6 @@ def _step(v, g, a, b, c=1.0):
     return v, -c * v
 
 
-def _lines(found) -> dict:
-    names = {"beta": r"\beta", "delta": r"\delta", "v_prev": "v_{t-1}", "g": "g_t", "v": "v_t"}
-    names["step"] = r"\Delta\theta_{t-1}"
-
-    def spelled(formula: str) -> str:
-        words = check.ast.parse(formula, mode="eval")
-        return _latex(words.body, names)
-
-    numbered = enumerate(found.lines, found.first)
-    lines = "\n".join(f"- ({k}) $\\;{spelled(line)}$" for k, line in numbered)
-    velocity = f"v_t = {spelled(found.velocity)}"
-    return {
-        "velocity": velocity,
-        "move": rf"\Delta\theta_t = {spelled(found.lines[0])}",
-        "lines": lines,
-    }
-
-
 def _latex(node, names: dict) -> str:
     """A formula as it is written here: every product and every bracket stays where it is."""
     ast = check.ast
