@@ -157,12 +157,11 @@ def in_all_rows(line: Line) -> Line:
     return stacked
 
 
-def _with_more(name: str, more: float) -> dict[str, Any]:
-    return {**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)}
-
-
 A_LITTLE = (1e-12, 1e-7, 1e-3)
-MOVED = [[_with_more(name, more) for more in A_LITTLE] for name in SOFTMAX]
+MOVED = [
+    [{**TWO_BY_THREE, name: TWO_BY_THREE[name] * (1 + more)} for more in A_LITTLE]
+    for name in SOFTMAX
+]
 
 
 def has_no_slope(line: Line) -> bool:
@@ -569,7 +568,8 @@ def _off_corners(flops: FormulaAnswer, first: dict[str, int]) -> Iterator[dict[s
 def cost(flops: Annotated[FormulaAnswer, FEATURES]) -> Verdict:
     """Find the leading term of the FLOPs of linear attention in n, m and d."""
     if all(close(flops(**point), _counted(**point), 1e-3) for point in CORNERS):
-        return right(f"The meter counted {_plain(linear_flops())} FLOPs, and your term leads.")
+        count = written(linear_flops()).replace("-", "−")
+        return right(f"The meter counted {count} FLOPs, and your term leads.")
     if verdict := other_growth(flops):
         return verdict
     point = {"n": 1000, "m": 100, "d": 100}
@@ -583,10 +583,6 @@ def cost(flops: Annotated[FormulaAnswer, FEATURES]) -> Verdict:
     if verdict is None:
         return wrong("Where one size is far larger than the others, another term leads.")
     return partly(1, verdict) if grows_as(flops, _counted) else verdict
-
-
-def _plain(polynomial: Any) -> str:
-    return written(polynomial).replace("-", "−")
 
 
 # -- 8.9: the last few tokens ----------------------------------------------------------------------

@@ -541,17 +541,13 @@ def any_text(rng: np.random.Generator) -> np.ndarray:
     return rng.integers(-2, 3, (int(rng.integers(8, 12)), 6)) / 4
 
 
-def _weights_of(X: np.ndarray, head: Head) -> np.ndarray:
-    return _run(X, head).weights
-
-
 @exercise(numbers=OwnNumbers(two_heads, example=EXAMPLE))
 def merged(student: StudentId, M: SixBySix) -> Verdict:
     """Find the one matrix M behind two heads that look alike: their output is A X M."""
     numbers = two_heads(student)
     (Wq, Wk, Wv), (*_, Wv_2) = numbers.heads
     for X in cases([numbers.X], any_text):
-        A = _weights_of(X, (Wq, Wk, Wv))
+        A = _run(X, (Wq, Wk, Wv)).weights
         expected = np.hstack([A @ X @ Wv, A @ X @ Wv_2]) @ numbers.Wo
         at = f"With {len(X)} tokens, the first of them {show(X[0])},"
         if verdict := differs(expected, A @ X @ M, at=at, what="the output", whole=M):
