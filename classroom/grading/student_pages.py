@@ -13,15 +13,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jupyterlab_pygments import JupyterStyle
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from selfcheck.cards import in_html
+from selfcheck.course import current
+from selfcheck.typeset import CLOSING, FORMULA, OPENING, set_text
 from selfcheck.units import titled, units
 
 from .records import Line, Mark, visible
@@ -29,6 +32,10 @@ from .records import Line, Mark, visible
 TEMPLATES = Path(__file__).parents[1] / "templates"
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # no file names in Windows
+
+WRITTEN = re.compile(
+    rf"`(?P<code>[^`]+)`|{OPENING}(?:{FORMULA.pattern}){CLOSING}", re.DOTALL
+)  # what is code or a formula, with its punctuation
 
 _LEXER, _FORMATTER = PythonLexer(stripnl=False), HtmlFormatter(style=JupyterStyle)
 
@@ -40,7 +47,9 @@ def page(mark: Mark, texts: Mapping[str, Mapping[str, str]] | None = None) -> st
     lecture = about.title if about else ""
     asks, sections = ((texts or {}).get(key, {}) for key in ("asks", "sections"))
     known = {"unit": title, "lecture": lecture, "questions": asks, "sections": sections}
-    return render("feedback_page", mark=mark, **known)
+    site = current().address if about else ""
+    on_site = f"{site.rstrip('/')}/notebooks/{mark.graded.unit}.html" if site else ""
+    return render("feedback_page", mark=mark, on_site=on_site, **known)
 
 
 def page_path(mark: Mark) -> PurePosixPath:
@@ -77,6 +86,35 @@ def inline(sentence: str) -> Markup:
     return Markup(in_html(visible(sentence)))
 
 
+@functools.lru_cache(maxsize=500)
+def asked(text: str) -> Markup:
+    """A question of the course as HTML: its paragraphs, formulas, code, bold and slanted words."""
+    blocks = re.split(r"\n\s*\n|\n(?=- |\d+\. )", text.strip())
+    return Markup("\n".join(f'<p class="question">{_in_line(block)}</p>' for block in blocks))
+
+
+def _in_line(text: str) -> str:
+    parts, last = [], 0
+    for found in WRITTEN.finditer(text):
+        code = found["code"]
+        made = f"<code>{escape(code)}</code>" if code else set_text(found[0])
+        parts += [_emphasized(text[last : found.start()]), made]
+        last = found.end()
+    return "".join([*parts, _emphasized(text[last:])])
+
+
+def _anchor(section: str) -> str:
+    """`#5-The-cold-start` for “section 5, “The cold start””, as headings of pages are called."""
+    found = re.fullmatch(r"section (\S+), “(.+)”", section)
+    return f"#{found[1]}-{quote('-'.join(found[2].split()))}" if found else ""
+
+
+def _emphasized(words: str) -> str:
+    words = re.sub(r"^- ", "• ", str(escape(words.replace("\\$", "$"))))
+    words = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", words, flags=re.DOTALL)
+    return re.sub(r"\*(\w.*?)\*", r"<em>\1</em>", words, flags=re.DOTALL)
+
+
 def _card(line: Line) -> Markup:
     """The same card as below the check in JupyterLab."""
     said = line.result.feedback
@@ -101,6 +139,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "asked": asked,
+        "asked_inline": lambda text: Markup(_in_line(text)),
+        "anchor": _anchor,
         "card": _card,
         "titled": _titled,
         "highlighted": highlighted,

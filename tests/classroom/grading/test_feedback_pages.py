@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
+from classroom.grading import student_pages
 from classroom.grading.asked import Solutions
 from classroom.grading.records import Graded, Override, mark
 from classroom.grading.student_pages import file_name, page, page_path
+from selfcheck.course import current
 from tests.classroom.grading.classes import result_of
 from tests.classroom.grading.hostile import NAMES, hostile
 from tests.places import SMALL
@@ -60,6 +62,27 @@ def test_a_page_shows_what_was_asked_and_what_to_read_again(graded):
     assert "Write a function running(x)" in text
     assert "To read again: section 1, “Two rows of numbers”, of the lecture “Sums" in text
     assert text.count("To read again: the lecture “Sums: forward and backward”") == 2
+
+
+def test_a_question_has_its_formulas_set_and_its_words_as_they_are_meant(graded):
+    asks = {"even_sum": "Let $\\beta_t^2$ be **small**, *or* `a_b*c`.\n\n$$x = 1$$\n\n- <b>one</b>"}
+    main = BeautifulSoup(page(mark(graded, ()), {"asks": asks}), "html.parser").main
+    question = main.select("p.question")
+    assert [p.get_text() for p in question][2] == "• <b>one</b>"
+    assert question[0].math
+    assert question[0].strong.get_text() == "small"
+    assert question[0].em.get_text() == "or"
+    assert question[0].code.get_text() == "a_b*c"
+    assert "$" not in "".join(p.get_text() for p in question)
+
+
+def test_where_the_site_is_known_the_section_is_a_link(graded, monkeypatch):
+    site = replace(current(), address="https://example.org/sums/")
+    monkeypatch.setattr(student_pages, "current", lambda: site)
+    texts = {"sections": {"even_sum": "section 1, “Two rows of numbers”"}}
+    links = BeautifulSoup(page(mark(graded, ()), texts), "html.parser").main.select("p.soft a")
+    lecture = "https://example.org/sums/notebooks/01_sums.html"
+    assert {a["href"] for a in links} == {lecture, f"{lecture}#1-Two-rows-of-numbers"}
 
 
 def test_an_override_stands_on_the_page_with_its_reason(graded):
