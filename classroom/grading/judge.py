@@ -16,6 +16,7 @@ import faulthandler
 import gc
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -624,8 +625,8 @@ class _Alarm:
 
 
 def _is_empty(source: str) -> bool:
-    """Is there nothing in the cell but comments?"""
-    return all(line.strip().startswith("#") or not line.strip() for line in source.splitlines())
+    """Is there nothing in the cell but comments, and what stands for nothing?"""
+    return all(re.fullmatch(r"\s*(?:(?:pass|\.\.\.)\s*)?(?:#.*)?", x) for x in source.splitlines())
 
 
 def _forbidden(exercise: Exercise) -> list[str] | None:

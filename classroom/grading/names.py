@@ -23,9 +23,20 @@ NO_OWNERS = re.compile(  # words that people put around the name of their own fi
     r"(?:(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
     r"solved|solutions?|answers?|drafts?|backup|bak|work|working|wip|try|test|attempt|version|v|"
     r"exercises?|sheet|homework|hw|assignment|submission|submitted|lecture|notebook|re|tmp|"
-    r"completed?|corrected|updated?|edited|of|for|student|[ab])?[\W_\d]*)+",
+    r"completed?|corrected|updated?|edited|of|for|student|untitled|[ab])?[\W_\d]*)+",
     re.IGNORECASE,
 )
+NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
+    r"(?:(?:late|on[ _-]?time|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
+    r"|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw|assignments?"
+    r"|exercises?|sheets?|files)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
+    re.IGNORECASE,
+)
+ONCE_MORE = re.compile(  # what follows the name of somebody who hands in again
+    r"[\W_]+(?:re[- _]?submi(?:ssion|t|tted)|late|v?\d|new|final|copy|retry|again|corrected)\W*$",
+    re.IGNORECASE,
+)
+DATE = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T _-]+\d\d[-:.]?\d\d(?:[-:.]?\d\d)?)?[ _-]+")
 TOGETHER = re.compile(r"\s*[+&]\s*|[\s_]+(?:and|und|et)[\s_]+", re.IGNORECASE)
 TEXT_ENTRY = r"(?:text|link)\.html"
 # Each platform's names; a pattern for folders and zips, or for files, or for both.
@@ -75,7 +86,7 @@ def split_name(name: str) -> tuple[str, str]:
     """The stem, without what stands around it in copies, and the ending of a file's name."""
     ending = next((e for e in NOTEBOOKS[::-1] if name.lower().endswith(e)), "")
     path = PurePosixPath(name)
-    stem = name[: -len(ending)] if ending else path.stem
+    stem = name[: -len(ending)] if ending else path.stem.removesuffix(NOTEBOOKS[0])
     return COPY_OF.sub("", stem), NOTEBOOKS[0] if ending else path.suffix.lower()
 
 
@@ -129,7 +140,7 @@ def flat(stem: str, units: Units) -> tuple[str, str]:
     for unit in (unit for unit in units if unit.lower() in stem.lower()):
         for pattern in (rf"(?P<student>.+?)[_\- ]+{unit}", rf"{unit}[_\- ]+(?P<student>.+)"):
             match = re.fullmatch(pattern, stem, re.I)
-            if match and (student := match["student"].strip(" _-")):
+            if match and (student := DATE.sub("", match["student"], count=1).strip(" _-")):
                 return student, unit
     return "", ""
 

@@ -27,6 +27,9 @@ from .contents import FEW_CALLS, UNREADABLE, UNTOUCHED, WORKED_ON, Contents, Kin
 from .names import (
     AGAIN,
     COURSE_FOLDERS,
+    NO_OWNERS,
+    NO_STUDENTS,
+    ONCE_MORE,
     Owner,
     flat,
     gradescope_names,
@@ -171,7 +174,11 @@ def _folders_inside(
         names = {path[level] for path in paths if level < len(path) - 1}
         above = paths[0][:level]
         if len(names) != 1:
-            return above, {name for name in names if name.lower() not in COURSE_FOLDERS}
+            return above, {
+                name
+                for name in names
+                if name.lower() not in COURSE_FOLDERS and not NO_OWNERS.fullmatch(name)
+            }
     return above, set()
 
 
@@ -370,7 +377,21 @@ class _Placing:
                 f"{s.student} has {s.unit} in {len(folders)} folders ({_listed(folders)}), and one "
                 f"of them counts. {OTHERWISE}"
             )
-        ids = {a.id for a in self.placed[s.student, s.unit] if a.kind.rank == WORKED_ON}
+        if NO_STUDENTS.fullmatch(s.student) and not s.platform:
+            return f"{s.student} is hardly a student's name, and counts as one. {OTHERWISE}"
+        first = ONCE_MORE.sub("", s.student)
+        if first != s.student and any(first == student for student, _ in self.placed):
+            return f"{s.student} may be another hand-in of {first}, and counts as one student."
+        attempts = [a for a in self.placed[s.student, s.unit] if a.kind.rank == WORKED_ON]
+        stems = {split_name(a.file.path.name)[0].casefold() for a in attempts if not s.platform}
+        stems = {x for x in stems if not NO_OWNERS.fullmatch(x) and not self._unit_in(x)}
+        if len(stems) > 1:
+            return (
+                f"{s.student} has {s.unit} in files of several names ({_listed(stems)}), and one "
+                'of them counts. Are these several students? Then say so: --layout "**/{student}'
+                '.ipynb".'
+            )
+        ids = {attempt.id for attempt in attempts}
         if len(ids - {"", "0"}) > 1:
             which = _listed(ids - {"", "0"})
             return f"{s.student} has {s.unit} with several student ids ({which}); one file counts."
@@ -413,12 +434,15 @@ class _Placing:
         top = path.parts[0]
         if self.layout:
             return f"it does not fit {self.layout.text}."
-        if len(path.parts) > 1 and not owner(top, self.units, is_folder=True).student:
+        if len(path.parts) > 1 and not owner(top, self.units, _is_folder(path.parts, 0)).student:
             return (
-                f"its student is not clear, since {top} is no student's folder; pass the "
-                "folder of the class, or say by --layout where the students are."
+                f"its student is not clear, since {top} is no student's folder; if it is the "
+                "class, pass it itself, or say by --layout where the students are."
             )
-        return "its student is not clear; put it into a folder with the student's name."
+        return (
+            "its student is not clear; put it into a folder with the student's name, or say by "
+            '--layout where that stands, such as "{student}.ipynb".'
+        )
 
     def empty_handed(self, source: Path, students: set[str]) -> Iterator[tuple[str, str]]:
         """Students whose folder has no notebook, and what it has instead."""

@@ -107,6 +107,15 @@ READ = {
     "zips": ({"ada.zip": packed({f"{U}.ipynb": sheet()}),
               "bob.zip": packed({"x/hw.ipynb": sheet()})}, {"ada", "bob"}),
     "saved by a browser": ([f"ada/{U}.ipynb.txt", f"bob_{U}.ipynb.json"], {"ada", "bob"}),
+    "notebooks zipped one by one": (
+        {f"ada_{U}.ipynb.zip": packed({f"{U}.ipynb": sheet()})}, {"ada"}),
+    "dates before names": ([f"2026-11-03_ada_{U}.ipynb", f"2026-11-04 10-30 bob_{U}.ipynb"],
+                           {"ada", "bob"}),
+    "versions": ([f"ada/Version {k}/{U}.ipynb" for k in (1, 2)] + [f"bob/{U}.ipynb"],
+                 {"ada", "bob"}),
+    "Sakai": ([f"Li, Bo(bo17)/Submission attachment(s)/{U}.ipynb"], {"Li, Bo(bo17)"}),
+    "ILIAS": ([f"Li_Bo_bo_123/20261103101010_{U}.ipynb"], {"Li_Bo_bo_123"}),
+    "OLAT": ([f"bo17_Li_Bo/2_submissions/{U}.ipynb"], {"bo17_Li_Bo"}),
     "capitals": ([f"ada/{U.upper()}.IPYNB"], {"ada"}),
     "Unicode": ([f"Łucja Ørsted/{U}.ipynb", f"王小明/{U}.ipynb"], {"Łucja Ørsted", "王小明"}),
     "own words around the unit": ([f"ada/my {U}.ipynb", f"ada/old_{U}.ipynb",
@@ -201,6 +210,10 @@ OF_SEVERAL = {
     "two names and a word": [f"anna_and_bob_{U}.ipynb"],
     "files of two names": [f"pair/ada_{U}.ipynb", f"pair/bob_{U}.ipynb"],
     "folders of two": [f"pair/ada/{U}.ipynb", f"pair/bob/{U}.ipynb"],
+    "sheets of two names": ["pair/ada.ipynb", "pair/bob.ipynb"],
+    "a folder of the class": [f"Section A/ada/{U}.ipynb"],
+    "late work apart": [f"late/ada_{U}.ipynb"],
+    "another hand-in": [f"carl_resubmission/{U}.ipynb"],
     "sheets with two ids": {f"pair/{U}.ipynb": with_id(17), f"pair/{U} (1).ipynb": with_id("'18'")},
 }
 
@@ -217,7 +230,10 @@ def test_what_may_be_of_two_students_is_told_of_their_submission(tmp_path, kind)
     assert doubtful[0].doubt in class_.reading
 
 
-@pytest.mark.parametrize("name", ["ada+ps@example.org", "Sandy Anderson", "C+", "ada_and", "x&1"])
+@pytest.mark.parametrize(
+    "name",
+    ["ada+ps@example.org", "Sandy Anderson", "C+", "ada_and", "student007", "Lategan", "Parth"],
+)
 def test_a_name_that_is_one_students_raises_no_doubt(tmp_path, name):
     (one,) = find(laid(tmp_path, [f"{name}/{U}.ipynb"]), UNITS).submissions
     assert (one.student, one.doubt) == (name, "")
