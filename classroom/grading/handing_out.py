@@ -17,6 +17,7 @@ from selfcheck.files import CourseError
 from selfcheck.units import listed
 
 from ..extras import need
+from ..roles import Role, id_of
 from . import fingerprint, judge_pool
 from .asked import Solutions
 from .copies import tokens
@@ -27,12 +28,13 @@ from .options import Options, listed_id, plain_name
 from .records import SEVERAL, UNFINISHED, Graded, Result
 from .roster import Line
 from .submissions import Submission
-from .submitted import Cell, Shown, read_submitted
+from .submitted import Cell, Submitted, read_submitted
 
 LOST_SCHEDULER = {"CancelledError", "FutureCancelledError", "FuturesCancelledError"}
 LOST_SCHEDULER |= {"CommClosedError", "ClosedClientError"}
 GONE = "The scheduler is gone; what was graded is kept. Start it, and run this again."
 KNOWN_BEFORE = ("digest", "content", "late", "attempt", "number", "platform")
+IN_A_TEXT = "What you typed stands in a text cell, so it was not run. Make it a code cell."
 AHEAD = 3  # jobs handed out for each one at work: none waits, and memory stays flat
 
 
@@ -86,7 +88,7 @@ def _seed(secret: str, unit: str) -> str:
 def _outcome(
     future: Future,
     blank: Graded,
-    shown: Mapping[str, Shown],
+    submitted: Submitted,
     given: Mapping[str, str],
     is_anothers: Callable[[str], bool],
 ) -> tuple[Graded, Sequence[dict]]:
@@ -109,7 +111,7 @@ def _outcome(
     if answer.get("is_open"):  # something of ours went wrong: not final, the next run tries again
         known["digest"] = ""
     notes, by_hand = (*blank.notes, *graded.notes), (*blank.by_hand, *graded.by_hand)
-    results = tuple(_with_evidence(result, shown, given) for result in graded.results)
+    results = tuple(_with_evidence(result, submitted, given) for result in graded.results)
     return replace(graded, **known, notes=notes, by_hand=by_hand, results=results), answer["story"]
 
 
@@ -128,14 +130,17 @@ def _with_written_id(graded: Graded, others: Mapping[str, dict]) -> Graded:
     return replace(graded, results=tuple(results))
 
 
-def _with_evidence(result: Result, shown: Mapping[str, Shown], given: Mapping[str, str]) -> Result:
+def _with_evidence(result: Result, submitted: Submitted, given: Mapping[str, str]) -> Result:
     """The result with what the student's own file says of it."""
-    stub = given.get(result.name, "")
+    stub, text = given.get(result.name, ""), submitted.texts.get(id_of(Role.ANSWER, result.name))
+    if text and result.outcome == Outcome.NOT_ATTEMPTED and not result.answer.strip():
+        outcome = str(Outcome.UNCHECKED)
+        result = replace(result, answer=text[:20_000], outcome=outcome, says=IN_A_TEXT)
     if result.outcome == Outcome.NOT_ATTEMPTED and tokens(result.answer)[0] not in (
         "", tokens(stub)[0],
     ):  # fmt: skip
         result = replace(result, outcome=str(Outcome.UNCHECKED), says=UNFINISHED)
-    seen = shown.get(result.name)
+    seen = submitted.shown.get(result.name)
     if seen and seen.points >= seen.earned > result.earned:
         return replace(result, shown=tuple(seen))
     return result
@@ -262,7 +267,7 @@ class Grader:
         """Grades as they come in; only a few jobs are handed out ahead."""
         many = self.options.jobs if self.options.scheduler is None else 16
         waiting = ((entry, attempt) for entry in todo for attempt in entry.attempts)
-        running: dict[Future, tuple[Entry, Graded, Mapping[str, Shown]]] = {}
+        running: dict[Future, tuple[Entry, Graded, Submitted]] = {}
         done: dict[int, list[tuple[Graded, Sequence[dict]]]] = {}
         while True:
             finished: list[tuple[Entry, tuple[Graded, Sequence[dict]]]] = []
@@ -276,15 +281,15 @@ class Grader:
                     continue
                 job = self._job(attempt, submitted.cells, entry.only)
                 future = _submit(self.executor, job, self.options, self.files(job.unit))
-                running[future] = (entry, blank, submitted.shown)
+                running[future] = (entry, blank, replace(submitted, cells=[]))
             if not running and not finished:
                 return
             if not finished:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    entry, blank, shown = running.pop(future)
+                    entry, blank, submitted = running.pop(future)
                     given = self.solutions.stubs(blank.unit)
                     is_anothers = partial(self._is_anothers, blank.student)
-                    done_now = _outcome(future, blank, shown, given, is_anothers)
+                    done_now = _outcome(future, blank, submitted, given, is_anothers)
                     finished.append((entry, done_now))
             for entry, outcome in finished:
                 outcomes = [*done.pop(id(entry), []), outcome]

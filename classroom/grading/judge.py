@@ -39,7 +39,7 @@ from selfcheck.units import declared
 from selfcheck.written import Written
 
 from ..roles import Check, Ours, called_check
-from . import behavior, fingerprint
+from . import behavior, copies, fingerprint
 from .assembly import Assembly, Step, assemble, in_our_order
 from .flags import flags
 from .jobs import Job, Limits
@@ -57,6 +57,10 @@ SIGNING = -1  # the step after all steps, at which wrong answers are signed
 FORESEEN = defaultdict[tuple[str, ...], Foreseen](Foreseen)  # by exercise
 KNOWN: dict[Any, Feedback] = {}  # by exercise, seed and answers
 MOST_KNOWN = 3000  # of them are kept
+TYPED_BELOW = (
+    "Where the check stands there is no answer: it is typed below. Move that cell up, or call the "
+    "check again behind it."
+)
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
@@ -404,6 +408,9 @@ class Judging:
         troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
         own = [self.steps[p].source for p in before]
         call = self.steps[place]
+        if feedback.outcome is Outcome.NOT_ATTEMPTED and (below := self._typed_below(place)):
+            own.append(below.source)
+            feedback = _said(exercise, Outcome.UNCHECKED, TYPED_BELOW)
         if call.check != self.asked[exercise.name]:
             own.append(call.source)  # it has other arguments, and may hold the answer
         self.results[exercise.name] = Result(
@@ -417,6 +424,18 @@ class Judging:
             printed="".join(self.ran[p].printed for p in before)[:2000],
             by_hand=tuple(self._about_answer(feedback, [*before, place])),
         )
+
+    def _typed_below(self, place: int) -> Step | None:
+        """The cell below a check that gives a value to what it asks for, and to nothing else."""
+        check = self.steps[place].check
+        if check is None:
+            return None
+        others = [one for one in self.asked.values() if one.exercise != check.exercise]
+        names = set(check.arguments) - {name for one in others for name in one.arguments}
+        for step in self.steps[place + 1 :]:
+            if step.is_students and not step.is_answer and names & copies.bound(step.source):
+                return step
+        return None
 
     def _about_answer(self, feedback: Feedback, places: list[int]) -> Iterator[str]:
         """What a person should know about this answer."""

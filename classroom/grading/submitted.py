@@ -52,6 +52,7 @@ class Submitted:
 
     cells: list[Cell]
     shown: dict[str, Shown] = field(default_factory=dict)  # by exercise, the last one that was run
+    texts: dict[str, str] = field(default_factory=dict)  # of cells that are no code, by their ids
 
 
 def submitted_cells(data: bytes) -> list[Cell]:
@@ -64,8 +65,8 @@ def read_submitted(data: bytes) -> Submitted:
 
     What is for instructors only is left out.
     """
-    code = [cell for cell in _cells(_notebook(data)) if cell.get("cell_type") == "code"]
-    code = [cell for cell in code if not _is_note(cell)]
+    every = [cell for cell in _cells(_notebook(data)) if not _is_note(cell)]
+    code = [cell for cell in every if cell.get("cell_type") == "code"]
     if not code:
         raise CourseError("the notebook has no code cells.")
     if len(code) > MOST_CELLS:
@@ -74,7 +75,9 @@ def read_submitted(data: bytes) -> Submitted:
         Cell(_text(cell.get("id", "")), _source(cell.get("source", cell.get("input"))))
         for cell in code
     ]
-    return Submitted(cells, _last_verdicts(code))
+    others = [cell for cell in every if cell.get("cell_type") != "code"]
+    texts = {_text(cell.get("id")): _source(cell.get("source")) for cell in others}
+    return Submitted(cells, _last_verdicts(code), texts)
 
 
 def _notebook(data: bytes) -> dict:
@@ -84,8 +87,13 @@ def _notebook(data: bytes) -> dict:
         data = _lean(data.removeprefix(b"\xef\xbb\xbf"))
         _refuse_too_many_parts(data)
         notebook = json.loads(data)
+    except UnicodeDecodeError:
+        raise CourseError("the file is no notebook: it is not in UTF-8.") from None
     except (ValueError, RecursionError):
-        raise CourseError("the file is no notebook: it is not valid JSON.") from None
+        why = "it is not valid JSON" if data.strip() else "it is empty"
+        if re.search(rb"^<{7} ", data, re.MULTILINE):
+            why = "it has the marks of a merge that was not finished (<<<<<<<)"
+        raise CourseError(f"the file is no notebook: {why}.") from None
     if not isinstance(notebook, dict):
         raise CourseError("the file is no notebook: there is no object in it.")
     return notebook

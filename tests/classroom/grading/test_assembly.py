@@ -216,9 +216,11 @@ def test_code_cells_are_read_with_or_without_ids():
 
 
 BROKEN = {
-    "empty file": (b"", "JSON"),
+    "empty file": (b"", "it is empty"),
     "cut off": (notebook()[:40], "JSON"),
-    "no text at all": (bytes(range(256)), "JSON"),
+    "no text at all": (bytes(range(256)), "UTF-8"),
+    "in another encoding": ('{"cells": ["ü"]}'.encode("latin-1"), "UTF-8"),
+    "a merge not finished": (b'{\n<<<<<<< HEAD\n "cells": []}', "marks of a merge"),
     "deeply nested": (b"[" * 100_000, "JSON"),
     "a list": (b"[]", "no object"),
     "a number": (b"3", "no object"),

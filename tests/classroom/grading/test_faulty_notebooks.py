@@ -72,7 +72,7 @@ GIVEN = {
     "by the name of the parameter": changed(check_even_sum="check.even_sum(formula=total)"),
     "kept in a variable": changed(check_even_sum="feedback = check.even_sum(total)\nfeedback"),
     "printed": changed(check_even_sum="print(check.even_sum(total))"),
-    "deleted and typed anew below": behind(
+    "deleted, typed anew below": behind(
         changed(answer_even_sum=None), ("x", FIRST), ("y", CHECK), key="check-even-sum"
     ),
     "mended at the end": behind(
@@ -92,7 +92,7 @@ GIVEN = {
     "a comment in the check": changed(check_even_sum=f"{CHECK}  # yes!"),
     "checked twice": behind(changed(), ("x", CHECK), key="check-even-sum"),
     "checked in a condition": changed(check_even_sum=f"if True:\n    {CHECK}"),
-    "checked and caught": changed(
+    "checked, caught": changed(
         check_even_sum=f"try:\n    {CHECK}\nexcept Exception:\n    pass"
     ),
     "timed": changed(check_even_sum=f"%time {CHECK}"),
@@ -128,7 +128,7 @@ GIVEN = {
         changed(answer_even_sum="total = n"), ("answer-even-sum", FIRST), key="answer-even-sum"
     ),
     "Windows' lines": [(key, source.replace("\n", "\r\n")) for key, source in changed()],
-    "tabs and blanks": changed(check_even_sum=f"\n\n{CHECK}   \n"),
+    "tabs, blanks": changed(check_even_sum=f"\n\n{CHECK}   \n"),
 }  # fmt: skip
 
 
@@ -176,15 +176,34 @@ FILES = {
 }  # fmt: skip
 RIGHT, WRONG = "1.1 even_sum: right, 2 of 2 points. So.", "1.1 even_sum: wrong, 0 of 2 points. No."
 LOST = {
-    "shown, and not given": with_verdict(changed(answer_even_sum="total = n"), RIGHT),
+    "shown, not given": with_verdict(changed(answer_even_sum="total = n"), RIGHT),
     "shown in part": with_verdict(
         changed(answer_own_sums="own_total, own_mean = 1, 1"),
         "1.3 own_sums: partly right, 1 of 2 points. So.", "check-own-sums",
     ),
 }  # fmt: skip
+
+
+def with_kind(kind):
+    """The first answer in a cell that is no code."""
+    made = notebook(changed())
+    for cell in made["cells"]:
+        if cell["id"] == "answer-even-sum":
+            cell["cell_type"] = kind
+    return made
+
+
+ELSEWHERE = {
+    "in a text cell": with_kind("markdown"),
+    "in a raw cell": with_kind("raw"),
+    "below, not checked there": notebook(
+        behind(changed(answer_even_sum="total = ____"), ("x", FIRST))
+    ),
+    "below an empty cell": notebook(behind(changed(answer_even_sum="pass"), ("x", FIRST))),
+}
 NOT_MORE = {
     "shown wrong": with_verdict(changed(), WRONG),
-    "shown and given": with_verdict(changed(), RIGHT),
+    "shown, given": with_verdict(changed(), RIGHT),
 }
 
 
@@ -193,6 +212,7 @@ def run(tmp_path_factory, bubblewrap, small_course):
     """The whole class in one run of the command."""
     folder = tmp_path_factory.mktemp("faults")
     files = {kind: notebook(cells) for kind, cells in GIVEN.items()} | FILES | LOST | NOT_MORE
+    files |= ELSEWHERE
     for kind, made in files.items():
         path = folder / "class" / kind / f"{UNIT}.ipynb"
         path.parent.mkdir(parents=True)
@@ -221,11 +241,19 @@ def test_what_the_file_shows_and_the_grade_does_not_give_is_told_to_both(run, ki
     assert sum(f"Your notebook showed {shown} here." in page for page in pages) == 1
 
 
+@pytest.mark.parametrize("kind", ELSEWHERE)
+def test_nobody_reads_not_attempted_about_what_was_typed_elsewhere(run, kind):
+    result = run.results[kind]["even_sum"]
+    assert result.outcome == "could not be checked"
+    assert FIRST in result.answer
+    assert "even_sum: It could not be checked" in run.rows[kind]["look by hand"]
+
+
 def test_such_answers_come_first_in_the_review(run):
     queue = Queue(run.grades)
     first = [(place.student, place.exercise) for place in queue.places()[: len(LOST)]]
     queue.close()
-    assert set(first) == {("shown, and not given", "even_sum"), ("shown in part", "own_sums")}
+    assert set(first) == {("shown, not given", "even_sum"), ("shown in part", "own_sums")}
 
 
 def test_what_was_typed_is_shown_wherever_it_was_typed(run):
