@@ -46,7 +46,18 @@ SURE = {
     BLACKBOARD: ("Username", "Student ID"),
     GRADESCOPE: ("Email", "SID"),
     BOOK: ("Email address", "Username", "ID number"),
-    PLAIN: ("student", "login", "username", "email", "e-mail", "email address", "id", "number"),
+    PLAIN: (
+        "student",
+        "login",
+        "username",
+        "email",
+        "e-mail",
+        "email address",
+        "id",
+        "number",
+        "student id",
+        "student number",
+    ),
 }
 IDS = {
     CANVAS: ("SIS User ID", "SIS Login ID", "ID"),
@@ -55,14 +66,15 @@ IDS = {
     BLACKBOARD: ("Student ID", "Username"),
     GRADESCOPE: ("SID", "Email"),
     BOOK: ("ID number", "Username", "Email address"),
-    PLAIN: ("id", "number", "student"),
-}
+    PLAIN: ("id", "number", "student id", "student number", "student"),
+}  # fmt: skip
 NAMES = {CANVAS: ("Student",), MOODLE: ("Full name",)}
 USUAL_NAMES = ("name", "full name")
 FIRST, LAST = ("First name",), ("Last name", "Surname")
 AROUND = re.compile(  # what platforms write around the title of an assignment
     r"^\s*\w+:\s+(?=.*\(\w+\)$)|\s*(?:\(\w+\)|points grade.*|\[total pts.*)$", re.IGNORECASE
 )
+SPOILED = re.compile(r"\d+[.,]0+|\d[.,]\d+e\+?\d+|\de\+\d+", re.IGNORECASE)  # 17.0, 1.2E+11
 PARTICIPANT = re.compile(r"(?P<word>\D+?)\s*\d+")
 NUMBERS = {CANVAS: "ID", MOODLE: "Identifier"}  # what stands in the names of submissions
 FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
@@ -191,6 +203,13 @@ class Roster:
         if twice:
             raise CourseError(f"{self.name} has a student twice: {', '.join(twice[:5])}.")
         lines = tuple(self._line(place, key) for place, key in keys.items())
+        if not lines:
+            raise CourseError(f"{self.name} has a header and no students.")
+        if spoiled := [line.id for line in lines if SPOILED.fullmatch(line.id)]:
+            raise CourseError(
+                f"{self.name} has the id {spoiled[0]}, as a spreadsheet shows a number and nobody "
+                "writes it. Make that column text, put the ids in again and save it as CSV."
+            )
         ids = Counter(line.id for line in lines if line.id)
         if shared := [line.key for line in lines if ids[line.id] > 1]:
             raise CourseError(
@@ -399,6 +418,8 @@ def kept_roster(book: Gradebook) -> Roster | None:
 
 def _text(data: bytes, name: str) -> tuple[str, str]:
     """The encoding of a file, and its text, with its mark if it has one."""
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise CourseError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and pass that.")
     wide = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "cp1252")
     for encoding in ("utf-8", wide):
         try:
@@ -410,12 +431,21 @@ def _text(data: bytes, name: str) -> tuple[str, str]:
 
 def _table(text: str, name: str) -> tuple[str, list[list[str]]]:
     """The delimiter, which is the one that the header has most of, and the rows."""
-    first = text.partition("\n")[0]
+    text = re.sub(r"\r\n?", "\n", text)
+    first = text.lstrip("\n").partition("\n")[0]
     comma = max(",;\t", key=first.count)
+    if "\0" in text:
+        raise CourseError(f"{name} cannot be read as a table: there is a byte 0 in it.")
     try:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=comma) if row]
     except csv.Error as error:
         raise CourseError(f"{name} cannot be read as a table: {error}.") from None
+    try:
+        list(csv.reader(io.StringIO(text), delimiter=comma, strict=True))
+    except csv.Error as error:
+        if "end of data" in str(error):  # whoever comes after it would be within it
+            why = "a quote in it has no end"
+            raise CourseError(f"{name} cannot be read as a table: {why}.") from None
     if not rows:
         raise CourseError(f"{name} is empty.")
     return comma, rows

@@ -278,3 +278,37 @@ def test_the_line_that_tells_excel_the_separator_is_no_student():
 def test_two_students_of_one_id_are_refused():
     with pytest.raises(CourseError, match="one id for several students: ada, alan"):
         roster("student,id\nada,8\nalan,8\n").lines  # noqa: B018
+
+
+ODD = {
+    "no students": ("student,id\n", "has a header and no students"),
+    "a spreadsheet": (b"PK\x03\x04\x14\x00", "is a spreadsheet; save it as CSV"),
+    "a quote without end": (
+        'student,id,name\nada,17,"Ada\nbob,18,Bo\n',
+        "a quote in it has no end",
+    ),
+    "a byte 0": (b"student,id\nada,1\x007\n", "byte 0"),
+    "ids as decimals": ("student,id\nada,17.0\n", "has the id 17.0, as a spreadsheet shows"),
+    "ids cut short": ("student,id\nada,1.23457E+11\n", "Make that column text"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_roster_that_cannot_be_right_is_refused_with_what_to_do(kind):
+    data, says = ODD[kind]
+    with pytest.raises(CourseError, match=says.replace("+", r"\+")):
+        _ = Roster("r.csv", data if isinstance(data, bytes) else data.encode()).lines
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "student,id\rada,17\rbob,18\r",
+        " Student ; Student ID \nada;17\nbob;18\n",
+        'student,id,note\nada,17,5" wide\nbob,18,\n',
+        "\n\nstudent\tid\n\nada\t17\n\t\nbob\t18",
+    ],
+)
+def test_a_roster_is_read_however_its_lines_end_and_its_heads_are_written(text):
+    lines = Roster("r.csv", text.encode()).lines
+    assert [(line.key, line.id) for line in lines] == [("ada", "17"), ("bob", "18")]
