@@ -119,8 +119,8 @@ BUDGETS = {
     "course_utils, without its checks": 4_150,  # with the diagrams and scenes of the lectures
     "course_utils/checks": 10_050,  # derivations among them
     "selfcheck": 27_020,  # with formulas set for pages, proofs entry by entry, and practice
-    "classroom": 19_920,  # layouts of nine platforms, the site of a class, what students reach for
-    "tests": 42_700,  # every kind of layout, fault and roster is a test
+    "classroom": 20_060,  # layouts of nine platforms, the site of a class, what students reach for
+    "tests": 42_800,  # every kind of layout, fault and roster is a test
 }
 
 
