@@ -237,20 +237,28 @@ class Compiler:
     def _entry(self, node: ast.AST, a: Part, index: list[Part]) -> Part:
         if a.shape is None:
             self.no("this is a number and has no index", node)
-        first = self.first
+        first, free = self.first, self._free(node)
         vector = actual(a.shape[1]) == 1
         if len(index) == 1 and not vector:  # a row of a matrix, as a vector
             return Part(
-                (a.shape[1], 1), lambda s: _within(a.value(s), [_place(index[0], s, first)]).T
+                (a.shape[1], 1),
+                lambda s: _within(a.value(s), [_place(index[0], s, first)], free - {*s.bound}).T,
             )
         if len(index) != (1 if vector else 2):
             self.no(f"{in_words(a.shape)} has another number of indices", node)
 
         def value(scope: Scope) -> Any:
             places = [_place(i, scope, first) for i in index]
-            return _within(a.value(scope), places)[0, 0 if vector else places[1]]
+            row = _within(a.value(scope), places, free - {*scope.bound})
+            return row[0, 0 if vector else places[1]]
 
         return Part(None, value)
+
+    def _free(self, node: ast.AST) -> set[str]:
+        """The letters of an index that are declared as numbers, and are no sizes."""
+        slice_ = node.slice if isinstance(node, ast.Subscript) else node
+        names = {n.id for n in ast.walk(slice_) if isinstance(n, ast.Name)} & self.kinds.keys()
+        return names - {size for kind in self.kinds.values() for size in kind.shape or ()}
 
     def _slope(self, name: str, x: Part) -> Part:
         return Part(x.shape, lambda scope: scope.values[name].prime(x.value(scope)))
@@ -749,11 +757,14 @@ def _place(index: Part, scope: Scope, first: int) -> int:
     return whole(index.value(scope)) - first
 
 
-def _within(array: Any, places: list[int]) -> Any:
-    """The row of the first place, if there is such an entry."""
+def _within(array: Any, places: list[int], free: set[str]) -> Any:
+    """The row of the first place, if there is such an entry.
+
+    An i that is declared by itself may be drawn beyond n: then x_i says nothing, and is no fault.
+    """
     sizes: Any = np.shape(array)
     if any(not 0 <= k < n for k, n in zip(places, sizes, strict=False)):
-        raise IndexError("an index is outside of the array")
+        raise (ArithmeticError if free else IndexError)("an index is outside of the array")
     return array[places[0] : places[0] + 1]
 
 

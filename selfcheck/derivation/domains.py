@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..function_with_slope import Activation
+from ..notation import FormulaError
 
 EVERY_CORNER = 12  # instances in which each domain walks through its corners, one after the other
 HALF, TINY = Fraction(1, 2), Fraction(1, 1000)
@@ -554,6 +555,17 @@ class SomeFunction:
             total = total + wave @ np.tanh(flat + 0.3) + 0.2 * square @ (flat * flat)
         found = np.sin(total)
         return found[0, 0] if self.size is None else found
+
+    def prime(self, x: Any) -> Any:
+        """The slope f′(x) of a function of one number."""
+        if np.size(x) != 1 or self.size is not None:
+            raise FormulaError("f′ is that of a number: write ∇, or ∂ with its variable.")
+        rng = np.random.default_rng(self.seed)
+        start, wave, square = rng.uniform(-1, 1, (1, 1)), *rng.uniform(-1, 1, (2, 1, 1))
+        at = np.reshape(np.asarray(x), (-1, 1))
+        bent = np.tanh(at + 0.3)
+        inside = start + wave * bent + 0.2 * square * (at * at)
+        return (np.cos(inside) * (wave * (1 - bent * bent) + 0.4 * square * at))[0, 0]
 
     def __str__(self) -> str:
         return "some smooth function"

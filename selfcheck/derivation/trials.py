@@ -190,7 +190,12 @@ class Trials:
             sure = kind == "shape" or (kind == "undefined" and _is_sure(found[1], values))
             return Trial(kind, found[0], found[1], values) if sure else None
         rng, spread = Random(0), 0.0
-        nudged = [{n: _nudged(v, rng) for n, v in drawn.items()} for _ in range(NUDGES)]
+        kinds = {n: d.assumptions for n, d in self.instances.domains.items()}
+        whole = {n for n in drawn if kinds.get(n, {"integer": True}).get("integer")}
+        nudged = [
+            {n: v if n in whole else _nudged(v, rng) for n, v in drawn.items()}
+            for _ in range(NUDGES)
+        ]
         moved = [self.instances.complete(one) for one in nudged]
         for one in moved:
             again = [computed(e.value, one) for e in expressions]
@@ -295,6 +300,6 @@ def _nudged(value: Any, rng: Random) -> Any:
     if isinstance(value, np.ndarray):
         moves = np.array([rng.uniform(-1, 1) for _ in range(value.size)]).reshape(value.shape)
         return value * (1 + 1e-14 * moves)
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction | int):
         return value * (1 + Fraction(rng.randint(-99, 99), 10**16))
     return value
