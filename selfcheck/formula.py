@@ -388,9 +388,11 @@ def _is_below_a_sum(pieces: list[Token], place: int) -> bool:
     depth = blocks = 0
     for k in range(place, -1, -1):
         blocks += (pieces[k].text == "end") - (pieces[k].text == "begin")
-        depth += (pieces[k].text == "}") - (pieces[k].text == "{")
+        depth += (pieces[k].text in ("}", ")")) - (pieces[k].text in ("{", "("))
         if depth < 0:
-            return pieces[k - 1].text == "_"
+            if k and pieces[k - 1].text == "_":
+                return True
+            depth = 0
     return blocks < 0  # x & x = 0 within cases
 
 

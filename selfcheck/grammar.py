@@ -28,7 +28,10 @@ ARROWS = ("to", "Rightarrow", "Longrightarrow")  # below lim
 
 def parse(text: str, words: Vocabulary, many: bool = False) -> ast.expr:
     """The tree of a formula; a FormulaError says what is not in the grammar, and where."""
-    parser = Parser(text, tokens(text), words)
+    pieces = tokens(text)
+    while len(pieces) > 1 and pieces[-1].text in (".", ",", ";", r"\\"):  # the end of a sentence
+        pieces.pop()
+    parser = Parser(text, pieces, words)
     tree = parser.listing() if many else parser.relation()
     if parser.token is not None:
         parser.refuse_token(parser.token)
@@ -56,7 +59,15 @@ class Parser(Names):
             if name in ("ones", "zeros") and token.written != name:
                 index = self.sees("_", ahead=1) and self.t[self.i + 2 : self.i + 3]
                 return None if indexed(name, index or []) in self.words.symbols else self._ones
+            if re.fullmatch(r"I_\w", name) and not self._is_known(name):  # typed
+                self.t[self.i : self.i + 1] = [
+                    token._replace(kind=kind, text=part, written=part)
+                    for kind, part in (("word", "I"), ("sign", "_"), ("word", name[2:]))
+                ]
+                name = "I"
             if name == "I" and self._has_arrays() and "I" not in self.words.symbols:
+                return self._ones
+            if name == "mathbb{I}" and self._asks(self.i + 1):
                 return self._ones
             if name in ("True", "False"):
                 return self._truth
@@ -66,6 +77,7 @@ class Parser(Names):
             "int": self._integral, "lim": self._limit, "nabla": self._nabla, "langle": self._inner,
             "lfloor": self._floor, "lceil": self._floor, "begin": self._environment,
             "binom": self._binomial, "underbrace": self._braced, "overbrace": self._braced,
+            "norm": self._norm,
         }  # fmt: skip
         if name in readers:
             return readers[name]
@@ -82,10 +94,33 @@ class Parser(Names):
     def _ones(self) -> ast.expr:
         self.i += 1
         name, size = self.t[self.i - 1].text, []
+        if name != "zeros" and self._asks(self.i + self.sees("_")):
+            return self._indicator()
         if self.sees("_"):  # I_n; without an index its size follows from what stands beside it
             self.i += 1
             size = [self._within(self._index_tokens(), Terms.primary, self.i)]
         return ast.Constant(0) if name == "zeros" else call("eye" if name == "I" else name, *size)
+
+    def _asks(self, place: int) -> bool:
+        """Whether a condition stands in the brackets that open here."""
+        if place >= len(self.t) or self.t[place].text not in OPENING:
+            return False
+        return _relates(self.t[place + 1 : end_of(self.t, place)])
+
+    def _indicator(self) -> ast.expr:
+        r"""\mathbf 1[x > 0], \mathbf 1\{x > 0\} and \mathbf 1_{x > 0}: 1 where it holds, else 0."""
+        self.i += self.sees("_")
+        closing = [OPENING[self.t[self.i].text]]
+        self.i += 1
+        if self.sees("(") and end_of(self.t, self.i) == end_of(self.t, self.i - 1) - 1:
+            closing = [")", *closing]  # \mathbf 1_{\{x > 0\}}
+            self.i += 1
+        with self.inside("["):
+            condition = self._condition()
+        for bracket in closing:
+            self.take(bracket, "this condition is not understood")
+        pairs = [(1, condition), (0, ast.Constant(True))]
+        return call("Piecewise", *(tuple_of([ast.Constant(n), when]) for n, when in pairs))
 
     def _fraction(self) -> ast.expr:
         start = self.i
@@ -193,6 +228,12 @@ class Parser(Names):
             self._skip_group()
         return body
 
+    def _norm(self) -> ast.expr:
+        r"""\norm{x} of the package physics."""
+        start = self.i
+        self.i += 1
+        return self._norm_of(self._group(), start)
+
     def _floor(self) -> ast.expr:
         name = self.t[self.i].text[1:]
         self.i += 1
@@ -243,6 +284,14 @@ class Parser(Names):
 
     def _ranges(self, below: list[Token], above: Any, token: Token) -> list[tuple[str, Any, Any]]:
         """The indices below a sum sign with their bounds; None where the use tells them."""
+        below = below[2:-1] if below[0].text == "substack" else below
+        bounds, *more = _parts_of(below)
+        if more and _relates(bounds) and all(map(_relates, more)):  # j = 1, j \ne i
+            ranges = self._ranges(bounds, above, token)
+            self.condition = self._all_of(more, ranges)
+            return ranges
+        if (listed := self._listed(below)) is not None and above is None:
+            return [listed]
         signs = [k for k, t in enumerate(below) if t.text in (*RELATIONS, "=")]
         if not signs:
             if above is not None:
@@ -256,10 +305,11 @@ class Parser(Names):
                 self.refuse("these bounds are not understood", below[0])
             return [(canonical(t.text), None, None) for t in letters]
         if len(signs) == 1 and below[signs[0]].text == "=":
-            name = self._index_name(below[: signs[0]])
+            names = [self._index_name(part) for part in _parts_of(below[: signs[0]])]
             if above is None:
                 self.refuse("the last value of this index is missing", below[0])
-            return [(name, self._within(below[signs[0] + 1 :], Terms.sum, self.i), above)]
+            first = self._within(below[signs[0] + 1 :], Terms.sum, self.i)
+            return [(name, first, above) for name in names]
         if len(signs) == 2 and above is None:
             a, b = signs
             low, middle, high = below[:a], below[a + 1 : b], below[b + 1 :]
@@ -277,6 +327,38 @@ class Parser(Names):
         if len(signs) == 1 and above is None:
             return self._related(below, signs[0])
         self.refuse("these bounds are not understood", below[0])
+
+    def _listed(self, below: list[Token]) -> tuple[str, Any, Any] | None:
+        r"""j = 1, \ldots, n and j \in \{1, \ldots, n\}, or j \in [n]."""
+        texts = [t.text for t in below]
+        if texts[1:2] not in (["="], ["in"]):
+            return None
+        inner = below[2:]
+        if texts[1] == "in":
+            if texts[2:3] not in (["("], ["["]) or end_of(below, 2) != len(below) - 1:
+                return None
+            inner = below[3:-1]
+        parts = _parts_of(inner)
+        if texts[1:3] == ["in", "["] and len(parts) == 1:
+            parts = [[digits_token("1")], [digits_token("1")], parts[0]]
+        elif len(parts) not in (3, 4) or [t.text for t in parts[-2]] != ["ldots"]:
+            return None
+        first, last = (self._within(part, Terms.sum, self.i) for part in (parts[0], parts[-1]))
+        if len(parts) == 4:
+            second = self._within(parts[1], Terms.sum, self.i)
+            if [getattr(x, "value", None) for x in (first, second)] not in ([0, 1], [1, 2]):
+                self.refuse("these bounds are not understood", below[0])
+        return self._index_name(below[:1]), first, last
+
+    def _all_of(self, clauses: list[list[Token]], ranges: list[tuple[str, Any, Any]]) -> ast.expr:
+        """The conditions that stand beside the bounds of a sum."""
+        before, self.bound = self.bound, [*self.bound, *(name for name, _, _ in ranges)]
+        found = [self._within(clause, Terms.comparison, self.i) for clause in clauses]
+        self.bound = before
+        whole = found[0]
+        for one in found[1:]:
+            whole = ast.BinOp(whole, ast.BitAnd(), one)
+        return whole  # type: ignore[no-any-return]
 
     def _related(self, below: list[Token], sign: int) -> list[tuple[str, Any, Any]]:
         r"""k \ge 0 without an end; i < j and i \ne j of two indices, each over all its values."""
@@ -318,6 +400,13 @@ class Parser(Names):
             law = self._index_tokens()
         middle = [k for k, t in enumerate(law) if t.text in ("in", "sim")]
         name = ""
+        power = None
+        if self.sees("^"):  # E²[X]
+            self.i += 1
+            power = self._group()
+        known = middle == [1] and canonical(law[0].text) in self.words.symbols
+        if known and not any(t.text in ("(", "[") for t in law):
+            law, middle = law[:1], []  # x \sim p: the law of x is that of its declaration
         if middle:
             name = canonical(law[0].text)
             rest = "".join(t.text for t in law[middle[0] + 1 :])
@@ -328,7 +417,8 @@ class Parser(Names):
         found = call("Expectation", *parts)
         if len(law) == 1:  # E_w: the law of w is told by its declaration, or not at all
             vars(found)["over"] = canonical(law[0].text)
-        return self.made(found, start)
+        self.made(found, start)
+        return found if power is None else ast.BinOp(found, ast.Pow(), power)
 
     def _nabla(self) -> ast.expr:
         start = self.i
@@ -410,7 +500,9 @@ class Parser(Names):
         while (self.sees("_") and not below) or (self.sees("^") and above is None):
             self.i += 1
             if self.t[self.i - 1].text == "_":
-                below = self._index_tokens()
+                end = end_of(self.t, self.i) if self.sees("(") else 0  # ∑_(i=1)^n
+                below = self.t[self.i + 1 : end] if end else self._index_tokens()
+                self.i = max(self.i, end + bool(end))
             elif self.latex and not self.sees("("):
                 above = self._group()
             else:
@@ -465,9 +557,11 @@ class Parser(Names):
         name = "".join(t.text for t in self._peek_group())
         if name in ("cases", "dcases", "rcases"):
             return self._by_cases(start)
-        if name not in ("matrix", "bmatrix", "pmatrix", "vmatrix"):
+        if name not in ("matrix", "bmatrix", "pmatrix", "vmatrix", "smallmatrix", "array"):
             self.refuse(f"the environment {name} is not read here", self.t[start])
         self._skip_group()
+        if name == "array" and self.sees("{"):  # {cc}
+            self._skip_group()
         rows: list[list[Any]] = [[]]
         with self.inside("begin"):
             while not self.sees("end"):
@@ -563,6 +657,23 @@ class Parser(Names):
         if dots not in (1, 2) or len(parts) != dots + 2 or parts[-1] is None:
             raise FormulaError("dots in a matrix stand between its first and its last entry")
         return pattern_of([*parts[:dots], None][:2], parts[-1], "Entries", index)
+
+
+def _parts_of(found: list[Token]) -> list[list[Token]]:
+    r"""What stands between commas, or \\, outside of brackets."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in found:
+        depth += (token.text in OPENING) - (token.text in OPENING.values())
+        if not depth and token.text in (",", r"\\"):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _relates(found: list[Token]) -> bool:
+    return any(t.text in (*RELATIONS, "=") for t in found)
 
 
 def _is_place(name: str, body: ast.expr) -> bool:

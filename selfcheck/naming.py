@@ -33,6 +33,7 @@ from .pieces import (
     with_bound,
 )
 
+OF_ARRAYS = {"var": "Var", "mathbb{V}": "Var", "cov": "Cov"}  # other spellings
 INVERSE = re.compile(r"a(?:rc|r)?(?:cot|sec|csc)h?")  # not read here, and no product either
 
 
@@ -184,11 +185,13 @@ class Names(Terms):
         if name in words.functions:
             return [Token("function", name, shown, 0, 0)]
         if written in words.spelled or name in words.spelled:
+            if self._is_joined(written, name):
+                return self._parts(written, name, token)
             return [Token("symbol", words.spelled.get(written) or words.spelled[name], shown, 0, 0)]
         if plain in words.known or plain in STRUCTURE:
             return [Token("function", plain, shown, 0, 0)]
-        if name in words.arrays:
-            return [Token("function", name, shown, 0, 0)]
+        if (array := OF_ARRAYS.get(name, name)) in words.arrays:
+            return [Token("function", array, shown, 0, 0)]
         if name == "E" and self.latex:  # Python's e; on paper it is an energy
             return [Token("stranger", name, shown, 0, 0)]
         if name in words.constants or name in ("infty", "infinity"):
@@ -221,7 +224,8 @@ class Names(Terms):
         upright = token.written.startswith("\\")  # \mathrm{TP} is a name, no product
         readings = [] if upright else self._readings(written)
         if len(readings) > 1:
-            ways = " or ".join(f"`{'*'.join(reading)}`" for reading in readings)
+            spelled = [[words.parts.get(p, p) for p in reading] for reading in readings]
+            ways = " or ".join(f"`{'*'.join(map(pretty, reading))}`" for reading in spelled)
             raise FormulaError(f"{quoted(written)} can be read in two ways: did you mean {ways}?")
         if readings:
             return [Token("symbol", words.parts.get(p, p), p, 0, 0) for p in readings[0]]
@@ -229,6 +233,11 @@ class Names(Terms):
             ways = " or ".join(f"`{digits[1]}{sign}{digits[2]}`" for sign in ("*", "**"))
             raise FormulaError(f"{quoted(written)} is no symbol here; did you mean {ways}?")
         return [Token("stranger", name, written, 0, 0)]
+
+    def _is_joined(self, written: str, name: str) -> bool:
+        """Whether dk, where d, k and d_k are names, may be one of them or a product."""
+        own = self.words.symbols
+        return not {written, name} & own and len(self.words.readings(written)) > 1
 
     def _is_cut(self, written: str, place: int) -> bool:
         """Whether a function begins here, behind a product of names."""
@@ -384,6 +393,10 @@ class Names(Terms):
             )
         first = self.i
         node = self.power()
+        while token.text in (*UNARY, "exp") and _is_constant(node) and self._starts_name():
+            self.t.insert(self.i, TIMES._replace(place=self.t[self.i].place))
+            self.i += 1
+            node = self.made(ast.BinOp(node, ast.Mult(), self.power()), first)  # cos 2πx
         end = self.i - 1
         if self.starts_factor() and not self._starts_function():
             narrow = put_brackets(self.t, first, end)
@@ -402,6 +415,17 @@ class Names(Terms):
         self.t[:] = put_brackets(self.t, first, end)
         self.i += 2
         return [node]
+
+    def _starts_name(self) -> bool:
+        """Whether a name begins here, and no function: the x of sin 2x."""
+        here = self.token
+        return (
+            here is not None
+            and here.kind in ("word", "command", "symbol")
+            and self.starts_factor()
+            and not self._starts_function()
+            and self._read_by(here) is None
+        )
 
     def _divided_by_function(self) -> bool:
         """Whether a function stands behind this /: ln n / ln 2 is clear."""
@@ -437,3 +461,15 @@ class Names(Terms):
         elif base:
             self.refuse(f"{name} takes no index", base[0])
         return self.made(call(name, *arguments), start)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Whether this is a number, or a product of numbers and π: sin 2x has no other argument."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Name(id="pi"):
+            return True
+        case ast.BinOp(left=x, op=ast.Mult(), right=y):
+            return _is_constant(x) and _is_constant(y)
+    return False

@@ -31,6 +31,7 @@ SIGNS = {
     "∂": r"\partial ", "∇": r"\nabla ", "⊤": r"\top ", "‖": r"\|", "⊙": r"\odot ", "∘": r"\odot ",
     "⟨": r"\langle ", "⟩": r"\rangle ", "…": r"\ldots ", "⋯": r"\ldots ", "→": r"\to ",
     "∈": r"\in ", "∼": r"\sim ", "≈": r"\approx ", "≠": "!=", "𝔼": r"\mathbb{E}", "′": "'",
+    "—": "-", "‐": "-", "‑": "-", "•": "*", "▒": " ", "〖": "(", "〗": ")",
 }  # fmt: skip
 COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=",
@@ -43,10 +44,14 @@ COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "thinspace": "", "medspace": "", "thickspace": "", "enspace": "", "negthinspace": "",
     "negmedspace": "", "negthickspace": "",
     "displaystyle": "", "textstyle": "", "limits": "", "nolimits": "", "nonumber": "",
-    "notag": "", "mathstrut": "", "scriptstyle": "", "mathop": "", "boxed": "", "cancel": "",
-    "smash": "", "mathrel": "", "mathbin": "", "ensuremath": "",
+    "notag": "", "mathstrut": "", "scriptstyle": "", "boxed": "", "cancel": "", "smash": "",
+    "ensuremath": "",
     "(": "", ")": "", "[": "", "]": "", "quad": r"\\", "qquad": r"\\", "cr": r"\\",
 }  # fmt: skip
+BARE = {"mathop", "mathrel", "mathbin", "mathord"}  # what they take is itself, without its group
+BIG_WORDS = {word: "sum" for word in ("Σ", r"\Sigma", "sum")} | {
+    word: "prod" for word in ("Π", r"\Pi", "prod")
+}
 SIDES = {"lvert": 1, "rvert": -1, "lVert": 1, "rVert": -1, "left": 1, "right": -1, "middle": 0} | {
     f"{size}{side}": sign
     for size in ("big", "Big", "bigg", "Bigg")
@@ -73,7 +78,7 @@ WORDS = {
     "since", "because", "as", "by", "let", "now", "on", "all", "is", "are", "otherwise", "else",
     "therefore", "that", "such", "but", "we", "have", "given", "using", "from", "also", "in",
 }  # fmt: skip
-BOLD = {"boldsymbol", "mathbf", "bm", "bold", "mathbb"}
+BOLD = {"boldsymbol", "mathbf", "bm", "bold", "mathbb", "vec"}
 ACCENTS = {
     "mathbb",
     "mathbbm",
@@ -99,7 +104,8 @@ SPELLINGS = {
     "arctanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh", "ceiling": "ceil", "max": "Max",
     "min": "Min", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Ln": "ln", "Binomial": "binomial",
     "sgn": "sign", "cosec": "csc", "cosech": "csch", "arsinh": "asinh", "arcosh": "acosh",
-    "artanh": "atanh", "arctan2": "atan2", "mod": "Mod",
+    "artanh": "atanh", "arctan2": "atan2", "mod": "Mod", "binom": "binomial", "comb": "binomial",
+    "choose": "binomial",
 }  # fmt: skip
 PYTHON_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
 STRUCTURE = ("Sum", "Product", "Piecewise")
@@ -285,7 +291,28 @@ def tokens(text: str) -> list[Token]:
         place, after = places[start], places[end - 1] + 1
         found.append(Token(kind, match[kind], match[kind], place, after))
     _refuse_variants({t.text for t in found}, text)
-    return list(_read_commands(found, text))
+    return _without_empty_groups(list(_read_commands(found, text)))
+
+
+def _without_empty_groups(found: list[Token]) -> list[Token]:
+    """Without ^{} and {}, and h_t for {h}_t: programs that write LaTeX leave such groups."""
+    kept: list[Token] = []
+    for k, token in enumerate(found):
+        kept.append(token)
+        opens = len(kept) - 2 if [t.text for t in kept[-2:]] == ["{", "}"] else len(kept) - 3
+        if token.text != "}" or opens < 0 or kept[opens].text != "{":
+            continue
+        before = kept[opens - 1] if opens else token._replace(kind="", text="")
+        argument = before.kind == "command" and before.text not in LETTERS
+        if opens == len(kept) - 2:
+            if not argument and before.text != "}":
+                del kept[opens - (before.text in ("^", "_")) :]
+            continue
+        index = [t.text for t in found[k + 1 : k + 2]] == ["_"]
+        one = kept[-2].kind in ("word", "command") and before.text not in ("^", "_", "}", "]")
+        if one and index and not argument:
+            kept[opens:] = [kept[-2]]
+    return kept
 
 
 def _refuse_variants(texts: set[str], text: str) -> None:
@@ -308,6 +335,8 @@ def _plain(text: str) -> tuple[str, list[int]]:
     for form, run in groupby(enumerate(text), lambda pair: _form(pair[1])):
         pieces = [(place, _spelled(form, character)) for place, character in run]
         around = {"super": ("^(", ")"), "sub": ("_", "")}.get(form, ("", ""))
+        if form == "super" and (pieces[0][1] == "(" or [p for _, p in pieces] == ["T"]):
+            around = "^{", "}"  # ⁽ⁱ⁾ is an index, ᵀ a transpose
         pieces = [(pieces[0][0], around[0]), *pieces, (pieces[-1][0], around[1])]
         for place, piece in pieces:
             plain.append(piece)
@@ -345,6 +374,12 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
             yield from _in_a_font(font, list(_read_commands(inner[1:], text)), whole, text)
             place = end
             continue
+        if _is_big(found, place - 1):
+            yield token._replace(kind="command", text=BIG_WORDS[token.text])
+            continue
+        if token.text == "mod" and place > 1 and place < len(found) and found[place].text != "(":
+            yield token._replace(kind="command", text="bmod")
+            continue
         if token.kind != "command":
             dots = token.text == "..."
             if token.text not in dropped:
@@ -358,6 +393,11 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
             yield token._replace(kind="sign")
         elif name in NO_PART or name == "textcolor":
             _, place = _group(found, place, text, token)
+        elif name in BARE:
+            inner, place = _group(found, place, text, token)
+            group = [token._replace(kind="sign", text=bracket) for bracket in "{}"]
+            switch = bool(inner) and inner[0].text[1:] in SWITCHES  # \mathop{\rm max}
+            yield from _read_commands([group[0], *inner, group[1]] if switch else inner, text)
         elif name in FONTS or name in ACCENTS:
             place += place < len(found) and found[place].text == "*"  # \operatorname*{max}
             inner, place = _group(found, place, text, token)
@@ -376,6 +416,20 @@ def _read_commands(found: list[Token], text: str) -> Iterator[Token]:
         else:
             name = SAME_COMMAND.get(name, name)
             yield token._replace(text=name, written=LETTERS.get(name, token.written))
+
+
+def _is_big(found: list[Token], place: int) -> bool:
+    r"""Whether Σ, \Sigma or a typed sum is a sum sign: its index has its first value behind =."""
+    if found[place].text not in BIG_WORDS or place + 2 >= len(found):
+        return False
+    if found[place + 1].text != "_" or found[place + 2].text not in ("{", "("):
+        return False
+    depth = 0
+    for token in found[place + 2 :]:
+        depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
+        if token.text == "=" or not depth:
+            return token.text == "="
+    return False
 
 
 def side_of(bar: Token) -> int:

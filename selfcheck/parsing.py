@@ -387,16 +387,21 @@ class Terms:
                 f"{quoted(self.text)} calls {before.written[:40]}, which is no function known here."
             )
         self._refuse_mixed_number(before)
-        numbers = token.kind == "number" and before.text != "!"
+        numbers = token.kind == "number" and before.text != "!" and not self._is_power(before)
         if numbers or self._might_be_a_call(before):
             raise offer(self.text, starred)
-        first = self._open_exponent(last)
+        first = self._open_exponent(last) if before.end >= token.place else None  # n^2 d is clear
         if first is None and divided:
             first = last
         if first is not None:
             raise offer(
                 self.text, put_brackets(starred, first, end_of_factor(self.t, self.i) + 1), starred
             )
+
+    def _is_power(self, before: Token) -> bool:
+        """Whether a power of a number stands here, as in n 2^n; 2 2^n may lack anything."""
+        above = self.latex and self.t[self.i - 2].text == "^"
+        return self.sees("^", "**", ahead=1) and (before.kind != "number" or above)
 
     def _refuse_mixed_number(self, before: Token) -> None:
         r"""3\frac12 may be three and a half."""
@@ -421,7 +426,7 @@ class Terms:
         if sign in ("+", "-") and start - 1 > last and self.t[start - 2].text in ("^", "**"):
             return start - 1
         if sign == "**" or (sign == "^" and not self.latex):
-            transposed = self.t[start].text == "T" and self._has_arrays()
+            transposed = self.t[start].text in ("T", "top") and self._has_arrays()
             return None if self.t[start].text in OPENING or transposed else start
         return None
 
@@ -784,13 +789,17 @@ class Terms:
             if not self.sees(text) or side_of(self.t[self.i]) != -side:
                 self.refuse(f"this {'|' if single else '‖'} is never closed")
             self.i += 1
+        return self.made(call("abs", node), start) if single else self._norm_of(node, start)
+
+    def _norm_of(self, node: ast.expr, start: int) -> ast.expr:
+        """A norm with its index, if it has one; of a number its size."""
         which = "2"
-        if not single and self.sees("_"):
+        if self.sees("_"):
             self.i += 1
             which = "".join(t.text for t in self._index_tokens())
             if which not in ("1", "2", "F", "oo"):
                 self.refuse(f"the norm with the index {which} is not known")
-        if not single and self._has_arrays():
+        if self._has_arrays():
             return self.made(call("norm", node, ast.Constant(which)), start)
         return self.made(call("abs", node), start)
 

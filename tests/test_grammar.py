@@ -52,12 +52,38 @@ def refusal(text, symbols=SYMBOLS, functions=("g",)):
         (r"\beta^2 g_1 + \beta g_2 + g_3 - 1", "beta ** 2 * g(1) + beta * g(2) + g(3) - 1"),
         (r"1 \cdot 2 \cdots n", "Product(j, (j, 1, n))"),
         ("1 - x - x^2 - … - x^n", "1 - Sum(x ** j, (j, 1, n))"),
+        # sums as they are typed, and as word processors write them
+        ("∑_(i=1)^n▒i", "Sum(i, (i, 1, n))"),
+        ("Σ_{i=1}^n i^2", "Sum(i ** 2, (i, 1, n))"),
+        ("2 sum_(i=1)^(n-1) beta^i", "2 * Sum(beta ** i, (i, 1, n - 1))"),
+        (r"\Pi_{i=1}^{n} i", "Product(i, (i, 1, n))"),
+        (r"\sum_{i=1,\ldots,n} i", "Sum(i, (i, 1, n))"),
+        (r"\sum_{i \in \{1, 2, \dots, n\}} i", "Sum(i, (i, 1, n))"),
+        (r"\sum_{i \in [n]} i", "Sum(i, (i, 1, n))"),
+        (r"\sum_{i,k=1}^{n} ik", "Sum(Sum(i * k, (k, 1, n)), (i, 1, n))"),
+        # a power of a number is a factor, a number alone may be anything
+        (r"n 2^{n-1}", "n * 2 ** (n - 1)"),
+        ("(n+1)2^n", "(n + 1) * 2 ** n"),
+        (r"x^2 3^{n}", "x ** 2 * 3 ** n"),
+        (r"\frac{n}{2} 3^n", "n / 2 * 3 ** n"),
+        ("4 n y^2 + 2 n^2 y", "4 * n * y ** 2 + 2 * n ** 2 * y"),
+        # groups of programs that write LaTeX, and the end of a sentence
+        (r"{g}_{t}^{} + {}{\mathbf{x}}^{2}", "g(t) + x ** 2"),
+        (r"\frac{x}{y}.", "x / y"),
+        ("x/y;", "x / y"),
+        (r"\mathop{\rm max}(x, y)", "Max(x, y)"),
         # brackets and bars
         (r"\left[a + b\right] \{c\}", "(a + b) * c"),
         ("|x||y|", "abs(x) * abs(y)"),
         (r"\|x\|", "abs(x)"),
         (r"\left|x - |y|\right|", "abs(x - abs(y))"),
         # functions
+        (r"\cos 2x", "cos(2 * x)"),
+        (r"\sin 2\pi x", "sin(2 * pi * x)"),
+        (r"\tanh 2x \sin \pi y", "tanh(2 * x) * sin(pi * y)"),
+        ("sin 2 cos x", "sin(2) * cos(x)"),
+        ("x mod 2", "Mod(x, 2)"),
+        ("binom(n, i)", "binomial(n, i)"),
         (r"\sin^2 x", "sin(x) ** 2"),
         (r"\sin a \cos b", "sin(a) * cos(b)"),
         (r"\log_b x", "log(x, b)"),
@@ -155,3 +181,30 @@ def test_any_latex_is_read_or_refused_in_one_line(text):
     except FormulaError as refused:
         said = str(refused)
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("ndk", ["n", "d", "k", "d_k"]), ("dk", ["d", "k", "d_k"]), (r"2dk^{2}", ["d", "k", "d_k"])],
+)
+def test_letters_side_by_side_that_are_a_name_and_a_product_have_two_readings(text, names):
+    assert "two ways" in refusal(text, names)
+    assert read("dk", ["d_k", "n"]) == "d_k"
+    assert read("dk", ["d", "k"]) == "d * k"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("n 2", "lacks a sign"),
+        ("(n+1)2", "lacks a sign"),
+        ("2 2^n", "lacks a sign"),
+        ("n^2d", "two ways"),
+        (r"\sin 2xy", "two ways"),
+        (r"\sin 2x/3", "two ways"),
+        (r"\ln 2x", "two ways"),
+        (r"\sum_{i \in \{1, 3, \ldots, n\}} i", "not understood"),
+    ],
+)
+def test_what_may_be_something_else_stays_refused(text, says):
+    assert says in refusal(text, [*SYMBOLS, "d"])

@@ -116,6 +116,34 @@ def marks(tex, where, **more):
         (r"\theta - \eta\frac{\partial L(\theta) + \gamma\|\theta\|^2}{\partial\theta}"
          r"= \theta - \eta\frac{\partial L(\theta)}{\partial\theta} - 2\eta\gamma\theta",
          {"theta": vector("p"), "L": function(), "eta gamma": positive}, "t"),
+        (r"\frac{d}{da} L(a^2) = 2a L'(a^2) = L'(a^2)", {"a": real, "L": function()}, "tf"),
+        # transposes, indices and norms as they are typed or pasted
+        ("‖x − y‖² = xᵀx − 2 xᵀy + yᵀy = xᵀx − xᵀy + yᵀy", {"x y": vector("n")}, "tf"),
+        ("(AB)ᵀ = BᵀAᵀ = AᵀBᵀ", {"A B": matrix("n", "n")}, "tf"),
+        ("x^⊤y = y^⊤x", {"x y": vector("n")}, "t"),
+        ("I_n x = x", {"x": vector("n")}, "t"),
+        (r"{h}_{t} = h⁽ᵗ⁾ = h_{t-1}", {"h": sequence(vector("n")), "t": integers(2, 5)}, "tf"),
+        (r"\vec 1^\top (x + \vec 0) = \sum_i x_i", X, "t"),
+        (r"\norm{x - y}^2 = \|y - x\|_2^2", {"x y": vector("n")}, "t"),
+        (r"\left[\begin{array}{cc} a & 0 \\ 0 & 1 \end{array}\right]"
+         r"\left[\begin{array}{l} 2 \\ 3 \end{array}\right]"
+         r"= \begin{bmatrix} 2a \\ 3 \end{bmatrix}", {"a": real, "A": matrix("n", "n")}, "t"),
+        # an index that is declared by itself stays within its vector
+        (r"\max_j x_j \ge x_i > \max_j x_j - 1", {"x": vector("n"), "i": integers(1, 4)}, "tf"),
+        (r"\sum_{j=1, j \ne i}^{n} x_j = \sum_j x_j - x_i = \sum_j x_j",
+         {"x": vector("n"), "i": integers(1, 3)}, "tf"),
+        (r"\sum_{\substack{j=1\\ j\ne i}}^{n} x_j = \sum_j x_j - x_i",
+         {"x": vector("n"), "i": integers(1, 3)}, "t"),
+        (r"\sum_j \mathbf 1[j \le i]\,x_j = \sum_{j \le i} x_j = \sum_{j < i} x_j",
+         {"x": vector("n"), "i": integers(1, 3)}, "tf"),
+        (r"\mathbb{1}_{\{a > 0\}} a = \max(a, 0) = \mathbf 1\{a > 1\} a",
+         {"a": real, "x": vector("n")}, "tf"),
+        # laws and variances
+        (r"\mathop{\mathbb{E}}_{X \sim p}[X^2] - \mathbb{E}^2[X] = \operatorname{var}(X)"
+         r"= \mathbb{V}[X] = \mathbb{E}[X^2]", {"X": random()}, "ttf"),
+        # spaces and frames
+        (r"a \quad = \quad a + 0 \qquad\le\qquad a - 1", {"a": real}, "tf"),
+        (r"\begin{alignat*}{2} a + b &= b + a \\ &= a \end{alignat*}", {"a b": real}, "tf"),
         # an integral over vectors, and the normal law
         (r"\int_x e^{-\frac12 \|x - y\|^2} d\mathbf{x} = 2\pi = \pi", {"x y": vector(2)}, "tf"),
         (r"\mathbb{E}_{x \sim \mathcal{N}(0, I)}[e^{x^\top y}] = e^{\|y\|^2/2}",

@@ -21,7 +21,11 @@ LEADING = re.compile(  # of a chain whose start is left out
     r"(?:\s*\\begin\{\w+\*?\})?[\s&$]*"
     r"(\\(leq?|geq?|lt|gt|approx|equiv)(?![A-Za-z])|:?[=<>]=?|[≤≥≈])"
 )
-FRAMES = {"align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline"}
+FRAMES = {
+    "align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline",
+    "flalign", "alignat", "alignedat", "displaymath", "math",
+}  # fmt: skip
+NUMBERED = {"alignat", "alignedat"}  # \begin{alignat}{2}
 NOTES = {"tag", "label", "intertext", "shortintertext"}
 IMPLIED = {  # signs that no line is judged by; nor is what stands behind them
     "implies", "Rightarrow", "Longrightarrow", "iff", "Leftrightarrow", "therefore", "!=", "ll",
@@ -106,6 +110,8 @@ class _Rows:
                 end = self._group_end(pieces, k)
                 name = "".join(t.text for t in pieces[k + 1 : end]).rstrip("*")
                 if token.text in NOTES or name in FRAMES:
+                    if token.text == "begin" and name in NUMBERED and end + 1 < len(pieces):
+                        end = self._group_end(pieces, end + 1)
                     self._skip(token.place, pieces[end].end)
                     k = end + 1
                     if token.text == "begin" and not self._written(token.place):
@@ -123,7 +129,9 @@ class _Rows:
                 self._end_note()
                 noted = implied = False
             elif token.text == r"\\":  # a \quad: what follows is a note, unless nothing was before
-                noted = noted or bool(self._written(token.place))
+                behind = [t.text for t in pieces[k : k + 2] if t.text != "&"]
+                around = behind[:1] and behind[0] in RELATIONS  # a \quad = \quad b
+                noted = noted or bool(self._written(token.place) and not around)
                 self._skip(token.place, token.end)
             elif token.kind == "text" or noted:
                 self.note.append(token)
