@@ -398,6 +398,8 @@ class Names(Terms):
             self.i += 1
             node = self.made(ast.BinOp(node, ast.Mult(), self.power()), first)  # cos 2πx
         end = self.i - 1
+        if _is_constant(node) and self.sees("frac", "sqrt"):  # sin 2\frac{x}{y}
+            self.refuse(f"does {token.written} end before this? Use brackets")
         if self.starts_factor() and not self._starts_function():
             narrow = put_brackets(self.t, first, end)
             starred = [*self.t[: end + 1], TIMES, *self.t[end + 1 :]]

@@ -203,6 +203,7 @@ def test_letters_side_by_side_that_are_a_name_and_a_product_have_two_readings(te
         (r"\sin 2xy", "two ways"),
         (r"\sin 2x/3", "two ways"),
         (r"\ln 2x", "two ways"),
+        (r"\sin 2\frac{x}{y}", "Use brackets"),
         (r"\sum_{i \in \{1, 3, \ldots, n\}} i", "not understood"),
     ],
 )
