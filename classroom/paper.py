@@ -109,7 +109,8 @@ def paper_sheet(solved: Solution, student: Student, kernel: Kernel) -> NotebookN
                     continue
             case Role.ANSWER:
                 blank |= _names(cell.source, ast.Store)
-                asked = f"<pre>{html.escape(cell.source)}</pre>"
+                whole = html.escape(cell.source).replace("\n\n", "\n&#10;")  # else Markdown ends it
+                asked = f"<pre>{whole}</pre>"
                 height = 6 + minutes.get(cell.id, 6)
                 room = ROOM.format(height=height, asked=asked)
                 cell = v4.new_markdown_cell(room, id=cell.id)

@@ -119,8 +119,8 @@ BUDGETS = {
     "course_utils, without its checks": 4_150,  # with the diagrams and scenes of the lectures
     "course_utils/checks": 10_050,  # derivations among them
     "selfcheck": 27_270,  # with formulas set for pages, proofs entry by entry, and practice
-    "classroom": 20_060,  # layouts of nine platforms, the site of a class, what students reach for
-    "tests": 42_890,  # every kind of layout, fault and roster is a test
+    "classroom": 20_070,  # layouts of nine platforms, the site of a class, what students reach for
+    "tests": 42_900,  # every kind of layout, fault and roster is a test
 }
 
 

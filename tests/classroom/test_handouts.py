@@ -96,6 +96,17 @@ def test_a_sheet_has_numbers_and_room_and_nothing_that_only_a_computer_needs(lec
         assert word not in words
 
 
+def test_code_with_blank_lines_is_whole_in_its_room(lecture, tmp_path):
+    path = lecture.parent.parent / "solutions" / lecture.name
+    notebook = read(path)
+    answer = next(cell for cell in notebook.cells if cell.id == "answer-running-sums")
+    answer.source += "\n\n\ndef more(n):\n    return 2 * n"
+    path.write_text(as_text(notebook), encoding="utf-8")
+    _, second = write_handouts([lecture], tmp_path / "out", pdf=False)
+    (code,) = (pre for pre in page(second).select(".room pre") if "def more" in pre.get_text())
+    assert "\n\n\ndef more(n):\n    " in code.get_text()
+
+
 def test_a_lecture_without_a_sheet_is_handed_out_alone(lecture, tmp_path):
     (lecture.parent.parent / "solutions" / lecture.name).unlink()
     assert len(list(write_handouts([lecture], tmp_path / "out", pdf=False))) == 1
