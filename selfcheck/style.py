@@ -149,7 +149,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Display results as a table: numbers, given as text with the digits to show, on the right."""
     from IPython.display import display
 
-    cells = [[HYPHEN.sub("−", str(cell)) for cell in row] for row in rows]
+    columns, *cells = ([HYPHEN.sub("−", str(cell)) for cell in row] for row in (columns, *rows))
     if not cells or any(len(row) != len(columns) for row in cells):
         raise ValueError(f"A table of {len(columns)} columns needs rows of {len(columns)} cells.")
     right = [all(_is_number(row[k]) for row in cells) for k in range(len(columns))]
