@@ -1,10 +1,10 @@
 """What the submissions of a class have in common: files, answers, ids. A person should ask why.
 
-None of it changes a grade. Of an answer what the sheet gave is taken out, names of one's own and
-the order of lines do not count, and it says something only if hardly anybody else in this class
-writes it so: a wrong one more than a right one, and a short right one nothing. A pair is told if it
-has more of this in common than chance would give to any pair of the class; or if most of what both
-tried is alike, which chance would not give either, and nobody else has all of that.
+None of it changes a grade. Of an answer what the sheet gave is taken out; names of one's own, the
+order of lines and that in sums and products do not count. To have it like somebody else is the more
+surprising the fewer in this class write it so: a usual answer says little, eight of them much. A
+pair is told if chance would hardly give any pair of the class so much in common, and if neither has
+nearly so much in common with many: what a group was taught together is theirs.
 """
 
 from __future__ import annotations
@@ -12,28 +12,17 @@ from __future__ import annotations
 import ast
 import functools
 import io
-import math
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from hashlib import sha256
-from itertools import combinations
 from typing import NamedTuple
 
 from selfcheck.feedback import Outcome
 
-from .records import Graded, Result, in_order
+from .records import Graded, Result
 
-RARE = 0.03  # of the class, or two: what more of them have is a common way to write it
-UNUSUAL = 0.1  # of the class: what so many have says something if there is much of it
-LONG = 20  # parts of a right answer beyond what the sheet gave, below which it says nothing
-NAMES = 3  # names of one's own in an answer, from which on they are somebody's choice
-OWNERS = 3  # students, beyond which nothing is theirs alone
-ENOUGH = 3  # answers, from which on two sheets can be one
-MOST = 0.75  # of the answers that both tried, from which on they are
-CHANCE = 0.05  # pairs that chance may give, below which a pair is told,
-OF_SHEETS = 0.3  # or whose sheets are one nearly as a whole
 SHOWN = 3
 NOBODYS = "0"  # the id in the sheet as it is given out
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
@@ -45,9 +34,7 @@ class Telling(NamedTuple):
 
     number: str
     name: str
-    length: int
-    keys: tuple[bytes, ...]  # what could be somebody's alone
-    form: bytes  # all of it, be it ever so usual
+    keys: tuple[bytes, ...]  # from what many could share to what fewer do: `Essence`
 
 
 class Seen(NamedTuple):
@@ -70,9 +57,10 @@ def noted(
     `ids` says whose each id is, where there is a roster; `given` are the stubs, by exercise.
     """
     together: dict[str, Seen] = {}  # by file: what several handed in is one submission
+    once: dict[Telling, Telling] = {}  # answers that are the same are in memory once
     for graded in everyone():
         key = graded.file if graded.content else graded.student
-        together[key] = together.get(key) or _seen(graded, given or {})
+        together[key] = together.get(key) or _seen(graded, given or {}, once)
     seen = list(together.values())
     reasons: dict[str, list[str]] = defaultdict(list)
     for one, others in _same(seen, lambda s: s.content):
@@ -81,6 +69,8 @@ def noted(
     for student, sentence in _same_ids(seen, ids or {}):
         reasons[student].append(sentence)
     alike: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    from .pairs import pairs  # with NumPy: not needed until here
+
     for pair in pairs(apart):
         for student, other in (pair.students, pair.students[::-1]):
             alike[student, pair.names[0]].append((pair.sentence(other), other))
@@ -98,16 +88,15 @@ def _with(result: Result, told: Sequence[tuple[str, str]]) -> Result:
     return replace(result, alike=sentences, beside=beside)
 
 
-def _seen(graded: Graded, given: Mapping[str, str]) -> Seen:
+def _seen(graded: Graded, given: Mapping[str, str], once: dict[Telling, Telling]) -> Seen:
     tried = any(result.outcome != Outcome.NOT_ATTEMPTED for result in graded.results)
     written = graded.written_id if graded.written_id is not None else graded.student_id
     answers = []
     for result in graded.results if tried else ():
-        stub = given.get(result.name, "")
-        if result.outcome in TELLING and (form := essence(result.answer, stub).form):
-            about = result.number, result.name, len(result.answer)
-            keys = tuple(_telling(result, stub))
-            answers.append(Telling(*about, keys, _digest(result.name, "form", form)))
+        answer = essence(result.answer, given.get(result.name, ""))
+        if result.outcome in TELLING and answer.form:
+            telling = Telling(result.number, result.name, tuple(_keys(answer)))
+            answers.append(once.setdefault(telling, telling))
     return Seen(
         graded.student,
         graded.content if tried else "",
@@ -134,141 +123,22 @@ def _same(
 # -- answers --------------------------------------------------------------------------------------
 
 
-@dataclass
-class Pair:
-    """Two students with answers that are alike, and that hardly anybody else has."""
-
-    students: tuple[str, str]
-    answers: list[Telling] = field(default_factory=list)  # of the first one
-    rare: int = 0  # how many of them nearly nobody else has
-    surprise: float = 0.0  # how unlikely these are, as the sum of logarithms
-
-    @property
-    def names(self) -> list[str]:
-        """The exercises, that with the longest answer first."""
-        return [a.name for a in sorted(self.answers, key=lambda a: -a.length)]
-
-    def sentence(self, other: str) -> str:
-        """What a person is told about it."""
-        numbers = ", ".join(sorted((a.number for a in self.answers), key=in_order))
-        return (
-            f"Alike with {other} in {numbers}, whatever the comments and the order of lines; "
-            "hardly anybody else in this class writes it so."
-        )
-
-
-def pairs(everyone: Sequence[Seen]) -> list[Pair]:
-    """The pairs that have more in common than chance would give to any pair of this class."""
-    holders: dict[bytes, list[tuple[str, Telling]]] = defaultdict(list)
-    for seen in everyone:
-        for answer in seen.answers:
-            for key in answer.keys:
-                holders[key].append((seen.student, answer))
-    found: dict[tuple[str, str], Pair] = {}
-    weights: dict[str, list[tuple[float, float]]] = defaultdict(list)  # of what each student has
-    for _, those in sorted(holders.items(), key=lambda item: item[0]):
-        share = len(those) / len(everyone)
-        if len(those) > max(2, UNUSUAL * len(everyone)):
-            continue
-        is_rare = len(those) <= max(2, RARE * len(everyone))
-        weight = -math.log(share) * (1.0 if is_rare else 0.5)
-        for student, _ in those:
-            weights[student].append((share, weight))
-        for (one, answer), (other, _) in combinations(those, 2):
-            pair = found.setdefault((one, other), Pair((one, other)))
-            if answer.name not in pair.names:
-                pair.answers.append(answer)
-                pair.rare += is_rare
-                pair.surprise += weight
-    many, sheets = math.comb(len(everyone), 2), _Sheets(everyone)
-    for students in sheets.nearly_one():
-        found.setdefault(students, Pair(students))
-    total = sum(pair.rare for pair in found.values())
-    return [
-        pair
-        for pair in found.values()
-        if many * _tail((total - pair.rare + 1) / many, pair.rare) < CHANCE
-        or many * _at_most(weights[pair.students[0]], pair.surprise) < CHANCE
-        or sheets.are_alike(pair)
-    ]
-
-
-class _Sheets:
-    """What all have written, answer by answer, to see whether two sheets are one."""
-
-    def __init__(self, everyone: Sequence[Seen]) -> None:
-        self.all = {seen.student: {a.name: a for a in seen.answers} for seen in everyone}
-        self.tried = Counter(name for answers in self.all.values() for name in answers)
-        self.having = defaultdict[bytes, set[str]](set)
-        for student, answers in self.all.items():
-            for answer in answers.values():
-                self.having[answer.form].add(student)
-
-    def nearly_one(self) -> Iterator[tuple[str, str]]:
-        """Pairs whose sheets are the same, but for one answer."""
-        same: dict[frozenset[bytes], list[str]] = defaultdict(list)
-        for student, answers in self.all.items():
-            forms = frozenset(answer.form for answer in answers.values())
-            for left_out in (b"", *forms) if len(forms) > ENOUGH else ():
-                same[forms - {left_out}].append(student)
-        for students in same.values():
-            if 1 < len(students) <= OWNERS:
-                yield from combinations(students, 2)
-
-    def are_alike(self, pair: Pair) -> bool:
-        """Is most of what both tried alike, beyond chance, and in a way that is theirs?"""
-        one, other = (self.all[student] for student in pair.students)
-        both = one.keys() & other.keys()
-        same = [one[name] for name in both if one[name].form == other[name].form]
-        if len(same) < ENOUGH or len(same) < MOST * len(both):
-            return False
-        chance = sum(math.log(len(self.having[a.form]) / self.tried[a.name]) for a in same)
-        holders = set.intersection(*(self.having[answer.form] for answer in same))
-        if math.comb(len(self.all), 2) * math.exp(chance) >= OF_SHEETS or len(holders) > OWNERS:
-            return False
-        pair.answers = same
-        return True
-
-
-def _telling(result: Result, stub: str) -> Iterator[bytes]:
-    """What there is in an answer that could be somebody's alone, as digests: form and names."""
-    if result.outcome not in TELLING:
-        return
-    written = essence(result.answer, stub)
-    is_long = written.length >= LONG
-    if written.form and (is_long or result.outcome != Outcome.RIGHT):
-        yield _digest(result.name, "form", written.form)
-    if len(written.names) >= NAMES and is_long:
-        yield _digest(result.name, "names", *sorted(written.names))
+def _keys(answer: Essence) -> Iterator[bytes]:
+    """Digests of an answer, each of which says more than the one before."""
+    yield _digest(answer.form)
+    yield _digest(answer.form, answer.ordered)
+    yield _digest(answer.form, answer.ordered, *sorted(answer.names))
 
 
 def _digest(*words: str) -> bytes:
     return sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def _at_most(weights: Sequence[tuple[float, float]], surprise: float) -> float:
-    """A bound for the chance to have as much in common with somebody who has these (Chernoff)."""
-    return min(
-        math.exp(sum(math.log1p(p * math.expm1(x * w)) for p, w in weights) - x * surprise)
-        for x in (0.4, 0.6, 0.8, 1.0)
-    )
-
-
-def _tail(rate: float, least: int) -> float:
-    """The chance of so many or more, where they come at this rate."""
-    term = math.exp(-rate) * rate**least / math.factorial(least)
-    total = 0.0
-    for k in range(least + 1, least + 30):
-        total += term
-        term *= rate / k
-    return total
-
-
 class Essence(NamedTuple):
     """An answer without what was given, without its own names and the order of its lines."""
 
-    form: str  # empty if nothing is left
-    length: int = 0  # how many parts that has
+    form: str  # without the order in sums and products too; empty if nothing is left
+    ordered: str = ""
     names: frozenset[str] = frozenset()  # of its own
 
 
@@ -277,15 +147,15 @@ def essence(answer: str, given: str = "") -> Essence:
     """What an answer is beyond what the sheet gave."""
     tree, stub = _parsed(answer), _parsed(given)
     if tree is None:
-        text, length = tokens(answer)
-        return Essence("") if text == tokens(given)[0] else Essence(text, length)
+        return Essence("") if tokens(answer) == tokens(given) else Essence(tokens(answer))
     known = _own_names(stub) if stub else set()
     kept = known | ({n.id for n in ast.walk(stub) if isinstance(n, ast.Name)} if stub else set())
     own = _own_names(tree) - kept
     lines = Counter(_lines(tree, own))
     lines.subtract(Counter(_lines(stub, own)) if stub else Counter())
     left = sorted(line for line, count in lines.items() for _ in range(count))
-    return Essence("\n".join(left), sum(line.count("(") for line in left), frozenset(own))
+    form, ordered = ("\n".join(sorted(line[way] for line in left)) for way in (0, 1))
+    return Essence(form, ordered, frozenset(own))
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -313,39 +183,54 @@ def _own_names(tree: ast.Module) -> set[str]:
     return found
 
 
-def _lines(tree: ast.Module, own: set[str]) -> Iterator[str]:
-    """Each statement by its structure, the statements within it apart; a name of one's own is _."""
+def _lines(tree: ast.Module, own: set[str]) -> Iterator[tuple[str, str]]:
+    """Each statement by its structure, the statements within it apart; a name of one's own is _.
+
+    First with sums and products in any order, then as they are.
+    """
     for node in ast.walk(tree):
         match node:
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass() | ast.Import():
                 continue  # a docstring, and what everybody has
             case ast.stmt():
-                yield _dumped(node, own)
+                yield _dumped(node, own, sorts=True), _dumped(node, own)
 
 
-def _dumped(node: ast.AST, own: set[str]) -> str:
+def _dumped(node: ast.AST, own: set[str], *, sorts: bool = False) -> str:
+    if sorts and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+        terms = sorted(_dumped(term, own, sorts=True) for term in _terms(node, type(node.op)))
+        return f"({type(node.op).__name__} {' '.join(terms)})"
     parts = [type(node).__name__]
     for name, value in ast.iter_fields(node):
         if name in ("body", "orelse", "finalbody", "handlers", "ctx", "kind", "type_comment"):
             continue
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, ast.AST):
-                parts.append(_dumped(one, own))
+                parts.append(_dumped(one, own, sorts=sorts))
             elif one is not None:
                 parts.append("_" if name in ("id", "arg", "name") and one in own else repr(one))
     return f"({' '.join(parts)})"
 
 
+def _terms(node: ast.expr, operator: type[ast.operator]) -> Iterator[ast.expr]:
+    """What a sum or a product is of."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, operator):
+        yield from _terms(node.left, operator)
+        yield from _terms(node.right, operator)
+    else:
+        yield node
+
+
 @functools.lru_cache
-def tokens(answer: str) -> tuple[str, int]:
-    """An answer without comments, blank lines and spaces, and how many tokens it has."""
+def tokens(answer: str) -> str:
+    """An answer without comments, blank lines and spaces."""
     try:
         reader = io.StringIO(answer).readline
         words = [t.string for t in tokenize.generate_tokens(reader) if t.type not in SKIPPED]
     except (tokenize.TokenError, SyntaxError, ValueError):
         words = answer.split()
     words = [word.strip() for word in words if word.strip()]
-    return " ".join(words), len(words)
+    return " ".join(words)
 
 
 # -- ids ------------------------------------------------------------------------------------------

@@ -136,8 +136,8 @@ def _with_evidence(result: Result, submitted: Submitted, given: Mapping[str, str
     if text and result.outcome == Outcome.NOT_ATTEMPTED and not result.answer.strip():
         outcome = str(Outcome.UNCHECKED)
         result = replace(result, answer=text[:20_000], outcome=outcome, says=IN_A_TEXT)
-    if result.outcome == Outcome.NOT_ATTEMPTED and tokens(result.answer)[0] not in (
-        "", tokens(stub)[0],
+    if result.outcome == Outcome.NOT_ATTEMPTED and tokens(result.answer) not in (
+        "", tokens(stub),
     ):  # fmt: skip
         result = replace(result, outcome=str(Outcome.UNCHECKED), says=UNFINISHED)
     seen = submitted.shown.get(result.name)

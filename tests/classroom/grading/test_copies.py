@@ -1,5 +1,6 @@
 """What two submissions have in common is told if it is rare in this class; else nothing is."""
 
+import ast
 import random
 
 import pytest
@@ -114,7 +115,7 @@ def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
 
 def test_what_the_sheet_gave_is_no_evidence():
     long_stub = "\n".join(f"value_{n} = {n} * beta" for n in range(40))
-    assert essence(f"{long_stub}\nx = 1", long_stub).length < 10
+    assert essence(f"{long_stub}\nx = 1", long_stub).form == essence("x = 1").form
     assert essence(long_stub, long_stub).form == ""
 
 
@@ -159,12 +160,48 @@ def usual(chance):
     return {name: (chance.choice(forms), "right") for name, forms in STYLES.items()}
 
 
-def test_sheets_that_are_alike_as_a_whole_are_told_though_every_answer_is_usual():
-    chance = random.Random(5)
+def commuted(text):
+    """The same sums and products the other way round."""
+    return ast.unparse(Commuting().visit(ast.parse(text)))
+
+
+class Commuting(ast.NodeTransformer):
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Add | ast.Mult):
+            node.left, node.right = node.right, node.left
+        return node
+
+
+@pytest.mark.parametrize("seed", range(5, 10))
+@pytest.mark.parametrize("disguise", [lambda a: f"# mine\n{a.replace('v ', 'z ')}", commuted])
+def test_sheets_that_are_alike_as_a_whole_are_told_though_every_answer_is_usual(disguise, seed):
+    chance = random.Random(seed)
     sheets = [usual(chance) for _ in range(118)]
-    copied = {n: (f"# mine\n{a.replace('v ', 'z ')}", o) for n, (a, o) in sheets[17].items()}
+    copied = {n: (disguise(a), o) for n, (a, o) in sheets[17].items()}
     everyone = [graded(f"s{n:03}", sheet) for n, sheet in enumerate([*sheets, copied])]
     assert set(told(*everyone)) == {"s017", "s118"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_most_of_a_sheet_is_told_if_some_of_it_is_rare(seed):
+    chance = random.Random(seed)
+    sheets = [usual(chance) for _ in range(119)]
+    for name in ("e1", "e2", "e3"):
+        sheets[17][name] = (f"x = sum(values) ** {name[1]} / total", "wrong")
+    copied = {**usual(chance), **{name: sheets[17][name] for name in list(STYLES)[:6]}}
+    everyone = [graded(f"s{n:03}", sheet) for n, sheet in enumerate([*sheets, copied])]
+    assert set(told(*everyone)) == {"s017", "s119"}
+
+
+@pytest.mark.parametrize(("share", "follow"), [(0.5, 0.8), (0.3, 0.8), (0.1, 0.8), (0.1, 0.95)])
+def test_what_a_group_was_taught_together_is_no_copy(share, follow):
+    chance = random.Random(8)
+    sheets = [usual(chance) for _ in range(120)]
+    board = {name: (f"x = np.vdot(values, values) / {name[1]}", "right") for name in STYLES}
+    for sheet in sheets[: int(share * 120)]:
+        sheet |= {name: board[name] for name in board if chance.random() < follow}
+    assert len(told(*(graded(f"s{n:03}", sheet) for n, sheet in enumerate(sheets)))) <= 3
 
 
 def test_a_whole_sheet_that_a_group_writes_alike_is_a_usual_one():
