@@ -54,7 +54,8 @@ def enrolled(klass: Class, roster: Roster | None) -> Enrolled:
     return Enrolled(
         tuple(_named(submission, line.key, keys) for submission, line in kept),
         tuple(unplaced),
-        (f"Students go by {roster.name}, a roster from {_origin(roster)}.",),
+        (f"Students go by {roster.name}, a roster from {_origin(roster)}.",)
+        + ((roster.doubt,) if roster.doubt else ()),
         tuple(line.key for line in roster.lines if line.key not in claims),
         {line.key: line for line in roster.lines},
         {name: keys.get(first, first) for name, first in klass.groups.items()}

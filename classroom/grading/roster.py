@@ -23,6 +23,7 @@ from selfcheck.files import CourseError
 from selfcheck.ids import student_id
 from selfcheck.units import units as all_units
 
+from . import encodings
 from .gradebook import Gradebook
 from .submissions import Submission
 
@@ -111,7 +112,8 @@ class Roster:
 
     def __init__(self, name: str, data: bytes, id_column: str | None = None) -> None:
         self.name, self.data = name, data
-        self.encoding, text = _text(data, name)
+        self.encoding, text, doubt = _text(data, name)
+        self.doubt = f"{name} {doubt}" if doubt else ""
         found = MARKS.match(text)
         self._marks = found[0] if found else ""
         self._end = "\r\n" if "\r\n" in text else "\n"
@@ -284,13 +286,19 @@ class Roster:
             # new columns come last: they move those behind them
             for unit in sorted(grades, key=lambda u: (self._column_of(u, chosen) is None, u)):
                 self._fill_column(rows, unit, grades[unit], columns or {}, points or {}, remarks)
-            return {f"filled_{self.name}": self._written(rows)}, remarks
+            files = {f"filled_{self.name}": self._written(rows)}
+            return files, [*remarks, *self._in_other_letters(files)]
         files = {}
         for unit, by_key in sorted(grades.items()):
             rows = [list(row) for row in self.rows]
             self._fill_worksheet(rows, by_key, (points or {}).get(unit), unit, remarks)
             files[f"filled_{unit}_{self.name}"] = self._written(rows)
-        return files, remarks
+        return files, [*remarks, *self._in_other_letters(files)]
+
+    def _in_other_letters(self, files: Mapping[str, str]) -> Iterator[str]:
+        for name, text in files.items():
+            if not encodings.is_writable(text, self.encoding):
+                yield f"{name} is UTF-8, for {self.name} has no letters for all that is in it."
 
     def _fill_column(
         self,
@@ -384,10 +392,9 @@ class Roster:
 
     def encoded(self, text: str) -> bytes:
         """A file as the roster came; as UTF-8 where that has no letters for it."""
-        try:
+        if encodings.is_writable(text, self.encoding):
             return text.encode(self.encoding)
-        except UnicodeEncodeError:
-            return b"\xef\xbb\xbf" + text.encode()
+        return b"\xef\xbb\xbf" + text.removeprefix("\ufeff").encode()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -416,17 +423,13 @@ def kept_roster(book: Gradebook) -> Roster | None:
     return Roster(book.kept("roster name").decode(), data, column)
 
 
-def _text(data: bytes, name: str) -> tuple[str, str]:
-    """The encoding of a file, and its text, with its mark if it has one."""
+def _text(data: bytes, name: str) -> tuple[str, str, str]:
+    """The encoding of a file, its text, with its mark if it has one, and what to know of it."""
     if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise CourseError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and pass that.")
-    wide = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "cp1252")
-    for encoding in ("utf-8", wide):
-        try:
-            return encoding, data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")
+    if (found := encodings.read(data)) is None:
+        raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")
+    return found
 
 
 def _table(text: str, name: str) -> tuple[str, list[list[str]]]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -268,6 +269,49 @@ def test_a_roster_comes_back_in_the_encoding_in_which_it_came(text, encoding):
     for out in read.filled(grades)[0].values():
         back = read.encoded(out)
         assert "3" in (back.decode(read.encoding, "replace"))
+
+
+NAMES_OF = {
+    "mac_roman": ("Jürgen Groß", "Søren Åkesson", "José"),
+    "cp1250": ("Łukasz Żółć", "Dvořák", "Kovács"),
+    "iso8859_15": ("Šimek", "Müller"),
+    "cp1251": ("Иванов", "Петрова"),
+    "koi8_r": ("Иванов", "Петрова"),
+    "cp932": ("山田", "佐藤花子"),
+    "gb18030": ("李明", "王小明"),
+    "utf-16-le": ("Zoë", "Müller"),
+    "utf-16-be": ("Zoë", "Müller"),
+    "utf-32": ("Zoë", "李明"),
+    "cp1252": ("D’Arcy", "Zoë", "Öztürk"),
+}
+
+
+@pytest.mark.parametrize("encoding", NAMES_OF)
+def test_names_are_read_in_the_encoding_of_their_roster_which_is_told_if_it_is_a_guess(encoding):
+    rows = "".join(f"s{n},{n},{name}\n" for n, name in enumerate(NAMES_OF[encoding], start=1))
+    data = f"student,id,name\n{rows}".encode(encoding)
+    read = Roster("r.csv", data)
+    assert tuple(line.name for line in read.lines) == NAMES_OF[encoding]
+    assert all(read.encoded(out) == data for out in read.filled({})[0].values())
+    says = f"r.csv is not UTF-8, and was read as .*: {NAMES_OF[encoding][0].split()[0]}"
+    assert bool(re.match(says, read.doubt)) is not encoding.startswith("utf")
+
+
+@pytest.mark.parametrize("names", [("Lučić",), ("Γιώργος",), ("İpek", "Oğuz"), ("김철수",)])
+@pytest.mark.parametrize("encoding", ["cp1250", "cp1253", "cp1254", "cp949"])
+def test_a_roster_that_could_be_several_comes_back_as_it_was_and_is_told(names, encoding):
+    rows = "".join(f"s{n},{n},{name}\n" for n, name in enumerate(names, start=1))
+    data = f"student,id,name\n{rows}".encode(encoding, "ignore")
+    read = Roster("r.csv", data)
+    assert all(read.encoded(out) == data for out in read.filled({})[0].values())
+    assert data.isascii() or "If that is wrong, save it as UTF-8" in read.doubt
+
+
+def test_a_file_that_needs_other_letters_is_utf8_and_told():
+    read = Roster("r.csv", "student,id,name\nada,8,Zoë\n".encode("cp1252"))
+    files, remarks = read.filled({"Θ": {"ada": Filling(3, "")}})
+    assert "filled_r.csv is UTF-8, for r.csv has no letters for all that is in it." in remarks
+    assert all(read.encoded(text).startswith(b"\xef\xbb\xbf") for text in files.values())
 
 
 def test_the_line_that_tells_excel_the_separator_is_no_student():
