@@ -167,6 +167,35 @@ class Gradebook:
                         (_key(new), data, rowid),
                     )
 
+    # -- what counted before a run --------------------------------------------------------------
+
+    def note_points(self, unit: str) -> None:
+        """Keep what counts before a run; what an interrupted run kept, and told nobody, stays."""
+        with self._told(), self._db:
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS before (student TEXT NOT NULL, unit TEXT NOT NULL, "
+                "data TEXT NOT NULL, PRIMARY KEY (student, unit))"
+            )
+            self._db.executemany(
+                "INSERT OR IGNORE INTO before VALUES (?, ?, ?)",
+                (
+                    (_key(now.graded.student), unit, json.dumps(_what_counts(now)))
+                    for now in self.each_mark(unit)
+                ),
+            )
+
+    def points_before(self, unit: str) -> Iterator[tuple[str, dict, dict]]:
+        """What was noted of each student, once, and what counts now."""
+        if not self._rows("SELECT 1 FROM before WHERE unit = ? LIMIT 1", unit):
+            return
+        query = "SELECT data FROM before WHERE student = ? AND unit = ?"
+        for now in self.each_mark(unit):
+            student = now.graded.student
+            for (data,) in self._rows(query, _key(student), unit):
+                yield f"{student}, {unit}", json.loads(data), _what_counts(now)
+        with self._told(), self._db:
+            self._db.execute("DELETE FROM before WHERE unit = ?", (unit,))
+
     # -- what holds for the class ---------------------------------------------------------------
 
     def keep(self, name: str, data: bytes) -> None:
@@ -323,6 +352,16 @@ class Gradebook:
 
 def _graded(rows: Iterable[tuple[str]]) -> Iterator[Graded]:
     return (Graded.from_dict(json.loads(data)) for (data,) in rows)
+
+
+def _what_counts(mark: Mark) -> dict:
+    """The points of a student, with the overrides and what is lost for being late."""
+    return {
+        "graded": mark.is_graded,
+        "problem": mark.graded.problem,
+        "points": [mark.earned, mark.points],
+        "parts": {f"{x.result.number} {x.result.name}": x.earned for x in mark.lines},
+    }
 
 
 def _key(student: str) -> str:

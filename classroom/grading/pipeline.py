@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,9 +80,12 @@ def grade(
     if options.sandboxed and options.scheduler is None:
         require_bubblewrap()
     with Gradebook(folder / NAME) as book, executor(options) as judges:
-        keep(book, options)
+        units = {submission.unit for submission in wanted}
         for old, new in class_.renamed.items():
             book.rename(old, new)
+        for unit in units:
+            book.note_points(unit)
+        keep(book, options)
         several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
         run = Run(unplaced=class_.unplaced, missing=class_.missing, several=several)
         options = replace(options, secret=book.secret())
@@ -96,7 +99,6 @@ def grade(
         start = time.monotonic()
         try:
             for graded, story in grader.graded(todo):
-                run.changed += _changed(book.get(graded.student, graded.unit), graded)
                 book.save(graded)
                 run.graded += 1
                 tell(Done(graded, story, run.graded, len(todo), time.monotonic() - start))
@@ -109,26 +111,33 @@ def grade(
             book.keep("protection", run.protection.encode())
         if options.student is None:
             run.gone = _note_gone(book, class_.submissions, options)
-        for unit in {submission.unit for submission in wanted}:
+        for unit in units:
             texts = {"asks": solutions.questions(unit), "sections": solutions.sections(unit)}
             book.keep(f"questions {unit}", json.dumps(texts, ensure_ascii=False).encode())
             _note_copies(book, unit, class_.lines, solutions.stubs(unit))
             _note_families(book, unit)
+        run.changed = tuple(change for unit in sorted(units) for change in _changes(book, unit))
     return run
 
 
-def _changed(before: Graded | None, now: Graded) -> tuple[str, ...]:
-    """The points that a student had before and has now, where these differ."""
-    if before is None or before.earned == now.earned or now.problem or before.problem:
-        return ()
-    had = {result.name: result.earned for result in before.results}
-    parts = [
-        f"{r.number} {r.name} {had.get(r.name, 0)} → {r.earned}"
-        for r in now.results
-        if had.get(r.name, 0) != r.earned
-    ]
-    points = f"{before.earned} → {now.earned} of {now.points}"
-    return (f"{now.student}, {now.unit}: {points} ({', '.join(parts)})",)
+def _changes(book: Gradebook, unit: str) -> Iterator[str]:
+    """Whose points are not what they were before this run, from what to what."""
+    for who, had, has in book.points_before(unit):
+        (earned, of), (new, now_of) = had["points"], has["points"]
+        if had["graded"] != has["graded"]:
+            old = f"{earned} of {of}" if had["graded"] else "not graded"
+            fresh = f"{new} of {now_of}" if has["graded"] else f"not graded: {has['problem']}"
+            yield f"{who}: {old} → {fresh}"
+        if not (had["graded"] and has["graded"]):
+            continue
+        parts = [
+            f"{part} {had['parts'].get(part, 0)} → {points}"
+            for part, points in has["parts"].items()
+            if had["parts"].get(part, 0) != points
+        ]
+        if parts or (earned, of) != (new, now_of):
+            old = f"{earned}" if of == now_of else f"{earned} of {of}"
+            yield f"{who}: {old} → {new} of {now_of} ({', '.join(parts) or 'for being late'})"
 
 
 def write_all(folder: Path) -> list[str]:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from classroom.grading import pipeline
+from classroom.grading.gradebook import NAME, Gradebook
 from selfcheck.students.cli import main
 from tests.classroom.grading.making import hand_in, solved
 from tests.places import SMALL
@@ -128,6 +130,56 @@ def test_a_regrade_says_whose_points_changed_from_what_to_what(tmp_path, bubblew
     assert told[-1].startswith("1 graded; 1 were graded before")
     assert "the points of 1 changed" in told[-1]
     assert ada.exists()
+
+
+def test_what_counts_is_compared_overrides_and_faulty_files_included(tmp_path, bubblewrap, capsys):
+    wrong = {"even_sum": "total = n"}
+    swapped = ({"square_sum": "squares = n"}, wrong)  # one exercise more, another one less
+    for student in ("ada", "cleo", "dan"):
+        hand_in(tmp_path / "class", student, solved(UNIT, **wrong), UNIT)
+    eve = hand_in(tmp_path / "class", "eve", solved(UNIT), UNIT)
+    hand_in(tmp_path / "class", "finn", solved(UNIT, **swapped[0]), UNIT)
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    with Gradebook(tmp_path / "grades" / NAME) as book:
+        book.override("ada", UNIT, "even_sum", 2, reason="by hand")
+    for student in ("ada", "cleo"):
+        hand_in(tmp_path / "class", student, solved(UNIT), UNIT)
+    eve.write_text("no notebook")
+    hand_in(tmp_path / "class", "finn", solved(UNIT, **swapped[1]), UNIT)
+    capsys.readouterr()
+    assert course_grade(tmp_path / "class", tmp_path / "grades", "--student", "ada") == 0
+    assert "points changed" not in capsys.readouterr().out
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    told = [x for x in capsys.readouterr().out.splitlines() if x.startswith("points changed")]
+    assert told == [
+        "points changed: cleo, 01_sums: 7 → 9 of 9 (1.1 even_sum 0 → 2)",
+        "points changed: eve, 01_sums: 9 of 9 → not graded: The file is no notebook: it is not "
+        "valid JSON.",
+        "points changed: finn, 01_sums: 7 → 7 of 9 (1.1 even_sum 2 → 0, 1.4 square_sum 0 → 2)",
+    ]
+    eve.write_text((tmp_path / "class" / "cleo" / eve.name).read_text())
+    assert course_grade(tmp_path / "class", tmp_path / "grades", "--late", "10% a day") == 0
+    assert "points changed: eve, 01_sums: not graded → 9 of 9" in capsys.readouterr().out
+
+
+def test_what_a_run_changed_that_was_interrupted_is_told_by_the_next(
+    tmp_path, bubblewrap, capsys, monkeypatch
+):
+    for student in ("ada", "bob"):
+        hand_in(tmp_path / "class", student, solved(UNIT, even_sum="total = n"), UNIT)
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    hand_in(tmp_path / "class", "ada", solved(UNIT), UNIT)
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "_note_copies", interrupted)
+        assert course_grade(tmp_path / "class", tmp_path / "grades") != 0
+    capsys.readouterr()
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    assert "points changed: ada, 01_sums: 7 → 9 of 9" in capsys.readouterr().out
+
+
+def interrupted(*_):
+    """As when Ctrl-C comes after the grades are saved."""
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
