@@ -29,7 +29,7 @@ NO_OWNERS = re.compile(  # words that people put around the name of their own fi
 NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
     r"(?:(?:late|on[ _-]?time|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
     r"|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw|assignments?"
-    r"|exercises?|sheets?|files)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
+    r"|exercises?|sheets?|files|autograded|feedback)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
     re.IGNORECASE,
 )
 ONCE_MORE = re.compile(  # what follows the name of somebody who hands in again
@@ -138,7 +138,11 @@ def flat(stem: str, units: Units) -> tuple[str, str]:
     """`ada_01_sums`, `Ada - 01_sums` or `01_sums_ada` as ("ada", "01_sums")."""
     stem = COPY_OF.sub("", AGAIN.sub("", stem))
     for unit in (unit for unit in units if unit.lower() in stem.lower()):
-        for pattern in (rf"(?P<student>.+?)[_\- ]+{unit}", rf"{unit}[_\- ]+(?P<student>.+)"):
+        copy = r"(?: \d{1,2}(?= - )| ?\(\d{1,3}\))?"  # `01_sums 1 - Ada`, as OneDrive counts files
+        for pattern in (
+            rf"(?P<student>.+?)[_\- ]+{unit}",
+            rf"{unit}{copy}[_\- ]+(?P<student>.+)",
+        ):
             match = re.fullmatch(pattern, stem, re.I)
             if match and (student := DATE.sub("", match["student"], count=1).strip(" _-")):
                 return student, unit

@@ -74,6 +74,11 @@ READ = {
                         "Ada Lovelace - 02_products.ipynb"], {"Ada Lovelace"}),
     "google, other names": (["Ada Lovelace - homework.ipynb"], {"Ada Lovelace"}),
     "google, a dash in a name": (["Anne-Marie Li - 02_products.ipynb"], {"Anne-Marie Li"}),
+    # OneDrive, Forms, Teams
+    "onedrive, again": (["02_products - Ada.ipynb", "02_products 1 - Ada.ipynb",
+                         "02_products (2) - Bob.ipynb"], {"Ada", "Bob"}),
+    "forms": (["02_products_Ada L.ipynb", "02_products_Ada L 1.ipynb"], {"Ada L"}),
+    "teams": ([f"Ada/HW 2/Version {n}/{U}.ipynb" for n in (1, 2)], {"Ada"}),
     # nbgrader
     "nbgrader, submitted": ([f"ada/{U}/{U}.ipynb", f"bob/{U}/{U}.ipynb"], {"ada", "bob"}),
     "nbgrader, exchange": ([f"ada+ps1+2026-11-0{d} 10:00:00.000000 UTC+x{d}/{U}.ipynb"
