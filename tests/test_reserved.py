@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import course_utils
-from classroom.grading.flags import flags
 from course_utils import attention, transport
 from course_utils.checks import attention as check_attention
 from course_utils.checks import linear_attention as check_linear
@@ -350,11 +349,10 @@ def test_two_checks_in_two_threads_do_not_meet():
         assert {*refused} == {Outcome.UNCHECKED}
 
 
-def test_below_the_gate_is_open_and_asks_for_a_look():
+def test_below_the_gate_is_open():
+    """Who goes there is seen: tests/classroom/grading/test_watching.py."""
     with forbidding(["course_utils.attention.softmax"]), students_code():
         assert attention.softmax.__wrapped__(np.zeros(2)) == pytest.approx([0.5, 0.5])
-    for way in ("__wrapped__", "__closure__[0].cell_contents", "__code__"):
-        assert "looks into the program" in flags("a", f"w = A.softmax.{way}", [])[0]
 
 
 def test_an_open_gate_takes_less_than_a_microsecond():

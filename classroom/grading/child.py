@@ -74,8 +74,8 @@ class Printed(io.TextIOBase):
 class Notebook:
     """The namespace of a submission, and what the judge may ask of it."""
 
-    def __init__(self, limits: dict) -> None:
-        self.limits, self.watch = limits, Watch(limits.get("homes", []))
+    def __init__(self, limits: dict, watch: Watch) -> None:
+        self.limits, self.watch = limits, watch
         self._bans = contextlib.ExitStack()
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
@@ -324,11 +324,10 @@ def _without_options(line: str) -> str:
     return re.sub(r"^\s*(?:-[a-zA-Z]+(?:\s*\d+)?\s+)*", "", line)
 
 
-def serve_submission(wire: socket.socket, limits: dict) -> None:
+def serve_submission(wire: socket.socket, limits: dict, watch: Watch) -> None:
     """Answer the judge until it hangs up."""
     far = Far()
-    notebook = Notebook(limits)
-    notebook.watch.begin()
+    notebook = Notebook(limits, watch)
     far.peer = peer = TimedPeer(Stream(wire), notebook.serve, far, limits["cell"])
     while True:
         peer.answer(peer.stream.receive())
@@ -362,7 +361,7 @@ def confine(limits: dict) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def child(wire: socket.socket, limits: dict, work: str) -> None:
+def child(wire: socket.socket, limits: dict, work: str, watch: Watch) -> None:
     """One submission, from its first cell to its end; never returns."""
     try:
         gc.enable()
@@ -372,7 +371,7 @@ def child(wire: socket.socket, limits: dict, work: str) -> None:
         os.chdir(work)
         os.environ["HOME"] = work
         sys.path.insert(0, work)  # as in a notebook, whose folder is on it
-        serve_submission(wire, limits)
+        serve_submission(wire, limits, watch)
     except BaseException:  # the judge hung up, or the student's code broke our own
         os._exit(1)
 
@@ -422,9 +421,11 @@ class Warm:
 
     def __init__(self, orders: socket.socket, alone: bool, work: str, can_filter: bool) -> None:
         self.orders, self.alone, self.work, self.can_filter = orders, alone, work, can_filter
+        self.watch = Watch()
 
     def serve(self) -> None:
         """Fork a child for each order; tell how it ended and whether it left nothing behind."""
+        self.watch.begin()
         self.orders.send(json.dumps({"ready": True, "filter": self.can_filter}).encode())
         while True:
             message, fds, _, _ = socket.recv_fds(self.orders, 1 << 16, 1)
@@ -434,13 +435,13 @@ class Warm:
             wire.set_inheritable(False)  # not for programs that a submission starts
             limits = {**order["limits"], "filter": self.can_filter}
             prepare(tuple(order["modules"]), tuple(order["sources"]))
-            limits["homes"] = _homes(order["modules"][0]) if order["modules"] else []
+            self.watch.look_at(_homes("".join(order["modules"][:1])))
             self.orders.send(b"prepared")
             gc.freeze()  # else a child copies all pages when it looks for garbage
             pid = os.fork()
             if not pid:
                 self.orders.close()
-                child(wire, limits, self.work)
+                child(wire, limits, self.work, self.watch)
             wire.close()
             killed = self._wait(pid, limits["together"])
             clean = self._sweep(pid)

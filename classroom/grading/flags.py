@@ -1,6 +1,6 @@
 """What a person should look at: cells that let a check do the guessing, or reach for an answer.
 
-This looks at the text of the student's cells alone. It takes no points; it asks for a look.
+This looks at the text of the cells alone, `watching` at what they do. It takes no points.
 """
 
 from __future__ import annotations
@@ -12,12 +12,6 @@ from collections.abc import Collection, Iterator
 LOOPS = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
-PEEPING = {
-    "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
-    "unwrap", "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
-    "getclosurevars", "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
-    "_posixsubprocess", "pythonapi", "py_object",
-}  # fmt: skip
 
 
 def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
@@ -40,11 +34,6 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
         f"The cell {cell} reaches for {name}, which is an answer."
         for name in sorted(set(_reached(nodes)) & set(forbidden))
     ]
-    names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    names |= {node.id for node in nodes if isinstance(node, ast.Name)}
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
-    if (names | {text for text in texts if isinstance(text, str)}) & PEEPING:
-        says.append(f"The cell {cell} looks into the program that runs it.")
     if any(map(_is_private_of_check, nodes)):
         says.append(f"The cell {cell} uses the inside of a check.")
     return says
@@ -52,7 +41,7 @@ def flags(cell: str, source: str, forbidden: Collection[str]) -> list[str]:
 
 def _is_worth_reading(source: str, forbidden: Collection[str]) -> bool:
     """Is a word in it of which there could be something to say, in whichever letters?"""
-    words = {"check", *PEEPING, *(name.rpartition(".")[2] for name in forbidden)}
+    words = {"check", *(name.rpartition(".")[2] for name in forbidden)}
     spelled = unicodedata.normalize("NFKC", source)  # as Python reads names
     return any(word in spelled for word in words)
 

@@ -8,16 +8,22 @@ student's side of the wall: who is determined to blind it leaves other traces, a
 
 from __future__ import annotations
 
+import linecache
 import os
+import resource
 import sys
+import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from os.path import realpath
+from sys import _getframe
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from selfcheck.exercises import Exercise
+from selfcheck.feedback import Feedback
 from selfcheck.reserved import around_gates
 
 OFTEN = 3  # calls of one check in a cell, above which it does the guessing
@@ -32,10 +38,22 @@ BELOW = {
     "ctypes.wstring_at", "ctypes.addressof", "ctypes.call_function",
 }  # fmt: skip
 LINKS = {"os.link", "os.symlink", "os.rename"}
+PEEPING = {
+    "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
+    "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
+    "getclosurevars", "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
+    "_posixsubprocess", "pythonapi", "py_object",
+}  # fmt: skip  # names of what lies below a function, and of who runs it
+ANOTHER = "cpython.PyInterpreterState_New"  # an interpreter that no hook watches
+UNWATCHED = {"readline", "_tkinter", "_cffi_backend", "_testcapi"}  # open files without telling
+FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
 CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
-WATCHED = frozenset({"open", "sys._getframe"} | PROCESSES | LOOKING | BELOW | LINKS | CODE)
+ALONE = {"open", "import", "sys._getframe", ANOTHER}
+WATCHED = frozenset(ALONE | PROCESSES | LOOKING | BELOW | LINKS | CODE)
 CELL = "<cell "  # how the file of a cell is called
 TAKES_APART = ("dis.py", "inspect.py")
+MANY_LINES = 15  # of a file of ours in tracebacks, above which it is being read
+HANDS_ON = {"currentframe", "stack", "walk_stack"}  # functions which give frames to who asks
 GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
 GATES = "selfcheck.reserved"  # of which nothing is for students
 PROSE = (".md", ".toml")  # which has the known mistakes, and which the checks read
@@ -46,13 +64,23 @@ INSIDE = {"check", "parts", "judged", "verdict", "again", "survey", "__dict__"}
 
 
 class Watch:
-    """Notes what happens while code that is not ours runs."""
+    """Notes what happens while code that is not ours runs.
 
-    def __init__(self, folders: list[str]) -> None:
-        """`folders` are those of the course's package and of the machine."""
-        self._folders = tuple(os.path.realpath(folder) + os.sep for folder in folders)
+    It is begun once, and looks at what is loaded, in the process that children are forked from:
+    a child that touched every module would copy their pages.
+    """
+
+    def __init__(self) -> None:
+        self._folders: tuple[str, ...] = ()
+        self._looked_at: tuple[list[str], int] = [], 0
+        libraries = {os.path.dirname(os.__file__), *sysconfig.get_paths().values()}
+        self._libraries = tuple(folder + os.sep for folder in libraries)
         self._seen: dict[str, None] = {}
         self._calls: Counter[str] = Counter()
+        self._lines: Counter[str] = Counter()
+        self._loaded: dict[str, ModuleType] = {}
+        self._gates = sys.modules[GATES]
+        self._as_it_was: list[dict[str, Any]] = []
         self._busy = threading.local()
         self.is_on = False
 
@@ -66,16 +94,26 @@ class Watch:
 
         def looked_into(exercise: Exercise, name: str) -> Any:
             is_inside = name in INSIDE or (name.startswith("_") and not name.startswith(SHOWN))
-            if is_inside and self.is_on and not self._is_of_ours(sys._getframe(1)):
+            if is_inside and self.is_on and not self._is_of_ours(_getframe(1)):
                 self._seen["uses the inside of a check"] = None
             return object.__getattribute__(exercise, name)
 
-        for name, module in list(sys.modules.items()):
-            if name.startswith(GUARDED) and type(module) is ModuleType:
-                module.__class__ = self._guarded
+        linecache.cache = self._forgetful
         type.__setattr__(Exercise, "__call__", counted)
         type.__setattr__(Exercise, "__getattribute__", looked_into)
         sys.addaudithook(self._hook)
+
+    def look_at(self, folders: list[str]) -> None:
+        """Where the course's package and the machine lie, and what is loaded of them."""
+        if self._looked_at == (folders, len(sys.modules)):
+            return
+        self._looked_at = folders, len(sys.modules)
+        self._folders = tuple(realpath(folder) + os.sep for folder in folders)
+        self._loaded = {name: m for name, m in [*sys.modules.items()] if self._is_a_file_of_ours(m)}
+        for name, module in self._loaded.items():
+            if name.startswith(GUARDED) and type(module) is ModuleType:
+                module.__class__ = self._guarded
+        self._as_it_was = self._state()
 
     @cached_property
     def _guarded(self) -> type[ModuleType]:
@@ -96,11 +134,37 @@ class Watch:
 
         return Guarded
 
+    def _state(self) -> list[dict[str, Any]]:
+        """What decides whose verdicts are told, and which functions run."""
+        return [dict(type.__getattribute__(c, "__dict__")) for c in (Exercise, Feedback)] + [
+            dict(ModuleType.__getattribute__(self._gates, "__dict__"))
+        ]
+
+    @cached_property
+    def _forgetful(self) -> dict[str, Any]:
+        """What `linecache` keeps; of files of ours nothing, so that who reads them opens them."""
+        is_ours = self._ours
+
+        class Lines(dict):
+            def __setitem__(self, file: str, lines: Any) -> None:
+                if not is_ours(file):
+                    super().__setitem__(file, lines)
+
+        return Lines(linecache.cache)
+
+    def _is_a_file_of_ours(self, module: Any) -> bool:
+        return bool(self._ours(getattr(module, "__file__", None) or ""))
+
     def _reached_into(self, module: str, name: str) -> None:
-        frame = sys._getframe(2)
-        is_cell = frame.f_code.co_filename.startswith(CELL)
-        if self.is_on and (is_cell if name == "__dict__" else not self._is_of_ours(frame)):
+        frame = _getframe(2)
+        is_students = self._is_students(frame.f_code.co_filename)
+        if self.is_on and (is_students if name == "__dict__" else not self._is_of_ours(frame)):
             self._seen[f"reaches into {module}"] = None
+
+    def _is_students(self, file: str) -> bool:
+        """Whether it is neither of ours nor of Python and its packages: a cell, text, a file."""
+        file = str.__str__(file)
+        return not file.startswith(("<frozen", *self._libraries)) and not self._ours(file)
 
     def _is_of_ours(self, frame: FrameType) -> bool:
         """Whether the course or the machine is asking."""
@@ -116,12 +180,23 @@ class Watch:
         ]
         around = [f"runs {name} around its gate" for name in around_gates]
         around_gates.clear()
+        if _had_processes():
+            self._seen["starts another process"] = None
+        if self._as_it_was != (state := self._state()):
+            self._as_it_was = state
+            self._seen["changes what judges"] = None
         seen, self._seen = [*self._seen, *around, *often], {}
         self._calls.clear()
+        self._lines.clear()
         return seen[:MOST]
 
     def _hook(self, event: str, arguments: tuple) -> None:
-        if event in WATCHED and self.is_on and not getattr(self._busy, "now", False):
+        if event not in WATCHED or not self.is_on:
+            return
+        if getattr(self._busy, "now", False):  # by us, or by what an object does that we look at
+            if event == "open" and self._is_students(_caller(2)):
+                self._seen["acts while it is watched"] = None
+        else:
             self._busy.now = True
             try:
                 if (what := self._what(event, arguments)) and len(self._seen) < MOST:
@@ -137,9 +212,15 @@ class Watch:
         if event in LOOKING:
             return f"uses {event}"
         if event in BELOW:
-            return "" if _is_import() else "goes below Python by ctypes"
+            return "" if self._is_import() else "goes below Python by ctypes"
+        if event == ANOTHER:
+            return "starts another interpreter"
+        if event == "import":
+            return self._imported(*arguments[:2])
         if event == "sys._getframe":
-            return "looks into the program that runs it" if _caller(3).startswith(CELL) else ""
+            is_handed_on = _getframe(2).f_code.co_name in HANDS_ON
+            file = _caller(4 if is_handed_on else 3)
+            return "looks into the program that runs it" if self._is_students(file) else ""
         if event == "open":
             return self._opened(arguments[0])
         if event in LINKS:
@@ -152,73 +233,117 @@ class Watch:
             return f"makes a function from the code of {name}" if name else ""
         return self._looked_into(event, *arguments[:2])
 
+    def _imported(self, name: str, file: str | None) -> str:
+        if name in UNWATCHED:
+            return f"imports {name}, which can open files unseen"
+        is_own = isinstance(file, str) and file.endswith(".so") and self._is_students(file)
+        return "goes below Python by a library of its own" if is_own else ""
+
     def _opened(self, path: Any) -> str:
-        if not isinstance(path, str | bytes | os.PathLike):
+        if isinstance(path, bytes):
+            path = bytes.decode(path, errors="surrogateescape")
+        if not isinstance(path, str):
             return ""
-        path = os.fsdecode(path)
+        path = str.__str__(path)  # one that was made for this has methods of its own
         if name := self._ours(path, (".py", ".pyc", *PROSE)):
             what = f"reads {'' if name.endswith(PROSE) else 'the source of '}{name}"
-            return "" if _is_import() or self._is_asked_by_us() else what
+            if _is_shown():
+                self._lines[name] += 1
+                return what if self._lines[name] > MANY_LINES else ""
+            return "" if self._is_import() or self._is_asked_by_us() else what
         if os.path.isdir(path) and self._ours(os.path.join(path, "_.py")):
             return "opens a folder of the course"  # and what lies there by it
         return ""
 
+    def _is_import(self) -> bool:
+        """Is a module being imported as a statement would, with nothing of the student's within?"""
+        for frame in _outward(_getframe(4)):
+            code = frame.f_code
+            if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importl"):
+                return True
+            if self._is_students(code.co_filename):
+                return False
+        return False
+
     def _is_asked_by_us(self) -> bool:
         """Is the next one outward, of ours and the student's, the course or the machine?"""
-        files = (frame.f_code.co_filename for frame in _outward(sys._getframe(4)))
+        files = (frame.f_code.co_filename for frame in _outward(_getframe(4)))
         there = (file for file in files if file.startswith(CELL) or self._ours(file))
         return not next(there, CELL).startswith(CELL)
 
     def _executed(self, code: CodeType) -> str:
         name = self._ours(code.co_filename)
         if not name:
-            return ""
-        if code.co_name != "<module>" or not _is_import():
+            looks = self._is_students(code.co_filename) and _words(code) & PEEPING
+            return "looks into the program that runs it" if looks else ""
+        if code.co_name != "<module>" or not self._is_import():
             return f"runs the code of {name} by itself"
         wanted = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if wanted in self._loaded or sys.modules.get(GATES) is not self._gates:
+            return f"loads {name} again"
         return "" if _loaded_as() in ("", wanted) else f"loads {name} under another name"
 
     def _looked_into(self, event: str, owner: Any, attribute: str) -> str:
         code = getattr(owner, "__code__", None) if type(owner).__name__ == "function" else None
         name = self._ours(code.co_filename) if code else ""
+        is_students = self._is_students(_caller(4))
         if event == "object.__setattr__" and attribute == "__code__":
-            return "puts other code into a function"
-        is_inside = name and attribute in ("__closure__", "__code__") and _is_taken_apart()
+            return "puts other code into a function" if is_students else ""
+        if attribute in FRAMES:
+            return "looks into the program that runs it" if is_students else ""
+        is_inside = name and attribute == "__code__" and (is_students or _is_taken_apart())
         return f"looks into a function of {name}" if is_inside else ""
 
     def _ours(self, path: str, endings: tuple[str, ...] = (".py", ".pyc")) -> str:
         """The name of a source file of the course; empty if it is none."""
         if not path.endswith(endings):
             return ""
-        real = os.path.realpath(path)
+        real = realpath(path)
         for folder in self._folders:
             if real.startswith(folder):
                 return f"{os.path.basename(folder[:-1])}/{real[len(folder) :]}"
         return ""
 
 
-def _is_import() -> bool:
-    """Is a module being imported as a statement would, or a line shown in a traceback?"""
-    for frame in _outward(sys._getframe(3)):
-        code = frame.f_code
-        if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
-            return True
-        if code.co_filename.endswith(SHOWS_LINES) and not code.co_qualname.startswith("FrameS"):
-            return True
-    return False
+def _is_shown() -> bool:
+    """Is a line shown in a traceback?"""
+    codes = [frame.f_code for frame in _outward(_getframe(3))]
+    return any(
+        code.co_filename.endswith(SHOWS_LINES) and not code.co_qualname.startswith("FrameS")
+        for code in codes
+    )
 
 
 def _is_taken_apart() -> bool:
-    """Is a cell, or what takes functions apart for it, looking?"""
-    code = sys._getframe(4).f_code
-    if code.co_filename.endswith(TAKES_APART):
-        return code.co_filename.endswith("dis.py") or code.co_name == "getclosurevars"
-    return code.co_filename.startswith(CELL)
+    """Is what takes functions apart looking?"""
+    code = _getframe(4).f_code
+    is_closure = code.co_name == "getclosurevars"
+    return code.co_filename.endswith(TAKES_APART) and (
+        is_closure or code.co_filename.endswith("dis.py")
+    )
+
+
+def _words(code: CodeType) -> set[str]:
+    """Names and texts in code, as they are when the compiler has put them together."""
+    texts = [text for text in code.co_consts if isinstance(text, str)]
+    inner = [_words(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return {*code.co_names, *texts}.union(*inner)
+
+
+def _had_processes() -> bool:
+    """Has this process had others of its own, however they were started?"""
+    if resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss:
+        return True
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except OSError:
+        return False
+    return True
 
 
 def _loaded_as() -> str:
     """The name of the module that is being imported; empty if that is not seen."""
-    for frame in _outward(sys._getframe(3)):
+    for frame in _outward(_getframe(3)):
         if frame.f_code.co_name == "exec_module":
             return str(getattr(frame.f_locals.get("module"), "__name__", ""))
     return ""
@@ -232,4 +357,4 @@ def _outward(frame: FrameType | None) -> Iterator[FrameType]:
 
 def _caller(depth: int) -> str:
     """The file from which the hook was reached."""
-    return sys._getframe(depth).f_code.co_filename
+    return _getframe(depth).f_code.co_filename

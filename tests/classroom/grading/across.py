@@ -10,6 +10,7 @@ from typing import Any
 from classroom.grading.child import TimedPeer, serve_submission
 from classroom.grading.metering import Far
 from classroom.grading.sandbox import Limits, Submission, Usage
+from classroom.grading.watching import Watch
 from classroom.grading.wire import Stream
 
 
@@ -25,7 +26,9 @@ def notebook(seconds: float) -> contextlib.AbstractContextManager[Submission]:
 
 def _serve_cells(wire: socket.socket, limits: dict) -> None:
     try:
-        serve_submission(wire, limits)
+        watch = Watch()
+        watch.begin()
+        serve_submission(wire, limits, watch)
     finally:
         os._exit(0)
 

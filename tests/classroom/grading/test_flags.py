@@ -17,10 +17,8 @@ FORBIDDEN = ["course_utils.transport.sinkhorn", "course_utils.attention.causal_a
         ("from course_utils.transport import sinkhorn", "reaches for transport.sinkhorn"),
         ("from course_utils import transport as t\nf = transport.sinkhorn", "transport.sinkhorn"),
         ("import course_utils.transport\nf = course_utils.transport.sinkhorn", "sinkhorn"),
-        ("sys._getframe(1).f_locals", "looks into the program"),
         ("f = check._by_linear_program", "the inside of a check"),
         ("f = vars(check)['by_definition']", "the inside of a check"),
-        ("f = transport.sinkhorn.__wrapped__", "looks into the program"),
     ],
 )
 def test_a_cell_that_guesses_or_reaches_is_named(source, says):

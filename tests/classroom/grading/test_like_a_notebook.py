@@ -68,7 +68,8 @@ if sys.argv[1] == "notebook":
     names, run = shell.user_ns, lambda source: shell.run_cell(source, store_history=False)
 else:
     from classroom.grading.child import Notebook
-    book = Notebook({"text": 4000})
+    from classroom.grading.watching import Watch
+    book = Notebook({"text": 4000}, Watch())
     names, run = book.names, book.run
 seen = []
 for source in cells:

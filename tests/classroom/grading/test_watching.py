@@ -33,6 +33,9 @@ ROUTES = {
     "f = types.FunctionType(getattr(ours.mean, '__co' + 'de__'), {})",
     "the code executed": f"{FILE}c = getattr(ours.mean, '__co' + 'de__')\n"
     "try:\n    exec(c)\nexcept Exception:\n    pass",
+    "what a gate wraps": f"{FILE}w = getattr(ours.running_sums, '__wrapped__', None)",
+    "what a gate has in its closure": f"{FILE}w = ours.running_sums.__closure__[0].cell_contents",
+    "the code of a gate": f"{FILE}w = ours.running_sums.__code__",
     "other code in a function": f"{FILE}f = lambda x: x\n"
     "setattr(f, '__co' + 'de__', (lambda x: 2 * x).__code__)",
     "a function taken apart": f"{FILE}import dis\nlist(dis.get_instructions(ours.mean))",
@@ -79,6 +82,51 @@ ROUTES = {
     "a check by exec": "exec('for k in range(9): check.even_sum(k * n)')",
     "a check by recursion": "def go(k):\n    k and (check.even_sum(k * n), go(k - 1))\ngo(9)",
     "a check under another name": "ask = check.even_sum\nfor k in range(9):\n    ask(k * n)",
+    "what lay below a wrapper": f"{FILE}f = getattr(ours.mean, '__wrap' + 'ped__', None)",
+    "a closure by text": f"{FILE}c = eval('ours.mean.__clo' + 'sure__')",
+    "a closure in a file": f"{FILE}open('a.py', 'w').write('get = lambda f: f.__closure__')\n"
+    "import a\na.get(ours.running_sums)",
+    "a frame in a file": "open('a.py', 'w').write('import sys\\nf = lambda: sys._getframe(2)')\n"
+    "import a\na.f()",
+    "a frame by inspect": "import inspect\nf = getattr(inspect, 'current' + 'frame')()",
+    "a frame of the stack": "import traceback\nf = [f for f, _ in traceback.walk_stack(None)]",
+    "a frame of a generator": "def g():\n    yield 1\nf = getattr(g(), 'gi_' + 'frame')",
+    "a frame of an error": f"{FILE}try:\n    ours.mean('a')\nexcept Exception as e:\n"
+    "    f = getattr(e.__traceback__.tb_next, 'tb_' + 'frame')",
+    "lines that a traceback left": f"{FILE}import traceback, linecache\ntry:\n"
+    "    ours.mean('a')\nexcept Exception:\n    traceback.format_exc()\n"
+    "text = linecache.cache.get(FILE) or linecache.getlines(FILE)",
+    "lines shown by warnings": f"{FILE}import warnings\n"
+    "text = [warnings.formatwarning('a', UserWarning, FILE, k) for k in range(30)]",
+    "lines shown by a made-up traceback": f"{FILE}import traceback\nlines = range(30)\n"
+    "made = traceback.StackSummary.from_list([(FILE, k, 'f', None) for k in lines])\n"
+    "text = made.format()",
+    "the file read as a history": f"{FILE}import readline\nreadline.read_history_file(FILE)",
+    "a path with methods": f"{FILE}class Path(str):\n    def endswith(self, *ends):\n"
+    "        self.text = open(FILE).read()\n        return False\n"
+    "path = Path('b.py')\nopen(path, 'w')\npath.endswith('')",
+    "another interpreter": f"{FILE}import _xxsubinterpreters as others\nother = others.create()\n"
+    "others.run_string(other, f'text = open({FILE!r}).read()')",
+    "a process below Python's own": "import subprocess, os\nr, w = os.pipe()\n"
+    "start = getattr(subprocess, '_fork' + '_exec')\n"
+    "start([b'true'], [b'/bin/true'], True, (), None, None, *[-1] * 6, r, w, False, False, 0, "
+    "None, None, None, -1, None, False)",
+    "a loader patched": f"{FILE}loader, texts = type(ours.__loader__), []\n"
+    "old = loader.get_data\nloader.get_data = lambda *a: texts.append(old(*a)) or texts[-1]\n"
+    "import small_course.checks.products\nloader.get_data = old",
+    "a module anew": "import sys\ndel sys.modules['small_course.sums']\nimport small_course.sums",
+    "a module without its gates": "import sys, types\nfake = types.ModuleType('reserved')\n"
+    "fake.answer = lambda f: f\nkept = sys.modules['selfcheck.reserved']\n"
+    "sys.modules['selfcheck.reserved'] = fake\ndel sys.modules['small_course.sums']\n"
+    "import small_course.sums\nsys.modules['selfcheck.reserved'] = kept",
+    "the exercise patched": "kind = type(check.even_sum)\nold = kind.__call__\n"
+    "kind.__call__ = lambda *answers: old(*answers)",
+    "a library of one's own": "import importlib.machinery as m, importlib.util as u\n"
+    "open('q.so', 'wb').write(b'ELF')\nloader = m.ExtensionFileLoader('q', 'q.so')\n"
+    "try:\n    u.module_from_spec(u.spec_from_file_location('q', 'q.so', loader=loader))\n"
+    "except ImportError:\n    pass",
+    "Python's own view patched": f"{FILE}import os\nold = os.path.realpath\n"
+    "os.path.realpath = lambda path: '/x'\ntext = open(FILE).read()\nos.path.realpath = old",
 }
 BELOW = "[c for c in (getattr(b, 'cell_' + 'contents') for b in cells) if callable(c)][0]"
 OURS = "    return ours.running_sums(x)"
@@ -95,6 +143,16 @@ AROUND = {  # each earns the points of running_sums by the course's own function
     f"r._refused_here = lambda: frozenset()\ndef running(x):\n{OURS}",
     "a gate's variable": f"{FILE}import sys\nr = sys.modules['selfcheck.reserved']\n"
     f"def running(x):\n    r._refused.set(frozenset())\n{OURS}",
+    "two levels below": f"{FILE}below = ours.running_sums\nfor _ in range(2):\n"
+    "    cells = getattr(below, '__clo' + 'sure__')\n"
+    "    below = [g for c in cells if isinstance(g := c.cell_contents, type(below))][0]\n"
+    "def running(x):\n    return below(x)",
+    "globals of a gate": f"{FILE}names = getattr(ours.running_sums, '__glo' + 'bals__')\n"
+    f"def running(x):\n    names['_aro' + 'und'].clear()\n{OURS}",
+    "a gate's own frame": f"{FILE}def running(x):\n    try:\n    {OURS}\n"
+    "    except BaseException as e:\n        frame = e.__traceback__.tb_next.tb_frame\n"
+    "        names = getattr(frame, 'f_lo' + 'cals')\n"
+    "        return names['function'](*names['ticket'], x)",
     "lent to oneself": f"{FILE}from selfcheck.reserved import lent\n"
     "def running(x):\n    return lent(ours.running_sums)(x)",
 }
@@ -138,6 +196,19 @@ HONEST = {
     "a decorator": "import functools\ndef d(f):\n    @functools.wraps(f)\n"
     "    def g(*a):\n        return f(*a)\n    return g\n@d\ndef h(x):\n    return x\nh(1)",
     "what a check says": "f = check.even_sum(n)\nf.outcome, f.earned, str(f), repr(f)",
+    "an angle unwrapped": "np.unwrap(np.linspace(0, 9, 9))",
+    "waiting": "import asyncio\nasync def f():\n    return 1\nawait f()",
+    "errors of ours, often": "import traceback, small_course.sums as ours\nfor k in range(9):\n"
+    "    try:\n        ours.mean('a')\n    except Exception:\n        traceback.format_exc()",
+    "a traceback walked": "import traceback, sys\ntry:\n    check.even_sum(1 / 0)\n"
+    "except Exception as e:\n    traceback.extract_tb(e.__traceback__), sys.exc_info()\n"
+    "    traceback.print_exc()\ntraceback.print_stack()",
+    "paths": "import pathlib\npath = pathlib.Path('a.txt')\npath.write_text('x')\n"
+    "open(path).read(), open(b'a.txt').read()",
+    "more processes, imported": "import subprocess, multiprocessing, concurrent.futures",
+    "a pool of threads": "from concurrent.futures import ThreadPoolExecutor\n"
+    "with ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1, -1]))",
+    "text executed": "exec('y = 3')\neval('2 + 2')\nexec(compile('z = 1', 'mine', 'exec'))",
     "SymPy": "f = sympy.lambdify(n, n**2)\nf(3)\nsympy.simplify(n**2 / n)",
 }
 
@@ -166,6 +237,15 @@ def test_the_courses_own_function_is_no_answer_without_a_look(judge_process, rou
 @pytest.mark.parametrize("kind", HONEST)
 def test_what_everybody_does_is_none(judge_process, kind):
     assert told(judge_process, HONEST[kind]) == ()
+
+
+def test_a_process_anew_tells_nothing_of_the_answers_before(judge_process):
+    cells = []
+    for cell in {**solved(UNIT), "student": "student = 7"}.items():
+        cells += [cell, ("own", "import os\nos._exit(0)")][: 1 + (cell[0] == "check-even-sum")]
+    grade, _ = graded(judge_process, cells, UNIT, limits=AMPLE)
+    by_hand = {r.name: r.by_hand for r in grade.results if r.by_hand}
+    assert by_hand == {"running_sums": ("The cell own was stopped: it ended.",)}
 
 
 def test_what_a_function_does_while_it_is_checked_is_seen_too(judge_process):
