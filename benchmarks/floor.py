@@ -52,7 +52,8 @@ def measure(report: Report, rounds: int = 5) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     solutions, rows, medians = Solutions(ROOT), [], []
-    forgetful = patch("selfcheck.derivation.derivations.recalled", lambda known, words, do: do())
+    where = "selfcheck.derivation.derivations.recalled"
+    forgetful = patch(where, lambda known, words, work_out, most: work_out())
     with forgetful, Sandbox(sandboxed=True, number=os.getpid() % 4000) as sandbox:
         for unit in units():
             asked = job(solutions, unit)

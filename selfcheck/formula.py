@@ -242,7 +242,7 @@ def read_formula(
     return _read_text(as_text(answer), tuple(symbols), tuple(functions), calculus, forms)
 
 
-@functools.lru_cache(500)  # formulas: in a class many are alike
+@functools.lru_cache(200)  # formulas: in a class many are alike
 def _read_text(
     text: str,
     symbols: tuple[str, ...],

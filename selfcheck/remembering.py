@@ -1,4 +1,4 @@
-"""Definitions are computed once at the cases at which every answer is tried."""
+"""What is worked out once: definitions at cases that all share, and what a class repeats."""
 
 from __future__ import annotations
 
@@ -11,6 +11,23 @@ import numpy as np
 MOST = 1000  # values of one definition
 
 Definition = TypeVar("Definition", bound=Callable[..., Any])
+Found = TypeVar("Found")
+
+
+def recalled(
+    known: dict[Any, Found],
+    words: Any,
+    work_out: Callable[[], Found],
+    most: int,
+    is_certain: Callable[[Found], bool] = lambda found: True,
+) -> Found:
+    """What was worked out for these words before; so many that were asked for last are kept."""
+    found = known.pop(words) if words in known else work_out()
+    if is_certain(found):
+        known[words] = found
+    if len(known) > most:
+        del known[next(iter(known))]
+    return found
 
 
 def remembered(definition: Definition) -> Definition:

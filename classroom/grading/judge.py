@@ -35,6 +35,7 @@ from selfcheck.files import CourseError
 from selfcheck.ids import student_id
 from selfcheck.kinds import Student
 from selfcheck.refusals import NotAttempted, Unreadable
+from selfcheck.remembering import recalled
 from selfcheck.units import declared
 from selfcheck.written import Written
 
@@ -56,7 +57,7 @@ LOSSES = 8  # sandboxes over one submission, before it is given up
 SIGNING = -1  # the step after all steps, at which wrong answers are signed
 FORESEEN = defaultdict[tuple[str, ...], Foreseen](Foreseen)  # by exercise
 KNOWN: dict[Any, Feedback] = {}  # by exercise, seed and answers
-MOST_KNOWN = 3000  # of them are kept
+MOST_KNOWN = 500  # of them are kept, those asked for last
 TYPED_BELOW = (
     "Where the check stands there is no answer: it is typed below. Move that cell up, or call the "
     "check again behind it."
@@ -574,14 +575,14 @@ class _Ids:
 def judged_once(exercise: Exercise, answers: list[Any]) -> Feedback:
     """The feedback; that on words and numbers depends on them alone, and is known from then on."""
     words = _words(answers)
+    if words is None:
+        return exercise(*answers)
     key = exercise.unit, exercise.name, exercise.seed, words
-    if key in KNOWN:
-        return KNOWN[key]
-    feedback = exercise(*answers)
-    is_certain = feedback.outcome is not Outcome.UNCHECKED  # else time may have been up
-    if words is not None and is_certain and len(KNOWN) < MOST_KNOWN:
-        KNOWN[key] = feedback
-    return feedback
+
+    def is_certain(feedback: Feedback) -> bool:
+        return feedback.outcome is not Outcome.UNCHECKED  # else time may have been up
+
+    return recalled(KNOWN, key, lambda: exercise(*answers), MOST_KNOWN, is_certain)
 
 
 def _words(answer: Any) -> tuple[Any, ...] | None:

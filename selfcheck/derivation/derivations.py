@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..forms import Forms
 from ..formula import FormulaError
 from ..function_with_slope import Activation
 from ..notation import ACCENTS
+from ..remembering import recalled
 from . import rendering
 from .clock import LINE, OutOfTime, at_most, watched
 from .domains import Domain, DrawnSequence, integers
@@ -28,19 +29,7 @@ from .pasted import Unclear, has_bare_e, rows_of
 
 ACCENT = re.compile(rf"(\\(?:{'|'.join(sorted(ACCENTS))})) +(\w)")  # \hat y is one name
 
-Found = TypeVar("Found")
-
-MOST_KNOWN = 500  # lines of a derivation that are read and judged once: in a class many are alike
-
-
-def recalled(known: dict[Any, Found], words: Any, work_out: Callable[[], Found]) -> Found:
-    """What was worked out for these words before, as long as there is room to keep it."""
-    if words in known:
-        return known[words]
-    found = work_out()
-    if len(known) < MOST_KNOWN:
-        known[words] = found
-    return found
+MOST_KNOWN = 100  # lines of a derivation, judged last: in a class many are alike, others are large
 
 
 class Derivation:
@@ -184,7 +173,7 @@ class Derivation:
     def _read(self, source: Any) -> Read:
         """The expression, which may have been read before; else as `_read_anew`."""
         read = partial(self._read_anew, source)
-        return recalled(self._words, source, read) if type(source) is str else read()
+        return recalled(self._words, source, read, MOST_KNOWN) if type(source) is str else read()
 
     def _read_anew(self, source: Any) -> Read:
         """The expression, a sentence that says why it is none, or None for a blank."""
@@ -239,7 +228,7 @@ class Derivation:
         judged = partial(self._judge.report, before, now, lines)
         if limits or any(type(word) is not str for word in words):
             return judged()
-        return recalled(self._known, words, judged)
+        return recalled(self._known, words, judged, MOST_KNOWN)
 
     # -- showing
 

@@ -100,6 +100,19 @@ def test_the_same_words_with_another_seed_or_of_another_exercise_are_judged_agai
     assert len(counting.asked) == 4
 
 
+def test_only_so_many_are_known_and_those_are_left_that_were_asked_for_last(counting):
+    for n in range(judge.MOST_KNOWN):
+        judged_once(counting, [n])
+    judged_once(counting, [0])  # known, and asked for again
+    judged_once(counting, ["one more"])
+    assert len(judge.KNOWN) == judge.MOST_KNOWN
+    known = len(counting.asked)
+    judged_once(counting, [0])
+    assert len(counting.asked) == known
+    judged_once(counting, [1])  # which was asked for longest ago
+    assert len(counting.asked) == known + 1
+
+
 LARGE = [len, [len], {"n": 1}, np.ones(2), "n" * 10**5, 10**5000, [-(10**5000)], 1j]
 
 
