@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -295,7 +296,8 @@ def line_at(line: Callable[..., Any], quantities: Mapping[str, Any], name: str =
 
 
 def _used(line: Callable[..., Any], quantities: Mapping[str, Any]) -> list[Any]:
-    return [quantities[name] for name in parameters(line)]
+    """What is handed over: what comes behind has a default, and is the line's own affair."""
+    return [quantities[name] for name in takewhile(quantities.__contains__, parameters(line))]
 
 
 def parameters(line: Callable[..., Any]) -> Iterable[str]:

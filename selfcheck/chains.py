@@ -126,7 +126,7 @@ class Chain(Steps):
     def _written(self, text: str) -> Line:
         """A line of text as a function of the letters, all of them free."""
         line = super()._written(text)
-        vars(line).update(values={}, value=self.loose.values_of(text))
+        vars(line)["values"] = {}
         return line
 
     def _way(self, line: Line, way: str) -> Any:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from .grammar import parse
-from .notation import Vocabulary, canonical
+from .notation import LETTERS, Vocabulary, canonical
 
 ANY = "any"  # with its number, the #1 of a form: whatever stands there
 Tree = tuple[list[ast.expr], ast.expr]  # the factors of a form, and what they stand for
@@ -31,21 +33,33 @@ class Forms:
     indices: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     _trees: list[Tree] = field(default_factory=list)
 
+    @cached_property
+    def _all(self) -> dict[str, str]:
+        """The ways as they are declared, and with the letters themselves."""
+        return {**self.ways, **{in_letters(way): meant for way, meant in self.ways.items()}}
+
     def parse(self, text: str, words: Vocabulary, many: bool = False) -> tuple[ast.expr, bool]:
         """The tree of a text, with every form as what it stands for, and whether it has one."""
         if not self.ways:
             return parse(text, words, many), False
-        letters = {canonical(way) for way in self.ways if _is_a_name(way)} | {*self.indices}
+        letters = {canonical(way) for way in self._all if _is_a_name(way)} | {*self.indices}
         indices = {**self.indices, **words.indices}
         words = replace(words, symbols=words.symbols | letters, indices=indices)
         if not self._trees:
             own = replace(words, symbols=words.symbols | {f"{ANY}{k}" for k in range(1, 10)})
-            for pair in self.ways.items():
+            for pair in self._all.items():
                 form, meant = (parse(text.replace("#", ANY), own) for text in pair)
                 self._trees.append((_factors(form), meant))
             self._trees.sort(key=lambda tree: -len(tree[0]))
         replacing = _Replacing(self._trees)
         return replacing.visit(parse(text, words, many)), replacing.found
+
+
+def in_letters(way: str) -> str:
+    r"""\Delta\theta_{t-1} with the letters themselves, Δθ_{t-1}, as other programs copy it."""
+    if not re.match(r"(\\[A-Za-z]+){2}", way):
+        return way
+    return re.sub(r"\\([A-Za-z]+)", lambda name: LETTERS.get(name[1], name[0]), way)
 
 
 def _is_a_name(way: str) -> bool:

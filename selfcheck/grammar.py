@@ -35,7 +35,22 @@ def parse(text: str, words: Vocabulary, many: bool = False) -> ast.expr:
     tree = parser.listing() if many else parser.relation()
     if parser.token is not None:
         parser.refuse_token(parser.token)
+    if "e" in words.symbols:
+        _refuse_powers_of_e(tree, text)
     return tree
+
+
+def _refuse_powers_of_e(tree: ast.expr, text: str) -> None:
+    """Where e is a letter of the exercise, a size perhaps, e^x may still mean the other e."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp(ast.Name("e"), ast.Pow(), ast.Constant(int())):
+                pass  # e² is a product of sizes
+            case ast.BinOp(ast.Name("e"), ast.Pow()):
+                raise FormulaError(
+                    f"{quoted(text)} has a power of e, which is a letter of its own here and not "
+                    "Euler's number: for that one write exp(…)."
+                )
 
 
 class Parser(Names):

@@ -381,7 +381,13 @@ def as_written(line: Callable[..., Any]) -> Any:
 
 
 def _refuse_parameters(line: Any, known: Iterable[str], name: str, such_as: str = "") -> None:
-    for parameter in parameters(line):
+    asked = inspect.signature(line).parameters
+    names = [*parameters(line)]
+    while (
+        names and names[-1] not in known and asked[names[-1]].default is not inspect.Parameter.empty
+    ):
+        names.pop()  # such as `k=1`, an affair of its own
+    for parameter in names:
         if parameter not in known:
             raise Unreadable(
                 f"{name} has the parameter {parameter[:40]}; a line may use "

@@ -119,8 +119,8 @@ def change(
             return self.generic_visit(node)
 
     tree = _Cut().visit(copy.deepcopy(line.tree))
-    larger = Larger().visit(copy.deepcopy(tree))
-    return replace(line, tree=larger).at(**at) - replace(line, tree=tree).at(**at)
+    before = replace(line, tree=tree).at(**at)
+    return replace(line, tree=Larger().visit(tree)).at(**at) - before
 
 
 class _Cut(ast.NodeTransformer):

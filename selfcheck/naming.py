@@ -222,7 +222,7 @@ class Names(Terms):
                 last = Token("function", SPELLINGS.get(f, canonical(f)), f, 0, 0)
                 return [*self._parts(written[: cuts[0]], name, token), last]
         upright = token.written.startswith("\\")  # \mathrm{TP} is a name, no product
-        readings = [] if upright else self._readings(written)
+        readings = [] if upright else self._readings(written) or self._times_a_power_of_e(written)
         if len(readings) > 1:
             spelled = [[words.parts.get(p, p) for p in reading] for reading in readings]
             ways = " or ".join(f"`{'*'.join(map(pretty, reading))}`" for reading in spelled)
@@ -252,6 +252,16 @@ class Names(Terms):
         if self.bound and not found and written.isalpha():
             found = with_bound(self.words, self.bound).readings(written)
         return found
+
+    def _times_a_power_of_e(self, written: str) -> list[list[str]]:
+        """The ways to cut te where it is t·e^…."""
+        if (
+            written[-1] != "e"
+            or "e" not in self.words.constants
+            or not self.sees("^", "**", ahead=1)
+        ):
+            return []
+        return [[*reading, "e"] for reading in self._readings(written[:-1])]
 
     def _name(self, token: Token) -> ast.expr:
         """A symbol; with its index the item of a sequence or an entry."""

@@ -33,6 +33,8 @@ SIGNS = {
     "∈": r"\in ", "∼": r"\sim ", "≈": r"\approx ", "≠": "!=", "𝔼": r"\mathbb{E}", "′": "'",
     "—": "-", "‐": "-", "‑": "-", "•": "*", "▒": " ", "〖": "(", "〗": ")",
 }  # fmt: skip
+SIGNS |= dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")  # that nobody sees
+SIGNS["\u2061"] = " "  # Word's, behind the name of a function
 COMMANDS = {  # LaTeX for one of our signs; "" is dropped
     "cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "ge": ">=",
     "geq": ">=", "leqslant": "<=", "geqslant": ">=", "lt": "<", "gt": ">", "ne": "!=", "neq": "!=",
@@ -291,7 +293,21 @@ def tokens(text: str) -> list[Token]:
         place, after = places[start], places[end - 1] + 1
         found.append(Token(kind, match[kind], match[kind], place, after))
     _refuse_variants({t.text for t in found}, text)
-    return _without_empty_groups(list(_read_commands(found, text)))
+    return _without_empty_groups(list(_read_commands(_with_indices_grouped(found), text)))
+
+
+def _with_indices_grouped(found: list[Token]) -> list[Token]:
+    """Word copies v_{t-1} as v_(t-1): these brackets are the group of the index."""
+    opened: list[bool] = []  # of every open bracket, whether it is one of these
+    grouped = []
+    for before, token in zip([None, *found], found, strict=False):
+        if token.text == "(":
+            opened.append(before is not None and before.text == "_")
+            token = token._replace(text="{") if opened[-1] else token
+        elif token.text == ")" and opened and opened.pop():
+            token = token._replace(text="}")
+        grouped.append(token)
+    return grouped
 
 
 def _without_empty_groups(found: list[Token]) -> list[Token]:

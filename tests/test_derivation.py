@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -35,8 +36,10 @@ from course_utils.derivation import (
     vector,
 )
 from selfcheck.derivation.bounded import safely
+from selfcheck.derivation.compiling import number_power
 from selfcheck.derivation.evaluation import evaluator
 from selfcheck.derivation.judging import LineJudge
+from selfcheck.derivation.precise import Digits
 from selfcheck.formula import read_formula
 
 
@@ -1244,3 +1247,52 @@ def test_lines_that_go_on_in_the_same_words_are_compared_once(monkeypatch):
     assert reports(("=", "x**2", "")) == ["wrong"]
     assert reports(("≤", "x**2", "")) == ["right"]
     assert len(judged) == 4
+
+
+@pytest.mark.parametrize(
+    ("told", "beta"),
+    [
+        ({"T": integers(1, 9)}, "at β = 1/2, T = 2"),  # a letter of its own
+        ({"x": vector("T")}, "at T = 2, β = 1/2"),  # the size of something else
+    ],
+    ids=["a letter", "a size"],
+)
+@pytest.mark.parametrize("power", [r"\beta^T = \beta", "βᵀ = β"], ids=["LaTeX", "one sign"])
+def test_a_counterexample_names_the_T_of_a_power(power, told, beta):
+    line = Derivation(power, where={"beta": interval(0, 1), **told}).check().lines[0]
+    assert line.sentence.endswith(f"{beta}, the line before is 1/4, but this line is 1/2."), (
+        line.sentence
+    )
+    assert line.counterexample == {"beta": 0.5, "T": 2}
+
+
+def test_a_counterexample_names_sizes_alone_too():
+    line = Derivation("n = m", where={"x": vector("n"), "y": vector("m")}).check().lines[0]
+    assert line.counterexample == {"n": 1, "m": 2}
+
+
+def test_a_power_of_e_is_refused_where_e_is_a_size():
+    x = {"x": vector("e")}
+    (of_numbers,) = Derivation(r"\exp(2) = e^{x^\top x}", where=x).check().lines
+    assert "has a power of e, which is a letter of its own here" in of_numbers.sentence
+    assert "write exp(…)" in of_numbers.sentence
+    squared = Derivation(r"x^\top x\, e^2 = e\, x^\top x\, e", where=x)
+    number = Derivation(r"e^{y} = \exp(y)", where={"y": real})
+    assert [d.check().lines[0].verdict for d in (squared, number)] == ["right", "right"]
+
+
+def test_a_small_power_of_e_is_not_taken_for_0():
+    r"""e^{-14630} is 0 in floats, so that a line with it in a divisor had no value there."""
+    rows = {"Q K": matrix("n", "d"), "V": matrix("n", "l"), "i c": integers(1, 1)}
+    weighs = r"\operatorname{softmax}_{row}(Q K^\top)"
+    written = r"\sum_j \frac{e^{(QK^\top)_{i,j}}}{\sum_k e^{(QK^\top)_{i,k}}} V_{j,c}"
+    for exponential in (written, written.replace("e^{(QK", r"\exp{(QK")):
+        line = Derivation(rf"({weighs} V)_{{i,c}} = {exponential}", where=rows).check().lines[0]
+        assert line.verdict == "right", line
+
+
+@pytest.mark.parametrize("base", [2, 0.5, Fraction(1, 3)], ids=str)
+def test_powers_keep_the_digits_of_their_exponents(base):
+    exponent = -14630 if base == 2 else 14630
+    power = number_power(base, Digits(mpmath.mpf(exponent)))
+    assert 0 < power.x < mpmath.mpf(10) ** -4000

@@ -54,6 +54,9 @@ def refusal(text, symbols=SYMBOLS, functions=("g",)):
         ("1 - x - x^2 - … - x^n", "1 - Sum(x ** j, (j, 1, n))"),
         # sums as they are typed, and as word processors write them
         ("∑_(i=1)^n▒i", "Sum(i, (i, 1, n))"),
+        ("∑_(i=1)^n▒g_(n-i)", "Sum(g(n - i), (i, 1, n))"),
+        ("ln\u2061x/ln\u2061(n)", "ln(x) / ln(n)"),
+        ("\ufeffx\u200b^(n\u2060)\u00ad", "x ** n"),
         ("Σ_{i=1}^n i^2", "Sum(i ** 2, (i, 1, n))"),
         ("2 sum_(i=1)^(n-1) beta^i", "2 * Sum(beta ** i, (i, 1, n - 1))"),
         (r"\Pi_{i=1}^{n} i", "Product(i, (i, 1, n))"),
@@ -61,6 +64,9 @@ def refusal(text, symbols=SYMBOLS, functions=("g",)):
         (r"\sum_{i \in \{1, 2, \dots, n\}} i", "Sum(i, (i, 1, n))"),
         (r"\sum_{i \in [n]} i", "Sum(i, (i, 1, n))"),
         (r"\sum_{i,k=1}^{n} ik", "Sum(Sum(i * k, (k, 1, n)), (i, 1, n))"),
+        # e is a letter like any other where it has a power
+        ("xe^{-y}", "x * e ** (-y)"),
+        (r"\frac{2xye^x}{ne^y}", "2 * x * y * e ** x / (n * e ** y)"),
         # a power of a number is a factor, a number alone may be anything
         (r"n 2^{n-1}", "n * 2 ** (n - 1)"),
         ("(n+1)2^n", "(n + 1) * 2 ** n"),

@@ -377,3 +377,18 @@ def test_an_expectation_over_a_letter_needs_its_law():
     where = {"w u": vector(2)}
     (line,) = Derivation(r"1 = \mathbb{E}_w[e^{w^\top u}]", where=where).check().lines
     assert "which law has w?" in line.sentence
+
+
+@pytest.mark.parametrize(
+    ("chain", "lines"),
+    [
+        (r"a = b = \cdots = c", [("", "a"), ("=", "b"), ("=", "c")]),
+        (r"a = b = … = c", [("", "a"), ("=", "b"), ("=", "c")]),
+        (r"a &= b \\ &\;\;\vdots \\ &= c", [("", "a"), ("=", "b"), ("=", "c")]),
+        (r"a \le \dots = c", [("", "a"), ("≤", "c")]),
+        (r"a = b = \dots", [("", "a"), ("=", "b")]),
+        (r"1 + \dots + n = c", [("", r"1 + \dots + n"), ("=", "c")]),
+    ],
+)
+def test_dots_in_place_of_lines_are_no_line(chain, lines):
+    assert [(row.relation, row.tex) for row in rows_of(chain)] == lines

@@ -17,6 +17,7 @@ import numpy as np
 from ..formula import ARGUMENTS, CONSTANTS, FUNCTIONS, FormulaError, pretty
 from ..function_with_slope import Activation
 from ..notation import quoted
+from ..pieces import call
 from . import quadrature
 from .array_functions import ARRAY_FUNCTIONS, Shape
 from .clock import tick
@@ -106,10 +107,11 @@ class Compiler:
         self.definitions: dict[str, Definition] = {}
         self.text = ""
         self.bound: dict[str, Shape] = {}
+        self.powers: list[ast.AST] = []  # what of a line is the power T of a number
 
     def line(self, tree: ast.expr, text: str, bound: tuple[str, ...] = ()) -> Part:
         """The line; a FormulaError says what does not fit, and where."""
-        self.text, self.bound = text, dict.fromkeys(bound)
+        self.text, self.bound, self.powers = text, dict.fromkeys(bound), []
         return self.part(tree)
 
     def no(self, why: str, node: ast.AST) -> NoReturn:
@@ -141,7 +143,10 @@ class Compiler:
             case ast.BinOp(left=x, op=ast.Div(), right=y):
                 return self._quotient(node, self.part(x), self.part(y))
             case ast.BinOp(left=x, op=ast.Pow(), right=y):
-                return self._power(node, self.part(x), self.part(y))
+                b = self.part(y)
+                if b.shape is None and self._is_euler(x):  # a float of it has too few digits
+                    return self.part(ast.copy_location(call("exp", y), node))
+                return self._power(node, self.part(x), b)
             case ast.Subscript(value=x, slice=ast.Tuple(elts=index)):
                 return self._entry(node, self.part(x), [self.part(i) for i in index])
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[x]):
@@ -149,6 +154,13 @@ class Compiler:
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._call(node, name, arguments)
         self.no("this is not arithmetic", node)
+
+    def _is_euler(self, node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.Name)
+            and node.id in ("e", "E")
+            and node.id not in {*self.bound, *self.kinds}
+        )
 
     def _name(self, node: ast.AST, name: str) -> Part:
         if name in self.bound:
@@ -354,6 +366,7 @@ class Compiler:
             return self._call_transpose(node, arguments)
         if "T" not in self.kinds:
             self.no("^T stands on a number, and T is not declared", node)
+        self.powers.append(node)
         return Part(None, lambda scope: number_power(inner.value(scope), scope.value("T")))
 
     def _call_hadamard(self, node: ast.AST, arguments: list[ast.expr]) -> Part:
@@ -792,6 +805,8 @@ def number_power(a: Any, b: Any) -> Any:
     if (real == 0 and exponent < 0) or (real < 0 and exponent != round(exponent)):
         raise ZeroDivisionError
     if not np.iscomplexobj(b) and exponent == round(exponent) and abs(exponent) < 1e6:
+        if hasattr(b, "x") and not hasattr(a, "x"):
+            a = type(b)(b.x * 0 + a)  # 2^{-14630} is 0 in floats
         b = int(exponent)  # a whole power has a value and a slope at negative numbers too
     return a**b
 

@@ -184,6 +184,7 @@ class Reader:
     def _compiled(self, tree: ast.expr, text: str, tex: str) -> Expression:
         part = self.compiler.line(tree, text)
         self._settle(part)
+        tree = _Powers(self.compiler.powers).visit(tree)
         definitions = self.compiler.definitions
         is_column = part.shape is not None and actual(part.shape[1]) == 1
 
@@ -230,6 +231,7 @@ class Reader:
         text = str(source)
         tree = parse(text, self._words(letter))
         part = self.compiler.line(tree, text, (letter,) if letter.isidentifier() else ())
+        tree = _Powers(self.compiler.powers).visit(tree)
         if kind.shape is None and part.shape is not None:
             raise FormulaError(f"{text!r} is an array; {pretty(name)} is a sequence of numbers.")
         if not letter.isdigit():
@@ -356,10 +358,24 @@ def _filled(part: Part, kind: Kind, compiler: Compiler) -> Callable[[Scope], Any
     return lambda s: part.value(s) * np.ones([compiler.size(n, s) for n in shape])
 
 
+class _Powers(ast.NodeTransformer):
+    """ᵀ on what turned out to be a number is the power T, a name like any other."""
+
+    def __init__(self, powers: list[ast.AST]) -> None:
+        self.powers = powers
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not any(node is power for power in self.powers):
+            return node
+        power = ast.BinOp(node.args[0], ast.Pow(), ast.Name("T", ast.Load()))
+        return ast.fix_missing_locations(ast.copy_location(power, node))
+
+
 def in_plain_words(tree: ast.expr) -> str:
     """How a line was read, in signs that a terminal has."""
     text = ast.unparse(tree)
-    text = re.sub(r"\btranspose\(([\w.]+)\)", r"\1ᵀ", text)
+    text = re.sub(r"\btranspose\(([\w.]+)\)", lambda m: f"{pretty(m[1])}ᵀ", text)
     text = re.sub(r"\bExpectation\(", "E(", text).replace("**", "^").replace("eye()", "I")
     text = text.replace(" * ", "·").replace("ones()", "𝟏").replace(".prime(", "′(")
     return re.sub(r"[^\W\d_]\w*", lambda m: pretty(m[0]), text)

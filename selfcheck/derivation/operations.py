@@ -209,8 +209,8 @@ def _power_of_digits() -> Callable[[Any, Any], Any]:
         return mp.make_mpf(a) ** mp.make_mpf(b)
 
     def power(a: Any, b: Any) -> Any:
-        if b._mpf_[0] and abs(a) <= Arithmetic.nothing:  # the sign, without a comparison
-            raise ZeroDivisionError
+        if b._mpf_[0] and (not a or (Arithmetic.nothing and abs(a) <= Arithmetic.nothing)):
+            raise ZeroDivisionError  # the sign of b is looked at, without a comparison
         if not a or magnitude(b) >= 20 or abs(magnitude(a)) >= 900:  # it might take for ever
             return _real_only(safe_power(a, b))
         if b._mpf_[2] >= 0:  # a whole number

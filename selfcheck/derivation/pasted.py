@@ -21,6 +21,7 @@ LEADING = re.compile(  # of a chain whose start is left out
     r"(?:\s*\\begin\{\w+\*?\})?[\s&$]*"
     r"(\\(leq?|geq?|lt|gt|approx|equiv)(?![A-Za-z])|:?[=<>]=?|[≤≥≈])"
 )
+DOTS = re.compile(r"(?:\\(?:[lcvd]?dots|dots[bcimo])(?![A-Za-z])|\.\.\.|[…⋯⋮⋱]|\\[,;:! ]|\s)+")
 FRAMES = {
     "align", "aligned", "equation", "split", "gather", "gathered", "eqnarray", "multline",
     "flalign", "alignat", "alignedat", "displaymath", "math",
@@ -95,6 +96,7 @@ class _Rows:
         self.text, self.comments = text, comments
         self.rows: list[Row] = []
         self.relation, self.start, self.reason = "", 0, ""
+        self.left_out = ""  # the relation before dots that stand for lines: a ≤ … = b says a ≤ b
         self.note: list[Token] = []
         self.supposed = False  # "if x > 0: …" says nothing by itself
         self.holes: list[tuple[int, int]] = []  # what is no part of the formula
@@ -216,7 +218,9 @@ class _Rows:
     def _end(self, place: int, after: int) -> None:
         """The expression before this place is complete."""
         tex = self._written(place)
-        if tex:
+        if tex and self.rows and DOTS.fullmatch(tex):
+            self.left_out, self.relation = self.relation.strip("=") or self.left_out, ""
+        elif tex:
             if is_latex(self.text) and not is_latex(tex) and {*"^_"} & {*tex}:
                 tex = f"{{{tex}}}"  # a^2 b is clear in LaTeX, which the others are written in
             row_ends = self.text[place:after] == r"\\"
@@ -224,8 +228,9 @@ class _Rows:
             notes = [c for at, c in self.comments if self.start <= at <= last]
             self.comments = [(at, c) for at, c in self.comments if at > last]
             reason = "; ".join(filter(None, [self.reason.strip(" ()"), *notes]))
-            self.rows.append(Row(self.relation, tex, reason))
-            self.relation, self.reason = "", ""
+            relation = self.left_out if self.left_out and self.relation == "=" else self.relation
+            self.rows.append(Row(relation, tex, reason))
+            self.relation, self.left_out, self.reason = "", "", ""
         self.start = after
 
 

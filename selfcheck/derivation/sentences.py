@@ -84,9 +84,9 @@ class Sentences:
         """The names whose values make the counterexample, and those that follow from them."""
         used = frozenset[str]().union(*(e.names for e in expressions))
         domains, free = self.instances.domains, self.instances.needed(expressions)
-        sizes = [s for s in self.instances.sizes if any(s in domains[n].sizes for n in free)]
+        sizes = self.instances.sizes
         if kind == "shape":
-            return sizes, []
+            return [s for s in sizes if any(s in domains[n].sizes for n in free)], []
         implied = [n for n in self.instances.given if n in used]
         return [s for s in sizes if s in used] + free, implied
 

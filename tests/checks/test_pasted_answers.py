@@ -42,6 +42,15 @@ RIGHT = {
         (["σ(W σ(h_{t−1}) + z_t)", lambda h, sigma: sigma(h)],),
         (["sigma(W @ sigma(h_prev) + z)", "sigma(h)"],),
         ([SIGMA(W_ * SIGMA(H_) + Z_), "sigma(h)"],),
+        ([lambda W, z, h_prev, sigma, one=1: sigma(one * W @ sigma(h_prev) + z), "sigma(h)"],),
+        ([lambda W, z, h_prev, sigma, *, k=2: sigma(W @ sigma(h_prev) + z), "sigma(h)"],),
+    ],
+    ("momentum", "move_by_lines"): [  # as Word copies its formulas
+        ("Δθ_t=−δv_t=−δ(βv_(t−1)+(1−β)g_t)=βΔθ_(t−1)−δ(1−β)g_t",),
+        ("∆θ_t = −δ v_t = −δ(β v_{t−1} + (1−β) g_t) = β ∆θ_{t−1} − δ(1−β) g_t",),
+    ],
+    ("momentum", "unrolled_by_lines"): [
+        ("v_t=β(βv_(t-2)+(1-β) g_(t-1) )+(1-β) g_t=(1-β)∑_(i=1)^t▒〖β^(t-i) g_i 〗",),
     ],
     ("momentum", "expectation"): [
         (r"""\begin{align}
