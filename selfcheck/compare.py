@@ -80,8 +80,8 @@ def alike(a: Any, b: Any, tolerance: float = TOLERANCE) -> bool:
 def same_entries(a: Any, b: Any, or_nowhere: bool = False) -> bool:
     """The same finite numbers in the same places, each for itself; whole numbers exactly.
 
-    What is finite nowhere is the same only `or_nowhere`. Results of several parts are the same part
-    by part.
+    What is finite nowhere is the same only `or_nowhere`, and infinity is not nan. Results of
+    several parts are the same part by part.
     """
     x, y = real_array(a), real_array(b)
     if x is None or y is None:
@@ -91,9 +91,9 @@ def same_entries(a: Any, b: Any, or_nowhere: bool = False) -> bool:
     finite = np.isfinite(x)
     if x.shape != y.shape or not np.array_equal(finite, np.isfinite(y)):
         return False
+    if not finite.any():
+        return or_nowhere and np.array_equal(np.isnan(x), np.isnan(y))
     x, y = x[finite], y[finite]
-    if not x.size:
-        return or_nowhere
     larger = np.maximum(np.abs(x), np.abs(y))
     if (x == np.floor(x)).all() and (y == np.floor(y)).all():
         return bool((x == y).all())

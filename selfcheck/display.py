@@ -86,6 +86,8 @@ def type_in_words(answer: Any) -> str:
     kind = type(answer)
     if issubclass(kind, Iterator):
         return f"a {kind.__name__} (write `list(...)` around it)"
-    if issubclass(kind, list | tuple | np.ndarray):
+    if issubclass(kind, np.ndarray):
+        return "an array of " + ("complex numbers" if answer.dtype.kind == "c" else "other things")
+    if issubclass(kind, list | tuple):
         return f"a {kind.__name__} with other things in it or with rows of unequal length"
     return f"an object of type {kind.__name__}"

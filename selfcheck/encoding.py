@@ -135,6 +135,8 @@ class Codec:
         return {TAG: "kin", "type": kind.__name__, "handle": self._hand_over(value), "v": data}
 
     def _array(self, value: Any, inner: Callable[..., Any], limit: SizeLimit) -> Any:
+        if hasattr(value, "filled") and value.dtype.kind in "biuf" and np.any(value.mask):
+            value = value.astype(float).filled(np.nan)  # what is masked is no number
         array = np.asarray(value)
         if array.dtype.char in "gG":  # more digits than other machines have
             array = array.astype("c16" if array.dtype.kind == "c" else "f8")

@@ -7,9 +7,9 @@ import pytest
 import sympy
 
 from selfcheck.blanks import ____, has_blank
-from selfcheck.compare import alike, close
+from selfcheck.compare import alike, close, same_entries
 from selfcheck.display import show, show_apart, show_at
-from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number
+from selfcheck.kinds import Array, Choice, Formula, Function, Lines, Number, received
 from selfcheck.refusals import NotAttempted, NotFinite, Unreadable
 
 x = sympy.Symbol("x")
@@ -160,6 +160,14 @@ def test_close_means_equal_up_to_rounding():
 )
 def test_what_is_not_close_is_false_and_never_an_error(a, b):
     assert close(made(a), b) is False
+
+
+def test_infinity_and_nan_are_two_things_where_nothing_is_finite():
+    nothing, infinite = [math.nan, math.nan], [math.inf, -math.inf]
+    assert same_entries(nothing, nothing, or_nowhere=True)
+    assert same_entries(infinite, infinite, or_nowhere=True)
+    assert not same_entries(nothing, infinite, or_nowhere=True)
+    assert not same_entries(nothing, nothing)
 
 
 def test_results_of_several_parts_are_compared_part_by_part():
@@ -471,6 +479,18 @@ def test_the_result_is_read_as_an_array_of_the_expected_shape():
     with pytest.raises(Unreadable, match=r"f\(2\) should be an array .*write `list\(...\)`"):
         answer.array(2, shape=(2,))
     assert close(Function().read(np.arange, "f").array(2, shape=(2,)), [0, 1])
+
+
+def test_what_is_masked_is_no_number():
+    some = np.ma.array([1.0, 2.0], mask=[True, False])
+    with pytest.raises(Unreadable, match=r"y contains nan"):
+        received(Array((2,)), some, "y")
+    with pytest.raises(NotFinite, match=r"f\(\) is not finite: it is \[nan, 2\]"):
+        Function().read(lambda: some, "f").array(shape=(2,))
+    with pytest.raises(NotFinite):
+        Function().read(lambda: np.ma.array([[1, 0]], mask=True), "f").array(shape=(1, 2))
+    nothing_masked = Function().read(lambda: np.ma.array([1, 2]), "f").array(shape=(2,))
+    assert close(nothing_masked, [1, 2])
 
 
 @pytest.mark.parametrize("answer", [None, 3, "f", [len], Hostile])
