@@ -261,9 +261,14 @@ FAR_APART = (  # a future score of 700: the past vanishes beside it, and exp(700
     np.array([[-50.0], [-49.0], [700.0]]),
     np.array([[1.0], [2.0], [4.0]]),
 )
+LOW_FIRST = (  # no future score is large, but the first row is far below the second
+    np.array([[1.0], [800.0]]),
+    np.ones((2, 1)),
+    np.array([[1.0], [2.0]]),
+)
 PAST = 2  # of the 4 tokens whose future is changed
 LARGE_SCORES = (1e4, 3.0, 1e12, 1e300)
-CausalAttention = Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART])]
+CausalAttention = Annotated[FunctionAnswer, Function(samples=[*CAUSAL[:2], FAR_APART, LOW_FIRST])]
 
 
 def _any_causal(rng: np.random.Generator) -> Text:

@@ -144,6 +144,7 @@ class Move(NamedTuple):
     yours: np.ndarray
     shown: np.ndarray  # the gradient that Adam sees
     adam: np.ndarray
+    at_rest: np.ndarray  # where it has seen nothing but 0 so far, and moves by exactly 0
 
 
 @np.errstate(all="ignore")
@@ -165,7 +166,7 @@ def _travel(step: FunctionAnswer, journey: Journey, shown: Callable, strength: s
             raise NotFinite(says, "a move", move)
         seen = shown(g, at)
         reference, adam = adam_step(reference, seen, eta, *rest)
-        moves.append(Move(g, at, move, seen, adam))
+        moves.append(Move(g, at, move, seen, adam, reference.v == 0))
     return moves
 
 
@@ -212,15 +213,16 @@ HARDLY = 1e-6  # of η: a move so small that rounding may have made it, in eithe
 def _decayed_where_it_helps(move: Move, eta: float, lamda: float) -> np.ndarray:
     """Adam's own move, and the decay of each parameter that it takes toward 0, or past it.
 
-    Where Adam hardly moves, with the decay or without it, as the answer has it.
+    Where Adam hardly moves, with the decay or without it, as the answer has it; a move of 0 by
+    gradients of 0 is exact, and takes nothing toward 0.
     """
     entries = []
-    for own, x, yours in zip(
-        *(a.tolist() for a in (move.adam, move.theta, move.yours)), strict=True
+    for own, x, yours, at_rest in zip(
+        *(a.tolist() for a in (move.adam, move.theta, move.yours, move.at_rest)), strict=True
     ):
         decayed = own - lamda * x
         helps = min(own, x) < 0 < max(own, x)
-        if abs(own) <= HARDLY * eta:
+        if abs(own) <= HARDLY * eta and not at_rest:
             helps = abs(yours - decayed) < abs(yours - own)
         entries.append(decayed if helps else own)
     return np.array(entries)

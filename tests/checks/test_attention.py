@@ -505,10 +505,7 @@ def test_the_largest_score_taken_before_masking_is_recognized():
 
     feedback = check.causal_attention(row_max_too_early)
     assert feedback.earned == 2
-    assert [known.name for known in feedback.mistakes] == [
-        "the future takes part in the softmax",
-        "one largest score for all rows",
-    ]
+    assert [known.name for known in feedback.mistakes] == ["the future takes part in the softmax"]
 
 
 def test_hiding_the_token_itself_is_recognized_also_where_the_first_row_was_patched():
@@ -901,3 +898,13 @@ def test_any_slip_of_an_attention_is_followed_and_costs_its_own_exercise():
 
 def test_a_mask_with_nan_in_it_is_wrong():
     assert check.packed_mask(lambda lengths: to_be_added(lengths, np.nan)).outcome is Outcome.WRONG
+
+
+def test_one_largest_score_for_all_rows_is_another_mistake_than_a_mask_behind_the_softmax():
+    def one_largest(Q, K, V):
+        scores = np.where(package.causal_mask(len(Q)), scored(Q, K), -np.inf)
+        weights = np.exp(scores - scores.max())
+        return weights / weights.sum(axis=1, keepdims=True) @ V
+
+    names = [known.name for known in check.causal_attention(one_largest).mistakes]
+    assert names == ["one largest score for all rows"]

@@ -584,3 +584,9 @@ def test_what_was_long_ago_still_counts_where_nothing_fades():
         return (A / A.sum(axis=1, keepdims=True)).T @ G
 
     assert "By the values" in check.attention_gradient(d_v, d_v).says
+
+
+def test_bits_that_are_never_a_number_are_not_counts_from_0():
+    for never in (np.nan, np.inf):
+        feedback = check.baseline(lambda training, test, levels, width, bits=never: bits)
+        assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)

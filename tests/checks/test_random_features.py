@@ -509,3 +509,16 @@ def test_six_digits_of_a_ratio_are_enough(student):
     needed = (np.exp(u1 @ u1) - 2 * np.exp(u1 @ u2) + np.exp(u2 @ u2)) / n.r**2
     feedback = check.ratio(student, f"{covariance:.6g}", f"{needed:.6g}")
     assert feedback.outcome is Outcome.RIGHT
+
+
+def test_numbers_that_are_none_are_not_taken_for_new_directions():
+    def counts_of_the_queries(Q, K, V, W, counts):  # 0/0 where a count is 0, the same every time
+        q, k = lectures_features(Q, W) * counts[:, None], lectures_features(K, W)
+        return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+
+    def lectures_features(X, W):
+        X = X / X.shape[1] ** 0.25
+        return np.exp(X @ W.T - (X**2).sum(axis=1, keepdims=True) / 2) / np.sqrt(len(W))
+
+    feedback = check.approximate_attention(counts_of_the_queries, lectures_features)
+    assert (feedback.outcome, feedback.misconception) == (Outcome.WRONG, None)

@@ -211,6 +211,22 @@ def test_moves_that_are_no_numbers_are_wrong_and_not_taken_for_another_mistake(s
         assert "not finite" in feedback.says
 
 
+@pytest.mark.parametrize(
+    "toward_0",
+    [lambda move, x: move * x <= 0, lambda move, x: np.sign(move) != np.sign(x)],
+    ids=["a product that is not positive", "signs that differ"],
+)
+def test_a_move_of_exactly_0_takes_nothing_toward_0_and_nothing_is_decayed(toward_0):
+    def also_at_rest(state, g, theta, eta, lamda, *rest):
+        state, move = adam_l2(state, g, theta, eta, 0, *rest)
+        return state, np.where(toward_0(move, theta), move - lamda * theta, move)
+
+    feedback = check.adamw_step(also_at_rest)
+    assert feedback.outcome is Outcome.WRONG
+    assert "with ∇L = [0, 0" in feedback.says
+    assert "the move should be [0, 0" in feedback.says
+
+
 def test_single_precision_is_right():
     def single(state, g, theta, *rest):
         return adamw(state, g.astype(np.float32), theta.astype(np.float32), *rest)
