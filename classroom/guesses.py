@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 WHOLE, OUTPUT = "revealed", "revealed-output"
 SHOW = "Show what happens"
+BOX = "cell-id="
 
 
 @dataclass
@@ -52,9 +53,9 @@ def predictions(cells: Sequence[NotebookNode]) -> list[Prediction]:
 
 def fold(soup: BeautifulSoup, notebook: NotebookNode) -> None:
     """Put what answers a guess behind one fold; guess.js asks before it, in the page."""
+    boxes = _boxes(soup)
     for prediction in predictions(notebook.cells):
-        shown = [soup.find(id=f"cell-id={cell.id}") for cell in prediction.cells]
-        places = [place for place in shown if place]
+        places = [boxes[cell.id] for cell in prediction.cells if cell.id in boxes]
         if not places:
             continue
         behind = soup.new_tag("details", attrs={"class": "folded answer prediction"})
@@ -70,13 +71,19 @@ def fold(soup: BeautifulSoup, notebook: NotebookNode) -> None:
 
 def offer(soup: BeautifulSoup, notebook: NotebookNode) -> None:
     """In the speaker's notes of a slide: what the room can choose from, by a show of hands."""
+    boxes = _boxes(soup)
     for cell in notebook.cells:
         choices = cell.metadata.get("guess", {}).get("choices", [])
-        question = soup.find(id=f"cell-id={cell.id}")
-        if choices and question:
+        if choices and cell.id in boxes:
             notes = soup.new_tag("aside", attrs={"class": "notes"})
             notes.append(soup.new_tag("p", string=f"Show of hands: {'; '.join(choices)}?"))
-            question.insert_after(notes)
+            boxes[cell.id].insert_after(notes)
+
+
+def _boxes(soup: BeautifulSoup) -> dict[str, Tag]:
+    """The elements of the cells, by the cells' ids."""
+    found = soup.find_all(id=lambda name: bool(name and name.startswith(BOX)))
+    return {str(box["id"]).removeprefix(BOX): box for box in found}
 
 
 def _move_output(cell: Tag, behind: Tag) -> None:

@@ -453,7 +453,7 @@ class _Pages:
         )
         size = sum(path.stat().st_size for path in shelf.wheels.values())
         if shelf.runtime:
-            size += sum(path.stat().st_size for path in shelf.runtime.iterdir())
+            size += sum(path.stat().st_size for path in shelf.runtime.values())
         facts = {
             "storage": self.facts.storage,
             "size": f"{max(size // 10**6, 30)} MB",

@@ -82,10 +82,8 @@ def add_lite(
     for wheel in shelf.wheels.values():
         wanted.copy(f"{PACKAGES}/{wheel.name}", wheel)
     wanted.text(f"{PACKAGES}/{LOCK}", json.dumps(shelf.lock, sort_keys=True))
-    if shelf.runtime:
-        for path in shelf.runtime.iterdir():
-            if path.name != LOCK:
-                wanted.copy(f"static/pyodide/{path.name}", path)
+    for name, path in (shelf.runtime or {}).items():
+        wanted.copy(f"static/pyodide/{name}", path)
     for name, notebook in notebooks.items():
         wanted.text(f"files/{name}", joined(notebook))
     for folder, listing in _listings(target, notebooks).items():

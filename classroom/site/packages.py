@@ -51,7 +51,7 @@ except ImportError:
     fcntl = None  # type: ignore[assignment]
 
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "package.json")
-LARGE = ("pyodide.asm.wasm", "python_stdlib.zip")
+LARGE = ("pyodide.asm.wasm", STDLIB := "python_stdlib.zip")
 LOCK = "pyodide-lock.json"
 MACHINE, FONTS = "selfcheck", "course-fonts"
 # Loaded before the first cell; the rest follows while the student reads.
@@ -90,7 +90,7 @@ class Shelf:
 
     wheels: Mapping[str, Path]
     lock: dict[str, Any]
-    runtime: Path | None
+    runtime: Mapping[str, Path] | None
     font_folder: str
     course: str  # the name of the course's own wheel
 
@@ -135,8 +135,8 @@ def gather(
         packages = {name: _elsewhere(entry) for name, entry in entries.items()}
         inside = ours
     else:
-        inside = [*ours, *_compiled_and_pure(entries, wheels, cache)]
-        inside = compiled(inside, runtime, cache / "bytecode", keep=(MACHINE, name))
+        inside = [runtime / STDLIB, *ours, *_compiled_and_pure(entries, wheels, cache)]
+        stdlib, *inside = compiled(inside, runtime, cache / "bytecode", keep=(MACHINE, name))
         packages = {}
     packages |= {_name(wheel): _entry(wheel, entries) for wheel in inside}
     _add_needs(packages, name)
@@ -145,7 +145,7 @@ def gather(
     return Shelf(
         wheels={wheel.name: wheel for wheel in inside},
         lock=lock,
-        runtime=runtime if wheels else None,
+        runtime={name: runtime / name for name in CORE} | {STDLIB: stdlib} if wheels else None,
         font_folder=f"{place}/course_fonts",
         course=name,
     )
@@ -168,7 +168,7 @@ def runtime_address(shelf: Shelf) -> str:
 def loads(shelf: Shelf) -> list[tuple[str, int]]:
     """What a kernel fetches before its first cell, seen from JupyterLite, with bytes if known."""
     files = [runtime_address(shelf).replace("pyodide.mjs", name) for name in LARGE]
-    sizes = [(shelf.runtime / name).stat().st_size if shelf.runtime else 0 for name in LARGE]
+    sizes = [shelf.runtime[name].stat().st_size if shelf.runtime else 0 for name in LARGE]
     listed = shelf.lock["packages"]
     for name in sorted(closure(listed, [*KERNEL, shelf.course])):
         wheel = shelf.wheels.get(listed[name]["file_name"])
@@ -181,7 +181,7 @@ def page_size(shelf: Shelf) -> int:
     """The bytes that the page of a sheet loads: without a kernel, widgets and plots."""
     names = [MACHINE, shelf.course, *closure(shelf.lock["packages"], ["numpy", "sympy"])]
     wheels = [shelf.wheels.get(shelf.lock["packages"][name]["file_name"]) for name in names]
-    runtime = [shelf.runtime / name for name in CORE] if shelf.runtime else []
+    runtime = (shelf.runtime or {}).values()
     return sum(path.stat().st_size for path in [*runtime, *wheels] if path)
 
 

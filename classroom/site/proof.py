@@ -62,7 +62,7 @@ def lay_out(root: Path, folder: Path, wheels: Path, kinds: Sequence[str] = KINDS
     with alone(cache):
         shelf = gather(course, cache, wheels)
         assert shelf.runtime is not None  # wheels are given
-        for path in [*shelf.runtime.iterdir(), *shelf.wheels.values()]:
+        for path in [*shelf.runtime.values(), *shelf.wheels.values()]:
             shutil.copyfile(path, runtime / path.name)
     (runtime / LOCK).write_text(json.dumps(shelf.lock), encoding="utf-8")
     (folder / "course.txt").write_text(shelf.course, encoding="utf-8")

@@ -20,7 +20,7 @@ from selfcheck.students import cli
 from selfcheck.students.progress import points_in
 from selfcheck.units import declared, units
 from tests.browser.lab import REPOSITORY
-from tests.browser.site import START_MS, Site, Visit, served, serving, visiting
+from tests.browser.site import Site, Visit, served, serving, visiting
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,
     WIDER_THAN_THE_SCREEN,
@@ -112,7 +112,7 @@ def task(visit: Visit, name: str) -> Locator:
 
 
 def ready(visit: Visit) -> None:
-    expect(visit.page.locator(".python-state")).to_have_text("Python is ready.", timeout=START_MS)
+    expect(visit.page.locator(".python-state")).to_have_text("Python is ready.")
 
 
 # -- what it weighs -------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ def test_what_is_downloaded_is_graded_with_the_same_points(
 
 
 def test_what_was_opened_once_is_there_without_a_network(in_browser, chrome, site):
-    """The page, its formulas and figures, and Python with its packages."""
+    """The page, its formulas and figures, Python with its packages; what is typed is kept."""
     with contextlib.ExitStack() as network, contextlib.ExitStack() as browser:
         url = network.enter_context(serving(site.folder.parent))
         there = replace(site, url=f"{url}/course")
@@ -408,7 +408,9 @@ def test_what_was_opened_once_is_there_without_a_network(in_browser, chrome, sit
         visit.wait(
             """async () => {
           const kept = (await (await caches.open((await caches.keys())[0])).keys()).map(r => r.url);
-          const names = ["02_momentum.html", "store.js", "formulas.woff2", "asm.wasm", "sympy"];
+          const loaded = performance.getEntriesByType("resource").map(({name}) => name);
+          const ours = loaded.filter(u => u.startsWith(location.origin) && !u.endsWith("sw.js"));
+          const names = ["02_momentum.html", "02_momentum.ipynb", "asm.wasm", "sympy", ...ours];
           return names.every(name => kept.some(url => url.includes(name)));
         }"""
         )
@@ -419,3 +421,4 @@ def test_what_was_opened_once_is_there_without_a_network(in_browser, chrome, sit
         bias.get_by_role("textbox").fill("1 - β^t")
         bias.get_by_role("button", name="Check").click()
         expect(bias.locator(".course-card").first).to_contain_text("✓ Right 2.3")
+        visit.wait("() => !Object.keys(localStorage).some(name => name.includes('draft'))")

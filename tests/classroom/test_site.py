@@ -200,6 +200,8 @@ def test_the_browsers_python_gives_full_points_and_the_same_verdicts(tmp_path):
     assert shutil.which("node"), "node runs the browser's Python without a browser"
     words = [unit.name for unit in UNITS[::4]]
     folder = proof.lay_out(ROOT, tmp_path, Path(WHEELS), kinds=["solutions"])
+    with zipfile.ZipFile(folder / "pyodide" / packages.STDLIB) as library:
+        assert {name for name in library.namelist() if name.endswith(".py")} == set()
     lines = list(proof.differences(folder, every=6, words=words))
     assert [line for line in lines if line.startswith("  ")] == []
     assert len(lines) == 2 * len(words)

@@ -38,7 +38,7 @@ async function withPython() {
     if (step) say(`Python is being loaded (${needs}, once): ${step} … You can read and write already.`);
     if (failed) say(`Python could not be loaded: ${failed}. Try again, or open the sheet as a notebook.`);
     if (ready) begun = begin();
-    if (ready) keepOffline([...loaded, place("static/sheet-worker.js")]);
+    if (ready) keepOffline([...loaded, place("static/sheet-worker.js"), place(`lite/files/${about.path}`)]);
   });
   return python;
 }
