@@ -12,15 +12,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from classroom import printing
 from classroom.notebooks import as_text, read, strip_outputs
 from classroom.printing import chromium
 from selfcheck.files import CourseError
 from tests.browser import lab as harness
 from tests.browser.site import Visit, visiting
 
-PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=harness.PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,6 @@ def lab(request: pytest.FixtureRequest, browser, tmp_path_factory) -> Iterator[h
 def window(browser: Browser) -> Iterator[BrowserContext]:
     """A window of the browser for all pages of the module: JupyterLab's scripts come only once."""
     context = browser.new_context(viewport={"width": 1000, "height": 900})
-    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 
@@ -78,7 +75,7 @@ def chrome(site, browser):
     if site.hosts == "127.0.0.1":
         yield browser
         return
-    with printing.browser(but=site.hosts) as chrome:
+    with harness.browser(but=site.hosts) as chrome:
         yield chrome
 
 

@@ -18,10 +18,12 @@ import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from playwright.sync_api import (
     Browser,
+    BrowserContext,
     ConsoleMessage,
     Error,
     Locator,
@@ -37,6 +39,7 @@ from tests.places import ROOT, SMALL
 REPOSITORY = ROOT
 START_SECONDS = 180
 RUN_SECONDS = 300
+PATIENCE = 240_000  # milliseconds: a busy machine is slow, not wrong
 
 SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {
@@ -56,9 +59,19 @@ HARMLESS: dict[str, str] = {
 }
 
 
-def browser() -> contextlib.AbstractContextManager[Browser]:
-    """The system's Chromium, headless, cut off from every host but this one."""
-    return printing.browser(but="127.0.0.1")
+@contextlib.contextmanager
+def browser(but: str = "127.0.0.1") -> Iterator[Browser]:
+    """The system's Chromium, headless, cut off from every host but this one; its windows wait."""
+    with printing.browser(but=but) as chrome:
+        new_context = chrome.new_context
+
+        def patient(**options: Any) -> BrowserContext:
+            window = new_context(**options)
+            window.set_default_timeout(PATIENCE)
+            return window
+
+        chrome.new_context = patient
+        yield chrome
 
 
 # The server

@@ -88,6 +88,9 @@ def _seen(shot: bytes) -> np.ndarray:
 
 
 def _unlike(a, b):
-    shifts = [(y, x) for y in range(-NEAR, NEAR + 1) for x in range(-NEAR, NEAR + 1)]
-    apart = [np.abs(a - np.roll(b, shift, (0, 1))).max(axis=2) for shift in shifts]
-    return np.mean(np.min(apart, axis=0) > LIKE)
+    """Only a pixel that has another color in its own place is looked for nearby."""
+    rows, columns = np.nonzero(np.abs(a - b).max(axis=2) > LIKE)
+    near = range(-NEAR, NEAR + 1)
+    places = [((rows + y) % a.shape[0], (columns + x) % a.shape[1]) for y in near for x in near]
+    apart = [np.abs(a[rows, columns] - b[place]).max(axis=1) for place in places]
+    return np.sum(np.min(apart, axis=0) > LIKE) / a[..., 0].size

@@ -16,10 +16,8 @@ from playwright.sync_api import Page
 
 from classroom.site import build
 from classroom.site.packages import alone
-from tests.browser.lab import REPOSITORY
+from tests.browser.lab import PATIENCE, REPOSITORY
 from tests.places import run_folder, site_cache
-
-START_MS = 240_000  # a busy machine is slow, not wrong
 
 
 @dataclass
@@ -112,7 +110,7 @@ class Visit:
     def go(self, place: str) -> None:
         self.page.goto(f"{self.site.url}/{place}")
 
-    def wait(self, what: str, arg: object = None, timeout: int = START_MS) -> None:
+    def wait(self, what: str, arg: object = None, timeout: int = PATIENCE) -> None:
         """Wait for it, and look now and then: to look at every frame keeps a core busy."""
         self.page.wait_for_function(what, arg=arg, timeout=timeout, polling=100)
 
@@ -121,8 +119,7 @@ class Visit:
 def visiting(chrome, site, **options) -> Iterator[Visit]:
     """A window of its own: what the browser keeps is that of this test alone."""
     context = chrome.new_context(viewport={"width": 1200, "height": 900}, **options)
-    context.set_default_timeout(START_MS)
     visit = Visit(context.new_page(), site)
     yield visit
     context.close()
-    assert visit.problems == []
+    assert not visit.problems, "\n".join(visit.problems)

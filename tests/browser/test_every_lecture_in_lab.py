@@ -77,7 +77,7 @@ PICTURE = """
 import base64
 from selfcheck.png import png_bytes
 
-print(base64.b64encode(png_bytes(_explorers[{}]._pixels()[0], level=9)).decode())
+print(base64.b64encode(png_bytes(_explorers[{}]._pixels()[0])).decode())
 """
 
 # And whether its picture and its sentence hold out when any two controls stand at their ends.

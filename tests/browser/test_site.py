@@ -20,7 +20,7 @@ from selfcheck.students import cli
 from selfcheck.units import declared, units
 from tests.browser.lab import REPOSITORY
 from tests.browser.likeness import MOST, far_from, saved_explorers, unlike_matplotlib
-from tests.browser.site import START_MS, Site, served, visiting
+from tests.browser.site import Site, served, visiting
 from tests.browser.slips import NOT_RUN, slips
 from tests.browser.test_pages_accessible import (
     LEAVE_ONE_OF_EACH,
@@ -103,17 +103,23 @@ def test_the_search_finds_a_section_by_its_words_and_the_keyboard_gets_there(vis
     visit.page.wait_for_url(re.compile("02_momentum.html#5-The-cold-start"))
 
 
+def first_explorer(page):
+    """By its figure: a page draws them as their numbers come, not from top to bottom."""
+    return page.locator("figure[data-explorer]").first.locator(".course-box")
+
+
 def test_an_explorer_moves_on_a_reading_page_without_a_kernel(visit):
     visit.go("notebooks/02_momentum.html")
-    explorer = visit.page.locator(".course-box").first
+    explorer = first_explorer(visit.page)
     expect(explorer).to_be_visible()
     seen = set()
     for number in range(explorer.get_by_role("slider").count()):
         slider, words = explorer.get_by_role("slider").nth(number), explorer.locator(".course-says")
-        before = slider.get_attribute("aria-valuetext")
+        before, said = slider.get_attribute("aria-valuetext"), words.inner_text()
         slider.focus()
         visit.page.keyboard.press("ArrowLeft")
         expect(slider).not_to_have_attribute("aria-valuetext", before)
+        expect(words).not_to_have_text(said)
         seen.add(words.inner_text())
     assert len(seen) == 2
 
@@ -129,7 +135,7 @@ def test_a_reading_page_draws_its_explorers_as_matplotlib_does_in_light_and_dark
 def test_what_is_printed_has_no_controls_and_is_light(chrome, site):
     with visiting(chrome, site, color_scheme="dark") as visit:
         visit.go("notebooks/02_momentum.html")
-        expect(visit.page.locator(".course-box").first).to_be_visible()
+        expect(first_explorer(visit.page)).to_be_visible()
         visit.page.emulate_media(media="print")
         without = ".site-head, nav.contents, .doors, .course-controls, .course-tools"
         shown = visit.page.locator(without).all()
@@ -289,12 +295,12 @@ def run_all(visit) -> list[dict]:
 def test_the_pages_own_python_moves_what_the_saved_numbers_do_not(in_browser, visit):
     # It comes by itself once an explorer with more controls is in sight; the others move meanwhile.
     visit.go("notebooks/04_attention.html")
-    box = visit.page.locator(".course-box").first
+    box = first_explorer(visit.page)
     box.scroll_into_view_if_needed()
     first, last = box.get_by_role("slider", name="score 1"), box.get_by_role("slider").last
     expect(last).to_be_disabled()
     moved_by(visit.page, first, box)
-    expect(last).to_be_enabled(timeout=START_MS)
+    expect(last).to_be_enabled()
     moved_by(visit.page, last, box)
     moved_by(visit.page, first, box)
     drawn = box.locator("svg").screenshot()
@@ -305,12 +311,12 @@ def test_the_pages_own_python_moves_what_the_saved_numbers_do_not(in_browser, vi
     deck.go("slides/04_attention.html")
     deck.wait("window.slidesAreReady")
     deck.page.evaluate(
-        """() => { const at = document.querySelector('.course-box').closest('section');
+        """() => { const at = document.querySelector('[data-explorer]').closest('section');
         const {h, v} = Reveal.getIndices(at); Reveal.slide(h, v, 99); }"""
     )
     at = deck.page.evaluate("Reveal.getIndices()")
-    slide = deck.page.locator(".course-box").first
-    expect(slide.get_by_role("slider").last).to_be_enabled(timeout=START_MS)
+    slide = first_explorer(deck.page)
+    expect(slide.get_by_role("slider").last).to_be_enabled()
     moved_by(deck.page, slide.get_by_role("slider").last, slide)
     assert deck.page.evaluate("Reveal.getIndices()") == at
     assert box.locator(".course-says").inner_text() == words
@@ -352,7 +358,7 @@ def test_a_sheet_in_the_browser_is_set_up_by_itself_and_no_slip_keeps_its_green_
 ):
     visit.go(f"lite/notebooks/index.html?path={SHEET}")
     ready = visit.page.locator(".course-ready")
-    expect(ready).to_have_text("Ready", timeout=START_MS)
+    expect(ready).to_have_text("Ready")
     assert visit.page.evaluate(IS_DIRTY) is False
     card, edited = visit.page.locator(".course-card"), visit.page.locator(".course-edited")
     right = "factor = 1 - beta**t"
@@ -377,7 +383,7 @@ def test_a_sheet_in_the_browser_is_set_up_by_itself_and_no_slip_keeps_its_green_
     assert violations(visit.page, within=".jp-OutputArea") == []
 
     visit.page.evaluate(f"() => {KERNEL}.restart()")
-    expect(ready).to_have_text("Ready", timeout=START_MS)
+    expect(ready).to_have_text("Ready")
     fill(right)
     run("answer", "check")
     expect(card).to_contain_text("✓ Right")
