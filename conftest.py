@@ -5,6 +5,7 @@ tests/test_committed_notebooks.py: nbval itself passes a cell that has nothing t
 """
 
 import functools
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ collect_ignore = ["tests/course"]  # a course of its own: tests/test_small_cours
 SLOW = [
     "tests/browser/test_site.py",
     "tests/browser/test_every_lecture_in_lab.py",
+    "tests/browser/test_slides_offline.py",
+    "tests/browser/test_answers_in_page.py",  # on the site that the first one has built by now
     "tests/browser/",
     "tests/classroom/grading/test_large_class.py",
     "tests/classroom/test_nbgrader.py",
@@ -91,6 +94,12 @@ def pytest_configure(config: pytest.Config) -> None:
         kernels = warm()
         kernels.__enter__()
         config.add_cleanup(lambda: kernels.__exit__(None, None, None))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: nobody looks through it for garbage."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
