@@ -120,7 +120,7 @@ BUDGETS = {
     "course_utils/checks": 10_060,  # derivations among them
     "selfcheck": 27_370,  # with formulas set for pages, proofs entry by entry, and practice
     "classroom": 20_340,  # layouts of nine platforms, encodings of rosters, what students reach for
-    "tests": 43_290,  # every kind of layout, fault and roster is a test
+    "tests": 43_300,  # every kind of layout, fault and roster is a test
 }
 
 
