@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,14 +42,17 @@ class Pair(NamedTuple):
 
 def pairs(everyone: Sequence[Seen]) -> list[Pair]:
     """The pairs that have more in common than chance would give to any pair of this class."""
+    if not any(seen.answers for seen in everyone):
+        return []
     table = _Table(everyone)
     least = max(ENOUGH, math.log(CHANCE * math.comb(len(everyone), 2) + 1e-9))
     likely: dict[tuple[int, int], float] = {}
     nearly: list[float] = []  # the odds of each with the fourth of the others
-    for one in range(len(everyone)):
-        odds = table.odds(one)
-        nearly.append(np.sort(odds)[-OWNERS] if len(odds) > OWNERS else -math.inf)
-        likely |= {(one, j): odds[j] for j in np.flatnonzero(odds >= least).tolist() if one < j}
+    for one, others in enumerate(table.may_have(least - APART)):
+        odds = table.odds(one, others)
+        nearly.append(np.sort(odds)[-OWNERS] if len(odds) >= OWNERS else -math.inf)
+        found = zip(others.tolist(), odds.tolist(), strict=True)
+        likely |= {(one, other): o for other, o in found if o >= least and one < other}
     return [
         Pair((everyone[one].student, everyone[other].student), table.alike(one, other))
         for (one, other), odds in likely.items()
@@ -58,25 +61,28 @@ def pairs(everyone: Sequence[Seen]) -> list[Pair]:
 
 
 class _Table:
-    """Who has written what: a row for each student, and for each answer the ways to compare it."""
+    """Who has written what: for each student and answer a key for each way to compare it."""
 
     def __init__(self, everyone: Sequence[Seen]) -> None:
-        self.answers = [{a.name: a for a in seen.answers} for seen in everyone]
-        self.names = sorted({name for answers in self.answers for name in answers})
+        self.everyone = everyone
+        self.names = sorted({answer.name for seen in everyone for answer in seen.answers})
+        column = {name: place for place, name in enumerate(self.names)}
         size = len(everyone), len(self.names), LEVELS
-        self.forms = np.full(size, -1)  # -1 where there is no answer
-        self.shares = np.ones(size)  # of those who tried, who have the same
-        for column, name in enumerate(self.names):
-            tried = [row for row, answers in enumerate(self.answers) if name in answers]
-            for level in range(LEVELS):
-                keys = [self.answers[row][name].keys[level] for row in tried]
-                number, holders = {key: n for n, key in enumerate(set(keys))}, Counter(keys)
-                self.forms[tried, column, level] = [number[key] for key in keys]
-                shares = [(holders[key] - 0.5) / len(tried) for key in keys]
-                self.shares[tried, column, level] = shares
-        self.tried = self.forms[:, :, 0] >= 0
+        self.keys = np.full(size, -1, dtype=np.int32)  # -1 where there is no answer
+        numbers: dict[tuple, int] = {}
+        for row, seen in enumerate(everyone):
+            for answer in seen.answers:
+                known = ((answer.name, level, key) for level, key in enumerate(answer.keys))
+                mine = [numbers.setdefault(key, len(numbers)) for key in known]
+                self.keys[row, column[answer.name]] = mine
+        self.tried = self.keys[:, :, 0] >= 0
+        self.holders = np.bincount(self.keys[self.tried].ravel())
+        of = np.ones(len(self.holders))  # how many tried what the key is an answer to
+        for place, many in enumerate(self.tried.sum(axis=0)):
+            of[self.keys[self.tried[:, place], place]] = many
+        self.shares = (self.holders - 0.5) / of
 
-    def odds(self, one: int) -> np.ndarray:
+    def odds(self, one: int, others: np.ndarray) -> np.ndarray:
         """For each other, by how much more likely a copy gives these two sheets than chance does.
 
         As logarithms: an answer that is alike speaks for a copy, the more so the fewer have it;
@@ -84,19 +90,49 @@ class _Table:
         """
         copied = np.array(COPIED)
         own = -np.log1p(-copied)  # what an answer of one's own takes away
-        alike = own + np.log(1 - copied + copied / LEVELS / self.shares[one][:, :, None])
+        shares = self.shares[self.keys[one]][:, :, None]
+        alike = own + np.log(1 - copied + copied / LEVELS / shares)
         alike[:, 1:] -= alike[:, :-1].copy()  # each level beyond the one before
         alike[~self.tried[one]] = 0
-        same = (self.forms == self.forms[one]).reshape(len(self.forms), -1)
-        both = (self.tried & self.tried[one]).sum(axis=1)
+        same = (self.keys[others] == self.keys[one]).reshape(len(others), self.keys[one].size)
+        both = (self.tried[others] & self.tried[one]).sum(axis=1)
         logs = same @ alike.reshape(-1, len(copied)) - np.outer(both, own)
-        odds = np.logaddexp.reduce(logs, axis=1) - math.log(len(copied))
-        odds[one] = -math.inf
-        return odds
+        return np.logaddexp.reduce(logs, axis=1) - math.log(len(copied))
+
+    def may_have(self, least: float) -> Iterator[np.ndarray]:
+        """For each student the others with whom the odds may be at least these.
+
+        Keys in common say at most their weights. Two reach the sum only with one of their heavier
+        keys in common, if what each leaves aside, its lightest, weighs less in all.
+        """
+        most = np.maximum(0, np.log(1 - COPIED[-1] + COPIED[-1] / LEVELS / self.shares))
+        weights = most.copy()
+        for level in range(1, LEVELS):
+            above, below = (self.keys[:, :, place][self.tried] for place in (level - 1, level))
+            weights[below] = most[below] - most[above]
+        place = np.empty(len(weights), dtype=int)
+        place[np.argsort(-weights, kind="stable")] = np.arange(len(weights))
+        heavy, with_key = [], defaultdict(list)
+        for row, keys in enumerate(self.keys):
+            shared = keys[(keys >= 0) & (self.holders[keys] > 1)]
+            shared = shared[np.argsort(place[shared])]
+            in_all = np.cumsum(weights[shared][::-1])[::-1]
+            heavy.append(shared[in_all >= least].tolist())
+            for key in heavy[-1]:
+                with_key[key].append(row)
+        everyone = np.arange(len(self.keys))
+        for row, keys in enumerate(heavy):
+            found = everyone if least <= 0 else _together([with_key[key] for key in keys])
+            yield found[found != row]
 
     def alike(self, one: int, other: int) -> list[Telling]:
         """The answers that these two have in common, that which says most first."""
-        same = self.forms[one] == self.forms[other]
-        shares = np.where(same, self.shares[one], 1.0).min(axis=1)
+        same = (self.keys[one] == self.keys[other]) & self.tried[one][:, None]
+        shares = np.where(same, self.shares[self.keys[one]], 1.0).min(axis=1)
+        answers = {answer.name: answer for answer in self.everyone[one].answers}
         columns = [c for c in np.argsort(shares, kind="stable") if shares[c] < 1]
-        return [self.answers[one][self.names[column]] for column in columns]
+        return [answers[self.names[column]] for column in columns]
+
+
+def _together(lists: Sequence[Sequence[int]]) -> np.ndarray:
+    return np.unique(np.concatenate([np.array(rows) for rows in lists] or [np.empty(0, dtype=int)]))
