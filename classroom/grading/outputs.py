@@ -24,7 +24,7 @@ import selfcheck
 from selfcheck.files import write_whole
 
 from .gradebook import NAME, Gradebook
-from .records import Mark, any_signed
+from .records import Mark, any_signed, in_brief
 from .roster import kept_roster
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def write_outputs(
     """
     with Gradebook(folder / NAME, create=False) as book:
         stem, read = unit and book.stem(unit), sha256()
-        marks = [_noted(m, read).in_brief for m in book.each_mark(stem)]
+        marks = [*in_brief(_noted(m, read) for m in book.each_mark(stem))]
         filled, _ = fill_roster(book)
         protection = book.kept("protection").decode()
         units = sorted({m.graded.unit for m in marks})
@@ -124,7 +124,7 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, bytes], list[str]]:
         return {}, list(_without_numbers(book))
     from . import exports
 
-    marks = [m.in_brief for m in book.each_mark()]
+    marks = [*in_brief(book.each_mark())]
     points = {unit: max(m.points for m in marks if m.graded.unit == unit) for unit in book.units()}
     columns = json.loads(book.kept("columns") or b"{}")
     files, remarks = roster.filled(exports.fillings(marks), columns, points)

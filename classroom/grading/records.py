@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Self
@@ -231,16 +231,6 @@ class Mark:
     rule: LateRule = NO_RULE
 
     @property
-    def in_brief(self) -> Mark:
-        """All that tables and reports of a class tell of it: without texts, which take the room."""
-        brief = {result.name: _brief(result) for result in self.graded.results}
-        return replace(
-            self,
-            graded=replace(self.graded, results=tuple(brief.values())),
-            lines=tuple(x if x.override else Line(brief[x.result.name]) for x in self.lines),
-        )
-
-    @property
     def is_graded(self) -> bool:
         """Is there a grade: from the checks, or from a person's hand?"""
         return not self.graded.problem or any(line.is_overridden for line in self.lines)
@@ -301,9 +291,26 @@ class Mark:
         return (*first, *self.about_all, *(reason for is_later, reason in told if is_later))
 
 
+def in_brief(marks: Iterable[Mark]) -> Iterator[Mark]:
+    """All that tables and reports of a class tell of each: without texts, which take the room.
+
+    Thousands have the same of an exercise; it is in memory once.
+    """
+    once: dict[str, Line] = {}
+    for m in marks:
+        brief = {}
+        for result in map(_brief, m.graded.results):
+            brief[result.name] = once.setdefault(repr(result), Line(result))
+        results = tuple(line.result for line in brief.values())
+        graded = replace(m.graded, results=results, digest="", content="", mistakes={})
+        lines = tuple(x if x.override else brief[x.result.name] for x in m.lines)
+        yield replace(m, graded=graded, lines=lines)
+
+
 def _brief(result: Result) -> Result:
     says = result.says if result.outcome == Outcome.UNCHECKED else ""
-    return replace(result, answer="", printed="", called="", notes=(), signatures=(), says=says)
+    brief = replace(result, says=says, answer="", printed="", called="")
+    return replace(brief, notes=(), signatures=(), seconds=0.0)
 
 
 GONE = "The file is no longer among the submissions; its grade is kept."
