@@ -143,7 +143,7 @@ def _without_numbers(book: Gradebook) -> Iterator[str]:
 
 def _reports(
     folder: Path, marks: list[Mark], protection: str, families: list[Family], secret: str
-) -> Iterator[tuple[Path, str]]:
+) -> Iterator[tuple[Path, str | Iterable[str]]]:
     """The class report as a page, and its numbers as JSON and CSV."""
     from . import report  # it draws, and takes long to load
 

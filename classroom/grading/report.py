@@ -29,7 +29,7 @@ from .clusters import Family
 from .exports import csv_text
 from .insights import PASSED, Insights
 from .records import Mark, visible
-from .student_pages import TEMPLATES, page_path, render
+from .student_pages import TEMPLATES, page_path, pieces
 
 AGAIN_SHOWN = 3
 NAMES_SHOWN = 40  # a longer list helps nobody; grades.csv has all
@@ -41,8 +41,10 @@ SCRIPT = (TEMPLATES / "class_report" / "sort.js").read_text(encoding="utf-8")
 
 def page(
     marks: Sequence[Mark], protection: str = "", families: Sequence[Family] = (), secret: str = ""
-) -> str:
-    """The report on all units of these marks; `protection` says which limits were in force.
+) -> Iterator[str]:
+    """The report on all units of these marks, piece by piece: a large class has a long page.
+
+    `protection` says which limits were in force.
 
     With a secret it has no names: from the secret come the ones that stand in their place.
     """
@@ -64,7 +66,7 @@ def page(
     titles = {unit.stem: unit.short_title for unit in all_units()}
     about |= {"title": lambda stem: titles.get(stem, stem), "summary": _summary(insights)}
     glance = _glance(insights, titles)
-    return render("class_report", units=sections, insights=insights, **glance, **about)
+    return pieces("class_report", units=sections, insights=insights, **glance, **about)
 
 
 def _summary(insights: Insights) -> str:
@@ -359,9 +361,10 @@ def _exercise_data(unit: UnitNumbers, families: Sequence[Family]) -> dict[str, A
     }  # fmt: skip
 
 
-def as_json(data: dict[str, Any]) -> str:
-    """The numbers for other programs."""
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+def as_json(data: dict[str, Any]) -> Iterator[str]:
+    """The numbers for other programs, piece by piece."""
+    yield from json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(data)
+    yield "\n"
 
 
 def as_csv(data: dict[str, Any]) -> str:

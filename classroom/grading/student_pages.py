@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -72,7 +72,14 @@ def file_name(student: str) -> str:
 
 def render(template: str, **values: Any) -> str:
     """A page from the template folder of that name; what it shows is escaped."""
-    return _environment().get_template(f"{template}/page.html.j2").render(**values)
+    return "".join(pieces(template, **values))
+
+
+def pieces(template: str, **values: Any) -> Iterator[str]:
+    """The same piece by piece, for a page that is long."""
+    stream = _environment().get_template(f"{template}/page.html.j2").stream(**values)
+    stream.enable_buffering(1000)
+    return iter(stream)
 
 
 @functools.lru_cache(maxsize=500)  # in a class many answers are alike

@@ -2,7 +2,7 @@
 
 import pytest
 
-from classroom.grading import report, student_pages
+from classroom.grading import student_pages
 from classroom.grading.clusters import group
 from classroom.grading.records import Override, mark
 from tests.browser.test_pages_accessible import (
@@ -13,7 +13,7 @@ from tests.browser.test_pages_accessible import (
     assert_pictures_are_painted,
     violations,
 )
-from tests.classroom.grading.classes import synthetic_class
+from tests.classroom.grading.classes import report_page, synthetic_class
 from tests.classroom.grading.hostile import hostile
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -41,7 +41,7 @@ def pages(marks, families, tmp_path_factory):
     """The pages, each in a file of its own."""
     folder = tmp_path_factory.mktemp("pages")
     texts = {
-        "report": report.page(marks, "", families),
+        "report": report_page(marks, "", families),
         "feedback": student_pages.page(marks[0]),
         "hostile": student_pages.page(mark(hostile(), ())),
     }

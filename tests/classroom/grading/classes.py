@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from classroom.grading import report
 from classroom.grading.behavior import sign, unnamed
 from classroom.grading.records import Graded, Result
 from selfcheck import ____
@@ -52,6 +53,11 @@ LAST = (
     "Erdős",
     "Mirzakhani",
 )
+
+
+def report_page(*told: Any, **about: Any) -> str:
+    """The class report as one text."""
+    return "".join(report.page(*told, **about))
 
 
 def synthetic_class(unit: str, size: int, seed: int = 0) -> list[Graded]:

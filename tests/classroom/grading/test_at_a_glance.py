@@ -31,7 +31,7 @@ from classroom.grading.records import Graded, Result, mark
 from course_utils.units import UNITS
 from course_utils.variants import two_heads
 from selfcheck.units import titled
-from tests.classroom.grading.classes import synthetic_class
+from tests.classroom.grading.classes import report_page, synthetic_class
 from tests.classroom.grading.hostile import hostile
 
 BIAS = titled("2.3", "bias")
@@ -91,7 +91,7 @@ def insights(marks):
 
 @pytest.fixture(scope="module")
 def soup(marks, families):
-    return BeautifulSoup(report.page(marks, "", families), "html.parser")
+    return BeautifulSoup(report_page(marks, "", families), "html.parser")
 
 
 def words(element):
@@ -244,7 +244,7 @@ def test_the_numbers_of_the_first_unit_are_those_of_the_composition(soup):
 
 
 def test_the_data_beside_the_page_hold_the_same_numbers(marks, families, insights):
-    data = json.loads(report.as_json(report.as_data(marks, families)))
+    data = json.loads("".join(report.as_json(report.as_data(marks, families))))
     assert data["heat map"]["exercises"] == ["2.1 first", "2.3 bias", "5.1 projections",
                                             "5.5 other_keys"]  # fmt: skip
     assert sum(row["total"] for row in data["heat map"]["students"]) == sum(m.earned for m in marks)
@@ -265,8 +265,8 @@ def test_the_data_beside_the_page_hold_the_same_numbers(marks, families, insight
 
 
 def test_an_anonymous_report_names_nobody_and_has_the_same_numbers(marks, families):
-    page = report.page(marks, "", families, secret="x")
-    data = report.as_json(report.as_data(report.anonymized(marks, "x"), families))
+    page = report_page(marks, "", families, secret="x")
+    data = "".join(report.as_json(report.as_data(report.anonymized(marks, "x"), families)))
     for text in (page, data):
         assert "Ada" not in text
         assert "Lovelace" not in text
@@ -274,7 +274,7 @@ def test_an_anonymous_report_names_nobody_and_has_the_same_numbers(marks, famili
     soup = BeautifulSoup(page, "html.parser")
     rows = soup.select("table.heat tbody tr")
     assert {words(row.th) for row in rows} == {f"Student {k:02}" for k in range(1, 41)}
-    named = BeautifulSoup(report.page(marks, "", families), "html.parser")
+    named = BeautifulSoup(report_page(marks, "", families), "html.parser")
     totals = [[words(r.find_all("td")[-1]) for r in s.select("table.heat tbody tr")]
               for s in (soup, named)]  # fmt: skip
     assert totals[0] == totals[1]
@@ -293,7 +293,7 @@ def test_the_order_of_the_new_names_says_nothing(marks):
 
 
 def test_code_with_names_or_texts_in_it_is_not_shown(marks, families):
-    soup = BeautifulSoup(report.page(marks, "", families, secret="x"), "html.parser")
+    soup = BeautifulSoup(report_page(marks, "", families, secret="x"), "html.parser")
     (family,) = soup.select(".family")
     assert words(family.pre) == "factor = 3"  # the comment held a name
     assert report._without_names("x = 'ada'", ["bob"]) == ""
@@ -318,7 +318,7 @@ def test_a_hostile_answer_in_a_family_is_text():
     everyone = [replace(bad, student=f"{bad.student}{k}", results=(result,)) for k in range(2)]
     found = group(everyone, {})
     assert len(found) == 1
-    soup = BeautifulSoup(report.page([mark(g, ()) for g in everyone], "", found), "html.parser")
+    soup = BeautifulSoup(report_page([mark(g, ()) for g in everyone], "", found), "html.parser")
     assert [script.string for script in soup.select("script")] == [report.SCRIPT]
     assert soup.select("iframe, img, [onerror]") == []
     assert "<script>alert(1)</script>" in words(soup.select_one(".family"))
@@ -326,5 +326,5 @@ def test_a_hostile_answer_in_a_family_is_text():
 
 def test_a_large_class_in_all_units_is_drawn(in_small_course):
     everyone = [g for unit in ("01_sums", "02_products") for g in synthetic_class(unit, 30)]
-    page = report.page([mark(graded, ()) for graded in everyone])
+    page = report_page([mark(graded, ()) for graded in everyone])
     assert len(BeautifulSoup(page, "html.parser").select("h2")) == 3

@@ -17,7 +17,7 @@ from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Override, Result, mark
 from selfcheck.files import CourseError
 from selfcheck.units import beyond, titled
-from tests.classroom.grading.classes import synthetic_class
+from tests.classroom.grading.classes import report_page, synthetic_class
 from tests.classroom.grading.hostile import NAMES, hostile
 
 pytestmark = pytest.mark.usefixtures("small_course")
@@ -32,7 +32,7 @@ def students(small_course):
 
 @pytest.fixture(scope="module")
 def soup(students):
-    return BeautifulSoup(report.page([mark(g, ()) for g in students]), "html.parser")
+    return BeautifulSoup(report_page([mark(g, ()) for g in students]), "html.parser")
 
 
 def numbers_of(students, overrides=()):
@@ -181,7 +181,7 @@ def test_a_large_class_fits_on_the_page():
     odd = [
         replace(g, student=f"{g.student} {n}", by_hand=("odd",)) for n in range(20) for g in base
     ]
-    text = report.page([mark(g, ()) for g in odd])
+    text = report_page([mark(g, ()) for g in odd])
     soup = BeautifulSoup(text, "html.parser")
     assert "1000 submissions" in soup.find("h2", id=UNIT).get_text()
     assert len(rows_under(soup, "Who needs a look by hand")) == report.NAMES_SHOWN
@@ -191,18 +191,18 @@ def test_a_large_class_fits_on_the_page():
 
 
 def test_a_class_of_none_of_one_and_of_broken_ones_has_a_report():
-    assert "No submission has been graded yet." in report.page([])
-    one = BeautifulSoup(report.page([mark(solved([1, 0], "ada"), ())]), "html.parser")
+    assert "No submission has been graded yet." in report_page([])
+    one = BeautifulSoup(report_page([mark(solved([1, 0], "ada"), ())]), "html.parser")
     (row,) = one.select("table.heat tbody tr")
     assert [cell.get_text() for cell in row.find_all(["th", "td"])] == ["ada", "1", "0", "1"]
     assert "cannot be told" in one.get_text()
     assert "Half of the class" not in one.get_text()
-    broken = report.page([mark(Graded("ada", UNIT, "f", "d", problem="no JSON"), ())])
+    broken = report_page([mark(Graded("ada", UNIT, "f", "d", problem="no JSON"), ())])
     assert "Nothing could be graded." in broken
 
 
 def test_whatever_a_student_wrote_is_text_in_the_report_too():
-    soup = BeautifulSoup(report.page([mark(hostile(), ())]), "html.parser")
+    soup = BeautifulSoup(report_page([mark(hostile(), ())]), "html.parser")
     assert soup.select("iframe, img, [onerror]") == []
     assert [script.string for script in soup.select("script")] == [report.SCRIPT]
     assert "\u202e" not in soup.get_text()
