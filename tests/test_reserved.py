@@ -8,7 +8,6 @@ import itertools
 import pickle
 import sys
 import threading
-import timeit
 import types
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
@@ -353,9 +352,3 @@ def test_below_the_gate_is_open():
     """Who goes there is seen: tests/classroom/grading/test_watching.py."""
     with forbidding(["course_utils.attention.softmax"]), students_code():
         assert attention.softmax.__wrapped__(np.zeros(2)) == pytest.approx([0.5, 0.5])
-
-
-def test_an_open_gate_takes_less_than_a_microsecond():
-    plain, gated = (lambda x: x), reserved.answer(lambda x: x)
-    took = [min(timeit.repeat(lambda f=f: f(1), number=10_000, repeat=20)) for f in (plain, gated)]
-    assert took[1] - took[0] < 10_000 * 1e-6
