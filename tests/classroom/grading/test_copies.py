@@ -3,9 +3,11 @@
 import ast
 import random
 
+import numpy as np
 import pytest
 
-from classroom.grading.copies import essence, noted
+from classroom.grading import pairs
+from classroom.grading.copies import Seen, Telling, essence, noted
 from classroom.grading.records import Graded, Result
 
 STUBS = {"weights": 'def weights(beta, t):\n    """The weights."""\n    return ____'}
@@ -103,6 +105,37 @@ def test_pairs_that_copied_are_found_whatever_the_names_comments_and_order(disgu
     pairs = [n for n in range(5) if f"b{n}" in found.get(f"a{n}", "")]
     assert pairs == [0, 1, 2, 3, 4]
     assert len(found) <= 10 + 3
+
+
+@pytest.mark.parametrize("spellings", [3, 30, 300])
+def test_those_who_are_not_compared_could_not_have_been_told(spellings, monkeypatch):
+    chance = random.Random(spellings)
+
+    def answer(number):
+        form, order, names = (chance.randrange(n) for n in (spellings, 2, 3))
+        keys = (form,), (form, order), (form, order, names)
+        return Telling(f"2.{number}", f"e{number}", tuple(repr(key).encode() for key in keys))
+
+    everyone = [Seen(f"s{n}", str(n), None, None, tuple(map(answer, range(9)))) for n in range(600)]
+    copies = [
+        one._replace(student=f"copy of {one.student}", answers=(*one.answers[:7], answer(7)))
+        for one in everyone[:9]
+    ]
+    seen, compared = [*everyone, *copies], []
+    odds = pairs._Table.odds
+    monkeypatch.setattr(
+        pairs._Table,
+        "odds",
+        lambda self, one, others: compared.append(len(others)) or odds(self, one, others),
+    )
+    found, few = pairs.pairs(seen), sum(compared)
+    places = np.arange(len(seen))
+    monkeypatch.setattr(
+        pairs._Table, "may_have", lambda self, least: (places[places != n] for n in places)
+    )
+    assert pairs.pairs(seen) == found
+    assert len(found) >= 9 or spellings == 3
+    assert few < len(seen) ** 2 / 3 or spellings == 3
 
 
 def test_a_pair_is_told_once_with_its_exercises_in_order_and_who_is_beside():
