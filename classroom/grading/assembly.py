@@ -21,12 +21,7 @@ from ..roles import Check, Ours, Role, called_check, role_of_code
 from .submitted import Cell
 
 LONGEST = 100_000  # letters of a cell that is searched for calls
-ONCE = (ast.Expr, ast.Assign, ast.AnnAssign)  # statements that call a check once, with these values
-PERHAPS = (ast.If, ast.With, ast.Try)  # those that may do so
-LATER = (
-    ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef,
-    ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.AsyncFor,
-)  # fmt: skip
+UNTOLD = (ast.Starred, ast.Await, ast.NamedExpr)  # in arguments, which only running tells
 
 
 @dataclass(frozen=True)
@@ -40,6 +35,8 @@ class Step:
     tells_id: bool = False
     is_answer: bool = False
     exercise: str = ""  # to which the student's code belongs
+    cell: int = -1  # of the student's, of which this is a part
+    is_restored: bool = False  # the student's notebook does not call this check here
 
 
 @dataclass(frozen=True)
@@ -155,7 +152,7 @@ class _Assembling:
             following = next((p.check for p in parts[where:] if p.check), None)
             if following:
                 self._catch_up(self.index[self.checks[following.exercise][0]])
-            self._add_part(number, where, part, role == Role.ANSWER)
+            self._add_part(number, part, role == Role.ANSWER)
         self.done.add(place)
         exercise = next((e for e, key in self.answers.items() if key == place), "")
         if not exercise:
@@ -177,11 +174,11 @@ class _Assembling:
             self.notes.append(f"The cell {ours.id} was edited; ours ran first, then theirs.")
         self.done.add(ours.id)
 
-    def _add_part(self, number: int, where: int, part: Part, is_answer: bool) -> None:
+    def _add_part(self, number: int, part: Part, is_answer: bool) -> None:
         cell, place = self.cells[number][0], self.places[number]
         name = place or cell.id or f"cell {number + 1}"
         if part.check is None:
-            own = Step(name, part.source, is_students=True, is_answer=is_answer)
+            own = Step(name, part.source, is_students=True, is_answer=is_answer, cell=number)
             if not part.source.strip():
                 return
             in_head = not place and not any(p for p in self.places[:number])
@@ -190,13 +187,7 @@ class _Assembling:
             else:
                 self.steps.append(own)
         else:
-            exercise = part.check.exercise
-            answer = self.answers[exercise]
-            comes_below = answer != place and self._still_comes(answer)
-            if comes_below or self.last[exercise] != (number, where):
-                self.steps.append(Step("", "", exercise=exercise))  # up to here it is its own
-            else:
-                self._judge(exercise, part)
+            self._judge_call(number, part, part.check)
 
     def _flush_head(self) -> None:
         if self.head:
@@ -230,27 +221,45 @@ class _Assembling:
             key, _ = self.checks[exercise]
             if self._still_comes(self.answers[exercise]) or self._still_comes(key):
                 continue  # it will be due again
-            number, where = self.last.get(exercise, (-1, 0))
-            self._judge(exercise, self.cells[number][1][where] if number >= 0 else None)
+            self._judge(exercise)
 
-    def _judge(self, exercise: str, part: Part | None = None) -> None:
-        """Judge it here, once: with their call if there is one, else with ours."""
-        if exercise in self.done:
-            return
-        key, ours = self.checks[exercise]
-        answer = self.answers[exercise]
-        if answer not in self.places and not _pending(self.steps):
-            self.notes.append(f"The cell {answer} is missing.")
-        theirs = part.check if part else None
-        if part is None or theirs is None or not (theirs.arguments or theirs.named):
-            source, check = self.ours[self.index[key]].source, ours
+    def _judge_call(self, number: int, part: Part, theirs: Check) -> None:
+        """Judge it where the notebook calls it; the last call that comes to a verdict counts."""
+        exercise, answer = theirs.exercise, self.answers[theirs.exercise]
+        if answer != self.places[number] and self._still_comes(answer):
+            self.steps.append(Step("", "", exercise=exercise))  # up to here it is its own
         else:
-            given = len(theirs.arguments) + len(theirs.named)
-            rest = () if theirs.named else ours.arguments[given:]
-            source = part.source
-            check = theirs._replace(arguments=(*theirs.arguments, *rest))
-        self.steps.append(Step(key, source, check=check, exercise=exercise))
-        self.done.add(exercise)
+            self._note_missing(exercise)
+            self.steps.append(replace(self._as_called(part, theirs), cell=number))
+            self.done.add(exercise)
+
+    def _judge(self, exercise: str) -> None:
+        """Judge it here, where the notebook does not: with their call from elsewhere, or ours."""
+        if exercise not in self.done:
+            self._note_missing(exercise)
+            number, where = self.last.get(exercise, (-1, 0))
+            key, ours = self.checks[exercise]
+            part = Part(self.ours[self.index[key]].source, Check(exercise, ()))
+            part = self.cells[number][1][where] if number >= 0 else part
+            step = self._as_called(part, part.check or ours)
+            self.steps.append(replace(step, is_restored=True))
+            self.done.add(exercise)
+
+    def _as_called(self, part: Part, theirs: Check) -> Step:
+        """The step that judges this call; what it does not give is as in ours."""
+        key, ours = self.checks[theirs.exercise]
+        if not (theirs.arguments or theirs.named):
+            source = self.ours[self.index[key]].source
+            return Step(key, source, check=ours, exercise=theirs.exercise)
+        given = len(theirs.arguments) + len(theirs.named)
+        rest = () if theirs.named else ours.arguments[given:]
+        check = theirs._replace(arguments=(*theirs.arguments, *rest))
+        return Step(key, part.source, check=check, exercise=theirs.exercise)
+
+    def _note_missing(self, exercise: str) -> None:
+        answer = self.answers[exercise]
+        if exercise not in self.done and answer not in self.places and not _pending(self.steps):
+            self.notes.append(f"The cell {answer} is missing.")
 
 
 def _answers(ours: Sequence[Ours]) -> dict[str, str]:
@@ -287,32 +296,28 @@ def _pending(steps: Sequence[Step]) -> bool:
 
 
 def parts_of(source: str, exercises: Collection[str]) -> list[Part]:
-    """A cell as code to run and calls of checks, in order; one part where it calls none."""
+    """A cell as code to run and bare calls of checks, in order; one part where it has none.
+
+    Whatever else calls a check is code: the call is noted when it runs.
+    """
     tree = _parsed(source)
-    calls = [list(_calls(statement, exercises)) for statement in tree]
-    if not any(calls):
-        return [Part(source)]
+    checks = [_bare_call(statement, exercises) for statement in tree]
     lines = source.splitlines(keepends=True)
     on_own_lines = all(a.end_lineno < b.lineno for a, b in itertools.pairwise(tree))
     parts: list[Part] = []
     begun = first = 0
-    for place, (statement, found) in enumerate(zip(tree, calls, strict=True)):
-        if not found:
-            continue
-        is_bare = _is_bare(statement)
-        code = tree[first:place] if is_bare else tree[first : place + 1]
-        end = (tree[place - 1].end_lineno if place else 0) if is_bare else statement.end_lineno
-        text = "".join(lines[begun:end]) if on_own_lines else "\n".join(map(ast.unparse, code))
-        parts += [Part(text)] if code else []
-        parts += [Part(_text(call, source), _check(call, is_sure)) for call, is_sure in found]
-        begun, first = statement.end_lineno, place + 1
-    rest = tree[first:]
-    text = "".join(lines[begun:]) if on_own_lines else "\n".join(map(ast.unparse, rest))
-    return [*parts, Part(text)] if rest else parts
 
+    def code(until: int, line: int | None) -> list[Part]:
+        own = tree[first:until]
+        text = "".join(lines[begun:line]) if on_own_lines else "\n".join(map(ast.unparse, own))
+        return [Part(text)] if own else []
 
-def _text(call: ast.Call, source: str) -> str:
-    return ast.get_source_segment(source, call) or ast.unparse(call)
+    for place, (statement, check) in enumerate(zip(tree, checks, strict=True)):
+        if check:
+            parts += code(place, tree[place - 1].end_lineno if place else 0)
+            parts.append(Part(ast.get_source_segment(source, statement) or "", check))
+            begun, first = statement.end_lineno, place + 1
+    return [*parts, *code(len(tree), None)] if parts else [Part(source)]
 
 
 @functools.lru_cache(maxsize=500)
@@ -325,35 +330,12 @@ def _parsed(source: str) -> list:
         return []
 
 
-def _is_bare(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and _called(statement.value) is not None
-
-
-def _calls(statement: ast.stmt, exercises: Collection[str]) -> Iterator[tuple[ast.Call, bool]]:
-    """The calls of checks that a statement makes once, in order; is it sure that it does?"""
-    if not isinstance(statement, ONCE + PERHAPS):
-        return
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Call) and _called(node) in exercises:
-            yield node, isinstance(statement, ONCE)
-        if not isinstance(node, LATER):
-            waiting += reversed(list(ast.iter_child_nodes(node)))
-
-
-def _called(node: ast.AST) -> str | None:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="check"), attr=name)):
-            return name
+def _bare_call(statement: ast.stmt, exercises: Collection[str]) -> Check | None:
+    """The check that a statement calls, if it does nothing else and its arguments can be told."""
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name("check"), name), arguments, named)):
+            if name in exercises and not any(isinstance(x, UNTOLD) for x in ast.walk(statement)):
+                texts = tuple((key.arg, ast.unparse(key.value)) for key in named if key.arg)
+                is_told = len(texts) == len(named)
+                return Check(name, tuple(map(ast.unparse, arguments)), texts) if is_told else None
     return None
-
-
-def _check(call: ast.Call, is_sure: bool) -> Check:
-    """The call with its arguments; none where they cannot be told."""
-    name = _called(call) or ""
-    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
-    if not is_sure or starred or any(keyword.arg is None for keyword in call.keywords):
-        return Check(name, ())
-    named = tuple((keyword.arg or "", ast.unparse(keyword.value)) for keyword in call.keywords)
-    return Check(name, tuple(map(ast.unparse, call.args)), named)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import copy
 import functools
 import gc
 import importlib
@@ -77,6 +78,7 @@ class Notebook:
     def __init__(self, limits: dict, watch: Watch) -> None:
         self.limits, self.watch = limits, watch
         self._bans = contextlib.ExitStack()
+        self.called: dict[str, dict[str, Any]] = {}  # with what the last cell called checks
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
         module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
@@ -90,6 +92,8 @@ class Notebook:
                 return self.run(question["source"])
             case "value":
                 return eval(question["expression"], self.names)
+            case "answer":
+                return self.called[question["exercise"]][question["name"]]
             case "judging":
                 return self.forbid(question["names"])
             case "seen":
@@ -113,6 +117,7 @@ class Notebook:
         self.watch.is_on = True
         printed, error = Printed(self.limits["text"]), None
         self.shell.swallowed.clear()
+        self.watch.called.clear()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
                 self._execute(source)
@@ -120,7 +125,9 @@ class Notebook:
             raise
         except BaseException as raised:
             error = in_short(raised)
+        self.called = dict(self.watch.called)
         about = {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
+        about["called"] = {name: list(answers) for name, answers in self.called.items()}
         return {**about, "earlier": earlier, "seen": self.watch.told()}
 
     def _execute(self, source: str) -> None:
@@ -206,6 +213,9 @@ class TimedPeer(Peer):
             raise TooSlow
 
 
+SHOWN = ast.parse("get_ipython().shown", mode="eval").body  # which has the last value as `_`
+
+
 @functools.lru_cache(maxsize=500)
 def compiled(source: str, may_wait: bool = True) -> types.CodeType:
     """The cell as code; magics and shell commands become calls of the shell."""
@@ -215,7 +225,12 @@ def compiled(source: str, may_wait: bool = True) -> types.CodeType:
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_wait else 0
         name = f"{CELL}{zlib.crc32(text.encode(errors='replace')):08x}>"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-        return compile(text, name, "exec", flags, dont_inherit=True)
+        tree = compile(text, name, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr) and not text.rstrip().endswith(";"):
+            shown = ast.Call(copy.deepcopy(SHOWN), [last.value], [])
+            last.value = ast.fix_missing_locations(ast.copy_location(shown, last.value))
+        return compile(tree, name, "exec", flags, dont_inherit=True)
 
     try:
         return code(source)
@@ -250,6 +265,16 @@ class Shell:
     def __init__(self, names: dict) -> None:
         self.user_ns = names
         self.swallowed: list[str] = []
+        self._last: tuple[Any, ...] = ()
+
+    def shown(self, value: Any) -> None:
+        """Keep the last value of a cell as `_`, those before as `__` and `___`."""
+        names = [name for name in ("_", "__", "___") if name in self.user_ns]
+        is_own = any(self.user_ns[n] is not v for n, v in zip(names, self._last, strict=False))
+        if value is None or is_own or len(names) > len(self._last):
+            return
+        self._last = (value, *self._last)[:3]
+        self.user_ns.update(zip(("_", "__", "___"), self._last, strict=False))
 
     def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
         """`%time x = 1` and its like."""
@@ -395,7 +420,8 @@ def prepare(modules: tuple[str, ...], sources: tuple[str, ...]) -> None:
     for module in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
-    names = {"__name__": "prepared", "student": 0}
+    names: dict[str, Any] = {"__name__": "prepared", "student": 0}
+    names["get_ipython"] = functools.partial(Shell, names)
     with contextlib.redirect_stdout(io.StringIO()):
         for source in sources:
             with contextlib.suppress(Exception):

@@ -62,6 +62,7 @@ TYPED_BELOW = (
     "Where the check stands there is no answer: it is typed below. Move that cell up, or call the "
     "check again behind it."
 )
+NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
@@ -75,6 +76,7 @@ class Ran:
     magics: tuple[str, ...] = ()  # those that are not known here and swallowed code
     seen: tuple[str, ...] = ()  # what it did that a person should know
     earlier: tuple[str, ...] = ()  # the same of functions that were called before it
+    called: tuple[tuple[str, tuple[str, ...]], ...] = ()  # checks, and by which names of answers
 
     @property
     def trouble(self) -> str:
@@ -112,8 +114,11 @@ class Judging:
         self.steps = self.assembly.steps
         asked = (called_check(source) for _, _, source in job.solution)
         self.asked = {check.exercise: check for check in asked if check}
+        calls = {called_check(source): source for _, _, source in job.solution}
+        self.sources = {check.exercise: source for check, source in calls.items() if check}
         self.ran: dict[int, Ran] = {}
         self.results: dict[str, Result] = {}
+        self.judged_at: dict[str, int] = {}  # the step at which each exercise was judged last
         self.ids = _Ids(job, self.steps)
         self.story: list[dict] = []
         self.died, self.troubled = Counter(job.troubled), set(job.troubled)
@@ -142,6 +147,8 @@ class Judging:
                 says = "The time for the whole submission was used up before this."
                 self._settle(check, says, place)
                 self.troubled.add(place)
+        checks = (check for step in self.steps if (check := self._asked(step)))
+        judged = dict.fromkeys(check.exercise for check in checks)
         return Graded(
             student=self.job.student,
             unit=self.job.unit,
@@ -149,9 +156,7 @@ class Judging:
             digest=self.job.digest,
             student_id=self.ids.holds,
             written_id=self.ids.written if self.ids.written != self.ids.holds else None,
-            results=tuple(
-                self.results[check.exercise] for s in self.steps if (check := self._asked(s))
-            ),
+            results=tuple(self.results[name] for name in judged),
             notes=(*self.ids.notes(), *self.assembly.notes, *self._magics()),
             by_hand=tuple(self._by_hand()),
             seconds=round(time.monotonic() - start, 3),
@@ -204,13 +209,25 @@ class Judging:
                     self.ids.read(there)
                 except Gone as gone:  # what ran before has to answer for it
                     raise _Died(place, str(gone)) from None
-        elif check := self._open(step):
-            self._judge(there, place, step, check)
+            for name, given in self.ran[place].called:
+                if name in self.exercises and self._is_open(name, place):
+                    self._judge(there, self._call(place, name), Check(name, given))
+        elif (check := self._asked(step)) and self._is_open(check.exercise, place):
+            self._judge(there, place, check)
 
-    def _open(self, step: Step) -> Check | None:
-        """The check of this step, if it is still to be judged."""
-        check = self._asked(step)
-        return check if check and check.exercise not in self.results else None
+    def _is_open(self, exercise: str, place: int) -> bool:
+        """Is it still to be judged at this step? What came before is not judged once more."""
+        is_wanted = not self.job.only or exercise in self.job.only
+        return is_wanted and self.judged_at.get(exercise, -1) < place
+
+    def _call(self, place: int, exercise: str) -> int:
+        """The place of a call that a cell made while it ran: behind all steps, one for each."""
+        return place + len(self.steps) * (1 + list(self.exercises).index(exercise))
+
+    def _cell_of(self, place: int) -> tuple[int, str]:
+        """The step of such a call, and the exercise; of other steps themselves, and no exercise."""
+        times, step = divmod(place, len(self.steps))
+        return step, list(self.exercises)[times - 1] if times else ""
 
     def _asked(self, step: Step) -> Check | None:
         """The check of this step, if it is one and is to be judged."""
@@ -229,8 +246,12 @@ class Judging:
             why = "used more memory than a submission may have"
         if not self._counts(place):
             return False
-        step = self.steps[place]
-        if step.check:
+        number, called = self._cell_of(place)
+        step = self.steps[number]
+        if called:
+            says = f"Your code {why} while it was being checked."
+            self._settle(Check(called, ()), says, place)
+        elif step.check:
             self._settle(step.check, f"Your code {why} while it was being checked.", place)
             self.deadly |= set(step.check.arguments)
         elif step.is_students:
@@ -295,7 +316,7 @@ class Judging:
             about = {"cell": step.id, "source": step.source, "printed": ran.printed}
             self.story.append({**about, "trouble": ran.trouble})
 
-    def _judge(self, there: Submission, place: int, step: Step, check: Check) -> None:
+    def _judge(self, there: Submission, place: int, check: Check) -> None:
         start = time.monotonic()
         exercise = self.exercises[check.exercise]
         if place in self.job.lost_at:
@@ -310,13 +331,15 @@ class Judging:
             raise _Died(place, str(gone)) from None
         if there.was_slow and not self._counts(place):
             raise _Died(place, "took too long")
-        self._record(exercise, feedback, place, time.monotonic() - start)
         self.judged_last = exercise.name
-        if self.ids.other and feedback.earned < feedback.points:
-            self._judge_with_written_id(there, place, exercise, check)
-        self.unsigned[exercise.name] = (feedback, there)
+        if self._record(exercise, feedback, place, time.monotonic() - start):
+            self.with_written_id.pop(exercise.name, None)
+            if self.ids.other and feedback.earned < feedback.points:
+                self._judge_with_written_id(there, place, exercise, check)
+            self.unsigned[exercise.name] = (feedback, there)
         if self.job.verbose:
-            self.story.append({"exercise": step.source, "seen": shown, "says": repr(feedback)})
+            source = self.steps[self._cell_of(place)[0]].source
+            self.story.append({"exercise": source, "seen": shown, "says": repr(feedback)})
 
     def _feedback(
         self,
@@ -328,19 +351,20 @@ class Judging:
     ) -> tuple[Feedback, list[str]]:
         answers: list[Any] = []
         reasons: list[NotAttempted | Unreadable] = []
-        for name, expression in self._bound(check, exercise).items():
+        for name, expression in self._bound(check, exercise, place).items():
             kind = exercise.kinds[name]
             earlier = name in exercise.optional  # without it the check goes on
             if earlier and expression in self.deadly:
                 answers.append(NotAttempted())
                 continue
             try:
-                value = there.value(expression)
+                is_called = self._cell_of(place)[1] and name in check.arguments
+                value = there.answer(check.exercise, name) if is_called else there.value(expression)
                 if isinstance(kind, Student):
                     value = as_id or self.ids.at_a_check(value)
                 answers.append(value)
             except Exception as error:
-                answers.append(self._without_answer(place, expression, error))
+                answers.append(self._without_answer(place, exercise.name, expression, error))
                 reasons += [] if earlier else answers[-1:]
         if reasons and (not exercise.parts or len(reasons) == len(answers)):
             return _not_judged(exercise, reasons[0]), []
@@ -366,19 +390,21 @@ class Judging:
         kept = self.results[exercise.name]
         self.with_written_id[exercise.name] = replace(kept, **_as_result(feedback))
 
-    def _bound(self, check: Check, exercise: Exercise) -> dict[str, str]:
+    def _bound(self, check: Check, exercise: Exercise, place: int) -> dict[str, str]:
         """The expression for each parameter: theirs, and ours where their call has none."""
         names = list(exercise.kinds)
         ours = dict(zip(names, self.asked[exercise.name].arguments, strict=True))
+        if self._cell_of(place)[1]:
+            return ours
         theirs = dict(zip(names, check.arguments, strict=False)) | dict(check.named)
         is_possible = len(check.arguments) <= len(names) and set(theirs) <= set(names)
         return ours | theirs if is_possible else ours
 
     def _without_answer(
-        self, place: int, expression: str, error: Exception
+        self, place: int, exercise: str, expression: str, error: Exception
     ) -> NotAttempted | Unreadable:
         """The expression has no value: not attempted, or there was an error."""
-        before = self._before(place)
+        before = self._before(place, exercise)
         errors = [self.ran[p] for p in before if self.ran[p].trouble]
         blank = any((ran.error or {}).get("type") == "NotAttempted" for ran in errors)
         if blank or all(_is_empty(self.steps[p].source) for p in before):
@@ -394,41 +420,67 @@ class Judging:
             says = f"`{expression}` has no value: {type(error).__name__}: {error}."
         return Unreadable(says)
 
-    def _before(self, place: int) -> list[int]:
-        """The places of the student's cells that belong to the exercise of this one."""
-        exercise = self.steps[place].exercise
-        earlier = (p for p in range(place) if self.steps[p].is_students and p in self.ran)
-        return [p for p in earlier if self.steps[p].exercise == exercise]
+    def _before(self, place: int, exercise: str) -> list[int]:
+        """The places up to this one of the student's cells that belong to the exercise."""
+        number, _ = self._cell_of(place)
+        ran = (p for p in range(number + 1) if self.steps[p].is_students and p in self.ran)
+        return [
+            p
+            for p in ran
+            if self.steps[p].exercise == exercise or exercise in dict(self.ran[p].called)
+        ]
 
     def _settle(self, check: Check, says: str, place: int) -> None:
         exercise = self.exercises[check.exercise]
         self._record(exercise, _said(exercise, Outcome.UNCHECKED, says), place, 0.0)
 
-    def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> None:
-        before = self._before(place)
+    def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> bool:
+        """Note the verdict, with all that was typed; False if the one of an earlier call stands."""
+        number, _ = self._cell_of(place)
+        before, call = self._before(place, exercise.name), self.steps[number]
         troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
         own = [self.steps[p].source for p in before]
-        call = self.steps[place]
-        if feedback.outcome is Outcome.NOT_ATTEMPTED and (below := self._typed_below(place)):
+        if feedback.outcome is Outcome.NOT_ATTEMPTED and (below := self._typed_below(call, number)):
             own.append(below.source)
             feedback = _said(exercise, Outcome.UNCHECKED, TYPED_BELOW)
-        if call.check != self.asked[exercise.name]:
+        if call.check and call.check != self.asked[exercise.name]:
             own.append(call.source)  # it has other arguments, and may hold the answer
-        self.results[exercise.name] = Result(
+        result = Result(
             **feedback.as_dict(),
             answer="\n\n".join(own)[:20_000],
             notes=tuple(
                 f"{t}." for t, p in zip(troubles, before, strict=True) if self.ran[p].fatal
             ),
             seconds=round(seconds, 4),
-            called=self.steps[place].source[:200],
+            called=call.source[:200] if call.check else self.sources[exercise.name],
             printed="".join(self.ran[p].printed for p in before)[:2000],
-            by_hand=tuple(self._about_answer(feedback, [*before, place])),
+            by_hand=tuple(self._about_answer(feedback, [*before, number])),
+        )
+        kept = self.results.get(exercise.name)
+        stands = kept is not None and self._stands(kept, result, number)
+        if kept and stands:
+            verdict = ("outcome", "earned", "says", "mistakes", "called", "seconds")
+            result = replace(result, **{name: getattr(kept, name) for name in verdict})
+        self.results[exercise.name], self.judged_at[exercise.name] = result, number
+        return not stands
+
+    def _stands(self, kept: Result, result: Result, number: int) -> bool:
+        """Does an earlier verdict stand? Until the notebook itself calls the check again."""
+        if kept.outcome in NO_VERDICT:
+            return False
+        step = self.steps[number]
+        behind_error = any(
+            self.ran[p].trouble and self.steps[p].cell == step.cell
+            for p in range(number)
+            if p in self.ran
+        )
+        return bool(step.check) and (
+            step.is_restored or behind_error or result.outcome in NO_VERDICT
         )
 
-    def _typed_below(self, place: int) -> Step | None:
+    def _typed_below(self, step: Step, place: int) -> Step | None:
         """The cell below a check that gives a value to what it asks for, and to nothing else."""
-        check = self.steps[place].check
+        check = step.check
         if check is None:
             return None
         others = [one for one in self.asked.values() if one.exercise != check.exercise]
@@ -665,6 +717,15 @@ def _as_ran(report: Any) -> Ran:
         magics=tuple(str(m)[:40] for m in magics[:5]) if isinstance(magics, list) else (),
         seen=seen,
         earlier=_sentences(report.get("earlier")),
+        called=_calls(report.get("called")),
+    )
+
+
+def _calls(told: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The checks that a cell says it called, which may be anything."""
+    calls = list(told.items())[:100] if isinstance(told, dict) else []
+    return tuple(
+        (str(name), tuple(map(str, given[:20]))) for name, given in calls if isinstance(given, list)
     )
 
 

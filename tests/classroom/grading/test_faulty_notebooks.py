@@ -131,6 +131,69 @@ GIVEN = {
     "tabs, blanks": changed(check_even_sum=f"\n\n{CHECK}   \n"),
 }  # fmt: skip
 
+MINE = {"answer_even_sum": "mine = n * (n + 1)"}
+RUN = "def run(name, *answers):\n    return getattr(check, name)(*answers)\n"
+IN_OTHER_WORDS = {  # the answer is called `mine`, and the check as it says there
+    "kept": "result = check.even_sum(mine)",
+    "counted": "points = 0\npoints += check.even_sum(mine).earned",
+    "asserted": "assert check.even_sum(mine)",
+    "in a condition": "if True:\n    check.even_sum(mine)",
+    "in another branch": "if n is None:\n    check.even_sum(n)\nelse:\n    check.even_sum(mine)",
+    "as an expression": "check.even_sum(mine) if True else check.even_sum(n)",
+    "in a block": "with np.errstate():\n    check.even_sum(mine)",
+    "caught": "try:\n    r = check.even_sum(mine)\nfinally:\n    print(r)",
+    "in a loop": "for f in (n, mine):\n    display(check.even_sum(f))",
+    "in a list": "[check.even_sum(f) for f in (n, mine)]",
+    "until it is right": "k = -3\nwhile not check.even_sum(n * (n + k)).earned:\n    k += 1",
+    "mapped": "list(map(check.even_sum, [mine]))",
+    "by a function": "def go(f):\n    return check.even_sum(f)\ngo(mine)",
+    "by a lambda": "(lambda f: check.even_sum(f))(mine)",
+    "by its name": f"{RUN}run('even_sum', mine)",
+    "by another name": "right = check.even_sum\nright(mine)",
+    "from a list": "check.even_sum(*[mine])",
+    "from a dictionary": "check.even_sum(**dict(total=mine))",
+    "in a text": "exec('check.even_sum(mine)')",
+    "by hand": "from small_course.checks.sums import *\neven_sum(mine)",
+    "by its full name": "import small_course.checks.sums as c\nc.even_sum(mine)",
+    "waited for": "async def wait():\n    return mine\ncheck.even_sum(await wait())",
+    "timed": "%time check.even_sum(mine)",
+    "timed as a cell": "%%time\ncheck.even_sum(mine)",
+    "measured": "%timeit -n1 -r1 check.even_sum(mine)",
+    "captured": "%%capture out\ndisplay(check.even_sum(mine))",
+    "below a command": "!pip install numpy\ncheck.even_sum(mine)",
+    "below a magic": "%pip list\ncheck.even_sum(mine)",
+    "beside help": "check.even_sum?\n?np.cumsum\ncheck.even_sum(mine)",
+    "of the last value": "n * (n + 1)\n",
+}  # fmt: skip
+GIVEN |= {
+    f"called {how}": changed(**MINE, check_even_sum=call) for how, call in IN_OTHER_WORDS.items()
+}
+GIVEN["called of the last value"] = changed(
+    answer_even_sum="n * (n + 1)", check_even_sum="check.even_sum(_)"
+)
+GIVEN |= {
+    "all in a loop at the end": [c for c in changed(**MINE) if not c[0].startswith("check-")] + [
+        ("", "for each, a in [(check.even_sum, mine), (check.running_sums, running), "
+         "(check.square_sum, squares)]:\n    print(each(a))\n"
+         "check.own_sums(student, *[own_total, own_mean])")
+    ],
+    "checks under another name": [
+        (key, source.replace("as check", "as c").replace("check.", "c."))
+        for key, source in changed(**MINE, check_even_sum="check.even_sum(mine)")
+    ],
+    "another call that is never reached": behind(
+        changed(), ("x", "1 / 0\ncheck.even_sum(n)"), ("y", "total = 3")
+    ),
+    "another call without a value": behind(changed(), ("x", "check.even_sum(nowhere)")),
+    "a call in a function that nobody calls": behind(
+        changed(), ("x", "def later():\n    check.even_sum(n)")
+    ),
+    "a blank copy below": changed() + [
+        (f"again-{key}", "total = ____" if key == "answer-even-sum" else source)
+        for key, source in changed() if key in ("answer-even-sum", "check-even-sum")
+    ],
+}  # fmt: skip
+
 
 def as_format_3(cells):
     code = [
