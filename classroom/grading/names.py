@@ -12,9 +12,12 @@ from selfcheck.units import meant
 
 Units = Mapping[str, Iterable[str]]
 AGAIN = re.compile(
-    r"(?:[-_ ](?P<number>\d{1,3})|[ _]?\((?P<copy>\d{1,3})\)|[ _-](?:copy|final|checkpoint)\d*)$",
+    r"(?:[-_ ](?P<number>\d{1,3})|[ _]?\((?P<copy>\d{1,3})\)|[ _-]\d{4}-?\d\d-?\d\d"
+    r"|[ _-](?:copy|final|checkpoint|new|fixed|solved|done|late|submitted|v(?=\d))\d*)$",
     re.IGNORECASE,
 )
+BETWEEN = " _.\\-\u2013\u2014"  # a name and a unit; dashes of all lengths
+AROUND = " _.-\u2013\u2014()[]"  # a name
 COPY_OF = re.compile(r"(?:copy of|kopie von|copie de|copia de)\s+", re.IGNORECASE)
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as some browsers save them
 COURSE_FOLDERS = {"exercises", "notebooks", "solutions"}
@@ -23,13 +26,13 @@ NO_OWNERS = re.compile(  # words that people put around the name of their own fi
     r"(?:(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
     r"solved|solutions?|answers?|drafts?|backup|bak|work|working|wip|try|test|attempt|version|v|"
     r"exercises?|sheet|homework|hw|assignment|submission|submitted|lecture|notebook|re|tmp|"
-    r"completed?|corrected|updated?|edited|of|for|student|untitled|[ab])?[\W_\d]*)+",
+    r"completed?|corrected|updated?|edited|of|for|student|untitled|template|[ab])?[\W_\d]*)+",
     re.IGNORECASE,
 )
 NO_STUDENTS = re.compile(  # folders of a class, of which none is a student
     r"(?:(?:late|on[ _-]?time|sections?|groups?|gruppen?|weeks?|class|labs?|tutorials?|batch|parts?"
     r"|downloads?|submi(?:ssions?|tted)|abgaben?|hand[ _-]?ins?|homeworks?|hw|assignments?"
-    r"|exercises?|sheets?|files|autograded|feedback)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
+    r"|exercises?|sheets?|files|autograded|feedback|source|release)[\W_\d]*)+(?:(?<=[\W_])[a-h])?",
     re.IGNORECASE,
 )
 ONCE_MORE = re.compile(  # what follows the name of somebody who hands in again
@@ -46,20 +49,23 @@ PLATFORMS = {
     ),
     "nbgrader": re.compile(r"(?P<student>[^+]+)\+[^+]+\+(?P<when>[^+]+?)(?:\+[^+]*)?"),
     "Brightspace": re.compile(
-        r"(?P<id>\d+)-\d+ - (?P<student>.+?) - (?P<when>[^-]*\d{4}[^-]*?)(?: - (?P<file>.+))?"
+        r"(?:(?P<id>\d+)-\d+ - )?(?P<student>.+?) - "
+        r"(?P<when>(?(id)[^-]*\d{4}[^-]*?|[^-]*\d{4} \d{3,4} [AP]M))(?: - (?P<file>.+))?", re.I
     ),
     "Blackboard": re.compile(
-        r".*_(?P<student>[^_]+)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|\.txt)?", re.I
+        r"(?P<of>.*)_(?P<student>[^_]+)_attempt_(?P<when>\d{4}(?:-\d\d){5})"
+        r"(?:_(?P<file>.+)|\.txt)?", re.I
     ),
     "Gradescope": re.compile(r"(?P<student>submission_(?P<id>\d{5,}))"),
     "Canvas": re.compile(
         r"(?P<student>.+?)(?P<late>_late)?_(?P<id>\d+)_"
         rf"(?:\d+_(?P<file>.+)|(?P<entry>{TEXT_ENTRY}))", re.I
     ),
+    "Canvas, anonymous": re.compile(r"(?P<student>anon_[^_]{5})_\d+_(?P<file>.+)"),
     "Google Classroom": re.compile(r"(?P<student>.+?) - (?P<file>.+)"),
 }  # fmt: skip
 OF_FOLDERS = ("Moodle", "nbgrader", "Brightspace", "Blackboard", "Gradescope")
-OF_FILES = ("Moodle", "Brightspace", "Blackboard", "Canvas")
+OF_FILES = ("Moodle", "Brightspace", "Blackboard", "Canvas, anonymous", "Canvas")
 TIMES = (
     "%Y-%m-%d %H:%M:%S.%f %Z", "%Y-%m-%d %H:%M:%S %Z", "%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I%M %p",
 )  # fmt: skip
@@ -75,6 +81,7 @@ class Owner:
     is_late: bool = False
     named: str = ""  # the part of the name that says what it is
     stamp: float = 0.0  # when the platform got it, where the name tells
+    in_full: str = ""  # a longer name, where several may have this one
 
 
 def is_notebook(name: str) -> bool:
@@ -122,7 +129,11 @@ def _of_platform(platform: str, found: re.Match[str]) -> Owner:
         student = f"{student}_{number}"
     named = about.get("file") or about.get("entry") or ""
     stamp = _time(about.get("when") or "")
-    return Owner(student, number, platform, bool(about.get("late")), named, stamp)
+    in_full = f"{student}_{number}" if platform == "Brightspace" and number else ""
+    if "_" in (of := about.get("of") or ""):  # is it of the name, or of the assignment?
+        in_full = f"{of.rpartition('_')[2]}_{student}"
+    platform = platform.partition(",")[0]
+    return Owner(student, number, platform, bool(about.get("late")), named, stamp, in_full)
 
 
 def _time(text: str) -> float:
@@ -136,17 +147,26 @@ def _time(text: str) -> float:
 
 def flat(stem: str, units: Units) -> tuple[str, str]:
     """`ada_01_sums`, `Ada - 01_sums` or `01_sums_ada` as ("ada", "01_sums")."""
-    stem = COPY_OF.sub("", AGAIN.sub("", stem))
+    while (shorter := COPY_OF.sub("", AGAIN.sub("", stem))) != stem:
+        stem = shorter
     for unit in (unit for unit in units if unit.lower() in stem.lower()):
-        copy = r"(?: \d{1,2}(?= - )| ?\(\d{1,3}\))?"  # `01_sums 1 - Ada`, as OneDrive counts files
+        copy = r"(?: \d{1,2}(?= - |_)| ?\(\d{1,3}\))?"  # `01_sums 1 - Ada`, as OneDrive counts
         for pattern in (
-            rf"(?P<student>.+?)[_\- ]+{unit}",
-            rf"{unit}{copy}[_\- ]+(?P<student>.+)",
+            rf"(?P<student>.+?)[{BETWEEN}]+{unit}",
+            rf"{unit}{copy}[{BETWEEN}]+(?P<student>.+)",
         ):
             match = re.fullmatch(pattern, stem, re.I)
-            if match and (student := DATE.sub("", match["student"], count=1).strip(" _-")):
+            if match and (student := _name_in(match["student"])):
                 return student, unit
     return "", ""
+
+
+def _name_in(text: str) -> str:
+    """The name, without dates before it and words behind it: `Ada - hw` as `Ada`."""
+    name = DATE.sub("", text, count=1).strip(AROUND)
+    while (shorter := name.rpartition(" - "))[0] and NO_OWNERS.fullmatch(shorter[2]):
+        name = shorter[0].strip(AROUND)
+    return name
 
 
 def unit_named(stem: str, units: Units) -> str:

@@ -123,6 +123,7 @@ def find(
         placing.read_names(files)
     for file in files:
         placing.add(file)
+    placing.tell_namesakes_apart()
     if pattern is None:
         placing.refuse_several_in_one(source)
     submissions, passed_over = placing.submissions(groups), list(placing.passed_over())
@@ -230,6 +231,7 @@ class _Placing:
         self.groups: dict[str, str] = {}  # by name, with their first member
         self.others: dict[str, list[str]] = defaultdict(list)  # what is no notebook, by student
         self.names: dict[str, tuple[str, ...]] = {}  # by Gradescope's number
+        self.namesakes: dict[str, set[str]] = defaultdict(set)  # what they are called in full
         self._below: dict[str, dict[tuple[str, ...], set[tuple[str, bool]]]] = {}
 
     def read_names(self, files: Sequence[Found]) -> None:
@@ -318,6 +320,17 @@ class _Placing:
         for level in range(depth, len(parts)):
             levels[parts[:level]].add((parts[level], _is_folder(parts, level)))
 
+    def tell_namesakes_apart(self) -> None:
+        """Where a platform has several of one name, each is called in full."""
+        for (student, _), attempts in self.placed.items():
+            if len(names := {a.who.in_full for a in attempts if a.who.in_full}) > 1:
+                self.namesakes[student] |= names
+        before, self.placed = self.placed, defaultdict(list)
+        for (student, unit), attempts in before.items():
+            for a in attempts:
+                name = student in self.namesakes and a.who.in_full
+                self.placed[name or student, unit].append(a)
+
     def refuse_several_in_one(self, source: Path) -> None:
         """Stop where what was taken for one student is a whole class, one folder too high."""
         alone = len(self._below) == 1 and len({student for student, _ in self.placed}) <= 1
@@ -382,6 +395,9 @@ class _Placing:
         first = ONCE_MORE.sub("", s.student)
         if first != s.student and any(first == student for student, _ in self.placed):
             return f"{s.student} may be another hand-in of {first}, and counts as one student."
+        alike = {name for name, _ in self.placed if name.casefold() == s.student.casefold()}
+        if len(alike) > 1:
+            return f"{_listed(alike)} may be one student, and count as {len(alike)}."
         attempts = [a for a in self.placed[s.student, s.unit] if a.kind.rank == WORKED_ON]
         stems = {split_name(a.file.path.name)[0].casefold() for a in attempts if not s.platform}
         stems = {x for x in stems if not NO_OWNERS.fullmatch(x) and not self._unit_in(x)}
@@ -429,6 +445,8 @@ class _Placing:
                 self.unplaced.append(f"{path}: {told}.")
         for what, paths in sorted(kinds.items()):
             yield f"passed over, since it is {what}: {_listed(paths)} ({len(paths)} in all)"
+        for name, names in sorted(self.namesakes.items()):
+            yield f"several students are called {name}; they count as {_listed(names)}"
 
     def _whose_is_it(self, path: PurePosixPath) -> str:
         top = path.parts[0]

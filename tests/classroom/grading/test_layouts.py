@@ -60,6 +60,8 @@ READ = {
     "canvas, another name": (["xu_1_91_hw2.ipynb"], {"xu_1"}),
     "canvas, a zip": ({"xu_1_91_hw.zip": packed({"02_products.ipynb": sheet()})}, {"xu_1"}),
     "canvas, two units": (["xu_1_91_02_products.ipynb", "xu_1_92_01_sums.ipynb"], {"xu_1"}),
+    "canvas, anonymous": ([f"anon_aB3dE_{k}_{U}.ipynb" for k in (91, 92)],
+                          {"anon_aB3dE"}),
     # Moodle
     "moodle folders": (["Ada L_7_assignsubmission_file_/02_products.ipynb",
                         "Alan T_8_assignsubmission_file_/x/hw.ipynb"], {"Ada L_7", "Alan T_8"}),
@@ -74,10 +76,15 @@ READ = {
                         "Ada Lovelace - 02_products.ipynb"], {"Ada Lovelace"}),
     "google, other names": (["Ada Lovelace - homework.ipynb"], {"Ada Lovelace"}),
     "google, a dash in a name": (["Anne-Marie Li - 02_products.ipynb"], {"Anne-Marie Li"}),
+    "google, words between": ([f"Ada Lovelace - hw 2 - {U}.ipynb",
+                               f"Ada Lovelace - [Template] {U}.ipynb"], {"Ada Lovelace"}),
+    "google, a long dash": ([f"Ada Lovelace \u2013 {U}.ipynb"], {"Ada Lovelace"}),
     # OneDrive, Forms, Teams
     "onedrive, again": (["02_products - Ada.ipynb", "02_products 1 - Ada.ipynb",
                          "02_products (2) - Bob.ipynb"], {"Ada", "Bob"}),
     "forms": (["02_products_Ada L.ipynb", "02_products_Ada L 1.ipynb"], {"Ada L"}),
+    "forms, again before the name": ([f"{U}_Ada L.ipynb", f"{U} 1_Ada L.ipynb",
+                                      f"{U} 2_Bo.ipynb"], {"Ada L", "Bo"}),
     "teams": ([f"Ada/HW 2/Version {n}/{U}.ipynb" for n in (1, 2)], {"Ada"}),
     # nbgrader
     "nbgrader, submitted": ([f"ada/{U}/{U}.ipynb", f"bob/{U}/{U}.ipynb"], {"ada", "bob"}),
@@ -90,7 +97,15 @@ READ = {
                             {"Ada Lovelace", "Alan Turing"}),
     "brightspace files": ([f"{D2L.format(11, 1, 'Ada Lovelace')} - {U}.ipynb", "index.html"],
                           {"Ada Lovelace"}),
+    "brightspace, namesakes": ([f"{n}-9 - Ada Li - Nov 3, 2026 1105 AM - {U}.ipynb"
+                                for n in (11, 12)], {"Ada Li_11", "Ada Li_12"}),
+    "brightspace, again": ([f"11-{n} - Ada Li - Nov {n}, 2026 1105 AM - {U}.ipynb"
+                            for n in (3, 4)], {"Ada Li"}),
+    "brightspace without ids": ([f"{who} - Nov 3, 2026 1105 AM/{U}.ipynb"
+                                 for who in ("Ada Li", "Bo Li")], {"Ada Li", "Bo Li"}),
     # Blackboard
+    "blackboard, an underscore in names": ([f"{BB.format(who)}_{U}.ipynb"
+                                            for who in ("ada_l", "bob_l")], {"ada_l", "bob_l"}),
     "blackboard": ([f"{BB.format('ada01')}_{U}.ipynb", f"{BB.format('ada01')}.txt",
                     f"{BB.format('bob02')}_hw.ipynb"], {"ada01", "bob02"}),
     # Gradescope
@@ -107,6 +122,10 @@ READ = {
     "folders with attempts": ([f"ada/one/{U}.ipynb", f"ada/two/{U}.ipynb", f"bob/{U}.ipynb"],
                               {"ada", "bob"}),
     "flat": ([f"ada_{U}.ipynb", f"{U}_bob.ipynb", f"carl-{U}.ipynb"], {"ada", "bob", "carl"}),
+    "flat, dots": ([f"ada.{U}.ipynb", f"{U} (bob).ipynb", f"[carl] {U}.ipynb"],
+                   {"ada", "bob", "carl"}),
+    "flat, versions": ([f"ada_{U}_final_v2.ipynb", f"ada_{U}_2026-11-03.ipynb",
+                        f"bob_{U}_v3 (1).ipynb"], {"ada", "bob"}),
     "flat, double separators": ([f"ada__{U}.ipynb", f"{U} - bob.ipynb"], {"ada", "bob"}),
     "flat, copies": ([f"ada_{U}.ipynb", f"ada_{U} (1).ipynb", f"ada_{U}-copy.ipynb"], {"ada"}),
     "zips": ({"ada.zip": packed({f"{U}.ipynb": sheet()}),
@@ -233,6 +252,17 @@ def test_what_may_be_of_two_students_is_told_of_their_submission(tmp_path, kind)
     assert {s.student for s in class_.submissions} == {"carl", "dora", doubtful[0].student}
     assert len(doubtful) == 1
     assert doubtful[0].doubt in class_.reading
+
+
+def test_names_that_differ_in_capitals_alone_are_told(tmp_path):
+    found = find(laid(tmp_path, [f"Ada/{U}.ipynb", f"ada/{V}.ipynb"]), UNITS).submissions
+    assert [s.doubt for s in found] == ["Ada, ada may be one student, and count as 2."] * 2
+
+
+def test_namesakes_are_told(tmp_path):
+    names, _ = READ["brightspace, namesakes"]
+    told = "several students are called Ada Li; they count as Ada Li_11, Ada Li_12"
+    assert told in find(laid(tmp_path, names), UNITS).reading
 
 
 @pytest.mark.parametrize(
