@@ -1,22 +1,24 @@
 """What a notebook is, told by the cells it holds: a sheet of a unit, a lecture, or something else.
 
 A sheet has the cells of the unit's answers and checks, by their ids; a notebook that lost its ids
-has the calls of the checks. Names of files decide nothing here.
+has the calls of the checks, or imports them and has the names of exercises or answers. Names of
+files decide nothing here.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from ..roles import Role, id_of
+from ..roles import Role, id_of, parsed, role_of_code
 from .submitted import Cell
 
 UNREADABLE, UNTOUCHED, FEW_CALLS, WORKED_ON = range(1, 5)  # how much a file stands for an attempt
 CALLED = re.compile(r"\bcheck\s*\.\s*(\w+)\s*\(")
+BLANK = "____"
 LONGEST = 200_000  # letters of a cell in which calls are looked for
 
 
@@ -42,7 +44,11 @@ class Contents:
         """What a notebook with these cells is; of two units alike, the one it is named after."""
         ids = {cell.id for cell in cells}
         calls = {name for cell in cells for name in called_names(cell.source)}
-        held = {unit: (len(own & ids), len(names & calls)) for unit, own, names in self._asked}
+        words = {word for cell in cells for word in words_of(cell.source)}
+        held = {
+            unit: (len(own & ids), len(names & calls) or self._named(unit, names, words))
+            for unit, own, names in self._asked
+        }
         best = max(held, key=lambda unit: (sum(held[unit]), unit == named), default="")
         by_id, by_call = held.get(best, (0, 0))
         also = tuple(
@@ -50,14 +56,13 @@ class Contents:
             for unit, _, names in self._asked
             if unit != best and 0 < len(names) <= 2 * len(names & calls)
         )
-        if by_id:
-            is_worked_on = self._is_worked_on(cells, best)
-            return Kind(best, WORKED_ON if is_worked_on else UNTOUCHED, also=also)
-        if lecture := self._lecture(cells):
+        lecture = "" if by_id else self._lecture(cells)
+        if lecture:
             return Kind(instead=lecture)
-        if by_call:
-            few = 2 * by_call < len(list(self.units[best]))
-            return Kind(best, FEW_CALLS if few else WORKED_ON, also=also)
+        if by_id or by_call:
+            few = not by_id and 2 * by_call < len(list(self.units[best]))
+            rank = FEW_CALLS if few else WORKED_ON
+            return Kind(best, rank if self._is_worked_on(cells, best) else UNTOUCHED, also=also)
         return Kind(instead="a notebook without exercises of the course")
 
     @cached_property
@@ -69,9 +74,30 @@ class Contents:
             for unit, names in self.units.items()
         ]
 
+    def _named(self, unit: str, exercises: set[str], words: set[str]) -> int:
+        """How many exercises have their name here, or answers theirs, where checks are imported."""
+        if not {"checks", unit.partition("_")[2]} <= words:
+            return 0
+        return max(len(exercises & words), len(self._answers(unit) & words))
+
+    def _answers(self, unit: str) -> set[str]:
+        """The names that answers of a unit have in its sheet."""
+        if unit not in self._answers_of:
+            stubs = [source for source in self.sheet(unit) if BLANK in source]
+            self._answers_of[unit] = {name for stub in stubs for name in _names_made(stub)}
+        return self._answers_of[unit]
+
+    @cached_property
+    def _answers_of(self) -> dict[str, set[str]]:
+        return {}
+
     def _is_worked_on(self, cells: Sequence[Cell], unit: str) -> bool:
+        """Is there more than the sheet as it was given out, and an id?"""
         given = self.sheet(unit)
-        return not given or any(cell.source.strip() not in given for cell in cells)
+        return not given or any(
+            cell.source.strip() not in given and role_of_code(cell.source) is not Role.STUDENT
+            for cell in cells
+        )
 
     def _lecture(self, cells: Sequence[Cell]) -> str:
         sources = {cell.source.strip() for cell in cells} - {""}
@@ -79,6 +105,22 @@ class Contents:
             if sources and 2 * len(sources & lecture) > len(sources):
                 return f"the lecture {stem}"
         return ""
+
+
+def _names_made(source: str) -> Iterator[str]:
+    """The names that a cell gives to values and functions, without what is inside of these."""
+    for statement in parsed(source):
+        if isinstance(statement, ast.FunctionDef):
+            yield statement.name
+        else:
+            nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+            yield from (node.id for node in nodes if isinstance(node.ctx, ast.Store))
+
+
+@lru_cache(maxsize=2000)
+def words_of(source: str) -> frozenset[str]:
+    """The words of a cell."""
+    return frozenset(re.split(r"\W+", source)) if len(source) <= LONGEST else frozenset()
 
 
 @lru_cache(maxsize=2000)

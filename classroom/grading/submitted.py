@@ -18,12 +18,15 @@ from selfcheck.files import CourseError
 
 from ..marks import INSTRUCTOR_ONLY
 
-FORMATS = (3, 4)  # in format 3 cells lie in worksheets, and a source is called an input
+FORMATS = (2, 3, 4)  # up to format 3 cells lie in worksheets, and a source is called an input
+NUMBERS = {f"{number}{end}": number for number in FORMATS for end in ("", ".0")}
 MOST_PARTS, MOST_VALUES, MOST_CELLS = 300_000, 2_000_000, 2_000
 MOST_TOKENS = 6_000_000  # brackets and texts of a whole file, most of them printed lines
 MOST_KEPT = 20 << 20  # bytes that are left when what is large is cut out
 SMALL = 300_000  # bytes of a file that is read as it is
 LONGEST_OUTPUT = 50_000  # bytes; a verdict has a few hundred
+MOST_OUTPUT = 5 << 20  # bytes of all short ones of a cell
+LONGEST_TEXT = 1 << 20  # bytes of a line, in a file that would be too large: a picture in a text
 CUT = (b'"attachments"', b'"widgets"')
 TEXT = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 TOKEN = re.compile(TEXT + rb"|[\[\]{}]", re.DOTALL)
@@ -86,7 +89,8 @@ def _notebook(data: bytes) -> dict:
             data = data[: 4 * MOST_KEPT].decode(encoding).encode()
         data = _lean(data.removeprefix(b"\xef\xbb\xbf"))
         _refuse_too_many_parts(data)
-        notebook = json.loads(data)
+        # what stands behind a whole notebook is none of it
+        notebook, _ = json.JSONDecoder(strict=False).raw_decode(data.decode().lstrip())
     except UnicodeDecodeError:
         raise CourseError("the file is no notebook: it is not in UTF-8.") from None
     except (ValueError, RecursionError):
@@ -103,6 +107,17 @@ def _lean(data: bytes) -> bytes:
     """The same without what is large and not needed: `null` stands in its place."""
     if len(data) <= SMALL:
         return data
+    lean = _without(data, len(data))
+    if len(lean) > MOST_KEPT:
+        lean = _without(lean, LONGEST_TEXT)
+    if len(lean) > MOST_KEPT:
+        size, most = len(lean) >> 20, MOST_KEPT >> 20
+        raise CourseError(f"the cells have {size} MB without outputs; {most} MB is the limit.")
+    return lean
+
+
+def _without(data: bytes, longest: int) -> bytes:
+    """The same without large outputs and their like, and without texts that are longer."""
     cuts: list[tuple[int, int]] = []
     key, open_ = b"", []  # the name of what comes next; where each bracket began, and its name
     for number, token in enumerate(TOKEN.finditer(data)):
@@ -111,13 +126,14 @@ def _lean(data: bytes) -> bytes:
         start = token.start()
         if data[start] == 0x22:  # a text, which may be a name
             key = token[0] if COLON.match(data, token.end()) else b""
+            if token.end() - start > longest:
+                cuts.append((start, token.end()))
             continue
         if data[start] in b"[{":
             open_.append((key, start))
         elif open_:
             name, begin = open_.pop()
-            is_output = bool(open_) and open_[-1][0] == b'"outputs"'
-            if name in CUT or (is_output and start - begin > LONGEST_OUTPUT):
+            if _is_large(name, open_[-1][0] if open_ else b"", start - begin):
                 while cuts and cuts[-1][0] > begin:
                     cuts.pop()  # it is within this one
                 cuts.append((begin, start + 1))
@@ -126,11 +142,15 @@ def _lean(data: bytes) -> bytes:
     for begin, end in cuts:
         kept += [data[done:begin], b"null"]
         done = end
-    lean = b"".join([*kept, data[done:]])
-    if len(lean) > MOST_KEPT:
-        size, most = len(lean) >> 20, MOST_KEPT >> 20
-        raise CourseError(f"the cells have {size} MB without outputs; {most} MB is the limit.")
-    return lean
+    return b"".join([*kept, data[done:]])
+
+
+def _is_large(name: bytes, within: bytes, size: int) -> bool:
+    """Is what has this name, or lies within that, too large to be worth keeping?"""
+    if name == b'"outputs"':
+        return size > MOST_OUTPUT
+    is_long = size > LONGEST_OUTPUT
+    return name in CUT or (is_long and (name == b'"metadata"' or within == b'"outputs"'))
 
 
 def _refuse_too_many_parts(data: bytes) -> None:
@@ -144,14 +164,14 @@ def _refuse_too_many_parts(data: bytes) -> None:
 
 def _cells(notebook: dict) -> list[dict]:
     """The cells, wherever the format has them."""
-    version = notebook.get("nbformat")
-    if type(version) is not int or version not in FORMATS:
+    version = notebook.get("nbformat", 4 if notebook.get("cells") else None)
+    if type(version) not in (int, float, str) or str(version) not in NUMBERS:
         shown = version if type(version) is int and 0 <= version < 100 else "unknown"
-        raise CourseError(f"the notebook has format version {shown}; 3 and 4 can be read.")
-    sheets = notebook.get("worksheets") if version == 3 else [notebook]
+        raise CourseError(f"the notebook has format version {shown}; 2 to 4 can be read.")
+    sheets = [notebook] if NUMBERS[str(version)] == 4 else notebook.get("worksheets")
     lists = [sheet.get("cells") for sheet in _dicts(sheets)]
-    cells = [cell for cells in lists if isinstance(cells, list) for cell in cells]
-    if not any(isinstance(cells, list) for cells in lists) or len(_dicts(cells)) < len(cells):
+    cells = [cell for cells in lists for cell in _dicts(cells)]
+    if not cells and (any(lists) or not any(isinstance(cells, list) for cells in lists)):
         raise CourseError("the notebook has no list of cells.")
     return cells
 

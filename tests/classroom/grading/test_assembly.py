@@ -214,6 +214,34 @@ def test_code_cells_are_read_with_or_without_ids():
     assert submitted_cells(notebook(cells=[bare, {"cell_type": "raw"}])) == [Cell("", "x = 1")]
 
 
+LINE = "x" * 25_000_000
+READABLE = {
+    "format 2": json.dumps({"nbformat": 2, "worksheets": [
+        {"cells": [{"cell_type": "code", "input": "x = 1\ny = 2"}]}]}).encode(),
+    "a format in other words": notebook(nbformat="4"),
+    "a format with a point": notebook(nbformat=4.0),
+    "no format": notebook().replace(b'"nbformat": 4, ', b""),
+    "something behind it": notebook() + b"\n\x00 more",
+    "itself behind it": notebook() * 2,
+    "a mark before it": b"\xef\xbb\xbf\n" + notebook(),
+    "a tab within a text": notebook(metadata={"name": "a b"}).replace(b"a b", b"a\tb"),
+    "UTF-16": notebook().decode().encode("utf-16"),
+    "a cell that is none": notebook().replace(b'"]}]', b'"]}, null]'),
+    "much metadata": notebook(metadata={"history": LINE}),
+    "much metadata of a cell": notebook().replace(
+        b'"id"', b'"metadata": {"x": "' + LINE.encode() + b'"}, "id"'),
+    "a picture within a text": notebook(cells=[
+        {"cell_type": "markdown", "source": LINE}, *json.loads(notebook())["cells"]]),
+    "very many short outputs": notebook().replace(
+        b'"id"', b'"outputs": [' + b", ".join([b'{"text": ["l"]}'] * 400_000) + b'], "id"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_a_notebook_whose_cells_can_be_told_is_read(kind):
+    assert [cell.source for cell in submitted_cells(READABLE[kind])] == ["x = 1\ny = 2"]
+
+
 BROKEN = {
     "empty file": (b"", "it is empty"),
     "cut off": (notebook()[:40], "JSON"),
@@ -224,7 +252,8 @@ BROKEN = {
     "a list": (b"[]", "no object"),
     "a number": (b"3", "no object"),
     "format 3 without cells": (b'{"nbformat": 3, "worksheets": []}', "list of cells"),
-    "format 2": (notebook(nbformat=2), "version 2"),
+    "format 1": (notebook(nbformat=1), "version 1"),
+    "format 2 without cells": (b'{"nbformat": 2, "worksheets": []}', "list of cells"),
     "format 5": (notebook(nbformat=5), "version 5"),
     "no format": (b'{"cells": []}', "unknown"),
     "format in words": (notebook(nbformat="four"), "unknown"),

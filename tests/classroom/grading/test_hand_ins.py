@@ -35,6 +35,37 @@ TRIAL = as_file([*CALLS, ("c", "check.even_sum('n**2 + n')")])
 BROKEN = b'{"nbformat": 4, "cells": ['
 EDITED_START = as_file([*CALLS, ("", "check.even_sum(7)"), ("", "2 + 2"), ("", "print('hello')")])
 WITHOUT_IDS = as_file([("", cell.source) for cell in submitted_cells(SHEET)])
+
+
+def as_written(*changes, without=""):
+    """The solved sheet that lost its ids, with other words in it."""
+    kept = [c.source for c in submitted_cells(SHEET) if not (without and without in c.id)]
+    for old, new in changes:
+        kept = [source.replace(old, new) for source in kept]
+    return as_file([("", source) for source in kept])
+
+
+IMPORT = "from small_course.checks import sums as check"
+IN_OTHER_WORDS = {
+    "another name for the checks": as_written(("as check", "as c"), ("check.", "c.")),
+    "checks imported one by one": as_written(
+        (IMPORT, "from small_course.checks.sums import *"), ("check.", "")
+    ),
+    "checks by their full name": as_written(
+        (IMPORT, "import small_course.checks.sums"), ("check.", "small_course.checks.sums.")
+    ),
+    "checks called by a function": as_written(
+        ("check.even_sum(", "go('even_sum', "), ("check.running_sums(", "go('running_sums', "),
+        ("check.own_sums(", "go('own_sums', "), ("check.square_sum(", "go('square_sum', "),
+    ),
+    "without checks": as_written(without="check-"),
+    "timed checks": as_written(("check.", "%time check.")),
+    "in one cell": as_file([("", "\n\n".join(c.source for c in submitted_cells(SHEET)))]),
+}  # fmt: skip
+BLANK_WITH_ID = as_file(
+    [(c.id, "student = 7" if c.id == "student" else c.source) for c in submitted_cells(BLANK)]
+)
+BLANK_WITHOUT_IDS = as_file([("", cell.source) for cell in submitted_cells(BLANK)])
 COURSE = {
     f"exercises/{UNIT}.ipynb": SHEET,
     f"exercises/{OTHER}.ipynb": OTHER_BLANK,
@@ -115,6 +146,27 @@ HAND_INS = {
         {f"ada/{UNIT}.ipynb": SHEET, f"ada/{OTHER}.ipynb": OTHER_BLANK},
         f"ada/{UNIT}.ipynb",
     ),
+    "a fresh copy with an id, to look something up": (
+        {"ada/mine.ipynb": SHEET, f"ada/{UNIT}.ipynb": BLANK_WITH_ID},
+        "ada/mine.ipynb",
+    ),
+    "a fresh copy without ids": (
+        {"ada/mine.ipynb": WITHOUT_IDS, f"ada/{UNIT}.ipynb": BLANK_WITHOUT_IDS},
+        "ada/mine.ipynb",
+    ),
+    **{
+        f"{how}, and much else": (
+            {
+                "ada/mine.ipynb": data,
+                f"ada/{UNIT}.ipynb": BLANK,
+                "ada/Untitled.ipynb": SCRATCH,
+                "ada/Untitled1.ipynb": TRIAL,
+                **within("ada", {n: COURSE[n] for n in COURSE if "notebooks" in n}),
+            },
+            "ada/mine.ipynb",
+        )
+        for how, data in IN_OTHER_WORDS.items()
+    },
     "without ids, and a lecture": (
         {"ada/hw.ipynb": WITHOUT_IDS, f"ada/{UNIT}.ipynb": LECTURE},
         "ada/hw.ipynb",
