@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -142,7 +143,7 @@ class _Assembling:
         if place:
             self._judge_due()
             self._catch_up(self.index[place])
-        if role in (Role.ANSWER, Role.CHECK) or calls:
+        if place or calls:
             self._flush_head()
         if role in (Role.GIVEN, Role.STUDENT):
             self._add_given(self.ours[self.index[place]], cell, runs_in_parts=calls)
@@ -161,10 +162,13 @@ class _Assembling:
             self.due.append(exercise)
 
     def _add_given(self, ours: Ours, cell: Cell, runs_in_parts: bool) -> None:
-        """A cell of ours as they have it; where it was edited, ours runs first."""
+        """A cell of ours as they have it; where it was edited, ours runs first.
+
+        One that had to run ahead, for what stands before it here, runs at its place too.
+        """
         is_same = cell.source.strip() == ours.source.strip()
         is_id = ours.role == Role.STUDENT
-        if ours.id not in self.done and not is_id:
+        if not is_id and (is_same or ours.id not in self.done):
             self.steps.append(Step(ours.id, ours.source))
         if is_id and ours.id not in self.done:
             self.steps.append(Step(ours.id, cell.source, is_students=True, tells_id=True))
@@ -302,7 +306,7 @@ def parts_of(source: str, exercises: Collection[str]) -> list[Part]:
     """
     tree = _parsed(source)
     checks = [_bare_call(statement, exercises) for statement in tree]
-    lines = source.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in re.split(r"\r\n?|\n", source)]  # as Python counts them
     on_own_lines = all(a.end_lineno < b.lineno for a, b in itertools.pairwise(tree))
     parts: list[Part] = []
     begun = first = 0

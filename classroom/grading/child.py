@@ -38,7 +38,7 @@ from selfcheck.reserved import hide_what_is_below, lent, refusing
 from .forbidden import LIBC, forbid, is_known
 from .lent_functions import at_place
 from .metering import Far
-from .watching import CELL, Watch
+from .watching import CELL, Called, Watch
 from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
@@ -78,7 +78,7 @@ class Notebook:
     def __init__(self, limits: dict, watch: Watch) -> None:
         self.limits, self.watch = limits, watch
         self._bans = contextlib.ExitStack()
-        self.called: dict[str, dict[str, Any]] = {}  # with what the last cell called checks
+        self.called: dict[str, Called] = {}  # with what the last cell called checks
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
         module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
@@ -93,7 +93,7 @@ class Notebook:
             case "value":
                 return eval(question["expression"], self.names)
             case "answer":
-                return self.called[question["exercise"]][question["name"]]
+                return self.called[question["exercise"]].answers[question["name"]]
             case "judging":
                 return self.forbid(question["names"])
             case "seen":
@@ -127,7 +127,9 @@ class Notebook:
             error = in_short(raised)
         self.called = dict(self.watch.called)
         about = {"printed": printed.text(), "error": error, "magics": self.shell.swallowed[:5]}
-        about["called"] = {name: list(answers) for name, answers in self.called.items()}
+        about["called"] = {
+            name: [called.earned, list(called.answers)] for name, called in self.called.items()
+        }
         return {**about, "earlier": earlier, "seen": self.watch.told()}
 
     def _execute(self, source: str) -> None:
@@ -299,6 +301,12 @@ class Shell:
                 file.write(cell)
             return None
         return self._swallow(f"%%{name}", not self._is_harmless(name))
+
+    def run_cell(self, source: str, *_: Any, **__: Any) -> None:
+        """A cell within a cell."""
+        execute(source, self.user_ns, may_wait=False)
+
+    ex = run_cell
 
     def getoutput(self, command: str, *_: Any, **__: Any) -> list:
         """`files = !ls`: there is no shell here."""

@@ -25,7 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from selfcheck.course import current
 from selfcheck.encoding import WireError
@@ -66,6 +66,17 @@ NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
 
 
+class Called(NamedTuple):
+    """A check that a cell called: the points it showed there, and the names of what it was given.
+
+    The points are the word of the student's side: they are evidence, and earn nothing.
+    """
+
+    exercise: str
+    earned: int
+    given: tuple[str, ...]
+
+
 @dataclass
 class Ran:
     """What happened when a cell of the student's ran."""
@@ -76,7 +87,7 @@ class Ran:
     magics: tuple[str, ...] = ()  # those that are not known here and swallowed code
     seen: tuple[str, ...] = ()  # what it did that a person should know
     earlier: tuple[str, ...] = ()  # the same of functions that were called before it
-    called: tuple[tuple[str, tuple[str, ...]], ...] = ()  # checks, and by which names of answers
+    called: tuple[Called, ...] = ()  # the checks that it called
 
     @property
     def trouble(self) -> str:
@@ -118,6 +129,7 @@ class Judging:
         self.sources = {check.exercise: source for check, source in calls.items() if check}
         self.ran: dict[int, Ran] = {}
         self.results: dict[str, Result] = {}
+        self.shown: dict[str, int] = {}  # points that the last call of a cell showed, by exercise
         self.judged_at: dict[str, int] = {}  # the step at which each exercise was judged last
         self.ids = _Ids(job, self.steps)
         self.story: list[dict] = []
@@ -209,7 +221,7 @@ class Judging:
                     self.ids.read(there)
                 except Gone as gone:  # what ran before has to answer for it
                     raise _Died(place, str(gone)) from None
-            for name, given in self.ran[place].called:
+            for name, _, given in self.ran[place].called:
                 if name in self.exercises and self._is_open(name, place):
                     self._judge(there, self._call(place, name), Check(name, given))
         elif (check := self._asked(step)) and self._is_open(check.exercise, place):
@@ -427,16 +439,21 @@ class Judging:
         return [
             p
             for p in ran
-            if self.steps[p].exercise == exercise or exercise in dict(self.ran[p].called)
+            if self.steps[p].exercise == exercise or self._shown(p, exercise) is not None
         ]
 
     def _settle(self, check: Check, says: str, place: int) -> None:
         exercise = self.exercises[check.exercise]
         self._record(exercise, _said(exercise, Outcome.UNCHECKED, says), place, 0.0)
 
+    def _shown(self, place: int, exercise: str) -> int | None:
+        """The points that the check showed when the cell called it; None if it did not."""
+        called = self.ran[place].called if place in self.ran else ()
+        return next((one.earned for one in called if one.exercise == exercise), None)
+
     def _record(self, exercise: Exercise, feedback: Feedback, place: int, seconds: float) -> bool:
         """Note the verdict, with all that was typed; False if the one of an earlier call stands."""
-        number, _ = self._cell_of(place)
+        number, is_called = self._cell_of(place)
         before, call = self._before(place, exercise.name), self.steps[number]
         troubles = [f"The cell {self.steps[p].id} {self.ran[p].trouble}" for p in before]
         own = [self.steps[p].source for p in before]
@@ -461,6 +478,10 @@ class Judging:
         if kept and stands:
             verdict = ("outcome", "earned", "says", "mistakes", "called", "seconds")
             result = replace(result, **{name: getattr(kept, name) for name in verdict})
+        if is_called or not call.is_restored:
+            self.shown[exercise.name] = self._shown(number, exercise.name) or 0
+        if exercise.points >= (shown := self.shown.get(exercise.name, 0)) > result.earned:
+            result = replace(result, shown=(shown, exercise.points))
         self.results[exercise.name], self.judged_at[exercise.name] = result, number
         return not stands
 
@@ -721,12 +742,14 @@ def _as_ran(report: Any) -> Ran:
     )
 
 
-def _calls(told: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _calls(told: Any) -> tuple[Called, ...]:
     """The checks that a cell says it called, which may be anything."""
-    calls = list(told.items())[:100] if isinstance(told, dict) else []
-    return tuple(
-        (str(name), tuple(map(str, given[:20]))) for name, given in calls if isinstance(given, list)
-    )
+    calls = []
+    for name, about in list(told.items())[:100] if isinstance(told, dict) else []:
+        match about:
+            case [int(earned), [*given]]:
+                calls.append(Called(str(name), earned, tuple(map(str, given[:20]))))
+    return tuple(calls)
 
 
 def _sentences(told: Any) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ student's side of the wall: who is determined to blind it leaves other traces, a
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import linecache
 import os
 import resource
@@ -20,7 +22,7 @@ from functools import cached_property
 from os.path import realpath
 from sys import _getframe
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Feedback
@@ -63,6 +65,21 @@ SHOWN = ("__", "_repr_", "_ipython_")  # asked for by whatever shows it
 INSIDE = {"check", "parts", "judged", "verdict", "again", "survey", "__dict__"}
 
 
+class Called(NamedTuple):
+    """A call of a check: with what, and the points that it showed over there."""
+
+    answers: dict[str, Any]
+    earned: int
+
+
+def _as_it_is_now(value: Any) -> Any:
+    """The value, whatever the cell does to it behind the call."""
+    if type(value) in (list, dict, tuple) or type(value).__name__ == "ndarray":
+        with contextlib.suppress(Exception):
+            return copy.deepcopy(value)
+    return value
+
+
 class Watch:
     """Notes what happens while code that is not ours runs.
 
@@ -77,7 +94,7 @@ class Watch:
         self._libraries = tuple(folder + os.sep for folder in libraries)
         self._seen: dict[str, None] = {}
         self._calls: Counter[str] = Counter()
-        self.called: dict[str, dict[str, Any]] = {}  # by exercise, the answers of the last call
+        self.called: dict[str, Called] = {}  # by exercise, the last call
         self._lines: Counter[str] = Counter()
         self._loaded: dict[str, ModuleType] = {}
         self._gates = sys.modules[GATES]
@@ -91,9 +108,12 @@ class Watch:
 
         def counted(exercise: Exercise, *args: Any, **named: Any) -> Any:
             self._calls[exercise.name] += 1
+            given = dict(zip(exercise.kinds, args, strict=False)) | named
+            answers = {name: _as_it_is_now(value) for name, value in given.items()}
+            feedback = call(exercise, *args, **named)
             self.called.pop(exercise.name, None)  # of two calls the last one is the last here too
-            self.called[exercise.name] = dict(zip(exercise.kinds, args, strict=False)) | named
-            return call(exercise, *args, **named)
+            self.called[exercise.name] = Called(answers, feedback.earned)
+            return feedback
 
         def looked_into(exercise: Exercise, name: str) -> Any:
             is_inside = name in INSIDE or (name.startswith("_") and not name.startswith(SHOWN))

@@ -134,7 +134,7 @@ def test_cells_in_another_order_run_as_they_stand():
 
 def test_given_code_runs_before_what_needs_it_wherever_it_was_moved():
     order, _ = run(*SUBMITTED[3:7], *SUBMITTED[:3])
-    assert order == USUAL
+    assert order == [*USUAL, "import numpy as np", "x = student"]  # and again where it stands
     order, _ = run(*SUBMITTED[3:])
     assert order == ["student = 0", *(part for part in USUAL if part != "student = 7")]
 
@@ -147,6 +147,16 @@ def test_the_last_call_counts_and_shows_what_was_typed_for_it():
     typed = [step.source for step in steps if step.is_students and step.exercise == "one"]
     assert typed == ["a = 1", "a = 3"]
     assert [s.source for s in steps if s.is_students and s.exercise == "two"] == ["b = 2"]
+
+
+def test_given_code_below_an_own_cell_runs_behind_it_too():
+    order, _ = run(Cell("x", "x = None"), *SUBMITTED)
+    assert order == [*USUAL[:3], "x = None", "import numpy as np", *USUAL[2:]]
+
+
+def test_lines_are_counted_as_python_counts_them():
+    order, _ = run(*with_check("# a\x0cb\u2028c\nmine = 1\ncheck.one(student, a)\nyours = 2"))
+    assert order[4:7] == ["# a\x0cb\u2028c\nmine = 1\n", "ONE", "yours = 2\n"]
 
 
 def test_an_answer_below_its_check_is_judged_behind_it():

@@ -188,6 +188,12 @@ GIVEN |= {
     "a call in a function that nobody calls": behind(
         changed(), ("x", "def later():\n    check.even_sum(n)")
     ),
+    "a list that is emptied behind the call": changed(
+        answer_own_sums="own = [sum(sums(student).numbers), sum(sums(student).numbers) / 4]",
+        check_own_sums="own += [own]\nr = check.own_sums(student, *own[:2])\nown.clear()",
+    ),
+    "a star import above": [("x", "from sympy import *\nn = 5"), *changed()],
+    "a cell within a cell": changed(answer_even_sum=f"get_ipython().run_cell('{FIRST}')"),
     "a blank copy below": changed() + [
         (f"again-{key}", "total = ____" if key == "answer-even-sum" else source)
         for key, source in changed() if key in ("answer-even-sum", "check-even-sum")
@@ -245,6 +251,12 @@ LOST = {
         "1.3 own_sums: partly right, 1 of 2 points. So.", "check-own-sums",
     ),
 }  # fmt: skip
+
+
+CHANGED_BEHIND = (
+    "def helper(x):\n    return np.cumsum(x)\n\n\ndef running(x):\n    return helper(x)\n\n\n"
+    "r = check.running_sums(running)\n\n\ndef helper(x):\n    return x"
+)  # what it calls is another function when it is judged
 
 
 def with_kind(kind):
@@ -310,6 +322,20 @@ def test_nobody_reads_not_attempted_about_what_was_typed_elsewhere(run, kind):
     assert result.outcome == "could not be checked"
     assert FIRST in result.answer
     assert "even_sum: It could not be checked" in run.rows[kind]["look by hand"]
+
+
+def test_what_the_call_showed_is_told_also_where_the_file_was_saved_without_outputs(
+    bubblewrap, small_course, tmp_path
+):
+    path = tmp_path / "class" / "ada" / f"{UNIT}.ipynb"
+    path.parent.mkdir(parents=True)
+    made = changed(answer_running_sums=None, check_running_sums=CHANGED_BEHIND)
+    path.write_text(json.dumps(notebook(made)))
+    grades = tmp_path / "grades"
+    assert main(["grade", str(tmp_path / "class"), "--to", str(grades), "--jobs", "1"]) == 0
+    with (grades / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert "running_sums: The notebook showed 3 of 3, the grade gives 0" in row["look by hand"]
 
 
 def test_such_answers_come_first_in_the_review(run):
