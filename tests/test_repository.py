@@ -119,8 +119,8 @@ BUDGETS = {
     "course_utils, without its checks": 4_150,  # with the diagrams and scenes of the lectures
     "course_utils/checks": 10_060,  # derivations among them
     "selfcheck": 27_370,  # with formulas set for pages, proofs entry by entry, and practice
-    "classroom": 20_340,  # layouts of nine platforms, encodings of rosters, what students reach for
-    "tests": 43_300,  # every kind of layout, fault and roster is a test
+    "classroom": 20_580,  # layouts of nine platforms, rosters, however checks are called
+    "tests": 43_560,  # every kind of layout, fault and roster is a test
 }
 
 

@@ -587,6 +587,7 @@ class _Ids:
         self.holds = job.student_id
         self.written: str | None = None
         self.changed = ""
+        self.called: str | None = ""
         self.place = self._where(steps)
 
     def _where(self, steps: tuple[Step, ...]) -> int | None:
@@ -619,6 +620,8 @@ class _Ids:
         now = _spelled(written)
         if self.holds is None:
             return written
+        if self.true is None and self.holds == HOMEWORK and now not in (None, HOMEWORK):
+            self.holds = self.called = now  # the first id that is somebody's
         if now != self.holds and not self.changed:
             self.changed = f"{now}"
         return self.holds
@@ -640,6 +643,8 @@ class _Ids:
                 f"The student id changed while it ran, from {self.holds} to {self.changed}; "
                 f"{self.holds} held."
             )
+        if self.called:
+            told.append(f"The notebook has id 0, and a check was called with {self.called}.")
         if self.holds == HOMEWORK and self.true is None:
             told.append("The student id in the notebook is 0, which is nobody's.")
         return told

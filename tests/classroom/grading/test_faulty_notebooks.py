@@ -192,6 +192,11 @@ GIVEN |= {
         answer_own_sums="own = [sum(sums(student).numbers), sum(sums(student).numbers) / 4]",
         check_own_sums="own += [own]\nr = check.own_sums(student, *own[:2])\nown.clear()",
     ),
+    "an id in the call alone": changed(
+        student="student = 0",
+        answer_own_sums="own_total, own_mean = sum(sums(7).numbers), sum(sums(7).numbers) / 4",
+        check_own_sums="check.own_sums(7, own_total, own_mean)",
+    ),
     "a star import above": [("x", "from sympy import *\nn = 5"), *changed()],
     "a cell within a cell": changed(answer_even_sum=f"get_ipython().run_cell('{FIRST}')"),
     "a blank copy below": changed() + [
