@@ -21,7 +21,7 @@ AROUND = " _.-\u2013\u2014()[]"  # a name
 COPY_OF = re.compile(r"(?:copy of|kopie von|copie de|copia de)\s+", re.IGNORECASE)
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # as some browsers save them
 COURSE_FOLDERS = {"exercises", "notebooks", "solutions"}
-NOBODYS = COURSE_FOLDERS | {"selfcheck", "classroom", "submissions"}
+NOBODYS = COURSE_FOLDERS | {"selfcheck", "classroom"}
 NO_OWNERS = re.compile(  # words that people put around the name of their own file
     r"(?:(?:my|the|old|new|latest|last|final|first|second|copy|copies|original|fixed|done|clean|"
     r"solved|solutions?|answers?|drafts?|backup|bak|work|working|wip|try|test|attempt|version|v|"
@@ -185,7 +185,7 @@ def told_apart(names: Iterable[tuple[str, bool]], units: Units) -> Iterator[tupl
         who = owner(name, units, is_folder)
         by_unit = not who.platform and who.named in list(units)
         if who.student and (who.platform or (by_unit and not NO_OWNERS.fullmatch(who.student))):
-            owners.setdefault(who.platform, set()).add(who.student.casefold())
+            owners.setdefault(who.platform, set()).add((who.in_full or who.student).casefold())
     yield from ((platform, found) for platform, found in owners.items() if len(found) > 1)
 
 

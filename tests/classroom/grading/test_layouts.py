@@ -166,6 +166,9 @@ TOO_HIGH = {
     "exchange": [f"{who}+ps1+2026-11-01 10:00:00 UTC+x/{U}.ipynb" for who in ("ada", "bob")],
     "brightspace": [f"{D2L.format(n, n, who)}/{U}.ipynb" for n, who in [(1, "Ada"), (2, "Bo")]],
     "blackboard": [f"{BB.format(who)}_{U}.ipynb" for who in ("ada", "bob")],
+    "blackboard, an underscore in names": [
+        f"{BB.format(who)}_{U}.ipynb" for who in ("ada_l", "bob_l")
+    ],
     "gradescope": [f"submission_100000{n}/{U}.ipynb" for n in (1, 2)],
     "flat": [f"ada_{U}.ipynb", f"bob_{U}.ipynb"],
     "flat, unit first": [f"{U}_ada.ipynb", f"{U}_bob.ipynb"],
@@ -182,7 +185,7 @@ def below(folder, names):
 
 
 @pytest.mark.parametrize("as_zip", [False, True])
-@pytest.mark.parametrize("above", ["hw2", "download/hw2"])
+@pytest.mark.parametrize("above", ["hw2", "download/hw2", "submissions"])
 @pytest.mark.parametrize("kind", TOO_HIGH)
 def test_one_folder_too_high_is_refused_with_the_command_that_does_it_right(
     tmp_path, kind, above, as_zip
