@@ -1,19 +1,18 @@
 """The roster of a class: read from what a platform exports, and given back filled in.
 
-Files are known by their header: the gradebooks of Canvas, Moodle, Brightspace, Blackboard and
-Gradescope, the grading worksheet of a Moodle assignment in whatever language, and a plain table
-with a column `student`. What is filled in are grades and comments; every other cell stays as it
-was, in the encoding in which it came, so the platform takes the file back.
+Files are known by their header: the gradebooks of Canvas, Moodle, Brightspace, Blackboard,
+Gradescope and Google Classroom, the grading worksheet of a Moodle assignment in whatever
+language, and a plain table with a column `student` or, as Sakai has it, `Student ID`. What is
+filled in are grades and comments; every other cell stays as it was written, in the encoding in
+which it came, so the platform takes the file back.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,12 +25,15 @@ from selfcheck.units import units as all_units
 from . import encodings
 from .gradebook import Gradebook
 from .submissions import Submission
+from .written_tables import Table
 
 CANVAS, MOODLE, PLAIN = "Canvas", "Moodle", "table"
 BOOK, D2L, BLACKBOARD, GRADESCOPE = "Moodle's gradebook", "Brightspace", "Blackboard", "Gradescope"
+GOOGLE = "Google Classroom"
 POINTS_POSSIBLE = "Points Possible"  # how Canvas knows the row that is no student
 LAST_OF_D2L = "End-of-Line Indicator"  # a new column comes before it
 EXACT = {CANVAS: {"Student", "ID", "Section"}, MOODLE: {"Identifier", "Grade"}}
+EXACT |= {GOOGLE: {"Last Name", "First Name", "Email Address"}}
 KINDS = {
     D2L: {"orgdefinedid"},
     BLACKBOARD: {"last name", "first name", "username"},
@@ -69,19 +71,21 @@ IDS = {
     BOOK: ("ID number", "Username", "Email address"),
     PLAIN: ("id", "number", "student id", "student number", "student"),
 }  # fmt: skip
+SURE[GOOGLE], IDS[GOOGLE] = SURE[BOOK], IDS[BOOK]
 NAMES = {CANVAS: ("Student",), MOODLE: ("Full name",)}
-USUAL_NAMES = ("name", "full name")
+USUAL_NAMES = ("name", "full name", "student name")
 FIRST, LAST = ("First name",), ("Last name", "Surname")
 AROUND = re.compile(  # what platforms write around the title of an assignment
-    r"^\s*\w+:\s+(?=.*\(\w+\)$)|\s*(?:\(\w+\)|points grade.*|\[total pts.*)$", re.IGNORECASE
+    r"^\s*\w+:\s+(?=.*\(\w+\)$)|\s*(?:\(\w+\)|points grade.*|\[total pts.*|\[[\d.,]+\])$",
+    re.IGNORECASE,
 )
 SPOILED = re.compile(r"\d+[.,]0+|\d[.,]\d+e\+?\d+|\de\+\d+", re.IGNORECASE)  # 17.0, 1.2E+11
 PARTICIPANT = re.compile(r"(?P<word>\D+?)\s*\d+")
 NUMBERS = {CANVAS: "ID", MOODLE: "Identifier"}  # what stands in the names of submissions
 FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
+LOCKED = "Grade can be changed"
+NO = re.compile("no|nein|non|não|nee|nej|nei|ne|nie|ei|нет|ні|いいえ|否|아니오", re.IGNORECASE)
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
-# Before the header: the mark of UTF-8, and the line by which some tell Excel the separator.
-MARKS = re.compile(r"\ufeff?(?:sep=.\r?\n)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -113,14 +117,12 @@ class Roster:
     def __init__(self, name: str, data: bytes, id_column: str | None = None) -> None:
         self.name, self.data = name, data
         self.encoding, text, doubt = _text(data, name)
-        self.doubt = f"{name} {doubt}" if doubt else ""
-        found = MARKS.match(text)
-        self._marks = found[0] if found else ""
-        self._end = "\r\n" if "\r\n" in text else "\n"
-        self._comma, self.rows = _table(text.removeprefix(self._marks), name)
+        self._table = Table.read(text, name)
+        self.rows = self._table.rows
         self.head = [cell.strip() for cell in self.rows[0]]
         self._lower = [cell.lower() for cell in self.head]
         self.kind = self._kind()
+        self.doubt = " ".join(f"{name} {why}" for why in (doubt, self._too_long()) if why)
         self._id_column = id_column
         if id_column and id_column.lower() not in self._lower:
             raise CourseError(f"{name} has no column {id_column!r}; it has {', '.join(self.head)}.")
@@ -143,18 +145,18 @@ class Roster:
         for kind, wanted in KINDS.items():
             if wanted <= set(self._lower):
                 return kind
-        if "student" in self._lower:
+        if {"student", "student id"} & set(self._lower):
             return PLAIN
         if self._is_worksheet():
             return MOODLE
         if self._without_head():
             return PLAIN
         raise CourseError(
-            f"{self.name} is no roster that is known here. Its header should have Student, ID, "
-            "Section (a gradebook exported from Canvas), Identifier, Grade (a grading worksheet "
-            "of Moodle), the columns of a gradebook of Moodle, Brightspace, Blackboard or "
-            "Gradescope, or a column `student`, and `id` if students have ids; it has "
-            f"{', '.join(self.head)[:200]}."
+            f"{self.name} is no roster that is known here; its first line has "
+            f"{', '.join(self.head)[:200]}. It should be a gradebook of Canvas (Student, ID, "
+            "Section), Moodle, Brightspace, Blackboard, Gradescope, Sakai or Google Classroom, "
+            "exported in English, a grading worksheet of Moodle (Identifier, Grade), or a table "
+            "whose first line names a column `student`, and `id` if students have ids."
         )
 
     def _is_worksheet(self) -> bool:
@@ -176,7 +178,7 @@ class Roster:
             return False
         grade = scales[0] - 1
         named = {0: "Identifier", 1: "Full name", grade: "Grade", grade + 1: "Maximum Grade"}
-        named |= {grade + 3: MODIFIED, len(self.head) - 1: FEEDBACK}
+        named |= {grade + 2: LOCKED, grade + 3: MODIFIED, len(self.head) - 1: FEEDBACK}
         mails = [place for place in range(2, grade) if all("@" in c for c in columns[place])]
         named |= {place: "Email address" for place in mails[:1]}
         for place, name in named.items():
@@ -189,9 +191,16 @@ class Roster:
         known = {word for words in (*SURE.values(), USUAL_NAMES, FIRST, LAST) for word in words}
         if len(self.head) != 2 or set(self._lower) & {word.lower() for word in known}:
             return False
-        self.rows.insert(0, ["student", "id"])
+        self._table.begin_with(["student", "id"])
         self.head, self._lower = ["student", "id"], ["student", "id"]
         return True
+
+    def _too_long(self) -> str:
+        """What to know of rows in which something stands behind the last column."""
+        long = [row[0].strip() for row in self.rows if any(map(str.strip, row[len(self.head) :]))]
+        more = "has more cells than the header in the line of"
+        fix = "If a name has a comma in it, put the name in quotes."
+        return f"{more} {', '.join(long[:3])}. {fix}" if long else ""
 
     # -- who is in it ---------------------------------------------------------------------------
 
@@ -226,6 +235,8 @@ class Roster:
             return False
         if self.kind == CANVAS:  # the rows of posting policies and points come before students
             return bool(self._cell(place, "ID"))
+        if self.kind == GOOGLE:  # so do dates, points and the mean of the class
+            return "@" in self._cell(place, "Email address")
         return bool(self._first(place, SURE[self.kind]))
 
     def _line(self, place: int, key: str) -> Line:
@@ -286,13 +297,13 @@ class Roster:
             # new columns come last: they move those behind them
             for unit in sorted(grades, key=lambda u: (self._column_of(u, chosen) is None, u)):
                 self._fill_column(rows, unit, grades[unit], columns or {}, points or {}, remarks)
-            files = {f"filled_{self.name}": self._written(rows)}
+            files = {f"filled_{self.name}": self._table.filled(rows)}
             return files, [*remarks, *self._in_other_letters(files)]
         files = {}
         for unit, by_key in sorted(grades.items()):
             rows = [list(row) for row in self.rows]
             self._fill_worksheet(rows, by_key, (points or {}).get(unit), unit, remarks)
-            files[f"filled_{unit}_{self.name}"] = self._written(rows)
+            files[f"filled_{unit}_{self.name}"] = self._table.filled(rows)
         return files, [*remarks, *self._in_other_letters(files)]
 
     def _in_other_letters(self, files: Mapping[str, str]) -> Iterator[str]:
@@ -313,14 +324,14 @@ class Roster:
         most = points.get(unit)
         if place is None:
             place, last = max(len(row) for row in rows), self._place(LAST_OF_D2L)
-            for row in rows:
+            for row in filter(None, rows):  # an empty line stays one
                 row += [""] * (place - len(row))
                 row.insert(place if last is None else last, "")
             place = place if last is None else last
             rows[0][place] = f"{unit} Points Grade" if self.kind == D2L else unit
             remarks.append(f"{unit} is a new column of {self.name}.")
             if self.kind == CANVAS and most is not None:
-                for row in rows[1:]:
+                for row in filter(None, rows[1:]):
                     if row[0].strip() == POINTS_POSSIBLE:
                         row[place] = str(most)
         else:
@@ -333,7 +344,7 @@ class Roster:
                 row[place] = f"{by_key[line.key].points:g}"
 
     def _other_scale(self, rows: list[list[str]], place: int, most: int | None) -> Iterator[str]:
-        for row in rows[1:]:
+        for row in filter(None, rows[1:]):
             if row[0].strip() == POINTS_POSSIBLE and most is not None and len(row) > place:
                 possible = _number(row[place])
                 if possible is not None and possible != most:
@@ -351,15 +362,17 @@ class Roster:
         about = next((u for u in all_units() if u.stem == unit), None)
         titles = {unit, unit.partition("_")[2], *((about.title, about.label) if about else ())}
         number = unit.partition("_")[0].lstrip("0") or "0"
-        numbered = re.compile(rf"{SHEET}\W*0?{number}(?!\d)\D*", re.IGNORECASE)
-        found = []
-        for place, head in enumerate(self.head):
-            title = AROUND.sub("", head)
-            if _squeezed(title) in map(_squeezed, titles) or unit.lower() in title.lower():
-                return place
-            if numbered.fullmatch(title):
-                found.append(place)
-        return found[0] if len(found) == 1 else None
+        sheet = rf"{SHEET}\W*0?{number}"
+        heads = [AROUND.sub("", head) for head in self.head]
+        same = [k for k, head in enumerate(heads) if _squeezed(head) in map(_squeezed, titles)]
+        holding = [k for k, head in enumerate(heads) if unit.lower() in head.lower()]
+        bare, more = (
+            [k for k, head in enumerate(heads) if re.fullmatch(sheet + after, head, re.IGNORECASE)]
+            for after in ("", r"(?!\d)\D*")
+        )
+        # of several that only resemble it, nobody knows which
+        likely = (same[:1], holding, bare, more)
+        return next((found[0] for found in likely if len(found) == 1), None)
 
     def _fill_worksheet(
         self,
@@ -370,7 +383,7 @@ class Roster:
         remarks: list[str],
     ) -> None:
         grade, possible = self._place("Grade"), self._place("Maximum Grade")
-        comment, locked = self._place(FEEDBACK), self._place("Grade can be changed")
+        comment, locked = self._place(FEEDBACK), self._place(LOCKED)
         assert grade is not None  # else it would be no worksheet
         scales = set()
         for line in self.lines:
@@ -378,7 +391,7 @@ class Roster:
             if filling is None:
                 continue
             row += [""] * (len(self.head) - len(row))
-            if locked is not None and row[locked].strip().lower() == "no":
+            if locked is not None and NO.fullmatch(row[locked].strip()):
                 remarks.append(f"Moodle does not let the grade of {line.key} be changed.")
                 continue
             row[grade] = f"{filling.points:.2f}"
@@ -409,11 +422,6 @@ class Roster:
     def _first(self, place: int, columns: Iterable[str]) -> str:
         return next(filter(None, (self._cell(place, column) for column in columns)), "")
 
-    def _written(self, rows: Sequence[Sequence[str]]) -> str:
-        buffer = io.StringIO()
-        csv.writer(buffer, delimiter=self._comma, lineterminator=self._end).writerows(rows)
-        return self._marks + buffer.getvalue()
-
 
 def kept_roster(book: Gradebook) -> Roster | None:
     """The roster that the gradebook was made with."""
@@ -430,28 +438,6 @@ def _text(data: bytes, name: str) -> tuple[str, str, str]:
     if (found := encodings.read(data)) is None:
         raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")
     return found
-
-
-def _table(text: str, name: str) -> tuple[str, list[list[str]]]:
-    """The delimiter, which is the one that the header has most of, and the rows."""
-    text = re.sub(r"\r\n?", "\n", text)
-    first = text.lstrip("\n").partition("\n")[0]
-    comma = max(",;\t", key=first.count)
-    if "\0" in text:
-        raise CourseError(f"{name} cannot be read as a table: there is a byte 0 in it.")
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=comma) if row]
-    except csv.Error as error:
-        raise CourseError(f"{name} cannot be read as a table: {error}.") from None
-    try:
-        list(csv.reader(io.StringIO(text), delimiter=comma, strict=True))
-    except csv.Error as error:
-        if "end of data" in str(error):  # whoever comes after it would be within it
-            why = "a quote in it has no end"
-            raise CourseError(f"{name} cannot be read as a table: {why}.") from None
-    if not rows:
-        raise CourseError(f"{name} is empty.")
-    return comma, rows
 
 
 def _squeezed(text: str) -> str:

@@ -356,3 +356,94 @@ def test_a_roster_that_cannot_be_right_is_refused_with_what_to_do(kind):
 def test_a_roster_is_read_however_its_lines_end_and_its_heads_are_written(text):
     lines = Roster("r.csv", text.encode()).lines
     assert [(line.key, line.id) for line in lines] == [("ada", "17"), ("bob", "18")]
+
+
+# -- only grades change, and not a byte beside them
+
+BARE = "student,id,name,02_products\nada,8,Ada Lovelace,\nzoe,9,Zoë Müller,\n"
+SAKAI = (
+    'Student ID,Name,02_products [15.0],* 02_products\nada,"Lovelace, Ada",,\nzoe,"Müller, Zoë",,\n'
+)
+GOOGLE = (
+    "Last Name,First Name,Email Address,02_products\nDate,,,2026-11-16\nPoints,,,15\n"
+    ",,Class Average,\nLovelace,Ada,ada@example.org,\nMüller,Zoë,zoe@example.org,\n"
+)
+AS_WRITTEN = {
+    "lines of Windows": BARE.replace("\n", "\r\n"),
+    "lines of an old Mac": BARE.replace("\n", "\r"),
+    "lines of both": BARE.replace("\n", "\r\n", 1),
+    "no end of the last line": BARE.removesuffix("\n"),
+    "empty lines": "\n" + BARE.replace("\n", "\n\n"),
+    "rows of commas": ",,,\n" + BARE + ",,,\n",
+    "a separator for Excel": "sep=;\r\n" + BARE.replace(",", ";").replace("\n", "\r\n"),
+    "a separator of its own": "sep=|\n" + BARE.replace(",", "|"),
+    "tabs": BARE.replace(",", "\t"),
+    "bars": BARE.replace(",", "|"),
+    "quotes that nobody needs": BARE.replace("Ada Lovelace", '"Ada ""A"" Lovelace"'),
+    "quotes after a blank": BARE.replace("Ada Lovelace", ' "Lovelace, Ada"'),
+    "a lone quote": BARE.replace("Zoë", '5" Zoë'),
+    "cells with blanks": BARE.replace(",", " , ").replace("Lovelace , ", "Lovelace ,"),
+    "a cell of two lines": BARE.replace("Zoë Müller", '"Zoë\nMüller"').replace("\nada", "\r\nada"),
+    "a delimiter behind the last cell": BARE.replace("\n", ",\n"),
+    "formulas": BARE.replace("Zoë Müller", '"=SUM(D1,D2)"'),
+    "one head twice": BARE.replace("name", "id"),
+    "semicolons, and commas in a head": BARE.replace(",", ";").replace("name", '"a,b,c,d,e"'),
+    "Sakai": SAKAI,
+    "Google Classroom": GOOGLE,
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "mac_roman", "utf-16-le", "utf-16"])
+@pytest.mark.parametrize("written", AS_WRITTEN)
+def test_only_the_grade_is_written_into_a_roster_and_no_other_byte_changes(written, encoding):
+    data = AS_WRITTEN[written].encode(encoding)
+    read = Roster("r.csv", data)
+    ada = read.lines[0]
+    assert [line.key.partition("@")[0] for line in read.lines] == ["ada", "zoe"]
+    ((_, text),) = read.filled({UNIT: {ada.key: Filling(12.5, "")}}, points={UNIT: 15})[0].items()
+    assert read.encoded(text.replace("12.5", "", 1)) == data
+    assert "12.5" in text
+
+
+def test_a_table_in_which_all_is_quoted_gets_quoted_grades():
+    rows = [line.split(",") for line in BARE.splitlines()]
+    text = "".join(",".join(f'"{cell}"' for cell in row) + "\r\n" for row in rows)
+    _, out, _ = filled(text, "ada")
+    assert out == text.replace('"Ada Lovelace",""', '"Ada Lovelace","12.5"')
+
+
+@pytest.mark.parametrize(
+    ("heads", "column"),
+    [
+        (["02_products peer review", "02_products"], "02_products"),
+        (["02_products", "02_products - Max Points", "02_products - Lateness"], "02_products"),
+        (["Homework 2 bonus", "Homework 2"], "Homework 2"),
+        (["HW12", "HW 2", "HW20"], "HW 2"),
+        (["02_products, part A", "02_products, part B"], UNIT),  # nobody knows which
+    ],
+)
+def test_of_several_columns_the_one_that_is_called_just_so_is_filled(heads, column):
+    _, out, _ = filled(f"student;{';'.join(heads)}\nada{';' * len(heads)}\n", "ada")
+    head, ada = cells(out)
+    assert head[ada.index("12.5")] == column
+
+
+def test_what_moodle_has_locked_in_another_language_is_left_alone():
+    text = GERMAN.replace(',"15,00",Ja', ',"15,00",Nein')
+    _, out, remarks = filled(text, "ada@example.org")
+    assert out == text
+    assert "does not let the grade" in remarks[0]
+
+
+def test_a_name_with_a_comma_and_no_quotes_is_told():
+    read = roster("student,name,id\nada,Lovelace, Ada,8\nzoe,Zoe,9\n")
+    assert read.doubt == (
+        "roster.csv has more cells than the header in the line of ada. If a name has a comma in "
+        "it, put the name in quotes."
+    )
+    assert roster("student,id\nada,8,,\n").doubt == ""
+
+
+def test_a_quote_that_ends_in_another_line_swallows_nobody():
+    with pytest.raises(CourseError, match="a quote in it has no end"):
+        roster('student,name,id\nada,"Ada\nbob,"Bo",18\nzoe,Zoe,9\n')
