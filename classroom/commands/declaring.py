@@ -8,6 +8,7 @@ def links(options: argparse.Namespace) -> int:
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -63,3 +64,28 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
     return int(text)
+
+
+def port(text: str) -> int:
+    """A port of this machine; 0 is any that is free."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port, a whole number from 0 to 65535")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time that ends."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+    return number
+
+
+def word(text: str) -> str:
+    """A name; a variable of the shell that nobody has set would be none, and mean all."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("there is nothing in it")
+    return text

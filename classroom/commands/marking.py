@@ -10,10 +10,12 @@ from pathlib import Path
 from selfcheck.course import course_root
 from selfcheck.files import CourseError
 
-from .declaring import command, option, positive
+from .declaring import command, option, port, positive, seconds, word
 
 GRADES = option("grades", type=Path, metavar="GRADES", help="the folder that `course grade` wrote")
-OF_UNIT = option("--unit", help="only this unit, by its number or name (default: all units)")
+OF_UNIT = option(
+    "--unit", type=word, help="only this unit, by its number or name (default: all units)"
+)
 
 
 @command(
@@ -28,8 +30,10 @@ OF_UNIT = option("--unit", help="only this unit, by its number or name (default:
     option(
         "--to", type=Path, metavar="GRADES", required=True, help="folder for gradebook and reports"
     ),
-    option("--unit", help="only this unit, by its number or name (default: all units)"),
-    option("--student", help="only this student, even if nothing changed (default: all)"),
+    OF_UNIT,
+    option(
+        "--student", type=word, help="only this student, even if nothing changed (default: all)"
+    ),
     option("--verbose", action="store_true", help="show what was run, what was seen and why"),
     option(
         "--ids",
@@ -81,7 +85,7 @@ OF_UNIT = option("--unit", help="only this unit, by its number or name (default:
     ),
     option(
         "--cell-seconds",
-        type=float,
+        type=seconds,
         default=10.0,
         help="most seconds of computing for one cell or call (default: 10)",
     ),
@@ -130,9 +134,9 @@ def _show_current(path: Path) -> None:
     "override",
     "give points for an exercise by hand; they stay when you grade again",
     GRADES,
-    option("student", metavar="STUDENT", help="the student, as in grades.csv"),
-    option("unit", metavar="UNIT", help="the unit, by its number or name"),
-    option("exercise", metavar="EXERCISE", help="the exercise, such as 2.3"),
+    option("student", type=word, metavar="STUDENT", help="the student, as in grades.csv"),
+    option("unit", type=word, metavar="UNIT", help="the unit, by its number or name"),
+    option("exercise", type=word, metavar="EXERCISE", help="the exercise, such as 2.3"),
     option(
         "points", type=float, nargs="?", metavar="POINTS", help="the points, in steps of one half"
     ),
@@ -161,9 +165,8 @@ def override(options: argparse.Namespace) -> int:
             dropped = book.drop_override(student, unit, options.exercise)
             print(f"dropped: {dropped.exercise} of {student} counts as it was checked")
         else:
-            if book.get(student, unit) is None and (line or options.no_file):
-                book.add_without_file(student, unit)
-            words = (options.points, options.reason, options.comment)
+            no_file = bool(line or options.no_file)
+            words = (options.points, options.reason, options.comment, no_file)
             given = book.override(student, unit, options.exercise, *words)
             total = book.mark(student, unit)
             assert total is not None  # only what is graded can have an override
@@ -208,7 +211,7 @@ def mistakes(options: argparse.Namespace) -> int:
     "open a page in your browser with the answers that need a look by hand",
     GRADES,
     OF_UNIT,
-    option("--port", type=int, default=0, help="port of the page (default: any free one)"),
+    option("--port", type=port, default=0, help="port of the page (default: any free one)"),
     option("--no-browser", action="store_true", help="print the address and open no browser"),
 )
 def review(options: argparse.Namespace) -> int:

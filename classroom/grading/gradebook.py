@@ -56,7 +56,10 @@ class Gradebook:
                 f"There is no gradebook {path}; `course grade SUBMISSIONS --to {path.parent}` "
                 "makes one."
             )
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise CourseError(f"{path.parent} is a file; the grades need a folder.") from None
         self.path = path
         with self._told():
             self._db = sqlite3.connect(path, timeout=30)
@@ -233,9 +236,14 @@ class Gradebook:
         earned: float | None,
         reason: str = "",
         comment: str = "",
+        no_file: bool = False,
     ) -> Override:
-        """Let a person's points count for an exercise, by name or number, or add a comment."""
-        result = self._result(student, unit, exercise)
+        """Let a person's points count for an exercise, by name or number, or add a comment.
+
+        With `no_file` also for somebody who handed in nothing, and gets a line by that.
+        """
+        graded = self.get(student, unit) or (_without_file(student, unit) if no_file else None)
+        result = self._result(student, unit, exercise, graded)
         reason, comment = " ".join(reason.split()), " ".join(comment.split())
         if earned is None and not comment:
             raise CourseError('Give points with --reason "…", or --comment "…".')
@@ -252,17 +260,11 @@ class Gradebook:
             student, unit, result.name, given, reason, now, comment, answer_digest(result)
         )
         row = (_key(student), unit, result.name, json.dumps(override.as_dict()))
+        if graded and not graded.file:
+            self.save(graded)
         with self._told(), self._db:
             self._db.execute("INSERT OR REPLACE INTO overrides VALUES (?, ?, ?, ?)", row)
         return override
-
-    def add_without_file(self, student: str, unit: str) -> None:
-        """A line for somebody who handed in nothing, so that a person can give points."""
-        results = tuple(
-            Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, NOTHING)
-            for e in listed(unit)
-        )
-        self.save(Graded(student, unit, "", "", results=results, problem=NOTHING))
 
     def drop_override(self, student: str, unit: str, exercise: str) -> Override:
         """Let the check's points count again; returns what was dropped."""
@@ -286,8 +288,7 @@ class Gradebook:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _result(self, student: str, unit: str, exercise: str) -> Result:
-        graded = self.get(student, unit)
+    def _result(self, student: str, unit: str, exercise: str, graded: Graded | None) -> Result:
         if graded is None:
             names = [s for (s,) in self._rows("SELECT student FROM graded WHERE unit = ?", unit)]
             raise CourseError(
@@ -352,6 +353,15 @@ class Gradebook:
 
 def _graded(rows: Iterable[tuple[str]]) -> Iterator[Graded]:
     return (Graded.from_dict(json.loads(data)) for (data,) in rows)
+
+
+def _without_file(student: str, unit: str) -> Graded:
+    """A line for somebody who handed in nothing, so that a person can give points."""
+    results = tuple(
+        Result(e.number, e.name, str(Outcome.NOT_ATTEMPTED), 0, e.points, NOTHING)
+        for e in listed(unit)
+    )
+    return Graded(student, unit, "", "", results=results, problem=NOTHING)
 
 
 def _what_counts(mark: Mark) -> dict:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from .jobs import Limits
 from .roster import Roster, kept_roster
 from .settings import Settings, read_text
 from .submissions import Submission
+from .written_tables import Table, text_of
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,16 @@ def listed_id(submission: Submission, options: Options) -> str | None:
 
 def read_ids(path: Path) -> dict[str, str]:
     """The true ids of the students: a CSV file with a line `student,id` for each."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
-    short = next((number for number, row in enumerate(rows, 1) if len(row) < 2), None)
+    rows = Table.read(text_of(path.read_bytes(), str(path))[1], str(path)).rows
+    short = next((number for number, row in enumerate(rows, 1) if len(row) == 1), None)
     if short is not None:
         raise CourseError(f"{path}, line {short}: there should be a student and an id.")
-    return {plain_name(row[0]): row[1].strip() for row in rows}
+    pairs = {(plain_name(row[0]), row[1].strip()) for row in rows if row and row[1].strip()}
+    for place, what in enumerate(("several ids for one student", "one id for several students")):
+        counts = Counter(pair[place] for pair in pairs)
+        if twice := sorted(word for word, count in counts.items() if count > 1):
+            raise CourseError(f"{path} has {what}: {', '.join(twice[:5])}.")
+    return dict(pairs)
 
 
 def plain_name(name: str) -> str:

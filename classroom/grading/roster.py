@@ -25,7 +25,7 @@ from selfcheck.units import units as all_units
 from . import encodings
 from .gradebook import Gradebook
 from .submissions import Submission
-from .written_tables import Table
+from .written_tables import Table, text_of
 
 CANVAS, MOODLE, PLAIN = "Canvas", "Moodle", "table"
 BOOK, D2L, BLACKBOARD, GRADESCOPE = "Moodle's gradebook", "Brightspace", "Blackboard", "Gradescope"
@@ -116,7 +116,7 @@ class Roster:
 
     def __init__(self, name: str, data: bytes, id_column: str | None = None) -> None:
         self.name, self.data = name, data
-        self.encoding, text, doubt = _text(data, name)
+        self.encoding, text, doubt = text_of(data, name)
         self._table = Table.read(text, name)
         self.rows = self._table.rows
         self.head = [cell.strip() for cell in self.rows[0]]
@@ -429,15 +429,6 @@ def kept_roster(book: Gradebook) -> Roster | None:
         return None
     column = book.kept("roster id").decode() or None
     return Roster(book.kept("roster name").decode(), data, column)
-
-
-def _text(data: bytes, name: str) -> tuple[str, str, str]:
-    """The encoding of a file, its text, with its mark if it has one, and what to know of it."""
-    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise CourseError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and pass that.")
-    if (found := encodings.read(data)) is None:
-        raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")
-    return found
 
 
 def _squeezed(text: str) -> str:

@@ -13,6 +13,8 @@ from typing import Self
 
 from selfcheck.files import CourseError
 
+from . import encodings
+
 COMMAS = ",;\t|"
 # Before the table: the mark of UTF-8, and the line by which some tell Excel the separator.
 MARKS = re.compile(r"\ufeff?(?:\"?sep=(?P<comma>[^\r\n])\"?(?:\r\n|\r|\n))?", re.IGNORECASE)
@@ -64,6 +66,15 @@ class Table:
         cells = [c for row in self.rows for c in row if isinstance(c, Cell) and c.written]
         quoted = all(cell.written.startswith('"') for cell in cells)
         return self.before + _joined(rows, self.ends, self.comma, quoted)
+
+
+def text_of(data: bytes, name: str) -> tuple[str, str, str]:
+    """The encoding of a file, its text, with its mark if it has one, and what to know of it."""
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise CourseError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and pass that.")
+    if (found := encodings.read(data)) is None:
+        raise CourseError(f"{name} is no text file that can be read here; save it as UTF-8.")
+    return found
 
 
 def _joined(rows: Sequence[Sequence[str]], ends: Sequence[str], comma: str, quoted: bool) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import re
 import shutil
 import subprocess
 import sys
@@ -194,6 +195,28 @@ def test_a_mistake_in_the_command_gets_a_sentence(tmp_path, capsys, options, say
     written(tmp_path / "class", {"ada": solved(UNIT)})
     assert course_grade(tmp_path / "class", tmp_path / "grades", "--no-sandbox", *options) == 1
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["grade", "class", "--to", "g", "--unit", ""],
+        ["grade", "class", "--to", "g", "--student", " "],
+        *(["grade", "class", "--to", "g", "--cell-seconds", s] for s in ("0", "-3", "nan", "inf")),
+        *(["review", "g", "--port", port] for port in ("-1", "65536", "80000", "x")),
+        *([command, "g", "--unit", ""] for command in ("review", "report", "mistakes")),
+        ["override", "g", "", "01", "1.1", "1", "--reason", "So.", "--no-file"],
+    ],
+    ids=" ".join,
+)
+def test_a_value_that_no_option_can_have_is_refused_before_anything_is_read(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert re.search(
+        r"there is nothing in it|not a number of seconds above 0|not a port, a whole number",
+        capsys.readouterr().err,
+    )
 
 
 def test_one_student_can_be_looked_at_closely(tmp_path, bubblewrap, capsys):

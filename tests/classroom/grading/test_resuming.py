@@ -245,3 +245,9 @@ def test_the_list_of_ids_is_read_and_a_short_line_is_named(tmp_path):
     path.write_text("ada,17\nbob\n", encoding="utf-8")
     with pytest.raises(CourseError, match="line 2"):
         read_ids(path)
+    path.write_bytes("Zoë;17\r\nbob;18\r\neve;\r\n".encode("cp1252"))
+    assert read_ids(path) == {"zoë": "17", "bob": "18"}
+    for text, says in (("ada,17\nbob,17", "students: 17"), ("ada,17\nAda,18", "student: ada")):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(CourseError, match=f"for (one|several) {says}"):
+            read_ids(path)
