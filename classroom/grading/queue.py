@@ -9,6 +9,7 @@ override in the gradebook: it is there at once and survives every regrade.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,6 +21,8 @@ from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
 from .records import SEVERAL, Line, Mark, in_order
 
+OF_IDS = re.compile(r"The (student id|file of ids)\b")
+WITH_ID = re.compile(r"\bstudent\b")  # a call that hands over the student's id
 SHARED = 2  # students, from which on a family is worth a look
 
 
@@ -59,7 +62,12 @@ class Answer:
     def reasons(self) -> tuple[str, ...]:
         """Why this item is in the queue."""
         own = self.line.to_look_at if self.place.by_hand else ()
-        return (*own, *(self.mark.about_all if self.place.about_all else ()))
+        return (*own, *self.about_all)
+
+    @property
+    def about_all(self) -> tuple[str, ...]:
+        """Those of them that are about the submission as a whole."""
+        return self.mark.about_all if self.place.about_all else ()
 
     @property
     def others(self) -> list[str]:
@@ -181,12 +189,17 @@ def _of_family(family: Family) -> Iterator[Place]:
 
 
 def _by_hand(m: Mark) -> Iterator[Place]:
-    """The answers of a submission to look at; one of them stands for what is about all of it."""
+    """The answers of a submission to look at; one of them stands for what is about all of it.
+
+    That is one that takes the student's id where the id is what there is to see.
+    """
     wanted = [line for line in m.lines if line.to_look_at or line.override is not None]
     whole = None
     if m.about_all:
         lost = [line for line in m.lines if line.earned < line.result.points]
-        whole = next(iter((*wanted, *lost, *m.lines)), None)
+        is_of_ids = any(map(OF_IDS.match, m.about_all))
+        own = [line for line in m.lines if is_of_ids and WITH_ID.search(line.result.called)]
+        whole = next(iter((*own, *wanted, *lost, *m.lines)), None)
         wanted += [whole] if whole and whole not in wanted else []
     for line in wanted:
         about = (m.graded.student, m.graded.unit, line.result.name)

@@ -79,7 +79,7 @@ def _summary(insights: Insights) -> str:
     students = len({m.graded.student for m in marks})
     exercises = [e for unit in insights.units for e in unit.exercises if e.share < 1]
     costly = sorted(exercises, key=lambda e: (e.share - 1) * e.points)[:AGAIN_SHOWN]
-    again = ", ".join(f"{titled(e.number, e.name)} ({e.share:.0%})" for e in costly)
+    again = "; ".join(f"{titled(e.number, e.name)} ({e.share:.0%})" for e in costly)
     most = f" Most points were lost in {again}." if again else ""
     return f"{_counted(students, 'student')}, {share:.0%} of the points on average.{most}"
 
@@ -237,7 +237,7 @@ def _doubts(unit: UnitNumbers) -> Iterator[str]:
     told = [(e, e.discrimination) for e in unit.exercises]
     weak = [e for e, number in told if number is not None and number < WEAK]
     if weak:
-        names = ", ".join(titled(e.number, e.name) for e in weak)
+        names = "; ".join(titled(e.number, e.name) for e in weak)  # a title may have commas
         yield f"Who does well elsewhere does hardly better in {names}: is the question clear?"
 
 
