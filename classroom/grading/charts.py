@@ -5,11 +5,15 @@ Every one is an image with a label that says what can be seen in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import textwrap
+import unicodedata
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 LETTER = 8.6  # the width of a letter at most, in units of the picture
+WIDE, HIGH = 860, 30  # of a picture with lying bars, and of a row in it
+LONGEST = 46  # letters of a name that fit beside a bar; a longer one is broken
 
 
 def columns(bars: Sequence[tuple[str, int]], below: str, label: str) -> Markup:
@@ -31,36 +35,34 @@ def columns(bars: Sequence[tuple[str, int]], below: str, label: str) -> Markup:
 
 def stacked(rows: Sequence[tuple[str, Sequence[int]]], states: Sequence[str], label: str) -> Markup:
     """A bar a row, divided into the states; a number where there is room for it."""
-    left = _margin(name for name, _ in rows)
-    wide, step = 860, 30
-    room = wide - left - 10
+    names, left, step = _beside([name for name, _ in rows])
+    room = WIDE - left - 10
     high = step * len(rows) + 40
     parts = []
-    for place, (name, counts) in enumerate(rows):
-        y, total, x = place * step + 4, max(1, sum(counts)), float(left)
-        parts.append(_text(left - 10, y + 16, name, "end"))
+    for place, (_, counts) in enumerate(rows):
+        y, total, x = place * step + (step - HIGH) / 2 + 4, max(1, sum(counts)), float(left)
+        parts += _name(names[place], left, y + 11)
         for state, count in zip(states, counts, strict=True):
             width = room * count / total
             if count:
-                parts.append(_rect(x, y, width, step - 8, f"state {_class(state)}"))
+                parts.append(_rect(x, y, width, HIGH - 8, f"state {_class(state)}"))
                 if width > 10 + LETTER * len(str(count)):
                     parts.append(_text(x + width / 2, y + 16, count, f"middle on {_class(state)}"))
             x += width
-    x = float(left)
+    x = max(0.0, min(left, WIDE - sum(40 + LETTER * len(state) for state in states)))
     for state in states:
         parts.append(_rect(x, high - 22, 14, 14, f"state {_class(state)}"))
         parts.append(_text(x + 20, high - 10, state, ""))
         x += 40 + LETTER * len(state)
-    return _svg(wide, high, parts, label)
+    return _svg(WIDE, high, parts, label)
 
 
 def scales(rows: Sequence[tuple[str, float | None]], weak: float, label: str) -> Markup:
     """A dot a row between −1 or 0 and 1; what is below `weak` lies on gray."""
-    left = _margin(name for name, _ in rows)
+    names, left, step = _beside([name for name, _ in rows])
     known = [value for _, value in rows if value is not None]
     low = -1.0 if min(known, default=0) < 0 else 0.0
-    wide, step = 860, 30
-    room, high = wide - left - 30, step * len(rows) + 30
+    room, high = WIDE - left - 30, step * len(rows) + 30
 
     def at(value: float) -> float:
         return left + room * (value - low) / (1 - low)
@@ -69,9 +71,9 @@ def scales(rows: Sequence[tuple[str, float | None]], weak: float, label: str) ->
     for tick in (low, 0.0, weak, 0.5, 1.0) if low else (0.0, weak, 0.5, 1.0):
         parts.append(_line(at(tick), 0, at(tick), step * len(rows), "grid"))
         parts.append(_text(at(tick), step * len(rows) + 18, signed(tick), "middle soft"))
-    for place, (name, value) in enumerate(rows):
+    for place, (_, value) in enumerate(rows):
         y = place * step + step / 2
-        parts.append(_text(left - 10, y + 5, name, "end"))
+        parts += _name(names[place], left, y)
         if value is None:
             parts.append(_text(left + 8, y + 5, "cannot be told", "soft"))
         else:
@@ -80,27 +82,26 @@ def scales(rows: Sequence[tuple[str, float | None]], weak: float, label: str) ->
             )
             beside = at(value) + 12 if value < 0.85 else at(value) - 46
             parts.append(_text(beside, y + 5, signed(value), ""))
-    return _svg(wide, high, parts, label)
+    return _svg(WIDE, high, parts, label)
 
 
 def shares(rows: Sequence[tuple[str, float, str]], label: str, mark: float | None = None) -> Markup:
     """Lying bars from 0 to 1, with words behind each; a line at `mark`."""
-    left = _margin(name for name, _, _ in rows)
-    wide, step = 860, 30
-    room = wide - left - 120
+    names, left, step = _beside([name for name, _, _ in rows])
+    room = WIDE - left - 120
     high = step * len(rows) + (24 if mark is not None else 4)
     parts = []
-    for place, (name, share, says) in enumerate(rows):
-        y = place * step + 4
-        parts.append(_text(left - 10, y + 16, name, "end"))
-        parts.append(_rect(left, y, room, step - 8, "track"))
-        parts.append(_rect(left, y, room * min(1.0, share), step - 8, "bar"))
+    for place, (_, share, says) in enumerate(rows):
+        y = place * step + (step - HIGH) / 2 + 4
+        parts += _name(names[place], left, y + 11)
+        parts.append(_rect(left, y, room, HIGH - 8, "track"))
+        parts.append(_rect(left, y, room * min(1.0, share), HIGH - 8, "bar"))
         parts.append(_text(left + room + 8, y + 16, says, ""))
     if mark is not None:
         x = left + room * mark
         parts.append(_line(x, 0, x, step * len(rows), "mark"))
         parts.append(_text(x, high - 6, f"{mark:.0%}", "middle soft"))
-    return _svg(wide, high, parts, label)
+    return _svg(WIDE, high, parts, label)
 
 
 def signed(value: float) -> str:
@@ -108,8 +109,32 @@ def signed(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".").replace("-", "−") or "0"
 
 
-def _margin(names: Iterable[str]) -> int:
-    return min(420, 20 + round(LETTER * max((len(name) for name in names), default=0)))
+def _beside(names: Sequence[str]) -> tuple[list[list[str]], int, int]:
+    """The lines of each name, the margin that they need, and the height of a row."""
+    broken = [textwrap.wrap(name, LONGEST) for name in names]
+    broken = [[part for line in lines for part in _halves(line)] for lines in broken]
+    widest = max((letters(line) for lines in broken for line in lines), default=0)
+    most = max(map(len, broken), default=1)
+    return broken, 20 + round(LETTER * widest), max(HIGH, 14 + 16 * most)
+
+
+def _name(lines: Sequence[str], left: int, middle: float) -> list[Markup]:
+    """What a row is called, beside it."""
+    top = middle + 5 - 8 * (len(lines) - 1)
+    return [_text(left - 10, top + 16 * k, line, "end") for k, line in enumerate(lines)]
+
+
+def _halves(line: str) -> list[str]:
+    """The line; one of letters as wide as high, which has no blanks, is broken anywhere."""
+    if letters(line) <= LONGEST:
+        return [line]
+    middle = len(line) // 2
+    return [*_halves(line[:middle]), *_halves(line[middle:])]
+
+
+def letters(text: str) -> float:
+    """How long it is, in Latin letters; Chinese, Japanese and Korean ones are as wide as high."""
+    return sum(1.7 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _class(state: str) -> str:

@@ -106,7 +106,8 @@ class UnitNumbers:
         for m in self.graded:
             for line in m.lines:
                 key = (line.result.number, line.result.name)
-                columns.setdefault(key, []).append((line, m.earned - line.earned))
+                # being late says nothing about an exercise
+                columns.setdefault(key, []).append((line, m.before - line.earned))
         apart = beyond(self.unit)
         return [
             _exercise(columns[key], key[1] in apart)

@@ -21,7 +21,7 @@ import numpy as np
 
 from selfcheck.compare import FLOOR, TOLERANCE
 from selfcheck.exercises import Exercise
-from selfcheck.units import declared
+from selfcheck.units import declared, titled
 
 from .behavior import Reference, Signature
 from .diagnosis import miss
@@ -75,6 +75,11 @@ class Family:
     def title(self) -> str:
         """`2.3 bias`, with the part if it is one of several."""
         return f"{self.number} {self.exercise}" + (f", {self.part}" if self.part else "")
+
+    @property
+    def heading(self) -> str:
+        """The same with the exercise's title, as its sheet has it."""
+        return titled(self.number, self.exercise) + (f", {self.part}" if self.part else "")
 
 
 def families_of(book: Gradebook, unit: str) -> list[Family]:

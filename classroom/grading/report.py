@@ -221,7 +221,7 @@ def _findings(unit: UnitNumbers, families: Sequence[Family] = ()) -> Iterator[st
         largest = families[0]
         how = f", {largest.miss}" if largest.miss else ""
         yield (
-            f"The most common mistake without a name is in {largest.title}: "
+            f"The most common mistake without a name is in {largest.heading}: "
             f"{_counted(len(largest.members), 'student')}{how}."
         )
     yield from _doubts(unit)

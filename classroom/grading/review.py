@@ -182,7 +182,7 @@ def _family(answer: Answer) -> dict[str, Any] | None:
     """What there is to say about the families that the answer belongs to."""
     if not answer.families:
         return None
-    misses = [f"{f.title}: {f.miss}" for f in answer.families if f.miss]
+    misses = [f"{f.heading}: {f.miss}" for f in answer.families if f.miss]
     return {"others": answer.others, "misses": misses, "names": [f.name for f in answer.families]}
 
 

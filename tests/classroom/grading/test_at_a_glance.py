@@ -215,7 +215,7 @@ def test_the_page_says_what_the_numbers_say(soup, insights, many_zeros):
 
 def test_a_family_is_shown_with_its_size_an_example_and_the_counterexample(soup):
     (family,) = soup.select(".family")
-    assert words(family.h4) == "2.3 bias: 3 students (8 %)"
+    assert words(family.h4) == f"{BIAS}: 3 students (8 %)"
     assert words(family.pre).startswith("factor = 3 # Ada20 Lovelace")
     assert "It should be 1." in words(family)
 

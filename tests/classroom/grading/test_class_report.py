@@ -10,11 +10,12 @@ from itertools import pairwise
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom.grading import report
-from classroom.grading.class_numbers import by_unit, correlation
+from classroom.grading import charts, report
+from classroom.grading.class_numbers import UnitNumbers, by_unit, correlation
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.outputs import write_outputs
 from classroom.grading.records import Graded, Override, Result, mark
+from classroom.grading.settings import LateRule
 from selfcheck.files import CourseError
 from selfcheck.units import beyond, titled
 from tests.classroom.grading.classes import report_page, synthetic_class
@@ -96,6 +97,37 @@ def test_an_exercise_that_goes_with_the_rest_discriminates_well_and_one_against_
     assert unit.exercises[0].discrimination_in_words == "good"
     assert unit.exercises[3].discrimination == pytest.approx(-1)
     assert unit.exercises[3].discrimination_in_words.startswith("inverse")
+
+
+def test_being_late_says_nothing_about_an_exercise():
+    half = LateRule.read("50%")
+    late = [replace(solved([1, 1, 1, 0] if n % 2 else [0, 0, 0, 1]), late=9.0) for n in range(12)]
+    unit = UnitNumbers(UNIT, tuple(mark(g, (), half) for g in late))
+    assert unit.exercises[0].discrimination == pytest.approx(1)
+
+
+LONG = "A very long title of an exercise that somebody has written, with commas, and more of it"
+
+
+@pytest.mark.parametrize("name", [LONG, "题目" * 40, "short", "x" * 100])
+def test_every_letter_of_a_picture_lies_within_it(name):
+    states = ["right", "partly right", "wrong", "could not be checked", "not attempted"]
+    for picture in (
+        charts.stacked([(name, [1, 2, 3, 4, 5]), ("b", [1, 0, 0, 0, 0])], states, ""),
+        charts.shares([(name, 0.5, "50%"), ("b", 1.0, "100%")], "", 0.6),
+        charts.scales([(name, 0.3), ("b", None)], 0.2, ""),
+    ):
+        soup = BeautifulSoup(picture, "html.parser")
+        wide, high = (float(n) for n in soup.svg["viewbox"].split()[2:])
+        for text in soup.find_all("text"):
+            x, y = float(text["x"]), float(text["y"])
+            room = charts.LETTER * charts.letters(text.string)
+            start = {"end": x - room, "middle": x - room / 2}.get(" ".join(text["class"][:1]), x)
+            assert start >= 0
+            assert start + room <= wide
+            assert 0 < y < high
+        said = "".join(text.string for text in soup.find_all("text"))
+        assert name.replace(" ", "") in said.replace(" ", "")
 
 
 def test_where_nothing_varies_or_few_took_part_no_correlation_is_claimed():
