@@ -74,14 +74,17 @@ def _summary(insights: Insights) -> str:
     marks = [m for unit in insights.units for m in unit.graded]
     points = sum(m.points for m in marks)
     if not points:
-        return ""
+        tried = sum(len(unit.marks) for unit in insights.units)
+        return f"Of {_counted(tried, 'submission')} none could be graded." if tried else ""
     share = sum(m.earned for m in marks) / points
     students = len({m.graded.student for m in marks})
     exercises = [e for unit in insights.units for e in unit.exercises if e.share < 1]
     costly = sorted(exercises, key=lambda e: (e.share - 1) * e.points)[:AGAIN_SHOWN]
     again = "; ".join(f"{titled(e.number, e.name)} ({e.share:.0%})" for e in costly)
     most = f" Most points were lost in {again}." if again else ""
-    return f"{_counted(students, 'student')}, {share:.0%} of the points on average.{most}"
+    lost = sum(m.deduction for m in marks) / points
+    late = f"; {lost:.0%} were lost for being late" if lost else ""
+    return f"{_counted(students, 'student')}, {share:.0%} of the points on average{late}.{most}"
 
 
 def anonymized(marks: Sequence[Mark], secret: str) -> list[Mark]:
@@ -204,8 +207,10 @@ def _findings(unit: UnitNumbers, families: Sequence[Family] = ()) -> Iterator[st
     on, beyond = unit.share(False), unit.share(True)
     if on is not None and beyond is not None:
         yield f"On the page the class earned {on:.0%} of the points, beyond it {beyond:.0%}."
-    if unit.exercises:
-        hardest = min(unit.exercises, key=lambda e: e.share)
+    hardest = min(unit.exercises, key=lambda e: e.share, default=None)
+    if hardest and hardest.share == 1:
+        yield "Nobody lost a point in an exercise."
+    elif hardest:
         yield (
             f"The hardest exercise is {titled(hardest.number, hardest.name)}: on average "
             f"{hardest.share:.0%} of its points were earned."

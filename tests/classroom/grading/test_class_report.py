@@ -14,7 +14,7 @@ from classroom.grading import charts, report
 from classroom.grading.class_numbers import UnitNumbers, by_unit, correlation
 from classroom.grading.gradebook import NAME, Gradebook
 from classroom.grading.outputs import write_outputs
-from classroom.grading.records import Graded, Override, Result, mark
+from classroom.grading.records import NO_RULE, Graded, Override, Result, mark
 from classroom.grading.settings import LateRule
 from selfcheck.files import CourseError
 from selfcheck.units import beyond, titled
@@ -104,6 +104,22 @@ def test_being_late_says_nothing_about_an_exercise():
     late = [replace(solved([1, 1, 1, 0] if n % 2 else [0, 0, 0, 1]), late=9.0) for n in range(12)]
     unit = UnitNumbers(UNIT, tuple(mark(g, (), half) for g in late))
     assert unit.exercises[0].discrimination == pytest.approx(1)
+
+
+def test_the_line_on_top_tells_of_every_class(small_course):
+    def top(*students, rule=NO_RULE):
+        soup = BeautifulSoup(report.page([mark(g, (), rule) for g in students]), "html.parser")
+        return soup.h1.find_next("p").get_text(), soup.get_text()
+
+    broken = replace(solved([0, 0]), results=(), problem="It is no notebook.")
+    assert top(broken)[0] == "Of 1 submission none could be graded."
+    line, page = top(solved([1, 1]))
+    assert line == "1 student, 100% of the points on average."
+    assert "Nobody lost a point in an exercise." in page
+    assert "hardest" not in page
+    late = replace(solved([1, 1]), late=2.0)
+    line, _ = top(late, rule=LateRule.read("50%"))
+    assert line == "1 student, 50% of the points on average; 50% were lost for being late."
 
 
 LONG = "A very long title of an exercise that somebody has written, with commas, and more of it"
