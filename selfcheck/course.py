@@ -100,7 +100,7 @@ def course_in(folder: Path) -> Course:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _: int) -> Course:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourseError(f"{path} cannot be read: {error}.") from None
     return _course(path, data)

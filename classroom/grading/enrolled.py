@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,6 +94,17 @@ def lateness(
     if settings.extra_for(names):
         return None, ("It is marked as late, and the student has extra time: look how late.",)
     return 1.0, ("It is marked as late, and not how late: it counts as one day.",)
+
+
+def without_time(class_: Enrolled, settings: Settings) -> Iterator[str]:
+    """That the roster has times which say nothing here, where they would decide who is late."""
+    times = (line.modified for line in class_.lines.values() if re.search(r"\d", line.modified))
+    odd = next((time for time in times if moodle_time(time) is None), None)
+    if settings.deadlines and odd is not None:
+        yield (
+            f"The roster has times that cannot be read, such as “{odd}”: whoever has one counts "
+            "as in time. Export it in English to see who is late."
+        )
 
 
 def _names(submission: Submission, line: Line | None) -> set[str]:

@@ -177,7 +177,7 @@ def _cell(value: str | float) -> str | float:
         return value
     indent = "    " if value.startswith("    ") else ""
     text = indent + " ".join(visible(value).split())
-    return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) else text
+    return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) and text != "-" else text
 
 
 def _suite(m: Mark) -> ElementTree.Element:

@@ -6,10 +6,12 @@ may hold the same, with or without `class`.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -24,7 +26,7 @@ NAME = "course.toml"
 ATTEMPTS = ("last", "best")
 GROUPS = ("yes", "no")  # whether a file named after several is of each of them
 LATE = re.compile(r"(?P<percent>\d+(?:\.\d+)?)\s*%(?:\s*(?:an?|per|/)\s*(?P<per>day|hour))?")
-TIME = re.compile(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
+TIME = re.compile(r"(?P<count>\d{1,4}(?:\.\d+)?)\s*(?P<unit>day|hour|minute|week)s?")
 TEXTS = ("late", "attempt", "groups", "without", "solutions", "slides")
 KNOWN: dict[str, type] = dict.fromkeys(TEXTS, str)
 KNOWN |= {"deadlines": dict, "extra": dict, "roster": dict}
@@ -36,6 +38,19 @@ MOODLE_TIMES = (
     "%A, %B %d, %Y, %I:%M %p",
     "%Y-%m-%d %H:%M",
 )
+# 16. November 2026, 15:54; 16 de noviembre de 2026, 15:54; 2026年 11月 16日(月曜日) 15:54
+IN_WORDS = re.compile(
+    r"(?P<day>\d{1,2})\.?\s+(?:de\s+)?(?P<month>[^\W\d]{3,})\.?\s+(?:de\s+)?(?P<year>\d{4})\D+"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)$"
+)
+IN_SIGNS = re.compile(
+    r"(?P<year>\d{4})年\s*(?P<month>\d{1,2})月\s*(?P<day>\d{1,2})日\D*?"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)$"
+)
+MONTHS = (  # how they begin in the languages of Western Europe
+    "jan gen ene", "feb fev", "mar maa mrt", "apr abr avr", "mai may mag mei maj", "jun giu juin",
+    "jul lug juil", "aug ago aou", "sep set", "oct okt ott out", "nov", "dec dez dic des",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,7 @@ def read_settings(path: Path, *, must_exist: bool = False) -> Settings:
     if not path.exists() and not must_exist:
         return Settings()
     try:
-        return read_text(path.read_text(encoding="utf-8"), str(path))
+        return read_text(path.read_text(encoding="utf-8-sig"), str(path))
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
@@ -119,6 +134,7 @@ def read_text(text: str, name: str = NAME) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{name} cannot be read: {error}.") from None
     if "class" in data or "package" in data:  # the file of a course, with rules or without
+        _refuse_unknown({"class": data.get("class", {})}, {"class": dict}, name)
         data, name = data.get("class", {}), f"{name}, [class]"
     return replace(settings_of(data, name), text=text)
 
@@ -142,17 +158,17 @@ def settings_of(data: dict[str, Any], name: str = NAME) -> Settings:
     if roster.get("time", "platform") not in ("platform", "file"):
         raise CourseError(f'{name}: time is "platform" or "file", not {roster["time"]!r}.')
     return Settings(
-        late=LateRule.read(data["late"]).text if "late" in data else None,
+        late=_late(data["late"], name) if "late" in data else None,
         attempt=data.get("attempt"),
         groups=data.get("groups"),
         without=data.get("without"),
         solutions=data.get("solutions"),
         slides=" ".join(data.get("slides", "").split()),
-        deadlines={_unit(u, name): _moment(t, name) for u, t in data.get("deadlines", {}).items()},
-        extra={_student(s, name): _time(t, name) for s, t in data.get("extra", {}).items()},
+        deadlines=_read(data.get("deadlines", {}), _unit, _moment, name),
+        extra=_read(data.get("extra", {}), _student, _time, name),
         id_column=roster.get("id"),
         by_file_time=roster.get("time") == "file",
-        columns={_unit(u, name): str(c) for u, c in roster.get("columns", {}).items()},
+        columns=_read(roster.get("columns", {}), _unit, _column, name),
     )
 
 
@@ -163,7 +179,22 @@ def moodle_time(text: str) -> datetime | None:
             return datetime.strptime(text.strip(), form)
         except ValueError:
             continue
-    return None
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return _in_another_language(plain.strip().casefold())
+
+
+def _in_another_language(text: str) -> datetime | None:
+    found = IN_WORDS.search(text) or IN_SIGNS.search(text)
+    if found is None or "午" in text:  # before noon or after it
+        return None
+    month = found["month"]
+    known = [n for n, starts in enumerate(MONTHS, 1) if month.startswith(tuple(starts.split()))]
+    number = int(month) if month.isdecimal() else next(iter(known), 0)
+    try:
+        year, day, hour, minute = (int(found[p]) for p in ("year", "day", "hour", "minute"))
+        return datetime(year, number, day, hour, minute)
+    except ValueError:
+        return None
 
 
 def _refuse_unknown(data: dict, known: Mapping[str, type], name: str) -> None:
@@ -175,6 +206,34 @@ def _refuse_unknown(data: dict, known: Mapping[str, type], name: str) -> None:
             raise CourseError(f"{name}: {key} should be {wanted}, not {value!r}.")
 
 
+def _read(
+    table: Mapping[str, Any],
+    key_of: Callable[[str, str], str],
+    value_of: Callable[[Any, str], Any],
+    name: str,
+) -> dict[str, Any]:
+    """A table by the names that count: of one thing under two names, nobody knows which holds."""
+    found: dict[str, Any] = {}
+    for word, value in table.items():
+        if (key := key_of(word, name)) in found:
+            raise CourseError(f"{name}: {key} is there twice, once as {word!r}.")
+        found[key] = value_of(value, name)
+    return found
+
+
+def _late(text: str, name: str) -> str:
+    try:
+        return LateRule.read(text).text
+    except CourseError as error:
+        raise CourseError(f"{name}: {error}") from None
+
+
+def _column(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise CourseError(f"{name}: a column is its title in quotes, not {value!r}.")
+    return value
+
+
 def _unit(word: str, name: str) -> str:
     stem = meant(word, [unit.stem for unit in units()])
     if stem is None:
@@ -184,8 +243,9 @@ def _unit(word: str, name: str) -> str:
 
 def _moment(value: Any, name: str) -> datetime:
     if isinstance(value, datetime):
-        return value.astimezone().replace(tzinfo=None) if value.tzinfo else value
-    if isinstance(value, date):
+        with contextlib.suppress(OverflowError):  # it may be before all time here
+            return value.astimezone().replace(tzinfo=None) if value.tzinfo else value
+    elif isinstance(value, date):
         return datetime(value.year, value.month, value.day, 23, 59, 59)
     raise CourseError(f"{name}: a deadline is a date such as 2026-11-16T23:59:00, not {value!r}.")
 

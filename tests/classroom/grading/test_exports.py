@@ -170,4 +170,5 @@ def test_the_numbers_in_the_platforms_own_names_go_back_to_it():
     assert table(canvas_csv([canvas]))[1]["SIS Login ID"] == ""
     moodle = marked(student="Ada Lovelace_71", number="71", platform="Moodle")
     (row,) = table(moodle_csv([moodle]))
+    assert row["Last modified (grade)"] == "-"  # as Moodle has it, and no formula
     assert (row["Identifier"], row["Full name"]) == ("Participant 71", "Ada Lovelace")

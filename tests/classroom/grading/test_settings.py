@@ -2,16 +2,18 @@
 
 import re
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from classroom.grading.enrolled import lateness
+from classroom.grading.enrolled import Enrolled, lateness, without_time
+from classroom.grading.roster import Line
 from classroom.grading.settings import (
     LateRule,
     Settings,
     moodle_time,
     read_settings,
+    read_text,
     settings_of,
 )
 from classroom.grading.submissions import Submission
@@ -22,6 +24,7 @@ from tests.places import begin_course
 pytestmark = pytest.mark.usefixtures("small_course")
 
 UNIT = "02_products"
+EAST = timezone(timedelta(hours=23))
 TEXT = """
 late = "10% a day"
 attempt = "best"
@@ -81,11 +84,33 @@ def test_in_the_file_of_a_course_they_stand_in_a_table_of_their_own(tmp_path):
         ({"deadlines": {"2": "soon"}}, "a deadline is a date"),
         ({"extra": {"ada": "long"}}, "extra time is"),
         ({"roster": {"time": "mine"}}, "time is"),
+        ({"extra": {"ada": "99999999999 days"}}, "extra time is"),
+        ({"extra": {"ada": "3 days", "ADA": "4 days"}}, "ada is there twice, once as 'ADA'"),
+        ({"deadlines": {"2": date(2026, 1, 1), UNIT: date(2026, 1, 2)}}, f"{UNIT} is there twice"),
+        ({"deadlines": {"2": datetime(1, 1, 1, tzinfo=EAST)}}, "a deadline is a date"),
+        ({"roster": {"columns": {"2": 5}}}, "a column is its title in quotes, not 5"),
+        ({"roster": {"columns": {"2": " "}}}, "a column is its title in quotes"),
     ],
 )
 def test_what_is_not_sound_is_named(data, says):
     with pytest.raises(CourseError, match=says):
         settings_of(data)
+
+
+@pytest.mark.parametrize("rules", ["5", "[]", '"late"'])
+def test_the_rules_of_a_class_are_a_table(rules):
+    with pytest.raises(CourseError, match=r"r\.toml: class should be a table"):
+        read_text(f"class = {rules}", "r.toml")
+
+
+def test_a_file_may_begin_with_the_mark_of_utf8(tmp_path):
+    (tmp_path / "r.toml").write_text('\ufefflate = "10% a day"', encoding="utf-8")
+    assert read_settings(tmp_path / "r.toml").late == "10% a day"
+
+
+def test_a_rule_that_is_none_is_told_with_its_file():
+    with pytest.raises(CourseError, match=r"r\.toml: A rule for late work is"):
+        read_text('late = "ten"', "r.toml")
 
 
 @pytest.mark.parametrize(
@@ -132,3 +157,41 @@ def test_how_late_is_known_from_times_and_else_one_day_and_a_look():
 def test_moodles_times_are_understood():
     assert moodle_time("Monday, 16 November 2026, 3:54 PM") == datetime(2026, 11, 16, 15, 54)
     assert moodle_time("-") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Montag, 16. November 2026, 15:54",
+        "lundi 16 novembre 2026, 15:54",
+        "lunes, 16 de noviembre de 2026, 15:54",
+        "segunda, 16 de novembro de 2026 às 15:54",
+        "lunedì, 16 novembre 2026, 15:54",
+        "måndag, 16 november 2026, 15:54",
+        "2026年 11月 16日(月曜日) 15:54",
+        "2026年11月16日 星期一 15:54",
+    ],
+)
+def test_moodles_times_are_understood_in_other_languages(text):
+    assert moodle_time(text) == datetime(2026, 11, 16, 15, 54)
+
+
+@pytest.mark.parametrize(
+    ("word", "month"),
+    [("März", 3), ("août", 8), ("enero", 1), ("juin", 6), ("juillet", 7), ("Dez.", 12), ("mei", 5)],
+)
+def test_a_month_is_known_by_its_beginning(word, month):
+    assert moodle_time(f"mardi 3 {word} 2026, 08:05") == datetime(2026, month, 3, 8, 5)
+
+
+@pytest.mark.parametrize(
+    "text", ["poniedziałek, 16 listopada 2026, 15:54", "31. Februar 2026, 15:54", "16 x 2026"]
+)
+def test_a_time_that_cannot_be_read_is_none_and_told_where_it_matters(text):
+    assert moodle_time(text) is None
+    line = Line(1, "ada", "Ada", "71", "ada", frozenset(), modified=text)
+    class_ = Enrolled((), (), lines={"ada": line})
+    due = Settings(deadlines={"02_products": datetime(2026, 11, 16)})
+    (told,) = without_time(class_, due)
+    assert f"such as “{text}”: whoever has one counts as in time" in told
+    assert not list(without_time(class_, Settings()))
