@@ -26,6 +26,7 @@ from .gradebook import NAME, Gradebook
 from .handing_out import Grader, SchedulerGone, executor
 from .options import Options, keep, listed_id, with_kept
 from .records import Graded, any_signed
+from .records import points as points_of
 from .roster import Line
 from .submissions import Submission, find
 
@@ -131,14 +132,21 @@ def _changes(book: Gradebook, unit: str) -> Iterator[str]:
             yield f"{who}: {old} → {fresh}"
         if not (had["graded"] and has["graded"]):
             continue
-        parts = [
-            f"{part} {had['parts'].get(part, 0)} → {points}"
-            for part, points in has["parts"].items()
-            if had["parts"].get(part, 0) != points
-        ]
-        if parts or (earned, of) != (new, now_of):
+        if (earned, of) != (new, now_of) or had["parts"] != has["parts"]:
             old = f"{earned}" if of == now_of else f"{earned} of {of}"
-            yield f"{who}: {old} → {new} of {now_of} ({', '.join(parts) or 'for being late'})"
+            yield f"{who}: {old} → {new} of {now_of} ({', '.join(_reasons(had, has))})"
+
+
+def _reasons(had: dict, has: dict) -> Iterator[str]:
+    """Which exercises have other points, which count no longer, and what being late takes."""
+    for part, points in has["parts"].items():
+        if had["parts"].get(part, 0) != points:
+            yield f"{part} {had['parts'].get(part, 0)} → {points}"
+    if gone := len(had["parts"].keys() - has["parts"].keys()):
+        yield f"{gone} exercise{'s count' if gone > 1 else ' counts'} no longer"
+    before, now = (sum(one["parts"].values()) - one["points"][0] for one in (had, has))
+    if before != now:
+        yield f"for being late {points_of(before)} → {points_of(now)} off"
 
 
 def write_all(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from classroom.grading import pipeline
 from selfcheck.students.cli import main
 from tests.classroom.grading.making import ALL, ROOT, UNIT, hand_in, notebook, solved
 
@@ -168,3 +169,21 @@ def test_how_names_are_read_is_told_with_examples(tmp_path, course_grade):
     hand_in(tmp_path / "class", "ada", solved())
     _, told = course_grade()
     assert f"ada/{UNIT}.ipynb: the student is ada, the unit {UNIT}" in told
+
+
+@pytest.mark.parametrize(
+    ("had", "has", "told"),
+    [
+        ((3, {"a": 1, "b": 2}), (1, {"a": 1, "b": 0}), ["b 2 → 0"]),
+        ((3, {"a": 1, "b": 2}), (2.5, {"a": 1, "b": 2}), ["for being late 0 → 0.5 off"]),
+        ((3, {"a": 1, "b": 2}), (1, {"a": 1}), ["1 exercise counts no longer"]),
+        (
+            (3, {"a": 1, "b": 2, "c": 0}),
+            (0, {"a": 2}),
+            ["a 1 → 2", "2 exercises count no longer", "for being late 0 → 2 off"],
+        ),
+    ],
+)
+def test_a_change_of_points_is_told_with_all_of_its_reasons(had, has, told):
+    before, after = ({"points": [earned, 9], "parts": parts} for earned, parts in (had, has))
+    assert list(pipeline._reasons(before, after)) == told
