@@ -26,12 +26,12 @@ KNOWN = {
     "koi8_r": "KOI8-R (Cyrillic)",
     "cp1253": "Windows-1253 (Greek)",
     "cp932": "Shift-JIS (Japanese)",
+    "cp949": "EUC-KR (Korean)",
     "gb18030": "GB18030 (Chinese)",
     "big5": "Big5 (Chinese)",
-    "cp949": "EUC-KR (Korean)",
     "cp437": "the code page 437 of DOS",
 }
-USUAL = {"cp932": "iso2022_jp", "gb18030": "gb2312", "big5": "big5", "cp949": "euc_kr"}
+USUAL = {"cp932": "iso2022_jp", "gb18030": "gb2312", "big5": "big5", "cp949": "iso2022_kr"}
 WORD = re.compile(r"[^\s,;\"'.()@_0-9-]+")
 QUOTES = "’‘“”„–—…·«»"  # what may stand before a word; an apostrophe also within one
 
@@ -83,7 +83,10 @@ def _odd(text: str, encoding: str) -> Iterator[int]:
         yield sum(b.isupper() and not b.isascii() for _, b in pairs) if not word.isupper() else 0
         yield 2 * (scripts == {"LATIN"} and len(special) > max(2, len(word) / 2))
         yield max(0, len(scripts) - 1)
-        yield 2 * sum("HALFWIDTH" in unicodedata.name(c, "") for c in special)
+        narrow = sum("HALFWIDTH" in unicodedata.name(c, "") for c in special)
+        yield 1 if narrow == len(word) else 2 * narrow  # a reading is written in these alone
+        hanja = sum("CJK" in unicodedata.name(c, "") for c in special)
+        yield hanja if encoding == "cp949" else 0  # Korean names are in Hangul
         yield 3 * (encoding in USUAL and not is_writable("".join(special), USUAL[encoding]))
 
 
