@@ -65,13 +65,13 @@ def counted_by(one: Any) -> Iterator[None]:
         with _lock:
             _running.append(one)
             for module, name, _, wrapper in _wrappers():
-                setattr(module, name, wrapper)
+                vars(module)[name] = wrapper
         yield
     finally:
         with _lock:
             _running[:] = [other for other in _running if other is not one]
             for module, name, original, _ in _wrappers() if not _running else ():
-                setattr(module, name, original)
+                vars(module)[name] = original
         _counter.reset(before)
 
 

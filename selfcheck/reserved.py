@@ -16,7 +16,7 @@ import inspect
 import sys
 import threading
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ class ReservedFunction(Exception):
 _below_is_hidden = False
 _TICKET = object()
 around_gates: dict[str, None] = {}  # functions that ran without their gates, in the grader's child
+_tell: Callable[[str, str], None] | None = None  # who is told there of those that run through them
 # What the exercise reserves that is judged in this context, and whose functions may use it.
 _asked: ContextVar[tuple[Names, frozenset[int]]] = ContextVar("asked")
 # What is refused in this context; None where no check and no student's code was begun.
@@ -67,6 +68,8 @@ def _gate(function: Any, name: str, key: str) -> Any:
                 f"{name.partition('.')[2]} does not run here: this exercise asks you to write it, "
                 "or to do without it."
             )
+        if _tell:
+            _tell(name, key)
         return function(*ticket, *args, **kwargs)
 
     vars(gate)["reserved_as"] = key
@@ -94,6 +97,12 @@ def hide_what_is_below() -> None:
     """From now on, gates do not tell which function they guard: for the grader's child."""
     global _below_is_hidden
     _below_is_hidden = True
+
+
+def tell_of_calls(tell: Callable[[str, str], None]) -> None:
+    """From now on, whenever a function runs through its gate, its name and key are told."""
+    global _tell
+    _tell = tell
 
 
 def _refused_here() -> Names:
@@ -200,5 +209,5 @@ def gate_checks(module: str) -> None:
         return
     package = module.rpartition(".")[0] + "."
     for name, found in list(sys.modules.items()):
-        if name.startswith(package) and type(found) is types.ModuleType:
+        if name.startswith(package) and not isinstance(found, ModuleOfChecks):
             found.__class__ = ModuleOfChecks

@@ -89,7 +89,7 @@ class Notebook:
         """Run a cell, or tell the value of an expression of the instructor's."""
         match question["ask"]:
             case "run":
-                return self.run(question["source"])
+                return self.run(question["source"], question["names"])
             case "value":
                 return eval(question["expression"], self.names)
             case "answer":
@@ -110,9 +110,13 @@ class Notebook:
         self._bans.enter_context(refusing(names))
         self.watch.is_on = True
 
-    def run(self, source: str) -> dict:
-        """Execute a cell: what it printed, and its error if there was one."""
+    def run(self, source: str, names: list[str]) -> dict:
+        """Execute a cell: what it printed, and its error if there was one.
+
+        These functions of the package are answers: they run, and it is noticed.
+        """
         self._bans.close()
+        self.watch.reserved = tuple(names)
         earlier = self.watch.told()
         self.watch.is_on = True
         printed, error = Printed(self.limits["text"]), None

@@ -9,6 +9,7 @@ import ast
 import unicodedata
 from collections.abc import Collection, Iterator
 
+DESCRIBE = {"__doc__", "__name__", "__file__"}
 LOOPS = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
@@ -57,7 +58,7 @@ def _calls_a_check(node: ast.AST) -> bool:
 def _is_private_of_check(node: ast.AST) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id="check"), attr=name):
-            return name.startswith("_")
+            return name.startswith("_") and name not in DESCRIBE
         case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id="check")]):
             return True
     return False

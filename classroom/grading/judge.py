@@ -22,7 +22,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -310,7 +310,7 @@ class Judging:
         self.tell(place)
         try:
             with self.alarm.step():
-                report = there.run(step.source)
+                report = there.run(step.source, self._reserved(step))
         except Gone as gone:
             raise _Died(place, str(gone)) from None
         except Exception as error:
@@ -322,6 +322,11 @@ class Judging:
         if kind == "TooSlow" and not (step.is_students and self._counts(place)):
             raise _Died(place, "took too long")
         self._tell(step, self.ran[place])
+
+    def _reserved(self, step: Step) -> Sequence[str]:
+        """The functions that are the answer of the exercise to which a cell belongs."""
+        exercise = self.exercises.get(step.exercise or "")
+        return exercise.forbidden if exercise else ()
 
     def _tell(self, step: Step, ran: Ran) -> None:
         if self.job.verbose:
@@ -608,7 +613,7 @@ class _Ids:
         if self.true is None or self.written in self.own:
             self.holds = self.written
         else:
-            there.ask(ask="run", source=f"student = {self.true!r}")
+            there.run(f"student = {self.true!r}")
 
     @property
     def other(self) -> str | None:

@@ -2,7 +2,7 @@
 
     with Sandbox() as sandbox:
         with sandbox.submission(Limits()) as there:
-            there.ask(ask="run", source="x = 1")
+            there.run("x = 1")
 
 bubblewrap gives the sandbox its own view of the machine: the interpreter, the packages and the
 course without its solutions, all read-only; an empty /tmp of limited size; no network; no other
@@ -128,9 +128,9 @@ class Submission:
         self.begin(self._limits.cell + self._limits.grace)
         return self._peer.ask(**question)
 
-    def run(self, source: str) -> object:
-        """The report of a cell."""
-        return self.ask(ask="run", source=source)
+    def run(self, source: str, names: Sequence[str] = ()) -> object:
+        """The report of a cell; these functions of the package are what it should write."""
+        return self.ask(ask="run", source=source, names=list(names))
 
     def value(self, expression: str) -> Any:
         """What an expression of the instructor's is over there."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
 import linecache
 import os
+import re
 import resource
 import sys
 import sysconfig
@@ -20,49 +22,67 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from os.path import realpath
+from pathlib import PurePath
 from sys import _getframe
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from selfcheck.exercises import Exercise
 from selfcheck.feedback import Feedback
-from selfcheck.reserved import around_gates
+from selfcheck.reserved import CHECKS, ModuleOfChecks, around_gates, tell_of_calls
 
 OFTEN = 3  # calls of one check in a cell, above which it does the guessing
 MOST = 20  # things that are told of one submission
 PROCESSES = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
 LOOKING = {
     "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.settrace", "sys.setprofile",
-    "sys._current_frames", "sys.addaudithook",
+    "sys._current_frames", "sys.addaudithook", "sys.monitoring.register_callback",
 }  # fmt: skip
 BELOW = {
     "ctypes.dlopen", "ctypes.dlsym", "ctypes.cdata", "ctypes.cdata/buffer", "ctypes.string_at",
-    "ctypes.wstring_at", "ctypes.addressof", "ctypes.call_function",
+    "ctypes.wstring_at", "ctypes.addressof", "ctypes.call_function", "ctypes.dlsym/handle",
+    "ctypes.PyObj_FromPtr",
 }  # fmt: skip
 LINKS = {"os.link", "os.symlink", "os.rename"}
 PEEPING = {
     "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
     "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
     "getclosurevars", "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
-    "_posixsubprocess", "pythonapi", "py_object",
+    "_posixsubprocess", "pythonapi", "py_object", "capture_locals",
+    "read_history_file", "read_init_file",
 }  # fmt: skip  # names of what lies below a function, and of who runs it
 ANOTHER = "cpython.PyInterpreterState_New"  # an interpreter that no hook watches
 UNWATCHED = {"readline", "_tkinter", "_cffi_backend", "_testcapi"}  # open files without telling
+IMPORTS = re.compile("^<frozen|/importlib/__init__.py$")
+OURS, LIBRARYS, STUDENTS = "ours", "a library's", "the student's"
 FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
-CODE = {"exec", "function.__new__", "object.__setattr__", "object.__getattr__"}
+WITHIN = ("__closure__", "__globals__")  # of a function; Python tells of `__code__` by itself
+TOLD_WHEN_READ = 2  # the flag of an attribute of whose reading Python tells
+CODE = {
+    "exec", "code.__new__", "function.__new__", "object.__setattr__", "object.__getattr__",
+}  # fmt: skip
 ALONE = {"open", "import", "sys._getframe", ANOTHER}
 WATCHED = frozenset(ALONE | PROCESSES | LOOKING | BELOW | LINKS | CODE)
+DESCRIBES = ("/inspect.py", "/typing.py")
+TAKES_APART = {"_getmembers", "getclosurevars"}  # functions there that give what is inside
 CELL = "<cell "  # how the file of a cell is called
-TAKES_APART = ("dis.py", "inspect.py")
 MANY_LINES = 15  # of a file of ours in tracebacks, above which it is being read
-HANDS_ON = {"currentframe", "stack", "walk_stack"}  # functions which give frames to who asks
+HANDS_ON = {
+    "currentframe", "stack", "walk_stack", "walk_tb", "trace", "getinnerframes", "getframeinfo",
+}  # fmt: skip  # functions which give frames to who asks
+MEMORY = ("/mem", "/maps", "/pagemap")  # of a process, below /proc
+TESTS = "/doctest.py"  # puts back the tracing that there was
 GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
 GATES = "selfcheck.reserved"  # of which nothing is for students
 PROSE = (".md", ".toml")  # which has the known mistakes, and which the checks read
 SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
 # Of an exercise, what judges without being a call of it; so does all that begins with _.
-SHOWN = ("__", "_repr_", "_ipython_")  # asked for by whatever shows it
-INSIDE = {"check", "parts", "judged", "verdict", "again", "survey", "__dict__"}
+SHOWN = ("__", "_repr_", "_ipython_", "_partialmethod")  # asked for by whatever shows it
+INSIDE = {
+    "check", "parts", "judged", "verdict", "again", "survey", "misconceptions", "numbers",
+    "__dict__",
+}  # fmt: skip
+KEPT = ("numpy", "numpy.linalg", "sympy")  # of which the checks make use, as of the course's own
 
 
 class Called(NamedTuple):
@@ -100,7 +120,10 @@ class Watch:
         self._gates = sys.modules[GATES]
         self._as_it_was: list[dict[str, Any]] = []
         self._busy = threading.local()
-        self.is_on = False
+        self.is_on = self._had_processes = False
+        self.reserved: tuple[str, ...] = ()  # what the exercise asks for whose cell runs
+        self._files: dict[str, str] = {}  # of code: whose they are
+        self._given: set[str] = set()  # functions of checks that cells of the sheet use
 
     def begin(self) -> None:
         """From now on; there is no end."""
@@ -121,9 +144,15 @@ class Watch:
                 self._seen["uses the inside of a check"] = None
             return object.__getattribute__(exercise, name)
 
+        def names(exercise: Exercise) -> list[str]:
+            return [*object.__getattribute__(exercise, "__dict__"), *dir(Exercise)]
+
+        _tell_when_read(*WITHIN)
+        tell_of_calls(self._ran)
         linecache.cache = self._forgetful
         type.__setattr__(Exercise, "__call__", counted)
         type.__setattr__(Exercise, "__getattribute__", looked_into)
+        type.__setattr__(Exercise, "__dir__", names)
         sys.addaudithook(self._hook)
 
     def look_at(self, folders: list[str]) -> None:
@@ -131,12 +160,49 @@ class Watch:
         if self._looked_at == (folders, len(sys.modules)):
             return
         self._looked_at = folders, len(sys.modules)
+        self._files.clear()
         self._folders = tuple(realpath(folder) + os.sep for folder in folders)
         self._loaded = {name: m for name, m in [*sys.modules.items()] if self._is_a_file_of_ours(m)}
         for name, module in self._loaded.items():
-            if name.startswith(GUARDED) and type(module) is ModuleType:
-                module.__class__ = self._guarded
+            if "." in name and type(module) is ModuleType:
+                module.__class__ = self._guarded if name.startswith(GUARDED) else self._kept
+            elif type(module) is ModuleOfChecks:
+                module.__class__ = self._kept_checks
+        for name in KEPT:
+            sys.modules[name].__class__ = self._kept
         self._as_it_was = self._state()
+
+    def _noticing(self, kind: Any) -> Any:
+        """Such a module, in which it is noticed when something takes the place of a name."""
+        watch = self
+
+        class Kept(kind):
+            def __setattr__(self, name: str, value: Any) -> None:
+                if watch.is_on and name in ModuleType.__getattribute__(self, "__dict__"):
+                    watch._exchanged(f"{self.__name__}.{name}")
+                super().__setattr__(name, value)
+
+        return Kept
+
+    @cached_property
+    def _kept(self) -> Any:
+        return self._noticing(ModuleType)
+
+    @cached_property
+    def _kept_checks(self) -> Any:
+        """A module of checks, whose functions have no gates where its names lie."""
+        watch = self
+
+        class Kept(self._noticing(ModuleOfChecks)):  # type: ignore[misc]
+            def __getattribute__(self, name: str) -> Any:
+                if name == "__dict__":
+                    watch._reached_into(ModuleType.__getattribute__(self, "__name__"), name)
+                return super().__getattribute__(name)
+
+            def __dir__(self) -> list[str]:
+                return [*ModuleType.__getattribute__(self, "__dict__")]
+
+        return Kept
 
     @cached_property
     def _guarded(self) -> type[ModuleType]:
@@ -184,15 +250,34 @@ class Watch:
         if self.is_on and (is_students if name == "__dict__" else not self._is_of_ours(frame)):
             self._seen[f"reaches into {module}"] = None
 
+    def _exchanged(self, name: str) -> None:
+        if not self._is_of_ours(_getframe(2)) and not self._is_import():
+            self._seen[f"puts something else in the place of {name}"] = None
+
+    def _ran(self, name: str, key: str) -> None:
+        """A function of the checks, or one that is an answer, runs through its gate."""
+        frame = _getframe(2)
+        if not self.is_on and frame.f_code.co_filename.startswith(CELL):
+            self._given.add(name)  # no student's code runs yet
+        is_asked_for = key in self.reserved or (key == CHECKS and name not in self._given)
+        if self.is_on and is_asked_for and not self._is_of_ours(frame):
+            self._seen[f"uses {name}"] = None
+
     def _is_students(self, file: str) -> bool:
         """Whether it is neither of ours nor of Python and its packages: a cell, text, a file."""
-        file = str.__str__(file)
-        return not file.startswith(("<frozen", *self._libraries)) and not self._ours(file)
+        return self._whose(str.__str__(file)) == STUDENTS
 
     def _is_of_ours(self, frame: FrameType) -> bool:
         """Whether the course or the machine is asking."""
-        file = frame.f_code.co_filename
-        return file.startswith("<frozen") or bool(self._ours(file))
+        return self._whose(frame.f_code.co_filename) == OURS
+
+    def _whose(self, file: str) -> str:
+        """Whose code has this file; it is found out once, since it is asked often."""
+        if file not in self._files:
+            is_ours = file.startswith("<frozen") or self._ours(file)
+            is_librarys = file.startswith(self._libraries)
+            self._files[file] = OURS if is_ours else LIBRARYS if is_librarys else STUDENTS
+        return self._files[file]
 
     def told(self) -> list[str]:
         """What was seen since this was asked last."""
@@ -203,7 +288,8 @@ class Watch:
         ]
         around = [f"runs {name} around its gate" for name in around_gates]
         around_gates.clear()
-        if _had_processes():
+        if not self._had_processes and _had_processes():
+            self._had_processes = True  # it stays so
             self._seen["starts another process"] = None
         if self._as_it_was != (state := self._state()):
             self._as_it_was = state
@@ -233,7 +319,7 @@ class Watch:
         if event in PROCESSES:
             return "starts another process"
         if event in LOOKING:
-            return f"uses {event}"
+            return "" if _caller(3).endswith(TESTS) else f"uses {event}"
         if event in BELOW:
             return "" if self._is_import() else "goes below Python by ctypes"
         if event == ANOTHER:
@@ -241,9 +327,7 @@ class Watch:
         if event == "import":
             return self._imported(*arguments[:2])
         if event == "sys._getframe":
-            is_handed_on = _getframe(2).f_code.co_name in HANDS_ON
-            file = _caller(4 if is_handed_on else 3)
-            return "looks into the program that runs it" if self._is_students(file) else ""
+            return self._handed_on(_getframe(2))
         if event == "open":
             return self._opened(arguments[0])
         if event in LINKS:
@@ -251,6 +335,8 @@ class Watch:
             return f"puts {name} under another name" if name else ""
         if event == "exec":
             return self._executed(arguments[0])
+        if event == "code.__new__":
+            return "makes code by hand" if self._is_students(_caller(3)) else ""
         if event == "function.__new__":
             name = self._ours(arguments[0].co_filename)
             return f"makes a function from the code of {name}" if name else ""
@@ -258,15 +344,18 @@ class Watch:
 
     def _imported(self, name: str, file: str | None) -> str:
         if name in UNWATCHED:
-            return f"imports {name}, which can open files unseen"
+            files = (frame.f_code.co_filename for frame in _outward(_getframe(3)))
+            asks = next((file for file in files if not IMPORTS.search(file)), "")
+            return f"imports {name}, which can open files unseen" if self._is_students(asks) else ""
         is_own = isinstance(file, str) and file.endswith(".so") and self._is_students(file)
         return "goes below Python by a library of its own" if is_own else ""
 
     def _opened(self, path: Any) -> str:
-        if isinstance(path, bytes):
-            path = bytes.decode(path, errors="surrogateescape")
-        if not isinstance(path, str):
-            return ""
+        if isinstance(path, int | None):
+            return ""  # what was opened before
+        if not isinstance(path, str | bytes | PurePath):
+            return "opens a file whose name it makes up while it is asked"
+        path = os.fsdecode(path)
         path = str.__str__(path)  # one that was made for this has methods of its own
         if name := self._ours(path, (".py", ".pyc", *PROSE)):
             what = f"reads {'' if name.endswith(PROSE) else 'the source of '}{name}"
@@ -274,13 +363,20 @@ class Watch:
                 self._lines[name] += 1
                 return what if self._lines[name] > MANY_LINES else ""
             return "" if self._is_import() or self._is_asked_by_us() else what
-        if os.path.isdir(path) and self._ours(os.path.join(path, "_.py")):
+        real = realpath(path)
+        if real.startswith("/proc/") and real.endswith(MEMORY):
+            return "looks into the memory of the program that runs it"
+        if os.path.isdir(real) and self._leads_to_us(os.path.join(real, "")):
             return "opens a folder of the course"  # and what lies there by it
         return ""
 
+    def _leads_to_us(self, folder: str) -> bool:
+        """Is it a folder of the course, or one in which one lies?"""
+        return folder.startswith(self._folders) or any(f.startswith(folder) for f in self._folders)
+
     def _is_import(self) -> bool:
         """Is a module being imported as a statement would, with nothing of the student's within?"""
-        for frame in _outward(_getframe(4)):
+        for frame in _outward(_getframe(1)):
             code = frame.f_code
             if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importl"):
                 return True
@@ -296,6 +392,8 @@ class Watch:
 
     def _executed(self, code: CodeType) -> str:
         name = self._ours(code.co_filename)
+        if not self._is_students(code.co_filename) and self._is_students(_caller(4)):
+            return f"runs the code of {name or 'another file'} by itself"
         if not name:
             looks = self._is_students(code.co_filename) and _words(code) & PEEPING
             return "looks into the program that runs it" if looks else ""
@@ -306,16 +404,25 @@ class Watch:
             return f"loads {name} again"
         return "" if _loaded_as() in ("", wanted) else f"loads {name} under another name"
 
+    def _handed_on(self, frame: FrameType | None) -> str:
+        """Is a frame given to the student's code, also by what hands it on?"""
+        while frame and not self._is_students(frame.f_code.co_filename):
+            if frame.f_code.co_name not in HANDS_ON:
+                return ""
+            frame = frame.f_back
+        return "looks into the program that runs it"
+
     def _looked_into(self, event: str, owner: Any, attribute: str) -> str:
-        code = getattr(owner, "__code__", None) if type(owner).__name__ == "function" else None
-        name = self._ours(code.co_filename) if code else ""
-        is_students = self._is_students(_caller(4))
-        if event == "object.__setattr__" and attribute == "__code__":
-            return "puts other code into a function" if is_students else ""
         if attribute in FRAMES:
-            return "looks into the program that runs it" if is_students else ""
-        is_inside = name and attribute == "__code__" and (is_students or _is_taken_apart())
-        return f"looks into a function of {name}" if is_inside else ""
+            return self._handed_on(_getframe(3))
+        if event == "object.__setattr__" and attribute == "__code__":
+            is_students = self._is_students(_caller(4))
+            return "puts other code into a function" if is_students else ""
+        if type(owner) is not FunctionType or attribute not in ("__code__", *WITHIN):
+            return ""
+        name = self._ours(owner.__code__.co_filename)
+        is_asked = name and not self._is_of_ours(_getframe(3)) and not _is_described()
+        return f"looks into a function of {name}" if is_asked else ""
 
     def _ours(self, path: str, endings: tuple[str, ...] = (".py", ".pyc")) -> str:
         """The name of a source file of the course; empty if it is none."""
@@ -337,20 +444,56 @@ def _is_shown() -> bool:
     )
 
 
-def _is_taken_apart() -> bool:
-    """Is what takes functions apart looking?"""
+def _is_described() -> bool:
+    """Is it asked for a signature, or for what kind of function it is?"""
     code = _getframe(4).f_code
-    is_closure = code.co_name == "getclosurevars"
-    return code.co_filename.endswith(TAKES_APART) and (
-        is_closure or code.co_filename.endswith("dis.py")
-    )
+    return code.co_filename.endswith(DESCRIBES) and code.co_name not in TAKES_APART
 
 
 def _words(code: CodeType) -> set[str]:
     """Names and texts in code, as they are when the compiler has put them together."""
-    texts = [text for text in code.co_consts if isinstance(text, str)]
-    inner = [_words(part) for part in code.co_consts if isinstance(part, CodeType)]
-    return {*code.co_names, *texts}.union(*inner)
+    return {*code.co_names}.union(*map(_texts, code.co_consts))
+
+
+def _texts(constant: Any) -> set[str]:
+    if isinstance(constant, CodeType):
+        return _words(constant)
+    if isinstance(constant, tuple | frozenset):
+        return set().union(*map(_texts, constant))
+    return {constant} if isinstance(constant, str) else set()
+
+
+def _tell_when_read(*attributes: str) -> None:
+    """Python tells of every reading of these attributes of functions too, by whatever name.
+
+    It tells of those alone that have a flag in a table of its own, and this sets it. A table that
+    is not as we know it stays as it is.
+    """
+    for name in attributes:
+        member = _Member.from_address(id(vars(FunctionType)[name])).about
+        if sys.implementation.name == "cpython" and member.contents.name == name.encode():
+            member.contents.flags |= TOLD_WHEN_READ
+
+
+class _About(ctypes.Structure):
+    """PyMemberDef, as `structmember.h` of CPython has it."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("type", ctypes.c_int),
+        ("offset", ctypes.c_ssize_t),
+        ("flags", ctypes.c_int),
+    )
+
+
+class _Member(ctypes.Structure):
+    """PyMemberDescrObject, as `descrobject.h` of CPython has it."""
+
+    _fields_ = (
+        ("head", ctypes.c_byte * object.__basicsize__),
+        ("kind_name_and_qualified", ctypes.c_void_p * 3),
+        ("about", ctypes.POINTER(_About)),
+    )
 
 
 def _had_processes() -> bool:

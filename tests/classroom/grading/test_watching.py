@@ -52,6 +52,47 @@ ROUTES = {
     "text = (pathlib.Path(FILE).parent / 'checks' / 'sums.toml').read_text()",
     "a file below a folder": f"{FILE}import os\nfolder = os.open(os.path.dirname(FILE), 0)\n"
     "text = os.read(os.open('sums.py', 0, dir_fd=folder), 9)",
+    "a path that is no text": f"{FILE}import io, pathlib\n"
+    "text = io.FileIO(pathlib.Path(FILE)).read()",
+    "code by the name of another": "c = compile('f = 1', '<frozen a>', 'exec')\nexec(c)",
+    "a path made up": f"{FILE}import io\nclass P:\n    def __fspath__(self):\n"
+    "        return FILE\ntext = io.FileIO(P()).read()",
+    "a file below the root": f"{FILE}import os\nroot = os.open('/', 0)\n"
+    "text = os.read(os.open(os.path.realpath(FILE)[1:], 0, dir_fd=root), 9)",
+    "the memory": "try:\n    open('/proc/self/mem', 'rb')\nexcept OSError:\n    pass",
+    "where memory lies": "import os\ntext = open(f'/proc/{os.getpid()}/maps').read()",
+    "an object by its place in memory": "import _ctypes\n_ctypes.PyObj_FromPtr(id(5))",
+    "the globals of a function": f"{FILE}g = getattr(ours.mean, '__{{}}__'.format('globals'))",
+    "a closure by reversed letters": f"{FILE}c = getattr(ours.mean, '__erusolc__'[::-1])",
+    "a closure by its descriptor": f"{FILE}d = vars(type(told))['__' + str('closure') + '__']\n"
+    "c = d.__get__(ours.running_sums)".replace("told", "lambda: 0"),
+    "a closure by attrgetter": f"{FILE}import operator\n"
+    "c = operator.attrgetter('_'.join(['', '', 'closure', '', '']))(ours.running_sums)",
+    "the globals of a method": "f = type(check.even_sum).hint\n"
+    "g = getattr(f, ''.join(['__glo', 'bals__']))",
+    "the members of a function": f"{FILE}import inspect\nfound = inspect.getmembers(ours.mean)",
+    "code made by hand": "c = (lambda: 1).__code__.replace(co_name='f')",
+    "names in a tuple": "names = [n for n in ('f_back', 'f_locals')]",
+    "a frame by walking": f"{FILE}import traceback\ntry:\n    ours.mean('a')\n"
+    "except Exception as e:\n    f = [f for f, _ in traceback.walk_tb(e.__traceback__)]",
+    "a frame by tracing": f"{FILE}import inspect\ntry:\n    ours.mean('a')\n"
+    "except Exception:\n    f = inspect.trace()[-1].frame",
+    "the locals of frames": f"{FILE}import traceback\ntry:\n    ours.mean('a')\n"
+    "except Exception as e:\n"
+    "    traceback.TracebackException.from_exception(e, capture_locals=True)",
+    "examples of mistakes": "found = check.even_sum.misconceptions",
+    "a function of the checks": "import small_course.checks.sums as c\n"
+    "found = getattr(c, '_to' + 'tal')('7', 1.0)",
+    "a function of the checks, by map": "from small_course.checks.sums import long as f\n"
+    "found = [*map(f, [np.random.default_rng(1)])]",
+    "names of the checks": "v = vars\nfound = v(check)",
+    "an answer of the course, in a cell": f"{FILE}"
+    "f = getattr(ours, 'running_' + 'sums')\nf([1, 2])",
+    "NumPy exchanged": "old = np.abs\nnp.abs = lambda x: x\nnp.abs = old",
+    "NumPy exchanged by a mock": "from unittest import mock\n"
+    "with mock.patch('numpy.abs'):\n    pass",
+    "the course exchanged": f"{FILE}ours.mean = lambda x: x",
+    "the checks exchanged": "import small_course.checks.sums as c\nc.long = print",
     "a C library": "import ctypes\nctypes.CDLL(None).getpid()",
     "the interpreter's own library": "import ctypes\n"
     "f = getattr(ctypes, 'python' + 'api').Py_IncRef",
@@ -209,6 +250,18 @@ HONEST = {
     "a pool of threads": "from concurrent.futures import ThreadPoolExecutor\n"
     "with ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1, -1]))",
     "text executed": "exec('y = 3')\neval('2 + 2')\nexec(compile('z = 1', 'mine', 'exec'))",
+    "names and signatures of a check": "import inspect\ndir(check), dir(check.even_sum)\n"
+    "inspect.signature(check.even_sum), check.even_sum.__doc__, check.__doc__",
+    "types of the course": f"{FILE}import typing, inspect\n"
+    "typing.get_type_hints(ours.mean), inspect.signature(ours.running_sums)",
+    "tests in a docstring": "import doctest\ndef f(x):\n    ''' >>> f(1)\n    1'''\n    return x\n"
+    "doctest.run_docstring_examples(f, globals())",
+    "a name that NumPy has not": "np.float_once = float",
+    "a temporary folder": "import tempfile, shutil, os\nf = tempfile.mkdtemp()\n"
+    "open(os.path.join(f, 'a'), 'w').close()\nshutil.rmtree(f)",
+    "what is known of the machine": "text = open('/proc/self/status').read()",
+    "a log of an error": "import logging\ntry:\n    1 / 0\nexcept Exception:\n"
+    "    logging.getLogger(__name__).exception('bad')",
     "SymPy": "f = sympy.lambdify(n, n**2)\nf(3)\nsympy.simplify(n**2 / n)",
 }
 
