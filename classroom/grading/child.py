@@ -29,6 +29,7 @@ import socket
 import sys
 import types
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ class Notebook:
         """Run a cell, or tell the value of an expression of the instructor's."""
         match question["ask"]:
             case "run":
-                return self.run(question["source"], question["names"])
+                return self.run(question["source"], question.get("names") or ())
             case "value":
                 return eval(question["expression"], self.names)
             case "answer":
@@ -110,7 +111,7 @@ class Notebook:
         self._bans.enter_context(refusing(names))
         self.watch.is_on = True
 
-    def run(self, source: str, names: list[str]) -> dict:
+    def run(self, source: str, names: Sequence[str] = ()) -> dict:
         """Execute a cell: what it printed, and its error if there was one.
 
         These functions of the package are answers: they run, and it is noticed.
