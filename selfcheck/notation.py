@@ -341,7 +341,7 @@ def _refuse_variants(texts: set[str], text: str) -> None:
 
 def _plain(text: str) -> tuple[str, list[int]]:
     """The same without superscripts, fractions in one sign and the like; where each sign was."""
-    if mixed := re.search(r"(\d+)\s*([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", text):
+    if mixed := re.search(r"(?<!\d)(\d+)\s*([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", text):
         whole, part = mixed[1], unicodedata.normalize("NFKC", mixed[2]).replace("⁄", "/")
         raise FormulaError(
             f"{quoted(text)} can be read in two ways: "

@@ -392,3 +392,8 @@ def test_an_expectation_over_a_letter_needs_its_law():
 )
 def test_dots_in_place_of_lines_are_no_line(chain, lines):
     assert [(row.relation, row.tex) for row in rows_of(chain)] == lines
+
+
+def test_a_chain_that_is_too_long_is_not_read():
+    with pytest.raises(FormulaError, match="The chain has 100000 characters; 10000 is the limit"):
+        rows_of("1" * 100_000)

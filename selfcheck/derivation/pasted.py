@@ -56,8 +56,13 @@ class Unclear(str):
     why = "is it a condition or a statement? Write a statement on a line of its own."
 
 
+LONGEST = 10_000  # characters of a whole chain; the sheets need a few hundred
+
+
 def rows_of(text: str) -> list[Row]:
     """The expressions of a pasted derivation; a FormulaError if there is none."""
+    if len(text) > LONGEST:
+        raise FormulaError(f"The chain has {len(text)} characters; {LONGEST} is the limit.")
     text, comments = _without_comments(expanded(without_escapes(text)))
     text = SPACED.sub(lambda m: m[1] + " " * (len(m[0]) - 2), text)
     reader = _Rows(text, comments)
