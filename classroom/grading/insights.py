@@ -247,7 +247,7 @@ def _place(key: tuple[str, str]) -> tuple:
 
 
 def _again(unit: UnitNumbers) -> Again:
-    shares = [total / unit.points for total in unit.totals]
+    shares = [m.before / unit.points for m in unit.graded]  # who is late may know it all the same
     costly = max(unit.exercises, key=lambda e: (1 - e.share) * e.points)
     return Again(
         unit.unit,

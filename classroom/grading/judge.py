@@ -64,6 +64,10 @@ TYPED_BELOW = (
 )
 NO_VERDICT = (Outcome.NOT_ATTEMPTED, Outcome.UNCHECKED)
 HOMEWORK = "0"  # the id that nobody has: the homework's own numbers
+NOBODYS_ID = (
+    "Your notebook has the student id 0, which is nobody's: your answers were checked with the "
+    "numbers of 0. Write your own id into the cell on top."
+)
 
 
 class Called(NamedTuple):
@@ -633,6 +637,8 @@ class _Ids:
 
     def notes(self) -> list[str]:
         """What the student should know."""
+        if self.holds == HOMEWORK and self.true is None:
+            return [NOBODYS_ID]
         if self.true is None or self.written is None or self.written in self.own:
             return []
         return [
@@ -650,8 +656,6 @@ class _Ids:
             )
         if self.called:
             told.append(f"The notebook has id 0, and a check was called with {self.called}.")
-        if self.holds == HOMEWORK and self.true is None:
-            told.append("The student id in the notebook is 0, which is nobody's.")
         return told
 
 

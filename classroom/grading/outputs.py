@@ -135,9 +135,10 @@ def _without_numbers(book: Gradebook) -> Iterator[str]:
     """Whom Canvas and Moodle would not know by the names of their files."""
     unknown = {g.student for g in book.each() if g.platform not in ("Canvas", "Moodle")}
     if unknown:
+        many = f"{len(unknown)} student{'' if len(unknown) == 1 else 's'}"
         yield (
-            f"The files for Canvas and Moodle have no number of theirs for {len(unknown)} "
-            "students; to import grades, pass the roster that the platform exports: --roster FILE."
+            f"The files for Canvas and Moodle have no number of theirs for {many}; "
+            "to import grades, pass the roster that the platform exports: --roster FILE."
         )
 
 

@@ -53,6 +53,7 @@ class Run:
     gone: tuple[str, ...] = ()
     several: tuple[str, ...] = ()  # what may be of more than one student
     changed: tuple[str, ...] = ()  # whose points a regrade changed, from what to what
+    without_id: int = 0  # notebooks with the id 0, where no list gives ids
     protection: str = ""
 
 
@@ -112,7 +113,7 @@ def grade(
         if run.protection:
             book.keep("protection", run.protection.encode())
         if options.student is None:
-            run.gone = _note_gone(book, class_.submissions, options)
+            run.gone, run.without_id = _looked_through(book, class_.submissions, options)
         for unit in units:
             texts = {"asks": solutions.questions(unit), "sections": solutions.sections(unit)}
             book.keep(f"questions {unit}", json.dumps(texts, ensure_ascii=False).encode())
@@ -178,20 +179,21 @@ def _without_id(submissions: Sequence[Submission], options: Options) -> list[str
     return [f"no id in the file of ids: {name}" for name in missing]
 
 
-def _note_gone(
+def _looked_through(
     book: Gradebook, submissions: Sequence[Submission], options: Options
-) -> tuple[str, ...]:
-    """Those whose file is no longer there keep their grade, and are listed."""
+) -> tuple[tuple[str, ...], int]:
+    """Those whose file is no longer there, who keep their grade; how many have nobody's id."""
     here = {(s.student, s.unit) for s in submissions}
     units = {s.unit for s in submissions} if options.unit is None else {options.unit}
-    gone = []
+    gone, without_id = [], 0
     for graded in (g for unit in sorted(units) for g in book.each(unit)):
         is_gone = bool(graded.file) and (graded.student, graded.unit) not in here
         if is_gone:
             gone.append(f"{graded.student}, {graded.unit}")
         if is_gone != graded.is_gone:
             book.save(replace(graded, is_gone=is_gone))
-    return tuple(gone)
+        without_id += graded.student_id == copies.NOBODYS
+    return tuple(gone), without_id
 
 
 def _note_copies(

@@ -9,7 +9,6 @@ override in the gradebook: it is there at once and survives every regrade.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,12 +16,12 @@ from pathlib import Path
 
 from selfcheck.files import CourseError
 
+from ..roles import called_check
 from .clusters import Family, families_of
 from .gradebook import NAME, Gradebook
 from .records import SEVERAL, Line, Mark, in_order
 
-OF_IDS = re.compile(r"The (student id|file of ids)\b")
-WITH_ID = re.compile(r"\bstudent\b")  # a call that hands over the student's id
+OF_IDS = ("The student id", "The file of ids")  # how remarks about them begin
 SHARED = 2  # students, from which on a family is worth a look
 
 
@@ -188,6 +187,11 @@ def _of_family(family: Family) -> Iterator[Place]:
         yield Place(student, family.unit, family.exercise, by_hand=False)
 
 
+def _takes_the_id(line: Line) -> bool:
+    check = called_check(line.result.called)
+    return check is not None and "student" in check.arguments
+
+
 def _by_hand(m: Mark) -> Iterator[Place]:
     """The answers of a submission to look at; one of them stands for what is about all of it.
 
@@ -197,8 +201,8 @@ def _by_hand(m: Mark) -> Iterator[Place]:
     whole = None
     if m.about_all:
         lost = [line for line in m.lines if line.earned < line.result.points]
-        is_of_ids = any(map(OF_IDS.match, m.about_all))
-        own = [line for line in m.lines if is_of_ids and WITH_ID.search(line.result.called)]
+        is_of_ids = any(reason.startswith(OF_IDS) for reason in m.about_all)
+        own = [line for line in m.lines if is_of_ids and _takes_the_id(line)]
         whole = next(iter((*own, *wanted, *lost, *m.lines)), None)
         wanted += [whole] if whole and whole not in wanted else []
     for line in wanted:

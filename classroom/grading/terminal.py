@@ -24,6 +24,10 @@ UNPROTECTED = (
     "Without a sandbox, student code can read, change and send away whatever you can. "
     "Go on only with submissions that you trust."
 )
+WITHOUT_ID = (
+    "notebooks with the student id 0: {}. They were checked with the numbers of 0, which is "
+    "nobody's; with --roster or --ids each student has numbers of their own."
+)
 
 
 def grade_class(given: argparse.Namespace, root: Path) -> int:
@@ -55,6 +59,8 @@ def grade_class(given: argparse.Namespace, root: Path) -> int:
         print(line)
     for line in run.gone:
         print(visible(f"gone, and its grade is kept: {line}"))
+    if run.without_id:
+        print(WITHOUT_ID.format(run.without_id))
     if run.protection:
         print(f"Limits in force: {run.protection}")
     print(summary(run, given.to))

@@ -62,6 +62,17 @@ def test_without_bubblewrap_nothing_runs_and_the_ways_out_are_told(tmp_path, mon
     assert "--no-sandbox" in said
 
 
+def test_where_a_class_has_no_ids_it_is_told_once(tmp_path, bubblewrap, capsys):
+    own = {**solved(UNIT), "student": "student = 7"}
+    written(tmp_path / "class", {"ada": solved(UNIT), "bob": solved(UNIT), "eve": own})
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    assert "notebooks with the student id 0: 2." in capsys.readouterr().out
+    looks = [row["look by hand"] for row in rows(tmp_path / "grades").values()]
+    assert not any("student id" in look for look in looks)
+    page = (tmp_path / "grades" / "feedback" / UNIT / "ada.html").read_text(encoding="utf-8")
+    assert "the student id 0, which is nobody" in page
+
+
 def test_without_a_sandbox_it_grades_alike_and_says_what_that_means(tmp_path, capsys):
     written(
         tmp_path / "class", {"ada": solved(UNIT), "bob": solved(UNIT, even_sum="total = 1 / 0")}

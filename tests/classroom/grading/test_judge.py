@@ -273,9 +273,10 @@ def test_an_id_that_changes_further_down_earns_nothing_and_is_told(judge_process
     assert "changed while it ran, from mallory to ada; mallory held" in grade.by_hand[0]
 
 
-def test_the_id_of_nobody_asks_for_a_look_by_hand(judge_process):
+def test_the_id_of_nobody_is_told_to_the_student_and_is_no_look_by_hand(judge_process):
     grade, _ = graded(judge_process, solved(UNIT), UNIT)
-    assert "nobody's" in grade.by_hand[0]
+    assert "nobody's" in grade.notes[0]
+    assert grade.by_hand == ()
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_where_the_file_asks_for_a_look_one_answer_stands_for_it(queue_of):
 
 def test_an_id_is_looked_at_where_an_answer_takes_it(queue_of):
     called = {"square_sum": {"called": "check.square_sum(student, total)"}}
-    odd = ("The student id in the notebook is 0, which is nobody's.",)
+    odd = ("The student id changed while it ran, from 7 to 8; 7 held.",)
     queue = queue_of(about(submission("ada", "wrr", by_hand=odd), **called))
     (place,) = queue.places()
     assert (place.exercise, queue.answer(place).about_all) == ("square_sum", odd)

@@ -233,11 +233,6 @@ def test_without_a_list_the_id_in_the_notebook_counts(judge_process):
     assert own_sums(judge_process, with_id("ada", own_sums=OF_BOB), None) == (0, "ada")
 
 
-def test_the_homeworks_own_id_is_for_a_person_to_see(judge_process):
-    grade, _ = graded(judge_process, solved(UNIT), UNIT, limits={"cell": 10, "wall": 60})
-    assert grade.by_hand == ("The student id in the notebook is 0, which is nobody's.",)
-
-
 def test_the_list_of_ids_is_read_and_a_short_line_is_named(tmp_path):
     path = tmp_path / "ids.csv"
     path.write_text("\ufeffada, 17\n\nbob,18,more\n", encoding="utf-8")
