@@ -173,7 +173,7 @@ class Judging:
             student_id=self.ids.holds,
             written_id=self.ids.written if self.ids.written != self.ids.holds else None,
             results=tuple(self.results[name] for name in judged),
-            notes=(*self.ids.notes(), *self.assembly.notes, *self._magics()),
+            notes=(*self.ids.notes(self._counts_with_id()), *self.assembly.notes, *self._magics()),
             by_hand=tuple(self._by_hand()),
             seconds=round(time.monotonic() - start, 3),
         )
@@ -579,6 +579,14 @@ class Judging:
                 told += flags(step.id, step.source, forbidden)
         return told
 
+    def _counts_with_id(self) -> bool:
+        """Was an answer checked that depends on the student's id?"""
+        return any(
+            result.outcome not in NO_VERDICT
+            and any(isinstance(kind, Student) for kind in self.exercises[name].kinds.values())
+            for name, result in self.results.items()
+        )
+
     def _magics(self) -> list[str]:
         """Magics that swallowed code, which ran nowhere."""
         return [
@@ -635,10 +643,10 @@ class _Ids:
             self.changed = f"{now}"
         return self.holds
 
-    def notes(self) -> list[str]:
-        """What the student should know."""
+    def notes(self, is_used: bool) -> list[str]:
+        """What the student should know; of nobody's id only where an answer was checked with it."""
         if self.holds == HOMEWORK and self.true is None:
-            return [NOBODYS_ID]
+            return [NOBODYS_ID] if is_used else []
         if self.true is None or self.written is None or self.written in self.own:
             return []
         return [

@@ -108,7 +108,7 @@ def test_being_late_says_nothing_about_an_exercise():
 
 def test_the_line_on_top_tells_of_every_class(small_course):
     def top(*students, rule=NO_RULE):
-        soup = BeautifulSoup(report.page([mark(g, (), rule) for g in students]), "html.parser")
+        soup = BeautifulSoup(report_page([mark(g, (), rule) for g in students]), "html.parser")
         return soup.h1.find_next("p").get_text(), soup.get_text()
 
     broken = replace(solved([0, 0]), results=(), problem="It is no notebook.")
