@@ -41,8 +41,9 @@ def read(data: bytes) -> tuple[str, str, str] | None:
     for mark, wide in MARKS.items():
         if data.startswith(mark):
             return _tried(data, wide)
-    if b"\0" in data[:400]:
-        wide = "utf-16-le" if data[1:400:2].count(0) > data[:400:2].count(0) else "utf-16-be"
+    behind, before = data[1:400:2].count(0), data[:400:2].count(0)
+    if 16 * max(behind, before) > len(data[:400]):  # a comma and the end of a line have one
+        wide = "utf-16-le" if behind > before else "utf-16-be"
         found = _tried(data, wide)
         if found and "\0" not in found[1]:
             return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -71,6 +71,8 @@ IDS = {
     BOOK: ("ID number", "Username", "Email address"),
     PLAIN: ("id", "number", "student id", "student number", "student"),
 }  # fmt: skip
+TELLING = set(SURE[PLAIN]) - {"id", "number"}  # one of them makes a list a roster
+IDS[PLAIN] += SURE[PLAIN]  # a login or an address, where there are no numbers
 SURE[GOOGLE], IDS[GOOGLE] = SURE[BOOK], IDS[BOOK]
 NAMES = {CANVAS: ("Student",), MOODLE: ("Full name",)}
 USUAL_NAMES = ("name", "full name", "student name")
@@ -80,11 +82,21 @@ AROUND = re.compile(  # what platforms write around the title of an assignment
     re.IGNORECASE,
 )
 SPOILED = re.compile(r"\d+[.,]0+|\d[.,]\d+e\+?\d+|\de\+\d+", re.IGNORECASE)  # 17.0, 1.2E+11
+AN_ID = re.compile(r"(?=.*[\d@])(?!\d+\.\d+$)[\w.@+-]{4,}")
 PARTICIPANT = re.compile(r"(?P<word>\D+?)\s*\d+")
 NUMBERS = {CANVAS: "ID", MOODLE: "Identifier"}  # what stands in the names of submissions
 FEEDBACK, MODIFIED = "Feedback comments", "Last modified (submission)"
 LOCKED = "Grade can be changed"
-NO = re.compile("no|nein|non|não|nee|nej|nei|ne|nie|ei|нет|ні|いいえ|否|아니오", re.IGNORECASE)
+NO = re.compile(
+    "no|nein|non|não|nee|nej|nei|ne|nie|ei|nem|nu|hayır|không|tidak|όχι|нет|ні|не|לא|لا|いいえ|否|"
+    "아니오",
+    re.IGNORECASE,
+)
+TIME = re.compile(r"(?<!\d)\d{4}(?!\d).*\d[:.]\d\d(?!\d)")
+SCALE = "Scale"  # in place of a maximum grade
+NOT_YET = {"", "-"}  # what Moodle writes for a grade or a time that is not there
+DECIMAL = {",": re.compile(r"-?\d+,\d{1,2}"), ".": re.compile(r"-?\d+\.\d+")}
+AS_TEXT = re.compile(r"#|'(?=\d)|=\"(?=.*\"$)")  # how tables keep numbers from being changed
 SHEET = r"(?:homework|exercises?|sheet|unit|assignment|problem set|hw)"
 
 
@@ -120,11 +132,12 @@ class Roster:
         self._table = Table.read(text, name)
         self.rows = self._table.rows
         self.head = [cell.strip() for cell in self.rows[0]]
-        self._lower = [cell.lower() for cell in self.head]
+        self._lower = [_plain(cell) for cell in self.head]
         self.kind = self._kind()
-        self.doubt = " ".join(f"{name} {why}" for why in (doubt, self._too_long()) if why)
+        whys = (doubt, self._too_long(), self._known_by())
+        self.doubt = " ".join(f"{name} {why}" for why in whys if why)
         self._id_column = id_column
-        if id_column and id_column.lower() not in self._lower:
+        if id_column and _plain(id_column) not in self._lower:
             raise CourseError(f"{name} has no column {id_column!r}; it has {', '.join(self.head)}.")
 
     @classmethod
@@ -145,11 +158,9 @@ class Roster:
         for kind, wanted in KINDS.items():
             if wanted <= set(self._lower):
                 return kind
-        if {"student", "student id"} & set(self._lower):
-            return PLAIN
         if self._is_worksheet():
             return MOODLE
-        if self._without_head():
+        if TELLING & set(self._lower) or self._without_head():
             return PLAIN
         raise CourseError(
             f"{self.name} is no roster that is known here; its first line has "
@@ -168,18 +179,19 @@ class Roster:
         words = {found["word"] for row in rows if (found := PARTICIPANT.fullmatch(row[0].strip()))}
         if not rows or len(words) != 1 or not all(len(row) == len(self.head) for row in rows):
             return False
-        columns = list(zip(*rows, strict=True))
-        scales = [
-            place
-            for place in range(3, len(columns))
-            if len(set(columns[place])) == 1 and _number(columns[place][0]) is not None
-        ]
-        if not scales or not all(PARTICIPANT.fullmatch(cell.strip()) for cell in columns[0]):
+        columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
+        times = [k for k, column in enumerate(columns) if all(map(_is_time, column))]
+        most = range(2, max(times, default=0) - 1)
+        tops = [k for k in most if _is_top(columns[k - 1], columns[k])]
+        if not tops or not all(PARTICIPANT.fullmatch(cell) for cell in columns[0]):
             return False
-        grade = scales[0] - 1
-        named = {0: "Identifier", 1: "Full name", grade: "Grade", grade + 1: "Maximum Grade"}
-        named |= {grade + 2: LOCKED, grade + 3: MODIFIED, len(self.head) - 1: FEEDBACK}
-        mails = [place for place in range(2, grade) if all("@" in c for c in columns[place])]
+        top, mark = tops[-1], times[-1]  # the last time is that of the grade
+        times = [k for k in times if k > top]
+        named = {0: "Identifier", mark + 1: FEEDBACK, times[0] - 1: LOCKED, top - 1: "Grade"}
+        named |= {top: SCALE if _number(columns[top][0]) is None else "Maximum Grade"}
+        named |= {1: "Full name"} if top > 3 else {}  # nobody has one where marking is blind
+        named |= {times[0]: MODIFIED} if len(times) > 1 else {}
+        mails = [k for k in range(1, top - 1) if all("@" in cell for cell in columns[k])]
         named |= {place: "Email address" for place in mails[:1]}
         for place, name in named.items():
             if place < len(self.head):
@@ -190,6 +202,8 @@ class Roster:
         """A list of students and ids without a header gets one."""
         known = {word for words in (*SURE.values(), USUAL_NAMES, FIRST, LAST) for word in words}
         if len(self.head) != 2 or set(self._lower) & {word.lower() for word in known}:
+            return False
+        if any(map(str.strip, (cell for row in self.rows for cell in row[2:]))):
             return False
         self._table.begin_with(["student", "id"])
         self.head, self._lower = ["student", "id"], ["student", "id"]
@@ -202,6 +216,17 @@ class Roster:
         fix = "If a name has a comma in it, put the name in quotes."
         return f"{more} {', '.join(long[:3])}. {fix}" if long else ""
 
+    def _known_by(self) -> str:
+        """By what a table knows its students that does not say so."""
+        if self.kind != PLAIN or {"student", "student id"} & set(self._lower):
+            return ""
+        key, ids = (next(c for c in columns[PLAIN] if c in self._lower) for columns in (SURE, IDS))
+        read = {*SURE[PLAIN], *USUAL_NAMES, *(word.lower() for word in (*FIRST, *LAST))}
+        others = zip(self.head, self._lower, strict=True)
+        unused = ", ".join(head for head, word in others if head and word not in read)[:200]
+        more = f" If one of {unused} is a name or an id, call it `name` or `id`." if unused else ""
+        return f"has no column `student`: students go by “{key}”, and ids are “{ids}”.{more}"
+
     # -- who is in it ---------------------------------------------------------------------------
 
     @cached_property
@@ -213,7 +238,8 @@ class Roster:
         twice = sorted({key for key in keys.values() if counts[_squeezed(key)] > 1})
         if twice:
             raise CourseError(f"{self.name} has a student twice: {', '.join(twice[:5])}.")
-        lines = tuple(self._line(place, key) for place, key in keys.items())
+        own = self._own_columns(keys)
+        lines = tuple(self._line(place, key, own) for place, key in keys.items())
         if not lines:
             raise CourseError(f"{self.name} has a header and no students.")
         if spoiled := [line.id for line in lines if SPOILED.fullmatch(line.id)]:
@@ -239,8 +265,17 @@ class Roster:
             return "@" in self._cell(place, "Email address")
         return bool(self._first(place, SURE[self.kind]))
 
-    def _line(self, place: int, key: str) -> Line:
-        sure = {self._cell(place, column) for column in SURE[self.kind]}
+    def _own_columns(self, students: Iterable[int]) -> list[str]:
+        """Whatever it is called, a column is of ids if all cells look like one and differ."""
+        places, found = [*students], []
+        for column in self.head if len(places) > 1 else []:
+            cells = [self._cell(place, column) for place in places]
+            if all(map(AN_ID.fullmatch, cells)) and len(set(cells)) == len(cells):
+                found.append(column)
+        return found
+
+    def _line(self, place: int, key: str, own_columns: Sequence[str]) -> Line:
+        sure = {self._cell(place, column) for column in (*SURE[self.kind], *own_columns)}
         columns = NAMES.get(self.kind, USUAL_NAMES)
         both = f"{self._first(place, FIRST)} {self._first(place, LAST)}".strip()
         names = {*(self._cell(place, column) for column in columns), both} - {""}
@@ -248,7 +283,7 @@ class Roster:
         ids = (self._id_column,) if self._id_column else IDS[self.kind]
         number = self._cell(place, NUMBERS.get(self.kind, ""))
         own = [_as_id(cell) for cell in (*sure, *names, *mails, _digits(number))]
-        likely = {_squeezed(form) for name in names for form in _forms(name)}
+        likely = {_squeezed(form) for name in (*names, *sure) for form in _forms(name)}
         return Line(
             place,
             key,
@@ -341,7 +376,7 @@ class Roster:
             if line.key in by_key:
                 row = rows[line.place]
                 row += [""] * (place + 1 - len(row))
-                row[place] = f"{by_key[line.key].points:g}"
+                row[place] = self._as_number(f"{by_key[line.key].points:g}")
 
     def _other_scale(self, rows: list[list[str]], place: int, most: int | None) -> Iterator[str]:
         for row in filter(None, rows[1:]):
@@ -394,14 +429,23 @@ class Roster:
             if locked is not None and NO.fullmatch(row[locked].strip()):
                 remarks.append(f"Moodle does not let the grade of {line.key} be changed.")
                 continue
-            row[grade] = f"{filling.points:.2f}"
-            if possible is not None and "," in row[possible]:
-                row[grade] = row[grade].replace(".", ",")
+            if self._place(SCALE) is None:
+                row[grade] = self._as_number(f"{filling.points:.2f}")
             if comment is not None:
                 row[comment] = filling.comment
             scales.add(_number(row[possible]) if possible is not None else None)
+        if self._place(SCALE) is not None:
+            remarks.append(
+                f"{unit} has a scale in Moodle and no points: only comments were written."
+            )
         for scale in scales - {None, most}:
             remarks.append(f"{unit} is out of {scale:g} in Moodle, and out of {most} here.")
+
+    def _as_number(self, text: str) -> str:
+        """With a decimal comma, where all numbers of the file have one."""
+        cells = [cell.strip() for row in self.rows[1:] for cell in row]
+        comma, point = (any(map(DECIMAL[sign].fullmatch, cells)) for sign in ",.")
+        return text.replace(".", ",") if comma and not point else text
 
     def encoded(self, text: str) -> bytes:
         """A file as the roster came; as UTF-8 where that has no letters for it."""
@@ -412,12 +456,15 @@ class Roster:
     # -- inside ---------------------------------------------------------------------------------
 
     def _place(self, column: str) -> int | None:
-        return self._lower.index(column.lower()) if column.lower() in self._lower else None
+        return self._lower.index(_plain(column)) if _plain(column) in self._lower else None
 
     def _cell(self, place: int, column: str) -> str:
         at = self._place(column)
         row = self.rows[place]
-        return row[at].strip().removeprefix("#") if at is not None and at < len(row) else ""
+        if at is None or at >= len(row):
+            return ""
+        cell = row[at].strip()
+        return cell[as_text.end() :].rstrip('"') if (as_text := AS_TEXT.match(cell)) else cell
 
     def _first(self, place: int, columns: Iterable[str]) -> str:
         return next(filter(None, (self._cell(place, column) for column in columns)), "")
@@ -429,6 +476,11 @@ def kept_roster(book: Gradebook) -> Roster | None:
         return None
     column = book.kept("roster id").decode() or None
     return Roster(book.kept("roster name").decode(), data, column)
+
+
+def _plain(head: str) -> str:
+    """What stands above a column, as all its spellings are compared."""
+    return " ".join(head.lower().replace("_", " ").split())
 
 
 def _squeezed(text: str) -> str:
@@ -454,9 +506,23 @@ def _digits(text: str) -> str:
     return found[1] if found else text
 
 
+def _is_time(cell: str) -> bool:
+    """Is it a time as Moodle writes it, or that there is none?"""
+    return cell == "-" or TIME.search(cell) is not None
+
+
+def _is_top(grades: Sequence[str], column: Sequence[str]) -> bool:
+    """Is it the column of the most points or of the scale, behind that of these grades?"""
+    top = {*column}
+    is_scale = len(top) == 1 and ", " in column[0]
+    if len(top) == 1 and _number(column[0]) is not None:
+        return all(grade in NOT_YET or _number(grade) is not None for grade in grades)
+    return is_scale and {*grades} <= NOT_YET | {*column[0].split(", ")}
+
+
 def _as_id(text: str) -> str:
     try:
-        return student_id(text)
+        return student_id("".join(c for c in text if unicodedata.category(c) != "Cf"))
     except ValueError:
         return ""
 

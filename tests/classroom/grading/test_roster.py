@@ -335,6 +335,9 @@ ODD = {
     "a byte 0": (b"student,id\nada,1\x007\n", "byte 0"),
     "ids as decimals": ("student,id\nada,17.0\n", "has the id 17.0, as a spreadsheet shows"),
     "ids cut short": ("student,id\nada,1.23457E+11\n", "Make that column text"),
+    "bytes 0 in a text": (b"student,id\nada,1\0\n", "byte 0"),
+    "a head of two lines": ("Class:,DL\nNumber,Name,Score\n17,Ada,\n", "no roster that is known"),
+    "names and ids alone": ("id,name\n17,Ada\n", "no roster that is known"),
 }
 
 
@@ -448,3 +451,131 @@ def test_a_name_with_a_comma_and_no_quotes_is_told():
 def test_a_quote_that_ends_in_another_line_swallows_nobody():
     with pytest.raises(CourseError, match="a quote in it has no end"):
         roster('student,name,id\nada,"Ada\nbob,"Bo",18\nzoe,Zoe,9\n')
+
+
+# -- what tables have in common, whatever their words
+
+WORKFLOW = (  # with the state of marking, two more columns of numbers, and texts handed in
+    "ID,Vollständiger Name,Anmeldename,Matrikel,Gruppe,Status,Bewertung,Bestwertung,Bewertungsstand"
+    ",Bewertung kann geändert werden,Zuletzt geändert (Abgabe),Texteingabe,Zuletzt geändert "
+    "(Bewertung),Feedback als Kommentar\n"
+    'Teilnehmer/in71,Ada Lovelace,alo12,00811,1,Abgegeben,-,"22,00",Offen,Ja,'
+    '"Montag, 16. November 2026, 15:54",5,-,\n'
+    'Teilnehmer/in72,Alan Turing,atu13,00812,1,Abgegeben,-,"22,00",Offen,Nein,-,5,-,\n'
+)
+WITHOUT_COMMENTS = re.sub(r"(?m),[^,]*$", "", GERMAN)
+OFFLINE = (
+    "ID,Vollständiger Name,Bewertung,Bestwertung,Bewertung kann geändert werden,Zuletzt geändert "
+    "(Bewertung),Feedback als Kommentar\n"
+    'Teilnehmer/in71,Ada Lovelace,"22,00","22,00",Ja,"Montag, 16. November 2026, 15:54",\n'
+)
+BLIND = (
+    "ID,Status,Bewertung,Bestwertung,Bewertung kann geändert werden,Zuletzt geändert (Abgabe),"
+    "Zuletzt geändert (Bewertung),Feedback als Kommentar\n"
+    'Teilnehmer/in71,Abgegeben,,"22,00",Ja,-,-,\n'
+)
+KOREAN = (
+    "식별자,성명,이메일 주소,상태,성적,최고 성적,성적을 변경할 수 있음,최종 수정 (제출물),"
+    "최종 수정 (성적),피드백 댓글\n"
+    '참여자 71,Ada Lovelace,ada@example.org,제출됨,-,22.00,예,"2026년 11월 16일, 15:54",-,\n'
+)
+WORKSHEETS = {
+    "workflow": (WORKFLOW, {"Bewertung": "12,50", "Feedback als Kommentar": "right"}),
+    "no comments": (WITHOUT_COMMENTS, {"Bewertung": "12,50"}),
+    "offline": (OFFLINE, {"Bewertung": "12,50", "Feedback als Kommentar": "right"}),
+    "blind": (BLIND, {"Bewertung": "12,50", "Feedback als Kommentar": "right"}),
+    "Korean": (KOREAN, {"성적": "12.50", "피드백 댓글": "right"}),
+}
+
+
+@pytest.mark.parametrize("kind", WORKSHEETS)
+def test_grade_and_comment_go_where_the_cells_of_a_worksheet_show_them_to_belong(kind):
+    text, wanted = WORKSHEETS[kind]
+    read = roster(text)
+    grades = {UNIT: {read.lines[0].key: Filling(12.5, "right")}}
+    files, remarks = read.filled(grades, points={UNIT: 22})
+    head, before, *_ = cells(text)
+    _, after, *_ = cells(next(iter(files.values())))
+    new = {title: new for title, old, new in zip(head, before, after, strict=True) if old != new}
+    assert (new, [r for r in remarks if "out of" in r and kind != "no comments"]) == (wanted, [])
+
+
+def test_when_something_was_handed_in_is_no_time_of_a_grade():
+    assert [line.modified for line in roster(WORKFLOW).lines] == [
+        "Montag, 16. November 2026, 15:54",
+        "-",
+    ]
+    assert roster(OFFLINE).lines[0].modified == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MOODLE.replace("Maximum Grade", "Scale").replace("15.00", '"bad, good"'),
+        GERMAN.replace('"15,00"', '"nicht bestanden, bestanden"'),
+    ],
+)
+def test_points_are_no_grade_on_a_scale(text):
+    _, out, remarks = filled(text, "ada@example.org")
+    before, after = cells(text)[1], cells(out)[1]
+    assert (after[:-1], after[-1]) == (before[:-1], "2.1 equivalent_rules: right, 3 of 3.")
+    assert remarks == [f"{UNIT} has a scale in Moodle and no points: only comments were written."]
+
+
+@pytest.mark.parametrize("word", ["Nein", "Hayır", "Όχι", "لا", "Nem", "아니오", "否"])
+def test_a_locked_grade_is_known_in_many_languages(word):
+    assert "does not let" in filled(GERMAN.replace(",Ja,", f",{word},"), "ada@example.org")[2][0]
+
+
+@pytest.mark.parametrize(
+    ("other", "written"), [("7,5", "12,5"), ("7.5", "12.5"), ("7", "12.5"), ("1,234", "12.5")]
+)
+def test_a_grade_has_the_decimal_sign_of_the_other_numbers(other, written):
+    _, out, _ = filled(f"student;Quiz\nada;{other}\nzoe;\n", "ada")
+    assert cells(out)[1][2] == written
+
+
+LISTS = {
+    "an address": ("email\nada@example.org\nzoe@example.org\n", "ada@example.org"),
+    "German": (
+        "Login;Nachname;Vorname;Matrikelnummer\nada;Lovelace;Ada;00811\nzoe;Müller;Zoë;00812\n",
+        "ada",
+    ),
+    "heads of a program": ("id,first_name,last_name,email\na1,Ada,Lovelace,x@y.org\n", "x@y.org"),
+    "a number": ('Student Number,Student Name\n00811,"Lovelace, Ada"\n', "00811"),
+    "names as they are sorted": ('"Lovelace, Ada",00811\n"Müller, Zoë",00812\n', "Lovelace, Ada"),
+    "numbers kept as text": ('student,id\nada,"=""00811"""\nzoe,\'00812\n', "ada"),
+    "a letter that nobody sees": ("student,id\nada,00811\u200b\nzoe,00812\n", "ada"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "submitted", "own_id"),
+    [
+        ("an address", "ada", "ada@example.org"),
+        ("German", "00811", "00811"),
+        ("heads of a program", "Ada Lovelace", "a1"),
+        ("a number", "Ada Lovelace", "00811"),
+        ("names as they are sorted", "Ada Lovelace", "00811"),
+        ("numbers kept as text", "ada", "00811"),
+        ("a letter that nobody sees", "ada", "00811"),
+    ],
+)
+def test_a_list_of_any_program_says_who_is_who(kind, submitted, own_id):
+    text, key = LISTS[kind]
+    line, _ = roster(text).line_of(handed_in(submitted))
+    assert line is not None
+    assert (line.key, own_id in {line.id, *line.own_ids}) == (key, True)
+
+
+def test_a_list_without_the_usual_words_is_told_by_what_it_knows_students():
+    assert roster(LISTS["German"][0]).doubt == (
+        "roster.csv has no column `student`: students go by “login”, and ids are “login”. If one "
+        "of Nachname, Vorname, Matrikelnummer is a name or an id, call it `name` or `id`."
+    )
+
+
+def test_counts_grades_and_names_are_no_ids():
+    text = "student;Nr.;Vorname;Quiz;Klausur\nada;1;Emmy;7,5;1001.5\nzoe;2;Alan;8,5;1002.5\n"
+    for name in ("1", "Emmy", "7,5", "1001.5"):
+        assert roster(text).line_of(handed_in(name))[0] is None
