@@ -600,7 +600,7 @@ class _Ids:
     """The id of the submission: read once, where the notebook says it; one holds for all of it."""
 
     def __init__(self, job: Job, steps: tuple[Step, ...]) -> None:
-        self.true, self.own = job.student_id, {job.student_id, *job.own_ids}
+        self.true, self.own = job.student_id, {*map(_bare, (job.student_id, *job.own_ids))}
         self.holds = job.student_id
         self.written: str | None = None
         self.changed = ""
@@ -622,7 +622,7 @@ class _Ids:
             self.written = _spelled(there.value("student"))
         except Exception:  # not there, or something odd: then the checks say so
             self.written = None
-        if self.true is None or self.written in self.own:
+        if self.true is None or self.is_own:
             self.holds = self.written
         else:
             there.run(f"student = {self.true!r}")
@@ -630,7 +630,12 @@ class _Ids:
     @property
     def other(self) -> str | None:
         """The id that the notebook has, where it is none of the student's."""
-        return self.written if self.true is not None and self.written not in self.own else None
+        return self.written if self.true is not None and not self.is_own else None
+
+    @property
+    def is_own(self) -> bool:
+        """Is the id that the notebook has one of the student's?"""
+        return _bare(self.written) in self.own
 
     def at_a_check(self, written: Any) -> Any:
         """The id that holds, whatever stands in the notebook now."""
@@ -647,7 +652,7 @@ class _Ids:
         """What the student should know; of nobody's id only where an answer was checked with it."""
         if self.holds == HOMEWORK and self.true is None:
             return [NOBODYS_ID] if is_used else []
-        if self.true is None or self.written is None or self.written in self.own:
+        if self.true is None or self.written is None or self.is_own:
             return []
         return [
             f"Your notebook used id {self.written}; your number is {self.true}, and your answers "
@@ -692,6 +697,11 @@ def _words(answer: Any) -> tuple[Any, ...] | None:
         text = answer if kind is str else answer.text
         return (kind, text) if len(text) < MOST_LETTERS else None
     return (kind, repr(answer)) if kind in (float, bool, type(None)) else None
+
+
+def _bare(own: str | None) -> str | None:
+    """An id as it is compared: without the zeros in front, which no number in Python has."""
+    return own.lstrip("0") or "0" if own and own.isdecimal() else own
 
 
 def _spelled(written: Any) -> str | None:

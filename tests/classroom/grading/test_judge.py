@@ -249,11 +249,15 @@ def test_without_a_known_id_the_one_in_the_notebook_counts(judge_process):
     assert grade.by_hand == ()
 
 
-def test_the_students_own_ids_hold_as_well(judge_process):
-    cells = {**solved(UNIT), "student": "student = 'Ada@example.org'"}
-    about = {"student_id": "8", "own_ids": ["8", "ada@example.org"]}
+@pytest.mark.parametrize(
+    ("written", "listed"),
+    [("'Ada@example.org'", "ada@example.org"), ("811", "00811"), ("'00811'", "811")],
+)
+def test_the_students_own_ids_hold_as_well(judge_process, written, listed):
+    cells = {**solved(UNIT), "student": f"student = {written}"}
+    about = {"student_id": "8", "own_ids": ["8", listed]}
     grade, _ = graded(judge_process, cells, UNIT, **about)
-    assert (grade.student_id, grade.earned) == ("ada@example.org", grade.points)
+    assert (grade.student_id, grade.earned) == (written.strip("'").lower(), grade.points)
     assert (grade.by_hand, grade.notes) == ((), ())
 
 
