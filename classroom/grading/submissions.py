@@ -127,7 +127,7 @@ def find(
     if pattern is None:
         placing.refuse_several_in_one(source)
     submissions, passed_over = placing.submissions(groups), list(placing.passed_over())
-    students = {s.student for s in submissions}
+    students = {s.student for s in submissions} | set(placing.groups)
     for student, problem in placing.empty_handed(source, students):
         if only:
             submissions.append(Submission(student, only, student, problem=problem))

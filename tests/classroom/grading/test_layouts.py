@@ -285,7 +285,9 @@ def test_attempts_with_one_id_or_the_sheets_own_raise_no_doubt(tmp_path):
 
 def test_a_group_that_is_declared_is_each_of_its_members(tmp_path):
     names = [f"ada+bob/{U}.ipynb", f"carl/{U}.ipynb", f"Dora und Emil/{U}.ipynb"]
-    found = find(laid(tmp_path, names), UNITS, groups=True).submissions
+    class_ = find(laid(tmp_path, names), UNITS, U, groups=True)
+    found = class_.submissions
+    assert (class_.unplaced, any(s.problem for s in found)) == ((), False)
     partners = {s.student: s.partners for s in found}
     pairs = {"ada": ("bob",), "bob": ("ada",), "Dora": ("Emil",), "Emil": ("Dora",)}
     assert partners == {"carl": (), **pairs}
