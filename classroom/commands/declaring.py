@@ -11,10 +11,12 @@ import argparse
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..extras import need
 
+SHORTEST, LONGEST = 0.01, 86_400.0  # seconds
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -74,13 +76,15 @@ def port(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time that ends."""
+    """A time that one can measure, and wait for."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+    if not SHORTEST <= number <= LONGEST:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a number of seconds above 0: {SHORTEST:g} to {LONGEST:g}"
+        )
     return number
 
 
@@ -89,3 +93,8 @@ def word(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("there is nothing in it")
     return text
+
+
+def path(text: str) -> Path:
+    """A file or a folder; where nothing is named, it would be the one in which we are."""
+    return Path(word(text))

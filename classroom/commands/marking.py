@@ -10,9 +10,9 @@ from pathlib import Path
 from selfcheck.course import course_root
 from selfcheck.files import CourseError
 
-from .declaring import command, option, port, positive, seconds, word
+from .declaring import command, option, path, port, positive, seconds, word
 
-GRADES = option("grades", type=Path, metavar="GRADES", help="the folder that `course grade` wrote")
+GRADES = option("grades", type=path, metavar="GRADES", help="the folder that `course grade` wrote")
 OF_UNIT = option(
     "--unit", type=word, help="only this unit, by its number or name (default: all units)"
 )
@@ -23,12 +23,12 @@ OF_UNIT = option(
     "grade the submissions of a class; unchanged submissions keep their grades",
     option(
         "submissions",
-        type=Path,
+        type=path,
         metavar="SUBMISSIONS",
         help="the folder or zip file from your learning platform",
     ),
     option(
-        "--to", type=Path, metavar="GRADES", required=True, help="folder for gradebook and reports"
+        "--to", type=path, metavar="GRADES", required=True, help="folder for gradebook and reports"
     ),
     OF_UNIT,
     option(
@@ -37,24 +37,26 @@ OF_UNIT = option(
     option("--verbose", action="store_true", help="show what was run, what was seen and why"),
     option(
         "--ids",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="CSV file with the columns student and id, for units with a student's own numbers",
     ),
     option(
         "--roster",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="list of the class: a gradebook of Canvas, a worksheet of Moodle, or a plain CSV; "
         "the same file is written again with the grades filled in",
     ),
     option(
         "--layout",
+        type=word,
         metavar="PATTERN",
         help='where the files lie, such as "{student}/course/exercises/{unit}.ipynb"',
     ),
     option(
         "--late",
+        type=word,
         metavar="RULE",
         help='deduction for late work, such as "10%% per day" (default: the class settings)',
     ),
@@ -68,7 +70,7 @@ OF_UNIT = option(
     ),
     option(
         "--settings",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="file with the rules of the class (default: [class] in course.toml)",
     ),
@@ -80,6 +82,7 @@ OF_UNIT = option(
     ),
     option(
         "--scheduler",
+        type=word,
         metavar="ADDRESS",
         help="address of a Dask cluster to grade on (default: this machine)",
     ),
@@ -102,7 +105,7 @@ def grade(options: argparse.Namespace) -> int:
 @command(
     "report",
     "write grades, feedback pages and report again from the gradebook; nothing is run",
-    option("grades", type=Path, metavar="GRADES", help="the folder that `course grade` wrote"),
+    option("grades", type=path, metavar="GRADES", help="the folder that `course grade` wrote"),
     OF_UNIT,
     option(
         "--anonymous",

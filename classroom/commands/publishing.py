@@ -12,16 +12,16 @@ from selfcheck.course import course_in, course_root
 from selfcheck.files import CourseError
 
 from ..extras import need
-from .declaring import command, option
+from .declaring import command, option, path
 
 
 @command(
     "page",
     "write notebooks as HTML pages that work offline",
     option(
-        "notebook", nargs="*", type=Path, help="notebooks (default: all lectures and exercises)"
+        "notebook", nargs="*", type=path, help="notebooks (default: all lectures and exercises)"
     ),
-    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/pages)"),
+    option("--to", type=path, metavar="DIR", help="folder to write to (default: build/pages)"),
 )
 def page(options: argparse.Namespace) -> int:
     need("slides", "Pages need")
@@ -40,14 +40,14 @@ def page(options: argparse.Namespace) -> int:
     "slides",
     "write lectures as decks that work offline",
     option("unit", nargs="*", help="numbers, names or paths of units (default: all)"),
-    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/slides)"),
+    option("--to", type=path, metavar="DIR", help="folder to write to (default: build/slides)"),
     option("--pdf", action="store_true", help="also write each deck as a PDF"),
     option("--lecturer", default="", metavar="NAME", help="who lectures, for the title slides"),
     option("--date", default="", metavar="DATE", help="when, for the title slides"),
     option("--open", action="store_true", help="open the decks in your browser"),
     option("--outline", action="store_true", help="only list the slides with their minutes"),
     option("--check", action="store_true", help="also list the slides that do not fit"),
-    option("--shots", type=Path, metavar="DIR", help="also write pictures of all slides to DIR"),
+    option("--shots", type=path, metavar="DIR", help="also write pictures of all slides to DIR"),
 )
 def slides(options: argparse.Namespace) -> int:
     from .. import outline, selection, slides
@@ -112,11 +112,11 @@ def _look_at(decks: Sequence[Path], options: argparse.Namespace) -> int:
     "handout",
     "write lectures and blank exercises for print",
     option("unit", nargs="*", help="numbers, names or paths of units (default: all)"),
-    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/handouts)"),
+    option("--to", type=path, metavar="DIR", help="folder to write to (default: build/handouts)"),
     option("--html", action="store_true", help="write only HTML pages (default: PDF as well)"),
     option(
         "--ids",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="roster of the class: write one sheet per student, with own numbers, and a key",
     ),
@@ -158,10 +158,10 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
 @command(
     "site",
     "write the course as a web site whose notebooks run in the browser",
-    option("--to", type=Path, metavar="DIR", help="folder to write to (default: build/site)"),
+    option("--to", type=path, metavar="DIR", help="folder to write to (default: build/site)"),
     option(
         "--offline-wheels",
-        type=Path,
+        type=path,
         metavar="DIR",
         help="folder with Pyodide and its wheels, to be served from the site itself (default: from "
         "Pyodide's public address)",
@@ -181,7 +181,7 @@ def _own_sheets(options: argparse.Namespace, units: Sequence[str], folder: Path)
     option(
         "--class",
         dest="rules",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="the site of a class: its rules, such as those in course.toml, say until when sheets "
         "are handed in and when solutions may be seen (default: a site for everybody)",

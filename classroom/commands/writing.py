@@ -12,7 +12,7 @@ from pathlib import Path
 from selfcheck.course import Course, course_root, current
 from selfcheck.files import CourseError, write_whole
 
-from .declaring import command, option, positive
+from .declaring import command, option, path, positive
 
 # Run before a lecture: numbers of its explorers are saved with them.
 BAKING = """\
@@ -26,7 +26,7 @@ Explorer.bake = bake
 @command(
     "init",
     "create a new course in its own folder",
-    option("folder", type=Path, metavar="DIR", help="a folder that is new or empty"),
+    option("folder", type=path, metavar="DIR", help="a folder that is new or empty"),
     option("title", help="the title of the course, in quotation marks"),
 )
 def init(options: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def _make_unit(course: Course, number: str, name: str, title: str) -> int:
     "execute",
     "run notebooks again and save them without what changes from run to run",
     option(
-        "notebook", nargs="*", type=Path, help="notebooks (default: all lectures and solutions)"
+        "notebook", nargs="*", type=path, help="notebooks (default: all lectures and solutions)"
     ),
 )
 def execute(options: argparse.Namespace) -> int:
@@ -99,7 +99,7 @@ def _lectures_and_solutions(root: Path) -> list[Path]:
     "check",
     "run nbval over lectures and solutions, or over a submission",
     option(
-        "notebook", nargs="*", type=Path, help="notebooks (default: all lectures and solutions)"
+        "notebook", nargs="*", type=path, help="notebooks (default: all lectures and solutions)"
     ),
     option(
         "--jobs", type=positive, metavar="N", help="number of parallel jobs (default: one per core)"
@@ -139,12 +139,12 @@ def _tell_changes(paths: Sequence[Path], root: Path) -> None:
     "generate exercises/, or the bundle for students",
     option(
         "--to",
-        type=Path,
+        type=path,
         metavar="DIR",
         help="write the bundle for students to DIR (default: write exercises/)",
     ),
     option("--zip", action="store_true", help="with --to: write DIR.zip in place of DIR"),
-    option("--nbgrader", type=Path, metavar="DIR", help="write an assignment source for nbgrader"),
+    option("--nbgrader", type=path, metavar="DIR", help="write an assignment source for nbgrader"),
     option(
         "--unit",
         action="append",

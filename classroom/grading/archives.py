@@ -83,7 +83,7 @@ class Walk:
             raise CourseError(f"There is no folder or zip file {self.source}.")
         if self.source.is_dir():
             yield from self._in_folder()
-        elif zipfile.is_zipfile(self.source):
+        elif self.source.is_file() and zipfile.is_zipfile(self.source):
             yield from self._in_class_zip()
         else:
             raise CourseError(f"{self.source} is neither a folder nor a zip file.")

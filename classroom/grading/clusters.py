@@ -89,7 +89,7 @@ def families_of(book: Gradebook, unit: str) -> list[Family]:
 
 def references_of(book: Gradebook, unit: str) -> dict[str, Reference]:
     """What the unit's own solution gives, by exercise."""
-    kept = json.loads(book.kept(f"reference {unit}") or b"{}")
+    kept = book.kept_data(f"reference {unit}")
     return {name: Reference.from_dict(data) for name, data in kept.items()}
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from selfcheck.feedback import Outcome
 from selfcheck.files import CourseError
@@ -51,10 +51,10 @@ class Gradebook:
     """The grades of a class; a context manager that closes the file."""
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
-        if not create and not path.exists():
+        if not create and not (path.exists() and path.stat().st_size):
             raise CourseError(
-                f"There is no gradebook {path}; `course grade SUBMISSIONS --to {path.parent}` "
-                "makes one."
+                f"There is no gradebook {path}, or nothing in it; `course grade SUBMISSIONS --to "
+                f"{path.parent}` makes one."
             )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ class Gradebook:
     def get(self, student: str, unit: str) -> Graded | None:
         """One submission."""
         query = "SELECT data FROM graded WHERE student = ? AND unit = ?"
-        return next(_graded(self._rows(query, _key(student), unit)), None)
+        return next(self._graded(self._rows(query, _key(student), unit)), None)
 
     def all(self, unit: str | None = None) -> list[Graded]:
         """Every submission, by unit and student."""
@@ -121,7 +121,7 @@ class Gradebook:
         """The same one after the other: one at a time is in memory, and may be saved meanwhile."""
         query = "SELECT rowid FROM graded WHERE ? IN (unit, '') ORDER BY unit, student"
         for (row,) in self._rows(query, unit or ""):
-            yield from _graded(self._rows("SELECT data FROM graded WHERE rowid = ?", row))
+            yield from self._graded(self._rows("SELECT data FROM graded WHERE rowid = ?", row))
 
     def units(self) -> list[str]:
         """The stems of the units that have grades."""
@@ -155,7 +155,7 @@ class Gradebook:
 
     def _rules(self) -> tuple[LateRule, str]:
         """What is lost for being late, and what does not count."""
-        return LateRule.read(self.kept("late").decode()), self.kept("without").decode()
+        return LateRule.read(self.kept_text("late")), self.kept_text("without")
 
     def rename(self, old: str, new: str) -> None:
         """Let what was kept under one name count under another, unless there is something."""
@@ -172,32 +172,33 @@ class Gradebook:
 
     # -- what counted before a run --------------------------------------------------------------
 
-    def note_points(self, unit: str) -> None:
+    def note_points(self) -> None:
         """Keep what counts before a run; what an interrupted run kept, and told nobody, stays."""
         with self._told(), self._db:
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS before (student TEXT NOT NULL, unit TEXT NOT NULL, "
                 "data TEXT NOT NULL, PRIMARY KEY (student, unit))"
             )
-            self._db.executemany(
-                "INSERT OR IGNORE INTO before VALUES (?, ?, ?)",
-                (
-                    (_key(now.graded.student), unit, json.dumps(_what_counts(now)))
-                    for now in self.each_mark(unit)
-                ),
+            noted = (
+                (_key(now.graded.student), now.graded.unit, json.dumps(_what_counts(now)))
+                for now in self.each_mark()
             )
+            self._db.executemany("INSERT OR IGNORE INTO before VALUES (?, ?, ?)", noted)
 
-    def points_before(self, unit: str) -> Iterator[tuple[str, dict, dict]]:
-        """What was noted of each student, once, and what counts now."""
-        if not self._rows("SELECT 1 FROM before WHERE unit = ? LIMIT 1", unit):
+    def points_before(self) -> Iterator[tuple[str, dict, dict]]:
+        """What was noted of each student and unit, and what counts now."""
+        if not self._rows("SELECT 1 FROM before LIMIT 1"):
             return
         query = "SELECT data FROM before WHERE student = ? AND unit = ?"
-        for now in self.each_mark(unit):
-            student = now.graded.student
+        for now in self.each_mark():
+            student, unit = now.graded.student, now.graded.unit
             for (data,) in self._rows(query, _key(student), unit):
                 yield f"{student}, {unit}", json.loads(data), _what_counts(now)
+
+    def forget_points_before(self) -> None:
+        """What counts now is told and written, and is what the next run compares with."""
         with self._told(), self._db:
-            self._db.execute("DELETE FROM before WHERE unit = ?", (unit,))
+            self._db.execute("DELETE FROM before")
 
     # -- what holds for the class ---------------------------------------------------------------
 
@@ -210,6 +211,16 @@ class Gradebook:
         """What was kept by this name; empty if nothing was."""
         rows = self._rows("SELECT data FROM kept WHERE name = ?", name)
         return bytes(rows[0][0]) if rows else b""
+
+    def kept_text(self, name: str) -> str:
+        """The same as text."""
+        with self._told():
+            return self.kept(name).decode()
+
+    def kept_data(self, name: str) -> dict[str, Any]:
+        """The same as what JSON says."""
+        with self._told():
+            return dict(json.loads(self.kept(name) or b"{}"))
 
     def keep_family(self, unit: str, exercise: str, part: str, name: str, data: dict) -> None:
         """Keep by its name what wrong answers have in common."""
@@ -284,7 +295,8 @@ class Gradebook:
     def overrides(self) -> list[Override]:
         """Every override, by unit, student and exercise."""
         rows = self._rows("SELECT data FROM overrides ORDER BY unit, student, exercise")
-        return [Override.from_dict(json.loads(data)) for (data,) in rows]
+        with self._told():
+            return [Override.from_dict(json.loads(data)) for (data,) in rows]
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -300,6 +312,12 @@ class Gradebook:
                 return result
         has = ", ".join(f"{r.number} {r.name}" for r in graded.results) or "none"
         raise CourseError(f"{student}'s {unit} has no exercise {exercise}; it has: {has}.")
+
+    def _graded(self, rows: Iterable[tuple[str]]) -> Iterator[Graded]:
+        for (data,) in rows:
+            with self._told():
+                graded = Graded.from_dict(json.loads(data))
+            yield graded
 
     def _rows(self, query: str, *values: str) -> list[tuple]:
         with self._told():
@@ -349,10 +367,16 @@ class Gradebook:
             raise CourseError(
                 f"{self.path} is no gradebook: {error}. Move it away, then grade again."
             ) from None
-
-
-def _graded(rows: Iterable[tuple[str]]) -> Iterator[Graded]:
-    return (Graded.from_dict(json.loads(data)) for (data,) in rows)
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+        ):  # SQLite does not look at what it keeps
+            raise CourseError(
+                f"{self.path} is damaged: there is something in it that nobody wrote. Put a copy "
+                "in its place, or move it away and grade again."
+            ) from None
 
 
 def _without_file(student: str, unit: str) -> Graded:

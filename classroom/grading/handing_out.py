@@ -208,7 +208,7 @@ class Grader:
         What an earlier run noted holds as long as all of these files are as they were.
         """
         if unit not in self._files:
-            noted = json.loads(self.book.kept(f"files {unit}") or b"{}")
+            noted = self.book.kept_data(f"files {unit}")
             if noted and fingerprint.digests(noted) == noted:
                 self._files[unit] = noted
             else:

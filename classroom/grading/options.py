@@ -43,14 +43,14 @@ def with_kept(options: Options, folder: Path) -> Options:
         roster, settings = options.roster, options.settings
         if roster is None:
             roster = kept_roster(book)
-        if not settings.text and (kept := book.kept("settings")):
-            given, settings = settings, read_text(kept.decode())
+        if not settings.text and (kept := book.kept_text("settings")):
+            given, settings = settings, read_text(kept)
             if given.late is not None:
                 settings = replace(settings, late=given.late)
             attempt, groups = given.attempt or settings.attempt, given.groups or settings.groups
             settings = replace(settings, attempt=attempt, groups=groups)
-        attempt = settings.attempt or book.kept("attempt").decode() or None
-        groups = settings.groups or book.kept("groups").decode() or None
+        attempt = settings.attempt or book.kept_text("attempt") or None
+        groups = settings.groups or book.kept_text("groups") or None
         settings = replace(settings, attempt=attempt, groups=groups)
     return replace(options, roster=roster, settings=settings)
 

@@ -55,13 +55,13 @@ def write_outputs(
         stem, read = unit and book.stem(unit), sha256()
         marks = [*in_brief(_noted(m, read) for m in book.each_mark(stem))]
         filled, _ = fill_roster(book)
-        protection = book.kept("protection").decode()
+        protection = book.kept_text("protection")
         units = sorted({m.graded.unit for m in marks})
         families = [family for stem in units for family in _families(book, stem)]
         secret = book.secret() if anonymous else ""
-        questions = {u: json.loads(book.kept(f"questions {u}") or b"{}") for u in units}
+        questions = {u: book.kept_data(f"questions {u}") for u in units}
         state = _digest(read.hexdigest(), filled, protection, families, secret, questions)
-        before = json.loads(book.kept(WRITTEN) or b"{}")
+        before = book.kept_data(WRITTEN)
     there = {folder / name: stamp for name, stamp in before.get("files", {}).items()}
     if before.get("from") == state and all(_stamp(path) == s for path, s in there.items()):
         for path in there:
@@ -126,7 +126,7 @@ def fill_roster(book: Gradebook) -> tuple[dict[str, bytes], list[str]]:
 
     marks = [*in_brief(book.each_mark())]
     points = {unit: max(m.points for m in marks if m.graded.unit == unit) for unit in book.units()}
-    columns = json.loads(book.kept("columns") or b"{}")
+    columns = book.kept_data("columns")
     files, remarks = roster.filled(exports.fillings(marks), columns, points)
     return {name: roster.encoded(text) for name, text in files.items()}, remarks
 

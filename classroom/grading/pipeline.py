@@ -86,8 +86,7 @@ def grade(
         units = {submission.unit for submission in wanted}
         for old, new in class_.renamed.items():
             book.rename(old, new)
-        for unit in units:
-            book.note_points(unit)
+        book.note_points()  # of all units: the rules of the class hold for all of them
         keep(book, options)
         several = tuple(dict.fromkeys(s.doubt for s in wanted if s.doubt))
         run = Run(unplaced=class_.unplaced, missing=class_.missing, several=several)
@@ -119,13 +118,13 @@ def grade(
             book.keep(f"questions {unit}", json.dumps(texts, ensure_ascii=False).encode())
             _note_copies(book, unit, class_.lines, solutions.stubs(unit))
             _note_families(book, unit)
-        run.changed = tuple(change for unit in sorted(units) for change in _changes(book, unit))
+        run.changed = tuple(_changes(book))
     return run
 
 
-def _changes(book: Gradebook, unit: str) -> Iterator[str]:
+def _changes(book: Gradebook) -> Iterator[str]:
     """Whose points are not what they were before this run, from what to what."""
-    for who, had, has in book.points_before(unit):
+    for who, had, has in book.points_before():
         (earned, of), (new, now_of) = had["points"], has["points"]
         if had["graded"] != has["graded"]:
             old = f"{earned} of {of}" if had["graded"] else "not graded"
@@ -156,6 +155,7 @@ def write_all(folder: Path) -> list[str]:
 
     write_outputs(folder)
     with Gradebook(folder / NAME) as book:
+        book.forget_points_before()
         files, remarks = fill_roster(book)
     return [*remarks, *(f"wrote {folder / name}" for name in files)]
 

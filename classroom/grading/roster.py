@@ -474,8 +474,8 @@ def kept_roster(book: Gradebook) -> Roster | None:
     """The roster that the gradebook was made with."""
     if not (data := book.kept("roster")):
         return None
-    column = book.kept("roster id").decode() or None
-    return Roster(book.kept("roster name").decode(), data, column)
+    column = book.kept_text("roster id") or None
+    return Roster(book.kept_text("roster name"), data, column)
 
 
 def _plain(head: str) -> str:

@@ -123,8 +123,8 @@ def read_settings(path: Path, *, must_exist: bool = False) -> Settings:
         return read_text(path.read_text(encoding="utf-8-sig"), str(path))
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise CourseError(f"{path} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} cannot be read: it is not UTF-8. Save it as that.") from None
 
 
 def read_text(text: str, name: str = NAME) -> Settings:

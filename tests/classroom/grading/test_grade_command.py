@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from classroom.grading import pipeline
+from classroom.grading import outputs, pipeline, terminal
 from classroom.grading.gradebook import NAME, Gradebook
 from selfcheck.students.cli import main
 from tests.classroom.grading.making import hand_in, solved
@@ -174,19 +174,45 @@ def test_what_counts_is_compared_overrides_and_faulty_files_included(tmp_path, b
     assert "points changed: eve, 01_sums: not graded → 9 of 9" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(pipeline, "_note_copies"), (terminal, "write_all"), (outputs, "write_outputs")],
+)
 def test_what_a_run_changed_that_was_interrupted_is_told_by_the_next(
-    tmp_path, bubblewrap, capsys, monkeypatch
+    tmp_path, bubblewrap, capsys, monkeypatch, module, name
 ):
     for student in ("ada", "bob"):
         hand_in(tmp_path / "class", student, solved(UNIT, even_sum="total = n"), UNIT)
     assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
     hand_in(tmp_path / "class", "ada", solved(UNIT), UNIT)
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline, "_note_copies", interrupted)
+        patched.setattr(module, name, interrupted)
         assert course_grade(tmp_path / "class", tmp_path / "grades") != 0
     capsys.readouterr()
     assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
     assert "points changed: ada, 01_sums: 7 → 9 of 9" in capsys.readouterr().out
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    assert "points changed" not in capsys.readouterr().out
+
+
+def test_a_rule_changes_points_in_units_that_are_not_graded_again(tmp_path, bubblewrap, capsys):
+    hand_in(tmp_path / "class", "ada", solved(UNIT), UNIT)
+    hand_in(tmp_path / "class", "ada", solved("02_products"), "02_products")
+    assert course_grade(tmp_path / "class", tmp_path / "grades") == 0
+    settings = tmp_path / "settings.toml"
+    settings.write_text('without = "transfer"')
+    options = ("--unit", "02", "--settings", str(settings))
+    capsys.readouterr()
+    assert course_grade(tmp_path / "class", tmp_path / "grades", *options) == 0
+    assert "points changed: ada, 01_sums: 9 of 9 → " in capsys.readouterr().out
+
+
+def test_a_list_of_changed_points_is_never_cut(tmp_path, capsys, monkeypatch):
+    changed = tuple(f"s{number}, 01_sums: 7 → 9 of 9" for number in range(200))
+    monkeypatch.setattr(terminal, "grade", lambda *_: pipeline.Run(changed=changed))
+    monkeypatch.setattr(terminal, "write_all", lambda _: [])
+    assert course_grade(tmp_path, tmp_path / "grades") == 0
+    assert capsys.readouterr().out.count("points changed: s") == 200
 
 
 def interrupted(*_):
@@ -213,7 +239,14 @@ def test_a_mistake_in_the_command_gets_a_sentence(tmp_path, capsys, options, say
     [
         ["grade", "class", "--to", "g", "--unit", ""],
         ["grade", "class", "--to", "g", "--student", " "],
-        *(["grade", "class", "--to", "g", "--cell-seconds", s] for s in ("0", "-3", "nan", "inf")),
+        *(["grade", "class", "--to", "g", o, ""] for o in ("--layout", "--late", "--roster")),
+        ["grade", "", "--to", "g"],
+        ["grade", "class", "--to", ""],
+        ["report", ""],
+        *(
+            ["grade", "class", "--to", "g", "--cell-seconds", s]
+            for s in ("0", "-3", "nan", "inf", "1e308", "1e-300")
+        ),
         *(["review", "g", "--port", port] for port in ("-1", "65536", "80000", "x")),
         *([command, "g", "--unit", ""] for command in ("review", "report", "mistakes")),
         ["override", "g", "", "01", "1.1", "1", "--reason", "So.", "--no-file"],

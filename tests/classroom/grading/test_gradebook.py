@@ -186,6 +186,24 @@ def test_the_database_of_another_program_is_left_alone_with_a_sentence(tmp_path)
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("table", ["graded", "overrides", "kept"])
+@pytest.mark.parametrize("data", ["{", "[]", '{"student": 1}', b"\xff\xfe"])
+def test_what_nobody_wrote_into_a_gradebook_gets_a_sentence(book, table, data):
+    book.save(graded())
+    book.override("ada", "02_products", "2.3", 1, "Half of it.")
+    book.keep("reference", b"{}")
+    with sqlite3.connect(book.path) as other:
+        other.execute(f"UPDATE {table} SET data = ?", (data,))
+    with pytest.raises(CourseError, match=r"is damaged: .* Put a copy in its place"):
+        _ = book.marks(), book.kept_data("reference")
+
+
+def test_an_empty_file_is_no_gradebook_to_make_a_report_from(tmp_path):
+    (tmp_path / gradebook.NAME).touch()
+    with pytest.raises(CourseError, match="or nothing in it"):
+        Gradebook(tmp_path / gradebook.NAME, create=False)
+
+
 def test_a_gradebook_of_a_newer_version_gets_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(gradebook, "VERSION", 99)
     Gradebook(tmp_path / "grades.sqlite").close()
