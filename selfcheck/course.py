@@ -73,7 +73,12 @@ class Course:
 
 def current() -> Course:
     """The course in whose folder we are; CourseError if we are in none."""
-    start = Path(os.environ.get(FOLDER) or Path.cwd())
+    try:
+        start = Path(os.environ.get(FOLDER) or Path.cwd())
+    except FileNotFoundError:
+        raise CourseError(
+            "The folder in which you are is gone: go to that of your course."
+        ) from None
     for folder in (start, *start.parents):
         if (folder / FILE).is_file():
             return course_in(folder)

@@ -1,6 +1,7 @@
 """cli.py: every command, its exit code, and a sentence on stderr when something is wrong."""
 
 import contextlib
+import io
 import json
 import os
 import pty
@@ -124,13 +125,44 @@ def test_a_known_problem_is_told_on_stderr(course, monkeypatch, capsys):
     assert captured.out == ""
 
 
-def test_a_disk_that_refuses_is_told_in_a_sentence(course, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (PermissionError(13, "Permission denied", "x.ipynb"), "Permission denied: x.ipynb"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError("an odd disk"), "an odd disk"),
+    ],
+)
+def test_a_disk_that_refuses_is_told_in_a_sentence(course, monkeypatch, capsys, problem, says):
     def fail(root, without):
-        raise PermissionError(13, "Permission denied", "exercises/x.ipynb")
+        raise problem
 
     monkeypatch.setattr(release, "release", fail)
     assert cli.main(["release"]) == 1
-    assert capsys.readouterr().err == "course: Permission denied: exercises/x.ipynb\n"
+    assert capsys.readouterr().err == f"course: {says}\n"
+
+
+@pytest.mark.parametrize(
+    ("stdout", "printed"),
+    [(None, ""), (io.TextIOWrapper(io.BytesIO(), "ascii"), "Zo\\xeb \\u27e8\n")],
+)
+def test_what_is_printed_reaches_whoever_listens(course, monkeypatch, stdout, printed):
+    monkeypatch.setattr(release, "release", lambda root, without: [root / "Zoë ⟨"])
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert cli.main(["release"]) == 0
+    if stdout is not None:
+        stdout.flush()
+        assert stdout.buffer.getvalue().decode() == f"wrote {printed}"
+
+
+def test_in_a_folder_that_is_gone_one_is_told_so(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("COURSE_FOLDER", raising=False)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert cli.main(["release"]) == 1
+    assert "The folder in which you are is gone" in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_with_a_sentence(course, monkeypatch, capsys):

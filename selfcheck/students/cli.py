@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +24,23 @@ LAB_CONFIG = Path(__file__).with_name("jupyter")  # no news, no build, none of n
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; a known problem is told in a sentence, with exit code 1."""
-    parser = _parser()
+    _make_printable()
+    try:
+        return _run(_parser(), arguments)
+    except CourseError as problem:
+        print(f"course: {problem}", file=sys.stderr)
+    except BrokenPipeError:  # who listened has heard enough, as in `course doctor | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        where = "" if problem.filename is None else f": {problem.filename}"
+        print(f"course: {problem.strerror or problem}{where}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\ncourse: stopped; what was finished is kept.", file=sys.stderr)
+        return 130
+    return 1
+
+
+def _run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int:
     options, rest = parser.parse_known_args(arguments)
     if rest and options.run is not _lab:
         parser.error(f"{rest[0]} is not known here; `course --help` lists what is.")
@@ -33,18 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.rest = rest
     with suppress(CourseError):  # a command that needs a course says so itself
         current().enter()
-    try:
-        return int(options.run(options))
-    except CourseError as problem:
-        print(f"course: {problem}", file=sys.stderr)
-    except BrokenPipeError:  # who listened has heard enough, as in `course doctor | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as problem:
-        print(f"course: {problem.strerror}: {problem.filename}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("\ncourse: stopped; what was finished is kept.", file=sys.stderr)
-        return 130
-    return 1
+    return int(options.run(options))
+
+
+def _make_printable() -> None:
+    """Whatever is told can be printed: where nobody listens, and where letters are missing."""
+    if sys.stdout is None:
+        sys.stdout = io.StringIO()
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:
