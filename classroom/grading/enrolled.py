@@ -107,6 +107,13 @@ def without_time(class_: Enrolled, settings: Settings) -> Iterator[str]:
         )
 
 
+def unknown_extra(class_: Enrolled, settings: Settings) -> Iterator[str]:
+    """That nobody of the roster goes by a name that has extra time."""
+    known = {own for line in class_.lines.values() for own in (_spelled(line.key), *line.own_ids)}
+    for name in sorted(settings.extra.keys() - known) if class_.lines else ():
+        yield f"{name} has extra time in the rules of the class, and is nobody in the roster."
+
+
 def _names(submission: Submission, line: Line | None) -> set[str]:
     names = set(line.own_ids) | {line.key} if line else {submission.student}
     return {spelled for name in names if (spelled := _spelled(name))}

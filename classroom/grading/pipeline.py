@@ -21,7 +21,7 @@ from selfcheck.files import CourseError
 from . import copies, judge_pool
 from .asked import Solutions
 from .bubblewrap import require_bubblewrap
-from .enrolled import before_grading, enrolled, without_time
+from .enrolled import before_grading, enrolled, unknown_extra, without_time
 from .gradebook import NAME, Gradebook
 from .handing_out import Grader, SchedulerGone, executor
 from .options import Options, keep, listed_id, with_kept
@@ -77,7 +77,7 @@ def grade(
     class_ = enrolled(found, options.roster)
     wanted = _wanted(class_.submissions, options)
     if options.student is None:
-        late = without_time(class_, options.settings)
+        late = (*without_time(class_, options.settings), *unknown_extra(class_, options.settings))
         for line in (*before_grading(class_), *_without_id(wanted, options), *late):
             announce(line)
     if options.sandboxed and options.scheduler is None:

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from classroom.grading.enrolled import Enrolled, lateness, without_time
+from classroom.grading.enrolled import Enrolled, lateness, unknown_extra, without_time
 from classroom.grading.roster import Line
 from classroom.grading.settings import (
     LateRule,
@@ -195,3 +195,12 @@ def test_a_time_that_cannot_be_read_is_none_and_told_where_it_matters(text):
     (told,) = without_time(class_, due)
     assert f"such as “{text}”: whoever has one counts as in time" in told
     assert not list(without_time(class_, Settings()))
+
+
+def test_extra_time_of_nobody_in_the_roster_is_told():
+    line = Line(1, "ada", "Ada", "71", "8", frozenset({"ada@example.org", "8"}))
+    class_ = Enrolled((), (), lines={"ada": line})
+    extra = dict.fromkeys(("ada", "ada@example.org", "8", "adda"), timedelta(days=1))
+    (told,) = unknown_extra(class_, Settings(extra=extra))
+    assert told == "adda has extra time in the rules of the class, and is nobody in the roster."
+    assert not list(unknown_extra(Enrolled((), ()), Settings(extra=extra)))  # who is in the class?
