@@ -161,5 +161,8 @@ def _text(x: float, y: float, words: object, look: str) -> Markup:
 
 
 def _svg(wide: int, high: int, parts: Sequence[Markup], label: str) -> Markup:
-    head = '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">'
-    return Markup(head).format(wide, high, label) + Markup("").join(parts) + Markup("</svg>")
+    head = (
+        '<div class="wide" tabindex="0">'
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+    )
+    return Markup(head).format(wide, high, label) + Markup("").join(parts) + Markup("</svg></div>")

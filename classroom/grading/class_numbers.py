@@ -35,6 +35,11 @@ class ExerciseNumbers:
     is_beyond: bool = False  # beyond the page
 
     @property
+    def lost(self) -> float:
+        """The points that the class lost there, all in all."""
+        return (1 - self.share) * self.points * sum(self.states.values())
+
+    @property
     def difficulty(self) -> str:
         """How hard it was, as a sentence."""
         hard = next(word for most, word in DIFFICULTY if self.share <= most)

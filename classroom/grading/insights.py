@@ -69,8 +69,8 @@ class Again:
     def sentence(self) -> str:
         """What a colleague would say."""
         said = (
-            f"On average {self.share:.0%} of the points; {self.low} of {self.students} students "
-            "have less than half of them."
+            f"On average {self.share:.0%} of the points; {self.low} of {self.students} "
+            f"{'student has' if self.students == 1 else 'students have'} less than half of them."
         )
         if not self.lost:
             return f"{said} Nobody lost a point."

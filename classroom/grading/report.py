@@ -79,12 +79,15 @@ def _summary(insights: Insights) -> str:
     share = sum(m.earned for m in marks) / points
     students = len({m.graded.student for m in marks})
     exercises = [e for unit in insights.units for e in unit.exercises if e.share < 1]
-    costly = sorted(exercises, key=lambda e: (e.share - 1) * e.points)[:AGAIN_SHOWN]
+    costly = sorted(exercises, key=lambda e: -e.lost)[:AGAIN_SHOWN]
     again = "; ".join(f"{titled(e.number, e.name)} ({e.share:.0%})" for e in costly)
     most = f" Most points were lost in {again}." if again else ""
     lost = sum(m.deduction for m in marks) / points
     late = f"; {lost:.0%} were lost for being late" if lost else ""
-    return f"{_counted(students, 'student')}, {share:.0%} of the points on average{late}.{most}"
+    failed = sum(len(unit.marks) for unit in insights.units) - len(marks)
+    out = f" {_counted(failed, 'submission')} could not be graded." if failed else ""
+    share_of_all = f"{share:.0%} of the points on average"
+    return f"{_counted(students, 'student')}, {share_of_all}{late}.{most}{out}"
 
 
 def anonymized(marks: Sequence[Mark], secret: str) -> list[Mark]:

@@ -120,6 +120,14 @@ def test_the_line_on_top_tells_of_every_class(small_course):
     late = replace(solved([1, 1]), late=2.0)
     line, _ = top(late, rule=LateRule.read("50%"))
     assert line == "1 student, 50% of the points on average; 50% were lost for being late."
+    line, page = top(solved([0, 1]), replace(broken, student="t"))
+    assert line == (
+        "1 student, 50% of the points on average. Most points were lost in 1.1 e1 (0%). "
+        "1 submission could not be graded."
+    )
+    assert "; 0 of 1 student has less than half of them." in page
+    most = numbers_of([solved([0, 1]), replace(solved([0, 0]), student="t")]).exercises
+    assert [exercise.lost for exercise in most] == [2, 1]
 
 
 LONG = "A very long title of an exercise that somebody has written, with commas, and more of it"
