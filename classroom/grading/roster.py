@@ -372,6 +372,12 @@ class Roster:
         else:
             remarks.append(f"{unit} is filled into the column {self.head[place]}.")
             remarks += self._other_scale(rows, place, most)
+            bare = [re.sub(r"\s*\(\d+\)$", "", head) for head in self.head]
+            if (twice := bare.count(bare[place])) > 1:
+                remarks.append(
+                    f"{twice} columns are called {bare[place]}: if {self.head[place]} is not the "
+                    "right one, name it in the rules of the class, [class.roster.columns]."
+                )
         for line in self.lines:
             if line.key in by_key:
                 row = rows[line.place]
@@ -395,11 +401,12 @@ class Roster:
                 raise CourseError(f"{self.name} has no column {columns[unit]!r}.")
             return self.head.index(columns[unit])
         about = next((u for u in all_units() if u.stem == unit), None)
-        titles = {unit, unit.partition("_")[2], *((about.title, about.label) if about else ())}
+        titles = [unit, unit.partition("_")[2], *((about.title, about.label) if about else ())]
         number = unit.partition("_")[0].lstrip("0") or "0"
         sheet = rf"{SHEET}\W*0?{number}"
         heads = [AROUND.sub("", head) for head in self.head]
-        same = [k for k, head in enumerate(heads) if _squeezed(head) in map(_squeezed, titles)]
+        named = [_squeezed(head) for head in heads]
+        same = [named.index(title) for title in map(_squeezed, titles) if title in named]
         holding = [k for k, head in enumerate(heads) if unit.lower() in head.lower()]
         bare, more = (
             [k for k, head in enumerate(heads) if re.fullmatch(sheet + after, head, re.IGNORECASE)]

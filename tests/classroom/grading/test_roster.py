@@ -424,6 +424,7 @@ def test_a_table_in_which_all_is_quoted_gets_quoted_grades():
         (["Homework 2 bonus", "Homework 2"], "Homework 2"),
         (["HW12", "HW 2", "HW20"], "HW 2"),
         (["02_products, part A", "02_products, part B"], UNIT),  # nobody knows which
+        (["Products", "02_products"], "02_products"),
     ],
 )
 def test_of_several_columns_the_one_that_is_called_just_so_is_filled(heads, column):
@@ -579,3 +580,14 @@ def test_counts_grades_and_names_are_no_ids():
     text = "student;Nr.;Vorname;Quiz;Klausur\nada;1;Emmy;7,5;1001.5\nzoe;2;Alan;8,5;1002.5\n"
     for name in ("1", "Emmy", "7,5", "1001.5"):
         assert roster(text).line_of(handed_in(name))[0] is None
+
+
+def test_of_two_columns_of_one_name_the_first_is_filled_and_it_is_told():
+    text = CANVAS.replace("Homework 2 (4711)", "02_products (1)").replace("Quiz 2", "02_products")
+    _, out, remarks = filled(text, "alan")
+    assert cells(out)[4][5:7] == ["12.5", ""]
+    assert remarks[-1] == (
+        "2 columns are called 02_products: if 02_products (1) is not the right one, name it in the "
+        "rules of the class, [class.roster.columns]."
+    )
+    assert "columns are called" not in " ".join(filled(CANVAS, "alan")[2])
