@@ -76,6 +76,10 @@ def grade(
     found = find(source, contents.units, options.unit, options.layout, contents, groups)
     class_ = enrolled(found, options.roster)
     wanted = _wanted(class_.submissions, options)
+    units = {submission.unit for submission in wanted}
+    if options.roster is not None:
+        columns = options.settings.columns
+        options.roster.require(columns[unit] for unit in sorted(units & columns.keys()))
     if options.student is None:
         late = (*without_time(class_, options.settings), *unknown_extra(class_, options.settings))
         for line in (*before_grading(class_), *_without_id(wanted, options), *late):
@@ -83,7 +87,6 @@ def grade(
     if options.sandboxed and options.scheduler is None:
         require_bubblewrap()
     with Gradebook(folder / NAME) as book, executor(options) as judges:
-        units = {submission.unit for submission in wanted}
         for old, new in class_.renamed.items():
             book.rename(old, new)
         book.note_points()  # of all units: the rules of the class hold for all of them

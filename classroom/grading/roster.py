@@ -394,11 +394,17 @@ class Roster:
                         f"out of {most}; points were written as they are."
                     )
 
+    def require(self, columns: Iterable[str]) -> None:
+        """Refuse columns that the rules of the class name, and that are not there."""
+        missing = [column for column in columns if column not in self.head]
+        if missing and self.kind != MOODLE:
+            has = ", ".join(self.head)[:300]
+            raise CourseError(f"{self.name} has no column {missing[0]!r}; it has {has}.")
+
     def _column_of(self, unit: str, columns: Mapping[str, str]) -> int | None:
         """The column of an assignment: as the settings say, or the one that is named after it."""
         if unit in columns:
-            if columns[unit] not in self.head:
-                raise CourseError(f"{self.name} has no column {columns[unit]!r}.")
+            self.require([columns[unit]])
             return self.head.index(columns[unit])
         about = next((u for u in all_units() if u.stem == unit), None)
         titles = [unit, unit.partition("_")[2], *((about.title, about.label) if about else ())]

@@ -220,6 +220,20 @@ def interrupted(*_):
     raise KeyboardInterrupt
 
 
+def test_a_column_that_the_roster_has_not_is_told_first(tmp_path, capsys, bubblewrap):
+    hand_in(tmp_path / "class", "ada", solved(UNIT), UNIT)
+    roster, settings = tmp_path / "roster.csv", tmp_path / "settings.toml"
+    roster.write_text("student,id,Sheet 1\nada,8,\n")
+    settings.write_text('[roster.columns]\n01 = "Sheet One"')
+    options = ("--roster", str(roster), "--settings", str(settings))
+    assert course_grade(tmp_path / "class", tmp_path / "grades", *options) == 1
+    said = capsys.readouterr()
+    assert "roster.csv has no column 'Sheet One'; it has student, id, Sheet 1." in said.err
+    assert not (tmp_path / "grades").exists()
+    settings.write_text('[roster.columns]\n02 = "Not yet there"')  # for a unit of later on
+    assert course_grade(tmp_path / "class", tmp_path / "grades", *options) == 0
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
