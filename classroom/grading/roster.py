@@ -455,10 +455,14 @@ class Roster:
             remarks.append(f"{unit} is out of {scale:g} in Moodle, and out of {most} here.")
 
     def _as_number(self, text: str) -> str:
-        """With a decimal comma, where all numbers of the file have one."""
+        return text.replace(".", ",") if self._has_decimal_commas else text
+
+    @cached_property
+    def _has_decimal_commas(self) -> bool:
+        """Do all numbers of the file that have a decimal sign have a comma?"""
         cells = [cell.strip() for row in self.rows[1:] for cell in row]
         comma, point = (any(map(DECIMAL[sign].fullmatch, cells)) for sign in ",.")
-        return text.replace(".", ",") if comma and not point else text
+        return comma and not point
 
     def encoded(self, text: str) -> bytes:
         """A file as the roster came; as UTF-8 where that has no letters for it."""
