@@ -24,6 +24,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -395,7 +396,8 @@ class Judging:
         there.begin(self.limits.cell * PATIENCE)
         there.foresee(FORESEEN[self.job.unit, exercise.name])
         exercise.seed = seed_of(self.job.seed, exercise.name)
-        return judged_once(exercise, answers), [_shown(answer) for answer in answers]
+        judged = exercise if self.job.is_solution else partial(judged_once, exercise)
+        return judged(*answers), [_shown(answer) for answer in answers]
 
     def _judge_with_written_id(
         self, there: Submission, place: int, exercise: Exercise, check: Check
@@ -672,8 +674,11 @@ class _Ids:
         return told
 
 
-def judged_once(exercise: Exercise, answers: list[Any]) -> Feedback:
-    """The feedback; that on words and numbers depends on them alone, and is known from then on."""
+def judged_once(exercise: Exercise, *answers: Any) -> Feedback:
+    """The feedback; that on words and numbers depends on them alone, and is known from then on.
+
+    What is right has nothing to describe, so it is known without what was judged.
+    """
     words = _words(answers)
     if words is None:
         return exercise(*answers)
@@ -682,7 +687,11 @@ def judged_once(exercise: Exercise, answers: list[Any]) -> Feedback:
     def is_certain(feedback: Feedback) -> bool:
         return feedback.outcome is not Outcome.UNCHECKED  # else time may have been up
 
-    return recalled(KNOWN, key, lambda: exercise(*answers), MOST_KNOWN, is_certain)
+    def judged() -> Feedback:
+        found = exercise(*answers)
+        return replace(found, judged=None) if found.outcome is Outcome.RIGHT else found
+
+    return recalled(KNOWN, key, judged, MOST_KNOWN, is_certain)
 
 
 def _words(answer: Any) -> tuple[Any, ...] | None:

@@ -5,6 +5,7 @@ import pytest
 
 from classroom.grading import judge
 from classroom.grading.judge import judged_once, seed_of
+from selfcheck.exercises import Judged
 from selfcheck.feedback import Feedback, Outcome
 from selfcheck.written import Written
 from tests.classroom.grading.making import earned, graded, solved
@@ -56,7 +57,8 @@ class Counting:
 
     def __call__(self, *answers):
         self.asked.append(answers)
-        return Feedback("1.1", self.name, self.outcome, 0, 1, f"no. {len(self.asked)}")
+        words = f"no. {len(self.asked)}"
+        return Feedback("1.1", self.name, self.outcome, 0, 1, words, judged=Judged({}, {}, 1))
 
 
 @pytest.fixture
@@ -86,30 +88,30 @@ WORDS = [
 
 
 def test_the_same_words_are_judged_once_and_others_by_themselves(counting):
-    first = [judged_once(counting, [word]) for word in WORDS]
+    first = [judged_once(counting, word) for word in WORDS]
     assert len(counting.asked) == len(WORDS)
-    assert [judged_once(counting, [word]) for word in WORDS] == first
+    assert [judged_once(counting, word) for word in WORDS] == first
     assert len(counting.asked) == len(WORDS)
 
 
 def test_the_same_words_with_another_seed_or_of_another_exercise_are_judged_again(counting):
-    judged_once(counting, ["n"])
+    judged_once(counting, "n")
     for about in ({"seed": 2}, {"name": "odd_sum"}, {"unit": "products"}):
         vars(counting).update(about)
-        judged_once(counting, ["n"])
+        judged_once(counting, "n")
     assert len(counting.asked) == 4
 
 
 def test_only_so_many_are_known_and_those_are_left_that_were_asked_for_last(counting):
     for n in range(judge.MOST_KNOWN):
-        judged_once(counting, [n])
-    judged_once(counting, [0])  # known, and asked for again
-    judged_once(counting, ["one more"])
+        judged_once(counting, n)
+    judged_once(counting, 0)  # known, and asked for again
+    judged_once(counting, "one more")
     assert len(judge.KNOWN) == judge.MOST_KNOWN
     known = len(counting.asked)
-    judged_once(counting, [0])
+    judged_once(counting, 0)
     assert len(counting.asked) == known
-    judged_once(counting, [1])  # which was asked for longest ago
+    judged_once(counting, 1)  # which was asked for longest ago
     assert len(counting.asked) == known + 1
 
 
@@ -119,15 +121,21 @@ LARGE = [len, [len], {"n": 1}, np.ones(2), "n" * 10**5, 10**5000, [-(10**5000)],
 @pytest.mark.parametrize("answer", LARGE, ids=lambda answer: type(answer).__name__)
 def test_what_is_not_a_few_words_is_judged_each_time(counting, answer):
     for _ in range(2):
-        judged_once(counting, [answer])
+        judged_once(counting, answer)
     assert len(counting.asked) == 2
 
 
 def test_what_could_not_be_checked_is_tried_again(counting):
     counting.outcome = Outcome.UNCHECKED
     for _ in range(2):
-        judged_once(counting, ["n"])
+        judged_once(counting, "n")
     assert len(counting.asked) == 2
+
+
+def test_what_was_judged_is_kept_only_where_something_is_wrong_with_it(counting):
+    assert judged_once(counting, "n").judged
+    counting.outcome = Outcome.RIGHT
+    assert judged_once(counting, "m").judged is None
 
 
 NOTEBOOKISH = {
