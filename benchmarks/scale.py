@@ -32,7 +32,7 @@ CLASSES = [int(n) for n in os.environ.get("COURSE_CLASSES", "10 100 300").split(
 WORKERS = [n for n in (1, 2, 4, 8) if n <= (os.cpu_count() or 1)]
 CLUSTERS, IN_CLUSTER = (1, 2, 4, 8), 300  # processes of a cluster, and submissions for it
 MANY = 100_000
-COLUMNS = ("seconds", "a second", "MB, all processes")
+COLUMNS = ("seconds", "a second", "MB, all processes", "MB, the command alone")
 ENOUGH = 1000  # submissions: in smaller classes growth is lost in what every run needs
 
 
@@ -43,7 +43,9 @@ class Run:
     count: int
     workers: int
     seconds: float
-    together: int  # bytes
+    together: int  # bytes of all processes
+    alone: int  # bytes of the command itself, which waits for the others
+    own: float  # seconds that the command itself spent on the processor
 
     @property
     def rate(self) -> float:
@@ -69,7 +71,7 @@ def measure(report: Report) -> None:
 
 def row(run: Run) -> list[str]:
     """One class as a row of a table."""
-    numbers = (run.seconds, run.rate, run.together / 2**20)
+    numbers = (run.seconds, run.rate, run.together / 2**20, run.alone / 2**20)
     return [f"{run.count:,}, {run.workers}", *map(significant, numbers)]
 
 
@@ -130,7 +132,7 @@ def graded(
         source = hand_in(scratch / "submissions", UNIT, submissions(UNIT, count))
         command = [sys.executable, "-m", "selfcheck", "grade", source, "--to", scratch / "g"]
         command += ["--unit", UNIT, "--jobs", workers, *options]
-        start, most = time.perf_counter(), 0
+        start, most, alone, own = time.perf_counter(), 0, 0, 0.0
         process = subprocess.Popen(
             [str(word) for word in command],
             cwd=ROOT,
@@ -140,6 +142,7 @@ def graded(
         )
         while process.poll() is None:
             most = max(most, sum(map(memory, (process.pid, *others))))
+            alone, own = max(alone, held(process.pid)), max(own, spent(process.pid))
             if look:
                 look(graded_so_far(scratch / "g"))
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -148,7 +151,7 @@ def graded(
             raise RuntimeError(f"course grade ended with {process.returncode}")
         if tables is not None:
             tables.append((scratch / "g" / "grades.csv").read_bytes())
-        return Run(count, workers, time.perf_counter() - start, most)
+        return Run(count, workers, time.perf_counter() - start, most, alone, own)
 
 
 def graded_so_far(folder: Path) -> int:
@@ -160,15 +163,29 @@ def graded_so_far(folder: Path) -> int:
     return 0
 
 
+def held(process: int) -> int:
+    """Bytes of one process; pages that several share count for each its share."""
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        told = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
+        line = next(line for line in told.splitlines() if line.startswith("Pss:"))
+        return 1024 * int(line.split()[1])
+    return 0
+
+
+def spent(process: int) -> float:
+    """Seconds of one process on the processor."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        about = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
+        return sum(map(int, about[11:13])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
 def memory(leader: int) -> int:
-    """Bytes of all processes below this one; pages that several share count for each its share."""
+    """Bytes of this process and of all below it."""
     total, waiting = 0, [leader]
     while waiting:
         process = waiting.pop()
-        with contextlib.suppress(OSError, ValueError):
-            told = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
-            held = next(line for line in told.splitlines() if line.startswith("Pss:"))
-            total += 1024 * int(held.split()[1])
+        total += held(process)
         with contextlib.suppress(OSError):
             for thread in Path(f"/proc/{process}/task").iterdir():
                 waiting += map(int, (thread / "children").read_text(encoding="ascii").split())
@@ -181,7 +198,6 @@ def plan(runs: list[Run]) -> list[str]:
     best = max((run for run in runs if run.count == largest), key=lambda run: run.rate)
     each = best.workers / best.rate  # seconds of a core
     hours = MANY * each / 3600
-    share = best.together / best.workers / 2**20
     lines = [
         f"On paper, for {MANY:,} submissions of this unit: a core grades one in "
         f"{significant(each)} s, so they take {significant(hours)} core hours: "
@@ -189,17 +205,29 @@ def plan(runs: list[Run]) -> list[str]:
         "cores. Submissions do not depend on each other (a judge remembers lines of derivations, "
         "which only saves time), so the workers of a Dask cluster (`--scheduler`) share them out "
         "evenly.",
-        f"Each worker holds about {significant(share)} MB, whatever the size of the class. What "
-        "grows with the class is the command itself: the list of submissions, the gradebook (one "
-        "SQLite file with one writer) and, at the end, the report.",
     ]
     same = {run.count: run for run in runs if run.workers == best.workers}
     smallest = min((count for count in same if count >= ENOUGH), default=largest)
     if largest > smallest:
-        grown = (same[largest].together - same[smallest].together) / (largest - smallest)
+        few, many = same[smallest], same[largest]
+        each_more = max(many.alone - few.alone, 0) / (largest - smallest)
+        worker = max(run.together - run.alone for run in (few, many)) / best.workers
+        on_paper = many.alone + each_more * (MANY - largest)
         lines.append(
-            f"Between {smallest:,} and {largest:,} submissions it grew by "
-            f"{significant(max(grown, 0) / 1024)} kB for each, which makes "
-            f"{significant(max(grown, 0) * MANY / 2**30)} GB for {MANY:,}."
+            f"A worker holds {significant(worker / 2**20)} MB at most, whatever the size of the "
+            "class. What grows is the command itself: the list of submissions and, when the judges "
+            f"have ended, the report. Between {smallest:,} and {largest:,} submissions it grew by "
+            f"{significant(each_more / 1024)} kB for each, which makes "
+            f"{significant(on_paper / 2**30)} GB for {MANY:,}, or "
+            f"{significant((on_paper + best.workers * worker) / 2**30)} GB with {best.workers} "
+            "workers at the same time."
+        )
+        serial = max(many.own - few.own, 0.001) / (largest - smallest)
+        lines.append(
+            f"Where it stops scaling: the command itself spends {significant(serial)} s of the "
+            "processor for each, one after the other: it reads the file, keeps the grade in the "
+            "gradebook (one SQLite file with one writer), and writes page and report. More than "
+            f"{each / serial:.0f} workers would wait for it, and {MANY:,} take at least "
+            f"{significant(MANY * serial / 3600)} h."
         )
     return lines
