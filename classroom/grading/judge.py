@@ -24,7 +24,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -187,6 +186,8 @@ class Judging:
     def _pass(self) -> bool:
         """Go through the steps in a fresh child; False if it has to be done once more."""
         there = None
+        if self.job.is_solution:
+            KNOWN.clear()  # all of it is described
         try:
             with self.sandbox.submission(self.limits, self._needs()) as there, self.alarm:
                 for place, step in enumerate(self.steps):
@@ -396,8 +397,7 @@ class Judging:
         there.begin(self.limits.cell * PATIENCE)
         there.foresee(FORESEEN[self.job.unit, exercise.name])
         exercise.seed = seed_of(self.job.seed, exercise.name)
-        judged = exercise if self.job.is_solution else partial(judged_once, exercise)
-        return judged(*answers), [_shown(answer) for answer in answers]
+        return judged_once(exercise, *answers), [_shown(answer) for answer in answers]
 
     def _judge_with_written_id(
         self, there: Submission, place: int, exercise: Exercise, check: Check
@@ -679,19 +679,20 @@ def judged_once(exercise: Exercise, *answers: Any) -> Feedback:
 
     What is right has nothing to describe, so it is known without what was judged.
     """
-    words = _words(answers)
+    words, fresh = _words(answers), []
     if words is None:
         return exercise(*answers)
     key = exercise.unit, exercise.name, exercise.seed, words
 
+    def judged() -> Feedback:
+        fresh.append(found := exercise(*answers))
+        return replace(found, judged=None) if found.outcome is Outcome.RIGHT else found
+
     def is_certain(feedback: Feedback) -> bool:
         return feedback.outcome is not Outcome.UNCHECKED  # else time may have been up
 
-    def judged() -> Feedback:
-        found = exercise(*answers)
-        return replace(found, judged=None) if found.outcome is Outcome.RIGHT else found
-
-    return recalled(KNOWN, key, judged, MOST_KNOWN, is_certain)
+    known = recalled(KNOWN, key, judged, MOST_KNOWN, is_certain)
+    return fresh[0] if fresh else known
 
 
 def _words(answer: Any) -> tuple[Any, ...] | None:
