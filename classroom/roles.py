@@ -9,6 +9,7 @@ each with one answer and one check, are refused before anything is released or g
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -112,8 +113,13 @@ def called_check(source: str) -> Check | None:
 
 def parsed(source: str) -> list[ast.stmt]:
     """The statements of a short cell; none of one that is too long or no Python."""
+    return _statements(source) if len(source) <= LONGEST_CALL else []
+
+
+@functools.lru_cache(maxsize=200)  # the cells of a sheet, which a class shares
+def _statements(source: str) -> list[ast.stmt]:
     try:
-        return ast.parse(source).body if len(source) <= LONGEST_CALL else []
+        return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 

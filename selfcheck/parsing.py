@@ -143,10 +143,12 @@ class Terms:
         """The node with its place: from the token at `start` to the one before the next."""
         first = self.t[min(start, len(self.t) - 1)]
         last = self.t[max(min(self.i, len(self.t)) - 1, 0)]
-        for part in ast.walk(node):
-            if not hasattr(part, "col_offset") or part is node:
-                part.lineno = part.end_lineno = 1  # type: ignore[attr-defined]
-                part.col_offset, part.end_col_offset = first.place, last.end  # type: ignore[attr-defined]
+        waiting: list[ast.AST] = [node]
+        while waiting:  # parts that were made before have a place already
+            part = waiting.pop()
+            part.lineno = part.end_lineno = 1  # type: ignore[attr-defined]
+            part.col_offset, part.end_col_offset = first.place, last.end  # type: ignore[attr-defined]
+            waiting += (p for p in ast.iter_child_nodes(part) if not hasattr(p, "col_offset"))
         return node
 
     @contextmanager
