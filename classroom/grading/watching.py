@@ -32,6 +32,7 @@ from selfcheck.feedback import Feedback
 from selfcheck.reserved import CHECKS, ModuleOfChecks, around_gates, tell_of_calls
 
 OFTEN = 3  # calls of one check in a cell, above which it does the guessing
+OFTEN_IN_ALL = 12  # in all cells together
 MOST = 20  # things that are told of one submission
 PROCESSES = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
 LOOKING = {
@@ -114,6 +115,7 @@ class Watch:
         self._libraries = tuple(folder + os.sep for folder in libraries)
         self._seen: dict[str, None] = {}
         self._calls: Counter[str] = Counter()
+        self._calls_in_all: Counter[str] = Counter()
         self.called: dict[str, Called] = {}  # by exercise, the last call
         self._lines: Counter[str] = Counter()
         self._loaded: dict[str, ModuleType] = {}
@@ -285,6 +287,12 @@ class Watch:
             f"calls the check of {name} {count} times"
             for name, count in self._calls.items()
             if count > OFTEN
+        ]
+        self._calls_in_all.update(self._calls)
+        often += [
+            f"calls the check of {name} {self._calls_in_all[name]} times with the cells before it"
+            for name, count in self._calls.items()
+            if count <= OFTEN and self._calls_in_all[name] > OFTEN_IN_ALL
         ]
         around = [f"runs {name} around its gate" for name in around_gates]
         around_gates.clear()

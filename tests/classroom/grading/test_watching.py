@@ -292,6 +292,19 @@ def test_what_everybody_does_is_none(judge_process, kind):
     assert told(judge_process, HONEST[kind]) == ()
 
 
+@pytest.mark.parametrize(("cells", "is_told"), [(3, False), (5, True)])
+def test_a_check_called_again_and_again_is_told_though_few_calls_are_in_a_cell(
+    judge_process, cells, is_told
+):
+    guesses = "[check.even_sum(k * n) for k in range(3)]"
+    steps = [*{**solved(UNIT), "student": "student = 7"}.items()]
+    place = next(n for n, (key, _) in enumerate(steps) if key == "answer-even-sum")
+    steps[place:place] = [(f"own-{n}", guesses) for n in range(cells)]
+    grade, _ = graded(judge_process, steps, UNIT, limits=AMPLE)
+    result = next(r for r in grade.results if r.name == "even_sum")
+    assert any("times with the cells before it" in says for says in result.by_hand) is is_told
+
+
 def test_a_process_anew_tells_nothing_of_the_answers_before(judge_process):
     cells = []
     for cell in {**solved(UNIT), "student": "student = 7"}.items():
