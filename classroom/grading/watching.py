@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import ctypes
+import functools
 import linecache
 import os
 import re
@@ -20,7 +21,6 @@ import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
 from os.path import realpath
 from pathlib import PurePath
 from sys import _getframe
@@ -164,7 +164,14 @@ class Watch:
         self._looked_at = folders, len(sys.modules)
         self._files.clear()
         self._folders = tuple(realpath(folder) + os.sep for folder in folders)
-        self._loaded = {name: m for name, m in [*sys.modules.items()] if self._is_a_file_of_ours(m)}
+        lies_here = functools.cache(
+            lambda f: os.path.join(realpath(f), "").startswith(self._folders)
+        )
+        self._loaded = {
+            name: module
+            for name, module in [*sys.modules.items()]
+            if (file := getattr(module, "__file__", None)) and lies_here(os.path.dirname(file))
+        }
         for name, module in self._loaded.items():
             if "." in name and type(module) is ModuleType:
                 module.__class__ = self._guarded if name.startswith(GUARDED) else self._kept
@@ -186,11 +193,11 @@ class Watch:
 
         return Kept
 
-    @cached_property
+    @functools.cached_property
     def _kept(self) -> Any:
         return self._noticing(ModuleType)
 
-    @cached_property
+    @functools.cached_property
     def _kept_checks(self) -> Any:
         """A module of checks, whose functions have no gates where its names lie."""
         watch = self
@@ -206,7 +213,7 @@ class Watch:
 
         return Kept
 
-    @cached_property
+    @functools.cached_property
     def _guarded(self) -> type[ModuleType]:
         """A module of the machine, whose private names and whose changes are noticed."""
         watch = self
@@ -231,7 +238,7 @@ class Watch:
             dict(ModuleType.__getattribute__(self._gates, "__dict__"))
         ]
 
-    @cached_property
+    @functools.cached_property
     def _forgetful(self) -> dict[str, Any]:
         """What `linecache` keeps; of files of ours nothing, so that who reads them opens them."""
         is_ours = self._ours
@@ -242,9 +249,6 @@ class Watch:
                     super().__setitem__(file, lines)
 
         return Lines(linecache.cache)
-
-    def _is_a_file_of_ours(self, module: Any) -> bool:
-        return bool(self._ours(getattr(module, "__file__", None) or ""))
 
     def _reached_into(self, module: str, name: str) -> None:
         frame = _getframe(2)
