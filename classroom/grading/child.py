@@ -73,18 +73,22 @@ class Printed(io.TextIOBase):
         return "".join(self.parts) + (" …" if self.length > self.most else "")
 
 
+def display(*_: Any, **__: Any) -> None:
+    """What is shown in a notebook is shown nowhere here."""
+
+
 class Notebook:
     """The namespace of a submission, and what the judge may ask of it."""
 
     def __init__(self, limits: dict, watch: Watch) -> None:
-        self.limits, self.watch = limits, watch
+        self.limits, self.watch, self._told = limits, watch, watch.told
         self._bans = contextlib.ExitStack()
         self.called: dict[str, Called] = {}  # with what the last cell called checks
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
-        module.__dict__.update(get_ipython=lambda: self.shell, display=lambda *a, **k: None)
+        module.__dict__.update(get_ipython=lambda: self.shell, display=display)
         sys.modules["__main__"], self.names = module, module.__dict__
-        vars(builtins)["display"] = self.names["display"]
+        vars(builtins)["display"] = display
 
     def serve(self, question: dict) -> Any:
         """Run a cell, or tell the value of an expression of the instructor's."""
@@ -98,7 +102,7 @@ class Notebook:
             case "judging":
                 return self.forbid(question["names"])
             case "seen":
-                return self.watch.told()
+                return self._told()
         raise WireError("nothing of that kind can be asked for")
 
     def forbid(self, names: list[str]) -> None:
@@ -118,7 +122,7 @@ class Notebook:
         """
         self._bans.close()
         self.watch.reserved = tuple(names)
-        earlier = self.watch.told()
+        earlier = self._told()
         self.watch.is_on = True
         printed, error = Printed(self.limits["text"]), None
         self.shell.swallowed.clear()
@@ -135,7 +139,7 @@ class Notebook:
         about["called"] = {
             name: [called.earned, list(called.answers)] for name, called in self.called.items()
         }
-        return {**about, "earlier": earlier, "seen": self.watch.told()}
+        return {**about, "earlier": earlier, "seen": self._told()}
 
     def _execute(self, source: str) -> None:
         execute(source, self.names)
@@ -420,6 +424,7 @@ def child(wire: socket.socket, limits: dict, work: str, watch: Watch) -> None:
 def warm_up() -> None:
     """Load what every submission uses, so that no child has to; the course comes after it."""
     hide_what_is_below()
+    vars(builtins)["display"] = display
     for module in ("numpy", "sympy", "sympy.tensor.tensor"):  # the last, when a sum is made
         importlib.import_module(module)
 

@@ -19,8 +19,9 @@ import resource
 import sys
 import sysconfig
 import threading
+from builtins import *  # noqa: F403, UP029  (a cell may exchange those of everybody)
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from os.path import realpath
 from pathlib import PurePath
 from sys import _getframe
@@ -49,7 +50,7 @@ PEEPING = {
     "_getframe", "setprofile", "settrace", "f_back", "f_locals", "get_referrers",
     "__wrapped__", "__closure__", "__code__", "__globals__", "cell_contents",
     "getclosurevars", "getattr_static", "__getattribute__", "_current_frames", "FrameSummary",
-    "_posixsubprocess", "pythonapi", "py_object", "capture_locals",
+    "__subclasses__", "_posixsubprocess", "pythonapi", "py_object", "capture_locals",
     "read_history_file", "read_init_file",
 }  # fmt: skip  # names of what lies below a function, and of who runs it
 ANOTHER = "cpython.PyInterpreterState_New"  # an interpreter that no hook watches
@@ -74,7 +75,8 @@ HANDS_ON = {
 MEMORY = ("/mem", "/maps", "/pagemap")  # of a process, below /proc
 TESTS = "/doctest.py"  # puts back the tracing that there was
 GUARDED = ("selfcheck.", "classroom.")  # modules; whether a package is of the machine, others ask
-GATES = "selfcheck.reserved"  # of which nothing is for students
+GATES = "selfcheck.reserved"
+NOT_FOR_STUDENTS = (GATES, "classroom.")  # modules of which nothing is
 PROSE = (".md", ".toml")  # which has the known mistakes, and which the checks read
 SHOWS_LINES = ("traceback.py", "warnings.py")  # which read sources to show a line of them
 # Of an exercise, what judges without being a call of it; so does all that begins with _.
@@ -84,6 +86,8 @@ INSIDE = {
     "__dict__",
 }  # fmt: skip
 KEPT = ("numpy", "numpy.linalg", "sympy")  # of which the checks make use, as of the course's own
+LAST_VALUE = "_"  # which Python itself puts into `builtins`
+PYTHONS = ("builtins", "os", "posixpath")  # of which the watch makes use
 
 
 class Called(NamedTuple):
@@ -120,7 +124,9 @@ class Watch:
         self._lines: Counter[str] = Counter()
         self._loaded: dict[str, ModuleType] = {}
         self._gates = sys.modules[GATES]
-        self._as_it_was: list[dict[str, Any]] = []
+        self._kinds: list[type] = []
+        self._modules: list[ModuleType] = []
+        self._as_it_was: list[Mapping[str, Any]] = []
         self._busy = threading.local()
         self.is_on = self._had_processes = False
         self.reserved: tuple[str, ...] = ()  # what the exercise asks for whose cell runs
@@ -141,9 +147,8 @@ class Watch:
             return feedback
 
         def looked_into(exercise: Exercise, name: str) -> Any:
-            is_inside = name in INSIDE or (name.startswith("_") and not name.startswith(SHOWN))
-            if is_inside and self.is_on and not self._is_of_ours(_getframe(1)):
-                self._seen["uses the inside of a check"] = None
+            if _is_inside(name):
+                self._note_inside(_getframe(1))
             return object.__getattribute__(exercise, name)
 
         def names(exercise: Exercise) -> list[str]:
@@ -155,7 +160,24 @@ class Watch:
         type.__setattr__(Exercise, "__call__", counted)
         type.__setattr__(Exercise, "__getattribute__", looked_into)
         type.__setattr__(Exercise, "__dir__", names)
+        for name, function in [*vars(Exercise).items()]:
+            if _is_inside(name) and type(function) is FunctionType:
+                type.__setattr__(Exercise, name, self._noted_inside(function))
         sys.addaudithook(self._hook)
+
+    def _noted_inside(self, function: FunctionType) -> Any:
+        """A method of exercises, of which it is noticed who calls it, also by the class."""
+
+        @functools.wraps(function)
+        def noted(*args: Any, **named: Any) -> Any:
+            self._note_inside(_getframe(1))
+            return function(*args, **named)
+
+        return noted
+
+    def _note_inside(self, frame: FrameType) -> None:
+        if self.is_on and not self._is_of_ours(frame):
+            self._seen["uses the inside of a check"] = None
 
     def look_at(self, folders: list[str]) -> None:
         """Where the course's package and the machine lie, and what is loaded of them."""
@@ -177,9 +199,14 @@ class Watch:
                 module.__class__ = self._guarded if name.startswith(GUARDED) else self._kept
             elif type(module) is ModuleOfChecks:
                 module.__class__ = self._kept_checks
-        for name in KEPT:
+        for name in (*KEPT, *PYTHONS):
             sys.modules[name].__class__ = self._kept
-        self._as_it_was = self._state()
+        ours = [vars(m) for name, m in self._loaded.items() if name.startswith("classroom.")]
+        found = (kind for names in ours for kind in names.values() if isinstance(kind, type))
+        kinds = (kind for kind in found if kind.__module__.startswith("classroom."))
+        self._kinds = [Exercise, Feedback, *dict.fromkeys(kinds)]
+        self._modules = [self._gates, *(sys.modules[name] for name in PYTHONS)]
+        self._as_it_was = _copied(self._state())
 
     def _noticing(self, kind: Any) -> Any:
         """Such a module, in which it is noticed when something takes the place of a name."""
@@ -187,7 +214,8 @@ class Watch:
 
         class Kept(kind):
             def __setattr__(self, name: str, value: Any) -> None:
-                if watch.is_on and name in ModuleType.__getattribute__(self, "__dict__"):
+                names = ModuleType.__getattribute__(self, "__dict__")
+                if watch.is_on and name in names and name != LAST_VALUE:
                     watch._exchanged(f"{self.__name__}.{name}")
                 super().__setattr__(name, value)
 
@@ -222,7 +250,7 @@ class Watch:
             def __getattribute__(self, name: str) -> Any:
                 home = super().__getattribute__("__name__")
                 is_private = name[0] == "_" and (name[1:2] != "_" or name == "__dict__")
-                if is_private or (home == GATES and name[0] != "_"):
+                if is_private or (home.startswith(NOT_FOR_STUDENTS) and name[0] != "_"):
                     watch._reached_into(home, name)
                 return super().__getattribute__(name)
 
@@ -232,11 +260,17 @@ class Watch:
 
         return Guarded
 
-    def _state(self) -> list[dict[str, Any]]:
-        """What decides whose verdicts are told, and which functions run."""
-        return [dict(type.__getattribute__(c, "__dict__")) for c in (Exercise, Feedback)] + [
-            dict(ModuleType.__getattribute__(self._gates, "__dict__"))
-        ]
+    def _state(self) -> list[Mapping[str, Any]]:
+        """What decides whose verdicts are told, which functions run, and what is seen."""
+        kinds = [type.__getattribute__(kind, "__dict__") for kind in self._kinds]
+        return kinds + [ModuleType.__getattribute__(m, "__dict__") for m in self._modules]
+
+    def _has_changed(self) -> bool:
+        """Is the state another one than when this was asked last?"""
+        if (now := self._state()) == self._as_it_was:
+            return False
+        before, self._as_it_was = self._as_it_was, _copied(now)
+        return before != self._as_it_was
 
     @functools.cached_property
     def _forgetful(self) -> dict[str, Any]:
@@ -303,8 +337,7 @@ class Watch:
         if not self._had_processes and _had_processes():
             self._had_processes = True  # it stays so
             self._seen["starts another process"] = None
-        if self._as_it_was != (state := self._state()):
-            self._as_it_was = state
+        if self._has_changed():
             self._seen["changes what judges"] = None
         seen, self._seen = [*self._seen, *around, *often], {}
         self._calls.clear()
@@ -322,8 +355,9 @@ class Watch:
             try:
                 if (what := self._what(event, arguments)) and len(self._seen) < MOST:
                     self._seen[what] = None
-            except Exception:  # odd arguments are no matter of ours
-                pass
+            except Exception:  # odd arguments, or what we use was exchanged
+                if event == "open":
+                    self._seen["opens a file in a way that cannot be followed"] = None
             finally:
                 self._busy.now = False
 
@@ -445,6 +479,15 @@ class Watch:
             if real.startswith(folder):
                 return f"{os.path.basename(folder[:-1])}/{real[len(folder) :]}"
         return ""
+
+
+def _copied(state: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [{name: now for name, now in one.items() if name != LAST_VALUE} for one in state]
+
+
+def _is_inside(name: str) -> bool:
+    """Is it a name of an exercise that students have no use for?"""
+    return name in INSIDE or (name.startswith("_") and not name.startswith(SHOWN))
 
 
 def _is_shown() -> bool:

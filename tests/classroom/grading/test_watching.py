@@ -169,6 +169,30 @@ ROUTES = {
     "Python's own view patched": f"{FILE}import os\nold = os.path.realpath\n"
     "os.path.realpath = lambda path: '/x'\ntext = open(FILE).read()\nos.path.realpath = old",
 }
+ROUTES |= {
+    "a check by its class": "f = type(check.even_sum).judged\n"
+    "found = [f(check.even_sum, k * n).earned for k in range(9)]",
+    "a check by the dictionary of its class": "f = type(check.even_sum).__dict__['judged']\n"
+    "found = f(check.even_sum, n)",
+    "a frame by a signal": f"{FILE}import signal\nkept = []\ndef on(number, frame):\n"
+    "    kept.append(getattr(frame, 'f_lo' + 'cals'))\n"
+    "signal.signal(signal.SIGUSR1, on)\nsignal.raise_signal(signal.SIGUSR1)",
+    "the watch emptied": "import classroom.grading.watching as w\nw.PEEPING.clear()",
+    "the watch patched": f"{FILE}import sys\nw = sys.modules['classroom.grading.watching']\n"
+    "w.Watch._what = lambda *about: ''\nopen(FILE).read()",
+    "the watch found among all classes": "found = [k for k in object.__subclasses__()]\n"
+    "found = [k for k in found if k.__name__ == 'Watch']\nfound[0].told = lambda watch: []",
+    "Python's own names exchanged": f"{FILE}import builtins\nold = builtins.isinstance\n"
+    "builtins.isinstance = lambda *about: True\ntry:\n    text = open(FILE).read()\nfinally:\n"
+    "    builtins.isinstance = old",
+    "Python's own names exchanged in their dictionary": f"{FILE}import builtins\n"
+    "names = vars(builtins)\nold = names['isinstance']\n"
+    "names['isinstance'] = lambda *about: True\ntext = open(FILE).read()\n"
+    "names['isinstance'] = old",
+    "paths followed by another": f"{FILE}import posixpath\nold = posixpath._joinrealpath\n"
+    "posixpath._joinrealpath = lambda *about: ('/x', True)\ntext = open(FILE).read()\n"
+    "posixpath._joinrealpath = old",
+}
 BELOW = "[c for c in (getattr(b, 'cell_' + 'contents') for b in cells) if callable(c)][0]"
 OURS = "    return ours.running_sums(x)"
 AROUND = {  # each earns the points of running_sums by the course's own function
@@ -256,6 +280,11 @@ HONEST = {
     "typing.get_type_hints(ours.mean), inspect.signature(ours.running_sums)",
     "tests in a docstring": "import doctest\ndef f(x):\n    ''' >>> f(1)\n    1'''\n    return x\n"
     "doctest.run_docstring_examples(f, globals())",
+    "classes of one's own": "class A:\n    pass\nclass B(A):\n    pass\nB.__mro__, A.__bases__",
+    "text of all kinds": "import gettext, locale\ngettext.gettext('a'), 'a'.encode().decode()",
+    "a signal": "import signal\nsignal.signal(signal.SIGUSR1, lambda number, frame: None)\n"
+    "signal.raise_signal(signal.SIGUSR1)",
+    "an environment": "import os\nos.environ['MINE'] = '1'\nos.getenv('MINE'), os.sep, os.name",
     "a name that NumPy has not": "np.float_once = float",
     "a temporary folder": "import tempfile, shutil, os\nf = tempfile.mkdtemp()\n"
     "open(os.path.join(f, 'a'), 'w').close()\nshutil.rmtree(f)",
