@@ -80,7 +80,7 @@ def _summary(insights: Insights) -> str:
     students = len({m.graded.student for m in marks})
     exercises = [e for unit in insights.units for e in unit.exercises if e.share < 1]
     costly = sorted(exercises, key=lambda e: -e.lost)[:AGAIN_SHOWN]
-    again = "; ".join(f"{titled(e.number, e.name)} ({e.share:.0%})" for e in costly)
+    again = "; ".join(f"{titled(e.number, e.name)} ({e.share:.0%} earned)" for e in costly)
     most = f" Most points were lost in {again}." if again else ""
     lost = sum(m.deduction for m in marks) / points
     late = f"; {lost:.0%} were lost for being late" if lost else ""

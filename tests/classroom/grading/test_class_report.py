@@ -122,7 +122,7 @@ def test_the_line_on_top_tells_of_every_class(small_course):
     assert line == "1 student, 50% of the points on average; 50% were lost for being late."
     line, page = top(solved([0, 1]), replace(broken, student="t"))
     assert line == (
-        "1 student, 50% of the points on average. Most points were lost in 1.1 e1 (0%). "
+        "1 student, 50% of the points on average. Most points were lost in 1.1 e1 (0% earned). "
         "1 submission could not be graded."
     )
     assert "; 0 of 1 student has less than half of them." in page
