@@ -43,6 +43,7 @@ from .watching import CELL, Called, Watch
 from .wire import Gone, Peer, Stream, in_short
 
 NOT_DUMPABLE, NO_NEW_PRIVILEGES = 4, 38  # for prctl
+ASKED_FOR_SHELL = "IPython.core.getipython"  # from which `import get_ipython` takes it
 LOOK_EVERY = 0.2  # seconds, at the memory of all processes together
 
 
@@ -73,8 +74,15 @@ class Printed(io.TextIOBase):
         return "".join(self.parts) + (" …" if self.length > self.most else "")
 
 
-def display(*_: Any, **__: Any) -> None:
+def _display(*_: Any, **__: Any) -> None:
     """What is shown in a notebook is shown nowhere here."""
+
+
+def _ask(*_: Any) -> str:
+    raise EOFError("nobody is there to answer input(); write the value into the cell")
+
+
+BUILTINS = {"display": _display, "input": _ask}  # as they are here
 
 
 class Notebook:
@@ -86,9 +94,14 @@ class Notebook:
         self.called: dict[str, Called] = {}  # with what the last cell called checks
         module = types.ModuleType("__main__")
         self.shell = Shell(module.__dict__)
-        module.__dict__.update(get_ipython=lambda: self.shell, display=display)
+        module.__dict__.update(get_ipython=lambda: self.shell, display=_display)
         sys.modules["__main__"], self.names = module, module.__dict__
-        vars(builtins)["display"] = display
+        vars(builtins).update(BUILTINS)
+        asked = types.ModuleType(ASKED_FOR_SHELL)
+        vars(asked)["get_ipython"] = self.names["get_ipython"]
+        sys.modules[ASKED_FOR_SHELL] = asked
+        if "IPython" in sys.modules:
+            vars(sys.modules["IPython"])["get_ipython"] = self.names["get_ipython"]
 
     def serve(self, question: dict) -> Any:
         """Run a cell, or tell the value of an expression of the instructor's."""
@@ -317,6 +330,14 @@ class Shell:
 
     ex = run_cell
 
+    def ev(self, expression: str) -> Any:
+        """The value of an expression."""
+        return eval(expression, self.user_ns)
+
+    def push(self, names: dict, *_: Any) -> None:
+        """Make names known."""
+        self.user_ns.update(names)
+
     def getoutput(self, command: str, *_: Any, **__: Any) -> list:
         """`files = !ls`: there is no shell here."""
         self._swallow("!", True)
@@ -358,7 +379,17 @@ class Shell:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *args, **kwargs: None
+        return _Silent()
+
+
+class _Silent:
+    """What a shell has besides: `get_ipython().events.register(…)` does nothing here."""
+
+    def __call__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> _Silent:
+        return self
 
 
 def _without_options(line: str) -> str:
@@ -424,7 +455,7 @@ def child(wire: socket.socket, limits: dict, work: str, watch: Watch) -> None:
 def warm_up() -> None:
     """Load what every submission uses, so that no child has to; the course comes after it."""
     hide_what_is_below()
-    vars(builtins)["display"] = display
+    vars(builtins).update(BUILTINS)
     for module in ("numpy", "sympy", "sympy.tensor.tensor"):  # the last, when a sum is made
         importlib.import_module(module)
 
